@@ -1,0 +1,99 @@
+//! The content fingerprint: the same match told twice is one match.
+
+use std::fmt;
+
+use sha2::{Digest, Sha256};
+
+use super::{Kind, MatchRecord};
+
+/// 128 bits of SHA-256 over what identifies a match.
+///
+/// With dates in the log: server, start to the second, map, and who played. Without them the start
+/// is only an estimate, so the log's own clock and the whole course of the game stand in for it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Fingerprint(pub [u8; 16]);
+
+impl Fingerprint {
+    /// The fingerprint of a match. Independent of the order in which the participants are listed.
+    pub fn of(record: &MatchRecord) -> Self {
+        let mut hash = Fields(Sha256::new());
+        hash.text("evenkeel match 1");
+        hash.text(&record.server);
+        hash.text(&record.map);
+        let mut order: Vec<usize> = (0..record.participants.len()).collect();
+        order.sort_unstable_by_key(|&i| &record.participants[i].key);
+        hash.number(order.len() as u64);
+        for &i in &order {
+            let key = &record.participants[i].key;
+            hash.number(u64::from(key.kind == Kind::Bot));
+            hash.text(&key.id);
+        }
+        match record.clock {
+            None => hash.number(record.start.0.div_euclid(1_000) as u64),
+            Some(clock) => {
+                hash.text("clock");
+                hash.number(clock);
+                hash.course(record, &order);
+            }
+        }
+        let mut short = [0; 16];
+        short.copy_from_slice(&hash.0.finalize()[..16]);
+        Self(short)
+    }
+
+    /// The bytes of a stored fingerprint.
+    pub fn from_slice(bytes: &[u8]) -> Option<Self> {
+        bytes.try_into().ok().map(Self)
+    }
+}
+
+/// 32 hexadecimal digits.
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// Fields of fixed or told length, so that no two sequences of fields look alike.
+struct Fields(Sha256);
+
+impl Fields {
+    fn number(&mut self, number: u64) {
+        self.0.update(number.to_le_bytes());
+    }
+
+    fn text(&mut self, text: &str) {
+        self.number(text.len() as u64);
+        self.0.update(text.as_bytes());
+    }
+
+    fn course(&mut self, record: &MatchRecord, order: &[usize]) {
+        self.number(record.millis());
+        self.text(&record.game_type);
+        for score in &record.scores {
+            self.number(score.to_bits());
+        }
+        self.number(record.events.len() as u64);
+        for event in &record.events {
+            self.number(event.at);
+            self.number(u64::from(event.team));
+            self.number(event.points.to_bits());
+        }
+        for &i in order {
+            let participant = &record.participants[i];
+            self.number(participant.kills.into());
+            self.number(participant.deaths.into());
+            for stay in &participant.presence {
+                self.number(stay.team.into());
+                self.number(stay.span.from);
+                self.number(stay.span.to);
+            }
+        }
+    }
+}

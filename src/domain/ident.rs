@@ -1,0 +1,118 @@
+//! Who somebody is: the bytes a game sent, the text they mean, and humans apart from bots.
+
+use std::fmt;
+
+use bytes::Bytes;
+
+/// An identifier as a game sent it: the very bytes, for the reply, and the text, for everything else.
+///
+/// Bytes that are not UTF-8 are read as Windows-1252 (every byte has a meaning there), since that is
+/// what the games of 1999 to 2004 write names in.
+#[derive(Clone, Debug)]
+pub struct Ident {
+    raw: Bytes,
+    text: Box<str>,
+}
+
+impl Ident {
+    /// The identifier written as `raw`, which means `content` (the same bytes with quotes removed).
+    pub fn new(raw: Bytes, content: &[u8]) -> Self {
+        let text = decode(content).into();
+        Self { raw, text }
+    }
+
+    /// An identifier whose bytes are its text.
+    pub fn from_text(text: &str) -> Self {
+        Self {
+            raw: Bytes::copy_from_slice(text.as_bytes()),
+            text: text.into(),
+        }
+    }
+
+    /// The bytes to repeat to the peer.
+    pub fn raw(&self) -> &[u8] {
+        &self.raw
+    }
+
+    /// The text to look up and to store.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// Two identifiers are the same when they mean the same text, however it was written.
+impl PartialEq for Ident {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for Ident {}
+
+/// Bytes from a game as text: UTF-8 where it is valid, otherwise Windows-1252.
+pub(crate) fn decode(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.into(),
+        Err(_) => {
+            encoding_rs::WINDOWS_1252
+                .decode_without_bom_handling(bytes)
+                .0
+        }
+    }
+}
+
+/// Humans and bots are rated apart, and never mixed up even where they share a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// A person.
+    Human,
+    /// A player run by the game itself.
+    Bot,
+}
+
+impl Kind {
+    /// The word used in the database and in tables.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Kind::Human => "human",
+            Kind::Bot => "bot",
+        }
+    }
+
+    /// The kind a stored word means.
+    pub fn parse(word: &str) -> Option<Self> {
+        match word {
+            "human" => Some(Kind::Human),
+            "bot" => Some(Kind::Bot),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What a weight belongs to: a human's strongest known identity, or a bot's name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PlayerKey {
+    /// Human or bot.
+    pub kind: Kind,
+    /// The identity, never empty.
+    pub id: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_that_are_not_utf8_are_windows_1252() {
+        let ident = Ident::new(Bytes::from_static(b"Ren\xe9\x80"), b"Ren\xe9\x80");
+        assert_eq!(ident.text(), "René€");
+        assert_eq!(ident.raw(), b"Ren\xe9\x80");
+        assert_eq!(ident, Ident::from_text("René€"));
+    }
+}

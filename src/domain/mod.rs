@@ -1,0 +1,20 @@
+//! The words every other room speaks: identifiers, rulesets and the match record.
+//!
+//! Nothing in here knows a file, a socket, a clock or a database, and nothing in here decides
+//! anything about teams or strength. Entry point: [`MatchRecord`], the only ground truth.
+
+mod fingerprint;
+mod ident;
+mod record;
+mod rulebook;
+mod ruleset;
+mod time;
+
+pub use fingerprint::Fingerprint;
+pub use ident::{Ident, Kind, PlayerKey};
+pub use record::{
+    MAX_TEAMS, MatchRecord, Outcome, Participant, Presence, RecordError, ScoreEvent, Span,
+};
+pub use rulebook::{PatternError, Rulebook, RulebookSpec, Scoring, Unknown};
+pub use ruleset::Ruleset;
+pub use time::Timestamp;

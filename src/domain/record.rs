@@ -1,0 +1,347 @@
+//! The match record: everything a finished game told, and the only ground truth of the program.
+
+use super::{Kind, PlayerKey, Timestamp};
+
+/// The largest number of teams a game may have.
+pub const MAX_TEAMS: usize = 8;
+/// Bounds on one record, far above any real game, so that a hostile log cannot exhaust memory.
+const MAX_PARTICIPANTS: usize = 1_024;
+const MAX_EVENTS: usize = 200_000;
+const MAX_SPANS: usize = 100_000;
+const MAX_MUTATORS: usize = 256;
+const MAX_TEXT: usize = 1_024;
+/// A week: no game lasts longer, a broken clock does.
+const MAX_MILLIS: u64 = 7 * 24 * 3_600_000;
+/// Scores beyond this are a broken counter, not a result.
+const MAX_POINTS: f64 = 1e9;
+
+/// A stretch of a game in milliseconds since its start, `from` included and `to` excluded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// First millisecond.
+    pub from: u64,
+    /// The millisecond after the last.
+    pub to: u64,
+}
+
+impl Span {
+    /// Length in milliseconds.
+    pub fn millis(self) -> u64 {
+        self.to.saturating_sub(self.from)
+    }
+
+    /// Whether something at `at` happened in it.
+    pub fn contains(self, at: u64) -> bool {
+        self.from <= at && at < self.to
+    }
+}
+
+/// One participant's unbroken stay on one team.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Presence {
+    /// The team, counted from 0; always 0 in a game without teams.
+    pub team: u8,
+    /// When.
+    pub span: Span,
+}
+
+/// Somebody who played. One entry per identity, however often they came and went.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Participant {
+    /// Who.
+    pub key: PlayerKey,
+    /// The last name they were seen under.
+    pub name: String,
+    /// Their stays, in time order.
+    pub presence: Vec<Presence>,
+    /// Scoreboard points at the end, where the log tells them.
+    pub points: Option<f64>,
+    /// Others they killed (not team mates, not themselves).
+    pub kills: u32,
+    /// Their deaths, of whatever cause.
+    pub deaths: u32,
+}
+
+/// A team's score changed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ScoreEvent {
+    /// Milliseconds since the start of play.
+    pub at: u64,
+    /// The team whose score changed.
+    pub team: u8,
+    /// By how much; negative where a game takes points away.
+    pub points: f64,
+    /// Whose doing it was: an index into [`MatchRecord::participants`].
+    pub by: Option<u32>,
+}
+
+/// How a finished game ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// This team won.
+    Won(u8),
+    /// Nobody did.
+    Draw,
+    /// Everyone played for themselves, or the log does not say.
+    Undecided,
+}
+
+/// One finished game.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MatchRecord {
+    /// The game server's name.
+    pub server: String,
+    /// When play began (after warm-up).
+    pub start: Timestamp,
+    /// When it ended.
+    pub end: Timestamp,
+    /// Where the log has no dates: its own clock when play began, in milliseconds. `start` is then
+    /// only an estimate, and does not take part in the fingerprint.
+    pub clock: Option<u64>,
+    /// The level.
+    pub map: String,
+    /// The game type as the game names it.
+    pub game_type: String,
+    /// All active mutators as the game names them, sorted, each once.
+    pub mutators: Vec<String>,
+    /// Final score per team; empty in a game without teams.
+    pub scores: Vec<f64>,
+    /// Everyone who played.
+    pub participants: Vec<Participant>,
+    /// Score changes in time order. Their sum may fall short of `scores` where a log does not tell all.
+    pub events: Vec<ScoreEvent>,
+    /// Who won.
+    pub outcome: Outcome,
+}
+
+/// Why a record is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct RecordError(&'static str);
+
+impl MatchRecord {
+    /// Length of play in milliseconds.
+    pub fn millis(&self) -> u64 {
+        u64::try_from(self.end.0.saturating_sub(self.start.0)).unwrap_or(0)
+    }
+
+    /// Whether it was played in teams.
+    pub fn has_teams(&self) -> bool {
+        !self.scores.is_empty()
+    }
+
+    /// The outcome that final scores mean: the one highest team won, otherwise it is a draw.
+    pub fn outcome_of(scores: &[f64]) -> Outcome {
+        let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let mut leaders = (0u8..).zip(scores).filter(|(_, score)| **score == best);
+        match (leaders.next(), leaders.next()) {
+            (None, _) => Outcome::Undecided,
+            (Some((team, _)), None) => Outcome::Won(team),
+            (Some(_), Some(_)) => Outcome::Draw,
+        }
+    }
+
+    /// Whether anybody of this kind took part.
+    pub fn has(&self, kind: Kind) -> bool {
+        self.participants.iter().any(|p| p.key.kind == kind)
+    }
+
+    /// Checks what every consumer relies on: bounded sizes, finite numbers, teams that exist,
+    /// times inside the game and in order, one entry per identity.
+    ///
+    /// # Errors
+    /// The first promise that does not hold.
+    pub fn check(&self) -> Result<(), RecordError> {
+        let texts = [&self.server, &self.map, &self.game_type];
+        let texts = texts.into_iter().chain(&self.mutators);
+        ensure(
+            texts.into_iter().all(|t| t.len() <= MAX_TEXT),
+            "a name is too long",
+        )?;
+        ensure(!self.game_type.is_empty(), "no game type")?;
+        ensure(self.mutators.len() <= MAX_MUTATORS, "too many mutators")?;
+        ensure(
+            self.mutators.is_sorted_by(|a, b| a < b),
+            "mutators are not sorted and unique",
+        )?;
+        ensure(self.start <= self.end, "it ends before it starts")?;
+        ensure(self.millis() <= MAX_MILLIS, "it lasts over a week")?;
+        ensure(
+            self.scores.len() != 1 && self.scores.len() <= MAX_TEAMS,
+            "impossible number of teams",
+        )?;
+        ensure(
+            self.scores.iter().all(|s| s.abs() <= MAX_POINTS),
+            "impossible score",
+        )?;
+        if let Outcome::Won(team) = self.outcome {
+            ensure(
+                usize::from(team) < self.scores.len(),
+                "the winner does not exist",
+            )?;
+        }
+        self.check_participants()?;
+        self.check_events()
+    }
+
+    fn check_participants(&self) -> Result<(), RecordError> {
+        ensure(
+            self.participants.len() <= MAX_PARTICIPANTS,
+            "too many participants",
+        )?;
+        let mut keys: Vec<_> = self.participants.iter().map(|p| &p.key).collect();
+        keys.sort_unstable();
+        ensure(
+            keys.is_sorted_by(|a, b| a < b),
+            "a participant is listed twice",
+        )?;
+        let spans: usize = self.participants.iter().map(|p| p.presence.len()).sum();
+        ensure(spans <= MAX_SPANS, "too many comings and goings")?;
+        for participant in &self.participants {
+            let Participant {
+                key,
+                name,
+                presence,
+                points,
+                ..
+            } = participant;
+            ensure(!key.id.is_empty(), "a participant has no identity")?;
+            ensure(
+                key.id.len() <= MAX_TEXT && name.len() <= MAX_TEXT,
+                "a name is too long",
+            )?;
+            ensure(
+                points.is_none_or(|p| p.abs() <= MAX_POINTS),
+                "impossible points",
+            )?;
+            ensure(
+                presence.is_sorted_by_key(|p| p.span.from),
+                "presence is out of order",
+            )?;
+            for stay in presence {
+                ensure(
+                    stay.span.from <= stay.span.to,
+                    "a presence ends before it starts",
+                )?;
+                ensure(
+                    stay.span.to <= self.millis(),
+                    "a presence is outside the game",
+                )?;
+                ensure(self.team_exists(stay.team), "a presence is on no team")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_events(&self) -> Result<(), RecordError> {
+        ensure(self.events.len() <= MAX_EVENTS, "too many score events")?;
+        ensure(
+            self.events.is_sorted_by_key(|e| e.at),
+            "score events are out of order",
+        )?;
+        for event in &self.events {
+            ensure(
+                event.at <= self.millis(),
+                "a score event is outside the game",
+            )?;
+            ensure(event.points.abs() <= MAX_POINTS, "impossible points")?;
+            ensure(
+                self.has_teams() && self.team_exists(event.team),
+                "a score event has no team",
+            )?;
+            let known = event
+                .by
+                .is_none_or(|i| (i as usize) < self.participants.len());
+            ensure(known, "a score event's author does not exist")?;
+        }
+        Ok(())
+    }
+
+    fn team_exists(&self, team: u8) -> bool {
+        usize::from(team) < self.scores.len().max(1)
+    }
+}
+
+fn ensure(holds: bool, otherwise: &'static str) -> Result<(), RecordError> {
+    if holds {
+        Ok(())
+    } else {
+        Err(RecordError(otherwise))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outcomes() {
+        assert_eq!(MatchRecord::outcome_of(&[1.0, 3.0]), Outcome::Won(1));
+        assert_eq!(MatchRecord::outcome_of(&[2.0, 2.0]), Outcome::Draw);
+        assert_eq!(MatchRecord::outcome_of(&[-1.0, 2.0, 2.0]), Outcome::Draw);
+        assert_eq!(MatchRecord::outcome_of(&[]), Outcome::Undecided);
+    }
+
+    #[test]
+    fn check_names_what_is_wrong() {
+        let good = MatchRecord {
+            server: String::new(),
+            start: Timestamp(0),
+            end: Timestamp(1_000),
+            clock: None,
+            map: "m".into(),
+            game_type: "ctf".into(),
+            mutators: vec![],
+            scores: vec![1.0, 0.0],
+            participants: vec![Participant {
+                key: PlayerKey {
+                    kind: Kind::Human,
+                    id: "a".into(),
+                },
+                name: "A".into(),
+                presence: vec![Presence {
+                    team: 1,
+                    span: Span { from: 0, to: 1_000 },
+                }],
+                points: None,
+                kills: 0,
+                deaths: 0,
+            }],
+            events: vec![ScoreEvent {
+                at: 5,
+                team: 0,
+                points: 1.0,
+                by: Some(0),
+            }],
+            outcome: Outcome::Won(0),
+        };
+        assert_eq!(good.check(), Ok(()));
+        type Break = fn(&mut MatchRecord);
+        let breaks: [(Break, &str); 7] = [
+            (|m| m.end = Timestamp(-1), "it ends before it starts"),
+            (|m| m.scores[0] = f64::NAN, "impossible score"),
+            (|m| m.outcome = Outcome::Won(2), "the winner does not exist"),
+            (
+                |m| m.participants.push(m.participants[0].clone()),
+                "a participant is listed twice",
+            ),
+            (
+                |m| m.participants[0].presence[0].team = 2,
+                "a presence is on no team",
+            ),
+            (
+                |m| m.participants[0].presence[0].span.to = 1_001,
+                "a presence is outside the game",
+            ),
+            (
+                |m| m.events[0].by = Some(1),
+                "a score event's author does not exist",
+            ),
+        ];
+        for (spoil, why) in breaks {
+            let mut bad = good.clone();
+            spoil(&mut bad);
+            assert_eq!(bad.check(), Err(RecordError(why)));
+        }
+    }
+}

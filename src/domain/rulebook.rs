@@ -1,0 +1,207 @@
+//! The server's word on what counts: which names mean one game type, which mutators affect play,
+//! and how each game type is scored.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+use super::Ruleset;
+
+/// How games of a type show who was strong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scoring {
+    /// Points a team scores and concedes while somebody is on it.
+    TeamPoints,
+    /// Frags made and deaths suffered: the free-for-all types.
+    Frags,
+}
+
+/// What a mutator that no list names is taken for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unknown {
+    /// It affects play, and opens a ruleset of its own.
+    Gameplay,
+    /// It does not affect play.
+    Ignore,
+}
+
+/// The lists a [`Rulebook`] is made of. Patterns are case-insensitive globs.
+#[derive(Clone, Debug)]
+pub struct RulebookSpec {
+    /// Mutators that affect play. A name on both lists affects play.
+    pub gameplay: Vec<String>,
+    /// Mutators that do not.
+    pub ignore: Vec<String>,
+    /// What the others are.
+    pub unknown: Unknown,
+    /// Other names of a game type: alias → name.
+    pub aliases: BTreeMap<String, String>,
+    /// Game types without teams.
+    pub free_for_all: Vec<String>,
+    /// Game types scored by frags and deaths instead of team points.
+    pub frags: Vec<String>,
+}
+
+/// A pattern that is no glob.
+#[derive(Debug, thiserror::Error)]
+#[error("{list}: {source}")]
+pub struct PatternError {
+    /// The list it stands in.
+    pub list: &'static str,
+    #[source]
+    source: globset::Error,
+}
+
+/// Decides, for every game alike, which ruleset it was played under.
+#[derive(Clone, Debug)]
+pub struct Rulebook {
+    gameplay: GlobSet,
+    ignore: GlobSet,
+    unknown: Unknown,
+    aliases: BTreeMap<String, String>,
+    free_for_all: GlobSet,
+    frags: GlobSet,
+}
+
+impl Rulebook {
+    /// Compiles the lists.
+    ///
+    /// # Errors
+    /// The first pattern that is no glob.
+    pub fn new(spec: &RulebookSpec) -> Result<Self, PatternError> {
+        let aliases = &spec.aliases;
+        Ok(Self {
+            gameplay: globs("gameplay", &spec.gameplay)?,
+            ignore: globs("ignore", &spec.ignore)?,
+            unknown: spec.unknown,
+            aliases: aliases
+                .iter()
+                .map(|(a, name)| (fold(a), fold(name)))
+                .collect(),
+            free_for_all: globs("free_for_all", &spec.free_for_all)?,
+            frags: globs("frags", &spec.frags)?,
+        })
+    }
+
+    /// The ruleset of a game of this type with these mutators active, named as the game names them.
+    pub fn ruleset<S: AsRef<str>>(&self, game_type: &str, mutators: &[S]) -> Ruleset {
+        let mutators = mutators.iter().map(AsRef::as_ref);
+        let counted = mutators.filter(|name| self.affects_play(name)).map(fold);
+        Ruleset::new(self.game_type(game_type), counted.collect::<BTreeSet<_>>())
+    }
+
+    /// Whether a mutator affects play.
+    pub fn affects_play(&self, mutator: &str) -> bool {
+        if self.gameplay.is_match(mutator) {
+            true
+        } else if self.ignore.is_match(mutator) {
+            false
+        } else {
+            self.unknown == Unknown::Gameplay
+        }
+    }
+
+    /// Whether games of this type are played in teams.
+    pub fn is_team_game(&self, game_type: &str) -> bool {
+        !self.free_for_all.is_match(self.game_type(game_type))
+    }
+
+    /// How games of this type are scored.
+    pub fn scoring(&self, game_type: &str) -> Scoring {
+        if self.frags.is_match(self.game_type(game_type)) {
+            Scoring::Frags
+        } else {
+            Scoring::TeamPoints
+        }
+    }
+
+    /// The canonical name of a game type: folded, and the target of its alias where it has one.
+    pub fn game_type(&self, name: &str) -> String {
+        let name = fold(name);
+        self.aliases.get(&name).cloned().unwrap_or(name)
+    }
+}
+
+/// Names of game types and mutators are compared without case, as UnrealScript does.
+fn fold(name: &str) -> String {
+    name.trim().to_lowercase()
+}
+
+fn globs(list: &'static str, patterns: &[String]) -> Result<GlobSet, PatternError> {
+    let wrap = |source| PatternError { list, source };
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        let glob = GlobBuilder::new(pattern).case_insensitive(true).build();
+        set.add(glob.map_err(wrap)?);
+    }
+    set.build().map_err(wrap)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn book(unknown: Unknown) -> Rulebook {
+        let list = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect();
+        Rulebook::new(&RulebookSpec {
+            gameplay: list(&["*instagib*", "g_*"]),
+            ignore: list(&["*stats*", "*insta*color*"]),
+            unknown,
+            aliases: [("ctf".to_owned(), "XGame.xCTFGame".to_owned())].into(),
+            free_for_all: list(&["*deathmatch"]),
+            frags: list(&["*.xDeathMatch"]),
+        })
+        .unwrap()
+    }
+
+    #[test]
+    fn a_ruleset_is_folded_sorted_and_without_what_does_not_count() {
+        let book = book(Unknown::Ignore);
+        let mutators = [
+            "XGame.MutInstaGib",
+            "OLStats.MutOLGameStats",
+            "G_rockets",
+            "UTComp",
+        ];
+        let a = book.ruleset("XGame.xCTFGame", &mutators);
+        let b = book.ruleset(
+            "CTF ",
+            &["g_rockets", "xgame.mutinstagib", "XGAME.MUTINSTAGIB"],
+        );
+        assert_eq!(a, b);
+        assert_eq!(a.to_string(), "xgame.xctfgame+g_rockets+xgame.mutinstagib");
+        assert_eq!(
+            a.fallbacks().map(|r| r.to_string()).collect::<Vec<_>>(),
+            [a.to_string(), "xgame.xctfgame".to_owned()]
+        );
+    }
+
+    #[test]
+    fn the_unknown_go_as_configured() {
+        assert!(book(Unknown::Gameplay).affects_play("NewThing"));
+        assert!(!book(Unknown::Ignore).affects_play("NewThing"));
+        assert!(
+            book(Unknown::Ignore).affects_play("InstaGibStats"),
+            "on both lists"
+        );
+    }
+
+    #[test]
+    fn keys_of_rulesets_never_collide() {
+        let book = book(Unknown::Gameplay);
+        let one = book.ruleset("x", &["a+b"]);
+        let two = book.ruleset("x", &["a", "b"]);
+        let three = book.ruleset("x+a", &["b"]);
+        assert_ne!(one.to_string(), two.to_string());
+        assert_ne!(two.to_string(), three.to_string());
+    }
+
+    #[test]
+    fn free_for_all_types_and_scoring() {
+        let book = book(Unknown::Ignore);
+        assert!(book.is_team_game("ctf") && !book.is_team_game("XGame.xDeathMatch"));
+        assert_eq!(book.scoring("xgame.XDEATHMATCH"), Scoring::Frags);
+        assert_eq!(book.scoring("ctf"), Scoring::TeamPoints);
+    }
+}

@@ -1,0 +1,60 @@
+//! Instants as games and databases tell them.
+
+use std::fmt;
+
+/// Milliseconds since 1970-01-01 00:00 UTC. Logs without a time zone are taken as UTC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(pub i64);
+
+impl Timestamp {
+    /// The instant of a civil date and time in UTC, or `None` when there is no such date.
+    ///
+    /// `month` and `day` count from 1; years are 1900 to 9999, which bounds hostile input.
+    pub fn from_civil(
+        year: i16,
+        month: i8,
+        day: i8,
+        hour: i8,
+        minute: i8,
+        second: i8,
+    ) -> Option<Self> {
+        if !(1900..=9999).contains(&year) {
+            return None;
+        }
+        let civil = jiff::civil::DateTime::new(year, month, day, hour, minute, second, 0).ok()?;
+        let zoned = jiff::tz::Offset::UTC.to_timestamp(civil).ok()?;
+        Some(Self(zoned.as_millisecond()))
+    }
+
+    /// This instant and `millis` more, held within what an `i64` can count.
+    pub fn plus_millis(self, millis: i64) -> Self {
+        Self(self.0.saturating_add(millis))
+    }
+}
+
+/// `2026-11-20T15:28:36Z`, or the bare number for an instant no calendar has.
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match jiff::Timestamp::from_millisecond(self.0) {
+            Ok(instant) => write!(f, "{instant:.0}"),
+            Err(_) => write!(f, "{}ms", self.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn civil_dates() {
+        let at = Timestamp::from_civil(2026, 11, 20, 15, 28, 36);
+        assert_eq!(at, Some(Timestamp(1_795_188_516_000)));
+        assert_eq!(
+            at.map(|t| t.to_string()).as_deref(),
+            Some("2026-11-20T15:28:36Z")
+        );
+        assert_eq!(Timestamp::from_civil(2026, 2, 30, 0, 0, 0), None);
+        assert_eq!(Timestamp::from_civil(1, 1, 1, 0, 0, 0), None);
+    }
+}

@@ -1,0 +1,3 @@
+//! Evenkeel: even teams for any multiplayer game server.
+
+pub mod domain;

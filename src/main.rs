@@ -1,0 +1,3 @@
+//! The binary: see the library.
+
+fn main() {}
