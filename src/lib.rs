@@ -1,4 +1,5 @@
 //! Evenkeel: even teams for any multiplayer game server.
 
 pub mod domain;
+pub mod lobby;
 pub mod protocol;
