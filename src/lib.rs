@@ -3,3 +3,4 @@
 pub mod domain;
 pub mod lobby;
 pub mod protocol;
+pub mod store;
