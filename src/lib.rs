@@ -5,6 +5,7 @@
 pub mod config;
 pub mod domain;
 pub mod history;
+pub mod ingest;
 pub mod lobby;
 pub mod protocol;
 pub mod rating;
