@@ -36,14 +36,20 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the database at `path`, creating and migrating it as needed.
+    /// Opens the database at `path`, creating it if it may, and migrating it as needed.
     ///
     /// # Errors
-    /// Locked, corrupt, read-only, of a newer version, of another program, or not to be opened at all.
-    pub async fn open(path: &Path) -> Result<Self, StoreError> {
+    /// Missing, locked, corrupt, read-only, of a newer version, of another program, or not to be
+    /// opened at all.
+    pub async fn open(path: &Path, create: bool) -> Result<Self, StoreError> {
+        if !create && !path.exists() {
+            return Err(StoreError::Missing {
+                path: path.to_owned(),
+            });
+        }
         let options = SqliteConnectOptions::new()
             .filename(path)
-            .create_if_missing(true)
+            .create_if_missing(create)
             .foreign_keys(true)
             .busy_timeout(BUSY);
         let fail = |error| StoreError::new(path, error);
