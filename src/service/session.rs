@@ -201,17 +201,15 @@ impl Session {
             decide::problem(&self.lobby, &view, mean_bot, &self.service.settings.balance)?
         };
         let solution = self.service.solve(problem, top, seed).await?;
-        // At most 8 teams and 1,024 players, so the casts lose nothing.
-        let team_of: Vec<u8> = solution.team_of.iter().map(|&team| team as u8).collect();
-        self.lobby.assign(&team_of)?;
+        self.lobby.assign(&solution.team_of)?;
         let humans = self.lobby.game()?.roster.humans();
-        let placed = humans.iter().zip(team_of);
+        let placed = humans.iter().zip(&solution.team_of);
         Ok(Balanced {
             ratio: solution.ratio,
             chance: None,
             seed,
             humans: placed
-                .map(|(human, team)| (human.id.clone(), team))
+                .map(|(human, &team)| (human.id.clone(), team))
                 .collect(),
             bots: solution.bots.iter().map(|&count| count as u32).collect(),
         })
