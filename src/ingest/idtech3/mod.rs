@@ -10,6 +10,8 @@ mod game;
 mod grammar;
 mod roster;
 mod rules;
+#[cfg(test)]
+mod tests;
 
 use super::{Context, Format, Item, Line, LogParser, Skip, clock::Clock};
 use game::Game;
