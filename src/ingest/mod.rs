@@ -197,3 +197,26 @@ fn mostly(head: &[u8], is_known: impl Fn(&[u8]) -> Option<bool>) -> bool {
     lines.finish(&mut count);
     known > 0 && known >= unknown
 }
+
+/// Everything a log of a format tells, for tests.
+#[cfg(test)]
+fn read(format: &Format, log: &str) -> Vec<Item> {
+    let context = Context {
+        server: "here".to_owned(),
+    };
+    let mut items = Vec::new();
+    let mut reader = Reader::new(format, &context);
+    reader.feed(log.as_bytes(), &mut items);
+    reader.finish(&mut items);
+    items
+}
+
+/// The only item of a log, which has to be a game, for tests.
+#[cfg(test)]
+fn one_game(format: &Format, log: &str) -> MatchRecord {
+    let mut items = read(format, log);
+    match (items.pop(), items.is_empty()) {
+        (Some(Item::Game(game)), true) => *game,
+        other => panic!("{other:?} {items:?}"),
+    }
+}

@@ -147,7 +147,6 @@ impl Game {
     pub(super) fn event(&mut self, event: Event<'_>, roster: &Roster, now: Clock) {
         match event {
             Event::Points { client, points } if self.is_over() => {
-                self.meet(roster, client);
                 if let Some(track) = track(roster, Some(client)) {
                     *self.course.points(track) = Some(points as f64);
                 }

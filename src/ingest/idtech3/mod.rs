@@ -10,6 +10,8 @@ mod game;
 mod grammar;
 mod roster;
 mod rules;
+#[cfg(test)]
+mod tests;
 
 use super::{Context, Format, Item, Line, LogParser, Skip, clock::Clock};
 use game::Game;
@@ -90,8 +92,8 @@ impl Parser {
                 let roster_known = game.roster_known;
                 self.begin(line, info, roster_known, items);
             }
-            Telling::Nothing => self.begin(line, info, true, items),
-            Telling::Unknown | Telling::Foreign(_) => self.begin(line, info, false, items),
+            // No line announced the game of this round: who is there may have come before.
+            _ => self.begin(line, info, false, items),
         }
         self.roster.forget_tracks();
         if let Telling::Game(game) = &mut self.telling {

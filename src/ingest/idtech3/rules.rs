@@ -9,7 +9,7 @@ use crate::domain::Timestamp;
 /// The gameplay settings that open a ruleset of their own when they are not at their default. Votes,
 /// limits, downloads, awards, videos and network settings do not. A setting that a game does not
 /// have is at its default.
-const VARIANTS: [(&str, f64); 29] = [
+const VARIANTS: [(&str, f64); 21] = [
     // Quake III Arena and everything that came of it.
     ("dmflags", 0.0),
     ("g_gravity", 800.0),
@@ -25,24 +25,16 @@ const VARIANTS: [(&str, f64); 29] = [
     ("g_vampire", 0.0),
     ("g_regen", 0.0),
     ("g_runes", 0.0),
-    ("g_grapple", 0.0),
-    ("g_elimination", 0.0),
+    ("g_catchup", 0.0),
     ("g_elimination_allgametypes", 0.0),
     ("elimination_selfdamage", 0.0),
     ("elimination_ctf_oneway", 0.0),
-    ("g_catchup", 0.0),
     // Urban Terror: which weapons are forbidden, and its own kinds of play.
     ("g_gear", 0.0),
     ("g_instagib", 0.0),
     ("g_hardcore", 0.0),
-    ("g_vest", 0.0),
-    ("g_nodamage", 0.0),
-    ("g_stratmode", 0.0),
-    // Challenge ProMode and OSP.
+    // OSP and Challenge ProMode.
     ("server_promode", 0.0),
-    ("server_instagib", 0.0),
-    ("server_ca", 0.0),
-    ("instagib", 0.0),
 ];
 
 /// The name of a game that does not tell its own: the original's.

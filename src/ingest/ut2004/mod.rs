@@ -6,6 +6,8 @@
 //! this file reads lines and keeps the games of a log apart.
 
 mod game;
+#[cfg(test)]
+mod tests;
 
 use super::{Context, Format, Item, Line, LogParser, Skip, clock::Clock, text};
 use game::Game;
@@ -236,28 +238,5 @@ impl LogParser for Parser {
 
     fn elapsed(&self) -> u64 {
         self.clock.position()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times() {
-        assert_eq!(seconds(b"63.65\tEG"), Some((63_650, &b"EG"[..])));
-        assert_eq!(seconds(b"63\tEG"), Some((63_000, &b"EG"[..])));
-        assert_eq!(seconds(b"1.2345\t"), Some((1_234, &b""[..])));
-        for wrong in [
-            "",
-            "63",
-            "63 EG",
-            "-1\tEG",
-            "x\tEG",
-            "1.x\tEG",
-            "9999999999\tEG",
-        ] {
-            assert_eq!(seconds(wrong.as_bytes()), None);
-        }
     }
 }
