@@ -75,6 +75,7 @@ impl std::fmt::Debug for Server {
 #[allow(missing_docs)]
 pub struct Store {
     pub database: PathBuf,
+    pub busy_ms: u64,
 }
 
 /// `[log]`
@@ -292,6 +293,11 @@ impl Config {
                 "store.database",
                 !self.store.database.as_os_str().is_empty(),
                 "must not be empty",
+            ),
+            (
+                "store.busy_ms",
+                self.store.busy_ms <= 600_000,
+                "must be 0 to 600000",
             ),
             (
                 "lobby.max_roster",

@@ -5,7 +5,7 @@ mod common;
 
 use std::path::Path;
 
-use common::{game, player, service};
+use common::{BUSY, game, player, service};
 use evenkeel::{
     domain::{
         Kind::{Bot, Human},
@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 async fn store() -> (Store, TempDir) {
     let folder = TempDir::new().unwrap();
-    let store = Store::open(&folder.path().join("test.db"), true)
+    let store = Store::open(&folder.path().join("test.db"), true, BUSY)
         .await
         .unwrap();
     (store, folder)
@@ -246,7 +246,7 @@ async fn a_change_of_configuration_is_noticed() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("test.db");
     let open = async |toml: &str| {
-        let store = Store::open(&path, true).await.unwrap();
+        let store = Store::open(&path, true, BUSY).await.unwrap();
         evenkeel::service::Service::open(store, common::config(toml).service())
             .await
             .unwrap()
@@ -327,7 +327,10 @@ fn words(error: &StoreError) -> String {
 }
 
 async fn refusal(path: &Path) -> String {
-    let error = Store::open(path, true).await.err().expect("must not open");
+    let error = Store::open(path, true, BUSY)
+        .await
+        .err()
+        .expect("must not open");
     words(&error)
 }
 
@@ -396,7 +399,7 @@ async fn a_newer_database_is_left_alone() {
 async fn a_database_that_is_not_there_is_only_made_by_those_who_may() {
     let folder = TempDir::new().unwrap();
     let missing = folder.path().join("no.db");
-    let error = Store::open(&missing, false).await.unwrap_err();
+    let error = Store::open(&missing, false, BUSY).await.unwrap_err();
     assert!(words(&error).contains("there is no database"));
     assert!(!missing.exists());
     assert!(

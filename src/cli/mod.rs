@@ -15,6 +15,7 @@ use std::{
     net::SocketAddr,
     path::PathBuf,
     process::ExitCode,
+    time::Duration,
 };
 
 use clap::{Args, Parser, Subcommand};
@@ -173,6 +174,7 @@ fn load_config(path: Option<&PathBuf>) -> Result<Config, CliError> {
 
 /// Opens the database and the use cases over it.
 async fn open(config: &Config, create: bool) -> Result<Service, CliError> {
-    let store = Store::open(&config.store.database, create).await?;
+    let busy = Duration::from_millis(config.store.busy_ms);
+    let store = Store::open(&config.store.database, create, busy).await?;
     Ok(Service::open(store, config.service()).await?)
 }

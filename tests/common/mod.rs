@@ -2,7 +2,7 @@
 //! speaks lines.
 #![allow(dead_code)] // every test file uses a part
 
-use std::{net::SocketAddr, path::PathBuf, sync::Arc};
+use std::{net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use evenkeel::{
     config::Config,
@@ -21,6 +21,9 @@ use tokio::{
     task::JoinHandle,
 };
 
+/// No test waits for a lock.
+pub const BUSY: Duration = Duration::ZERO;
+
 /// A configuration with these lines over the defaults.
 pub fn config(toml: &str) -> Config {
     Config::load(toml, []).unwrap()
@@ -29,7 +32,7 @@ pub fn config(toml: &str) -> Config {
 /// A service over a new database, which lives as long as the folder.
 pub async fn service(config: &Config) -> (Arc<Service>, TempDir) {
     let folder = TempDir::new().unwrap();
-    let store = Store::open(&folder.path().join("test.db"), true)
+    let store = Store::open(&folder.path().join("test.db"), true, BUSY)
         .await
         .unwrap();
     (
