@@ -3,6 +3,8 @@
 //! `cargo bench --bench protocol`. A plain search for line ends over the same bytes is measured beside
 //! it, as the ratio to read the others by.
 
+#![allow(clippy::unwrap_used, missing_docs)] // criterion's macros document nothing
+
 use std::hint::black_box;
 
 use bytes::BytesMut;

@@ -3,6 +3,8 @@
 //! `cargo bench --bench session`. Weights are answered from memory, so PLAYER should cost little more
 //! than the echo does.
 
+#![allow(clippy::unwrap_used, missing_docs)] // criterion's macros document nothing
+
 use std::{path::Path, sync::Arc, time::Duration};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
