@@ -34,14 +34,14 @@ pub(super) async fn run(args: ServeArgs) -> Result<(), CliError> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let service = Arc::new(open(&config, true).await?);
-    if service.refresh().await? {
+    let matches = service.match_count().await?;
+    if service.refresh().await? && matches > 0 {
         tracing::info!("weights derived from the stored matches");
     }
     let address = config.server.listen;
     let listener = TcpListener::bind(address)
         .await
         .map_err(|source| CliError::Listen { address, source })?;
-    let matches = service.match_count().await?;
     let database = config.store.database.display();
     tracing::info!(address = %listener.local_addr()?, %database, matches, "listening");
     if !address.ip().is_loopback() && config.server.clients.is_empty() {
