@@ -204,6 +204,8 @@ mod tests {
             points: None,
             kills: 0,
             deaths: 0,
+            roles: vec![],
+            party: None,
         }
     }
 
@@ -225,6 +227,7 @@ mod tests {
             clock: None,
             map: "m".into(),
             game_type: "ctf".into(),
+            mode: String::new(),
             mutators: vec![],
             scores: scores.to_vec(),
             outcome: MatchRecord::outcome_of(scores),

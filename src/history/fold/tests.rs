@@ -34,6 +34,8 @@ fn someone(kind: Kind, id: &str, stays: Vec<Presence>) -> Participant {
         points: None,
         kills: 0,
         deaths: 0,
+        roles: vec![],
+        party: None,
     }
 }
 
@@ -51,6 +53,7 @@ fn game(end: i64, scores: &[f64], participants: Vec<Participant>) -> MatchRecord
         clock: None,
         map: "m".into(),
         game_type: "ctf".into(),
+        mode: String::new(),
         mutators: vec![],
         scores: scores.to_vec(),
         outcome: MatchRecord::outcome_of(scores),
