@@ -135,10 +135,14 @@ impl Standing {
                 player: known.player,
                 scored: p.scored,
                 conceded: p.conceded,
+                points: participant.points,
+                learns: true,
             }
         };
         let tallies = played.iter().map(tally).collect();
-        self.system.update(&Game { tallies });
+        let mut game = Game::default();
+        game.tallies = tallies;
+        self.system.update(&game);
     }
 
     fn weights<'a>(&'a self, ruleset: &'a Ruleset) -> impl Iterator<Item = Weight<'a>> {
@@ -147,7 +151,7 @@ impl Standing {
                 ruleset,
                 key,
                 name: &known.name,
-                weight: self.system.weight(known.player)?,
+                weight: self.system.strength(known.player)?.mean,
                 games: known.games,
                 last_seen: known.last_seen,
             })
