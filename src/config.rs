@@ -4,7 +4,7 @@
 //! over it, then what the environment says; an unknown key or a bad value is an error that names
 //! the line.
 
-use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf};
+use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf, time::Duration};
 
 use serde::Deserialize;
 use toml::{
@@ -15,7 +15,8 @@ use toml::{
 use crate::{
     domain::{Rulebook, RulebookSpec, Unknown},
     lobby::LobbySettings,
-    rating,
+    partition, rating, server,
+    service::{self, BalanceSettings},
 };
 
 /// The documented defaults, as `evenkeel config default` prints them.
@@ -74,6 +75,7 @@ impl std::fmt::Debug for Server {
 #[allow(missing_docs)]
 pub struct Store {
     pub database: PathBuf,
+    pub busy_ms: u64,
 }
 
 /// `[log]`
@@ -103,9 +105,47 @@ pub struct Balance {
     pub top: usize,
     pub power: f64,
     pub max_team_share: f64,
+    pub max_difference: Limit,
+    pub party_budget: f64,
+    pub party_multiplier: Vec<f64>,
     pub default_weight: f64,
     pub default_bot_weight: f64,
     pub deadline_ms: u64,
+    pub memory_mb: usize,
+    pub factors: Factors,
+}
+
+/// `[balance.factors]`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Factors {
+    pub ratio_gap: f64,
+    pub best_gap: f64,
+    pub spread_gap: f64,
+    pub broken_parties: f64,
+    pub avoided_pairs: f64,
+    pub moved: f64,
+    pub repeated: f64,
+}
+
+/// A number, or `"off"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Value")]
+pub struct Limit(pub Option<usize>);
+
+impl TryFrom<Value> for Limit {
+    type Error = &'static str;
+
+    fn try_from(value: Value) -> Result<Self, Self::Error> {
+        match value {
+            Value::Integer(number) if (0..=1_024).contains(&number) => {
+                Ok(Self(Some(number as usize)))
+            }
+            Value::String(word) if word == "off" => Ok(Self(None)),
+            _ => Err("must be 0 to 1024, or \"off\""),
+        }
+    }
 }
 
 /// `[rating]`
@@ -255,6 +295,11 @@ impl Config {
                 "must not be empty",
             ),
             (
+                "store.busy_ms",
+                self.store.busy_ms <= 600_000,
+                "must be 0 to 600000",
+            ),
+            (
                 "lobby.max_roster",
                 (2..=128).contains(&lobby.max_roster),
                 "must be 2 to 128",
@@ -360,6 +405,62 @@ impl Config {
         }
     }
 
+    /// How teams are chosen.
+    pub fn balance(&self) -> BalanceSettings {
+        let balance = &self.balance;
+        let factors = &balance.factors;
+        BalanceSettings {
+            partition: partition::Settings {
+                top: balance.top,
+                power: balance.power,
+                party_budget: balance.party_budget,
+                party_multiplier: balance.party_multiplier.clone(),
+                memory: balance.memory_mb << 20,
+                factors: partition::Terms {
+                    ratio_gap: factors.ratio_gap,
+                    best_gap: factors.best_gap,
+                    spread_gap: factors.spread_gap,
+                    broken_parties: factors.broken_parties,
+                    avoided_pairs: factors.avoided_pairs,
+                    moved: factors.moved,
+                    repeated: factors.repeated,
+                },
+                ..partition::Settings::default()
+            },
+            max_share: balance.max_team_share,
+            max_difference: balance.max_difference.0,
+            default_weight: balance.default_weight,
+            default_bot_weight: balance.default_bot_weight,
+            deadline: Duration::from_millis(balance.deadline_ms),
+        }
+    }
+
+    /// What the use cases go by.
+    pub fn service(&self) -> service::Settings {
+        service::Settings {
+            rulebook: self.rulebook(),
+            rating: self.rating(),
+            lobby: self.lobby(),
+            balance: self.balance(),
+            clients: self.server.clients.clone(),
+        }
+    }
+
+    /// What a connection may cost.
+    pub fn limits(&self) -> server::Limits {
+        let server = &self.server;
+        server::Limits {
+            max_line_bytes: server.max_line_bytes,
+            max_connections: server.max_connections,
+            max_errors: server.max_errors,
+            first_line: Duration::from_secs(server.first_line_seconds),
+            line: Duration::from_secs(server.line_seconds),
+            idle: Duration::from_secs(server.idle_seconds),
+            write: Duration::from_secs(server.write_seconds),
+            drain: Duration::from_secs(server.drain_seconds),
+        }
+    }
+
     /// How weights are learned.
     pub fn rating(&self) -> rating::Settings {
         rating::Settings {
@@ -426,25 +527,38 @@ fn apply_environment(
     environment: impl IntoIterator<Item = (String, String)>,
 ) -> Result<BTreeMap<String, String>, ConfigError> {
     let mut set = BTreeMap::new();
-    for (name, value) in environment {
+    for (name, text) in environment {
         let Some(wanted) = name.strip_prefix(ENV_PREFIX) else {
             continue;
         };
-        for (section, keys) in merged.iter_mut() {
-            let Value::Table(keys) = keys else { continue };
-            for (key, old) in keys.iter_mut() {
-                if wanted != format!("{section}_{key}").to_uppercase() || old.is_table() {
-                    continue;
-                }
-                *old = value_of(&value, old).map_err(|why| ConfigError::Environment {
-                    name: name.clone(),
-                    why,
-                })?;
-                set.insert(join(section, key), name.clone());
-            }
-        }
+        let Some((path, old)) = find_key(merged, wanted, "") else {
+            continue;
+        };
+        *old = value_of(&text, old).map_err(|why| ConfigError::Environment {
+            name: name.clone(),
+            why,
+        })?;
+        set.insert(path, name);
     }
     Ok(set)
+}
+
+/// The value whose path in capitals, with `_` between its parts, is `wanted`.
+fn find_key<'a>(table: &'a mut Table, wanted: &str, at: &str) -> Option<(String, &'a mut Value)> {
+    for (key, value) in table.iter_mut() {
+        let path = join(at, key);
+        match value {
+            Value::Table(_) if FREE_TABLES.contains(&path.as_str()) => {}
+            Value::Table(inner) => {
+                if let Some(found) = find_key(inner, wanted, &path) {
+                    return Some(found);
+                }
+            }
+            value if path.replace('.', "_").to_uppercase() == wanted => return Some((path, value)),
+            _ => {}
+        }
+    }
+    None
 }
 
 /// A variable's text as a value: as it stands where a string is wanted, as TOML elsewhere.
@@ -454,7 +568,15 @@ fn value_of(text: &str, like: &Value) -> Result<Value, String> {
     }
     let parsed: Result<Table, _> = format!("value = {text}").parse();
     let value = parsed.ok().and_then(|mut table| table.remove("value"));
-    value.ok_or_else(|| format!("`{text}` is no value; lists look like [\"a\", \"b\"]"))
+    // A bare word, such as the "off" of a limit.
+    let word = || {
+        text.bytes()
+            .all(|b| b.is_ascii_lowercase())
+            .then(|| Value::String(text.to_owned()))
+    };
+    value
+        .or_else(word)
+        .ok_or_else(|| format!("`{text}` is no value; lists look like [\"a\", \"b\"]"))
 }
 
 fn syntax(text: &str, error: &toml::de::Error) -> ConfigError {
@@ -577,6 +699,10 @@ mod tests {
                 .starts_with("EVENKEEL_BALANCE_TOP: `[` is no value")
         );
         assert!(Config::load(text, env("EVENKEEL_SOMETHING_ELSE", "1")).is_ok());
+        let config = Config::load(text, env("EVENKEEL_BALANCE_FACTORS_MOVED", "0.0")).unwrap();
+        assert_eq!(config.balance.factors.moved, 0.0);
+        let config = Config::load(text, env("EVENKEEL_BALANCE_MAX_DIFFERENCE", "off")).unwrap();
+        assert_eq!(config.balance.max_difference, Limit(None));
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod ruleset;
 mod time;
 
 pub use fingerprint::Fingerprint;
+pub(crate) use ident::decode;
 pub use ident::{Ident, Kind, PlayerKey};
 pub use record::{
     MAX_TEAMS, MatchRecord, Outcome, Participant, Presence, RecordError, Role, ScoreEvent, Span,

@@ -2,7 +2,10 @@
 
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
-use super::{Store, StoreError, ground::insert};
+use super::{
+    Store, StoreError,
+    ground::{ROWS, insert, rows},
+};
 use crate::domain::{Kind, PlayerKey, Timestamp};
 
 /// One player's weight under one ruleset.
@@ -98,6 +101,21 @@ impl Store {
             .iter()
             .map(weight)
             .collect()
+    }
+
+    /// Why these matches are not rated, or `None` where they are, in any order.
+    ///
+    /// # Errors
+    /// The database's.
+    pub async fn rulings(&self, ids: &[i64]) -> Result<Vec<Option<String>>, StoreError> {
+        let mut rulings = Vec::with_capacity(ids.len());
+        let mut connection = self.readers.acquire().await?;
+        for chunk in ids.chunks(ROWS) {
+            for row in rows(&mut connection, "rulings", chunk, "match_id").await? {
+                rulings.push(row.try_get("unrated")?);
+            }
+        }
+        Ok(rulings)
     }
 
     /// Replaces what is derived, at once for every reader. `false`, and nothing changed, when

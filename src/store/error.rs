@@ -24,6 +24,12 @@ pub enum StoreError {
     /// The disk is full.
     #[error("the disk is full")]
     Full(#[source] sqlx::Error),
+    /// It isn't there, and this command does not make one.
+    #[error("there is no database at {}", path.display())]
+    Missing {
+        /// Where it should be.
+        path: PathBuf,
+    },
     /// It belongs to another program.
     #[error("{} is a database of another program", path.display())]
     Foreign {

@@ -11,7 +11,7 @@ use crate::domain::{
 };
 
 /// Rows per INSERT: at most seven values each, far below SQLite's limit of parameters.
-const ROWS: usize = 1_000;
+pub(super) const ROWS: usize = 1_000;
 
 /// What became of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -311,7 +311,7 @@ impl Parts {
 }
 
 /// The rows of one table that belong to these matches, in the table's own order.
-async fn rows(
+pub(super) async fn rows(
     tx: &mut SqliteConnection,
     table: &'static str,
     ids: &[i64],

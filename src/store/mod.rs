@@ -23,8 +23,6 @@ static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!();
 
 /// "EVKL", in the database's header, so that somebody else's database is never migrated.
 const APPLICATION_ID: i64 = 0x4556_4b4c;
-/// How long a locked database is waited for.
-const BUSY: Duration = Duration::from_secs(5);
 
 /// An open database.
 #[derive(Clone, Debug)]
@@ -36,16 +34,23 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the database at `path`, creating and migrating it as needed.
+    /// Opens the database at `path`, creating it if it may, and migrating it as needed. A locked one
+    /// is waited for, now and later, as long as `busy`.
     ///
     /// # Errors
-    /// Locked, corrupt, read-only, of a newer version, of another program, or not to be opened at all.
-    pub async fn open(path: &Path) -> Result<Self, StoreError> {
+    /// Missing, locked, corrupt, read-only, of a newer version, of another program, or not to be
+    /// opened at all.
+    pub async fn open(path: &Path, create: bool, busy: Duration) -> Result<Self, StoreError> {
+        if !create && !path.exists() {
+            return Err(StoreError::Missing {
+                path: path.to_owned(),
+            });
+        }
         let options = SqliteConnectOptions::new()
             .filename(path)
-            .create_if_missing(true)
+            .create_if_missing(create)
             .foreign_keys(true)
-            .busy_timeout(BUSY);
+            .busy_timeout(busy);
         let fail = |error| StoreError::new(path, error);
         let mut first = SqliteConnection::connect_with(&options)
             .await

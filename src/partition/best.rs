@@ -1,0 +1,144 @@
+//! The K best so far, and what ties with the last of them.
+
+use std::cmp::Reverse;
+
+use super::balance::Balance;
+
+/// Collects the `keep` most even of what it is offered, together with everything that ties with
+/// the last of them as long as that is no more than a few times `keep`.
+///
+/// Amortised O(log keep) an offer.
+pub(super) struct Best<C> {
+    keep: usize,
+    found: Vec<(Balance, C)>,
+    /// Tidy up when this many are held.
+    full: usize,
+    at: Option<Balance>,
+    spilled: bool,
+}
+
+/// What a [`Best`] has collected.
+pub(super) struct Found<C> {
+    /// Fewer than `keep`, most even first, all better than `at`; or everything there is.
+    pub better: Vec<(Balance, C)>,
+    /// How even the last of the K best is, unless everything there is fits.
+    pub at: Option<Balance>,
+    /// Those that are exactly as even as `at`.
+    pub tied: Vec<C>,
+    /// Whether `tied` are all of them; otherwise they are the first ones offered, too many to hold.
+    pub whole: bool,
+}
+
+impl<C> Best<C> {
+    pub fn new(keep: usize) -> Self {
+        Self {
+            keep,
+            found: Vec::new(),
+            full: keep,
+            at: None,
+            spilled: false,
+        }
+    }
+
+    /// The largest gap between two teams adding up to `total` that is worth offering.
+    pub fn largest_gap(&self, total: i64) -> i64 {
+        let Some(at) = self.at else { return total };
+        let gap = at.largest_gap(total);
+        gap - i64::from(self.spilled && Balance::of_gap(gap, total) == at)
+    }
+
+    /// Takes `item`, if it is among the best so far, and says whether less is worth offering now.
+    pub fn offer(&mut self, balance: Balance, item: C) -> bool {
+        if let Some(at) = self.at
+            && (balance < at || self.spilled && balance == at)
+        {
+            return false;
+        }
+        self.found.push((balance, item));
+        let full = self.found.len() >= self.full;
+        if full {
+            self.tidy();
+        }
+        full
+    }
+
+    /// Drops what can't be among the best any more.
+    fn tidy(&mut self) {
+        self.found.sort_by_key(|&(balance, _)| Reverse(balance));
+        if let Some(&(last, _)) = self.found.get(self.keep - 1) {
+            self.spilled &= self.at == Some(last);
+            self.at = Some(last);
+            self.found.retain(|&(balance, _)| balance >= last);
+            if self.found.len() > 4 * self.keep + 64 {
+                self.spilled = true;
+                self.found.truncate(self.keep);
+            }
+        }
+        self.full = self.found.len() + self.keep;
+    }
+
+    pub fn finish(mut self) -> Found<C> {
+        self.tidy();
+        let Some(at) = self.at else {
+            return Found {
+                better: self.found,
+                at: None,
+                tied: Vec::new(),
+                whole: true,
+            };
+        };
+        let tied_from = self.found.partition_point(|&(balance, _)| balance > at);
+        let tied = self
+            .found
+            .split_off(tied_from)
+            .into_iter()
+            .map(|(_, item)| item)
+            .collect();
+        Found {
+            better: self.found,
+            at: Some(at),
+            tied,
+            whole: !self.spilled,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ties_are_kept_until_they_are_too_many() {
+        let even = |gap| Balance::of_gap(gap, 1000);
+        let mut best = Best::new(2);
+        for item in 0..10 {
+            best.offer(even(20), item);
+        }
+        best.offer(even(10), 10);
+        let found = best.finish();
+        assert_eq!(found.better.len(), 1);
+        assert_eq!(found.tied.len(), 10);
+
+        let mut best = Best::new(2);
+        for item in 0..1000 {
+            best.offer(even(20), item);
+        }
+        best.offer(even(0), 1000);
+        assert_eq!(best.largest_gap(1000), 19);
+        let found = best.finish();
+        assert_eq!((found.better.len(), found.whole), (1, false));
+
+        let mut best = Best::new(2);
+        for item in 0..1000 {
+            best.offer(even(20), item);
+        }
+        for item in 0..3 {
+            best.offer(even(4), item);
+        }
+        let found = best.finish();
+        assert_eq!(
+            (found.better.len(), found.tied.len(), found.whole),
+            (0, 3, true)
+        );
+    }
+}

@@ -1,0 +1,59 @@
+//! Every combination of two teams, one atom changed a step, the mirrored half left out.
+
+use super::two::TwoTeams;
+use crate::partition::{balance::Balance, best::Best, clock::Clock};
+
+/// The most free atoms: more would take days.
+pub(crate) const MAX_ATOMS: usize = 48;
+
+/// Steps between two looks at the clock.
+const BLOCK: u64 = 1 << 14;
+
+/// Offers `best` every legal combination that is good enough; `false` when the time was over first.
+///
+/// The reflected binary code (F. Gray, US patent 2632058) changes one bit a step: the one that a
+/// counter's lowest set bit names. O(2^atoms). Sums are whole numbers, so they don't drift.
+pub(crate) fn walk(two: &TwoTeams, clock: &mut Clock, best: &mut Best<u128>) -> bool {
+    let steps = 1u64 << two.lifts.len();
+    let mut limits = limits(two, best);
+    let (mut mask, mut gap, mut humans) = (0u64, two.gap, two.humans);
+    let moves: Vec<(i64, usize)> = two
+        .lifts
+        .iter()
+        .zip(&two.sizes)
+        .map(|(lift, &size)| (2 * lift, size))
+        .collect();
+    for step in 1..=steps {
+        if gap.abs() <= limits[humans] {
+            if let Some(total) = two.totals[humans]
+                && best.offer(Balance::of_gap(gap.abs(), total), u128::from(mask))
+            {
+                limits = self::limits(two, best);
+            }
+        }
+        if step % BLOCK == 0 && clock.spend(BLOCK as usize) {
+            return step == steps;
+        }
+        let bit = step.trailing_zeros() as usize;
+        let Some(&(lift, size)) = moves.get(bit) else {
+            break;
+        };
+        mask ^= 1 << bit;
+        if mask >> bit & 1 == 1 {
+            gap += lift;
+            humans += size;
+        } else {
+            gap -= lift;
+            humans -= size;
+        }
+    }
+    true
+}
+
+/// The largest gap worth offering, by humans on team 0; negative where that number is illegal.
+fn limits(two: &TwoTeams, best: &Best<u128>) -> Vec<i64> {
+    two.totals
+        .iter()
+        .map(|total| total.map_or(-1, |total| best.largest_gap(total)))
+        .collect()
+}

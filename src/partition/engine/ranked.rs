@@ -1,0 +1,55 @@
+//! The K best splits of any number of teams, ties in an order of the seed's.
+
+use std::{cmp::Reverse, collections::BTreeSet};
+
+use crate::partition::{balance::Balance, instance::Split, random};
+
+/// Keeps the `keep` best of the different splits it is offered. Among equally even ones those with
+/// the least hash under the seed stay: whoever offers all of them gets a fair draw, whatever the
+/// order. O(log keep) an offer.
+pub(crate) struct Ranked {
+    keep: usize,
+    seed: u64,
+    splits: BTreeSet<(Reverse<Balance>, u64, Split)>,
+}
+
+impl Ranked {
+    pub fn new(keep: usize, seed: u64) -> Self {
+        Self {
+            keep,
+            seed,
+            splits: BTreeSet::new(),
+        }
+    }
+
+    /// How even a split must at least be to be worth offering.
+    pub fn at(&self) -> Option<Balance> {
+        let last = self.splits.last()?;
+        (self.splits.len() == self.keep).then_some(last.0.0)
+    }
+
+    /// The most even so far.
+    pub fn best(&self) -> Option<Balance> {
+        self.splits.first().map(|first| first.0.0)
+    }
+
+    /// Takes `split` if it is among the best so far.
+    pub fn offer(&mut self, balance: Balance, split: &[u8]) {
+        if self.at().is_some_and(|at| balance < at) {
+            return;
+        }
+        let hash = random::hash(self.seed, split.iter().copied());
+        self.splits.insert((Reverse(balance), hash, split.into()));
+        if self.splits.len() > self.keep {
+            self.splits.pop_last();
+        }
+    }
+
+    /// What was kept, most even first.
+    pub fn finish(self) -> Vec<(Balance, Split)> {
+        self.splits
+            .into_iter()
+            .map(|(Reverse(balance), _, split)| (balance, split))
+            .collect()
+    }
+}

@@ -1,0 +1,105 @@
+//! Why these teams.
+
+use std::fmt;
+
+use super::{Candidate, Engine};
+
+/// What would be, had one human alone been on another team.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct WhatIf {
+    /// The human's key.
+    pub who: String,
+    /// Their team, counted from 0.
+    pub team: u8,
+    /// The other team: with more than two, the one that would be most even.
+    pub other: u8,
+    /// The ratio then.
+    pub ratio: f64,
+}
+
+/// Everything that speaks for a pick, as plain data; [`Display`](fmt::Display) writes it in lines.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Explanation {
+    /// The algorithm that found the candidates.
+    pub engine: Engine,
+    /// Whether no legal split with these parties is more even than the candidates.
+    pub exact: bool,
+    /// What no legal split's ratio exceeds.
+    pub bound: f64,
+    /// Legal combinations that the candidates are the best of.
+    pub considered: u128,
+    /// Candidates that the pick was made from.
+    pub candidates: usize,
+    /// The pick.
+    pub pick: Candidate,
+    /// The candidate of the highest quality beside it.
+    pub runner_up: Option<Candidate>,
+    /// The ratio of the current teams, when those are legal.
+    pub current_ratio: Option<f64>,
+    /// Parties that were given up, by their members' keys.
+    pub given_up: Vec<Vec<String>>,
+    /// The best ratio without any party, where parties cost enough for it to matter.
+    pub ratio_without_parties: Option<f64>,
+    /// For each human, in the caller's order, what would be had they alone been elsewhere.
+    pub what_if: Vec<WhatIf>,
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let proof = if self.exact {
+            "exact"
+        } else {
+            "not proven best"
+        };
+        writeln!(
+            f,
+            "ratio {:.6}, of at most {:.6} ({proof}); engine {}, {} combinations, {} candidates",
+            self.pick.ratio, self.bound, self.engine, self.considered, self.candidates
+        )?;
+        describe(f, "picked", &self.pick)?;
+        if let Some(other) = &self.runner_up {
+            describe(f, "runner-up", other)?;
+        }
+        if let Some(ratio) = self.current_ratio {
+            writeln!(f, "current teams: ratio {ratio:.6}")?;
+        }
+        for party in &self.given_up {
+            writeln!(f, "party given up: {}", party.join(", "))?;
+        }
+        if let Some(ratio) = self.ratio_without_parties {
+            writeln!(f, "without parties: ratio {ratio:.6}")?;
+        }
+        for what in &self.what_if {
+            let (who, other, ratio) = (&what.who, what.other, what.ratio);
+            writeln!(f, "with {who} on team {other} instead: ratio {ratio:.6}")?;
+        }
+        Ok(())
+    }
+}
+
+/// One line on the whole candidate, one on each term that says or costs something.
+fn describe(f: &mut fmt::Formatter<'_>, what: &str, candidate: &Candidate) -> fmt::Result {
+    let Candidate {
+        ratio,
+        cost,
+        quality,
+        chance,
+        ..
+    } = candidate;
+    writeln!(
+        f,
+        "{what}: ratio {ratio:.6}, cost {cost:.4}, quality {quality:.6}, chance {:.2} %",
+        chance * 100.0
+    )?;
+    for ((name, value), (_, cost)) in candidate
+        .terms
+        .named()
+        .into_iter()
+        .zip(candidate.costs.named())
+    {
+        if value > 0.0 {
+            writeln!(f, "{what}: {name} {value:.6} costs {cost:.4}")?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,223 @@
+//! A problem made ready for the engines: atoms on a grid, in an order of their own.
+
+use super::{
+    Problem, Settings,
+    balance::Balance,
+    grid::Grid,
+    problem::Counts,
+    random::{self},
+};
+
+/// What is placed as one: a solo human, or a whole party.
+#[derive(Clone, Debug)]
+pub(super) struct Atom {
+    /// Weight above that of the bots that it takes the place of, in quanta. With lifts, a team's sum
+    /// is `lifts + size of the team × bot weight`, whatever its number of humans.
+    pub lift: i64,
+    /// Humans, at least 1.
+    pub size: usize,
+    /// The team that it must be on.
+    pub team: Option<u8>,
+    /// The humans, as indices of the caller.
+    pub members: Vec<usize>,
+}
+
+/// The atoms of a problem, strongest first, with which parties are kept.
+///
+/// Atoms that are alike stand in an order given by the seed and their keys, so that an engine's
+/// preference for the first of equals is chance, and the caller's order doesn't matter.
+#[derive(Clone, Debug)]
+pub(super) struct Instance {
+    pub atoms: Vec<Atom>,
+    pub counts: Counts,
+    pub grid: Grid,
+    /// The mean bot weight, in quanta.
+    pub bot: i64,
+    /// Each human's weight, in quanta, in the caller's order.
+    pub weights: Vec<i64>,
+    /// Teams without pins: they may be called anything.
+    pub free_labels: Vec<u8>,
+}
+
+/// What some teams come to.
+pub(super) struct Tally {
+    /// Each team's weight, bots included, in quanta.
+    pub sums: Vec<i64>,
+    /// Each team's humans.
+    pub humans: Vec<usize>,
+    /// The size of every team, bots included.
+    pub size: usize,
+}
+
+/// A team for every atom, in the instance's order.
+pub(super) type Split = Box<[u8]>;
+
+impl Instance {
+    /// The instance in which the parties with `kept` are whole and the others' members are alone.
+    pub fn new(problem: &Problem, settings: &Settings, kept: &[bool], seed: u64) -> Self {
+        let spec = problem.spec();
+        let groups = groups(problem, kept);
+        let weight = |group: &Vec<usize>| -> f64 {
+            // A sum past the largest f64 is that: nothing can be told from it any more.
+            let sum: f64 = group.iter().map(|&h| spec.humans[h].weight).sum();
+            (sum * settings.multiplier(group.len())).min(f64::MAX)
+        };
+        let mut weights: Vec<f64> = spec.humans.iter().map(|human| human.weight).collect();
+        weights.push(spec.bots.weight);
+        weights.extend(groups.iter().filter(|group| group.len() > 1).map(weight));
+        let counts = problem.counts().clone();
+        let grid = Grid::fit(&weights, counts.teams * counts.largest_size());
+
+        let bot = grid.quanta(spec.bots.weight);
+        let atom = |members: Vec<usize>| Atom {
+            lift: grid.quanta(weight(&members)) - members.len() as i64 * bot,
+            size: members.len(),
+            team: members
+                .iter()
+                .find_map(|&h| spec.humans[h].pin)
+                .map(|team| team as u8),
+            members,
+        };
+        let mut atoms: Vec<Atom> = groups.into_iter().map(atom).collect();
+        let chance = |atom: &Atom| {
+            let of = |&h: &usize| random::hash(seed, spec.humans[h].key.bytes());
+            atom.members.iter().map(of).min()
+        };
+        let first_key = |atom: &Atom| atom.members.iter().map(|&h| &spec.humans[h].key).min();
+        atoms.sort_by_cached_key(|atom| {
+            (
+                std::cmp::Reverse(atom.lift),
+                atom.size,
+                chance(atom),
+                first_key(atom).cloned(),
+            )
+        });
+        let pinned = |team: u8| atoms.iter().any(|atom| atom.team == Some(team));
+        let free_labels: Vec<u8> = (0..spec.teams as u8)
+            .filter(|&team| !pinned(team))
+            .collect();
+        // While no team differs from another, the first atom is on the first team, and the
+        // mirrored half of the combinations is left out.
+        if free_labels.len() == spec.teams
+            && let Some(first) = atoms.first_mut()
+        {
+            first.team = Some(0);
+        }
+        let weights = spec
+            .humans
+            .iter()
+            .map(|human| grid.quanta(human.weight))
+            .collect();
+        Self {
+            atoms,
+            counts,
+            grid,
+            bot,
+            weights,
+            free_labels,
+        }
+    }
+
+    /// How even a split is, or `None` when its counts are illegal. O(atoms).
+    pub fn balance(&self, split: &[u8]) -> Option<Balance> {
+        let mut lifts = [0; super::MAX_TEAMS];
+        let mut humans = [0; super::MAX_TEAMS];
+        for (atom, &team) in self.atoms.iter().zip(split) {
+            lifts[usize::from(team)] += atom.lift;
+            humans[usize::from(team)] += atom.size;
+        }
+        let teams = self.counts.teams;
+        let size = self.counts.size(&humans[..teams])?;
+        Some(Balance::of(
+            lifts[..teams]
+                .iter()
+                .map(|lift| lift + self.bot * size as i64),
+        ))
+    }
+
+    /// The teams by human, `team_of`, as a split; `None` when a pin or a kept party is broken.
+    pub fn split_of_humans(&self, team_of: &[u8]) -> Option<Split> {
+        let team = |atom: &Atom| {
+            let team = team_of[atom.members[0]];
+            let whole = atom.members.iter().all(|&member| team_of[member] == team);
+            let pin = atom.team.filter(|_| !self.symmetric());
+            (whole && pin.is_none_or(|pin| pin == team)).then_some(team)
+        };
+        self.atoms.iter().map(team).collect()
+    }
+
+    /// Whether every team may be called anything.
+    fn symmetric(&self) -> bool {
+        self.free_labels.len() == self.counts.teams
+    }
+
+    /// What the teams by human, `team_of`, come to, legal or not: a party that isn't together
+    /// weighs what its members do. O(humans).
+    pub fn tally(&self, team_of: &[u8]) -> Tally {
+        let mut sums = vec![0; self.counts.teams];
+        let mut humans = vec![0; self.counts.teams];
+        for atom in &self.atoms {
+            let first = usize::from(team_of[atom.members[0]]);
+            if atom
+                .members
+                .iter()
+                .all(|&member| usize::from(team_of[member]) == first)
+            {
+                sums[first] += atom.lift;
+                humans[first] += atom.size;
+                continue;
+            }
+            for &member in &atom.members {
+                let team = usize::from(team_of[member]);
+                sums[team] += self.weights[member] - self.bot;
+                humans[team] += 1;
+            }
+        }
+        let size = humans.iter().copied().fold(self.counts.floor, usize::max);
+        sums.iter_mut()
+            .for_each(|sum| *sum += self.bot * size as i64);
+        Tally { sums, humans, size }
+    }
+
+    /// Teams that no split tells apart: those without an atom that must be on them.
+    pub fn interchangeable(&self) -> Vec<bool> {
+        let mut free = vec![true; self.counts.teams];
+        for team in self.atoms.iter().filter_map(|atom| atom.team) {
+            free[usize::from(team)] = false;
+        }
+        free
+    }
+
+    /// A human's team in `split`, by the caller's index.
+    pub fn teams_of_humans(&self, split: &[u8]) -> Vec<u8> {
+        let mut teams = vec![0; self.counts.humans];
+        for (atom, &team) in self.atoms.iter().zip(split) {
+            for &member in &atom.members {
+                teams[member] = team;
+            }
+        }
+        teams
+    }
+}
+
+/// The kept parties of two or more, then everybody else alone.
+fn groups(problem: &Problem, kept: &[bool]) -> Vec<Vec<usize>> {
+    let spec = problem.spec();
+    let mut solo = vec![true; spec.humans.len()];
+    let mut groups = Vec::new();
+    for (party, &kept) in spec.parties.iter().zip(kept) {
+        if kept && party.len() > 1 {
+            // In an order that isn't the caller's, so that sums round the same.
+            let mut members = party.clone();
+            members.sort_by(|&a, &b| spec.humans[a].key.cmp(&spec.humans[b].key));
+            members.iter().for_each(|&member| solo[member] = false);
+            groups.push(members);
+        }
+    }
+    groups.extend(
+        (0..solo.len())
+            .filter(|&human| solo[human])
+            .map(|human| vec![human]),
+    );
+    groups
+}

@@ -1,0 +1,73 @@
+//! Which team is called what.
+
+use super::{
+    MAX_TEAMS, Problem,
+    instance::Instance,
+    random::{self, Purpose},
+};
+
+/// Names the teams of splits: where the pins leave a choice, so that the fewest humans leave their
+/// current teams, and by chance beyond that.
+pub(super) struct Labels<'a> {
+    problem: &'a Problem,
+    /// The names to give, in an order of the seed's.
+    free: Vec<u8>,
+    /// The teams to name.
+    groups: Vec<u8>,
+}
+
+impl<'a> Labels<'a> {
+    pub fn new(problem: &'a Problem, instance: &Instance, seed: u64) -> Self {
+        let mut free = instance.free_labels.clone();
+        random::shuffle(&mut random::stream(seed, Purpose::Labels), &mut free);
+        Self {
+            problem,
+            free,
+            groups: instance.free_labels.clone(),
+        }
+    }
+
+    /// Renames the teams in `team_of`, which has each human's team.
+    pub fn assign(&self, team_of: &mut [u8]) {
+        let mut names: [u8; MAX_TEAMS] = std::array::from_fn(|team| team as u8);
+        for (&group, name) in self.groups.iter().zip(self.best(team_of)) {
+            names[usize::from(group)] = name;
+        }
+        for team in team_of {
+            *team = names[usize::from(*team)];
+        }
+    }
+
+    /// The name of each group that keeps the most humans on their teams. The assignment problem by
+    /// dynamic programming over sets of names: O(teams × 2^teams), 2,048 at most.
+    fn best(&self, team_of: &[u8]) -> Vec<u8> {
+        let mut stay = [[0u32; MAX_TEAMS]; MAX_TEAMS];
+        for (human, &team) in self.problem.spec().humans.iter().zip(team_of) {
+            if let Some(current) = human.current {
+                stay[usize::from(team)][current] += 1;
+            }
+        }
+        let count = self.free.len();
+        // Of each set of names, given to as many of the last groups: how many stay, and the first
+        // of these groups' name.
+        let mut best = vec![(0, 0); 1 << count];
+        for set in 1usize..1 << count {
+            let group = usize::from(self.groups[count - set.count_ones() as usize]);
+            let options = (0..count).filter(|name| set >> name & 1 == 1).map(|name| {
+                let staying = stay[group][usize::from(self.free[name])];
+                (staying + best[set ^ 1 << name].0, std::cmp::Reverse(name))
+            });
+            if let Some((staying, std::cmp::Reverse(name))) = options.max() {
+                best[set] = (staying, name);
+            }
+        }
+        let mut set = (1 << count) - 1;
+        (0..count)
+            .map(|_| {
+                let name = best[set].1;
+                set ^= 1 << name;
+                self.free[name]
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,57 @@
+//! Choosing teams: a problem, its most even splits, and one pick among them, explained.
+//!
+//! Pure: no clock, no files, no threads, no randomness but the seed's. This room is given weights
+//! as numbers and never asks where they come from. The same problem and seed give the same answer
+//! on every machine, whatever the order of the humans; only a search cut short by the caller's
+//! clock depends on how far it came.
+//!
+//! The way through it: a [`Problem`] and which of its parties are kept (`party`) make an `instance`
+//! of atoms on a `grid` of whole numbers; an `engine` finds its K most even splits; `terms` and
+//! [`Settings`] put a price on each, and `pick` takes one.
+//!
+//! Entry point: [`solve`].
+
+mod balance;
+mod best;
+mod clock;
+mod engine;
+mod error;
+mod explain;
+mod grid;
+mod instance;
+mod label;
+mod party;
+mod pick;
+mod problem;
+mod random;
+mod settings;
+mod solution;
+mod terms;
+#[cfg(test)]
+mod tests;
+
+pub use error::ProblemError;
+pub use explain::{Explanation, WhatIf};
+pub use pick::Candidate;
+pub use problem::{Bots, Human, MAX_HUMANS, MAX_PLAYERS, MAX_TEAMS, Problem, ProblemSpec};
+pub use settings::{DEFAULT_TIME, Engine, MAX_TOP, Settings};
+pub use solution::Solution;
+pub use terms::Terms;
+
+/// The teams of `problem`, by `seed`.
+///
+/// `out_of_time` is asked about every 30 µs and, once it says so, the best found so far is the
+/// answer. An owner's clock should do so after [`DEFAULT_TIME`].
+///
+/// # Errors
+/// A setting out of its range, or an engine forced on a problem that it can't solve.
+pub fn solve(
+    problem: &Problem,
+    settings: &Settings,
+    seed: u64,
+    out_of_time: &mut dyn FnMut() -> bool,
+) -> Result<Solution, ProblemError> {
+    settings.check()?;
+    let choice = party::choose(problem, settings, seed, &mut clock::Clock::new(out_of_time))?;
+    Ok(Solution::of(problem, settings, seed, &choice))
+}

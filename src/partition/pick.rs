@@ -1,0 +1,76 @@
+//! From the K best to one.
+
+use super::{
+    Settings, Terms,
+    random::{self, Purpose},
+};
+
+/// A split that may be picked.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Candidate {
+    /// Each human's team, in the caller's order.
+    pub team_of: Vec<u8>,
+    /// The smallest of the teams' sums over the largest.
+    pub ratio: f64,
+    /// What is wrong with it.
+    pub terms: Terms,
+    /// What that costs, term by term.
+    pub costs: Terms,
+    /// The sum of the costs.
+    pub cost: f64,
+    /// ratio × e^−cost: 0 to 1, and the ratio itself while nothing costs anything.
+    pub quality: f64,
+    /// How likely it is to be picked.
+    pub chance: f64,
+}
+
+impl Candidate {
+    pub(super) fn new(team_of: Vec<u8>, ratio: f64, terms: Terms, factors: &Terms) -> Self {
+        let costs = terms.times(factors);
+        let cost = costs.total();
+        let quality = ratio * libm::exp(-cost);
+        Self {
+            team_of,
+            ratio,
+            terms,
+            costs,
+            cost,
+            quality,
+            chance: 0.0,
+        }
+    }
+
+    /// The quality's logarithm, which tells even those apart whose quality rounds to 0.
+    fn log_quality(&self) -> f64 {
+        libm::log(self.ratio) - self.cost
+    }
+}
+
+/// Sets every candidate's chance, and picks one by `seed`; 0 when there is none.
+pub(super) fn pick(candidates: &mut [Candidate], settings: &Settings, seed: u64) -> usize {
+    let mut logs: Vec<f64> = candidates.iter().map(Candidate::log_quality).collect();
+    let mut best = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if best == f64::NEG_INFINITY {
+        // No ratio above 0: let the cost decide.
+        logs = candidates.iter().map(|candidate| -candidate.cost).collect();
+        best = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    }
+    let weigh = |log: f64| match settings.power {
+        _ if log == best => 1.0,
+        power if power.is_infinite() => 0.0,
+        0.0 => 1.0,
+        power => libm::exp(power * (log - best)),
+    };
+    let total: f64 = logs.iter().map(|&log| weigh(log)).sum();
+    let mut drawn = random::unit(&mut random::stream(seed, Purpose::Pick));
+    let mut picked = 0;
+    for (index, (candidate, &log)) in candidates.iter_mut().zip(&logs).enumerate() {
+        candidate.chance = weigh(log) / total;
+        // Past the end, rounding leaves the last one that had a chance.
+        if drawn >= 0.0 && candidate.chance > 0.0 {
+            picked = index;
+        }
+        drawn -= candidate.chance;
+    }
+    picked
+}

@@ -1,0 +1,294 @@
+//! The problem, in one type: who plays, and which teams are legal.
+
+use std::collections::BTreeSet;
+
+use super::ProblemError;
+
+/// The most humans of one problem.
+pub const MAX_HUMANS: usize = 128;
+/// The most teams of one problem.
+pub const MAX_TEAMS: usize = 8;
+/// The most players that a level may ask for.
+pub const MAX_PLAYERS: usize = 1024;
+
+/// Somebody to put on a team.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Human {
+    /// What tells this human from the others, whatever order they are given in. Ties are broken by
+    /// it and the seed.
+    pub key: String,
+    /// Strength, in any unit: finite, ≥ 0.
+    pub weight: f64,
+    /// The team that they must be on, counted from 0.
+    pub pin: Option<usize>,
+    /// The team that they are on now.
+    pub current: Option<usize>,
+    /// The team that they were on in the last game.
+    pub last: Option<usize>,
+}
+
+impl Human {
+    /// A human without pin or past.
+    pub fn new(key: impl Into<String>, weight: f64) -> Self {
+        Self {
+            key: key.into(),
+            weight,
+            pin: None,
+            current: None,
+            last: None,
+        }
+    }
+}
+
+/// The bots that fill every team up to the same size:
+/// `max(round_up(clamp(target, min, max), teams), largest team × teams) / teams`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Bots {
+    /// The mean bot weight: finite, ≥ 0. Which bots will come isn't known.
+    pub weight: f64,
+    /// The fewest players that the level is made for, bots included.
+    pub min: usize,
+    /// The most that it is made for.
+    pub max: usize,
+    /// The number of players that the server wants.
+    pub target: usize,
+}
+
+/// What a [`Problem`] is made of. Humans are spoken of by their index in `humans`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProblemSpec {
+    /// Up to [`MAX_HUMANS`], under different keys.
+    pub humans: Vec<Human>,
+    /// 2 to [`MAX_TEAMS`].
+    pub teams: usize,
+    /// What fills the teams.
+    pub bots: Bots,
+    /// The largest share of the humans on one team, above 0 and at most 1; at least what an even
+    /// split needs is always allowed.
+    pub max_share: f64,
+    /// The largest difference between the human counts of two teams, `None` for no limit; at least
+    /// what an even split needs is always allowed.
+    pub max_difference: Option<usize>,
+    /// Humans to keep together, nobody in two of them.
+    pub parties: Vec<Vec<usize>>,
+    /// Pairs who would rather not be on one team.
+    pub avoid: Vec<(usize, usize)>,
+}
+
+impl Default for ProblemSpec {
+    /// Nobody, on two teams without bots. The share is the UT2004 page's, 18 of 32; the difference
+    /// is 1, since players hated nothing more than being outnumbered beside weak bots.
+    fn default() -> Self {
+        Self {
+            humans: Vec::new(),
+            teams: 2,
+            bots: Bots::default(),
+            max_share: 18.0 / 32.0,
+            max_difference: Some(1),
+            parties: Vec::new(),
+            avoid: Vec::new(),
+        }
+    }
+}
+
+/// A [`ProblemSpec`] that has been checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Problem {
+    spec: ProblemSpec,
+    counts: Counts,
+}
+
+impl Problem {
+    /// Checks `spec`. Whether its parties can all be kept is found out by solving it.
+    ///
+    /// # Errors
+    /// The first thing that is out of range, doesn't exist or contradicts itself.
+    pub fn new(spec: ProblemSpec) -> Result<Self, ProblemError> {
+        check_ranges(&spec)?;
+        check_people(&spec)?;
+        let counts = Counts::of(&spec);
+        check_parties(&spec, &counts)?;
+        check_pins(&spec, &counts)?;
+        Ok(Self { spec, counts })
+    }
+
+    /// What it is made of.
+    pub fn spec(&self) -> &ProblemSpec {
+        &self.spec
+    }
+
+    /// Which numbers of humans are legal.
+    pub(super) fn counts(&self) -> &Counts {
+        &self.counts
+    }
+}
+
+/// Which numbers of humans the teams may have, and how large that makes every team.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Counts {
+    pub humans: usize,
+    pub teams: usize,
+    /// The most humans on one team.
+    pub most: usize,
+    /// The largest difference between two teams.
+    pub difference: usize,
+    /// The smallest size of a team, bots included.
+    pub floor: usize,
+}
+
+impl Counts {
+    fn of(spec: &ProblemSpec) -> Self {
+        let (humans, teams) = (spec.humans.len(), spec.teams);
+        let even = humans.div_ceil(teams);
+        // The product is at most 128, so the cast can't lose anything but the fraction.
+        let share = (spec.max_share * humans as f64).floor() as usize;
+        let needed = usize::from(!humans.is_multiple_of(teams));
+        let difference = spec.max_difference.map_or(humans, |d| d.max(needed));
+        // A team of `most` leaves the others at least `most - difference` each.
+        let reach = (even..=humans)
+            .rev()
+            .find(|&most| most + (teams - 1) * most.saturating_sub(difference) <= humans);
+        let bots = spec.bots;
+        Self {
+            humans,
+            teams,
+            most: share.max(even).min(reach.unwrap_or(even)),
+            difference,
+            floor: bots.target.clamp(bots.min, bots.max).div_ceil(teams),
+        }
+    }
+
+    /// The size of every team, bots included, when these are its humans; `None` when that's illegal.
+    pub fn size(&self, counts: &[usize]) -> Option<usize> {
+        let largest = counts.iter().copied().max()?;
+        let smallest = counts.iter().copied().min()?;
+        let legal = largest <= self.most && largest - smallest <= self.difference;
+        legal.then_some(self.floor.max(largest))
+    }
+
+    /// The largest size that a team can come to.
+    pub fn largest_size(&self) -> usize {
+        self.floor.max(self.most)
+    }
+
+    /// Whether single humans can fill up teams that already have `pinned`.
+    fn can_fill(&self, pinned: &[usize]) -> bool {
+        (0..=self.most).any(|most| {
+            let least = most.saturating_sub(self.difference);
+            let needed: usize = pinned.iter().map(|&p| p.max(least)).sum();
+            pinned.iter().all(|&p| p <= most)
+                && needed <= self.humans
+                && self.humans <= most * self.teams
+        })
+    }
+}
+
+fn check_ranges(spec: &ProblemSpec) -> Result<(), ProblemError> {
+    if !(2..=MAX_TEAMS).contains(&spec.teams) {
+        return Err(ProblemError::Teams(spec.teams));
+    }
+    if spec.humans.len() > MAX_HUMANS {
+        return Err(ProblemError::Humans(spec.humans.len()));
+    }
+    let Bots {
+        weight,
+        min,
+        max,
+        target,
+    } = spec.bots;
+    check_weight("the mean bot", weight)?;
+    if min > max || max > MAX_PLAYERS || target > MAX_PLAYERS {
+        return Err(ProblemError::Level { min, max, target });
+    }
+    if !(spec.max_share > 0.0 && spec.max_share <= 1.0) {
+        return Err(ProblemError::Share(spec.max_share));
+    }
+    Ok(())
+}
+
+fn check_people(spec: &ProblemSpec) -> Result<(), ProblemError> {
+    let mut keys = BTreeSet::new();
+    for human in &spec.humans {
+        check_weight(&human.key, human.weight)?;
+        if !keys.insert(&human.key) {
+            return Err(ProblemError::SameKey(human.key.clone()));
+        }
+        for team in [human.pin, human.current, human.last].into_iter().flatten() {
+            check_index("team", team, spec.teams)?;
+        }
+    }
+    for &(one, other) in &spec.avoid {
+        check_index("human", one, spec.humans.len())?;
+        check_index("human", other, spec.humans.len())?;
+        if one == other {
+            return Err(ProblemError::AvoidsSelf(spec.humans[one].key.clone()));
+        }
+    }
+    Ok(())
+}
+
+fn check_parties(spec: &ProblemSpec, counts: &Counts) -> Result<(), ProblemError> {
+    let mut seen = BTreeSet::new();
+    for party in &spec.parties {
+        let mut pinned: Option<(usize, usize)> = None;
+        for &member in party {
+            check_index("human", member, spec.humans.len())?;
+            let human = &spec.humans[member];
+            if !seen.insert(member) {
+                return Err(ProblemError::TwoParties(human.key.clone()));
+            }
+            let Some(team) = human.pin else { continue };
+            match pinned {
+                Some((first, other)) if other != team => {
+                    return Err(ProblemError::PinsContradict {
+                        first: spec.humans[first].key.clone(),
+                        second: human.key.clone(),
+                        teams: (other, team),
+                    });
+                }
+                _ => pinned = Some((member, team)),
+            }
+        }
+        if party.len() > counts.most {
+            return Err(ProblemError::PartyTooLarge {
+                size: party.len(),
+                most: counts.most,
+            });
+        }
+    }
+    Ok(())
+}
+
+fn check_pins(spec: &ProblemSpec, counts: &Counts) -> Result<(), ProblemError> {
+    let mut pinned = vec![0; spec.teams];
+    for team in spec.humans.iter().filter_map(|human| human.pin) {
+        pinned[team] += 1;
+    }
+    if counts.can_fill(&pinned) {
+        Ok(())
+    } else {
+        Err(ProblemError::PinsTooMany {
+            pinned,
+            humans: counts.humans,
+        })
+    }
+}
+
+fn check_weight(who: &str, weight: f64) -> Result<(), ProblemError> {
+    if weight.is_finite() && weight >= 0.0 {
+        Ok(())
+    } else {
+        Err(ProblemError::Weight {
+            who: who.to_owned(),
+            weight,
+        })
+    }
+}
+
+fn check_index(what: &'static str, index: usize, count: usize) -> Result<(), ProblemError> {
+    if index < count {
+        Ok(())
+    } else {
+        Err(ProblemError::NoSuch { what, index, count })
+    }
+}

@@ -1,0 +1,169 @@
+//! The answer: one of the candidates, with its sums, bots and reasons.
+
+use super::{
+    Candidate, Engine, Explanation, Problem, Settings, WhatIf,
+    balance::Balance,
+    instance::{Instance, Tally},
+    label::Labels,
+    party::Choice,
+    pick::pick,
+    terms::Scorer,
+};
+
+/// Teams, and why.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Solution {
+    /// Each human's team, counted from 0, in the caller's order.
+    pub team_of: Vec<u8>,
+    /// Bots to add to each team.
+    pub bots: Vec<usize>,
+    /// Each team's weight, bots included; a kept party weighs its multiple.
+    pub sums: Vec<f64>,
+    /// The smallest of the sums over the largest; 1 when all are 0.
+    pub ratio: f64,
+    /// Whether no legal split with these parties is more even than the best candidate.
+    pub exact: bool,
+    /// What no legal split's ratio exceeds: the best candidate's where that is exact.
+    pub bound: f64,
+    /// The algorithm that found the candidates.
+    pub engine: Engine,
+    /// Legal combinations that the candidates are the best of.
+    pub considered: u128,
+    /// What the pick was made from, most even first.
+    pub candidates: Vec<Candidate>,
+    /// Which of them it is.
+    pub picked: usize,
+    /// Why.
+    pub explanation: Explanation,
+}
+
+impl Solution {
+    pub(super) fn of(problem: &Problem, settings: &Settings, seed: u64, choice: &Choice) -> Self {
+        let Choice {
+            instance, answer, ..
+        } = choice;
+        let current = current(problem, instance);
+        let mut candidates = candidates(problem, settings, seed, choice, current.as_ref());
+        let picked = pick(&mut candidates, settings, seed);
+        let chosen = candidates[picked].clone();
+        let Tally { sums, humans, size } = instance.tally(&chosen.team_of);
+        let others = candidates
+            .iter()
+            .enumerate()
+            .filter(|&(index, _)| index != picked);
+        let runner_up = others
+            .max_by(|(_, a), (_, b)| {
+                a.chance
+                    .total_cmp(&b.chance)
+                    .then(b.cost.total_cmp(&a.cost))
+            })
+            .map(|(_, candidate)| candidate.clone());
+        let keys = |&party: &usize| {
+            let members = problem.spec().parties[party].iter();
+            members
+                .map(|&human| problem.spec().humans[human].key.clone())
+                .collect()
+        };
+        let explanation = Explanation {
+            engine: answer.engine,
+            exact: answer.exact,
+            bound: answer.bound,
+            considered: answer.considered,
+            candidates: candidates.len(),
+            pick: chosen.clone(),
+            runner_up,
+            current_ratio: current.map(|(balance, _)| balance.ratio()),
+            given_up: choice.given_up.iter().map(keys).collect(),
+            ratio_without_parties: choice.without,
+            what_if: what_if(problem, instance, &chosen.team_of),
+        };
+        Self {
+            bots: humans.iter().map(|humans| size - humans).collect(),
+            sums: sums
+                .into_iter()
+                .map(|sum| instance.grid.value(sum))
+                .collect(),
+            ratio: chosen.ratio,
+            team_of: chosen.team_of,
+            exact: answer.exact,
+            bound: answer.bound,
+            engine: answer.engine,
+            considered: answer.considered,
+            candidates,
+            picked,
+            explanation,
+        }
+    }
+}
+
+/// How even the current teams are, if everybody has one and they are legal.
+fn current(problem: &Problem, instance: &Instance) -> Option<(Balance, Vec<u8>)> {
+    let team = |human: &super::Human| human.current.map(|team| team as u8);
+    let team_of: Vec<u8> = problem
+        .spec()
+        .humans
+        .iter()
+        .map(team)
+        .collect::<Option<_>>()?;
+    let split = instance.split_of_humans(&team_of)?;
+    Some((instance.balance(&split)?, team_of))
+}
+
+/// The splits found, less those worse than the current teams, as candidates.
+fn candidates(
+    problem: &Problem,
+    settings: &Settings,
+    seed: u64,
+    choice: &Choice,
+    current: Option<&(Balance, Vec<u8>)>,
+) -> Vec<Candidate> {
+    let Choice {
+        instance, answer, ..
+    } = choice;
+    let scorer = Scorer::new(problem, instance);
+    let labels = Labels::new(problem, instance, seed);
+    let candidate = |balance: Balance, mut team_of: Vec<u8>| {
+        labels.assign(&mut team_of);
+        let terms = scorer.terms(&team_of, balance);
+        Candidate::new(team_of, balance.ratio(), terms, &settings.factors)
+    };
+    let kept = answer
+        .splits
+        .iter()
+        .filter(|(b, _)| current.is_none_or(|(now, _)| b >= now));
+    let mut candidates: Vec<Candidate> = kept
+        .map(|(b, split)| candidate(*b, instance.teams_of_humans(split)))
+        .collect();
+    // A search may have missed them.
+    if let (Some((balance, team_of)), true) = (current, candidates.is_empty()) {
+        candidates.push(candidate(*balance, team_of.clone()));
+    }
+    candidates
+}
+
+/// For each human, the ratio had they alone been on another team. O(humans² × teams).
+fn what_if(problem: &Problem, instance: &Instance, team_of: &[u8]) -> Vec<WhatIf> {
+    let mut moved = team_of.to_vec();
+    let mut what_ifs = Vec::with_capacity(team_of.len());
+    for (human, &team) in team_of.iter().enumerate() {
+        let others = (0..problem.spec().teams as u8).filter(|&other| other != team);
+        let best = others.map(|other| {
+            moved[human] = other;
+            (
+                Balance::of(instance.tally(&moved).sums),
+                std::cmp::Reverse(other),
+            )
+        });
+        if let Some((balance, std::cmp::Reverse(other))) = best.max() {
+            let who = problem.spec().humans[human].key.clone();
+            what_ifs.push(WhatIf {
+                who,
+                team,
+                other,
+                ratio: balance.ratio(),
+            });
+        }
+        moved[human] = team;
+    }
+    what_ifs
+}

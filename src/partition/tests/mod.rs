@@ -1,0 +1,3 @@
+//! Properties of the room, against oracles.
+
+mod prop;
