@@ -148,8 +148,8 @@ mod tests {
             (game.teams(), players(0), players(1)),
             (2, vec![2], vec![1, 3])
         );
-        assert_eq!(players(2), []);
-        assert_eq!(game.neighbours(), []);
+        assert!(players(2).is_empty());
+        assert!(game.neighbours().is_empty());
     }
 
     #[test]
