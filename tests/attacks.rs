@@ -1,6 +1,8 @@
 //! Each limit of the server, by the attack it is there for. Where time matters it is paused, and the
 //! connection is a pipe in memory.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may fail by unwrapping
+
 mod common;
 
 use std::time::Duration;

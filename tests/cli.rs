@@ -1,5 +1,7 @@
 //! The binary as an operator uses it: commands, their output, and their exit codes.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may fail by unwrapping
+
 use std::{fs, path::Path};
 
 use assert_cmd::Command;

@@ -1,6 +1,8 @@
 //! The main job on real games: 60 matches of bots whose skill is known. Skipped, with the reason, where
 //! the logs are not beside the project.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may fail by unwrapping
+
 mod common;
 
 use std::{collections::BTreeMap, path::Path};

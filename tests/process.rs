@@ -1,6 +1,8 @@
 //! Real processes: the daemon learning while it runs, being told to stop, being killed, and databases
 //! that cannot be used.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may fail by unwrapping
+
 mod common;
 
 use std::{

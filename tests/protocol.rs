@@ -1,5 +1,7 @@
 //! Scripted sessions over TCP: every line of the protocol that is built, as a game server sees it.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may fail by unwrapping
+
 mod common;
 
 use common::{Client, Daemon, game};
@@ -82,9 +84,9 @@ async fn rulesets_fall_back_to_the_game_type() {
 #[tokio::test]
 async fn before_a_game_there_is_nothing_to_ask() {
     let daemon = daemon("").await;
-    let lines = "PLAYER a\nBOT b\nMEANBOT\nMAP m\nJOIN a\nLEAVE a\nMOVE a 0\nBOTJOIN b 0\nBOTLEAVE b\nBALANCE\nBOTS\n";
+    let lines = "PLAYER a\nBOT b\nMEANBOT\nMAP m\nJOIN a\nLEAVE a\nMOVE a 0\nBOTJOIN b 0\nBOTLEAVE b\nBALANCE\nBOTS\nEXPLAIN\n";
     let said = daemon.client().await.talk(lines).await;
-    assert_eq!(said, "ERROR no-game send GAME first\n".repeat(11));
+    assert_eq!(said, "ERROR no-game send GAME first\n".repeat(12));
 }
 
 #[tokio::test]
@@ -297,4 +299,76 @@ async fn new_weights_are_seen_by_a_session_that_is_open() {
     daemon.service.refresh().await.unwrap();
     client.send("PLAYER late\n").await;
     assert_eq!(client.line().await, "PLAYER late 75.000");
+}
+
+#[tokio::test]
+async fn explain_tells_why() {
+    let daemon = daemon("").await;
+    let script = "GAME ctf\nEXPLAIN\nJOIN ann\nJOIN \"R\r\"\nJOIN c\nJOIN d\nBALANCE seed=5\nEXPLAIN\nGAME ctf\nEXPLAIN\n";
+    let said = daemon.client().await.talk(script).await;
+    let nothing = "ERROR not-allowed nothing has been decided yet\n";
+    assert!(
+        said.starts_with(nothing) && said.ends_with(nothing),
+        "{said}"
+    );
+    let (_, rest) = said.split_once("\nEXPLAIN ").unwrap();
+    let mut lines = rest.lines();
+    let count: usize = lines.next().unwrap().parse().unwrap();
+    let why: Vec<&str> = lines.filter_map(|line| line.strip_prefix("WHY ")).collect();
+    assert_eq!(why.len(), count);
+    assert!(
+        why[0].starts_with("ratio ") && why[0].contains("exact"),
+        "{}",
+        why[0]
+    );
+    assert!(why.iter().any(|line| line.starts_with("picked: ratio ")));
+    assert!(why.iter().any(|line| line.starts_with("runner-up: ratio ")));
+    for name in ["ann", "R?", "c", "d"] {
+        let what_if = format!("with {name} on team ");
+        assert_eq!(
+            why.iter().filter(|line| line.starts_with(&what_if)).count(),
+            1,
+            "{name}: {why:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn parties_pins_and_more_teams_are_respected() {
+    let daemon = daemon("[balance]\nparty_budget = 1.0").await;
+    let mut script = String::from("GAME ctf\nTEAMS 3\n");
+    for n in 0..9 {
+        let extra = match n {
+            0 | 4 => " party=friends",
+            2 => " pin=2",
+            _ => "",
+        };
+        script.push_str(&format!("JOIN p{n}{extra}\n"));
+    }
+    for seed in 0..5 {
+        let said = daemon
+            .client()
+            .await
+            .talk(&format!("{script}BALANCE seed={seed}\n"))
+            .await;
+        let team = |n: usize| {
+            said.lines()
+                .nth(1 + n)
+                .unwrap()
+                .split(' ')
+                .nth(1)
+                .unwrap()
+                .to_owned()
+        };
+        assert!(said.starts_with("BALANCE 12 1.000000 - "), "{said}");
+        assert_eq!(team(0), team(4));
+        assert_eq!(team(2), "2");
+        assert!(said.ends_with("BOTS 0 0\nBOTS 1 0\nBOTS 2 0\n"), "{said}");
+    }
+    let said = daemon
+        .client()
+        .await
+        .talk("GAME ctf\nJOIN a pin=0 party=x\nJOIN b pin=1 party=x\nBALANCE\nBOTS\n")
+        .await;
+    assert!(said.starts_with("ERROR bad-argument "), "{said}");
 }

@@ -1,6 +1,8 @@
 //! The database: what goes in comes out, the same match is one match, and what is wrong with a file is
 //! said clearly.
 
+#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may fail by unwrapping
+
 mod common;
 
 use std::path::Path;
@@ -9,7 +11,7 @@ use common::{BUSY, game, player, service};
 use evenkeel::{
     domain::{
         Kind::{Bot, Human},
-        MatchRecord, Outcome, Presence, ScoreEvent, Span, Timestamp,
+        MatchRecord, Outcome, Presence, ScoreEvent, Span,
     },
     store::{Cursor, Recorded, Store, StoreError},
 };
@@ -300,7 +302,8 @@ async fn the_views_answer_an_operator() {
         )
     };
     assert_eq!(board, [row(1, "ann", 62.5), row(2, "bob", 37.5)]);
-    let history: Vec<(String, Option<f64>, Option<f64>, f64, Option<String>)> = sqlx::query_as(
+    type Row = (String, Option<f64>, Option<f64>, f64, Option<String>);
+    let history: Vec<Row> = sqlx::query_as(
         "SELECT score, points_for, points_against, minutes, unrated FROM player_history WHERE player = 'ann'",
     )
     .fetch_all(&pool)
@@ -327,10 +330,7 @@ fn words(error: &StoreError) -> String {
 }
 
 async fn refusal(path: &Path) -> String {
-    let error = Store::open(path, true, BUSY)
-        .await
-        .err()
-        .expect("must not open");
+    let error = Store::open(path, true, BUSY).await.unwrap_err();
     words(&error)
 }
 
@@ -427,5 +427,4 @@ async fn rows_changed_by_hand_are_an_error_and_no_panic() {
         tx.commit().await.unwrap();
         assert!(store.matches(Cursor::START, 10).await.is_err(), "{spoil}");
     }
-    let _ = Timestamp(0);
 }

@@ -184,7 +184,7 @@ impl Run<'_> {
         for item in items.drain(..) {
             match item {
                 // When it was is only known once the log is over.
-                Item::Game(record) if record.clock.is_some() => told.undated.push(record),
+                Item::Game(record) if record.clock.is_some() => told.undated.push(*record),
                 Item::Game(record) => self.record(&record).await?,
                 Item::Skipped { line, reason } => self.skipped(told.path, line, reason),
                 Item::Malformed { line, why } => {
@@ -224,7 +224,7 @@ impl Run<'_> {
 /// What one file told that is not dealt with yet.
 struct Told<'a> {
     path: &'a Path,
-    undated: Vec<Box<MatchRecord>>,
+    undated: Vec<MatchRecord>,
     malformed: u64,
 }
 

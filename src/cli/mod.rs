@@ -38,7 +38,7 @@ pub struct Cli {
 enum Command {
     Serve(serve::ServeArgs),
     Ingest(ingest::IngestArgs),
-    Balance(balance::BalanceArgs),
+    Balance(Box<balance::BalanceArgs>),
     Weights(weights::WeightsArgs),
     Rebuild(rebuild::RebuildArgs),
     Config(config::ConfigArgs),

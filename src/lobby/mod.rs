@@ -9,6 +9,8 @@ mod roster;
 pub use bots::BotPlan;
 pub use roster::{Bot, Human, Roster, Update};
 
+use std::collections::BTreeMap;
+
 use crate::domain::{Ident, MAX_TEAMS};
 
 /// Mutators a game may name; hostile input ends here.
@@ -61,6 +63,8 @@ pub struct Lobby {
     teams: u8,
     min_players: Option<u32>,
     game: Option<Game>,
+    /// Who was on which team when the last game gave way to this one.
+    last_teams: BTreeMap<String, u8>,
 }
 
 /// What GAME forgets.
@@ -87,12 +91,19 @@ impl Lobby {
             teams: 2,
             min_players: None,
             game: None,
+            last_teams: BTreeMap::new(),
         }
     }
 
     /// A new game begins; mutators, map and roster of the last one are forgotten. The wishes of the
-    /// session (teams, fewest players) stay.
+    /// session (teams, fewest players) stay, and so does who was on which team, so that the same
+    /// teams are not chosen again and again.
     pub fn begin(&mut self, game_type: &str, has_teams: bool) {
+        if let Some(game) = &self.game {
+            let placed = game.roster.humans().iter();
+            let placed = placed.filter_map(|human| Some((human.id.text().to_owned(), human.team?)));
+            self.last_teams = placed.collect();
+        }
         self.game = Some(Game {
             game_type: game_type.to_owned(),
             mutators: Vec::new(),
@@ -109,6 +120,12 @@ impl Lobby {
     /// There is none.
     pub fn game(&self) -> Result<&Game, LobbyError> {
         self.game.as_ref().ok_or(LobbyError::NoGame)
+    }
+
+    /// The team that somebody was on in the last game of this session, if it still exists.
+    pub fn last_team(&self, id: &Ident) -> Option<u8> {
+        let team = self.last_teams.get(id.text()).copied();
+        team.filter(|&team| team < self.teams)
     }
 
     /// Number of teams.
@@ -312,9 +329,20 @@ mod tests {
         let mut lobby = lobby();
         lobby.set_min_players(8);
         lobby.set_map("m", Some((2, 4))).unwrap();
-        lobby.join(&ident("a"), Update::default()).unwrap();
+        lobby
+            .join(
+                &ident("a"),
+                Update {
+                    team: Some(1),
+                    ..Update::default()
+                },
+            )
+            .unwrap();
+        lobby.join(&ident("b"), Update::default()).unwrap();
         lobby.begin("ctf", true);
         assert!(lobby.game().unwrap().roster.humans().is_empty());
+        assert_eq!(lobby.last_team(&ident("a")), Some(1));
+        assert_eq!(lobby.last_team(&ident("b")), None);
         assert_eq!(lobby.level(), Ok((0, 32)));
         assert_eq!(lobby.wish(), 8);
     }

@@ -87,6 +87,8 @@ pub enum Reply {
     },
     /// The setting of MinPlayers, and bots per team.
     Bots(u32, Vec<u32>),
+    /// Why the last decision was taken, a line each.
+    Explain(Vec<String>),
     /// A command was refused.
     Error(Refusal),
 }
@@ -134,6 +136,12 @@ impl Reply {
                     text(out, format_args!(" {count}"));
                 }
                 out.put_u8(b'\n');
+            }
+            Reply::Explain(reasons) => {
+                line(out, format_args!("EXPLAIN {}", reasons.len()));
+                for reason in reasons {
+                    line(out, format_args!("WHY {reason}"));
+                }
             }
             Reply::Error(Refusal { code, text }) => {
                 line(out, format_args!("ERROR {} {text}", code.as_str()));

@@ -77,6 +77,8 @@ pub enum Request {
     },
     /// How many bots belong on each team?
     Bots,
+    /// Why was the last decision taken?
+    Explain,
 }
 
 /// JOIN's arguments. An option that is absent leaves what was known as it is.
@@ -134,6 +136,7 @@ impl Request {
             b"BOTLEAVE" => Self::BotLeave(words.word("the bot")?),
             b"BALANCE" => balance(&mut words)?,
             b"BOTS" => Self::Bots,
+            b"EXPLAIN" => Self::Explain,
             _ => return Err(unknown(&verb)),
         };
         words.end()?;
@@ -361,6 +364,7 @@ mod tests {
             "BALANCE seed=18446744073709551616",
             "BALANCE seed=+1",
             "BOTS 1",
+            "EXPLAIN 1",
         ];
         for line in bad {
             assert_eq!(parse(line.as_bytes()), Err(Code::BadArgument), "{line}");
@@ -380,12 +384,12 @@ mod tests {
 
         #[test]
         fn every_verb_with_any_arguments(
-            verb in 0usize..18,
+            verb in 0usize..19,
             rest in "[ \\PC\"\\\\=]{0,40}",
         ) {
             let verbs = [
                 "GAME", "MUTATOR", "PLAYER", "BOT", "MEANBOT", "HELLO", "PING", "QUIT", "MAP", "TEAMS",
-                "MINPLAYERS", "JOIN", "LEAVE", "MOVE", "BOTJOIN", "BOTLEAVE", "BALANCE", "BOTS",
+                "MINPLAYERS", "JOIN", "LEAVE", "MOVE", "BOTJOIN", "BOTLEAVE", "BALANCE", "BOTS", "EXPLAIN",
             ];
             let line = format!("{} {rest}", verbs[verb]);
             prop_assert!(parse(line.as_bytes()) != Err(Code::UnknownCommand));

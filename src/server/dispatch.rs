@@ -84,6 +84,7 @@ async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>
                 bots: balanced.bots,
             }))
         }
+        Request::Explain => Ok(Some(Reply::Explain(session.explain()?.to_vec()))),
         Request::Bots => {
             let plan = session.bots()?;
             Ok(Some(Reply::Bots(plan.players, plan.per_team)))

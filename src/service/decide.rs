@@ -44,6 +44,12 @@ pub struct Balanced {
     pub bots: Vec<u32>,
 }
 
+/// Why a decision was taken, a line each: names as they were sent, but nothing that ends a line.
+pub(super) fn reasons(explanation: &partition::Explanation) -> Vec<String> {
+    let clean = |line: &str| line.replace(|c: char| c.is_control(), "?");
+    explanation.to_string().lines().map(clean).collect()
+}
+
 impl Service {
     /// Solves a problem on a thread of its own, when a core is free, and gives up at the deadline.
     pub(super) async fn solve(
@@ -95,7 +101,7 @@ pub(super) fn problem(
             .unwrap_or(settings.default_weight),
         pin: human.pin.map(usize::from),
         current: human.team.map(usize::from),
-        last: None,
+        last: lobby.last_team(&human.id).map(usize::from),
     };
     let mut parties: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     let mut avoid = Vec::new();

@@ -19,6 +19,8 @@ pub struct Session {
     server: Option<String>,
     /// Made by the first question about a weight, forgotten by GAME and MUTATOR.
     ruleset: Option<Ruleset>,
+    /// Why the last decision was taken; forgotten by GAME.
+    reasons: Vec<String>,
 }
 
 impl Session {
@@ -30,6 +32,7 @@ impl Session {
             lobby,
             server: None,
             ruleset: None,
+            reasons: Vec::new(),
         }
     }
 
@@ -65,6 +68,7 @@ impl Session {
         let has_teams = self.service.rulebook.is_team_game(game_type.text());
         self.lobby.begin(game_type.text(), has_teams);
         self.ruleset = None;
+        self.reasons.clear();
     }
 
     /// A mutator is active.
@@ -202,6 +206,7 @@ impl Session {
         };
         let solution = self.service.solve(problem, top, seed).await?;
         self.lobby.assign(&solution.team_of)?;
+        self.reasons = decide::reasons(&solution.explanation);
         let humans = self.lobby.game()?.roster.humans();
         let placed = humans.iter().zip(&solution.team_of);
         Ok(Balanced {
@@ -213,6 +218,18 @@ impl Session {
                 .collect(),
             bots: solution.bots.iter().map(|&count| count as u32).collect(),
         })
+    }
+
+    /// Why the last decision was taken, a line each.
+    ///
+    /// # Errors
+    /// There is no game, or nothing has been decided in it.
+    pub fn explain(&self) -> Result<&[String], ServiceError> {
+        self.lobby.game()?;
+        if self.reasons.is_empty() {
+            return Err(ServiceError::NotAllowed("nothing has been decided yet"));
+        }
+        Ok(&self.reasons)
     }
 
     fn ruleset(&mut self) -> Result<&Ruleset, LobbyError> {

@@ -8,6 +8,7 @@
 //! Time and memory O(2^(atoms/2)), or the number of different sums where that is less.
 
 mod join;
+mod merge;
 mod sums;
 mod tree;
 

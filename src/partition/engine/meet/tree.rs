@@ -1,6 +1,6 @@
 //! From a sum back to the subsets that have it.
 
-use super::sums::{List, Sums};
+use super::sums::{Lists, Sums};
 use crate::partition::clock::Clock;
 
 /// Atoms halved again and again, with the subset sums of every part but the whole.
@@ -26,7 +26,7 @@ impl Tree {
         }
         let middle = atoms / 2;
         let mut part = |lifts: &[i64], sizes: &[usize]| {
-            let sums = Sums::of(lifts, sizes, clock)?;
+            let sums = Sums::of(lifts, sizes, clock)?.unfold();
             Some(Part {
                 sums,
                 tree: Self::of(lifts, sizes, clock)?,
@@ -75,9 +75,11 @@ impl Tree {
     /// The first pair of the two parts' sums with so many humans and this sum that `wanted` takes.
     fn find(&self, humans: usize, sum: i64, mut wanted: impl FnMut(&Pair) -> bool) -> Option<Pair> {
         let [low, high] = self.parts.as_deref()?;
-        let mut scratch = [List::default(), List::default()];
+        // Everything is stored, so there is nothing to be made in these.
+        let mut scratch = [Lists::default(), Lists::default()];
         let [scratch_low, scratch_high] = &mut scratch;
-        for from_low in 0..=humans.min(low.sums.humans()) {
+        let first = humans.saturating_sub(high.sums.humans());
+        for from_low in first..=humans.min(low.sums.humans()) {
             let from_high = humans - from_low;
             let ones = low.sums.list(from_low, scratch_low);
             let others = high.sums.list(from_high, scratch_high);

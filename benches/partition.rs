@@ -1,0 +1,100 @@
+//! All engines of the partitioner in one run, so that their ratios can be read off.
+//!
+//! Random weights, bots, the 20 best candidates. `limit` is the default limit on human counts,
+//! `free` none. An engine stops where it would take seconds.
+
+#![allow(clippy::unwrap_used, missing_docs)] // criterion's macros document nothing
+
+use std::{hint::black_box, time::Duration};
+
+use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use evenkeel::partition::{Bots, Engine, Human, Problem, ProblemSpec, Settings, solve};
+
+/// Weights without pattern in 0..100 (a Weyl sequence, mixed), each with all its 53 bits.
+fn weights(count: usize) -> impl Iterator<Item = f64> {
+    (1..=count as u64).map(|index| {
+        let mut z = index.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z >> 11) as f64 / (1u64 << 53) as f64 * 100.0
+    })
+}
+
+fn lobby(count: usize, max_difference: Option<usize>, parties: &[usize]) -> Problem {
+    let human = |(index, weight): (usize, f64)| Human::new(format!("p{index}"), weight);
+    let mut next = 0..count;
+    let party = |&size: &usize| next.by_ref().take(size).collect();
+    let spec = ProblemSpec {
+        parties: parties.iter().map(party).collect(),
+        humans: weights(count).enumerate().map(human).collect(),
+        bots: Bots {
+            weight: 40.0,
+            min: 0,
+            max: 1000,
+            target: count + 4,
+        },
+        max_difference,
+        ..ProblemSpec::default()
+    };
+    Problem::new(spec).expect("a legal lobby")
+}
+
+fn run(problem: &Problem, engine: Option<Engine>) -> f64 {
+    let settings = Settings {
+        engine,
+        ..Settings::default()
+    };
+    let solution = solve(problem, &settings, 1, &mut || false).expect("a solution");
+    solution.candidates[0].ratio
+}
+
+fn engines(c: &mut Criterion) {
+    for (name, max_difference) in [("limit", Some(1)), ("free", None)] {
+        let mut group = c.benchmark_group(name);
+        group
+            .sample_size(10)
+            .warm_up_time(Duration::from_millis(300));
+        group.measurement_time(Duration::from_secs(1));
+        let sizes = (12..=44).step_by(4).chain([20, 22, 23, 26]);
+        let mut sizes: Vec<usize> = sizes.collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        for count in sizes {
+            let problem = lobby(count, max_difference, &[]);
+            for (engine, most) in [
+                (Engine::Naive, 24),
+                (Engine::Exhaustive, 28),
+                (Engine::Meet, 44),
+            ] {
+                if count <= most {
+                    let id = BenchmarkId::new(engine.to_string(), count);
+                    group.bench_function(id, |b| b.iter(|| black_box(run(&problem, Some(engine)))));
+                }
+            }
+        }
+        group.finish();
+    }
+}
+
+/// Lobbies beyond exact, and their choice of engine.
+fn large(c: &mut Criterion) {
+    let mut group = c.benchmark_group("large");
+    group
+        .sample_size(10)
+        .warm_up_time(Duration::from_millis(300));
+    for (count, parties) in [
+        (64, &[2, 3, 4, 2, 5, 3][..]),
+        (100, &[2, 3, 4, 2, 5, 3, 2, 2, 6, 4][..]),
+    ] {
+        let problem = lobby(count, Some(1), parties);
+        let ratio = run(&problem, None);
+        assert!(ratio >= 1.0 - 1e-9, "{count} humans: ratio {ratio}");
+        group.bench_function(BenchmarkId::new("auto", count), |b| {
+            b.iter(|| black_box(run(&problem, None)));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, engines, large);
+criterion_main!(benches);
