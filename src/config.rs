@@ -470,6 +470,7 @@ impl Config {
                 half_life: self.rating.half_life,
                 prior: self.rating.prior,
             },
+            ..rating::Settings::default()
         }
     }
 }

@@ -1,11 +1,9 @@
 //! The fold: matches in order → weights per ruleset.
 
-use std::collections::BTreeMap;
-
-use super::{Played, Ruling, ruling};
+use super::{Digest, Level, Levels, Ruling, Season, Settings, digest::Digested};
 use crate::{
     domain::{Fingerprint, MatchRecord, PlayerKey, Rulebook, Ruleset, Timestamp},
-    rating::{Game, Player, Settings, System, Tally, presence},
+    rating,
 };
 
 /// A match that ended before one already folded (or that very one): fold all again, in order.
@@ -24,28 +22,32 @@ pub struct Weight<'a> {
     pub name: &'a str,
     /// 0 to 100; 50 is an average newcomer.
     pub weight: f64,
+    /// How sure it is: a standard deviation in units of the weight; 0 in systems that keep none.
+    pub deviation: f64,
     /// Rated games they were in.
     pub games: u32,
-    /// The end of the last of them.
+    /// The end of the last game they were in.
     pub last_seen: Timestamp,
 }
 
 /// Matches folded so far. See the [module](super) for its promises.
+#[derive(Clone)]
 pub struct Fold {
-    rulebook: Rulebook,
-    settings: Settings,
+    digest: Digest,
+    levels: Levels,
+    season: Season,
     last: Option<(Timestamp, Fingerprint)>,
-    rulesets: BTreeMap<Ruleset, Standing>,
 }
 
 impl Fold {
-    /// Nothing folded yet.
-    pub fn new(rulebook: &Rulebook, settings: Settings) -> Self {
+    /// Nothing folded yet. Takes the settings of this room, or those of a rating system alone.
+    pub fn new(rulebook: &Rulebook, settings: impl Into<Settings>) -> Self {
+        let settings = settings.into();
         Self {
-            rulebook: rulebook.clone(),
-            settings,
+            digest: Digest::new(rulebook, &settings),
+            levels: Levels::new(settings.rating),
+            season: Season::new(&settings),
             last: None,
-            rulesets: BTreeMap::new(),
         }
     }
 
@@ -62,96 +64,59 @@ impl Fold {
             return Err(Late);
         }
         self.last = place;
-        let ruleset = self.rulebook.ruleset(&record.game_type, &record.mutators);
-        let rated = ruling::judge(record, &self.rulebook).map(|scoring| {
-            let points = presence::points(record, scoring);
-            let played = points.iter().enumerate().filter_map(|(participant, p)| {
-                ruling::has_played(&record.participants[participant]).then_some(Played {
-                    participant,
-                    scored: p.scored,
-                    conceded: p.conceded,
-                })
-            });
-            let played: Vec<Played> = played.collect();
-            let settings = &self.settings;
-            let standing = self.rulesets.entry(ruleset.clone());
-            standing
-                .or_insert_with(|| Standing::new(settings))
-                .learn(record, &played);
+        for keep in self.season.begun_by(record.end) {
+            self.levels.new_season(keep);
+        }
+        let (ruleset, digested) = self.digest.digest(record);
+        let rated = digested.map(|Digested { game, played }| {
+            self.levels.learn(&ruleset, record, &played, &game);
             played
         });
         Ok(Ruling { ruleset, rated })
     }
 
-    /// All weights, by ruleset and then by player (humans before bots).
+    /// The weights of every ruleset, by ruleset and then by player (humans before bots).
     pub fn weights(&self) -> impl Iterator<Item = Weight<'_>> {
-        let rulesets = self.rulesets.iter();
+        let rulesets = self.levels.rulesets();
         rulesets.flat_map(|(ruleset, standing)| standing.weights(ruleset))
     }
 
-    /// The weights of one ruleset, by player. Empty for one never played.
-    pub fn weights_of<'a>(&'a self, ruleset: &Ruleset) -> impl Iterator<Item = Weight<'a>> {
-        let found = self.rulesets.get_key_value(ruleset).into_iter();
-        found.flat_map(|(ruleset, standing)| standing.weights(ruleset))
+    /// The weights of one ruleset by games on one level, by player. Empty where none was played.
+    pub fn weights_on<'a>(
+        &'a self,
+        ruleset: &'a Ruleset,
+        level: Level,
+    ) -> impl Iterator<Item = Weight<'a>> {
+        let standing = self.levels.standing(ruleset, level).into_iter();
+        standing.flat_map(move |s| s.weights(ruleset))
     }
-}
 
-/// One ruleset's rating system, and who its dense numbers are.
-struct Standing {
-    system: Box<dyn System>,
-    players: BTreeMap<PlayerKey, Known>,
-}
+    /// The best that is known of everyone for a ruleset, by player, with the level it comes from: their
+    /// weight under the ruleset itself, under its game type, or in all games.
+    pub fn best_weights<'a>(&'a self, ruleset: &'a Ruleset) -> Vec<(Weight<'a>, Level)> {
+        let mut best = std::collections::BTreeMap::new();
+        for level in [Level::AllGames, Level::GameType, Level::Ruleset] {
+            for weight in self.weights_on(ruleset, level) {
+                best.insert(weight.key, (weight, level)); // the closer overwrites the farther
+            }
+        }
+        best.into_values().collect()
+    }
 
-struct Known {
-    player: Player,
-    name: String,
-    games: u32,
-    last_seen: Timestamp,
-}
-
-impl Standing {
-    fn new(settings: &Settings) -> Self {
-        Self {
-            system: settings.system.build(settings),
-            players: BTreeMap::new(),
+    /// Each team's chance to win (for two, given that one does), summing to 1, by the rating system
+    /// itself and the best it knows: with strangers as newcomers, and the map's sides where the map
+    /// is known. Even chances before any game.
+    pub fn chances(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<PlayerKey>]) -> Vec<f64> {
+        let game = self.digest.lineup(ruleset, map, teams);
+        match self.levels.best(ruleset) {
+            Some(standing) => rating::chances(standing.system.as_ref(), &game),
+            None => vec![1.0 / teams.len().max(1) as f64; teams.len()],
         }
     }
 
-    fn learn(&mut self, record: &MatchRecord, played: &[Played]) {
-        let tally = |p: &Played| {
-            let participant = &record.participants[p.participant];
-            let next = Player(u32::try_from(self.players.len()).unwrap_or(u32::MAX));
-            let known = self.players.entry(participant.key.clone());
-            let known = known.or_insert_with(|| Known {
-                player: next,
-                name: String::new(),
-                games: 0,
-                last_seen: record.end,
-            });
-            known.name.clone_from(&participant.name);
-            known.games += 1;
-            known.last_seen = record.end;
-            Tally {
-                player: known.player,
-                scored: p.scored,
-                conceded: p.conceded,
-            }
-        };
-        let tallies = played.iter().map(tally).collect();
-        self.system.update(&Game { tallies });
-    }
-
-    fn weights<'a>(&'a self, ruleset: &'a Ruleset) -> impl Iterator<Item = Weight<'a>> {
-        self.players.iter().filter_map(move |(key, known)| {
-            Some(Weight {
-                ruleset,
-                key,
-                name: &known.name,
-                weight: self.system.weight(known.player)?,
-                games: known.games,
-                last_seen: known.last_seen,
-            })
-        })
+    /// What an operator should know about the rating of a ruleset.
+    pub fn remark(&self, ruleset: &Ruleset) -> Option<String> {
+        self.levels.best(ruleset)?.system.remark()
     }
 }
 

@@ -201,6 +201,7 @@ impl Course {
             clock: frame.clock,
             map: frame.map,
             game_type: frame.game_type,
+            mode: String::new(),
             mutators: frame.mutators,
             outcome: MatchRecord::outcome_of(&frame.scores),
             scores: frame.scores,
@@ -235,6 +236,8 @@ fn gather(tracks: Vec<Track>, teams: usize) -> (Vec<Participant>, Vec<Option<u32
                 points: None,
                 kills: 0,
                 deaths: 0,
+                roles: Vec::new(),
+                party: None,
             });
             participants.len() - 1
         });

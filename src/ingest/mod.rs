@@ -10,6 +10,7 @@
 mod clock;
 mod course;
 mod idtech3;
+mod jsonl;
 mod lines;
 mod text;
 mod ut2004;
@@ -125,7 +126,7 @@ pub struct Format {
 }
 
 /// Every format there is.
-pub static FORMATS: &[Format] = &[idtech3::FORMAT, ut2004::FORMAT];
+pub static FORMATS: &[Format] = &[idtech3::FORMAT, ut2004::FORMAT, jsonl::FORMAT];
 
 /// The format of this name.
 pub fn by_name(name: &str) -> Option<&'static Format> {

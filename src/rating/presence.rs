@@ -12,10 +12,13 @@
 //! The prior pulls newcomers to 50: with 4 points, one 3:0 win reads 71, ten of them 94.
 //! In a game without teams F are kills and A deaths.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
-use super::{Game, Player, System};
-use crate::domain::{MatchRecord, Participant, Scoring};
+use super::{
+    Game, Player, Roll, Scale, Strength, System,
+    slope::{Slope, edge},
+};
+use crate::domain::{MatchRecord, Outcome, Participant, Scoring};
 
 /// The tunable part of the formula.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,9 +58,9 @@ pub struct Points {
 /// very last instant belongs to whoever was there to the end: the capture that ends a game has the
 /// time of that end. A team's points that no event tells are spread evenly over the play time. Events
 /// that tell *more* than the final score are scaled down to it. A sum below nothing (a game that
-/// takes points away) counts as nothing. Expects a record that passes [`MatchRecord::check`].
+/// takes points away) counts as nothing. A victory of which no points are known is a point. Expects a record that passes [`MatchRecord::check`].
 ///
-/// Complexity: O(participants + stays + events · log + Σ events within each stay).
+/// Complexity: O((events + stays) · teams + stays · log events).
 pub fn points(record: &MatchRecord, scoring: Scoring) -> Vec<Points> {
     if scoring == Scoring::Frags {
         let frags = record.participants.iter().map(|p| Points {
@@ -74,21 +77,23 @@ pub fn points(record: &MatchRecord, scoring: Scoring) -> Vec<Points> {
 /// How each team's score came about.
 struct Course<'a> {
     record: &'a MatchRecord,
-    /// Per team: what each told point is worth, 1 unless the events tell more than the final score.
-    scale: Vec<f64>,
     /// Per team: untold points per millisecond.
     rate: Vec<f64>,
+    /// Per event, and behind the last: what each team had been told to score before it.
+    before: Vec<Vec<f64>>,
 }
 
 impl<'a> Course<'a> {
     fn of(record: &'a MatchRecord) -> Self {
-        let mut told = vec![0.0; record.scores.len()];
+        let scores = final_scores(record);
+        let mut told = vec![0.0; scores.len()];
         for event in &record.events {
             told[usize::from(event.team)] += event.points;
         }
         // At least a millisecond, so that a game of no length divides by something.
         let millis = record.millis().max(1) as f64;
-        let pairs = || record.scores.iter().zip(&told);
+        let pairs = || scores.iter().zip(&told);
+        let rate = pairs().map(|(score, told)| (score - told).max(0.0) / millis);
         let scale = pairs().map(|(&score, &told)| {
             if told > score && told > 0.0 {
                 score.max(0.0) / told
@@ -96,36 +101,38 @@ impl<'a> Course<'a> {
                 1.0
             }
         });
-        let rate = pairs().map(|(&score, &told)| (score - told).max(0.0) / millis);
+        let scale: Vec<f64> = scale.collect();
+        let mut before = vec![vec![0.0; scores.len()]];
+        for event in &record.events {
+            let team = usize::from(event.team);
+            let mut sums = before[before.len() - 1].clone();
+            sums[team] += event.points * scale[team];
+            before.push(sums);
+        }
         Self {
             record,
-            scale: scale.collect(),
             rate: rate.collect(),
+            before,
         }
     }
 
     fn points_of(&self, participant: &Participant) -> Points {
-        let mut sum = Points::default();
-        let mut add = |own: bool, points: f64| {
-            let side = if own {
-                &mut sum.scored
-            } else {
-                &mut sum.conceded
-            };
-            *side += points;
-        };
         let end = self.record.millis();
         let events = &self.record.events;
+        let mut sum = Points::default();
         for stay in &participant.presence {
             let millis = stay.span.millis() as f64;
-            for (team, rate) in self.rate.iter().enumerate() {
-                add(team == usize::from(stay.team), rate * millis);
-            }
             let first = events.partition_point(|e| e.at < stay.span.from);
-            let within = |at| stay.span.contains(at) || (at == end && stay.span.to == end);
-            for event in events[first..].iter().take_while(|e| within(e.at)) {
-                let worth = event.points * self.scale[usize::from(event.team)];
-                add(event.team == stay.team, worth);
+            let after = |at| at < stay.span.to || (at == end && stay.span.to == end);
+            let behind = events.partition_point(|e| after(e.at)).max(first);
+            for (team, rate) in self.rate.iter().enumerate() {
+                let told = self.before[behind][team] - self.before[first][team];
+                let side = if team == usize::from(stay.team) {
+                    &mut sum.scored
+                } else {
+                    &mut sum.conceded
+                };
+                *side += rate * millis + told;
             }
         }
         Points {
@@ -133,6 +140,18 @@ impl<'a> Course<'a> {
             conceded: sum.conceded.max(0.0),
         }
     }
+}
+
+/// The final scores. Where a winner is known and no points are, the victory is a point.
+fn final_scores(record: &MatchRecord) -> Vec<f64> {
+    let mut scores = record.scores.clone();
+    if let Outcome::Won(team) = record.outcome
+        && scores.iter().all(|score| *score == 0.0)
+        && record.events.is_empty()
+    {
+        scores[usize::from(team)] = 1.0;
+    }
+    scores
 }
 
 /// The weight of a player whose last games, newest first, went like this. 0 to 100.
@@ -152,24 +171,42 @@ pub fn weight(newest_first: impl Iterator<Item = Points>, settings: &Settings) -
 }
 
 /// The system: each player's last games.
+#[derive(Clone, Debug)]
 pub struct PresenceSystem {
     settings: Settings,
     /// Newest first, at most `window` of them.
-    games: BTreeMap<Player, VecDeque<Points>>,
+    games: Roll<VecDeque<Points>>,
+    slope: Slope,
 }
 
 impl PresenceSystem {
     /// Nobody has played yet.
     pub fn new(settings: Settings) -> Self {
-        let games = BTreeMap::new();
-        Self { settings, games }
+        Self {
+            settings,
+            games: Roll::default(),
+            slope: Slope::default(),
+        }
+    }
+
+    fn weight(&self, player: Player) -> Option<f64> {
+        let games = self.games.get(player)?;
+        Some(weight(games.iter().copied(), &self.settings))
     }
 }
 
 impl System for PresenceSystem {
+    fn beats(&self, game: &Game, a: usize, b: usize) -> f64 {
+        self.slope.chance(edge(game, a, b, |p| self.weight(p)))
+    }
+
     fn update(&mut self, game: &Game) {
-        for tally in &game.tallies {
-            let games = self.games.entry(tally.player).or_default();
+        for (a, b, result) in game.neighbours() {
+            let edge = edge(game, a, b, |p| self.weight(p));
+            self.slope.learn(edge, result);
+        }
+        for tally in game.tallies.iter().filter(|t| t.learns) {
+            let games = self.games.enter(tally.player, VecDeque::new);
             games.push_front(Points {
                 scored: tally.scored,
                 conceded: tally.conceded,
@@ -178,9 +215,30 @@ impl System for PresenceSystem {
         }
     }
 
-    fn weight(&self, player: Player) -> Option<f64> {
-        let games = self.games.get(&player)?;
-        Some(weight(games.iter().copied(), &self.settings))
+    fn strength(&self, player: Player) -> Option<Strength> {
+        self.weight(player).map(|mean| Strength {
+            mean,
+            deviation: 0.0,
+        })
+    }
+
+    fn scale(&self) -> Scale {
+        Scale::Weights
+    }
+
+    /// The formula's prior is 50, whatever is known from elsewhere.
+    fn adopt(&mut self, _: Player, _: Strength) {}
+
+    /// Fewer points known are more uncertain, and nearer to the prior.
+    fn new_season(&mut self, keep: f64) {
+        for points in self.games.values_mut().flatten() {
+            points.scored *= keep;
+            points.conceded *= keep;
+        }
+    }
+
+    fn boxed_clone(&self) -> Box<dyn System> {
+        Box::new(self.clone())
     }
 }
 
@@ -204,6 +262,8 @@ mod tests {
             points: None,
             kills: 0,
             deaths: 0,
+            roles: vec![],
+            party: None,
         }
     }
 
@@ -225,6 +285,7 @@ mod tests {
             clock: None,
             map: "m".into(),
             game_type: "ctf".into(),
+            mode: String::new(),
             mutators: vec![],
             scores: scores.to_vec(),
             outcome: MatchRecord::outcome_of(scores),
@@ -285,6 +346,15 @@ mod tests {
         assert_eq!(told(&twice), [(1.0, 0.0), (0.0, 0.5)]);
         let suicides = game(&[-2.0, 3.0], players(), &[(10, 0, -2.0)]);
         assert_eq!(told(&suicides), [(0.0, 3.0), (1.5, 0.0)]);
+    }
+
+    #[test]
+    fn a_bare_victory_is_a_point() {
+        let players = vec![stays("a", &[(0, 0, 500)]), stays("b", &[(1, 0, 1_000)])];
+        let mut record = game(&[0.0, 0.0], players, &[]);
+        assert_eq!(told(&record), [(0.0, 0.0), (0.0, 0.0)]);
+        record.outcome = Outcome::Won(1);
+        assert_eq!(told(&record), [(0.0, 0.5), (1.0, 0.0)]);
     }
 
     #[test]

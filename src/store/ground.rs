@@ -113,7 +113,8 @@ async fn insert_match(
     let (outcome, winner) = match record.outcome {
         Outcome::Won(team) => ("won", Some(team)),
         Outcome::Draw => ("draw", None),
-        Outcome::Undecided => ("undecided", None),
+        // The table has no word for a broken-off game yet.
+        Outcome::Undecided | Outcome::Abandoned => ("undecided", None),
     };
     let done = sqlx::query(
         "INSERT INTO matches (fingerprint, server, started_at, ended_at, log_clock, map, game_type,
@@ -249,6 +250,7 @@ fn head(row: &SqliteRow) -> Result<(i64, Fingerprint, MatchRecord), StoreError> 
         clock: clock.map(to_u64),
         map: row.try_get("map")?,
         game_type: row.try_get("game_type")?,
+        mode: String::new(),
         mutators: Vec::new(),
         scores: Vec::new(),
         participants: Vec::new(),
@@ -338,6 +340,8 @@ fn participant(row: &SqliteRow) -> Result<Participant, StoreError> {
         points: row.try_get("points")?,
         kills: row.try_get("kills")?,
         deaths: row.try_get("deaths")?,
+        roles: Vec::new(), // the table keeps neither yet
+        party: None,
     })
 }
 

@@ -2,13 +2,15 @@
 
 use proptest::prelude::*;
 
+use std::collections::BTreeMap;
+
 use super::*;
 use crate::{
     domain::{
         Kind, Outcome, Participant, Presence, RulebookSpec, ScoreEvent, Scoring, Span, Unknown,
     },
     history::Unrated,
-    rating::presence,
+    rating::{SystemName, presence},
 };
 
 fn rulebook() -> Rulebook {
@@ -34,6 +36,8 @@ fn someone(kind: Kind, id: &str, stays: Vec<Presence>) -> Participant {
         points: None,
         kills: 0,
         deaths: 0,
+        roles: vec![],
+        party: None,
     }
 }
 
@@ -42,15 +46,16 @@ fn stay(team: u8, from: u64, to: u64) -> Presence {
     Presence { team, span }
 }
 
-/// A ten-second game that ends at `end`.
+/// A hundred-second game that ends at `end`.
 fn game(end: i64, scores: &[f64], participants: Vec<Participant>) -> MatchRecord {
     MatchRecord {
         server: "s".into(),
-        start: Timestamp(end - 10_000),
+        start: Timestamp(end - 100_000),
         end: Timestamp(end),
         clock: None,
         map: "m".into(),
         game_type: "ctf".into(),
+        mode: String::new(),
         mutators: vec![],
         scores: scores.to_vec(),
         outcome: MatchRecord::outcome_of(scores),
@@ -60,13 +65,21 @@ fn game(end: i64, scores: &[f64], participants: Vec<Participant>) -> MatchRecord
 }
 
 fn duel(end: i64, scores: [f64; 2]) -> MatchRecord {
-    let a = someone(Kind::Human, "a", vec![stay(0, 0, 10_000)]);
-    let b = someone(Kind::Human, "b", vec![stay(1, 0, 10_000)]);
+    let a = someone(Kind::Human, "a", vec![stay(0, 0, 100_000)]);
+    let b = someone(Kind::Human, "b", vec![stay(1, 0, 100_000)]);
     game(end, &scores, vec![a, b])
 }
 
+fn settings(system: SystemName) -> Settings {
+    let rating = rating::Settings {
+        system,
+        ..rating::Settings::default()
+    };
+    rating.into()
+}
+
 fn folded<'a>(matches: impl IntoIterator<Item = &'a MatchRecord>) -> Fold {
-    let mut fold = Fold::new(&rulebook(), Settings::default());
+    let mut fold = Fold::new(&rulebook(), settings(SystemName::Presence));
     for record in matches {
         assert_eq!(record.check(), Ok(()));
         fold.push(record, Fingerprint::of(record)).unwrap();
@@ -75,7 +88,7 @@ fn folded<'a>(matches: impl IntoIterator<Item = &'a MatchRecord>) -> Fold {
 }
 
 fn rated(record: &MatchRecord) -> Result<(), Unrated> {
-    let mut fold = Fold::new(&rulebook(), Settings::default());
+    let mut fold = Fold::new(&rulebook(), settings(SystemName::Presence));
     let ruling = fold.push(record, Fingerprint::of(record)).unwrap();
     assert_eq!(ruling.rated.is_err(), fold.weights().next().is_none());
     ruling.rated.map(drop)
@@ -83,7 +96,7 @@ fn rated(record: &MatchRecord) -> Result<(), Unrated> {
 
 #[test]
 fn two_games_by_hand() {
-    let fold = folded([&duel(20_000, [3.0, 1.0]), &duel(40_000, [0.0, 2.0])]);
+    let fold = folded([&duel(200_000, [3.0, 1.0]), &duel(400_000, [0.0, 2.0])]);
     let weights: Vec<_> = fold.weights().collect();
     let old = 0.5_f64.powf(0.1); // one game ago, with a half-life of ten
     let by_hand = |f: f64, a: f64| 100.0 * (f + 2.0) / (f + a + 4.0);
@@ -91,16 +104,16 @@ fn two_games_by_hand() {
     assert!((weights[0].weight - by_hand(3.0 * old, 2.0 + old)).abs() < 1e-12);
     assert!((weights[1].weight - by_hand(2.0 + old, 3.0 * old)).abs() < 1e-12);
     assert_eq!((weights[0].name, weights[0].games), ("a!", 2));
-    assert_eq!(weights[0].last_seen, Timestamp(40_000));
+    assert_eq!(weights[0].last_seen, Timestamp(400_000));
 }
 
 #[test]
 fn rulesets_and_kinds_are_apart() {
-    let mut insta = duel(20_000, [3.0, 1.0]);
+    let mut insta = duel(200_000, [3.0, 1.0]);
     insta.mutators = vec!["Insta".into()];
-    let mut with_bot = duel(40_000, [1.0, 3.0]);
+    let mut with_bot = duel(400_000, [1.0, 3.0]);
     with_bot.mutators = vec!["colours".into()];
-    let bot = someone(Kind::Bot, "a", vec![stay(1, 0, 10_000)]);
+    let bot = someone(Kind::Bot, "a", vec![stay(1, 0, 100_000)]);
     with_bot.participants.push(bot);
     let fold = folded([&insta, &with_bot]);
     let seen: Vec<_> = fold
@@ -116,28 +129,28 @@ fn rulesets_and_kinds_are_apart() {
     ];
     assert_eq!(seen, expected);
     let plain = rulebook().ruleset::<&str>("ctf", &[]);
-    assert_eq!(fold.weights_of(&plain).count(), 3);
+    assert_eq!(fold.weights_on(&plain, Level::Ruleset).count(), 3);
 }
 
 #[test]
 fn why_a_match_is_not_rated() {
-    assert_eq!(rated(&duel(20_000, [1.0, 0.0])), Ok(()));
-    let mut no_time = duel(20_000, [1.0, 0.0]);
+    assert_eq!(rated(&duel(200_000, [1.0, 0.0])), Ok(()));
+    let mut no_time = duel(200_000, [1.0, 0.0]);
     no_time.end = no_time.start;
     for p in &mut no_time.participants {
         p.presence[0].span.to = 0;
     }
     assert_eq!(rated(&no_time), Err(Unrated::NoPlayTime));
     assert_eq!(
-        rated(&game(20_000, &[1.0, 0.0], vec![])),
+        rated(&game(200_000, &[1.0, 0.0], vec![])),
         Err(Unrated::NoPlayTime)
     );
-    let mut no_scores = duel(20_000, [1.0, 0.0]);
+    let mut no_scores = duel(200_000, [1.0, 0.0]);
     no_scores.scores.clear();
     no_scores.outcome = Outcome::Undecided;
     no_scores.participants[1].presence[0].team = 0;
     assert_eq!(rated(&no_scores), Err(Unrated::NoScores));
-    let mut one_side = duel(20_000, [1.0, 0.0]);
+    let mut one_side = duel(200_000, [1.0, 0.0]);
     one_side.participants[1].presence[0].team = 0;
     assert_eq!(rated(&one_side), Err(Unrated::TeamEmpty));
     let mut alone = no_scores.clone();
@@ -152,7 +165,15 @@ fn codes_of_reasons_are_stable() {
     let codes: Vec<_> = Unrated::ALL.iter().map(|r| r.as_str()).collect();
     assert_eq!(
         codes,
-        ["no-play-time", "no-scores", "team-empty", "no-opponent"]
+        [
+            "no-play-time",
+            "too-short",
+            "abandoned",
+            "no-scores",
+            "team-empty",
+            "no-opponent",
+            "too-few-humans"
+        ]
     );
     for reason in Unrated::ALL {
         assert_eq!(Unrated::parse(reason.as_str()), Some(reason));
@@ -161,7 +182,7 @@ fn codes_of_reasons_are_stable() {
 
 #[test]
 fn a_late_match_changes_nothing() {
-    let (first, second) = (duel(20_000, [1.0, 0.0]), duel(40_000, [1.0, 0.0]));
+    let (first, second) = (duel(200_000, [1.0, 0.0]), duel(400_000, [1.0, 0.0]));
     let mut fold = folded([&second]);
     let before = bits(&fold);
     for late in [&first, &second] {
@@ -187,10 +208,10 @@ fn bits(fold: &Fold) -> Vec<(String, PlayerKey, String, u64, u32, i64)> {
 
 /// Any record that passes its check, small enough to meet the same players again.
 fn any_record() -> impl Strategy<Value = MatchRecord> {
-    let stays = prop::collection::vec((0..3_u8, 0..=10_000_u64, 0..=10_000_u64), 0..4);
+    let stays = prop::collection::vec((0..3_u8, 0..=100_000_u64, 0..=100_000_u64), 0..4);
     let people = prop::collection::vec((stays, any::<bool>(), any::<(u8, u8)>()), 0..8);
     let points = prop_oneof![-3.0..9.0, Just(0.0), Just(1e9), Just(-1e9)];
-    let events = prop::collection::vec((0..=10_000_u64, 0..3_u8, points.clone()), 0..9);
+    let events = prop::collection::vec((0..=100_000_u64, 0..3_u8, points.clone()), 0..9);
     let teams = prop_oneof![Just(0_usize), Just(2), Just(3)];
     (
         teams,
@@ -200,7 +221,7 @@ fn any_record() -> impl Strategy<Value = MatchRecord> {
         0..50_i64,
     )
         .prop_map(|(teams, scores, people, mut events, end)| {
-            let mut record = game(10_000 + 1_000 * end, &scores[..teams], vec![]);
+            let mut record = game(100_000 + 1_000 * end, &scores[..teams], vec![]);
             if teams == 0 {
                 record.game_type = "ffa".into();
                 events.clear();
