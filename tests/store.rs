@@ -11,7 +11,7 @@ use common::{BUSY, game, player, service};
 use evenkeel::{
     domain::{
         Kind::{Bot, Human},
-        MatchRecord, Outcome, Presence, ScoreEvent, Span,
+        MatchRecord, Outcome, Presence, Role, ScoreEvent, Span,
     },
     store::{Cursor, Recorded, Store, StoreError},
 };
@@ -54,6 +54,13 @@ fn full() -> MatchRecord {
         points: -0.1,
         by: None,
     });
+    record.participants[0].party = Some(3);
+    record.participants[1].roles = vec![Role {
+        name: "commander".into(),
+        team: 0,
+        share: 0.75,
+    }];
+    record.mode = "gather".into();
     record.clock = Some(12_345);
     record.mutators = vec!["A".into(), "b".into()];
     record
@@ -77,7 +84,7 @@ async fn what_goes_in_comes_out() {
     let mut ffa = full();
     ffa.scores.clear();
     ffa.events.clear();
-    ffa.outcome = Outcome::Undecided;
+    ffa.outcome = Outcome::Abandoned;
     ffa.participants = vec![player(Human, "x", 0, 600_000)];
     let mut draw = game(500, &[(Human, "x")], &[(Human, "y")], [1.0, 1.0]);
     draw.end = draw.end.plus_millis(7);

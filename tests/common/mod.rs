@@ -144,6 +144,8 @@ pub fn player(kind: Kind, id: &str, team: u8, millis: u64) -> Participant {
         points: None,
         kills: 0,
         deaths: 0,
+        roles: vec![],
+        party: None,
     }
 }
 
@@ -179,6 +181,7 @@ pub fn game(
         clock: None,
         map: "field".into(),
         game_type: "ctf".into(),
+        mode: String::new(),
         mutators: vec![],
         scores: scores.to_vec(),
         participants: [side(0, red), side(1, blue)].concat(),
