@@ -3,9 +3,6 @@
 use super::two::TwoTeams;
 use crate::partition::{balance::Balance, best::Best, clock::Clock};
 
-/// The most free atoms: more would take days.
-pub(crate) const MAX_ATOMS: usize = 48;
-
 /// Steps between two looks at the clock.
 const BLOCK: u64 = 1 << 14;
 
