@@ -9,7 +9,7 @@ use std::{
     time::UNIX_EPOCH,
 };
 
-use clap::{Args, ValueEnum};
+use clap::{Args, builder::PossibleValuesParser};
 use comfy_table::Cell;
 
 use super::{CliError, Place, open, progress::Progress, table::table};
@@ -21,6 +21,8 @@ use crate::{
 
 /// Malformed lines named per file; of a file in which everything is wrong, that is enough.
 const NAMED: u64 = 10;
+/// The format that is found out.
+const AUTO: &str = "auto";
 
 /// Learn from the logs of finished games, also while the daemon runs
 #[derive(Debug, Args)]
@@ -28,9 +30,9 @@ pub(super) struct IngestArgs {
     /// The logs; one may hold any number of games
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// What kind of logs they are
-    #[arg(long, value_enum, default_value = "auto")]
-    format: FormatArg,
+    /// What kind of logs they are; auto finds it out from the content
+    #[arg(long, default_value = AUTO, value_parser = format_names())]
+    format: String,
     /// The name of the game server that wrote them; the same match of two servers is two matches
     #[arg(long, value_name = "NAME", default_value = "")]
     server: String,
@@ -42,14 +44,10 @@ pub(super) struct IngestArgs {
     place: Place,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum FormatArg {
-    /// Found out from the content
-    Auto,
-    /// Quake III, OpenArena, Urban Terror: games.log
-    Idtech3,
-    /// UT2004, stock or OLStats
-    Ut2004,
+/// What `--format` may say.
+fn format_names() -> PossibleValuesParser {
+    let names = ingest::FORMATS.iter().map(|format| format.name);
+    PossibleValuesParser::new([AUTO].into_iter().chain(names))
 }
 
 pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
@@ -165,12 +163,10 @@ impl Run<'_> {
     }
 
     fn format(&self, path: &Path, head: &[u8]) -> Result<&'static Format, CliError> {
-        let named = match self.args.format {
-            FormatArg::Auto => None,
-            FormatArg::Idtech3 => Some("idtech3"),
-            FormatArg::Ut2004 => Some("ut2004"),
+        let format = match self.args.format.as_str() {
+            AUTO => ingest::detect(head),
+            name => ingest::by_name(name),
         };
-        let format = named.map_or_else(|| ingest::detect(head), ingest::by_name);
         format.ok_or_else(|| {
             let known: Vec<_> = ingest::FORMATS.iter().map(|format| format.name).collect();
             let (path, known) = (path.display(), known.join(", "));
