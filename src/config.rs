@@ -14,6 +14,7 @@ use toml::{
 
 use crate::{
     domain::{Rulebook, RulebookSpec, Unknown},
+    history,
     lobby::LobbySettings,
     partition, rating, server,
     service::{self, BalanceSettings},
@@ -439,7 +440,7 @@ impl Config {
     pub fn service(&self) -> service::Settings {
         service::Settings {
             rulebook: self.rulebook(),
-            rating: self.rating(),
+            history: self.history(),
             lobby: self.lobby(),
             balance: self.balance(),
             clients: self.server.clients.clone(),
@@ -462,8 +463,8 @@ impl Config {
     }
 
     /// How weights are learned.
-    pub fn rating(&self) -> rating::Settings {
-        rating::Settings {
+    pub fn history(&self) -> history::Settings {
+        history::Settings::from(rating::Settings {
             system: rating::SystemName::parse(&self.rating.system).unwrap_or_default(),
             presence: rating::presence::Settings {
                 window: self.rating.window,
@@ -471,7 +472,7 @@ impl Config {
                 prior: self.rating.prior,
             },
             ..rating::Settings::default()
-        }
+        })
     }
 }
 

@@ -5,7 +5,7 @@
 
 mod common;
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 use common::{BUSY, game, player, service};
 use evenkeel::{
@@ -256,9 +256,7 @@ async fn a_change_of_configuration_is_noticed() {
     let path = folder.path().join("test.db");
     let open = async |toml: &str| {
         let store = Store::open(&path, true, BUSY).await.unwrap();
-        evenkeel::service::Service::open(store, common::config(toml).service())
-            .await
-            .unwrap()
+        evenkeel::service::Service::open(store, common::config(toml).service()).unwrap()
     };
     let first = open("").await;
     first
@@ -353,6 +351,19 @@ async fn a_file_that_is_no_database_is_left_alone() {
             .contains("damaged, or no SQLite database")
     );
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_database_can_be_opened_by_many_at_once() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    let open = |_| {
+        let path = path.clone();
+        tokio::spawn(async move { Store::open(&path, true, Duration::from_secs(30)).await })
+    };
+    for opened in (0..8).map(open).collect::<Vec<_>>() {
+        opened.await.unwrap().unwrap();
+    }
 }
 
 #[tokio::test]

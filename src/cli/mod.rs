@@ -176,5 +176,5 @@ fn load_config(path: Option<&PathBuf>) -> Result<Config, CliError> {
 async fn open(config: &Config, create: bool) -> Result<Service, CliError> {
     let busy = Duration::from_millis(config.store.busy_ms);
     let store = Store::open(&config.store.database, create, busy).await?;
-    Ok(Service::open(store, config.service()).await?)
+    Ok(Service::open(store, config.service())?)
 }

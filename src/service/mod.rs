@@ -19,8 +19,8 @@ use tokio::sync::Semaphore;
 
 use crate::{
     domain::{MatchRecord, PatternError, Rulebook, RulebookSpec},
+    history::{self, Fold},
     lobby::LobbySettings,
-    rating,
     store::{Store, StoreError},
 };
 
@@ -37,7 +37,7 @@ pub struct Settings {
     /// Which games count alike.
     pub rulebook: RulebookSpec,
     /// How weights are learned.
-    pub rating: rating::Settings,
+    pub history: history::Settings,
     /// What every lobby goes by.
     pub lobby: LobbySettings,
     /// How teams are chosen.
@@ -73,7 +73,6 @@ pub enum ServiceError {
 }
 
 /// Shared by all sessions.
-#[derive(Debug)]
 pub struct Service {
     settings: Settings,
     rulebook: Rulebook,
@@ -82,16 +81,22 @@ pub struct Service {
     standings: RwLock<Arc<Standings>>,
     /// One permit a core for work that takes long.
     cores: Arc<Semaphore>,
-    /// One fold at a time.
-    folding: tokio::sync::Mutex<()>,
+    /// All that is learned, for whoever adds to it.
+    learned: tokio::sync::Mutex<Option<derive::Learned>>,
+}
+
+impl std::fmt::Debug for Service {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Service").finish_non_exhaustive()
+    }
 }
 
 impl Service {
-    /// The use cases over an open store, with whatever weights are on disk.
+    /// The use cases over an open store. Nothing is known before the first [`Service::refresh`].
     ///
     /// # Errors
-    /// The database's, or a bad pattern in the settings.
-    pub async fn open(store: Store, settings: Settings) -> Result<Self, ServiceError> {
+    /// A bad pattern in the settings.
+    pub fn open(store: Store, settings: Settings) -> Result<Self, ServiceError> {
         let rulebook = Rulebook::new(&settings.rulebook)?;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let service = Self {
@@ -100,9 +105,8 @@ impl Service {
             store,
             standings: RwLock::default(),
             cores: Arc::new(Semaphore::new(cores)),
-            folding: tokio::sync::Mutex::default(),
+            learned: tokio::sync::Mutex::default(),
         };
-        service.reload().await?;
         Ok(service)
     }
 
@@ -140,13 +144,12 @@ impl Service {
         Ok(self.store.rulings(ids).await?)
     }
 
-    async fn reload(&self) -> Result<(), ServiceError> {
-        let rows = self.store.weights().await?;
-        let fresh = Arc::new(Standings::new(rows));
+    /// From now on, this is what is known.
+    fn publish(&self, fold: &Fold) {
+        let fresh = Arc::new(Standings::new(fold.clone()));
         *self
             .standings
             .write()
             .unwrap_or_else(PoisonError::into_inner) = fresh;
-        Ok(())
     }
 }

@@ -7,8 +7,9 @@ use sha2::{Digest, Sha256};
 
 use super::{Balanced, Service, ServiceError, decide};
 use crate::{
-    domain::{Ident, Ruleset},
+    domain::{Ident, Kind, PlayerKey, Ruleset},
     lobby::{BotPlan, Lobby, LobbyError, Update},
+    partition::Solution,
 };
 
 /// A session dies with its connection, and everything in it.
@@ -207,17 +208,34 @@ impl Session {
         let solution = self.service.solve(problem, top, seed).await?;
         self.lobby.assign(&solution.team_of)?;
         self.reasons = decide::reasons(&solution.explanation);
+        let chance = self.chance(&ruleset, &solution)?;
         let humans = self.lobby.game()?.roster.humans();
         let placed = humans.iter().zip(&solution.team_of);
         Ok(Balanced {
             ratio: solution.ratio,
-            chance: None,
+            chance,
             seed,
             humans: placed
                 .map(|(human, &team)| (human.id.clone(), team))
                 .collect(),
             bots: solution.bots.iter().map(|&count| count as u32).collect(),
         })
+    }
+
+    /// The chance that team 0 wins with these teams, by the rating system; bots to come are strangers.
+    fn chance(&self, ruleset: &Ruleset, solution: &Solution) -> Result<Option<f64>, ServiceError> {
+        let game = self.lobby.game()?;
+        let key = |kind, id: &str| PlayerKey {
+            kind,
+            id: id.to_owned(),
+        };
+        let stranger = |bots: &usize| vec![key(Kind::Bot, ""); *bots];
+        let mut teams: Vec<Vec<PlayerKey>> = solution.bots.iter().map(stranger).collect();
+        for (human, &team) in game.roster.humans().iter().zip(&solution.team_of) {
+            teams[usize::from(team)].push(key(Kind::Human, human.id.text()));
+        }
+        let map = game.map.as_deref().unwrap_or("");
+        Ok(self.service.standings().chance(ruleset, map, &teams))
     }
 
     /// Why the last decision was taken, a line each.

@@ -119,10 +119,10 @@ impl Store {
     }
 
     /// Replaces what is derived, at once for every reader. `false`, and nothing changed, when
-    /// matches have come since it was computed.
+    /// matches have come since it was computed, or another configuration.
     ///
-    /// Rulings depend on nothing but their match and the configuration, so those of matches known
-    /// before stay as they are while the configuration does, unless `all` says to write them again.
+    /// Rulings depend on nothing but their match and the configuration, so unless `all` of them are
+    /// given, those of matches known before stay.
     ///
     /// # Errors
     /// The database's.
@@ -135,7 +135,17 @@ impl Store {
         if (matches, last_match) != (derived.from.matches, derived.from.last_match) {
             return Ok(false);
         }
-        let ruled = keep_rulings(&mut tx, &derived.from, all).await?;
+        let before = sqlx::query("SELECT matches, last_match, settings FROM derived_from");
+        let before = before.fetch_optional(&mut *tx).await?;
+        let before = before.as_ref().map(from_row).transpose()?;
+        let ruled = match before {
+            Some(before) if !all && before.settings == derived.from.settings => before.last_match,
+            _ if all => {
+                delete_rulings(&mut tx).await?;
+                0
+            }
+            _ => return Ok(false),
+        };
         let new: Vec<&RulingRow> = derived
             .rulings
             .iter()
@@ -155,23 +165,12 @@ impl Store {
     }
 }
 
-/// Deletes the rulings unless they may stay; returns the highest match id they then cover.
-async fn keep_rulings(
-    tx: &mut SqliteConnection,
-    from: &DerivedFrom,
-    all: bool,
-) -> Result<i64, StoreError> {
-    let before = sqlx::query("SELECT matches, last_match, settings FROM derived_from");
-    let before = before.fetch_optional(&mut *tx).await?;
-    let before = before.as_ref().map(from_row).transpose()?;
-    if let Some(before) = before.filter(|before| !all && before.settings == from.settings) {
-        return Ok(before.last_match);
-    }
+async fn delete_rulings(tx: &mut SqliteConnection) -> Result<(), StoreError> {
     sqlx::query("DELETE FROM performances")
         .execute(&mut *tx)
         .await?;
-    sqlx::query("DELETE FROM rulings").execute(&mut *tx).await?;
-    Ok(0)
+    sqlx::query("DELETE FROM rulings").execute(tx).await?;
+    Ok(())
 }
 
 async fn insert_rulings(

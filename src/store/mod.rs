@@ -12,6 +12,7 @@ use std::{path::Path, time::Duration};
 
 use sqlx::{
     Connection, SqliteConnection, SqlitePool,
+    migrate::MigrateError,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
@@ -64,10 +65,7 @@ impl Store {
             .synchronous(SqliteSynchronous::Full);
         let pool = |connections| SqlitePoolOptions::new().max_connections(connections);
         let writer = pool(1).connect_with(options.clone()).await.map_err(fail)?;
-        MIGRATIONS
-            .run(&writer)
-            .await
-            .map_err(|error| StoreError::migrating(path, error))?;
+        migrate(path, &writer).await?;
         let readers = pool(2).connect_with(options).await.map_err(fail)?;
         Ok(Self { writer, readers })
     }
@@ -106,28 +104,51 @@ impl Watcher {
     }
 }
 
-/// A database with tables that isn't ours is left alone.
+/// Brings the tables up to date. Two processes that open a new database at once both try; the one
+/// that comes second finds the first one's tables, and only has to look again.
+async fn migrate(path: &Path, writer: &SqlitePool) -> Result<(), StoreError> {
+    let mut tries = 3;
+    loop {
+        tries -= 1;
+        match MIGRATIONS.run(writer).await {
+            Err(MigrateError::ExecuteMigration(..)) if tries > 0 => {}
+            done => return done.map_err(|error| StoreError::migrating(path, error)),
+        }
+    }
+}
+
+/// A database with tables that isn't ours is left alone; an empty one becomes ours.
 async fn refuse_foreign(path: &Path, connection: &mut SqliteConnection) -> Result<(), StoreError> {
     let fail = |error| StoreError::new(path, error);
-    let id: i64 = sqlx::query_scalar("PRAGMA application_id")
-        .fetch_one(&mut *connection)
+    if application_id(connection).await.map_err(fail)? == APPLICATION_ID {
+        return Ok(());
+    }
+    // Another process may be making it ours right now: look again, alone.
+    let mut tx = connection
+        .begin_with("BEGIN IMMEDIATE")
         .await
         .map_err(fail)?;
+    let id = application_id(&mut tx).await.map_err(fail)?;
     let tables: i64 = sqlx::query_scalar("SELECT count(*) FROM sqlite_schema")
-        .fetch_one(&mut *connection)
+        .fetch_one(&mut *tx)
         .await
         .map_err(fail)?;
-    match id {
-        APPLICATION_ID => Ok(()),
-        0 if tables == 0 => {
+    match (id, tables) {
+        (APPLICATION_ID, _) => Ok(()),
+        (0, 0) => {
             sqlx::query("PRAGMA application_id = 0x45564b4c")
-                .execute(connection)
+                .execute(&mut *tx)
                 .await
                 .map_err(fail)?;
-            Ok(())
+            tx.commit().await.map_err(fail)
         }
         _ => Err(StoreError::Foreign {
             path: path.to_owned(),
         }),
     }
+}
+
+async fn application_id(connection: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
+    let query = sqlx::query_scalar("PRAGMA application_id");
+    query.fetch_one(connection).await
 }

@@ -36,7 +36,7 @@ pub async fn service(config: &Config) -> (Arc<Service>, TempDir) {
         .await
         .unwrap();
     (
-        Arc::new(Service::open(store, config.service()).await.unwrap()),
+        Arc::new(Service::open(store, config.service()).unwrap()),
         folder,
     )
 }
