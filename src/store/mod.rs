@@ -16,6 +16,8 @@ use sqlx::{
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
 
+use tokio::time::{Instant, sleep};
+
 pub use derived::{Derived, DerivedFrom, Performance, RulingRow, WeightRow};
 pub use error::StoreError;
 pub use ground::{Cursor, Recorded};
@@ -24,6 +26,9 @@ static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!();
 
 /// "EVKL", in the database's header, so that somebody else's database is never migrated.
 const APPLICATION_ID: i64 = 0x4556_4b4c;
+
+/// How soon a locked database is tried again.
+const RETRY: Duration = Duration::from_millis(10);
 
 /// An open database.
 #[derive(Clone, Debug)]
@@ -47,6 +52,17 @@ impl Store {
                 path: path.to_owned(),
             });
         }
+        let patience = Instant::now() + busy;
+        loop {
+            match Self::try_open(path, create, busy).await {
+                // Becoming a WAL database needs it alone, and SQLite does not wait for that itself.
+                Err(error) if error.is_locked() && Instant::now() < patience => sleep(RETRY).await,
+                done => return done,
+            }
+        }
+    }
+
+    async fn try_open(path: &Path, create: bool, busy: Duration) -> Result<Self, StoreError> {
         let options = SqliteConnectOptions::new()
             .filename(path)
             .create_if_missing(create)
