@@ -74,11 +74,11 @@ pub(crate) fn measure(two: &TwoTeams) -> (f64, f64) {
         .iter()
         .sum();
     let classes = two.totals.iter().flatten().count() as f64;
-    // Beside them there is what was before the last atom, and a complement or two. Lists come
-    // about in as many steps again as they end up with, and are joined once a legal number of
-    // humans on team 0, or twice.
+    // Beside them there is what was before the last atom, and a complement or two; drawing among
+    // ties counts ways, too. Lists come about in as many steps again as they end up with, and are
+    // joined once a legal number of humans on team 0, or twice.
     let joins = starts(two).len() as f64 * classes;
-    (stored * 8.0 * 2.0, stored * 2.0 * (2.0 + joins))
+    (stored * 8.0 * 4.0, stored * 2.0 * (2.0 + joins))
 }
 
 /// The free atoms but an odd one out, which belongs to no half.

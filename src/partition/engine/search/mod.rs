@@ -40,7 +40,7 @@ pub(crate) fn solve(
         return 0;
     };
     let mut state = State::new(instance, split);
-    state.descend();
+    state.descend(clock);
     let mut search = Search {
         instance,
         order,
@@ -87,7 +87,7 @@ impl<'a> Search<'a> {
         }
         if again {
             anneal::anneal(&mut state, &mut self.rng, clock);
-            state.descend();
+            state.descend(clock);
             self.offer(&state.split);
         }
         self.pairs(state, clock)

@@ -3,6 +3,7 @@
 use crate::partition::{
     MAX_TEAMS,
     balance::Balance,
+    clock::Clock,
     instance::{Instance, Split},
 };
 
@@ -109,9 +110,12 @@ impl<'a> State<'a> {
     /// Carries out the change that evens the teams most, again and again until none does: few
     /// changes go far (the Natural Selection 2 page's way of balancing a running game).
     /// O(atoms²) a change.
-    pub fn descend(&mut self) {
+    pub fn descend(&mut self, clock: &mut Clock) {
         // Each one lowers the sum of squares; the limit only guards against rounding.
         for _ in 0..4 * self.split.len() {
+            if clock.spend(self.split.len() * self.split.len()) {
+                return;
+            }
             let atoms = 0..self.split.len();
             let teams = 0..self.instance.counts.teams as u8;
             let moves = atoms
