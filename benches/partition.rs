@@ -3,6 +3,8 @@
 //! Random weights, bots, the 20 best candidates. `limit` is the default limit on human counts,
 //! `free` none. An engine stops where it would take seconds.
 
+#![allow(clippy::unwrap_used, missing_docs)] // criterion's macros document nothing
+
 use std::{hint::black_box, time::Duration};
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};

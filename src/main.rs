@@ -1,3 +1,9 @@
-//! The binary: see the library.
+//! The `evenkeel` binary: see the library.
 
-fn main() {}
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    evenkeel::cli::run(evenkeel::cli::Cli::parse())
+}

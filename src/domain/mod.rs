@@ -11,9 +11,10 @@ mod ruleset;
 mod time;
 
 pub use fingerprint::Fingerprint;
+pub(crate) use ident::decode;
 pub use ident::{Ident, Kind, PlayerKey};
 pub use record::{
-    MAX_TEAMS, MatchRecord, Outcome, Participant, Presence, RecordError, ScoreEvent, Span,
+    MAX_TEAMS, MatchRecord, Outcome, Participant, Presence, RecordError, Role, ScoreEvent, Span,
 };
 pub use rulebook::{PatternError, Rulebook, RulebookSpec, Scoring, Unknown};
 pub use ruleset::Ruleset;

@@ -9,6 +9,7 @@ const MAX_PARTICIPANTS: usize = 1_024;
 const MAX_EVENTS: usize = 200_000;
 const MAX_SPANS: usize = 100_000;
 const MAX_MUTATORS: usize = 256;
+const MAX_ROLES: usize = 16;
 const MAX_TEXT: usize = 1_024;
 /// A week: no game lasts longer, a broken clock does.
 const MAX_MILLIS: u64 = 7 * 24 * 3_600_000;
@@ -45,6 +46,17 @@ pub struct Presence {
     pub span: Span,
 }
 
+/// A part somebody took apart from just playing: commander, say.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Role {
+    /// What it is called, in lower case.
+    pub name: String,
+    /// For which team.
+    pub team: u8,
+    /// How much of the game they did it, weighted as time on a team is: 0 to 1.
+    pub share: f64,
+}
+
 /// Somebody who played. One entry per identity, however often they came and went.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Participant {
@@ -60,6 +72,10 @@ pub struct Participant {
     pub kills: u32,
     /// Their deaths, of whatever cause.
     pub deaths: u32,
+    /// Parts they took, sorted by name and team, each once.
+    pub roles: Vec<Role>,
+    /// The premade party they came with: a number that its members share, and nobody else.
+    pub party: Option<u32>,
 }
 
 /// A team's score changed.
@@ -84,6 +100,8 @@ pub enum Outcome {
     Draw,
     /// Everyone played for themselves, or the log does not say.
     Undecided,
+    /// It was broken off before it was decided.
+    Abandoned,
 }
 
 /// One finished game.
@@ -102,6 +120,9 @@ pub struct MatchRecord {
     pub map: String,
     /// The game type as the game names it.
     pub game_type: String,
+    /// The league, region or playlist it belongs to, where games of one type are told apart so;
+    /// empty where not.
+    pub mode: String,
     /// All active mutators as the game names them, sorted, each once.
     pub mutators: Vec<String>,
     /// Final score per team; empty in a game without teams.
@@ -152,7 +173,7 @@ impl MatchRecord {
     /// # Errors
     /// The first promise that does not hold.
     pub fn check(&self) -> Result<(), RecordError> {
-        let texts = [&self.server, &self.map, &self.game_type];
+        let texts = [&self.server, &self.map, &self.game_type, &self.mode];
         let texts = texts.into_iter().chain(&self.mutators);
         ensure(
             texts.into_iter().all(|t| t.len() <= MAX_TEXT),
@@ -203,6 +224,7 @@ impl MatchRecord {
                 name,
                 presence,
                 points,
+                roles,
                 ..
             } = participant;
             ensure(!key.id.is_empty(), "a participant has no identity")?;
@@ -214,6 +236,18 @@ impl MatchRecord {
                 points.is_none_or(|p| p.abs() <= MAX_POINTS),
                 "impossible points",
             )?;
+            ensure(
+                roles.is_sorted_by(|a, b| (&a.name, a.team) < (&b.name, b.team)),
+                "roles are not sorted and unique",
+            )?;
+            ensure(
+                roles.len() <= MAX_ROLES && roles.iter().all(|r| r.name.len() <= MAX_TEXT),
+                "too many roles",
+            )?;
+            for role in roles {
+                ensure((0.0..=1.0).contains(&role.share), "an impossible role")?;
+                ensure(self.team_exists(role.team), "a role is on no team")?;
+            }
             ensure(
                 presence.is_sorted_by_key(|p| p.span.from),
                 "presence is out of order",
@@ -291,6 +325,7 @@ mod tests {
             clock: None,
             map: "m".into(),
             game_type: "ctf".into(),
+            mode: String::new(),
             mutators: vec![],
             scores: vec![1.0, 0.0],
             participants: vec![Participant {
@@ -306,6 +341,8 @@ mod tests {
                 points: None,
                 kills: 0,
                 deaths: 0,
+                roles: vec![],
+                party: None,
             }],
             events: vec![ScoreEvent {
                 at: 5,
@@ -317,7 +354,7 @@ mod tests {
         };
         assert_eq!(good.check(), Ok(()));
         type Break = fn(&mut MatchRecord);
-        let breaks: [(Break, &str); 7] = [
+        let breaks: [(Break, &str); 8] = [
             (|m| m.end = Timestamp(-1), "it ends before it starts"),
             (|m| m.scores[0] = f64::NAN, "impossible score"),
             (|m| m.outcome = Outcome::Won(2), "the winner does not exist"),
@@ -332,6 +369,16 @@ mod tests {
             (
                 |m| m.participants[0].presence[0].span.to = 1_001,
                 "a presence is outside the game",
+            ),
+            (
+                |m| {
+                    m.participants[0].roles = vec![Role {
+                        name: "commander".into(),
+                        team: 0,
+                        share: 1.1,
+                    }];
+                },
+                "an impossible role",
             ),
             (
                 |m| m.events[0].by = Some(1),

@@ -1,0 +1,104 @@
+//! A session over loopback, pipelined and not, against an echo of the same lines by the same runtime.
+//!
+//! `cargo bench --bench session`. Weights are answered from memory, so PLAYER should cost little more
+//! than the echo does.
+
+#![allow(clippy::unwrap_used, missing_docs)] // criterion's macros document nothing
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use evenkeel::{config::Config, server, service::Service, store::Store};
+use tokio::{
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
+    net::{TcpListener, TcpStream},
+    runtime::Runtime,
+};
+
+/// Questions a round.
+const QUESTIONS: usize = 100;
+
+type Peer = BufReader<TcpStream>;
+
+async fn daemon(folder: &Path) -> Peer {
+    let config = Config::load("", []).unwrap();
+    let path = folder.join("bench.db");
+    let store = Store::open(&path, true, Duration::ZERO).await.unwrap();
+    let service = Arc::new(Service::open(store, config.service()).await.unwrap());
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let forever = std::future::pending();
+    tokio::spawn(server::run(listener, service, config.limits(), forever));
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.set_nodelay(true).unwrap();
+    stream.write_all(b"GAME ctf\n").await.unwrap();
+    BufReader::new(stream)
+}
+
+async fn echo() -> Peer {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        stream.set_nodelay(true).unwrap();
+        let mut buffer = vec![0; 8_192];
+        while let Ok(read @ 1..) = stream.read(&mut buffer).await {
+            stream.write_all(&buffer[..read]).await.unwrap();
+        }
+    });
+    let stream = TcpStream::connect(address).await.unwrap();
+    stream.set_nodelay(true).unwrap();
+    BufReader::new(stream)
+}
+
+/// One question, one answer, and so on.
+async fn one_by_one(peer: &mut Peer, questions: &[String]) {
+    let mut line = String::new();
+    for question in questions {
+        peer.get_mut().write_all(question.as_bytes()).await.unwrap();
+        line.clear();
+        peer.read_line(&mut line).await.unwrap();
+    }
+}
+
+/// All questions, then all answers.
+async fn pipelined(peer: &mut Peer, questions: &str) {
+    peer.get_mut()
+        .write_all(questions.as_bytes())
+        .await
+        .unwrap();
+    let mut line = String::new();
+    for _ in 0..QUESTIONS {
+        line.clear();
+        peer.read_line(&mut line).await.unwrap();
+    }
+}
+
+fn bench(c: &mut Criterion) {
+    let runtime = Runtime::new().unwrap();
+    let folder = tempfile::TempDir::new().unwrap();
+    let question = |n| format!("PLAYER player{n:03}\n");
+    let questions: Vec<String> = (0..QUESTIONS).map(question).collect();
+    let all = questions.concat();
+    let mut group = c.benchmark_group("session");
+    group.throughput(Throughput::Elements(QUESTIONS as u64));
+    for name in ["daemon", "echo"] {
+        let mut peer = runtime.block_on(async {
+            if name == "daemon" {
+                daemon(folder.path()).await
+            } else {
+                echo().await
+            }
+        });
+        group.bench_function(format!("{name}/one by one"), |b| {
+            b.iter(|| runtime.block_on(one_by_one(&mut peer, &questions)));
+        });
+        group.bench_function(format!("{name}/pipelined"), |b| {
+            b.iter(|| runtime.block_on(pipelined(&mut peer, &all)));
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, bench);
+criterion_main!(benches);

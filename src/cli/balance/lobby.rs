@@ -1,0 +1,221 @@
+//! A lobby in a file: a plain list, or TOML or JSON that says everything.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+
+use super::FileFormat;
+use crate::{
+    config::{Config, Limit},
+    partition::{Bots, Human, ProblemSpec},
+};
+
+/// What a lobby file may say. What it leaves out is as configured.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct LobbyFile {
+    pub(super) teams: Option<usize>,
+    pub(super) min: Option<usize>,
+    pub(super) max: Option<usize>,
+    pub(super) target: Option<usize>,
+    pub(super) bot_weight: Option<f64>,
+    pub(super) max_share: Option<f64>,
+    pub(super) max_difference: Option<Limit>,
+    pub(super) players: Vec<Player>,
+}
+
+/// One player of it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Player {
+    pub(super) name: String,
+    /// The configured default where it is left out.
+    #[serde(default)]
+    pub(super) weight: Option<f64>,
+    #[serde(default)]
+    pub(super) party: Option<String>,
+    #[serde(default)]
+    pub(super) pin: Option<usize>,
+    /// The team they are on now.
+    #[serde(default)]
+    pub(super) team: Option<usize>,
+    /// The team they were on in the last game.
+    #[serde(default)]
+    pub(super) last: Option<usize>,
+    #[serde(default)]
+    pub(super) avoid: Vec<String>,
+}
+
+impl LobbyFile {
+    /// # Errors
+    /// What is wrong, with the line.
+    pub(super) fn parse(text: &str, format: FileFormat) -> Result<Self, String> {
+        match format {
+            FileFormat::List | FileFormat::Auto => list(text),
+            FileFormat::Toml => toml::from_str(text).map_err(|error| error.to_string()),
+            FileFormat::Json => serde_json::from_str(text).map_err(|error| error.to_string()),
+        }
+    }
+
+    /// The player of this name.
+    pub(super) fn player(&mut self, name: &str) -> Result<&mut Player, String> {
+        let name = name.trim();
+        let found = self.players.iter_mut().find(|player| player.name == name);
+        found.ok_or_else(|| format!("there is no player {name}"))
+    }
+
+    /// The problem it stands for.
+    pub(super) fn into_spec(self, config: &Config) -> Result<ProblemSpec, String> {
+        let names: BTreeMap<&str, usize> = self
+            .players
+            .iter()
+            .enumerate()
+            .map(|(at, player)| (player.name.as_str(), at))
+            .collect();
+        let mut parties: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        let mut avoid = Vec::new();
+        for (at, player) in self.players.iter().enumerate() {
+            if let Some(party) = &player.party {
+                parties.entry(party).or_default().push(at);
+            }
+            for other in &player.avoid {
+                let other = names.get(other.as_str());
+                let name = &player.name;
+                avoid.push((
+                    at,
+                    *other.ok_or_else(|| format!("{name} avoids somebody not there"))?,
+                ));
+            }
+        }
+        let parties = parties
+            .into_values()
+            .filter(|members| members.len() > 1)
+            .collect();
+        let (min, max) = level(&self, config);
+        let human = |player: &Player| Human {
+            key: player.name.clone(),
+            weight: player.weight.unwrap_or(config.balance.default_weight),
+            pin: player.pin,
+            current: player.team,
+            last: player.last,
+        };
+        let bots = Bots {
+            weight: self.bot_weight.unwrap_or(config.balance.default_bot_weight),
+            min,
+            max,
+            target: self.target.unwrap_or(config.lobby.min_players as usize),
+        };
+        Ok(ProblemSpec {
+            humans: self.players.iter().map(human).collect(),
+            teams: self.teams.unwrap_or(2),
+            bots,
+            max_share: self.max_share.unwrap_or(config.balance.max_team_share),
+            max_difference: self
+                .max_difference
+                .unwrap_or(config.balance.max_difference)
+                .0,
+            parties,
+            avoid,
+        })
+    }
+}
+
+/// What is said wins; of two ends where one is said, the other makes room.
+fn level(lobby: &LobbyFile, config: &Config) -> (usize, usize) {
+    let (low, high) = (
+        config.lobby.level_min as usize,
+        config.lobby.level_max as usize,
+    );
+    match (lobby.min, lobby.max) {
+        (Some(min), Some(max)) => (min, max),
+        (Some(min), None) => (min, high.max(min)),
+        (None, Some(max)) => (low.min(max), max),
+        (None, None) => (low, high),
+    }
+}
+
+/// `weight name` lines; blank ones and those that begin with `#` are passed over.
+fn list(text: &str) -> Result<LobbyFile, String> {
+    let mut players = Vec::new();
+    let mut seen = BTreeSet::new();
+    for (index, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let wrong = |why: &str| format!("line {}: {why}", index + 1);
+        let split = line.split_once(char::is_whitespace);
+        let (weight, name) = split.ok_or_else(|| wrong("expected `weight name`"))?;
+        let weight = weight
+            .parse()
+            .map_err(|_| wrong("the weight is no number"))?;
+        let name = name.trim().to_owned();
+        if !seen.insert(name.clone()) {
+            return Err(wrong("this name has been used before"));
+        }
+        let weight = Some(weight);
+        players.push(Player {
+            name,
+            weight,
+            party: None,
+            pin: None,
+            team: None,
+            last: None,
+            avoid: vec![],
+        });
+    }
+    Ok(LobbyFile {
+        players,
+        ..LobbyFile::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_name_their_faulty_line() {
+        let fault = |text| list(text).err().unwrap_or_default();
+        assert_eq!(fault("5 a\nfive b"), "line 2: the weight is no number");
+        assert_eq!(fault("5 a\n\n7"), "line 3: expected `weight name`");
+        assert_eq!(
+            fault("5 a\n# no\n7 a"),
+            "line 3: this name has been used before"
+        );
+        let lobby = list("5 Boring John\r\n 3.5\tSilly  Billy \n").unwrap();
+        let names: Vec<_> = lobby
+            .players
+            .iter()
+            .map(|p| (p.name.as_str(), p.weight))
+            .collect();
+        assert_eq!(
+            names,
+            [("Boring John", Some(5.0)), ("Silly  Billy", Some(3.5))]
+        );
+    }
+
+    #[test]
+    fn toml_and_json_say_the_same() {
+        let toml = "teams = 3\nmax_difference = 'off'\n[[players]]\nname = 'a'\nweight = 1\nparty = 'x'\n\
+                    [[players]]\nname = 'b'\nparty = 'x'\npin = 2\navoid = ['a']";
+        let json = r#"{"teams": 3, "max_difference": "off", "players": [
+            {"name": "a", "weight": 1, "party": "x"}, {"name": "b", "party": "x", "pin": 2, "avoid": ["a"]}]}"#;
+        let config = Config::load("", []).unwrap();
+        let toml = LobbyFile::parse(toml, FileFormat::Toml)
+            .unwrap()
+            .into_spec(&config)
+            .unwrap();
+        let json = LobbyFile::parse(json, FileFormat::Json)
+            .unwrap()
+            .into_spec(&config)
+            .unwrap();
+        assert_eq!(toml, json);
+        assert_eq!(
+            (toml.teams, toml.max_difference, &toml.parties),
+            (3, None, &vec![vec![0, 1]])
+        );
+        assert_eq!((toml.humans[1].weight, toml.avoid), (50.0, vec![(1, 0)]));
+        assert!(LobbyFile::parse("{\"player\": []}", FileFormat::Json).is_err());
+    }
+}

@@ -1,0 +1,334 @@
+//! `evenkeel balance`: teams for a list of players, offline.
+
+mod lobby;
+mod report;
+
+use std::{
+    io::{self, Read, Write},
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use clap::{Args, ValueEnum};
+use rand::{TryRng, rngs::SysRng};
+
+use super::{CliError, load_config, progress::Progress};
+use crate::{
+    config::{Config, Limit},
+    partition::{self, Engine, Problem, ProblemError, Solution},
+};
+use lobby::LobbyFile;
+
+/// The largest lobby file read.
+const MAX_FILE: u64 = 1 << 20;
+
+/// Choose teams for a list of players
+///
+/// The list has a line `weight name` for each player; a lobby file in TOML or JSON can say everything
+/// else, too, and flags win over it. `--format toml` or `json` where the file's name does not tell.
+#[derive(Debug, Args)]
+pub(super) struct BalanceArgs {
+    /// The list or lobby file; - is standard input
+    #[arg(value_name = "FILE", default_value = "-")]
+    file: PathBuf,
+    /// What the file is
+    #[arg(long, value_enum, default_value = "auto")]
+    format: FileFormat,
+    /// Number of teams, 2 to 8
+    #[arg(long, value_name = "N")]
+    teams: Option<usize>,
+    /// Fewest players of the level, bots included
+    #[arg(long, value_name = "N")]
+    min: Option<usize>,
+    /// Most players of the level, bots included
+    #[arg(long, value_name = "N")]
+    max: Option<usize>,
+    /// Players wished for, bots included
+    #[arg(long, value_name = "N")]
+    target: Option<usize>,
+    /// What a bot weighs
+    #[arg(long, value_name = "WEIGHT")]
+    bot_weight: Option<f64>,
+    /// The largest share of the players on one team
+    #[arg(long, value_name = "SHARE")]
+    max_share: Option<f64>,
+    /// The largest difference between two teams' players, or "off"
+    #[arg(long, value_name = "N", value_parser = parse_limit)]
+    max_difference: Option<Limit>,
+    /// Keep these players together; may be repeated
+    #[arg(long = "party", value_name = "NAME,NAME…")]
+    parties: Vec<String>,
+    /// Put this player on this team (counted from 0); may be repeated
+    #[arg(long = "pin", value_name = "NAME=TEAM")]
+    pins: Vec<String>,
+    /// Keep these two players apart where it costs little; may be repeated
+    #[arg(long = "avoid", value_name = "NAME,NAME")]
+    avoid: Vec<String>,
+    /// The team that a player is on now; may be repeated
+    #[arg(long = "current", value_name = "NAME=TEAM")]
+    current: Vec<String>,
+    /// The team that a player was on in the last game; may be repeated
+    #[arg(long = "last", value_name = "NAME=TEAM")]
+    last: Vec<String>,
+    /// How much ratio keeping the parties may cost
+    #[arg(long, value_name = "RATIO")]
+    party_budget: Option<f64>,
+    /// What parties of 2, 3, … weigh, as multiples of their members' sum
+    #[arg(long, value_name = "M,M…", value_delimiter = ',')]
+    party_multiplier: Option<Vec<f64>>,
+    /// What one unit of a blemish costs (ratio_gap, best_gap, spread_gap, broken_parties,
+    /// avoided_pairs, moved, repeated, or all); may be repeated
+    #[arg(long = "factor", value_name = "TERM=COST")]
+    factors: Vec<String>,
+    /// How many of the best combinations the pick is made from
+    #[arg(long, value_name = "K")]
+    top: Option<usize>,
+    /// The pick's probability is proportional to quality to this power; inf takes the best
+    #[arg(long, value_name = "POWER")]
+    power: Option<f64>,
+    /// The pick's seed; drawn unless given, and always told
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Force this engine
+    #[arg(long, value_enum)]
+    engine: Option<EngineArg>,
+    /// Milliseconds until the best found so far has to do
+    #[arg(long, value_name = "MS")]
+    time: Option<u64>,
+    /// Megabytes for it
+    #[arg(long, value_name = "MB")]
+    memory: Option<usize>,
+    /// Say why
+    #[arg(long)]
+    explain: bool,
+    /// Everything as JSON
+    #[arg(long)]
+    json: bool,
+    /// The configuration file, whose [lobby] and [balance] serve where neither flag nor file speaks
+    #[arg(long, value_name = "FILE", env = "EVENKEEL_CONFIG")]
+    config: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum FileFormat {
+    /// By the name's ending: .toml, .json, or a plain list
+    Auto,
+    /// `weight name`, a player a line
+    List,
+    /// A lobby in TOML
+    Toml,
+    /// A lobby in JSON
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum EngineArg {
+    /// Every combination, no tricks
+    Naive,
+    /// Every combination, one bit a step
+    Exhaustive,
+    /// Two halves, joined
+    Meet,
+    /// Branch and bound
+    Branch,
+    /// Improve until the time is over
+    Search,
+}
+
+pub(super) fn run(args: &BalanceArgs) -> Result<(), CliError> {
+    let config = load_config(args.config.as_ref())?;
+    let (text, format) = read(args)?;
+    let input = |why: String| CliError::Input(format!("{}: {why}", args.file.display()));
+    let mut lobby = LobbyFile::parse(&text, format).map_err(input)?;
+    apply_flags(&mut lobby, args).map_err(CliError::Input)?;
+    let spec = lobby.into_spec(&config).map_err(input)?;
+    let settings = settings(args, &config).map_err(CliError::Input)?;
+    let seed = match args.seed {
+        Some(seed) => seed,
+        None => u64::from(
+            SysRng
+                .try_next_u32()
+                .map_err(|e| CliError::Input(e.to_string()))?
+                >> 1,
+        ),
+    };
+    let problem = Problem::new(spec).map_err(problem_error)?;
+    let time = Duration::from_millis(args.time.unwrap_or(config.balance.deadline_ms));
+    let solution = solve(&problem, &settings, seed, time).map_err(problem_error)?;
+    let mut out = io::stdout().lock();
+    if args.json {
+        serde_json::to_writer_pretty(&mut out, &report::whole(&problem, &solution, seed))?;
+        writeln!(out)?;
+    } else {
+        report::write(&mut out, &problem, &solution, seed, args.explain)?;
+    }
+    Ok(())
+}
+
+/// Solves, with a bar for those who gave it long.
+fn solve(
+    problem: &Problem,
+    settings: &partition::Settings,
+    seed: u64,
+    time: Duration,
+) -> Result<Solution, ProblemError> {
+    let began = Instant::now();
+    let total = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    let mut progress = Progress::new(total, "{wide_bar} {pos} of at most {len} ms");
+    let mut shown = Duration::ZERO;
+    let mut out_of_time = || {
+        let elapsed = began.elapsed();
+        if elapsed >= shown + Duration::from_millis(50) {
+            shown = elapsed;
+            progress.set(u64::try_from(elapsed.as_millis()).unwrap_or(total));
+        }
+        elapsed >= time
+    };
+    let solution = partition::solve(problem, settings, seed, &mut out_of_time);
+    progress.done();
+    solution
+}
+
+fn read(args: &BalanceArgs) -> Result<(String, FileFormat), CliError> {
+    let fail = |source| CliError::File {
+        path: args.file.clone(),
+        source,
+    };
+    let mut bytes = Vec::new();
+    if args.file.as_os_str() == "-" {
+        io::stdin()
+            .lock()
+            .take(MAX_FILE + 1)
+            .read_to_end(&mut bytes)
+            .map_err(fail)?;
+    } else {
+        let file = std::fs::File::open(&args.file).map_err(fail)?;
+        file.take(MAX_FILE + 1)
+            .read_to_end(&mut bytes)
+            .map_err(fail)?;
+    }
+    if bytes.len() as u64 > MAX_FILE {
+        let path = args.file.display();
+        return Err(CliError::Input(format!(
+            "{path}: a lobby may hold {MAX_FILE} bytes"
+        )));
+    }
+    let format = match (
+        args.format,
+        args.file.extension().and_then(|ext| ext.to_str()),
+    ) {
+        (FileFormat::Auto, Some("toml")) => FileFormat::Toml,
+        (FileFormat::Auto, Some("json")) => FileFormat::Json,
+        (FileFormat::Auto, _) => FileFormat::List,
+        (given, _) => given,
+    };
+    Ok((String::from_utf8_lossy(&bytes).into_owned(), format))
+}
+
+fn apply_flags(lobby: &mut LobbyFile, args: &BalanceArgs) -> Result<(), String> {
+    lobby.teams = args.teams.or(lobby.teams);
+    lobby.min = args.min.or(lobby.min);
+    lobby.max = args.max.or(lobby.max);
+    lobby.target = args.target.or(lobby.target);
+    lobby.bot_weight = args.bot_weight.or(lobby.bot_weight);
+    lobby.max_share = args.max_share.or(lobby.max_share);
+    lobby.max_difference = args.max_difference.or(lobby.max_difference);
+    for (number, party) in args.parties.iter().enumerate() {
+        for name in party.split(',') {
+            lobby.player(name)?.party = Some(format!("--party {}", number + 1));
+        }
+    }
+    for pair in &args.avoid {
+        let (one, other) = pair
+            .split_once(',')
+            .ok_or(format!("--avoid {pair}: expected NAME,NAME"))?;
+        lobby.player(other)?;
+        lobby.player(one)?.avoid.push(other.trim().to_owned());
+    }
+    for pin in &args.pins {
+        let (name, team) = name_and_team("--pin", pin)?;
+        lobby.player(name)?.pin = Some(team);
+    }
+    for current in &args.current {
+        let (name, team) = name_and_team("--current", current)?;
+        lobby.player(name)?.team = Some(team);
+    }
+    for last in &args.last {
+        let (name, team) = name_and_team("--last", last)?;
+        lobby.player(name)?.last = Some(team);
+    }
+    Ok(())
+}
+
+/// `NAME=TEAM`, where the name may hold `=`.
+fn name_and_team<'a>(flag: &str, text: &'a str) -> Result<(&'a str, usize), String> {
+    let parts = text
+        .rsplit_once('=')
+        .and_then(|(name, team)| Some((name, team.parse().ok()?)));
+    parts.ok_or_else(|| format!("{flag} {text}: expected NAME=TEAM"))
+}
+
+fn settings(args: &BalanceArgs, config: &Config) -> Result<partition::Settings, String> {
+    let mut settings = config.balance().partition;
+    settings.top = args.top.unwrap_or(settings.top);
+    settings.power = args.power.unwrap_or(settings.power);
+    settings.party_budget = args.party_budget.unwrap_or(settings.party_budget);
+    settings.memory = args
+        .memory
+        .map_or(settings.memory, |mb| mb.saturating_mul(1 << 20));
+    if let Some(multiplier) = &args.party_multiplier {
+        settings.party_multiplier.clone_from(multiplier);
+    }
+    settings.engine = args.engine.map(|engine| match engine {
+        EngineArg::Naive => Engine::Naive,
+        EngineArg::Exhaustive => Engine::Exhaustive,
+        EngineArg::Meet => Engine::Meet,
+        EngineArg::Branch => Engine::Branch,
+        EngineArg::Search => Engine::Search,
+    });
+    for factor in &args.factors {
+        set_factor(&mut settings.factors, factor)?;
+    }
+    Ok(settings)
+}
+
+fn set_factor(factors: &mut partition::Terms, text: &str) -> Result<(), String> {
+    let wrong = || format!("--factor {text}: expected TERM=COST");
+    let (name, cost) = text.split_once('=').ok_or_else(wrong)?;
+    let cost: f64 = cost.parse().map_err(|_| wrong())?;
+    let all = name == "all";
+    let mut known = all;
+    for (term, factor) in [
+        ("ratio_gap", &mut factors.ratio_gap),
+        ("best_gap", &mut factors.best_gap),
+        ("spread_gap", &mut factors.spread_gap),
+        ("broken_parties", &mut factors.broken_parties),
+        ("avoided_pairs", &mut factors.avoided_pairs),
+        ("moved", &mut factors.moved),
+        ("repeated", &mut factors.repeated),
+    ] {
+        if all || term == name {
+            *factor = cost;
+            known = true;
+        }
+    }
+    if known {
+        Ok(())
+    } else {
+        Err(format!("--factor {text}: there is no term {name}"))
+    }
+}
+
+fn parse_limit(text: &str) -> Result<Limit, String> {
+    match text {
+        "off" => Ok(Limit(None)),
+        number => number
+            .parse()
+            .map(|n| Limit(Some(n)))
+            .map_err(|_| "expected a number or off".into()),
+    }
+}
+
+fn problem_error(error: ProblemError) -> CliError {
+    CliError::Input(error.to_string())
+}

@@ -1,0 +1,124 @@
+//! The teams chosen, for people and for programs.
+
+use std::io::{self, Write};
+
+use comfy_table::Cell;
+use serde::Serialize;
+
+use crate::{
+    cli::table::{name_cell, printable, table},
+    partition::{Problem, Solution},
+};
+
+/// Everything, for `--json`.
+#[derive(Debug, Serialize)]
+pub(super) struct Report<'a> {
+    seed: u64,
+    ratio: f64,
+    teams: Vec<Team<'a>>,
+    solution: &'a Solution,
+}
+
+#[derive(Debug, Serialize)]
+struct Team<'a> {
+    team: usize,
+    players: Vec<Player<'a>>,
+    bots: usize,
+    bot_weight: f64,
+    sum: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Player<'a> {
+    name: &'a str,
+    weight: f64,
+}
+
+pub(super) fn whole<'a>(problem: &'a Problem, solution: &'a Solution, seed: u64) -> Report<'a> {
+    let teams = (0..solution.sums.len())
+        .map(|team| self::team(problem, solution, team))
+        .collect();
+    Report {
+        seed,
+        ratio: solution.ratio,
+        teams,
+        solution,
+    }
+}
+
+/// A table a team, the strongest first, and what was chosen from.
+pub(super) fn write(
+    out: &mut impl Write,
+    problem: &Problem,
+    solution: &Solution,
+    seed: u64,
+    explain: bool,
+) -> io::Result<()> {
+    for number in 0..solution.sums.len() {
+        let team = team(problem, solution, number);
+        let mut table = table(&[&format!(">team {number}"), ""]);
+        for player in &team.players {
+            table.add_row([Cell::new(round(player.weight)), name_cell(player.name)]);
+        }
+        if team.bots > 0 {
+            let bots = round(team.bots as f64 * team.bot_weight);
+            let what = format!("{} of {}", count(team.bots, "bot"), round(team.bot_weight));
+            table.add_row([Cell::new(bots), Cell::new(what)]);
+        }
+        let (players, bots) = (count(team.players.len(), "player"), count(team.bots, "bot"));
+        let what = format!("sum: {players} and {bots}");
+        table.add_row([Cell::new(round(team.sum)), Cell::new(what)]);
+        writeln!(out, "{table}")?;
+    }
+    let how = if solution.exact {
+        "exact"
+    } else {
+        "the best found in time"
+    };
+    let (candidates, engine) = (solution.candidates.len(), solution.engine);
+    let ratio = solution.ratio;
+    writeln!(
+        out,
+        "ratio {ratio:.6}, one of the {candidates} best ({how}, {engine}), seed {seed}"
+    )?;
+    if explain {
+        for line in solution.explanation.to_string().lines() {
+            writeln!(out, "{}", printable(line))?;
+        }
+    }
+    Ok(())
+}
+
+fn team<'a>(problem: &'a Problem, solution: &Solution, team: usize) -> Team<'a> {
+    let spec = problem.spec();
+    let on_it = spec
+        .humans
+        .iter()
+        .zip(&solution.team_of)
+        .filter(|(_, on)| usize::from(**on) == team);
+    let player = |(human, _): (&'a crate::partition::Human, &u8)| Player {
+        name: &human.key,
+        weight: human.weight,
+    };
+    let mut players: Vec<Player<'a>> = on_it.map(player).collect();
+    players.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+    Team {
+        team,
+        players,
+        bots: solution.bots[team],
+        bot_weight: spec.bots.weight,
+        sum: solution.sums[team],
+    }
+}
+
+/// `1 bot`, `2 bots`.
+fn count(number: usize, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{plural}")
+}
+
+/// At most three places, and none without need.
+fn round(weight: f64) -> String {
+    let text = format!("{weight:.3}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

@@ -1,0 +1,180 @@
+//! The command line: one file per subcommand, each handing the rooms their settings.
+
+mod balance;
+mod config;
+mod ingest;
+mod progress;
+mod rebuild;
+mod serve;
+mod table;
+mod weights;
+
+use std::{
+    error::Error,
+    io::{self, Write},
+    net::SocketAddr,
+    path::PathBuf,
+    process::ExitCode,
+    time::Duration,
+};
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::{
+    config::{Config, ConfigError},
+    service::{Service, ServiceError},
+    store::{Store, StoreError},
+};
+
+/// Even teams for any multiplayer game server.
+#[derive(Debug, Parser)]
+#[command(name = "evenkeel", version, about, max_term_width = 100)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Serve(serve::ServeArgs),
+    Ingest(ingest::IngestArgs),
+    Balance(Box<balance::BalanceArgs>),
+    Weights(weights::WeightsArgs),
+    Rebuild(rebuild::RebuildArgs),
+    Config(config::ConfigArgs),
+}
+
+/// Where the configuration and the database are.
+#[derive(Clone, Debug, Args)]
+struct Place {
+    /// The configuration file; without one, the defaults serve
+    #[arg(long, value_name = "FILE", env = "EVENKEEL_CONFIG")]
+    config: Option<PathBuf>,
+    /// The SQLite database, over the configured one
+    #[arg(long, value_name = "FILE", env = "EVENKEEL_DB")]
+    db: Option<PathBuf>,
+}
+
+/// What ends a command early. Each kind has an exit code of its own.
+#[derive(Debug, thiserror::Error)]
+enum CliError {
+    #[error("{}: {source}", path.display())]
+    Config { path: PathBuf, source: ConfigError },
+    #[error(transparent)]
+    ConfigValue(#[from] ConfigError),
+    #[error("log.filter: {0}")]
+    LogFilter(#[from] tracing_subscriber::filter::ParseError),
+    #[error("{}: {source}", path.display())]
+    File { path: PathBuf, source: io::Error },
+    #[error("{0}")]
+    Input(String),
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        address: SocketAddr,
+        source: io::Error,
+    },
+    #[error(transparent)]
+    Service(#[from] ServiceError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error(transparent)]
+    Json(#[from] serde_json::Error),
+    #[error(transparent)]
+    Csv(#[from] csv::Error),
+}
+
+impl CliError {
+    /// 1 a failure, 2 usage (by clap), 3 configuration, 4 input, 5 database.
+    fn exit_code(&self) -> u8 {
+        match self {
+            CliError::Config { .. } | CliError::ConfigValue(_) | CliError::LogFilter(_) => 3,
+            CliError::Service(ServiceError::Pattern(_)) => 3,
+            CliError::File { .. } | CliError::Input(_) => 4,
+            CliError::Store(_) | CliError::Service(ServiceError::Store(_)) => 5,
+            _ => 1,
+        }
+    }
+}
+
+/// Runs the command that `cli` stands for, and tells on stderr what went wrong.
+pub fn run(cli: Cli) -> ExitCode {
+    match dispatch(cli.command) {
+        Ok(code) => code,
+        // A reader that has seen enough (`| head`) is no failure.
+        Err(CliError::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            let mut message = format!("evenkeel: {error}");
+            let mut cause = error.source();
+            while let Some(inner) = cause {
+                let text = inner.to_string();
+                if !message.contains(&text) {
+                    message.push_str(&format!(": {text}"));
+                }
+                cause = inner.source();
+            }
+            let _ = writeln!(io::stderr(), "{message}");
+            ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+fn dispatch(command: Command) -> Result<ExitCode, CliError> {
+    let done = |()| ExitCode::SUCCESS;
+    match command {
+        Command::Balance(args) => balance::run(&args).map(done),
+        Command::Config(args) => config::run(&args).map(done),
+        Command::Serve(args) => block_on(serve::run(args)).map(done),
+        Command::Ingest(args) => block_on(ingest::run(args)),
+        Command::Weights(args) => block_on(weights::run(args)).map(done),
+        Command::Rebuild(args) => block_on(rebuild::run(args)).map(done),
+    }
+}
+
+fn block_on<T>(command: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    let result = runtime.block_on(command);
+    // A pick that is still being computed is not waited for.
+    runtime.shutdown_background();
+    result
+}
+
+impl Place {
+    /// The configuration: flags over environment over file over defaults.
+    fn load(&self) -> Result<Config, CliError> {
+        let mut config = load_config(self.config.as_ref())?;
+        if let Some(db) = &self.db {
+            config.store.database.clone_from(db);
+        }
+        Ok(config)
+    }
+}
+
+fn load_config(path: Option<&PathBuf>) -> Result<Config, CliError> {
+    let environment = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let Some(path) = path else {
+        return Ok(Config::load("", environment)?);
+    };
+    let text = std::fs::read_to_string(path).map_err(|source| CliError::File {
+        path: path.clone(),
+        source,
+    })?;
+    Config::load(&text, environment).map_err(|source| match source {
+        ConfigError::Line { .. } => CliError::Config {
+            path: path.clone(),
+            source,
+        },
+        ConfigError::Environment { .. } => source.into(),
+    })
+}
+
+/// Opens the database and the use cases over it.
+async fn open(config: &Config, create: bool) -> Result<Service, CliError> {
+    let busy = Duration::from_millis(config.store.busy_ms);
+    let store = Store::open(&config.store.database, create, busy).await?;
+    Ok(Service::open(store, config.service()).await?)
+}

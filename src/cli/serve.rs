@@ -1,0 +1,81 @@
+//! `evenkeel serve`: the daemon.
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use clap::Args;
+use tokio::{
+    net::TcpListener,
+    signal::unix::{SignalKind, signal},
+};
+
+use super::{CliError, Place, open};
+use crate::{server, service::Service};
+
+/// How long after a failure of the database the watch for new weights is tried again.
+const RETRY: Duration = Duration::from_secs(1);
+
+/// Run the daemon that game servers connect to
+#[derive(Debug, Args)]
+pub(super) struct ServeArgs {
+    #[command(flatten)]
+    place: Place,
+    /// Where to listen, over the configured address
+    #[arg(long, value_name = "ADDRESS:PORT", env = "EVENKEEL_LISTEN")]
+    listen: Option<SocketAddr>,
+}
+
+pub(super) async fn run(args: ServeArgs) -> Result<(), CliError> {
+    let mut config = args.place.load()?;
+    if let Some(listen) = args.listen {
+        config.server.listen = listen;
+    }
+    log_to_stderr(&config.log.filter)?;
+    // Before anything else, so that a signal during the start is not lost.
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let service = Arc::new(open(&config, true).await?);
+    let matches = service.match_count().await?;
+    if service.refresh().await? && matches > 0 {
+        tracing::info!("weights derived from the stored matches");
+    }
+    let address = config.server.listen;
+    let listener = TcpListener::bind(address)
+        .await
+        .map_err(|source| CliError::Listen { address, source })?;
+    let database = config.store.database.display();
+    tracing::info!(address = %listener.local_addr()?, %database, matches, "listening");
+    if !address.ip().is_loopback() && config.server.clients.is_empty() {
+        tracing::warn!("anybody who reaches {address} can use this daemon; see [server.clients]");
+    }
+    let watch = tokio::spawn(watch(service.clone()));
+    let shutdown = async {
+        tokio::select! {
+            _ = terminate.recv() => tracing::info!("SIGTERM, draining"),
+            _ = interrupt.recv() => tracing::info!("interrupted, draining"),
+        }
+    };
+    server::run(listener, service.clone(), config.limits(), shutdown).await;
+    watch.abort();
+    // The database has nothing to lose by now: every match was committed when it was acknowledged.
+    let _ = tokio::time::timeout(Duration::from_millis(500), service.close()).await;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+async fn watch(service: Arc<Service>) {
+    while let Err(error) = service.watch().await {
+        tracing::warn!(%error, "cannot look for new weights, trying again");
+        tokio::time::sleep(RETRY).await;
+    }
+}
+
+fn log_to_stderr(filter: &str) -> Result<(), CliError> {
+    let filter = tracing_subscriber::EnvFilter::try_new(filter)?;
+    // Names come from strangers: the formatter escapes what could drive a terminal.
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
+        .init();
+    Ok(())
+}

@@ -1,0 +1,48 @@
+//! Tables for people. Names come from strangers and must not drive the terminal.
+
+use comfy_table::{Cell, CellAlignment, Table, presets};
+
+/// A table with these column heads, `>` before a head for numbers aligned to the right.
+pub(super) fn table(heads: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_FULL_CONDENSED);
+    table.set_header(heads.iter().map(|head| head.trim_start_matches('>')));
+    for (column, head) in table.column_iter_mut().zip(heads) {
+        if head.starts_with('>') {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
+}
+
+/// A cell with somebody's name in it.
+pub(super) fn name_cell(name: &str) -> Cell {
+    Cell::new(printable(name))
+}
+
+/// `text` with its control characters, and those that turn the direction of writing, made visible.
+pub(super) fn printable(text: &str) -> String {
+    let turns = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() || turns(c) {
+            shown.extend(c.escape_unicode());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_cannot_drive_the_terminal() {
+        assert_eq!(
+            printable("\u{1b}[2Jéa\u{202e}b\n"),
+            "\\u{1b}[2Jéa\\u{202e}b\\u{a}"
+        );
+    }
+}

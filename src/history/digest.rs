@@ -1,0 +1,292 @@
+//! From match records to games as rating systems see them.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    hash::Hash,
+};
+
+use super::{
+    Played, Settings, Unrated,
+    ruling::{self, Verdict},
+};
+use crate::{
+    domain::{Kind, MatchRecord, Outcome, Participant, PlayerKey, Presence, Rulebook, Ruleset},
+    rating::{Game, Player, Seat, Tally, presence},
+};
+
+/// Dense numbers for names, in the order in which they first appear.
+#[derive(Clone, Debug)]
+struct Numbers<K>(BTreeMap<K, u32>);
+
+impl<K: Ord + Hash + Clone> Numbers<K> {
+    fn of(&mut self, key: &K) -> u32 {
+        if let Some(number) = self.0.get(key) {
+            return *number;
+        }
+        let next = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
+        self.0.insert(key.clone(), next);
+        next
+    }
+}
+
+/// A rated match, ready for a rating system.
+pub(super) struct Digested {
+    pub game: Game,
+    pub played: Vec<Played>,
+}
+
+/// Who and what the dense numbers are, and how long games last.
+#[derive(Clone, Debug)]
+pub(super) struct Digest {
+    rulebook: Rulebook,
+    settings: Settings,
+    players: Numbers<PlayerKey>,
+    maps: Numbers<String>,
+    rulesets: Numbers<Ruleset>,
+    lengths: BTreeMap<Ruleset, Lengths>,
+}
+
+/// The role that the Natural Selection 2 page rates apart.
+const COMMANDER: &str = "commander";
+
+impl Digest {
+    pub fn new(rulebook: &Rulebook, settings: &Settings) -> Self {
+        Self {
+            rulebook: rulebook.clone(),
+            settings: settings.clone(),
+            players: Numbers(BTreeMap::new()),
+            maps: Numbers(BTreeMap::new()),
+            rulesets: Numbers(BTreeMap::new()),
+            lengths: BTreeMap::new(),
+        }
+    }
+
+    /// The ruleset of a match, and the match as a game, or why it is not rated.
+    pub fn digest(&mut self, record: &MatchRecord) -> (Ruleset, Result<Digested, Unrated>) {
+        let ruleset = self.rulebook.ruleset(&record.game_type, &record.mutators);
+        let verdict = ruling::judge(record, &self.rulebook, &self.settings.rules);
+        let digested = verdict.map(|verdict| self.game(record, &ruleset, verdict));
+        (ruleset, digested)
+    }
+
+    /// A lineup that nobody has played yet, everyone there from start to end. Strangers get numbers
+    /// that nobody has.
+    pub fn lineup(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<PlayerKey>]) -> Game {
+        let mut strangers = (0..u32::MAX).rev();
+        let mut seats = Vec::new();
+        for (team, keys) in (0..).zip(teams) {
+            for key in keys {
+                let known = self.players.0.get(key).copied();
+                let number = known.or_else(|| strangers.next()).unwrap_or(u32::MAX);
+                seats.push(Seat::new(Player(number), team));
+            }
+        }
+        let mut game = Game::new(seats);
+        game.sides = self.settings.sides;
+        game.ruleset = self.rulesets.0.get(ruleset).copied().unwrap_or(u32::MAX);
+        game.map = self.maps.0.get(map).copied().unwrap_or(u32::MAX);
+        game
+    }
+
+    fn game(&mut self, record: &MatchRecord, ruleset: &Ruleset, verdict: Verdict) -> Digested {
+        let lengths = self.lengths.entry(ruleset.clone()).or_default();
+        let usual = lengths.median().unwrap_or(record.millis());
+        lengths.add(record.millis());
+        let points = presence::points(record, verdict.scoring);
+        let (mut seats, mut tallies, mut played) = (Vec::new(), Vec::new(), Vec::new());
+        for (index, participant) in record.participants.iter().enumerate() {
+            if !ruling::has_played(participant) {
+                continue;
+            }
+            let player = Player(self.players.of(&participant.key));
+            let learns = verdict.humans || participant.key.kind == Kind::Bot;
+            let (scored, conceded) = (points[index].scored, points[index].conceded);
+            played.push(Played {
+                participant: index,
+                scored,
+                conceded,
+                counts: learns,
+            });
+            tallies.push(Tally {
+                player,
+                scored,
+                conceded,
+                points: participant.points.or(kills(record, participant)),
+                learns,
+            });
+            let team = |stay: &Presence| match record.has_teams() {
+                true => u16::from(stay.team),
+                false => u16::try_from(seats.len()).unwrap_or(u16::MAX),
+            };
+            let own = own_seats(record, participant, usual, team);
+            seats.extend(own.into_iter().map(|seat| Seat {
+                player,
+                learns,
+                ..seat
+            }));
+        }
+        let mut game = Game::new(seats);
+        game.places = places(record, &tallies);
+        game.scores = telling_scores(record, &game.places);
+        game.tallies = tallies;
+        game.ruleset = self.rulesets.of(ruleset);
+        game.map = self.maps.of(&record.map);
+        game.sides = self.settings.sides && record.has_teams();
+        Digested { game, played }
+    }
+}
+
+/// Kills as points, in a game where anybody killed or died.
+fn kills(record: &MatchRecord, participant: &Participant) -> Option<f64> {
+    let any = |p: &Participant| p.kills > 0 || p.deaths > 0;
+    let told = record.participants.iter().any(any);
+    told.then_some(participant.kills.into())
+}
+
+/// One seat per team somebody was on, without a player yet.
+fn own_seats(
+    record: &MatchRecord,
+    participant: &Participant,
+    usual: u64,
+    team: impl Fn(&Presence) -> u16,
+) -> Vec<Seat> {
+    let mut seats: Vec<Seat> = Vec::new();
+    for stay in participant.presence.iter().filter(|p| p.span.millis() > 0) {
+        let share = share(stay, record.millis(), usual);
+        let team = team(stay);
+        match seats.iter_mut().find(|s| s.team == team) {
+            Some(seat) => seat.share += share,
+            None => seats.push(Seat {
+                share,
+                command: command(participant, stay.team),
+                party: participant.party.map_or(0, |p| p.saturating_add(1)),
+                ..Seat::new(Player(0), team)
+            }),
+        }
+    }
+    for seat in &mut seats {
+        seat.share = seat.share.min(1.0);
+    }
+    seats
+}
+
+fn command(participant: &Participant, team: u8) -> f64 {
+    let roles = participant.roles.iter();
+    let own = roles.filter(|r| r.name == COMMANDER && r.team == team);
+    own.map(|r| r.share).sum::<f64>().min(1.0)
+}
+
+/// The share of a game that a stay is, early time counting more: a^(−entry) − a^(−exit) with
+/// a = 2^(2/r), r being the usual length, as the Natural Selection 2 page has it; so the first half of a
+/// usual game counts twice as much as the second. Divided by what somebody gets who was there
+/// throughout, which therefore is 1.
+pub(super) fn share(stay: &Presence, millis: u64, usual: u64) -> f64 {
+    let remaining = |at: u64| libm::exp2(-2.0 * at as f64 / usual.max(1) as f64);
+    let all = 1.0 - remaining(millis);
+    if all <= 0.0 {
+        return 1.0; // far too short beside the usual: there is no early and late
+    }
+    (remaining(stay.span.from) - remaining(stay.span.to)) / all
+}
+
+/// Each team's place, 0 for the first; empty where nobody knows.
+fn places(record: &MatchRecord, tallies: &[Tally]) -> Vec<u16> {
+    if !record.has_teams() {
+        let points: Option<Vec<f64>> = tallies.iter().map(|t| t.points).collect();
+        return points.map_or(Vec::new(), |points| ranks(&points));
+    }
+    match record.outcome {
+        Outcome::Won(winner) => {
+            let behind = ranks(&record.scores).into_iter().map(|rank| rank + 1);
+            let mut places: Vec<u16> = behind.collect();
+            places[usize::from(winner)] = 0;
+            places
+        }
+        // With two teams a draw is one whatever the scores say.
+        Outcome::Draw if record.scores.len() == 2 => vec![0, 0],
+        Outcome::Draw => ranks(&record.scores),
+        Outcome::Undecided | Outcome::Abandoned => Vec::new(),
+    }
+}
+
+/// The rank of each number from the highest, equal ones sharing the better rank.
+fn ranks(numbers: &[f64]) -> Vec<u16> {
+    let above = |x: &f64| numbers.iter().filter(|y| *y > x).count();
+    let rank = |x| u16::try_from(above(x)).unwrap_or(u16::MAX);
+    numbers.iter().map(rank).collect()
+}
+
+/// The scores, if there are any and they show the outcome. Where they don't (the mission failed
+/// whatever the kills), their margins say nothing either.
+fn telling_scores(record: &MatchRecord, places: &[u16]) -> Vec<f64> {
+    let scores = &record.scores;
+    let any = scores.iter().any(|score| *score != 0.0);
+    let order = |i: usize, j: usize| {
+        let by_score = scores[j].partial_cmp(&scores[i]);
+        by_score == Some(places[i].cmp(&places[j]))
+    };
+    let pairs = || (0..scores.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
+    let telling = any && places.len() == scores.len() && pairs().all(|(i, j)| order(i, j));
+    if telling { scores.clone() } else { Vec::new() }
+}
+
+/// Lengths of the last games of a ruleset.
+#[derive(Clone, Debug, Default)]
+struct Lengths {
+    last: VecDeque<u64>,
+}
+
+impl Lengths {
+    /// Enough for a stable median, and few enough to follow a changed time limit.
+    const KEPT: usize = 101;
+
+    fn add(&mut self, millis: u64) {
+        self.last.push_front(millis);
+        self.last.truncate(Self::KEPT);
+    }
+
+    fn median(&self) -> Option<u64> {
+        let mut sorted: Vec<u64> = self.last.iter().copied().collect();
+        let middle = sorted.len().checked_sub(1)? / 2;
+        Some(*sorted.select_nth_unstable(middle).1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Span;
+
+    #[test]
+    fn early_time_counts_more() {
+        let share = |from, to, millis| {
+            let span = Span { from, to };
+            share(&Presence { team: 0, span }, millis, 1_000)
+        };
+        assert_eq!(share(0, 1_000, 1_000), 1.0);
+        assert!((share(0, 500, 1_000) - 2.0 / 3.0).abs() < 1e-12);
+        assert!((share(500, 1_000, 1_000) - 1.0 / 3.0).abs() < 1e-12);
+        // The same however long this game took beyond the usual.
+        assert!((share(0, 500, 4_000) / share(500, 1_000, 4_000) - 2.0).abs() < 1e-12);
+        assert_eq!(share(0, 0, 0), 1.0);
+    }
+
+    #[test]
+    fn ranks_share_places() {
+        assert_eq!(ranks(&[1.0, 5.0, 1.0, 0.0]), [1, 0, 1, 3]);
+    }
+
+    #[test]
+    fn the_median_follows() {
+        let mut lengths = Lengths::default();
+        assert_eq!(lengths.median(), None);
+        for millis in [5, 1, 9, 7] {
+            lengths.add(millis);
+        }
+        assert_eq!(lengths.median(), Some(5));
+        for _ in 0..Lengths::KEPT {
+            lengths.add(2);
+        }
+        assert_eq!(lengths.median(), Some(2));
+    }
+}

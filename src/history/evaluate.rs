@@ -1,0 +1,303 @@
+//! Evaluation: every system on the same history, each match predicted before it is learnt from.
+
+use std::collections::BTreeMap;
+
+use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
+
+use super::{
+    Digest, Forecast, Interval, Levels, Metrics, Season, Settings, bootstrap, digest::Digested,
+};
+use crate::{
+    domain::{MatchRecord, PlayerKey, Rulebook, Ruleset},
+    rating::{self, SystemName},
+};
+
+/// What to evaluate and how. Plain data.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// The systems, in the order of the report.
+    pub systems: Vec<SystemName>,
+    /// The share of all matches that comes first and isn't counted, 0 to below 1.
+    pub warm_up: f64,
+    /// Games that make somebody experienced.
+    pub experience: u32,
+    /// Exchange the teams of each match by a coin with this seed, and learn no sides: for histories
+    /// whose team numbers mean nothing.
+    pub exchange: Option<u64>,
+    /// The seed of the intervals.
+    pub seed: u64,
+}
+
+impl Default for Plan {
+    fn default() -> Self {
+        Self {
+            systems: SystemName::ALL.to_vec(),
+            warm_up: 0.2,
+            experience: 5,
+            exchange: None,
+            seed: 1,
+        }
+    }
+}
+
+/// One decided match between two teams that was predicted.
+#[derive(Clone, Debug)]
+struct Trial {
+    /// An index into [`Evaluation::rulesets`].
+    ruleset: usize,
+    won: bool,
+    experienced: bool,
+    /// The base rate's chance, then each system's.
+    chances: Vec<f64>,
+}
+
+/// Which matches a table is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subset {
+    /// All after the warm-up.
+    All,
+    /// Those where everyone had enough games.
+    Experienced,
+}
+
+/// What came out, from which any table can be made.
+#[derive(Clone, Debug)]
+pub struct Evaluation {
+    /// The systems, as in the plan.
+    pub systems: Vec<SystemName>,
+    /// The rulesets met.
+    pub rulesets: Vec<Ruleset>,
+    /// Matches given.
+    pub matches: usize,
+    /// Of them not rated.
+    pub unrated: usize,
+    /// Of the rated ones after the warm-up, those without a winner or with more than two teams.
+    pub undecided: usize,
+    /// Seconds each system took, by the timer given.
+    pub seconds: Vec<f64>,
+    trials: Vec<Trial>,
+    seed: u64,
+}
+
+/// One system's line of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// The system; `None` is the base rate, which knows nothing but how often side 0 won.
+    pub system: Option<SystemName>,
+    /// Its measures.
+    pub metrics: Metrics,
+    /// The interval of its log loss less that of the reference.
+    pub against: Option<Interval>,
+}
+
+impl Evaluation {
+    /// A table: the base rate, then every system, over some matches of one ruleset or of all. Intervals
+    /// are against `reference`, or against the base rate.
+    pub fn table(
+        &self,
+        ruleset: Option<&Ruleset>,
+        subset: Subset,
+        reference: Option<SystemName>,
+    ) -> Vec<Line> {
+        let number = ruleset.map(|r| self.rulesets.iter().position(|own| own == r));
+        let wanted = |t: &&Trial| {
+            number.is_none_or(|n| n == Some(t.ruleset)) && (subset == Subset::All || t.experienced)
+        };
+        let trials: Vec<&Trial> = self.trials.iter().filter(wanted).collect();
+        let forecasts = |column: usize| -> Vec<Forecast> {
+            let of = |t: &&Trial| Forecast {
+                chance: t.chances[column],
+                won: t.won,
+            };
+            trials.iter().map(of).collect()
+        };
+        let place = reference.and_then(|r| self.systems.iter().position(|s| *s == r));
+        let reference = forecasts(place.map_or(0, |p| p + 1));
+        let columns = std::iter::once(None).chain(self.systems.iter().copied().map(Some));
+        let line = |(column, system): (usize, Option<SystemName>)| {
+            let forecasts = forecasts(column);
+            let pairs = forecasts.iter().zip(&reference);
+            let worse: Vec<f64> = pairs.map(|(f, r)| f.log_loss() - r.log_loss()).collect();
+            Line {
+                system,
+                metrics: Metrics::of(&forecasts),
+                against: bootstrap::interval(&worse, self.seed),
+            }
+        };
+        columns.enumerate().map(line).collect()
+    }
+
+    /// The system with the least log loss on a ruleset, with its line; the first among equals. What
+    /// `rating.system = "auto"` takes. `None` where nothing was predicted.
+    pub fn best(&self, ruleset: &Ruleset) -> Option<(SystemName, Line)> {
+        let table = self.table(Some(ruleset), Subset::All, None);
+        let systems = table
+            .into_iter()
+            .filter_map(|line| Some((line.system?, line)));
+        let some = systems.filter(|(_, line)| line.metrics.matches > 0);
+        some.min_by(|(_, a), (_, b)| a.metrics.log_loss.total_cmp(&b.metrics.log_loss))
+    }
+}
+
+/// Predicts and then learns every match, in the order given, which must be that of the
+/// [fold](super::Fold). `timer` tells seconds since any instant; `progress` is told the matches done.
+pub fn evaluate<'a>(
+    matches: impl ExactSizeIterator<Item = &'a MatchRecord>,
+    rulebook: &Rulebook,
+    settings: &Settings,
+    plan: &Plan,
+    timer: &mut dyn FnMut() -> f64,
+    progress: &mut dyn FnMut(usize),
+) -> Evaluation {
+    let warm_up = (plan.warm_up * matches.len() as f64).ceil() as usize;
+    let mut run = Run::new(rulebook, settings, plan);
+    for (number, record) in matches.enumerate() {
+        run.step(record, number >= warm_up, timer);
+        progress(number + 1);
+    }
+    run.result
+}
+
+/// An evaluation under way.
+struct Run {
+    digest: Digest,
+    season: Season,
+    contestants: Vec<Levels>,
+    games: BTreeMap<PlayerKey, u32>,
+    /// Per ruleset: decided matches, and how many of them side 0 won.
+    base: BTreeMap<Ruleset, (f64, f64)>,
+    coin: Option<ChaCha8Rng>,
+    experience: u32,
+    result: Evaluation,
+}
+
+impl Run {
+    fn new(rulebook: &Rulebook, settings: &Settings, plan: &Plan) -> Self {
+        let settings = Settings {
+            sides: settings.sides && plan.exchange.is_none(),
+            ..settings.clone()
+        };
+        let contestant = |&system| {
+            Levels::new(rating::Settings {
+                system,
+                ..settings.rating
+            })
+        };
+        Self {
+            digest: Digest::new(rulebook, &settings),
+            season: Season::new(&settings),
+            contestants: plan.systems.iter().map(contestant).collect(),
+            games: BTreeMap::new(),
+            base: BTreeMap::new(),
+            coin: plan.exchange.map(ChaCha8Rng::seed_from_u64),
+            experience: plan.experience,
+            result: Evaluation {
+                systems: plan.systems.clone(),
+                rulesets: Vec::new(),
+                matches: 0,
+                unrated: 0,
+                undecided: 0,
+                seconds: vec![0.0; plan.systems.len()],
+                trials: Vec::new(),
+                seed: plan.seed,
+            },
+        }
+    }
+
+    fn step(&mut self, record: &MatchRecord, counted: bool, timer: &mut dyn FnMut() -> f64) {
+        self.result.matches += 1;
+        for keep in self.season.begun_by(record.end) {
+            for levels in &mut self.contestants {
+                levels.new_season(keep);
+            }
+        }
+        let exchanged = self.coin.as_mut().is_some_and(|c| c.random_bool(0.5));
+        let exchanged = exchanged.then(|| exchange(record));
+        let record = exchanged.as_ref().unwrap_or(record);
+        let (ruleset, digested) = self.digest.digest(record);
+        let Ok(Digested { game, played }) = digested else {
+            self.result.unrated += 1;
+            return;
+        };
+        let keys = || {
+            played
+                .iter()
+                .map(|p| &record.participants[p.participant].key)
+        };
+        let experienced = keys().all(|k| self.games.get(k).is_some_and(|n| *n >= self.experience));
+        for key in keys() {
+            *self.games.entry(key.clone()).or_default() += 1;
+        }
+        let won = match game.result(0, 1) {
+            Some(std::cmp::Ordering::Less) => Some(true),
+            Some(std::cmp::Ordering::Greater) => Some(false),
+            _ => None,
+        };
+        let base = self.base.entry(ruleset.clone()).or_insert((1.0, 0.5)); // Jeffreys: ½ + ½
+        let mut chances = vec![base.1 / base.0];
+        for (levels, seconds) in self.contestants.iter_mut().zip(&mut self.result.seconds) {
+            let start = timer();
+            let standing = levels.best(&ruleset);
+            chances.push(standing.map_or(0.5, |s| s.system.beats(&game, 0, 1)));
+            levels.learn(&ruleset, record, &played, &game);
+            *seconds += timer() - start;
+        }
+        match won.filter(|_| game.teams() == 2) {
+            Some(won) => {
+                *base = (base.0 + 1.0, base.1 + f64::from(u8::from(won)));
+                if counted {
+                    let ruleset = self.number(&ruleset);
+                    self.result.trials.push(Trial {
+                        ruleset,
+                        won,
+                        experienced,
+                        chances,
+                    });
+                }
+            }
+            None => self.result.undecided += usize::from(counted),
+        }
+    }
+
+    fn number(&mut self, ruleset: &Ruleset) -> usize {
+        let rulesets = &mut self.result.rulesets;
+        rulesets
+            .iter()
+            .position(|r| r == ruleset)
+            .unwrap_or_else(|| {
+                rulesets.push(ruleset.clone());
+                rulesets.len() - 1
+            })
+    }
+}
+
+/// The same match with its first two teams' numbers exchanged.
+fn exchange(record: &MatchRecord) -> MatchRecord {
+    let other = |team: u8| match team {
+        0 => 1,
+        1 => 0,
+        team => team,
+    };
+    let mut record = record.clone();
+    if record.scores.len() >= 2 {
+        record.scores.swap(0, 1);
+        if let crate::domain::Outcome::Won(team) = &mut record.outcome {
+            *team = other(*team);
+        }
+        for event in &mut record.events {
+            event.team = other(event.team);
+        }
+        for participant in &mut record.participants {
+            for stay in &mut participant.presence {
+                stay.team = other(stay.team);
+            }
+            for role in &mut participant.roles {
+                role.team = other(role.team);
+            }
+        }
+    }
+    record
+}
+
+#[cfg(test)]
+mod tests;

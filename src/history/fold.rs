@@ -1,0 +1,124 @@
+//! The fold: matches in order → weights per ruleset.
+
+use super::{Digest, Level, Levels, Ruling, Season, Settings, digest::Digested};
+use crate::{
+    domain::{Fingerprint, MatchRecord, PlayerKey, Rulebook, Ruleset, Timestamp},
+    rating,
+};
+
+/// A match that ended before one already folded (or that very one): fold all again, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the match is not later than the last one folded")]
+pub struct Late;
+
+/// What is known of one player under one ruleset.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Weight<'a> {
+    /// The ruleset.
+    pub ruleset: &'a Ruleset,
+    /// Human or bot, and who.
+    pub key: &'a PlayerKey,
+    /// The last name they were seen under.
+    pub name: &'a str,
+    /// 0 to 100; 50 is an average newcomer.
+    pub weight: f64,
+    /// How sure it is: a standard deviation in units of the weight; 0 in systems that keep none.
+    pub deviation: f64,
+    /// Rated games they were in.
+    pub games: u32,
+    /// The end of the last game they were in.
+    pub last_seen: Timestamp,
+}
+
+/// Matches folded so far. See the [module](super) for its promises.
+#[derive(Clone)]
+pub struct Fold {
+    digest: Digest,
+    levels: Levels,
+    season: Season,
+    last: Option<(Timestamp, Fingerprint)>,
+}
+
+impl Fold {
+    /// Nothing folded yet. Takes the settings of this room, or those of a rating system alone.
+    pub fn new(rulebook: &Rulebook, settings: impl Into<Settings>) -> Self {
+        let settings = settings.into();
+        Self {
+            digest: Digest::new(rulebook, &settings),
+            levels: Levels::new(settings.rating),
+            season: Season::new(&settings),
+            last: None,
+        }
+    }
+
+    /// Folds one more match, which has passed [`MatchRecord::check`].
+    ///
+    /// Unrated matches take part in the order, and in nothing else.
+    ///
+    /// # Errors
+    /// [`Late`] when it is not later than the last one in (end, fingerprint) order; nothing has
+    /// changed then.
+    pub fn push(&mut self, record: &MatchRecord, print: Fingerprint) -> Result<Ruling, Late> {
+        let place = Some((record.end, print));
+        if place <= self.last {
+            return Err(Late);
+        }
+        self.last = place;
+        for keep in self.season.begun_by(record.end) {
+            self.levels.new_season(keep);
+        }
+        let (ruleset, digested) = self.digest.digest(record);
+        let rated = digested.map(|Digested { game, played }| {
+            self.levels.learn(&ruleset, record, &played, &game);
+            played
+        });
+        Ok(Ruling { ruleset, rated })
+    }
+
+    /// The weights of every ruleset, by ruleset and then by player (humans before bots).
+    pub fn weights(&self) -> impl Iterator<Item = Weight<'_>> {
+        let rulesets = self.levels.rulesets();
+        rulesets.flat_map(|(ruleset, standing)| standing.weights(ruleset))
+    }
+
+    /// The weights of one ruleset by games on one level, by player. Empty where none was played.
+    pub fn weights_on<'a>(
+        &'a self,
+        ruleset: &'a Ruleset,
+        level: Level,
+    ) -> impl Iterator<Item = Weight<'a>> {
+        let standing = self.levels.standing(ruleset, level).into_iter();
+        standing.flat_map(move |s| s.weights(ruleset))
+    }
+
+    /// The best that is known of everyone for a ruleset, by player, with the level it comes from: their
+    /// weight under the ruleset itself, under its game type, or in all games.
+    pub fn best_weights<'a>(&'a self, ruleset: &'a Ruleset) -> Vec<(Weight<'a>, Level)> {
+        let mut best = std::collections::BTreeMap::new();
+        for level in [Level::AllGames, Level::GameType, Level::Ruleset] {
+            for weight in self.weights_on(ruleset, level) {
+                best.insert(weight.key, (weight, level)); // the closer overwrites the farther
+            }
+        }
+        best.into_values().collect()
+    }
+
+    /// Each team's chance to win (for two, given that one does), summing to 1, by the rating system
+    /// itself and the best it knows: with strangers as newcomers, and the map's sides where the map
+    /// is known. Even chances before any game.
+    pub fn chances(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<PlayerKey>]) -> Vec<f64> {
+        let game = self.digest.lineup(ruleset, map, teams);
+        match self.levels.best(ruleset) {
+            Some(standing) => rating::chances(standing.system.as_ref(), &game),
+            None => vec![1.0 / teams.len().max(1) as f64; teams.len()],
+        }
+    }
+
+    /// What an operator should know about the rating of a ruleset.
+    pub fn remark(&self, ruleset: &Ruleset) -> Option<String> {
+        self.levels.best(ruleset)?.system.remark()
+    }
+}
+
+#[cfg(test)]
+mod tests;

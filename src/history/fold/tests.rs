@@ -1,0 +1,301 @@
+//! The fold against hand-made games and generated histories.
+
+use proptest::prelude::*;
+
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::{
+    domain::{
+        Kind, Outcome, Participant, Presence, RulebookSpec, ScoreEvent, Scoring, Span, Unknown,
+    },
+    history::Unrated,
+    rating::{SystemName, presence},
+};
+
+fn rulebook() -> Rulebook {
+    let spec = RulebookSpec {
+        gameplay: vec!["insta".into()],
+        ignore: vec![],
+        unknown: Unknown::Ignore,
+        aliases: BTreeMap::new(),
+        free_for_all: vec!["ffa".into()],
+        frags: vec!["ffa".into()],
+    };
+    Rulebook::new(&spec).unwrap()
+}
+
+fn someone(kind: Kind, id: &str, stays: Vec<Presence>) -> Participant {
+    Participant {
+        key: PlayerKey {
+            kind,
+            id: id.into(),
+        },
+        name: format!("{id}!"),
+        presence: stays,
+        points: None,
+        kills: 0,
+        deaths: 0,
+        roles: vec![],
+        party: None,
+    }
+}
+
+fn stay(team: u8, from: u64, to: u64) -> Presence {
+    let span = Span { from, to };
+    Presence { team, span }
+}
+
+/// A hundred-second game that ends at `end`.
+fn game(end: i64, scores: &[f64], participants: Vec<Participant>) -> MatchRecord {
+    MatchRecord {
+        server: "s".into(),
+        start: Timestamp(end - 100_000),
+        end: Timestamp(end),
+        clock: None,
+        map: "m".into(),
+        game_type: "ctf".into(),
+        mode: String::new(),
+        mutators: vec![],
+        scores: scores.to_vec(),
+        outcome: MatchRecord::outcome_of(scores),
+        participants,
+        events: vec![],
+    }
+}
+
+fn duel(end: i64, scores: [f64; 2]) -> MatchRecord {
+    let a = someone(Kind::Human, "a", vec![stay(0, 0, 100_000)]);
+    let b = someone(Kind::Human, "b", vec![stay(1, 0, 100_000)]);
+    game(end, &scores, vec![a, b])
+}
+
+fn settings(system: SystemName) -> Settings {
+    let rating = rating::Settings {
+        system,
+        ..rating::Settings::default()
+    };
+    rating.into()
+}
+
+fn folded<'a>(matches: impl IntoIterator<Item = &'a MatchRecord>) -> Fold {
+    let mut fold = Fold::new(&rulebook(), settings(SystemName::Presence));
+    for record in matches {
+        assert_eq!(record.check(), Ok(()));
+        fold.push(record, Fingerprint::of(record)).unwrap();
+    }
+    fold
+}
+
+fn rated(record: &MatchRecord) -> Result<(), Unrated> {
+    let mut fold = Fold::new(&rulebook(), settings(SystemName::Presence));
+    let ruling = fold.push(record, Fingerprint::of(record)).unwrap();
+    assert_eq!(ruling.rated.is_err(), fold.weights().next().is_none());
+    ruling.rated.map(drop)
+}
+
+#[test]
+fn two_games_by_hand() {
+    let fold = folded([&duel(200_000, [3.0, 1.0]), &duel(400_000, [0.0, 2.0])]);
+    let weights: Vec<_> = fold.weights().collect();
+    let old = 0.5_f64.powf(0.1); // one game ago, with a half-life of ten
+    let by_hand = |f: f64, a: f64| 100.0 * (f + 2.0) / (f + a + 4.0);
+    assert_eq!(weights.len(), 2);
+    assert!((weights[0].weight - by_hand(3.0 * old, 2.0 + old)).abs() < 1e-12);
+    assert!((weights[1].weight - by_hand(2.0 + old, 3.0 * old)).abs() < 1e-12);
+    assert_eq!((weights[0].name, weights[0].games), ("a!", 2));
+    assert_eq!(weights[0].last_seen, Timestamp(400_000));
+}
+
+#[test]
+fn rulesets_and_kinds_are_apart() {
+    let mut insta = duel(200_000, [3.0, 1.0]);
+    insta.mutators = vec!["Insta".into()];
+    let mut with_bot = duel(400_000, [1.0, 3.0]);
+    with_bot.mutators = vec!["colours".into()];
+    let bot = someone(Kind::Bot, "a", vec![stay(1, 0, 100_000)]);
+    with_bot.participants.push(bot);
+    let fold = folded([&insta, &with_bot]);
+    let seen: Vec<_> = fold
+        .weights()
+        .map(|w| format!("{} {} {} {:.1}", w.ruleset, w.key.kind, w.key.id, w.weight))
+        .collect();
+    let expected = [
+        "ctf human a 37.5",
+        "ctf human b 62.5",
+        "ctf bot a 62.5",
+        "ctf+insta human a 62.5",
+        "ctf+insta human b 37.5",
+    ];
+    assert_eq!(seen, expected);
+    let plain = rulebook().ruleset::<&str>("ctf", &[]);
+    assert_eq!(fold.weights_on(&plain, Level::Ruleset).count(), 3);
+}
+
+#[test]
+fn why_a_match_is_not_rated() {
+    assert_eq!(rated(&duel(200_000, [1.0, 0.0])), Ok(()));
+    let mut no_time = duel(200_000, [1.0, 0.0]);
+    no_time.end = no_time.start;
+    for p in &mut no_time.participants {
+        p.presence[0].span.to = 0;
+    }
+    assert_eq!(rated(&no_time), Err(Unrated::NoPlayTime));
+    assert_eq!(
+        rated(&game(200_000, &[1.0, 0.0], vec![])),
+        Err(Unrated::NoPlayTime)
+    );
+    let mut no_scores = duel(200_000, [1.0, 0.0]);
+    no_scores.scores.clear();
+    no_scores.outcome = Outcome::Undecided;
+    no_scores.participants[1].presence[0].team = 0;
+    assert_eq!(rated(&no_scores), Err(Unrated::NoScores));
+    let mut one_side = duel(200_000, [1.0, 0.0]);
+    one_side.participants[1].presence[0].team = 0;
+    assert_eq!(rated(&one_side), Err(Unrated::TeamEmpty));
+    let mut alone = no_scores.clone();
+    alone.game_type = "FFA".into();
+    assert_eq!(rated(&alone), Ok(()));
+    alone.participants.pop();
+    assert_eq!(rated(&alone), Err(Unrated::NoOpponent));
+}
+
+#[test]
+fn codes_of_reasons_are_stable() {
+    let codes: Vec<_> = Unrated::ALL.iter().map(|r| r.as_str()).collect();
+    assert_eq!(
+        codes,
+        [
+            "no-play-time",
+            "too-short",
+            "abandoned",
+            "no-scores",
+            "team-empty",
+            "no-opponent",
+            "too-few-humans"
+        ]
+    );
+    for reason in Unrated::ALL {
+        assert_eq!(Unrated::parse(reason.as_str()), Some(reason));
+    }
+}
+
+#[test]
+fn a_late_match_changes_nothing() {
+    let (first, second) = (duel(200_000, [1.0, 0.0]), duel(400_000, [1.0, 0.0]));
+    let mut fold = folded([&second]);
+    let before = bits(&fold);
+    for late in [&first, &second] {
+        assert_eq!(fold.push(late, Fingerprint::of(late)), Err(Late));
+        assert_eq!(bits(&fold), before);
+    }
+}
+
+/// Everything the fold says, comparable to the bit.
+fn bits(fold: &Fold) -> Vec<(String, PlayerKey, String, u64, u32, i64)> {
+    let line = |w: Weight<'_>| {
+        (
+            w.ruleset.to_string(),
+            w.key.clone(),
+            w.name.to_owned(),
+            w.weight.to_bits(),
+            w.games,
+            w.last_seen.0,
+        )
+    };
+    fold.weights().map(line).collect()
+}
+
+/// Any record that passes its check, small enough to meet the same players again.
+fn any_record() -> impl Strategy<Value = MatchRecord> {
+    let stays = prop::collection::vec((0..3_u8, 0..=100_000_u64, 0..=100_000_u64), 0..4);
+    let people = prop::collection::vec((stays, any::<bool>(), any::<(u8, u8)>()), 0..8);
+    let points = prop_oneof![-3.0..9.0, Just(0.0), Just(1e9), Just(-1e9)];
+    let events = prop::collection::vec((0..=100_000_u64, 0..3_u8, points.clone()), 0..9);
+    let teams = prop_oneof![Just(0_usize), Just(2), Just(3)];
+    (
+        teams,
+        prop::collection::vec(points, 3),
+        people,
+        events,
+        0..50_i64,
+    )
+        .prop_map(|(teams, scores, people, mut events, end)| {
+            let mut record = game(100_000 + 1_000 * end, &scores[..teams], vec![]);
+            if teams == 0 {
+                record.game_type = "ffa".into();
+                events.clear();
+            }
+            let on = |team: u8| team % u8::try_from(teams.max(1)).unwrap();
+            for (i, (stays, bot, (kills, deaths))) in people.into_iter().enumerate() {
+                let kind = if bot { Kind::Bot } else { Kind::Human };
+                let mut stays: Vec<_> = stays
+                    .into_iter()
+                    .map(|(team, a, b)| stay(on(team), a.min(b), a.max(b)))
+                    .collect();
+                stays.sort_by_key(|s| s.span.from);
+                let mut p = someone(kind, &format!("p{i}"), stays);
+                (p.kills, p.deaths) = (kills.into(), deaths.into());
+                record.participants.push(p);
+            }
+            events.sort_by_key(|e| e.0);
+            record.events = events
+                .into_iter()
+                .map(|(at, team, points)| ScoreEvent {
+                    at,
+                    team: on(team),
+                    points,
+                    by: None,
+                })
+                .collect();
+            record
+        })
+}
+
+/// A history without duplicates, in the order of the fold.
+fn any_history() -> impl Strategy<Value = Vec<MatchRecord>> {
+    prop::collection::vec(any_record(), 0..24).prop_map(in_order)
+}
+
+fn in_order(mut matches: Vec<MatchRecord>) -> Vec<MatchRecord> {
+    matches.sort_by_key(|m| (m.end, Fingerprint::of(m)));
+    matches.dedup_by_key(|m| (m.end, Fingerprint::of(m)));
+    matches
+}
+
+proptest! {
+    #[test]
+    fn points_are_finite_and_never_negative(record in any_record()) {
+        prop_assert_eq!(record.check(), Ok(()));
+        for scoring in [Scoring::TeamPoints, Scoring::Frags] {
+            for points in presence::points(&record, scoring) {
+                for x in [points.scored, points.conceded] {
+                    prop_assert!(x.is_finite() && x >= 0.0, "{x}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn weights_stay_in_their_range(matches in any_history()) {
+        for w in folded(&matches).weights() {
+            prop_assert!((0.0..=100.0).contains(&w.weight), "{}", w.weight);
+        }
+    }
+
+    #[test]
+    fn the_order_of_arrival_does_not_matter(
+        (matches, shuffled) in any_history().prop_flat_map(|m| (Just(m.clone()), Just(m).prop_shuffle())),
+    ) {
+        prop_assert_eq!(bits(&folded(&matches)), bits(&folded(&in_order(shuffled))));
+    }
+
+    #[test]
+    fn one_at_a_time_is_the_whole_at_once(matches in any_history()) {
+        let mut fold = folded([]);
+        for (i, record) in matches.iter().enumerate() {
+            fold.push(record, Fingerprint::of(record)).unwrap();
+            prop_assert_eq!(bits(&fold), bits(&folded(&matches[..=i])));
+        }
+    }
+}

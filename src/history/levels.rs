@@ -1,0 +1,145 @@
+//! Levels of knowing: a ruleset, its game type with any mutators, all games.
+//!
+//! Each level is a standing of its own that learns from all games below it. A level with only one
+//! ruleset below it would learn the same as that; so it is that, until a second appears, and
+//! then begins as its copy. Somebody new to a ruleset begins with what the next level knows of them.
+
+use std::collections::BTreeMap;
+
+use super::{Played, Standing};
+use crate::{
+    domain::{MatchRecord, Ruleset},
+    rating::{Game, Settings},
+};
+
+/// How closely a weight fits the ruleset asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Games of that very ruleset.
+    Ruleset,
+    /// Games of its game type, whatever the mutators.
+    GameType,
+    /// All games.
+    AllGames,
+}
+
+/// All levels of one rating system.
+#[derive(Clone)]
+pub(super) struct Levels {
+    settings: Settings,
+    rulesets: BTreeMap<Ruleset, Standing>,
+    /// Game types with more than one ruleset.
+    types: BTreeMap<String, Standing>,
+    /// When there is more than one game type.
+    all: Option<Standing>,
+}
+
+impl Levels {
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            rulesets: BTreeMap::new(),
+            types: BTreeMap::new(),
+            all: None,
+        }
+    }
+
+    /// Every ruleset that was played.
+    pub fn rulesets(&self) -> impl Iterator<Item = (&Ruleset, &Standing)> {
+        self.rulesets.iter()
+    }
+
+    /// One level's standing, where anything was played on it.
+    pub fn standing(&self, ruleset: &Ruleset, level: Level) -> Option<&Standing> {
+        match level {
+            Level::Ruleset => self.rulesets.get(ruleset),
+            Level::GameType => self.game_type(ruleset.game_type()),
+            Level::AllGames => {
+                let any = || self.rulesets.keys().next();
+                let only = || any().and_then(|r| self.game_type(r.game_type()));
+                self.all.as_ref().or_else(only)
+            }
+        }
+    }
+
+    /// The standing of a game type, be it that of its only ruleset.
+    fn game_type(&self, game_type: &str) -> Option<&Standing> {
+        let of_type = |r: &&Ruleset| r.game_type() == game_type;
+        let only = || self.rulesets.iter().find(|(r, _)| of_type(r));
+        let own = self.types.get(game_type);
+        own.or_else(|| only().map(|(_, standing)| standing))
+    }
+
+    /// The best there is for a ruleset: its own standing, or the next level's.
+    pub fn best(&self, ruleset: &Ruleset) -> Option<&Standing> {
+        let levels = [Level::Ruleset, Level::GameType, Level::AllGames];
+        levels.into_iter().find_map(|l| self.standing(ruleset, l))
+    }
+
+    /// Learns from a game, on every level.
+    pub fn learn(
+        &mut self,
+        ruleset: &Ruleset,
+        record: &MatchRecord,
+        played: &[Played],
+        game: &Game,
+    ) {
+        self.open(ruleset);
+        let adopt = |above: &Standing, below: &mut Standing| {
+            for (p, tally) in played.iter().zip(&game.tallies) {
+                let key = &record.participants[p.participant].key;
+                if !below.knows(key)
+                    && above.knows(key)
+                    && let Some(known) = above.system.strength(tally.player)
+                {
+                    below.system.adopt(tally.player, known);
+                }
+            }
+        };
+        let mut game_type = self.types.get_mut(ruleset.game_type());
+        let own = self.rulesets.get_mut(ruleset);
+        if let (Some(all), Some(game_type)) = (&self.all, &mut game_type) {
+            adopt(all, game_type);
+        }
+        if let Some(own) = own {
+            if let Some(above) = game_type.as_deref().or(self.all.as_ref()) {
+                adopt(above, own);
+            }
+            own.learn(record, played, game);
+        }
+        if let Some(game_type) = game_type {
+            game_type.learn(record, played, game);
+        }
+        if let Some(all) = &mut self.all {
+            all.learn(record, played, game);
+        }
+    }
+
+    /// Makes a ruleset's standing, and those of the levels above that now stand for more than one.
+    fn open(&mut self, ruleset: &Ruleset) {
+        if self.rulesets.contains_key(ruleset) {
+            return;
+        }
+        let game_type = ruleset.game_type();
+        match self.game_type(game_type).cloned() {
+            Some(only) => {
+                self.types.entry(game_type.to_owned()).or_insert(only);
+            }
+            None if self.all.is_none() => {
+                self.all = self.standing(ruleset, Level::AllGames).cloned();
+            }
+            None => {}
+        }
+        let system = self.settings.system.build(&self.settings);
+        self.rulesets.insert(ruleset.clone(), Standing::new(system));
+    }
+
+    /// A new season, on every level.
+    pub fn new_season(&mut self, keep: f64) {
+        let rulesets = self.rulesets.values_mut();
+        let above = self.types.values_mut().chain(&mut self.all);
+        rulesets
+            .chain(above)
+            .for_each(|standing| standing.system.new_season(keep));
+    }
+}

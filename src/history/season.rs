@@ -1,0 +1,50 @@
+//! Seasons: dates at which everyone comes nearer to a newcomer, instead of being wiped.
+
+use super::Settings;
+use crate::domain::Timestamp;
+
+/// The seasons still to come.
+#[derive(Clone, Debug)]
+pub(super) struct Season {
+    /// Sorted, the next one last.
+    starts: Vec<Timestamp>,
+    keep: f64,
+}
+
+impl Season {
+    pub fn new(settings: &Settings) -> Self {
+        let mut starts = settings.seasons.clone();
+        starts.sort_unstable_by(|a, b| b.cmp(a));
+        Self {
+            starts,
+            keep: settings.season_keeps,
+        }
+    }
+
+    /// What everyone keeps, once for each season that began up to this instant and not before the last
+    /// one asked about.
+    pub fn begun_by(&mut self, now: Timestamp) -> Vec<f64> {
+        let still = self.starts.partition_point(|start| *start > now);
+        let begun = self.starts.split_off(still);
+        vec![self.keep; begun.len()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_season_begins_once() {
+        let settings = Settings {
+            seasons: vec![Timestamp(30), Timestamp(10), Timestamp(20)],
+            season_keeps: 0.5,
+            ..Settings::default()
+        };
+        let mut season = Season::new(&settings);
+        assert!(season.begun_by(Timestamp(9)).is_empty());
+        assert_eq!(season.begun_by(Timestamp(20)), [0.5, 0.5]);
+        assert!(season.begun_by(Timestamp(29)).is_empty());
+        assert_eq!(season.begun_by(Timestamp(99)), [0.5]);
+    }
+}

@@ -1,0 +1,336 @@
+//! One line of an id Tech 3 log.
+
+use super::super::text::{number, skip_blanks};
+use super::roster::MAX_CLIENTS;
+
+/// What a line tells, as far as it matters here. Client numbers are below [`MAX_CLIENTS`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Event<'a> {
+    /// A game begins; its settings, `\key\value…`.
+    InitGame(&'a [u8]),
+    /// A round of it begins (Urban Terror); the same settings.
+    InitRound(&'a [u8]),
+    /// Until the next of the above, everybody is only warming up.
+    Warmup,
+    /// The game is gone.
+    Shutdown,
+    /// The game is over.
+    Exit,
+    Connect(usize),
+    Begin(usize),
+    Disconnect(usize),
+    /// What the client's own program says of its user.
+    Userinfo(usize, &'a [u8]),
+    /// What the game makes of it: name, team.
+    Changed(usize, &'a [u8]),
+    Kill {
+        /// `None` is the world.
+        killer: Option<usize>,
+        victim: usize,
+        /// The victim changed teams, which the game carries out as a death.
+        team_change: bool,
+    },
+    /// A flag was captured.
+    Capture {
+        by: Option<usize>,
+        /// The flag's owners: 1 red, 2 blue.
+        flag: i64,
+    },
+    /// A team's new total.
+    TeamScore {
+        team: i64,
+        total: i64,
+    },
+    /// The final scores of red and blue.
+    Result([i64; 2]),
+    /// A client's final points.
+    Points {
+        client: usize,
+        points: i64,
+    },
+    /// Anything else: games add lines of their own.
+    Other,
+}
+
+type Read<T> = Result<T, &'static str>;
+
+/// Reads a line: when, by the log's clock in milliseconds, and what. `None` is a line without
+/// meaning. Of a line that is not whole, nothing is believed that more bytes could have changed.
+///
+/// # Errors
+/// What is wrong with the line.
+pub(super) fn read(line: &[u8], whole: bool) -> Read<Option<(u64, Event<'_>)>> {
+    let Some((at, rest)) = clock(line) else {
+        let empty = line.iter().all(|&b| b == b'-' || b == b' ');
+        return if empty {
+            Ok(None)
+        } else {
+            Err("the line does not begin with a time")
+        };
+    };
+    let Some(colon) = rest.iter().take(MAX_VERB).position(|&b| b == b':') else {
+        return Ok(Some((at, Event::Other)));
+    };
+    let (verb, rest) = rest.split_at(colon);
+    let event = event(verb, skip_blanks(&rest[1..]))?;
+    match event {
+        Event::Exit | Event::Shutdown | Event::Other => {}
+        _ if whole => {}
+        _ => return Err("the log ends within this line"),
+    }
+    Ok(Some((at, event)))
+}
+
+/// The longest verb there is, and its colon.
+const MAX_VERB: usize = 24;
+
+fn event<'a>(verb: &[u8], rest: &'a [u8]) -> Read<Event<'a>> {
+    Ok(match verb {
+        b"Item" | b"tell" | b"say" | b"sayteam" | b"PlayerScore" | b"Award" => Event::Other,
+        b"ClientUserinfoChanged" => {
+            let (client, info) = client(rest)?;
+            Event::Changed(client, info)
+        }
+        b"Kill" => kill(rest)?,
+        b"CTF" => flag(rest)?,
+        b"TeamScore" => {
+            let (team, rest) = field(rest)?;
+            let (total, _) = field(rest)?;
+            Event::TeamScore { team, total }
+        }
+        b"ClientConnect" => Event::Connect(client(rest)?.0),
+        b"ClientBegin" => Event::Begin(client(rest)?.0),
+        b"ClientDisconnect" => Event::Disconnect(client(rest)?.0),
+        b"ClientUserinfo" => {
+            let (client, info) = client(rest)?;
+            Event::Userinfo(client, info)
+        }
+        b"InitGame" => Event::InitGame(rest),
+        b"InitRound" => Event::InitRound(rest),
+        b"Warmup" => Event::Warmup,
+        b"ShutdownGame" => Event::Shutdown,
+        b"Exit" => Event::Exit,
+        b"red" => result(rest)?,
+        b"score" => points(rest)?,
+        _ => Event::Other,
+    })
+}
+
+/// `mmm:ss ` before every line.
+fn clock(line: &[u8]) -> Option<(u64, &[u8])> {
+    let (minutes, rest) = number(skip_blanks(line))?;
+    let [b':', tens @ b'0'..=b'5', ones @ b'0'..=b'9', rest @ ..] = rest else {
+        return None;
+    };
+    let seconds = u64::from(tens - b'0') * 10 + u64::from(ones - b'0');
+    let at = (u64::try_from(minutes).ok()? * 60 + seconds) * 1_000;
+    match rest {
+        [] => Some((at, rest)),
+        [b' ', rest @ ..] => Some((at, rest)),
+        _ => None,
+    }
+}
+
+/// A number between blanks.
+fn field(bytes: &[u8]) -> Read<(i64, &[u8])> {
+    number(skip_blanks(bytes)).ok_or("a number is missing")
+}
+
+fn client(bytes: &[u8]) -> Read<(usize, &[u8])> {
+    let (number, rest) = field(bytes)?;
+    let client = slot(number).ok_or("there is no such client number")?;
+    Ok((client, skip_blanks(rest)))
+}
+
+fn slot(number: i64) -> Option<usize> {
+    usize::try_from(number).ok().filter(|&n| n < MAX_CLIENTS)
+}
+
+/// `k v mod: A killed B by MOD_X`; a killer beyond all clients (1022) is the world.
+fn kill(rest: &[u8]) -> Read<Event<'_>> {
+    let (killer, rest) = field(rest)?;
+    let (victim, rest) = client(rest)?;
+    let killer = slot(killer);
+    let own = killer.is_none_or(|killer| killer == victim);
+    Ok(Event::Kill {
+        killer,
+        victim,
+        team_change: own && rest.ends_with(b"MOD_CHANGE_TEAM"),
+    })
+}
+
+/// `c flagteam what: …`, of which only captures (1) change a score.
+fn flag(rest: &[u8]) -> Read<Event<'_>> {
+    let (by, rest) = field(rest)?;
+    let (flag, rest) = field(rest)?;
+    let (what, _) = field(rest)?;
+    Ok(match what {
+        1 if flag == 1 || flag == 2 => Event::Capture { by: slot(by), flag },
+        _ => Event::Other,
+    })
+}
+
+/// `red:N  blue:N`
+fn result(rest: &[u8]) -> Read<Event<'_>> {
+    let (red, rest) = field(rest)?;
+    let rest = skip_blanks(rest).strip_prefix(b"blue:");
+    let (blue, _) = field(rest.ok_or("blue's score is missing")?)?;
+    Ok(Event::Result([red, blue]))
+}
+
+/// `score: S  ping: P  client: C NAME`
+fn points(rest: &[u8]) -> Read<Event<'_>> {
+    let (points, rest) = field(rest)?;
+    let rest = skip_blanks(rest).strip_prefix(b"ping:");
+    let (_, rest) = field(rest.ok_or("the ping is missing")?)?;
+    let rest = skip_blanks(rest).strip_prefix(b"client:");
+    let (client, _) = client(rest.ok_or("the client is missing")?)?;
+    Ok(Event::Points { client, points })
+}
+
+/// The pairs of `\key\value\key\value…`, with or without the first backslash.
+pub(super) fn pairs(info: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    let info = info.strip_prefix(b"\\").unwrap_or(info);
+    let mut parts = info.split(|&b| b == b'\\');
+    std::iter::from_fn(move || Some((parts.next()?, parts.next()?)))
+}
+
+/// Whether a line is one of this format; `None` for one that tells nothing either way.
+pub(super) fn is_known(line: &[u8]) -> Option<bool> {
+    if line.iter().all(|&b| b == b'-' || b == b' ') {
+        return None;
+    }
+    let Some((_, rest)) = clock(line) else {
+        return Some(false);
+    };
+    let verb = rest.split(|&b| b == b':').next()?;
+    let verbs: [&[u8]; 9] = [
+        b"InitGame",
+        b"InitRound",
+        b"ClientConnect",
+        b"ClientBegin",
+        b"ClientDisconnect",
+        b"ClientUserinfo",
+        b"ClientUserinfoChanged",
+        b"Kill",
+        b"Item",
+    ];
+    if rest.len() > verb.len() && verbs.contains(&verb) {
+        return Some(true);
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(line: &str) -> Read<Option<(u64, Event<'_>)>> {
+        read(line.as_bytes(), true)
+    }
+
+    #[test]
+    fn lines_of_real_logs() {
+        let at = |seconds: u64, event| Ok(Some((seconds * 1_000, event)));
+        assert_eq!(
+            told("  3:13 CTF: 6 2 1: Neko captured the BLUE flag!"),
+            at(
+                193,
+                Event::Capture {
+                    by: Some(6),
+                    flag: 2
+                }
+            )
+        );
+        assert_eq!(
+            told("  3:13 CTF: -1 2 2: The BLUE flag was returned!"),
+            at(193, Event::Other)
+        );
+        assert_eq!(told(" 54:21 ShutdownGame:"), at(3_261, Event::Shutdown));
+        assert_eq!(told("100:00 Exit: Timelimit hit."), at(6_000, Event::Exit));
+        assert_eq!(
+            told("  0:07 red:-1  blue:26"),
+            at(7, Event::Result([-1, 26]))
+        );
+        assert_eq!(
+            told("  3:13 score: -4  ping: 999  client: 12 A: client: 3"),
+            at(
+                193,
+                Event::Points {
+                    client: 12,
+                    points: -4
+                }
+            )
+        );
+        assert_eq!(
+            told(" 20:40 Kill: 1022 2 22: <world> killed A by MOD_TRIGGER_HURT"),
+            at(
+                1_240,
+                Event::Kill {
+                    killer: None,
+                    victim: 2,
+                    team_change: false
+                }
+            )
+        );
+        assert_eq!(
+            told("  1:33 Kill: 4 4 10: A killed A by MOD_CHANGE_TEAM"),
+            at(
+                93,
+                Event::Kill {
+                    killer: Some(4),
+                    victim: 4,
+                    team_change: true
+                }
+            )
+        );
+        assert_eq!(
+            told("  0:08 Restored player with guid: 6091E"),
+            at(8, Event::Other)
+        );
+        assert_eq!(told("  0:00 -----------------"), at(0, Event::Other));
+        assert_eq!(told("-----------------"), Ok(None));
+        assert_eq!(told(""), Ok(None));
+    }
+
+    #[test]
+    fn what_is_malformed() {
+        for line in [
+            " 26  0:00 ------------------------------------------------------------",
+            "0:60 Exit: x",
+            "0:1 Exit: x",
+            "-1:00 Exit: x",
+            "12345678901:00 Exit: x",
+            "  0:00 Kill: ",
+            "  0:00 Kill: 1",
+            "  0:00 ClientBegin: 1022",
+            "  0:00 ClientBegin: -1",
+            "  0:00 red:5",
+            "  0:00 score: 5",
+        ] {
+            assert!(told(line).is_err(), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_cut_line_is_believed_only_where_nothing_could_follow() {
+        assert_eq!(
+            read(b"  3:13 red:5  blue:1", false),
+            Err("the log ends within this line")
+        );
+        assert!(matches!(
+            read(b"  3:13 Exit: Cap", false),
+            Ok(Some((_, Event::Exit)))
+        ));
+        assert!(matches!(
+            read(b"  3:13 Exit", false),
+            Ok(Some((_, Event::Other)))
+        ));
+    }
+
+    #[test]
+    fn settings() {
+        let all: Vec<_> = pairs(b"\\a\\1\\b\\\\c\\3\\odd").collect();
+        assert_eq!(all, [(&b"a"[..], &b"1"[..]), (b"b", b""), (b"c", b"3")]);
+    }
+}

@@ -1,0 +1,149 @@
+//! What kind of game an `InitGame` announces.
+
+use std::collections::BTreeSet;
+
+use super::super::text::{atoi, date_time, name, real};
+use super::grammar::pairs;
+use crate::domain::Timestamp;
+
+/// The gameplay settings that open a ruleset of their own when they are not at their default. Votes,
+/// limits, downloads, awards, videos and network settings do not. A setting that a game does not
+/// have is at its default.
+const VARIANTS: [(&str, f64); 21] = [
+    // Quake III Arena and everything that came of it.
+    ("dmflags", 0.0),
+    ("g_gravity", 800.0),
+    ("g_speed", 320.0),
+    ("g_knockback", 1_000.0),
+    ("g_quadfactor", 3.0),
+    ("g_weaponrespawn", 5.0),
+    // OpenArena.
+    ("elimflags", 0.0),
+    ("g_instantgib", 0.0),
+    ("g_rockets", 0.0),
+    ("g_lms_mode", 0.0),
+    ("g_vampire", 0.0),
+    ("g_regen", 0.0),
+    ("g_runes", 0.0),
+    ("g_catchup", 0.0),
+    ("g_elimination_allgametypes", 0.0),
+    ("elimination_selfdamage", 0.0),
+    ("elimination_ctf_oneway", 0.0),
+    // Urban Terror: which weapons are forbidden, and its own kinds of play.
+    ("g_gear", 0.0),
+    ("g_instagib", 0.0),
+    ("g_hardcore", 0.0),
+    // OSP and Challenge ProMode.
+    ("server_promode", 0.0),
+];
+
+/// The name of a game that does not tell its own: the original's.
+const DEFAULT_GAME: &str = "baseq3";
+
+/// The kind of a game.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Rules {
+    pub(super) map: String,
+    /// `<gamename>.<mode>`
+    pub(super) game_type: String,
+    /// Sorted, each once.
+    pub(super) mutators: Vec<String>,
+    /// Whether it is played in teams.
+    pub(super) teams: bool,
+    /// Whether a team scores by killing.
+    pub(super) scored_by_kills: bool,
+    /// When the line was written, where it tells.
+    pub(super) date: Option<Timestamp>,
+}
+
+impl Rules {
+    pub(super) fn read(info: &[u8]) -> Self {
+        let (mut map, mut game, mut mode, mut date) = (String::new(), String::new(), 0, None);
+        let mut mutators = BTreeSet::new();
+        for (key, value) in pairs(info) {
+            match key {
+                b"mapname" => map = name(value),
+                b"gamename" => game = name(value),
+                b"g_gametype" => mode = atoi(value),
+                b"g_timestamp" => date = date_time(value),
+                _ => mutators.extend(mutator(key, value)),
+            }
+        }
+        if game.is_empty() {
+            DEFAULT_GAME.clone_into(&mut game);
+        }
+        // 2 is Quake III's single player; in OpenArena 10 is last man standing.
+        let free_for_all = (0..=2).contains(&mode) || (mode == 10 && game == "baseoa");
+        let mode_name = match mode {
+            0 => "ffa".to_owned(),
+            1 => "duel".to_owned(),
+            3 => "tdm".to_owned(),
+            4 => "ctf".to_owned(),
+            other => format!("g{other}"),
+        };
+        Self {
+            map,
+            game_type: format!("{game}.{mode_name}"),
+            mutators: mutators.into_iter().collect(),
+            teams: !free_for_all,
+            scored_by_kills: mode == 3,
+            date,
+        }
+    }
+}
+
+/// The mutator that a setting amounts to: its name where it is 1, and `name=value` for others.
+fn mutator(key: &[u8], value: &[u8]) -> Option<String> {
+    let same = |known: &str| known.as_bytes().eq_ignore_ascii_case(key);
+    let (key, default) = VARIANTS.iter().find(|(known, _)| same(known))?;
+    let value = name(value);
+    let set = if value.is_empty() {
+        *default
+    } else {
+        // What is no number is a list of letters (Urban Terror's g_gear), and is set.
+        real(value.as_bytes()).unwrap_or(f64::INFINITY)
+    };
+    match set {
+        same if same == *default => None,
+        1.0 => Some((*key).to_owned()),
+        _ => Some(format!("{key}={value}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds() {
+        let kind = |info: &str| {
+            let rules = Rules::read(info.as_bytes());
+            (rules.game_type, rules.teams, rules.mutators.join(" "))
+        };
+        let told = |name: &str, teams, mutators: &str| (name.into(), teams, mutators.into());
+        assert_eq!(
+            kind("\\g_gametype\\4\\gamename\\baseoa\\g_instantgib\\1\\dmflags\\0"),
+            told("baseoa.ctf", true, "g_instantgib")
+        );
+        assert_eq!(kind("\\g_gametype\\= 0"), told("baseq3.ffa", false, ""));
+        assert_eq!(
+            kind("\\g_gametype\\8\\gamename\\q3ut4\\g_gear\\FGH\\g_gravity\\400\\g_speed\\320.0"),
+            told("q3ut4.g8", true, "g_gear=FGH g_gravity=400")
+        );
+        assert_eq!(
+            kind("\\dmflags\\8\\DMFLAGS\\8\\g_rockets\\\\g_lms_mode\\2"),
+            told("baseq3.ffa", false, "dmflags=8 g_lms_mode=2")
+        );
+        assert_eq!(kind(""), told("baseq3.ffa", false, ""));
+    }
+
+    #[test]
+    fn the_date() {
+        let rules = Rules::read(b"\\g_timestamp\\2026-11-20 14:54:02");
+        assert_eq!(
+            rules.date.map(|d| d.to_string()).as_deref(),
+            Some("2026-11-20T14:54:02Z")
+        );
+        assert_eq!(Rules::read(b"\\g_timestamp\\soon").date, None);
+    }
+}

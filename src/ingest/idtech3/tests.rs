@@ -1,0 +1,453 @@
+//! Small logs, written for one question each.
+
+use super::super::{Item, Skip, detect, one_game, read};
+use super::FORMAT;
+use crate::domain::{Kind, MatchRecord, Outcome, Participant};
+
+/// A log of these lines, each at its time.
+fn log(lines: &[(&str, &str)]) -> String {
+    lines
+        .iter()
+        .map(|(at, line)| format!("{at:>6} {line}\n"))
+        .collect()
+}
+
+const CTF: &str =
+    r"InitGame: \mapname\m\gamename\baseoa\g_gametype\4\g_timestamp\2026-11-20 14:54:02";
+const TDM: &str = r"InitGame: \mapname\m\gamename\q3ut4\g_gametype\3";
+const ROUND: &str = r"InitRound: \mapname\m\gamename\q3ut4\g_gametype\3";
+const FFA: &str = r"InitGame: \mapname\m\g_gametype\0";
+
+fn join<'a>(at: &'a str, changed: &'a str, begin: &'a str) -> [(&'a str, &'a str); 2] {
+    [(at, changed), (at, begin)]
+}
+
+/// Two humans of red and blue who play from the start.
+fn two() -> Vec<(&'static str, &'static str)> {
+    let a = join(
+        "0:00",
+        r"ClientUserinfoChanged: 0 n\A\t\1\id\AAAA",
+        "ClientBegin: 0",
+    );
+    let b = join(
+        "0:00",
+        r"ClientUserinfoChanged: 1 n\^2B\t\2\id\0",
+        "ClientBegin: 1",
+    );
+    [a, b].concat()
+}
+
+fn game(init: &'static str, lines: &[(&'static str, &'static str)]) -> MatchRecord {
+    let mut all = vec![("0:00", init)];
+    all.extend(two());
+    all.extend(lines);
+    one_game(&FORMAT, &log(&all))
+}
+
+fn stays(participant: &Participant) -> Vec<(u8, u64, u64)> {
+    let stays = participant.presence.iter();
+    stays
+        .map(|stay| (stay.team, stay.span.from, stay.span.to))
+        .collect()
+}
+
+fn skips(log: &str) -> Vec<(u64, &'static str)> {
+    let items = read(&FORMAT, log);
+    let skips = items.iter().filter_map(|item| match item {
+        Item::Skipped { line, reason } => Some((*line, reason.code())),
+        _ => None,
+    });
+    skips.collect()
+}
+
+#[test]
+fn a_game_of_capture_the_flag() {
+    let record = game(
+        CTF,
+        &[
+            ("1:00", "Kill: 0 1 10: A killed B by MOD_RAILGUN"),
+            ("1:00", "CTF: 0 2 0: A got the BLUE flag!"),
+            ("1:01", "CTF: 0 2 1: A captured the BLUE flag!"),
+            ("1:02", "Kill: 1022 0 19: <world> killed A by MOD_FALLING"),
+            ("2:00", "CTF: 1 1 1: B captured the RED flag!"),
+            ("2:00", "CTF: 0 2 1: A captured the BLUE flag!"),
+            ("2:00", "Exit: Capturelimit hit."),
+            ("2:00", "red:2  blue:1"),
+            ("2:00", "score: 17  ping: 40  client: 0 A"),
+            ("2:00", "score: 5  ping: 40  client: 1 B"),
+            ("2:09", "Kill: 1022 0 20: <world> killed A by MOD_SUICIDE"),
+            ("2:10", "ShutdownGame:"),
+        ],
+    );
+    assert_eq!((record.server.as_str(), record.map.as_str()), ("here", "m"));
+    assert_eq!(record.game_type, "baseoa.ctf");
+    assert_eq!(record.start.to_string(), "2026-11-20T14:54:02Z");
+    assert_eq!((record.millis(), record.clock), (120_002, None));
+    assert_eq!(
+        (&record.scores[..], record.outcome),
+        (&[2.0, 1.0][..], Outcome::Won(0))
+    );
+    let events: Vec<_> = record
+        .events
+        .iter()
+        .map(|e| (e.at, e.team, e.points, e.by))
+        .collect();
+    assert_eq!(
+        events,
+        [
+            (61_000, 0, 1.0, Some(0)),
+            (120_000, 1, 1.0, Some(1)),
+            (120_001, 0, 1.0, Some(0))
+        ]
+    );
+    let [a, b] = &record.participants[..] else {
+        panic!()
+    };
+    assert_eq!((a.key.id.as_str(), a.name.as_str()), ("AAAA", "A"));
+    assert_eq!(
+        (a.key.kind, a.kills, a.deaths, a.points),
+        (Kind::Human, 1, 1, Some(17.0))
+    );
+    assert_eq!(
+        (b.key.id.as_str(), b.kills, b.deaths, b.points),
+        ("B", 0, 1, Some(5.0))
+    );
+    assert_eq!(stays(a), [(0, 0, 120_002)]);
+    // The last capture counts for whoever was there.
+    assert!(
+        record
+            .participants
+            .iter()
+            .all(|p| p.presence[0].span.contains(120_001))
+    );
+}
+
+#[test]
+fn comings_goings_and_changes() {
+    let record = game(
+        CTF,
+        &[
+            ("0:30", "Kill: 0 0 20: A killed A by MOD_SUICIDE"),
+            ("0:30", r"ClientUserinfoChanged: 0 n\A\t\2\id\AAAA"),
+            ("0:30", r"ClientUserinfoChanged: 0 n\A\t\2\id\AAAA"),
+            ("0:30", "ClientBegin: 0"),
+            ("0:40", r"ClientUserinfoChanged: 0 n\A\t\3\id\AAAA"),
+            ("0:50", "ClientDisconnect: 0"),
+            // Connecting is not playing yet; the same person on another number is the same person.
+            ("0:55", r"ClientUserinfoChanged: 5 n\Anna\t\1\id\AAAA"),
+            ("0:55", "ClientConnect: 5"),
+            ("1:00", "ClientBegin: 5"),
+            ("1:30", "CTF: 5 2 1: Anna captured the BLUE flag!"),
+            // Another person takes over a number that nobody said was left.
+            ("1:40", r"ClientUserinfoChanged: 5 n\C\t\1\id\CCCC"),
+            ("1:40", "ClientConnect: 5"),
+            ("1:50", "ClientBegin: 5"),
+            ("2:00", "Exit: Timelimit hit."),
+            ("2:00", "score: 1  ping: 0  client: 5 C"),
+        ],
+    );
+    let by_name = |name: &str| record.participants.iter().find(|p| p.name == name).unwrap();
+    assert_eq!(
+        stays(by_name("Anna")),
+        [(0, 0, 30_000), (1, 30_000, 40_000), (0, 60_000, 100_000)]
+    );
+    assert_eq!(by_name("Anna").points, None);
+    assert_eq!(stays(by_name("C")).last(), Some(&(0, 110_000, 120_000)));
+    assert_eq!(by_name("C").points, Some(1.0));
+    assert_eq!(
+        (record.participants.len(), record.events[0].by),
+        (3, Some(0))
+    );
+    // No line with the result: the captures tell it.
+    assert_eq!(record.scores, [1.0, 0.0]);
+}
+
+#[test]
+fn a_new_name_is_the_same_person_where_the_name_is_all_there_is() {
+    let record = game(
+        CTF,
+        &[
+            ("0:10", "Kill: 1 0 10: B killed A by MOD_RAILGUN"),
+            ("0:20", r"ClientUserinfoChanged: 1 n\Bea\t\2\id\0"),
+            ("0:30", "CTF: 1 1 1: Bea captured the RED flag!"),
+            ("1:00", "Exit: Timelimit hit."),
+        ],
+    );
+    let b = &record.participants[1];
+    assert_eq!((b.key.id.as_str(), b.kills), ("Bea", 1));
+    assert_eq!(stays(b), [(1, 1, 60_000)]);
+}
+
+#[test]
+fn team_deathmatch_by_its_own_rule_and_by_what_the_log_tells() {
+    let kills = [
+        ("0:10", "Kill: 0 1 20: A killed B by UT_MOD_G36"),
+        ("0:20", "Kill: 1 1 20: B killed B by UT_MOD_HEGRENADE"),
+        ("0:30", "Kill: 1022 0 19: <world> killed A by MOD_FALLING"),
+        ("0:40", "Kill: 1 1 10: B killed B by MOD_CHANGE_TEAM"),
+        ("0:40", r"ClientUserinfoChanged: 1 n\B\t\1"),
+        ("0:50", "Kill: 1 0 20: B killed A by UT_MOD_G36"),
+    ];
+    let exit = [
+        ("1:00", "Exit: Timelimit hit."),
+        ("1:00", "red:-1  blue:-1"),
+    ];
+    let record = game(TDM, &[&kills[..], &exit].concat());
+    let points: Vec<_> = record
+        .events
+        .iter()
+        .map(|e| (e.team, e.points, e.by))
+        .collect();
+    assert_eq!(
+        points,
+        [
+            (0, 1.0, Some(0)),
+            (1, -1.0, Some(1)),
+            (0, -1.0, Some(0)),
+            (0, -1.0, Some(1))
+        ]
+    );
+    let [a, b] = &record.participants[..] else {
+        panic!()
+    };
+    assert_eq!((a.kills, a.deaths, b.kills, b.deaths), (1, 2, 0, 3));
+    assert_eq!(
+        (&record.scores[..], record.outcome),
+        (&[-1.0, -1.0][..], Outcome::Draw)
+    );
+
+    let told = [
+        ("0:10", "Kill: 0 1 20: A killed B by MOD_X"),
+        ("0:10", "TeamScore: 1 1: Team 1 now has 1 points"),
+        ("0:11", "TeamScore: 1 1: Team 1 now has 1 points"),
+        ("0:20", "Kill: 1 1 20: B killed B by MOD_X"),
+        ("0:20", "TeamScore: 2 -1: Team 2 now has -1 points"),
+        ("0:30", "TeamScore: 2 4: Team 2 now has 4 points"),
+        ("1:00", "Exit: Timelimit hit."),
+    ];
+    let record = game(TDM, &told);
+    let points: Vec<_> = record
+        .events
+        .iter()
+        .map(|e| (e.team, e.points, e.by))
+        .collect();
+    assert_eq!(
+        points,
+        [(0, 1.0, Some(0)), (1, -1.0, Some(1)), (1, 5.0, Some(1))]
+    );
+    assert_eq!(record.scores, [1.0, 4.0]);
+}
+
+#[test]
+fn everyone_for_themselves() {
+    let record = one_game(
+        &FORMAT,
+        &log(&[
+            ("5:00", FFA),
+            ("5:00", r"ClientUserinfoChanged: 0 n\A\t\0"),
+            ("5:00", "ClientBegin: 0"),
+            (
+                "5:00",
+                r"ClientUserinfoChanged: 1 n\Bot\t\0\skill\ 4.00\id\",
+            ),
+            ("5:00", "ClientBegin: 1"),
+            ("5:00", r"ClientUserinfoChanged: 2 n\Watcher\t\3"),
+            ("5:00", "ClientBegin: 2"),
+            ("5:10", "Kill: 0 1 10: A killed Bot by MOD_RAILGUN"),
+            ("6:00", "Exit: Fraglimit hit."),
+            ("6:00", "score: -3  ping: 0  client: 1 Bot"),
+        ]),
+    );
+    assert_eq!(
+        (record.scores.len(), record.outcome),
+        (0, Outcome::Undecided)
+    );
+    assert_eq!((record.start.0, record.clock), (0, Some(300_000)));
+    assert_eq!(record.game_type, "baseq3.ffa");
+    let [a, bot] = &record.participants[..] else {
+        panic!()
+    };
+    assert_eq!(
+        (a.kills, a.points, &stays(a)[..]),
+        (1, None, &[(0, 0, 60_000)][..])
+    );
+    assert_eq!(
+        (bot.key.kind, bot.deaths, bot.points),
+        (Kind::Bot, 1, Some(-3.0))
+    );
+}
+
+#[test]
+fn rounds_begin_play_anew_and_clients_stay() {
+    let mut lines = vec![("0:00", TDM), ("0:00", "Warmup:")];
+    lines.extend(two());
+    lines.extend([
+        ("0:05", "Kill: 0 1 20: A killed B by X"),
+        ("0:30", ROUND),
+        ("0:40", "Kill: 1 0 20: B killed A by X"),
+        ("1:30", "Exit: Timelimit hit."),
+        ("1:30", "red:0  blue:1"),
+        ("1:45", ROUND),
+        ("1:50", "Kill: 0 1 20: A killed B by X"),
+        ("1:55", ROUND),
+        ("2:00", "Kill: 0 1 20: A killed B by X"),
+        ("2:55", "Exit: Timelimit hit."),
+        ("2:55", "red:1  blue:0"),
+        ("3:00", "ShutdownGame:"),
+        ("0:00", TDM),
+        ("0:01", "Warmup:"),
+        ("0:02", "ShutdownGame:"),
+    ]);
+    let items = read(&FORMAT, &log(&lines));
+    let [
+        Item::Game(one),
+        Item::Game(two),
+        Item::Skipped { reason, .. },
+    ] = &items[..]
+    else {
+        panic!("{items:?}")
+    };
+    assert_eq!(
+        (one.start.0, one.clock, one.millis()),
+        (30_000, Some(30_000), 60_000)
+    );
+    assert_eq!(
+        (two.start.0, two.clock, two.millis()),
+        (115_000, Some(115_000), 60_000)
+    );
+    for game in [one, two] {
+        assert_eq!((game.participants.len(), game.events.len()), (2, 1));
+        assert!(game.participants.iter().all(|p| p.presence.len() == 1));
+    }
+    assert_eq!(*reason, Skip::WarmUp);
+}
+
+#[test]
+fn dates_count_from_their_line() {
+    let record = one_game(
+        &FORMAT,
+        &log(&[
+            (
+                "1:00",
+                r"InitGame: \gamename\x\g_gametype\0\g_timestamp\2026-1-2 3:4:5",
+            ),
+            ("1:10", r"InitRound: \gamename\x\g_gametype\0"),
+            ("2:00", "Exit: Timelimit hit."),
+        ]),
+    );
+    assert_eq!(record.start.to_string(), "2026-01-02T03:04:15Z");
+    assert_eq!((record.clock, record.millis()), (None, 50_000));
+}
+
+#[test]
+fn what_makes_no_record() {
+    let began = log(&[("0:00", CTF), ("0:01", "Kill: 0 1 2: a killed b by c")]);
+    assert_eq!(skips(&began), [(1, "unfinished")]);
+    let exit = log(&[("0:09", "Exit: Timelimit hit.")]);
+    // Nobody scored, and no line says so: a log that is cut here may have gone on.
+    assert_eq!(skips(&format!("{began}{exit}")), [(1, "no-result")]);
+    assert_eq!(
+        skips(&format!("{began}{began}")),
+        [(1, "unfinished"), (3, "unfinished")]
+    );
+    let before = log(&[
+        ("9:00", "Kill: 0 1 2: a killed b by c"),
+        ("9:09", "Exit: x"),
+    ]);
+    assert_eq!(skips(&before), [(1, "started-before-log")]);
+    assert_eq!(
+        skips(&format!("{before}{began}")),
+        [(1, "started-before-log"), (3, "unfinished")]
+    );
+    let days = log(&[("0:00", FFA), ("99999:00", "Exit: x")]);
+    assert_eq!(skips(&days), [(1, "impossible")]);
+    // The server went down and came up again, and its first lines are missing.
+    let crash = format!(
+        "{began}{}",
+        log(&[("0:00", "Item: 1 x"), ("0:05", "Exit: x")])
+    );
+    assert_eq!(
+        skips(&crash),
+        [(1, "unfinished"), (4, "started-before-log")]
+    );
+    // After an end, noise is no game.
+    let noise = log(&[
+        ("0:00", FFA),
+        ("0:09", "ShutdownGame:"),
+        ("0:09", "ClientDisconnect: 1"),
+    ]);
+    assert_eq!(skips(&noise), [(1, "unfinished")]);
+}
+
+#[test]
+fn rounds_of_a_log_that_begins_in_the_middle() {
+    let round = |strangers: bool| {
+        let mut lines = vec![("0:50", "Exit: Timelimit hit."), ("1:00", ROUND)];
+        lines.extend(two().into_iter().map(|(_, line)| ("1:01", line)));
+        lines.push(("1:10", "Kill: 0 1 20: A killed B by X"));
+        if strangers {
+            lines.push(("1:11", "Kill: 0 7 20: A killed Who by X"));
+        }
+        lines.extend([("2:00", "Exit: x"), ("2:00", "red:1  blue:0")]);
+        read(&FORMAT, &log(&lines))
+    };
+    // Where everybody was told of since, the round is whole.
+    assert!(matches!(
+        &round(false)[..],
+        [Item::Skipped { .. }, Item::Game(_)]
+    ));
+    let early = Skip::StartedBeforeLog;
+    assert_eq!(
+        round(true),
+        [1, 2].map(|line| Item::Skipped {
+            line,
+            reason: early
+        })
+    );
+}
+
+#[test]
+fn a_malformed_line_is_named_and_the_game_goes_on() {
+    let mut lines = log(&[("0:00", CTF)]);
+    lines += "garbage\n  0:01 CTF: x\n";
+    lines += &log(&[
+        ("0:02", "NewVerb: 1"),
+        ("0:03", "----"),
+        ("0:04", "Exit: x"),
+        ("0:04", "red:1 blue:0"),
+    ]);
+    let items = read(&FORMAT, &lines);
+    let [
+        Item::Malformed { line: 2, .. },
+        Item::Malformed { line: 3, .. },
+        Item::Game(_),
+    ] = items[..]
+    else {
+        panic!("{items:?}")
+    };
+}
+
+#[test]
+fn detection() {
+    let named = |head: &[u8]| detect(head).map(|format| format.name);
+    let middle = log(&[
+        ("9:00", "Kill: 0 1 2: a killed b by c"),
+        ("9:01", "Item: 1 x"),
+    ]);
+    assert_eq!(named(middle.as_bytes()), Some("idtech3"));
+    assert_eq!(
+        named(log(&[("0:00", CTF)]).trim_end().as_bytes()),
+        Some("idtech3")
+    );
+    for other in [
+        &b""[..],
+        b"\n\n",
+        b"------\n",
+        b"hello\nworld\n",
+        b"12:34 lunch\n12:35 Kill time\n",
+        b"\x00\x01\x02",
+        b"{\"Kill\": 1}\n",
+    ] {
+        assert_eq!(named(other), None, "{other:?}");
+    }
+}

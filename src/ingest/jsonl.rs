@@ -1,0 +1,292 @@
+//! Finished team games as JSON objects, one a line, in time order: the form in which histories of
+//! games are published, without logs.
+//!
+//! `t` Unix seconds or an index, `game`, `mode`, `map`, `teams` (two lists of ids), `w` (time shares in
+//! the same shape), `role` (the same: a number is the share of commanding, a word a role's name),
+//! `score`, and `y`: 1 when the first team won, 0 when the second did, 0.5 for a tie. All but `t`,
+//! `game`, `teams` and `y` may be null or absent.
+
+use serde::Deserialize;
+
+use super::{Context, Format, Item, Line, LogParser, Skip};
+use crate::domain::{
+    Kind, MatchRecord, Outcome, Participant, PlayerKey, Presence, Role, Span, Timestamp,
+};
+
+/// The format's entry in the registry.
+pub(super) const FORMAT: Format = Format {
+    name: "jsonl",
+    detect,
+    parser: |context| Box::new(Parser::new(context)),
+};
+
+fn detect(head: &[u8]) -> bool {
+    let is_row = |line: &[u8]| {
+        let trimmed = line.trim_ascii();
+        (!trimmed.is_empty()).then(|| trimmed.starts_with(b"{\"") && has(trimmed, b"\"teams\":"))
+    };
+    super::mostly(head, is_row)
+}
+
+fn has(line: &[u8], word: &[u8]) -> bool {
+    line.windows(word.len()).any(|window| window == word)
+}
+
+/// One row.
+#[derive(Deserialize)]
+struct Row {
+    t: f64,
+    game: String,
+    mode: Option<String>,
+    map: Option<String>,
+    teams: [Vec<String>; 2],
+    w: Option<[Vec<f64>; 2]>,
+    role: Option<[Vec<Option<Part>>; 2]>,
+    score: Option<[f64; 2]>,
+    y: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Part {
+    Commanding(f64),
+    Called(String),
+}
+
+/// The length given to every match, since none is told.
+const MILLIS: u64 = 20 * 60 * 1_000;
+/// What a share of commanding is recorded as.
+const COMMANDER: &str = "commander";
+
+struct Parser {
+    server: String,
+    /// Second at which the last match began.
+    last: Option<i64>,
+}
+
+impl Parser {
+    fn new(context: &Context) -> Self {
+        Self {
+            server: context.server.clone(),
+            last: None,
+        }
+    }
+
+    /// A match's start. Matches of one instant (of one day, in some histories) are put a second after
+    /// each other, so that they keep their order and are not taken for one.
+    fn start(&mut self, t: f64) -> Timestamp {
+        let told = t.floor() as i64; // saturates
+        let start = self
+            .last
+            .map_or(told, |last| told.max(last.saturating_add(1)));
+        self.last = Some(start);
+        Timestamp(start.saturating_mul(1_000))
+    }
+}
+
+impl LogParser for Parser {
+    fn line(&mut self, line: Line<'_>, items: &mut Vec<Item>) {
+        if line.bytes.trim_ascii().is_empty() {
+            return;
+        }
+        let malformed = |why| Item::Malformed {
+            line: line.number,
+            why,
+        };
+        items.push(match serde_json::from_slice::<Row>(line.bytes) {
+            Err(_) => malformed("no JSON object with t, game, teams and y"),
+            Ok(row) if !row.t.is_finite() => malformed("impossible time"),
+            Ok(row) => {
+                let start = self.start(row.t);
+                match record(row, start, self.server.clone()) {
+                    Err(why) => malformed(why),
+                    Ok(record) => match record.check() {
+                        Ok(()) => Item::Game(Box::new(record)),
+                        Err(why) => Item::Skipped {
+                            line: line.number,
+                            reason: Skip::Impossible(why),
+                        },
+                    },
+                }
+            }
+        });
+    }
+
+    fn finish(&mut self, _: &mut Vec<Item>) {}
+
+    fn elapsed(&self) -> u64 {
+        0 // every row has its time
+    }
+}
+
+fn record(row: Row, start: Timestamp, server: String) -> Result<MatchRecord, &'static str> {
+    let mut participants = Vec::new();
+    for team in 0..2_usize {
+        for (place, id) in row.teams[team].iter().enumerate() {
+            let w = row.w.as_ref().map(|w| w[team].get(place));
+            let share = match w {
+                None => 1.0,
+                Some(Some(share)) if (0.0..=1.0).contains(share) => *share,
+                Some(_) => return Err("w does not fit the teams"),
+            };
+            let part = row.role.as_ref().and_then(|r| r[team].get(place)?.as_ref());
+            let slot = u8::try_from(team).unwrap_or(u8::MAX);
+            enter(&mut participants, id, slot, share, part);
+        }
+    }
+    let outcome = match row.y {
+        y if y == 1.0 => Outcome::Won(0),
+        y if y == 0.0 => Outcome::Won(1),
+        y if y == 0.5 => Outcome::Draw,
+        _ => return Err("y is none of 1, 0.5 and 0"),
+    };
+    let millis = i64::try_from(MILLIS).unwrap_or(i64::MAX);
+    Ok(MatchRecord {
+        server,
+        start,
+        end: start.plus_millis(millis),
+        clock: None,
+        map: row.map.unwrap_or_default(),
+        game_type: row.game,
+        mode: row.mode.unwrap_or_default(),
+        mutators: Vec::new(),
+        // Teams without points: the outcome alone is known.
+        scores: row.score.unwrap_or_default().to_vec(),
+        participants,
+        events: Vec::new(),
+        outcome,
+    })
+}
+
+/// Adds somebody's part in a team; who was on both has two.
+fn enter(all: &mut Vec<Participant>, id: &str, team: u8, share: f64, part: Option<&Part>) {
+    let known = all.iter().position(|p| p.key.id == id);
+    let index = known.unwrap_or_else(|| {
+        all.push(Participant {
+            key: PlayerKey {
+                kind: Kind::Human,
+                id: id.to_owned(),
+            },
+            name: id.to_owned(),
+            presence: Vec::new(),
+            points: None,
+            kills: 0,
+            deaths: 0,
+            roles: Vec::new(),
+            party: None,
+        });
+        all.len() - 1
+    });
+    all[index].presence.push(Presence {
+        team,
+        span: Span {
+            from: 0,
+            to: millis(share),
+        },
+    });
+    let (name, share) = match part {
+        Some(Part::Called(name)) => (name.to_lowercase(), 1.0),
+        Some(Part::Commanding(share)) if *share > 0.0 => (COMMANDER.to_owned(), share.min(1.0)),
+        _ => return,
+    };
+    let roles = &mut all[index].roles;
+    if !roles.iter().any(|r| (&r.name, r.team) == (&name, team)) {
+        roles.push(Role { name, team, share });
+        roles.sort_by(|a, b| (&a.name, a.team).cmp(&(&b.name, b.team)));
+    }
+}
+
+/// How long somebody was there, from the start, who has this share of a match: shares weigh early time
+/// more (1 − a^(−exit) over 1 − a^(−length) with a = 2^(2/length)), so this is the inverse of that.
+fn millis(share: f64) -> u64 {
+    let left = 1.0 - 0.75 * share;
+    let part = -0.5 * libm::log2(left);
+    ((part * MILLIS as f64).round() as u64).min(MILLIS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ingest::{one_game, read};
+
+    #[test]
+    fn a_row_with_everything() {
+        let row = r#"{"t":100.9,"game":"NS2","mode":"m","map":"x","teams":[["a","b"],["c"]],
+            "w":[[1,0.5],[0]],"role":[[0.25,0.0],["Captain"]],"score":[4,3],"y":1}"#;
+        let game = one_game(&FORMAT, &row.replace('\n', ""));
+        assert_eq!((game.start, game.millis()), (Timestamp(100_000), MILLIS));
+        assert_eq!(
+            (
+                game.game_type.as_str(),
+                game.mode.as_str(),
+                game.map.as_str()
+            ),
+            ("NS2", "m", "x")
+        );
+        assert_eq!(
+            (game.scores, game.outcome),
+            (vec![4.0, 3.0], Outcome::Won(0))
+        );
+        let [a, b, c] = &game.participants[..] else {
+            panic!("{:?}", game.participants)
+        };
+        assert_eq!(
+            (a.key.id.as_str(), a.presence[0].team, a.presence[0].span.to),
+            ("a", 0, MILLIS)
+        );
+        // 2^(−2·0.339) = 0.625, which leaves half of what is left after the whole.
+        assert_eq!(b.presence[0].span.to, 406_843);
+        assert_eq!((c.presence[0].team, c.presence[0].span.to), (1, 0));
+        let role = |p: &Participant| p.roles.first().map(|r| (r.name.clone(), r.team, r.share));
+        assert_eq!(role(a), Some(("commander".into(), 0, 0.25)));
+        assert_eq!((role(b), role(c)), (None, Some(("captain".into(), 1, 1.0))));
+    }
+
+    #[test]
+    fn rows_of_one_instant_stay_apart_and_in_order() {
+        let row = |y| format!("{{\"t\":7,\"game\":\"g\",\"teams\":[[\"a\"],[\"b\"]],\"y\":{y}}}\n");
+        let items = read(&FORMAT, &[row("1"), row("0.5"), row("0")].concat());
+        let starts = items.iter().map(|item| match item {
+            Item::Game(game) => (game.start.0, game.outcome, game.scores.clone()),
+            other => panic!("{other:?}"),
+        });
+        let none = || vec![0.0, 0.0];
+        let expected = [
+            (7_000, Outcome::Won(0), none()),
+            (8_000, Outcome::Draw, none()),
+            (9_000, Outcome::Won(1), none()),
+        ];
+        assert_eq!(starts.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn who_was_on_both_teams_is_one() {
+        let row = r#"{"t":7,"game":"g","teams":[["a","b"],["a"]],"w":[[0.5,1],[0.25]],"y":0}"#;
+        let game = one_game(&FORMAT, row);
+        assert_eq!(game.participants.len(), 2);
+        let teams = game.participants[0].presence.iter().map(|p| p.team);
+        assert_eq!(teams.collect::<Vec<_>>(), [0, 1]);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_named_by_its_line() {
+        let bad = [
+            "{}",
+            r#"{"t":7,"game":"g","teams":[["a"],["b"]],"y":0.7}"#,
+            r#"{"t":7,"game":"g","teams":[["a"],["b"]],"w":[[],[1]],"y":1}"#,
+            r#"{"t":7,"game":"","teams":[["a"],["b"]],"y":1}"#,
+        ];
+        let items = read(&FORMAT, &bad.join("\n"));
+        let lines = items.iter().map(|item| match item {
+            Item::Malformed { line, .. } | Item::Skipped { line, .. } => *line,
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(lines.collect::<Vec<_>>(), [1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn it_is_known_by_its_look() {
+        assert!(detect(b"{\"t\":1,\"game\":\"g\",\"teams\":[[],[]]}\n"));
+        assert!(!detect(b"{\"t\":1}\n") && !detect(b"  0:00 InitGame: \\x\\y\n"));
+    }
+}

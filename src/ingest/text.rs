@@ -1,0 +1,119 @@
+//! Words and numbers of hostile bytes.
+
+use crate::domain::{Timestamp, decode};
+
+/// No name in a log is longer than this many bytes; of a longer one, only the beginning is taken.
+/// In UTF-8 it stays below what a record may hold, even where every byte becomes three.
+const MAX_NAME: usize = 256;
+
+/// A name as text, without the white space around it.
+pub(super) fn name(bytes: &[u8]) -> String {
+    let bytes = &bytes[..bytes.len().min(MAX_NAME)];
+    decode(bytes).trim().to_owned()
+}
+
+/// A number in decimal digits, with or without a minus, and what follows it.
+pub(super) fn number(bytes: &[u8]) -> Option<(i64, &[u8])> {
+    let (negative, digits) = match bytes {
+        [b'-', rest @ ..] => (true, rest),
+        _ => (false, bytes),
+    };
+    let count = digits.iter().take_while(|b| b.is_ascii_digit()).count();
+    // Nine digits are more than any count in a log has, and cannot overflow.
+    if count == 0 || count > 9 {
+        return None;
+    }
+    let (digits, rest) = digits.split_at(count);
+    let value = digits
+        .iter()
+        .fold(0i64, |value, digit| value * 10 + i64::from(digit - b'0'));
+    Some((if negative { -value } else { value }, rest))
+}
+
+/// The number a whole field holds.
+pub(super) fn whole_number(bytes: &[u8]) -> Option<i64> {
+    number(bytes).and_then(|(value, rest)| rest.is_empty().then_some(value))
+}
+
+/// The number at the beginning of a setting, 0 where there is none: what C's `atoi` makes of it,
+/// since that is how the games read their settings.
+pub(super) fn atoi(bytes: &[u8]) -> i64 {
+    let bytes = bytes.trim_ascii_start();
+    let bytes = bytes.strip_prefix(b"+").unwrap_or(bytes);
+    number(bytes).map_or(0, |(value, _)| value)
+}
+
+/// A field that holds a finite number.
+pub(super) fn real(bytes: &[u8]) -> Option<f64> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    text.trim()
+        .parse()
+        .ok()
+        .filter(|value: &f64| value.is_finite())
+}
+
+/// Without leading blanks.
+pub(super) fn skip_blanks(bytes: &[u8]) -> &[u8] {
+    let blanks = bytes.iter().take_while(|&&b| b == b' ').count();
+    &bytes[blanks..]
+}
+
+/// `2026-11-20 14:54:02`, also with single digits (`2017-6-29 21:22:7`), taken as UTC.
+pub(super) fn date_time(bytes: &[u8]) -> Option<Timestamp> {
+    let mut parts = bytes.trim_ascii().split(|b| b"-: ".contains(b));
+    let mut next = || parts.next().and_then(whole_number);
+    let year = i16::try_from(next()?).ok()?;
+    let mut small = || next().and_then(|value| i8::try_from(value).ok());
+    let (month, day, hour, minute, second) = (small()?, small()?, small()?, small()?, small()?);
+    if parts.next().is_some() {
+        return None;
+    }
+    Timestamp::from_civil(year, month, day, hour, minute, second)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers() {
+        assert_eq!(number(b"-12 x"), Some((-12, &b" x"[..])));
+        assert_eq!(number(b"1234567890"), None);
+        assert_eq!(number(b"-"), None);
+        assert_eq!(whole_number(b"7a"), None);
+        assert_eq!(
+            [atoi(b" 4 "), atoi(b"= 0"), atoi(b""), atoi(b"+3")],
+            [4, 0, 0, 3]
+        );
+        assert_eq!(real(b"1.50"), Some(1.5));
+        assert_eq!([real(b"inf"), real(b"nan"), real(b"\xff")], [None; 3]);
+    }
+
+    #[test]
+    fn dates() {
+        let told = |text: &str| date_time(text.as_bytes()).map(|at| at.to_string());
+        assert_eq!(
+            told("2026-11-20 14:54:02").as_deref(),
+            Some("2026-11-20T14:54:02Z")
+        );
+        assert_eq!(
+            told("2017-6-29 21:22:7").as_deref(),
+            Some("2017-06-29T21:22:07Z")
+        );
+        for wrong in [
+            "",
+            "2017-6-29",
+            "2017-13-1 0:0:0",
+            "2017-6-29 1:2:3 4",
+            "a-b-c d:e:f",
+        ] {
+            assert_eq!(told(wrong), None);
+        }
+    }
+
+    #[test]
+    fn names_are_bounded() {
+        assert_eq!(name(b"  Ren\xe9 "), "René");
+        assert!(name(&[0x80; 9_999]).len() <= 1_024);
+    }
+}

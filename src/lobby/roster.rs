@@ -1,0 +1,176 @@
+//! Who plays, in the order they came.
+
+use super::LobbyError;
+use crate::domain::Ident;
+
+/// A human of the running game.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Human {
+    /// Who.
+    pub id: Ident,
+    /// The name they go by.
+    pub name: Option<String>,
+    /// The party they came with.
+    pub party: Option<String>,
+    /// The team they are on; `None` before anybody decided.
+    pub team: Option<u8>,
+    /// The team they must be on.
+    pub pin: Option<u8>,
+    /// Those they would rather not be with, here or not.
+    pub avoid: Vec<String>,
+}
+
+/// A bot of the running game.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bot {
+    /// Its name.
+    pub name: Ident,
+    /// Its team.
+    pub team: u8,
+}
+
+/// What a JOIN tells. What it leaves out stays as it is.
+#[derive(Clone, Debug, Default)]
+pub struct Update {
+    /// The name they go by.
+    pub name: Option<String>,
+    /// The party they came with; empty ends it.
+    pub party: Option<String>,
+    /// The team they are on.
+    pub team: Option<u8>,
+    /// The team they must be on.
+    pub pin: Option<u8>,
+    /// Those they would rather not be with; none leaves the list as it is.
+    pub avoid: Vec<String>,
+}
+
+/// Everyone in the running game. Humans and bots are looked for one by one: there are few.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Roster {
+    room: usize,
+    humans: Vec<Human>,
+    bots: Vec<Bot>,
+}
+
+impl Roster {
+    pub(super) fn new(room: usize) -> Self {
+        Self {
+            room,
+            humans: Vec::new(),
+            bots: Vec::new(),
+        }
+    }
+
+    /// The humans in JOIN order.
+    pub fn humans(&self) -> &[Human] {
+        &self.humans
+    }
+
+    /// The bots in the order they came.
+    pub fn bots(&self) -> &[Bot] {
+        &self.bots
+    }
+
+    /// The human of this id.
+    pub fn find(&self, id: &Ident) -> Option<&Human> {
+        self.humans.iter().find(|human| human.id == *id)
+    }
+
+    /// Humans per team.
+    pub fn sizes(&self, teams: u8) -> Vec<usize> {
+        let on = |team| {
+            self.humans
+                .iter()
+                .filter(|human| human.team == Some(team))
+                .count()
+        };
+        (0..teams).map(on).collect()
+    }
+
+    /// Humans on no team yet.
+    pub fn unplaced(&self) -> usize {
+        self.humans
+            .iter()
+            .filter(|human| human.team.is_none())
+            .count()
+    }
+
+    /// The highest team number anybody is on or pinned to.
+    pub(super) fn highest_team(&self) -> Option<u8> {
+        let humans = self
+            .humans
+            .iter()
+            .flat_map(|human| human.team.into_iter().chain(human.pin));
+        humans.chain(self.bots.iter().map(|bot| bot.team)).max()
+    }
+
+    pub(super) fn join(&mut self, id: &Ident, update: Update) -> Result<(), LobbyError> {
+        let at = match self.humans.iter().position(|human| human.id == *id) {
+            Some(at) => at,
+            None if self.humans.len() >= self.room => return Err(LobbyError::RosterFull),
+            None => {
+                let id = id.clone();
+                let (name, party, team, pin) = (None, None, None, None);
+                self.humans.push(Human {
+                    id,
+                    name,
+                    party,
+                    team,
+                    pin,
+                    avoid: Vec::new(),
+                });
+                self.humans.len() - 1
+            }
+        };
+        let human = &mut self.humans[at];
+        human.name = update.name.or(human.name.take());
+        human.team = update.team.or(human.team);
+        human.pin = update.pin.or(human.pin);
+        if let Some(party) = update.party {
+            human.party = Some(party).filter(|party| !party.is_empty());
+        }
+        if !update.avoid.is_empty() {
+            human.avoid = update.avoid;
+        }
+        Ok(())
+    }
+
+    pub(super) fn leave(&mut self, id: &Ident) -> Result<(), LobbyError> {
+        let at = self.humans.iter().position(|human| human.id == *id);
+        self.humans.remove(at.ok_or(LobbyError::UnknownPlayer)?);
+        Ok(())
+    }
+
+    pub(super) fn move_to(&mut self, id: &Ident, team: u8) -> Result<(), LobbyError> {
+        let human = self.humans.iter_mut().find(|human| human.id == *id);
+        human.ok_or(LobbyError::UnknownPlayer)?.team = Some(team);
+        Ok(())
+    }
+
+    pub(super) fn bot_join(&mut self, name: &Ident, team: u8) -> Result<(), LobbyError> {
+        if let Some(bot) = self.bots.iter_mut().find(|bot| bot.name == *name) {
+            bot.team = team;
+            return Ok(());
+        }
+        if self.bots.len() >= self.room {
+            return Err(LobbyError::RosterFull);
+        }
+        self.bots.push(Bot {
+            name: name.clone(),
+            team,
+        });
+        Ok(())
+    }
+
+    pub(super) fn bot_leave(&mut self, name: &Ident) -> Result<(), LobbyError> {
+        let at = self.bots.iter().position(|bot| bot.name == *name);
+        self.bots.remove(at.ok_or(LobbyError::UnknownPlayer)?);
+        Ok(())
+    }
+
+    pub(super) fn assign(&mut self, team_of: &[u8]) {
+        for (human, &team) in self.humans.iter_mut().zip(team_of) {
+            human.team = Some(team);
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! A line's arguments: bare words, quoted words, options.
+
+use bytes::Bytes;
+
+use super::{Code, Refusal};
+use crate::domain::Ident;
+
+/// What is left of a line, read from the left.
+pub(super) struct Words {
+    rest: Bytes,
+}
+
+impl Words {
+    /// The words of a line; white space around it does not count.
+    pub(super) fn new(line: Bytes) -> Self {
+        let trimmed = line.trim_ascii();
+        let rest = line.slice_ref(trimmed);
+        Self { rest }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    /// The bytes up to the next white space, never quoted.
+    pub(super) fn verb(&mut self) -> Bytes {
+        let end = self.rest.iter().position(u8::is_ascii_whitespace);
+        let verb = self.rest.split_to(end.unwrap_or(self.rest.len()));
+        self.skip_blanks();
+        verb
+    }
+
+    /// The next positional argument.
+    pub(super) fn word(&mut self, what: &str) -> Result<Ident, Refusal> {
+        if self.is_empty() {
+            return Err(bad(format!("{what} is missing")));
+        }
+        let (raw, content) = self.token(0)?;
+        self.skip_blanks();
+        named(raw, &content, what)
+    }
+
+    /// All that is left as one argument, quoted or not.
+    pub(super) fn whole_rest(&mut self, what: &str) -> Result<Ident, Refusal> {
+        let raw = self.rest.split_to(self.rest.len());
+        if raw.is_empty() {
+            return Err(bad(format!("{what} is missing")));
+        }
+        let quoted = Quoted::read(&raw).filter(|q| q.length == raw.len());
+        let content = quoted.map_or_else(|| raw.to_vec(), |q| q.content);
+        named(raw, &content, what)
+    }
+
+    /// The next `key=value`, the key in lower case. `None` at the end of the line.
+    pub(super) fn option(&mut self) -> Result<Option<(String, Ident)>, Refusal> {
+        if self.is_empty() {
+            return Ok(None);
+        }
+        let key_end = self
+            .rest
+            .iter()
+            .position(|b| *b == b'=' || b.is_ascii_whitespace());
+        let Some(equals) = key_end.filter(|&at| self.rest[at] == b'=' && at > 0) else {
+            return Err(bad("expected key=value".into()));
+        };
+        let key = self.rest[..equals]
+            .escape_ascii()
+            .to_string()
+            .to_ascii_lowercase();
+        let (token, content) = self.token(equals + 1)?;
+        self.skip_blanks();
+        Ok(Some((key, Ident::new(token.slice(equals + 1..), &content))))
+    }
+
+    /// The next positional argument as a whole number from `min` to `max`.
+    pub(super) fn number(&mut self, what: &str, min: u64, max: u64) -> Result<u64, Refusal> {
+        number(&self.word(what)?, what, min, max)
+    }
+
+    /// Nothing may be left.
+    pub(super) fn end(&self) -> Result<(), Refusal> {
+        if self.is_empty() {
+            Ok(())
+        } else {
+            Err(bad("too many arguments".into()))
+        }
+    }
+
+    /// One token, whose first `prefix` bytes are taken as they are: its bytes, and what they mean
+    /// behind the prefix.
+    fn token(&mut self, prefix: usize) -> Result<(Bytes, Vec<u8>), Refusal> {
+        let body = &self.rest[prefix..];
+        let (length, content) = if body.first() == Some(&b'"') {
+            let quoted = Quoted::read(body).ok_or_else(|| bad("a quote is not closed".into()))?;
+            (quoted.length, quoted.content)
+        } else {
+            let end = body
+                .iter()
+                .position(u8::is_ascii_whitespace)
+                .unwrap_or(body.len());
+            (end, body[..end].to_vec())
+        };
+        if body.get(length).is_some_and(|b| !b.is_ascii_whitespace()) {
+            return Err(bad("a closing quote must end its argument".into()));
+        }
+        Ok((self.rest.split_to(prefix + length), content))
+    }
+
+    fn skip_blanks(&mut self) {
+        self.rest = self.rest.slice_ref(self.rest.trim_ascii_start());
+    }
+}
+
+/// `text` as a whole number from `min` to `max`.
+pub(super) fn number(text: &Ident, what: &str, min: u64, max: u64) -> Result<u64, Refusal> {
+    let digits = text.text();
+    let all_digits = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    let number = digits
+        .parse()
+        .ok()
+        .filter(|n| all_digits && (min..=max).contains(n));
+    number.ok_or_else(|| bad(format!("{what} must be a whole number from {min} to {max}")))
+}
+
+pub(super) fn bad(text: String) -> Refusal {
+    Refusal {
+        code: Code::BadArgument,
+        text,
+    }
+}
+
+fn named(raw: Bytes, content: &[u8], what: &str) -> Result<Ident, Refusal> {
+    if content.trim_ascii().is_empty() {
+        return Err(bad(format!("{what} is empty")));
+    }
+    Ok(Ident::new(raw, content))
+}
+
+/// A `"…"` with `\"` and `\\` inside.
+struct Quoted {
+    content: Vec<u8>,
+    /// Bytes from the opening quote to the closing one, both included.
+    length: usize,
+}
+
+impl Quoted {
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let mut content = Vec::with_capacity(bytes.len());
+        let mut at = 1;
+        if bytes.first() != Some(&b'"') {
+            return None;
+        }
+        loop {
+            match (bytes.get(at)?, bytes.get(at + 1)) {
+                (b'"', _) => {
+                    return Some(Self {
+                        content,
+                        length: at + 1,
+                    });
+                }
+                (b'\\', Some(&escaped @ (b'"' | b'\\'))) => {
+                    content.push(escaped);
+                    at += 2;
+                }
+                (&plain, _) => {
+                    content.push(plain);
+                    at += 1;
+                }
+            }
+        }
+    }
+}

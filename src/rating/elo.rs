@@ -1,0 +1,216 @@
+//! `elo` for teams, after the World of Tanks Blitz balancer.
+//!
+//! A player's expected score sets their rating against what the opponents have together and their own
+//! team has without them, which is the difference of the teams' totals. The page leaves three things
+//! to say: totals are taken of what ratings differ from the mean, so that a team one player larger
+//! isn't 1,500 points stronger; a player far from the mean moves slower away from it; and
+//! how much of a change somebody gets goes by their place on the team's scoreboard: a winner who
+//! played well gets four times what one gets who didn't (+40, +10), a loser who played well loses a
+//! quarter.
+
+use std::cmp::Ordering;
+
+use super::{Game, Player, Roll, Scale, Strength, System};
+
+/// Settings of the formula.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// The most a player of average performance wins or loses by a game, above 0.
+    pub k: f64,
+    /// What the best of a winning team gets of it, and the worst of a losing one, 0 or more.
+    pub best: f64,
+    /// What the worst of a winning team gets of it, and the best of a losing one, 0 to `best`.
+    pub worst: f64,
+    /// At this distance from the mean one moves half as fast away from it, above 0.
+    pub slowdown: f64,
+}
+
+/// 24 is a common K; 1.6 and 0.4 are the page's +40 and +10 around +25.
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            k: 24.0,
+            best: 1.6,
+            worst: 0.4,
+            slowdown: 400.0,
+        }
+    }
+}
+
+/// Everyone's first rating, and the mean of all.
+const MEAN: f64 = 1_500.0;
+/// Points that make the odds ten to one.
+const DECADE: f64 = 400.0;
+
+/// The system.
+#[derive(Clone, Debug)]
+pub struct Elo {
+    settings: Settings,
+    /// Distances from the mean.
+    players: Roll<f64>,
+}
+
+impl Elo {
+    /// Nobody known yet.
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            players: Roll::default(),
+        }
+    }
+
+    fn known(&self, player: Player) -> f64 {
+        self.players.get(player).copied().unwrap_or(0.0)
+    }
+
+    fn total(&self, game: &Game, team: usize) -> f64 {
+        let seats = game.team(team).iter();
+        seats.map(|s| s.share * self.known(s.player)).sum()
+    }
+
+    /// What a change of somebody this far from the mean is multiplied by.
+    fn slowed(&self, distance: f64, change: f64) -> f64 {
+        if distance * change > 0.0 {
+            self.settings.slowdown / (self.settings.slowdown + distance.abs())
+        } else {
+            1.0
+        }
+    }
+
+    /// The factor of performance: by place among one's own, 0 for the worst to 1 for the best.
+    fn bonus(&self, place: f64, won: bool) -> f64 {
+        let Settings { best, worst, .. } = self.settings;
+        let well = if won { place } else { 1.0 - place };
+        worst + (best - worst) * well
+    }
+}
+
+/// The expected score at a difference of totals.
+fn expected(difference: f64) -> f64 {
+    1.0 / (1.0 + libm::exp10(-difference / DECADE))
+}
+
+/// A player's place on the own team's scoreboard, 0 to 1; ½ where the log tells no points.
+fn place(game: &Game, team: usize, player: Player) -> f64 {
+    let points = |p: Player| {
+        let tally = game.tallies.iter().find(|t| t.player == p);
+        tally.and_then(|t| t.points)
+    };
+    let Some(own) = points(player) else {
+        return 0.5;
+    };
+    let (mut below, mut others) = (0.0, 0.0);
+    for seat in game.team(team).iter().filter(|s| s.player != player) {
+        if let Some(theirs) = points(seat.player) {
+            others += 1.0;
+            below += match theirs.partial_cmp(&own) {
+                Some(Ordering::Less) => 1.0,
+                Some(Ordering::Equal) => 0.5,
+                _ => 0.0,
+            };
+        }
+    }
+    if others > 0.0 { below / others } else { 0.5 }
+}
+
+impl System for Elo {
+    fn beats(&self, game: &Game, a: usize, b: usize) -> f64 {
+        expected(self.total(game, a) - self.total(game, b))
+    }
+
+    fn update(&mut self, game: &Game) {
+        let mut changes = Vec::new();
+        for (a, b, result) in game.neighbours() {
+            let surprise = 0.5 - 0.5 * f64::from(result as i8) - self.beats(game, a, b);
+            for (team, surprise) in [(a, surprise), (b, -surprise)] {
+                for seat in game.team(team).iter().filter(|s| s.learns) {
+                    let change = self.settings.k * seat.share * surprise;
+                    let bonus = self.bonus(place(game, team, seat.player), surprise > 0.0);
+                    let slowed = self.slowed(self.known(seat.player), change);
+                    changes.push((seat.player, change * bonus * slowed));
+                }
+            }
+        }
+        for (player, change) in changes {
+            *self.players.enter(player, || 0.0) += change;
+        }
+    }
+
+    fn strength(&self, player: Player) -> Option<Strength> {
+        self.players.get(player).map(|distance| Strength {
+            mean: MEAN + distance,
+            deviation: 0.0,
+        })
+    }
+
+    fn scale(&self) -> Scale {
+        Scale::Strengths {
+            newcomer: MEAN,
+            one_more: 0.0,
+        }
+    }
+
+    fn adopt(&mut self, player: Player, known: Strength) {
+        self.players.enter(player, || known.mean - MEAN);
+    }
+
+    fn new_season(&mut self, keep: f64) {
+        self.players.values_mut().for_each(|r| *r *= keep);
+    }
+
+    fn boxed_clone(&self) -> Box<dyn System> {
+        Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rating::{Tally, testing::game};
+
+    fn distances(system: &Elo, game: &Game) -> Vec<f64> {
+        let seats = game.seats().iter();
+        seats.map(|s| system.known(s.player)).collect()
+    }
+
+    #[test]
+    fn a_game_of_equals_by_hand() {
+        let game = game(&[&[1.0, 1.0], &[1.0, 0.5]], &[1, 0]);
+        let mut system = Elo::new(Settings::default());
+        assert_eq!(system.beats(&game, 0, 1), 0.5);
+        system.update(&game);
+        assert_eq!(distances(&system, &game), [-12.0, -12.0, 12.0, 6.0]);
+        let chance = 1.0 / (1.0 + 10_f64.powf((12.0 + 3.0 + 24.0) / 400.0));
+        assert!((system.beats(&game, 0, 1) - chance).abs() < 1e-12);
+    }
+
+    #[test]
+    fn who_played_well_gains_four_times_as_much() {
+        let mut game = game(&[&[1.0, 1.0], &[1.0, 1.0]], &[0, 1]);
+        let tally = |(player, points)| Tally {
+            player: Player(player),
+            scored: 0.0,
+            conceded: 0.0,
+            points: Some(points),
+            learns: true,
+        };
+        game.tallies = [(0, 9.0), (1, 1.0), (2, 5.0), (3, 2.0)].map(tally).to_vec();
+        let mut system = Elo::new(Settings {
+            k: 50.0,
+            ..Settings::default()
+        });
+        system.update(&game);
+        let got = distances(&system, &game);
+        for (got, expected) in got.iter().zip([40.0, 10.0, -10.0, -40.0]) {
+            assert!((got - expected).abs() < 1e-12, "{got}");
+        }
+    }
+
+    #[test]
+    fn the_far_move_slower_away_and_not_back() {
+        let system = Elo::new(Settings::default());
+        assert_eq!(system.slowed(400.0, 1.0), 0.5);
+        assert_eq!(system.slowed(400.0, -1.0), 1.0);
+        assert_eq!(system.slowed(-400.0, -1.0), 0.5);
+    }
+}

@@ -1,0 +1,291 @@
+//! `hive`: the skill system of Natural Selection 2, build 267.
+//!
+//! The log odds of team 1 are the time-weighted difference of the teams' skills, the same of the
+//! commanders' skills, and F(side, map, size): what the record of those says. Each game moves everyone
+//! along the gradient of its log likelihood, by a rate that is AdaGrad's for the skill, to be
+//! quick with newcomers, plus a constant one, to follow those who change; a per-side offset has the
+//! constant rate only.
+//!
+//! Three formulas of the page are taken for what they must mean: AdaGrad sums *squared* gradients (a sum
+//! of signed ones passes through 0 and below, under a root); the offset is *added* to; and the
+//! record behind F begins with some games at even odds, for log(rate / (1 − rate)) has no value when
+//! one side has won all of them.
+
+use std::collections::BTreeMap;
+
+use super::{Game, Player, Roll, Scale, Strength, System, normal};
+
+/// The page's tunable parameters.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// c, the constant rate, 0 or more.
+    pub constant: f64,
+    /// a, AdaGrad's rate, 0 or more.
+    pub adaptive: f64,
+    /// ε, how careful the first games are, above 0.
+    pub epsilon: f64,
+}
+
+/// Found on the first fifth of the sets measured; within a factor of two little changes.
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            constant: 1.0,
+            adaptive: 1.0,
+            epsilon: 0.02,
+        }
+    }
+}
+
+/// A skill that is learnt by gradient.
+#[derive(Clone, Copy, Debug, Default)]
+struct Learnt {
+    value: f64,
+    /// Sum of squared gradients.
+    squares: f64,
+}
+
+impl Learnt {
+    fn step(&mut self, gradient: f64, settings: &Settings) {
+        self.squares += gradient * gradient;
+        let adaptive = settings.adaptive / libm::sqrt(self.squares + settings.epsilon);
+        self.value += (settings.constant + adaptive) * gradient;
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Skill {
+    playing: Learnt,
+    commanding: Learnt,
+    /// Added on side 0, taken away on side 1.
+    offset: f64,
+}
+
+/// The system.
+#[derive(Clone, Debug)]
+pub struct Hive {
+    settings: Settings,
+    players: Roll<Skill>,
+    record: SideRecord,
+}
+
+impl Hive {
+    /// Nobody known yet.
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            players: Roll::default(),
+            record: SideRecord::default(),
+        }
+    }
+
+    fn known(&self, player: Player) -> Skill {
+        self.players.get(player).copied().unwrap_or_default()
+    }
+
+    fn log_odds(&self, game: &Game, a: usize, b: usize) -> f64 {
+        let time = total(game, a, b, |s| s.share);
+        let command = total(game, a, b, |s| s.command);
+        let mut log_odds = self.record.log_odds(game, a, b);
+        for (team, sign) in [(a, 1.0), (b, -1.0)] {
+            for seat in game.team(team) {
+                let skill = self.known(seat.player);
+                let side = if game.sides { sign * skill.offset } else { 0.0 };
+                log_odds += sign * seat.share / time * (skill.playing.value + side);
+                log_odds += sign * seat.command / command * skill.commanding.value;
+            }
+        }
+        log_odds
+    }
+}
+
+/// A sum over both teams, or 1 where it is nothing and nothing is divided by it.
+fn total(game: &Game, a: usize, b: usize, of: impl Fn(&super::Seat) -> f64) -> f64 {
+    let sum: f64 = game.team(a).iter().chain(game.team(b)).map(of).sum();
+    if sum > 0.0 { sum } else { 1.0 }
+}
+
+impl System for Hive {
+    fn beats(&self, game: &Game, a: usize, b: usize) -> f64 {
+        normal::logistic(self.log_odds(game, a, b))
+    }
+
+    fn update(&mut self, game: &Game) {
+        for (a, b, result) in game.neighbours() {
+            let surprise = 0.5 - 0.5 * f64::from(result as i8) - self.beats(game, a, b);
+            let time = total(game, a, b, |s| s.share);
+            let command = total(game, a, b, |s| s.command);
+            for (team, sign) in [(a, 1.0), (b, -1.0)] {
+                for seat in game.team(team).iter().filter(|s| s.learns) {
+                    let settings = self.settings;
+                    let skill = self.players.enter(seat.player, Skill::default);
+                    let gradient = surprise * seat.share / time;
+                    skill.playing.step(sign * gradient, &settings);
+                    if game.sides {
+                        skill.offset += settings.constant * gradient;
+                    }
+                    if seat.command > 0.0 {
+                        let gradient = sign * surprise * seat.command / command;
+                        skill.commanding.step(gradient, &settings);
+                    }
+                }
+            }
+            self.record.add(game, a, b, result);
+        }
+    }
+
+    fn strength(&self, player: Player) -> Option<Strength> {
+        self.players.get(player).map(|skill| Strength {
+            mean: skill.playing.value,
+            deviation: 0.0,
+        })
+    }
+
+    fn scale(&self) -> Scale {
+        Scale::Strengths {
+            newcomer: 0.0,
+            one_more: 0.0,
+        }
+    }
+
+    fn adopt(&mut self, player: Player, known: Strength) {
+        let skill = self.players.enter(player, Skill::default);
+        skill.playing.value = known.mean;
+    }
+
+    fn new_season(&mut self, keep: f64) {
+        for skill in self.players.values_mut() {
+            for learnt in [&mut skill.playing, &mut skill.commanding] {
+                learnt.value *= keep;
+                learnt.squares *= keep;
+            }
+            skill.offset *= keep;
+        }
+    }
+
+    fn boxed_clone(&self) -> Box<dyn System> {
+        Box::new(self.clone())
+    }
+}
+
+/// F(side, map, size): how often side 0 won.
+#[derive(Clone, Debug, Default)]
+pub(super) struct SideRecord {
+    sides: BTreeMap<u32, Tried>,
+    maps: BTreeMap<(u32, u32, bool), Tried>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Tried {
+    won: f64,
+    games: f64,
+}
+
+impl Tried {
+    /// The rate, as if `PRIOR` games more had gone as `expected`.
+    fn rate(&self, expected: f64) -> f64 {
+        /// A record of ten games says as much as what is expected without it.
+        const PRIOR: f64 = 10.0;
+        (self.won + PRIOR * expected) / (self.games + PRIOR)
+    }
+
+    fn add(&mut self, result: std::cmp::Ordering) {
+        self.won += 0.5 - 0.5 * f64::from(result as i8);
+        self.games += 1.0;
+    }
+}
+
+/// The page's example of a large game.
+const LARGE: usize = 16;
+
+impl SideRecord {
+    fn key(game: &Game) -> (u32, u32, bool) {
+        (game.ruleset, game.map, game.seats().len() > LARGE)
+    }
+
+    /// Log odds of team `a`, by sides alone.
+    pub fn log_odds(&self, game: &Game, a: usize, b: usize) -> f64 {
+        if !game.sides || game.teams() != 2 {
+            return 0.0;
+        }
+        let tried = |found: Option<&Tried>| found.copied().unwrap_or_default();
+        let side = tried(self.sides.get(&game.ruleset)).rate(0.5);
+        let rate = tried(self.maps.get(&Self::key(game))).rate(side);
+        let log_odds = libm::log(rate / (1.0 - rate));
+        if a < b { log_odds } else { -log_odds }
+    }
+
+    /// Records a game.
+    pub fn add(&mut self, game: &Game, a: usize, b: usize, result: std::cmp::Ordering) {
+        if game.sides && game.teams() == 2 {
+            let result = if a < b { result } else { result.reverse() };
+            self.sides.entry(game.ruleset).or_default().add(result);
+            self.maps.entry(Self::key(game)).or_default().add(result);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rating::testing::game;
+
+    #[test]
+    fn the_first_game_by_hand() {
+        let settings = Settings {
+            constant: 2.0,
+            adaptive: 3.0,
+            epsilon: 0.01,
+        };
+        let game = game(&[&[1.0, 0.5], &[1.0]], &[0, 1]);
+        let mut system = Hive::new(settings);
+        assert_eq!(system.beats(&game, 0, 1), 0.5);
+        system.update(&game);
+        let skill = |share: f64| {
+            let gradient = 0.5 * share / 2.5;
+            (2.0 + 3.0 / (gradient * gradient + 0.01_f64).sqrt()) * gradient
+        };
+        for (player, expected) in [(0, skill(1.0)), (1, skill(0.5)), (2, -skill(1.0))] {
+            let got = system.known(Player(player));
+            assert!((got.playing.value - expected).abs() < 1e-12, "{got:?}");
+            assert_eq!((got.offset, got.commanding.value), (0.0, 0.0));
+        }
+        let log_odds = (skill(1.0) + 0.5 * skill(0.5) + skill(1.0)) / 2.5;
+        let chance = 1.0 / (1.0 + (-log_odds).exp());
+        assert!((system.beats(&game, 0, 1) - chance).abs() < 1e-12);
+    }
+
+    #[test]
+    fn offsets_learn_who_is_better_on_which_side() {
+        let mut system = Hive::new(Settings::default());
+        // Whoever is on side 0 wins; player 0 wins on side 1, too.
+        for _ in 0..50 {
+            for places in [[0, 1], [1, 0]] {
+                let mut seats = game(&[&[1.0], &[1.0]], &[0, 1]).seats().to_vec();
+                if places == [1, 0] {
+                    (seats[0].team, seats[1].team) = (1, 0);
+                }
+                let mut game = Game::new(seats);
+                game.places = places.to_vec();
+                game.sides = true;
+                system.update(&game);
+            }
+        }
+        let (always, never) = (system.known(Player(0)), system.known(Player(1)));
+        assert!(always.playing.value > 1.0 && never.playing.value < -1.0);
+        assert!(always.offset.abs() < 0.5, "{always:?}");
+    }
+
+    #[test]
+    fn a_side_that_always_wins_has_finite_odds() {
+        let mut game = game(&[&[1.0], &[1.0]], &[0, 1]);
+        game.sides = true;
+        let mut record = SideRecord::default();
+        for _ in 0..1_000 {
+            record.add(&game, 0, 1, std::cmp::Ordering::Less);
+        }
+        let odds = record.log_odds(&game, 0, 1);
+        assert!(odds.is_finite() && odds > 4.0);
+        assert_eq!(record.log_odds(&game, 1, 0), -odds);
+    }
+}

@@ -1,0 +1,232 @@
+//! `hive-history`: Natural Selection 2's full solve over the whole history.
+//!
+//! The same log odds as [`hive`](super::hive) (without offsets and commanders), but instead of one
+//! step a game, the skills are those that make all games together most likely, under a Gamma prior
+//! that keeps each above 0. The page iterates s ← s + (k−1)/s − 1/θ + Σ gradients; that step has no
+//! size of its own and can jump below 0, so here each skill in turn takes a Newton step on the same
+//! log posterior, which is concave, until none moves.
+//!
+//! Solving after each game would cost the square of the history. So it is solved whenever the history
+//! has grown by an eighth; in between each game moves its own players only.
+
+use super::{Game, Player, Roll, Scale, Strength, System, hive::SideRecord, normal};
+
+/// The Gamma prior's k and θ: most likely (k − 1)θ = 6, a player in six beyond about 12.
+const K: f64 = 4.0;
+const THETA: f64 = 2.0;
+/// Where no game tells anything.
+const MODE: f64 = (K - 1.0) * THETA;
+/// Newton steps are quadratic, but skills of team mates pull at each other: sweeps at most, and the
+/// change that no longer matters.
+const SWEEPS: usize = 50;
+const SETTLED: f64 = 1e-6;
+
+/// A pair of teams that met.
+#[derive(Clone, Debug)]
+struct Meeting {
+    /// Players with their signed, normalised time shares.
+    parts: Vec<(Player, f64)>,
+    /// What sides, maps and sizes say, as known then.
+    offset: f64,
+    /// 1, 0, or ½ for a tie.
+    result: f64,
+    /// The offset and all parts times skills.
+    log_odds: f64,
+}
+
+#[derive(Clone, Debug)]
+struct Skill {
+    value: f64,
+    /// Meetings, and the part taken in them.
+    meetings: Vec<(usize, f64)>,
+}
+
+/// The system.
+#[derive(Clone, Debug, Default)]
+pub struct HiveHistory {
+    players: Roll<Skill>,
+    meetings: Vec<Meeting>,
+    solved: usize,
+    record: SideRecord,
+}
+
+impl HiveHistory {
+    /// Nobody known yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn value(&self, player: Player) -> f64 {
+        self.players.get(player).map_or(MODE, |s| s.value)
+    }
+
+    /// Signed, normalised time shares.
+    fn parts(game: &Game, a: usize, b: usize) -> Vec<(Player, f64)> {
+        let both = [(a, 1.0), (b, -1.0)];
+        let seats = both.into_iter();
+        let seats = seats.flat_map(|(team, sign)| game.team(team).iter().map(move |s| (s, sign)));
+        let total: f64 = seats.clone().map(|(s, _)| s.share).sum();
+        let total = if total > 0.0 { total } else { 1.0 };
+        seats
+            .map(|(s, sign)| (s.player, sign * s.share / total))
+            .collect()
+    }
+
+    fn enter(&mut self, game: &Game, a: usize, b: usize, result: f64) {
+        let parts = Self::parts(game, a, b);
+        let offset = self.record.log_odds(game, a, b);
+        let own = |(player, x): &(Player, f64)| x * self.value(*player);
+        let log_odds = offset + parts.iter().map(own).sum::<f64>();
+        let number = self.meetings.len();
+        for &(player, part) in &parts {
+            let fresh = || Skill {
+                value: MODE,
+                meetings: Vec::new(),
+            };
+            let skill = self.players.enter(player, fresh);
+            skill.meetings.push((number, part));
+        }
+        self.meetings.push(Meeting {
+            parts,
+            offset,
+            result,
+            log_odds,
+        });
+    }
+
+    /// One Newton step of one skill; the change.
+    fn step(&mut self, player: Player) -> f64 {
+        let Some(skill) = self.players.get(player) else {
+            return 0.0;
+        };
+        let s = skill.value;
+        let mut slope = (K - 1.0) / s - 1.0 / THETA;
+        let mut curve = (K - 1.0) / (s * s);
+        for &(number, part) in &skill.meetings {
+            let meeting = &self.meetings[number];
+            let p = normal::logistic(meeting.log_odds);
+            slope += part * (meeting.result - p);
+            curve += part * part * p * (1.0 - p);
+        }
+        let next = (s + slope / curve).max(s / 4.0); // never below 0, where the prior is nothing
+        let change = next - s;
+        for &(number, part) in &skill.meetings {
+            self.meetings[number].log_odds += part * change;
+        }
+        if let Some(skill) = self.players.get_mut(player) {
+            skill.value = next;
+        }
+        change
+    }
+
+    /// Sweeps over everyone until nobody moves. O(sweeps · parts).
+    fn solve(&mut self) {
+        let everyone: Vec<Player> = self.players.players().collect();
+        for _ in 0..SWEEPS {
+            let mut most = 0.0_f64;
+            for &player in &everyone {
+                most = most.max(self.step(player).abs());
+            }
+            if most < SETTLED {
+                break;
+            }
+        }
+        // Sums of changes drift: begin the next growth with sums made anew.
+        for number in 0..self.meetings.len() {
+            let meeting = &self.meetings[number];
+            let own = |(player, x): &(Player, f64)| x * self.value(*player);
+            let log_odds = meeting.offset + meeting.parts.iter().map(own).sum::<f64>();
+            self.meetings[number].log_odds = log_odds;
+        }
+        self.solved = self.meetings.len();
+    }
+}
+
+impl System for HiveHistory {
+    fn beats(&self, game: &Game, a: usize, b: usize) -> f64 {
+        let own = |(player, x): &(Player, f64)| x * self.value(*player);
+        let skills: f64 = Self::parts(game, a, b).iter().map(own).sum();
+        normal::logistic(skills + self.record.log_odds(game, a, b))
+    }
+
+    fn update(&mut self, game: &Game) {
+        for (a, b, result) in game.neighbours() {
+            self.enter(game, a, b, 0.5 - 0.5 * f64::from(result as i8));
+            self.record.add(game, a, b, result);
+        }
+        if self.meetings.len() > self.solved + self.solved / 8 {
+            self.solve();
+        } else {
+            for seat in game.seats().iter().filter(|s| s.learns) {
+                self.step(seat.player);
+            }
+        }
+    }
+
+    fn strength(&self, player: Player) -> Option<Strength> {
+        self.players.get(player).map(|skill| Strength {
+            mean: skill.value,
+            deviation: 0.0,
+        })
+    }
+
+    fn scale(&self) -> Scale {
+        Scale::Strengths {
+            newcomer: MODE,
+            one_more: 0.0,
+        }
+    }
+
+    /// All that counts is the history here.
+    fn adopt(&mut self, _: Player, _: Strength) {}
+
+    /// The solve treats all games alike, however old.
+    fn new_season(&mut self, _: f64) {}
+
+    fn boxed_clone(&self) -> Box<dyn System> {
+        Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rating::testing::game;
+
+    /// The log posterior's slope at a skill, from scratch.
+    fn slope(system: &HiveHistory, player: Player) -> f64 {
+        let skill = system.players.get(player).unwrap();
+        let own = |(number, part): &(usize, f64)| {
+            let meeting = &system.meetings[*number];
+            let parts = meeting.parts.iter();
+            let x: f64 = parts.map(|(p, x)| x * system.value(*p)).sum();
+            part * (meeting.result - 1.0 / (1.0 + (-x - meeting.offset).exp()))
+        };
+        let games: f64 = skill.meetings.iter().map(own).sum();
+        (K - 1.0) / skill.value - 1.0 / THETA + games
+    }
+
+    #[test]
+    fn solved_means_no_slope_is_left() {
+        let mut system = HiveHistory::new();
+        for places in [[0, 1], [0, 1], [1, 0], [0, 0], [0, 1]] {
+            system.update(&game(&[&[1.0, 0.5], &[1.0, 1.0]], &places));
+            system.update(&game(&[&[1.0], &[0.3, 1.0]], &places));
+        }
+        system.solve();
+        for player in (0..4).map(Player) {
+            assert!(slope(&system, player).abs() < 1e-6, "{player:?}");
+            assert!(system.value(player) > 0.0);
+        }
+        assert!(system.value(Player(0)) > system.value(Player(2)));
+    }
+
+    #[test]
+    fn the_larger_team_is_believed_to_win() {
+        let system = HiveHistory::new();
+        let uneven = game(&[&[1.0, 1.0, 1.0], &[1.0, 1.0]], &[]);
+        let log_odds = MODE / 5.0;
+        let chance = 1.0 / (1.0 + (-log_odds).exp());
+        assert!((system.beats(&uneven, 0, 1) - chance).abs() < 1e-12);
+    }
+}

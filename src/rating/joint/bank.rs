@@ -1,0 +1,205 @@
+//! The bank: filters with different priors side by side, weighed by what they foretold.
+//!
+//! How much players differ, and whether points tell more than the outcome, is no one's to set: every
+//! game and every community differs. Each filter keeps its log evidence, the sum of the logarithms of
+//! the chances it gave to what then happened, and the bank's word is the mean by evidence (Bayesian
+//! model averaging). Filters are few and dropped by halves as the evidence grows, so a long history
+//! costs little more than one filter.
+
+use super::columns::Row;
+use super::filter::{Filter, Latent, Prior, Sight};
+use crate::rating::Strength;
+
+/// Players' standard deviations tried, in units of the noise of a match of two. Five octaves hold all
+/// sets measured (0.1 for casual rounds of friends, 0.8 for a league, 1.6 for open pick-up games).
+const SKILLS: [f64; 5] = [0.1, 0.2, 0.4, 0.8, 1.6];
+/// Drift a match, and at most this part of the players' deviation.
+const DRIFT: f64 = 0.04;
+const DRIFT_SHARE: f64 = 0.1;
+/// How many filters go on after so many matches. Evidence differs by about a hundredth a match, so by
+/// then what is dropped is behind, or as good as what stays.
+const HALVINGS: [(u64, usize); 3] = [(128, 3), (512, 2), (2_048, 1)];
+
+/// One filter and its record.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// What it believes beforehand.
+    pub prior: Prior,
+    /// Whether it learns from points instead of outcomes where there are points.
+    pub points: bool,
+    /// Log evidence.
+    pub evidence: f64,
+    /// Its state.
+    pub filter: Filter,
+    /// The match being looked at.
+    pub seen: Latent,
+    gain: Vec<f64>,
+}
+
+/// The filters still in the running, never none.
+#[derive(Clone, Debug)]
+pub struct Bank {
+    /// In the order of their priors.
+    pub members: Vec<Member>,
+    asked_for_points: bool,
+}
+
+/// One filter per prior.
+impl Default for Bank {
+    fn default() -> Self {
+        let member = |skill: f64| Member {
+            prior: Prior {
+                skill,
+                drift: DRIFT.min(DRIFT_SHARE * skill),
+            },
+            points: false,
+            evidence: 0.0,
+            filter: Filter::default(),
+            seen: Latent::default(),
+            gain: Vec::new(),
+        };
+        Self {
+            members: SKILLS.into_iter().map(member).collect(),
+            asked_for_points: false,
+        }
+    }
+}
+
+impl Bank {
+    /// The first match with points: every filter gets a double that learns from them. Until here the
+    /// two would have been the same.
+    pub fn try_points(&mut self) {
+        if !self.asked_for_points {
+            self.asked_for_points = true;
+            let doubles = self.members.iter().cloned();
+            let doubles = doubles.map(|m| Member { points: true, ..m });
+            self.members = self.members.iter().cloned().chain(doubles).collect();
+        }
+    }
+
+    /// Posterior probabilities of the members; they sum to 1.
+    pub fn weights(&self) -> Vec<f64> {
+        let evidence = self.members.iter().map(|m| m.evidence);
+        let best = evidence.clone().fold(f64::NEG_INFINITY, f64::max);
+        let raw: Vec<f64> = evidence.map(|e| libm::exp(e - best)).collect();
+        let sum: f64 = raw.iter().sum();
+        raw.into_iter().map(|w| w / sum).collect()
+    }
+
+    /// The mean of what the members say.
+    pub fn mean(&self, of: impl Fn(&Member) -> f64) -> f64 {
+        let weights = self.weights();
+        let sum = self.members.iter().zip(weights);
+        sum.map(|(member, weight)| weight * of(member)).sum()
+    }
+
+    /// Mean and deviation of the mixture of what the members say.
+    pub fn strength(&self, of: impl Fn(&Member) -> Strength) -> Strength {
+        let mean = self.mean(|m| of(m).mean);
+        let square = self.mean(|m| {
+            let s = of(m);
+            s.deviation * s.deviation + (s.mean - mean) * (s.mean - mean)
+        });
+        Strength {
+            mean,
+            deviation: libm::sqrt(square),
+        }
+    }
+
+    /// Drops the filters with the least evidence when `matches` reaches a halving. The doubles of
+    /// [`try_points`](Self::try_points) can come late, so the last halving comes again.
+    pub fn halve(&mut self, matches: u64) {
+        let due = HALVINGS.iter().rev().find(|(at, _)| matches >= *at);
+        let Some(&(at, keep)) = due else { return };
+        if !matches.is_multiple_of(at) || self.members.len() <= keep {
+            return;
+        }
+        let mut order: Vec<usize> = (0..self.members.len()).collect();
+        let evidence = |i: &usize| self.members[*i].evidence;
+        order.sort_by(|i, j| evidence(j).total_cmp(&evidence(i)).then(i.cmp(j)));
+        let mut rank = vec![0; order.len()];
+        for (place, &member) in order.iter().enumerate() {
+            rank[member] = place;
+        }
+        let mut places = rank.into_iter();
+        self.members
+            .retain(|_| places.next().is_some_and(|p| p < keep));
+    }
+}
+
+/// What a match tells: its outcome, and its points where it has some.
+#[derive(Clone, Copy, Debug)]
+pub struct Told {
+    /// The outcome.
+    pub outcome: Sight,
+    /// The points.
+    pub points: Option<Sight>,
+}
+
+impl Member {
+    /// The latent difference of a row.
+    pub fn latent(&self, row: &Row) -> Latent {
+        self.filter.latent(row, &self.prior, &mut Vec::new())
+    }
+
+    /// Looks at a match whose columns all have numbers, before learning from it.
+    pub fn look(&mut self, row: &Row) {
+        self.seen = self.filter.latent(row, &self.prior, &mut self.gain);
+    }
+
+    /// Learns from the match looked at; the columns in `still` don't change. A decided outcome is
+    /// evidence; a tie, whose meaning differs from game to game, is none.
+    pub fn learn(&mut self, told: Told, still: &[usize]) {
+        if let Sight::Sign(sign) = told.outcome {
+            let chance = self.seen.chance();
+            let given = if sign > 0.0 { chance } else { 1.0 - chance };
+            self.evidence += libm::log(given.max(1e-12)); // the best can't become impossible
+        }
+        let sight = if self.points { told.points } else { None };
+        let sight = sight.unwrap_or(told.outcome);
+        self.filter.learn(sight, self.seen, &self.gain, still);
+    }
+
+    /// Lets those who play drift, up to what is believed of somebody unknown.
+    pub fn drift(&mut self, columns: impl Iterator<Item = usize>) {
+        let most = self.prior.skill * self.prior.skill;
+        let step = self.prior.drift * self.prior.drift;
+        for column in columns {
+            if self.filter.variance(column) < most {
+                self.filter.widen(column, step);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn evidence_weighs_and_halvings_drop_the_worst() {
+        let mut bank = Bank::default();
+        for (member, evidence) in bank.members.iter_mut().zip([-3.0, -1.0, 0.0, -1.0, -9.0]) {
+            member.evidence = evidence;
+        }
+        let weights = bank.weights();
+        assert!((weights[1] / weights[2] - libm::exp(-1.0)).abs() < 1e-15);
+        assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-15);
+        bank.halve(127);
+        assert_eq!(bank.members.len(), 5);
+        bank.halve(128);
+        let skills = |bank: &Bank| {
+            bank.members
+                .iter()
+                .map(|m| m.prior.skill)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(skills(&bank), [0.2, 0.4, 0.8]);
+        bank.try_points();
+        bank.try_points();
+        assert_eq!(bank.members.len(), 6);
+        bank.halve(4_096);
+        assert_eq!(skills(&bank), [0.4]);
+        assert!(!bank.members[0].points, "the first among equals");
+    }
+}

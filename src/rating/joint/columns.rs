@@ -1,0 +1,184 @@
+//! The columns of the state: whose or what's strength each number is, and the row of a match.
+
+use std::collections::BTreeMap;
+
+use crate::rating::{Game, Player, Roll, Seat};
+
+/// What one column of the state stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Column {
+    /// A player's strength.
+    Skill(Player),
+    /// A player's strength as a commander, on top of playing.
+    Command(Player),
+    /// What being new costs (everyone's alike).
+    Newness,
+    /// One head more than the other team.
+    Size,
+    /// Being with friends.
+    Party,
+    /// Playing side 0 under a ruleset.
+    Side(u32),
+    /// Playing side 0 of a map under a ruleset, on top of the side.
+    SideMap(u32, u32),
+}
+
+/// One match: the columns that take part and by how much. Columns without a number yet apart.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Row {
+    /// Column numbers, each once, with the factors.
+    pub known: Vec<(usize, f64)>,
+    /// Columns nothing was learnt about yet.
+    pub new: Vec<(Column, f64)>,
+}
+
+/// Numbers of columns, and how often each player played.
+#[derive(Clone, Debug, Default)]
+pub struct Columns {
+    skill: Roll<usize>,
+    command: Roll<usize>,
+    shared: BTreeMap<Column, usize>,
+    /// What each number stands for.
+    pub list: Vec<Column>,
+    games: Roll<Career>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Career {
+    games: u32,
+    last: u64,
+}
+
+/// Somebody there for less than this share of a game doesn't make a team bigger.
+const HEAD: f64 = 0.1;
+
+impl Columns {
+    /// The number of a column.
+    pub fn number(&self, column: Column) -> Option<usize> {
+        match column {
+            Column::Skill(player) => self.skill.get(player).copied(),
+            Column::Command(player) => self.command.get(player).copied(),
+            shared => self.shared.get(&shared).copied(),
+        }
+    }
+
+    /// Numbers a new column.
+    pub fn add(&mut self, column: Column) {
+        let number = self.list.len();
+        self.list.push(column);
+        self.place(column, number);
+    }
+
+    fn place(&mut self, column: Column, number: usize) {
+        match column {
+            Column::Skill(player) => *self.skill.enter(player, || number) = number,
+            Column::Command(player) => *self.command.enter(player, || number) = number,
+            shared => {
+                self.shared.insert(shared, number);
+            }
+        }
+    }
+
+    /// Keeps the columns with these numbers (ascending), and numbers them anew.
+    pub fn keep(&mut self, kept: &[usize]) {
+        let list: Vec<Column> = kept.iter().map(|&number| self.list[number]).collect();
+        self.skill = Roll::default();
+        self.command = Roll::default();
+        self.shared.clear();
+        for (number, &column) in list.iter().enumerate() {
+            self.place(column, number);
+        }
+        self.list = list;
+    }
+
+    /// Games somebody has played.
+    pub fn games(&self, player: Player) -> u32 {
+        self.games.get(player).map_or(0, |c| c.games)
+    }
+
+    /// The number of the game somebody last played in.
+    pub fn last_game(&self, player: Player) -> u64 {
+        self.games.get(player).map_or(0, |c| c.last)
+    }
+
+    /// Counts a game for everyone in it.
+    pub fn count(&mut self, game: &Game, number: u64) {
+        for seat in game.seats() {
+            let career = self.games.enter(seat.player, Career::default);
+            if career.last < number || career.games == 0 {
+                career.games += 1;
+                career.last = number;
+            }
+        }
+    }
+
+    /// How new somebody is: 1 in the first game, then falling as the standard error of a mean does.
+    pub fn newness(&self, player: Player) -> f64 {
+        1.0 / libm::sqrt(1.0 + f64::from(self.games(player)))
+    }
+
+    /// The row of team `a` against team `b`.
+    ///
+    /// Whatever belongs to players is divided by √(n/2), n being the players' shares together: the
+    /// noise of a match grows with everyone who is in it, as TrueSkill has it (nβ²), and the state is in
+    /// units where the noise of a match is 1. Sides and heads are effects on the match as a whole.
+    pub fn row(&self, game: &Game, a: usize, b: usize) -> Row {
+        let mut row = Row::default();
+        let both = [(game.team(a), 1.0), (game.team(b), -1.0)];
+        let shares = |team: &[Seat]| team.iter().map(|s| s.share).sum::<f64>();
+        let unit = unit(shares(both[0].0) + shares(both[1].0));
+        let (mut newness, mut heads, mut party) = (0.0, 0.0, 0.0);
+        for (team, sign) in both {
+            for seat in team {
+                let x = sign * unit * seat.share;
+                self.enter(&mut row, Column::Skill(seat.player), x);
+                let command = sign * unit * seat.command;
+                self.enter(&mut row, Column::Command(seat.player), command);
+                newness += x * self.newness(seat.player);
+                heads += if seat.share >= HEAD { sign } else { 0.0 };
+            }
+            party += sign * unit * company(team);
+        }
+        self.enter(&mut row, Column::Newness, newness);
+        self.enter(&mut row, Column::Size, heads);
+        self.enter(&mut row, Column::Party, party);
+        if game.sides && game.teams() == 2 {
+            let side = if a < b { 1.0 } else { -1.0 };
+            self.enter(&mut row, Column::Side(game.ruleset), side);
+            self.enter(&mut row, Column::SideMap(game.ruleset, game.map), side);
+        }
+        row
+    }
+
+    /// Adds to a row; somebody on both teams has one factor.
+    fn enter(&self, row: &mut Row, column: Column, x: f64) {
+        if x == 0.0 {
+            return;
+        }
+        match self.number(column) {
+            Some(number) => add_up(&mut row.known, number, x),
+            None => add_up(&mut row.new, column, x),
+        }
+    }
+}
+
+fn add_up<K: PartialEq>(list: &mut Vec<(K, f64)>, key: K, x: f64) {
+    match list.iter_mut().find(|(k, _)| *k == key) {
+        Some((_, sum)) => *sum += x,
+        None => list.push((key, x)),
+    }
+}
+
+/// What one player's strength counts in a match of `shares` players.
+pub fn unit(shares: f64) -> f64 {
+    libm::sqrt(2.0 / shares.max(1e-3)) // nobody there at all must not divide by zero
+}
+
+/// Friends each has besides themselves, summed up: 2 for a pair, 6 for three.
+fn company(team: &[Seat]) -> f64 {
+    let friends = |seat: &Seat| {
+        let same = team.iter().filter(|s| s.party == seat.party);
+        if seat.party == 0 { 0 } else { same.count() - 1 }
+    };
+    team.iter().map(|s| friends(s) as f64).sum()
+}

@@ -1,0 +1,212 @@
+//! The filter against dense quadrature, and against TrueSkill.
+
+use super::*;
+use crate::rating::System;
+use crate::rating::testing::{game, strengths};
+use crate::rating::{Player, trueskill};
+
+const PRIOR: Prior = Prior {
+    skill: 0.8,
+    drift: 0.0,
+};
+
+/// A filter of players with these means and deviations.
+fn players(strengths: &[(f64, f64)]) -> Filter {
+    let mut filter = Filter::default();
+    for &(mean, deviation) in strengths {
+        filter.add(Strength { mean, deviation });
+    }
+    filter
+}
+
+fn row(factors: &[f64]) -> Row {
+    Row {
+        known: factors.iter().copied().enumerate().collect(),
+        new: vec![],
+    }
+}
+
+fn learn(filter: &mut Filter, factors: &[f64], sight: Sight) {
+    let mut gain = Vec::new();
+    let latent = filter.latent(&row(factors), &PRIOR, &mut gain);
+    filter.learn(sight, latent, &gain, &[]);
+}
+
+/// Means and covariances by summing likelihood times prior density over a grid.
+fn by_quadrature(prior: &Filter, factors: &[f64], sight: Sight) -> (Vec<f64>, Vec<Vec<f64>>) {
+    let n = prior.width();
+    let (mass, first, second) = sums(prior, n, &|x| {
+        let d: f64 = factors.iter().zip(x).map(|(a, x)| a * x).sum();
+        match sight {
+            Sight::Sign(sign) => normal::cdf(sign * d),
+            Sight::Within(margin) => normal::cdf(margin - d) - normal::cdf(-margin - d),
+            Sight::Value(value) => normal::pdf(value - d),
+        }
+    });
+    let mean: Vec<f64> = first.iter().map(|s| s / mass).collect();
+    let covariance = |i: usize, j: usize| second[i][j] / mass - mean[i] * mean[j];
+    let rows = (0..n).map(|i| (0..n).map(|j| covariance(i, j)).collect());
+    (mean.clone(), rows.collect())
+}
+
+type Sums = (f64, Vec<f64>, Vec<Vec<f64>>);
+
+/// Sums over a grid of points of independent standard normals, mapped to the prior by its Cholesky factor.
+fn sums(prior: &Filter, n: usize, likelihood: &dyn Fn(&[f64]) -> f64) -> Sums {
+    const STEPS: usize = 81;
+    const REACH: f64 = 6.0;
+    let factor = cholesky(prior);
+    let axis: Vec<f64> = (0..STEPS)
+        .map(|k| REACH * (2.0 * k as f64 / (STEPS - 1) as f64 - 1.0))
+        .collect();
+    let (mut mass, mut first, mut second) = (0.0, vec![0.0; n], vec![vec![0.0; n]; n]);
+    for point in 0..STEPS.pow(u32::try_from(n).unwrap()) {
+        let z: Vec<f64> = (0..n)
+            .scan(point, |rest, _| {
+                let k = *rest % STEPS;
+                *rest /= STEPS;
+                Some(axis[k])
+            })
+            .collect();
+        let density: f64 = z.iter().map(|z| normal::pdf(*z)).product();
+        let x: Vec<f64> = (0..n)
+            .map(|i| {
+                let shift: f64 = (0..=i).map(|j| factor[i][j] * z[j]).sum();
+                prior.mean(i) + shift
+            })
+            .collect();
+        let weight = density * likelihood(&x);
+        mass += weight;
+        for i in 0..n {
+            first[i] += weight * x[i];
+            for j in 0..n {
+                second[i][j] += weight * x[i] * x[j];
+            }
+        }
+    }
+    (mass, first, second)
+}
+
+fn cholesky(filter: &Filter) -> Vec<Vec<f64>> {
+    let n = filter.width();
+    let mut l = vec![vec![0.0; n]; n];
+    for i in 0..n {
+        for j in 0..=i {
+            let dot: f64 = (0..j).map(|k| l[i][k] * l[j][k]).sum();
+            let rest = filter.covariance[at(i, j)] - dot;
+            l[i][j] = if i == j { rest.sqrt() } else { rest / l[j][j] };
+        }
+    }
+    l
+}
+
+fn agree(filter: &Filter, exact: (Vec<f64>, Vec<Vec<f64>>)) {
+    for i in 0..filter.width() {
+        assert!(
+            (filter.mean(i) - exact.0[i]).abs() < 1e-6,
+            "{filter:?} {exact:?}"
+        );
+        for j in 0..=i {
+            let difference = filter.covariance[at(i, j)] - exact.1[i][j];
+            assert!(difference.abs() < 1e-6, "{i} {j}: {filter:?} {exact:?}");
+        }
+    }
+}
+
+#[test]
+fn two_and_three_players_against_a_dense_posterior() {
+    let starts = [(0.2, 0.9), (-0.1, 0.5), (0.0, 0.7)];
+    let games: [&[f64]; 3] = [&[1.0, -1.0, 0.0], &[0.6, 0.6, -0.8], &[-0.5, 1.0, -0.2]];
+    for n in [2, 3] {
+        for sight in [
+            Sight::Sign(1.0),
+            Sight::Sign(-1.0),
+            Sight::Within(0.4),
+            Sight::Value(0.7),
+        ] {
+            let mut filter = players(&starts[..n]);
+            // Each update is exact in its first two moments, so each is compared on its own,
+            // from the correlated state that the ones before it left.
+            for factors in games {
+                let exact = by_quadrature(&filter, &factors[..n], sight);
+                learn(&mut filter, &factors[..n], sight);
+                agree(&filter, exact);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_fresh_diagonal_is_mean_field_trueskill() {
+    // The noise of a match of n is nβ² in TrueSkill and 1 here, where players count √(2/n): β² = ½.
+    let settings = trueskill::Settings {
+        mean: 0.0,
+        deviation: 0.8,
+        beta: 0.5_f64.sqrt(),
+        drift: 0.0,
+        ties: 0.0,
+    };
+    let match_ = game(&[&[1.0, 1.0], &[1.0, 1.0]], &[0, 1]);
+    let mut closed_form = trueskill::TrueSkill::new(settings);
+    closed_form.update(&match_);
+    let unit = 0.5_f64.sqrt();
+    let mut filter = players(&[(0.0, 0.8); 4]);
+    learn(&mut filter, &[unit, unit, -unit, -unit], Sight::Sign(1.0));
+    for (i, (mean, deviation)) in strengths(&closed_form, &match_).into_iter().enumerate() {
+        let got = filter.strength(i);
+        assert!((got.mean - mean).abs() < 1e-12 && (got.deviation - deviation).abs() < 1e-12);
+    }
+    assert_eq!(closed_form.strength(Player(9)), None);
+}
+
+#[test]
+fn still_columns_stay_and_the_rest_learns_as_if_they_had_not() {
+    let mut filter = players(&[(0.2, 0.9), (-0.1, 0.5), (0.0, 0.7)]);
+    learn(&mut filter, &[1.0, -0.5, 0.3], Sight::Sign(1.0));
+    let (mut free, mut held, before) = (filter.clone(), filter.clone(), filter.clone());
+    let mut gain = Vec::new();
+    let latent = held.latent(&row(&[1.0, -1.0, 1.0]), &PRIOR, &mut gain);
+    held.learn(Sight::Sign(-1.0), latent, &gain, &[0, 2]);
+    learn(&mut free, &[1.0, -1.0, 1.0], Sight::Sign(-1.0));
+    for (i, j) in [(0, 0), (2, 0), (2, 2)] {
+        assert_eq!(held.covariance[at(i, j)], before.covariance[at(i, j)]);
+    }
+    assert_eq!(
+        (held.mean(0), held.mean(2)),
+        (before.mean(0), before.mean(2))
+    );
+    assert_eq!((held.strength(1)), (free.strength(1)));
+    assert_ne!(held.mean(1), before.mean(1));
+    let smallest = cholesky(&held)
+        .iter()
+        .enumerate()
+        .map(|(i, r)| r[i])
+        .fold(1.0, f64::min);
+    assert!(smallest > 0.0, "still a covariance");
+}
+
+#[test]
+fn keeping_columns_keeps_what_is_known_of_them() {
+    let mut filter = players(&[(0.2, 0.9), (-0.1, 0.5), (0.0, 0.7)]);
+    learn(&mut filter, &[1.0, -0.5, 0.3], Sight::Sign(1.0));
+    let before = filter.clone();
+    filter.keep(&[0, 2]);
+    assert_eq!(
+        (filter.strength(0), filter.strength(1)),
+        (before.strength(0), before.strength(2))
+    );
+    assert_eq!(filter.covariance[at(1, 0)], before.covariance[at(2, 0)]);
+}
+
+#[test]
+fn fading_all_the_way_is_the_prior() {
+    let mut filter = players(&[(0.2, 0.9), (-0.1, 0.5)]);
+    learn(&mut filter, &[1.0, -0.5], Sight::Sign(1.0));
+    let second = filter.strength(1);
+    filter.fade(0.0, |i| (i == 0).then_some(0.8));
+    assert_eq!(filter.strength(0), Strength::prior(0.8));
+    assert_eq!(
+        (filter.strength(1), filter.covariance[at(1, 0)]),
+        (second, 0.0)
+    );
+}

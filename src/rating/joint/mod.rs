@@ -1,0 +1,361 @@
+//! `joint`, the default: a probit filter that keeps the full covariance between players.
+//!
+//! A team game tells only of sums: of a team that won, was it this player or that one? A rating
+//! per player, each with an uncertainty of its own, forgets such questions after each match; the
+//! covariance between all of them keeps them open until another lineup answers. The state is a
+//! Gaussian over `columns`: players, commanders, what being new costs, a head more, friends,
+//! sides, and sides of maps. A match is a sparse row a of factors; its latent difference is
+//! d = a·x + N(0, 1), and team a wins when d > 0, so the chance is Φ(a·m / √(1 + a·S·a)). Learning is
+//! moment matching with one rank-1 change of S (`filter`).
+//!
+//! - **Ties** say that |d| was small: within the ε at which as many matches of equals are ties as
+//!   there were. Decided matches count by their sign alone, since ties in real games are no band
+//!   between victory and defeat but whatever the game's rules call one.
+//! - **Points** where there are some: the difference of the teams' √points, which has about the same
+//!   noise whatever the number of points (Anscombe), divided by its own typical size, is taken for d
+//!   itself. This replaces the outcome, which is only its sign.
+//! - **Priors** are weighed by evidence (`bank`), so there is nothing to tune.
+//! - **Beyond [`ACTIVE`] columns** those who have been away longest leave the covariance: what is known
+//!   of them stays, independent of all others, until they return.
+
+mod bank;
+pub(super) mod columns;
+mod filter;
+
+use std::{cmp::Ordering, collections::BTreeMap};
+
+use self::{
+    bank::{Bank, Told},
+    columns::{Column, Columns},
+    filter::{Prior, Sight},
+};
+use super::{Game, Player, Roll, Scale, Strength, System, normal, running::Running};
+
+/// Columns in the covariance at most: 16 MB and about a millisecond a match.
+pub const ACTIVE: usize = 2_000;
+/// How many are left when it was full.
+const AFTER_CLEARING: usize = 1_500;
+
+/// The system.
+#[derive(Clone)]
+pub struct Joint {
+    columns: Columns,
+    bank: Bank,
+    matches: u64,
+    /// Per ruleset.
+    customs: BTreeMap<u32, Customs>,
+    /// What is known of those outside the covariance, one entry per member of the bank.
+    away: Roll<Away>,
+    /// √(n/2), n being the players of a match.
+    crowd: Running,
+    cleared: bool,
+}
+
+/// How matches of a ruleset end.
+#[derive(Clone, Copy, Debug)]
+struct Customs {
+    /// Mean square of points over what was uncertain.
+    points: Running,
+    ties: f64,
+    decided: f64,
+    /// Mean of a·S·a.
+    variance: Running,
+}
+
+impl Default for Customs {
+    /// As if there had been one match with a typical score, 2 : 1, and five outcomes with one tie.
+    fn default() -> Self {
+        Self {
+            points: Running::from(0.1),
+            ties: 1.0,
+            decided: 4.0,
+            variance: Running::from(1.0),
+        }
+    }
+}
+
+/// What is known of somebody outside the covariance.
+#[derive(Clone, Debug)]
+enum Away {
+    /// From elsewhere: the same for every member.
+    Adopted(Strength),
+    /// From before: each member's own, by the bits of its prior and whether it learns from points.
+    Dormant(Vec<((u64, bool), Strength)>),
+}
+
+impl Away {
+    fn fade(&mut self, keep: f64) {
+        if let Away::Dormant(each) = self {
+            for ((skill, _), strength) in each {
+                *strength = strength.faded(keep, Strength::prior(f64::from_bits(*skill)));
+            }
+        }
+    }
+}
+
+impl Joint {
+    /// Nothing seen yet.
+    pub fn new() -> Self {
+        Self {
+            columns: Columns::default(),
+            bank: Bank::default(),
+            matches: 0,
+            customs: BTreeMap::new(),
+            away: Roll::default(),
+            crowd: Running::from(1.0),
+            cleared: false,
+        }
+    }
+
+    /// Gives numbers to all columns of a row that have none.
+    fn admit(&mut self, new: &[(Column, f64)]) {
+        for &(column, _) in new {
+            let away = match column {
+                Column::Skill(player) => self.away.remove(player),
+                _ => None,
+            };
+            for member in &mut self.bank.members {
+                let key = (member.prior.skill.to_bits(), member.points);
+                let fresh = || Strength::prior(member.prior.deviation(column));
+                let start = match &away {
+                    Some(Away::Adopted(strength)) => *strength,
+                    Some(Away::Dormant(each)) => {
+                        let own = each.iter().find(|(k, _)| *k == key);
+                        own.map_or_else(fresh, |(_, strength)| *strength)
+                    }
+                    None => fresh(),
+                };
+                member.filter.add(start);
+            }
+            self.columns.add(column);
+        }
+    }
+
+    /// Learns from one pair of teams.
+    fn compare(&mut self, game: &Game, a: usize, b: usize, result: Ordering) {
+        let mut row = self.columns.row(game, a, b);
+        if !row.new.is_empty() {
+            self.admit(&row.new);
+            row = self.columns.row(game, a, b);
+        }
+        for member in &mut self.bank.members {
+            member.look(&row);
+        }
+        let variance = self.bank.mean(|m| m.seen.variance);
+        let customs = self.customs.entry(game.ruleset).or_default();
+        let told = customs.told(game, a, b, result, variance);
+        if told.points.is_some() {
+            self.bank.try_points();
+        }
+        let still = self.still(game, a, b);
+        for member in &mut self.bank.members {
+            member.learn(told, &still);
+        }
+    }
+
+    /// Columns, ascending, of those who take part without learning.
+    fn still(&self, game: &Game, a: usize, b: usize) -> Vec<usize> {
+        let seats = game.team(a).iter().chain(game.team(b));
+        let players = seats.filter(|s| !s.learns).map(|s| s.player);
+        let columns = players.flat_map(|p| [Column::Skill(p), Column::Command(p)]);
+        let mut still: Vec<usize> = columns.filter_map(|c| self.columns.number(c)).collect();
+        still.sort_unstable();
+        still.dedup();
+        still
+    }
+
+    /// Takes those out of the covariance who have been away longest.
+    fn clear(&mut self) {
+        self.cleared = true;
+        let last_game = |column: &Column| match column {
+            Column::Skill(p) | Column::Command(p) => self.columns.last_game(*p),
+            _ => u64::MAX,
+        };
+        let list = &self.columns.list;
+        let mut kept: Vec<usize> = (0..list.len()).collect();
+        kept.sort_by_key(|&i| (std::cmp::Reverse(last_game(&list[i])), i));
+        let leaving = kept.split_off(AFTER_CLEARING.min(kept.len()));
+        kept.sort_unstable();
+        for number in leaving {
+            if let Column::Skill(player) = list[number] {
+                let members = self.bank.members.iter();
+                let each = members.map(|m| {
+                    let key = (m.prior.skill.to_bits(), m.points);
+                    (key, m.filter.strength(number))
+                });
+                let dormant = Away::Dormant(each.collect());
+                self.away.enter(player, || dormant);
+            }
+        }
+        self.columns.keep(&kept);
+        for member in &mut self.bank.members {
+            member.filter.keep(&kept);
+        }
+    }
+
+    /// What one member knows of somebody, newness not counted.
+    fn skill(&self, member: &bank::Member, player: Player) -> Option<Strength> {
+        if let Some(number) = self.columns.number(Column::Skill(player)) {
+            return Some(member.filter.strength(number));
+        }
+        match self.away.get(player)? {
+            Away::Adopted(strength) => Some(*strength),
+            Away::Dormant(each) => {
+                let key = (member.prior.skill.to_bits(), member.points);
+                let own = each.iter().find(|(k, _)| *k == key);
+                own.map(|(_, strength)| *strength)
+            }
+        }
+    }
+
+    /// What one unit of a shared column is worth.
+    fn effect(&self, column: Column) -> f64 {
+        let number = self.columns.number(column);
+        number.map_or(0.0, |n| self.bank.mean(|m| m.filter.mean(n)))
+    }
+}
+
+impl Default for Joint {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Customs {
+    /// What a match tells about the latent difference, and what it tells about the next ones' customs.
+    fn told(&mut self, game: &Game, a: usize, b: usize, result: Ordering, variance: f64) -> Told {
+        self.variance.add(variance);
+        let outcome = match result {
+            Ordering::Less => Sight::Sign(1.0),
+            Ordering::Greater => Sight::Sign(-1.0),
+            Ordering::Equal => Sight::Within(self.tie_margin()),
+        };
+        match result {
+            Ordering::Equal => self.ties += 1.0,
+            _ => self.decided += 1.0,
+        }
+        let points = game.scores.get(a).zip(game.scores.get(b)).map(|(x, y)| {
+            let difference = anscombe(*x) - anscombe(*y);
+            self.points.add(difference * difference / (1.0 + variance));
+            Sight::Value(difference / libm::sqrt(self.points.mean()))
+        });
+        Told { outcome, points }
+    }
+
+    /// The ε at which matches of typical uncertainty are ties as often as matches were.
+    fn tie_margin(&self) -> f64 {
+        let share = self.ties / (self.ties + self.decided);
+        normal::quantile(0.5 + 0.5 * share) * libm::sqrt(1.0 + self.variance.mean())
+    }
+}
+
+/// Anscombe's transform: counts of any size have about the same noise after it.
+fn anscombe(points: f64) -> f64 {
+    libm::sqrt(points.max(0.0) + 0.375)
+}
+
+impl System for Joint {
+    fn beats(&self, game: &Game, a: usize, b: usize) -> f64 {
+        let mut row = self.columns.row(game, a, b);
+        let mut away = Vec::new();
+        row.new.retain(|&(column, x)| match column {
+            Column::Skill(player) if self.away.get(player).is_some() => {
+                away.push((player, x));
+                false
+            }
+            _ => true,
+        });
+        self.bank.mean(|member| {
+            let mut latent = member.latent(&row);
+            for &(player, x) in &away {
+                if let Some(s) = self.skill(member, player) {
+                    latent.mean += x * s.mean;
+                    latent.variance += (x * s.deviation) * (x * s.deviation);
+                }
+            }
+            latent.chance()
+        })
+    }
+
+    fn update(&mut self, game: &Game) {
+        let pairs = game.neighbours();
+        if pairs.is_empty() {
+            return;
+        }
+        self.matches += 1;
+        let skill = |p| self.columns.number(Column::Skill(p));
+        let mut playing: Vec<usize> = game
+            .seats()
+            .iter()
+            .filter_map(|s| skill(s.player))
+            .collect();
+        playing.sort_unstable();
+        playing.dedup();
+        for member in &mut self.bank.members {
+            member.drift(playing.iter().copied());
+        }
+        let shares: f64 = game.seats().iter().map(|s| s.share).sum();
+        let of_two = 2.0 * shares / game.teams() as f64;
+        self.crowd.add(1.0 / columns::unit(of_two));
+        for (a, b, result) in pairs {
+            self.compare(game, a, b, result);
+        }
+        self.columns.count(game, self.matches);
+        self.bank.halve(self.matches);
+        if self.columns.list.len() > ACTIVE {
+            self.clear();
+        }
+    }
+
+    fn strength(&self, player: Player) -> Option<Strength> {
+        self.skill(&self.bank.members[0], player)?;
+        let newness = self.effect(Column::Newness) * self.columns.newness(player);
+        let of = |member: &bank::Member| {
+            let fresh = Strength::prior(member.prior.skill);
+            self.skill(member, player).unwrap_or(fresh)
+        };
+        let mut strength = self.bank.strength(of);
+        strength.mean += newness;
+        Some(strength)
+    }
+
+    fn scale(&self) -> Scale {
+        Scale::Strengths {
+            newcomer: self.effect(Column::Newness),
+            one_more: self.effect(Column::Size) * self.crowd.mean(),
+        }
+    }
+
+    fn adopt(&mut self, player: Player, known: Strength) {
+        if self.columns.number(Column::Skill(player)).is_none() {
+            self.away.enter(player, || Away::Adopted(known));
+        }
+    }
+
+    fn new_season(&mut self, keep: f64) {
+        for away in self.away.values_mut() {
+            away.fade(keep);
+        }
+        let list = &self.columns.list;
+        for member in &mut self.bank.members {
+            let prior: Prior = member.prior;
+            member.filter.fade(keep, |number| match list[number] {
+                column @ (Column::Skill(_) | Column::Command(_)) => Some(prior.deviation(column)),
+                _ => None,
+            });
+        }
+    }
+
+    fn boxed_clone(&self) -> Box<dyn System> {
+        Box::new(self.clone())
+    }
+
+    fn remark(&self) -> Option<String> {
+        self.cleared.then(|| {
+            format!("over {ACTIVE} columns: those away longest are rated without their covariances")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

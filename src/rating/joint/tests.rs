@@ -1,0 +1,123 @@
+//! The whole system on games with a known truth.
+
+use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
+
+use super::*;
+use crate::rating::{Seat, testing::game};
+
+/// Matches of `size` against `size` out of `players`, whose strengths go evenly from −1 to 1.
+fn history(players: u32, size: usize, matches: usize, edge: f64) -> Vec<Game> {
+    let mut random = ChaCha8Rng::seed_from_u64(7);
+    let truth = |p: u32| 2.0 * f64::from(p) / f64::from(players - 1) - 1.0;
+    let one = |_| {
+        let mut pool: Vec<u32> = (0..players).collect();
+        let drawn: Vec<u32> = (0..2 * size)
+            .map(|_| pool.swap_remove(random.random_range(0..pool.len())))
+            .collect();
+        let seat = |(i, p): (usize, &u32)| Seat::new(Player(*p), u16::from(i >= size));
+        let seats: Vec<Seat> = drawn.iter().enumerate().map(seat).collect();
+        let sign = |s: &Seat| if s.team == 0 { 1.0 } else { -1.0 };
+        let difference: f64 = seats.iter().map(|s| sign(s) * truth(s.player.0)).sum();
+        let chance = normal::cdf(difference / libm::sqrt(size as f64) + edge);
+        let won = random.random_bool(chance);
+        let mut game = Game::new(seats);
+        game.places = if won { vec![0, 1] } else { vec![1, 0] };
+        game.sides = edge != 0.0;
+        game
+    };
+    (0..matches).map(one).collect()
+}
+
+fn learnt(games: &[Game]) -> Joint {
+    let mut system = Joint::new();
+    games.iter().for_each(|game| system.update(game));
+    system
+}
+
+#[test]
+fn it_finds_the_order_and_the_spread() {
+    let system = learnt(&history(16, 4, 1_500, 0.0));
+    let means: Vec<f64> = (0..16)
+        .map(|p| system.strength(Player(p)).unwrap().mean)
+        .collect();
+    let truth = |p: usize| 2.0 * p as f64 / 15.0 - 1.0;
+    let mean = means.iter().sum::<f64>() / 16.0;
+    let errors = means.iter().enumerate().map(|(p, m)| m - mean - truth(p));
+    let square: f64 = errors.map(|e| e * e).sum::<f64>() / 16.0;
+    assert!(square.sqrt() < 0.25, "{means:?}"); // of strengths that differ by 0.6
+    assert_eq!(system.bank.members.len(), 2);
+}
+
+#[test]
+fn it_finds_the_side() {
+    let system = learnt(&history(16, 4, 1_000, 0.5));
+    let side = system.effect(Column::Side(0)) + system.effect(Column::SideMap(0, 0));
+    assert!((side - 0.5).abs() < 0.15, "{side}");
+}
+
+#[test]
+fn the_two_views_of_a_match_agree() {
+    let games = history(16, 4, 100, 0.4);
+    let system = learnt(&games);
+    for game in &games {
+        let (one, other) = (system.beats(game, 0, 1), system.beats(game, 1, 0));
+        assert!((one + other - 1.0).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn points_are_tried_only_where_there_are_some_and_win_where_they_tell_more() {
+    let mut games = history(16, 4, 130, 0.0);
+    assert!(learnt(&games).bank.members.iter().all(|m| !m.points));
+    for game in &mut games {
+        game.scores = game.places.iter().map(|p| f64::from(1 - p) * 3.0).collect();
+    }
+    let system = learnt(&games);
+    assert!(system.bank.members.iter().any(|m| m.points));
+    assert_eq!(system.bank.members.len(), 3);
+}
+
+#[test]
+fn those_away_longest_leave_and_are_known_when_they_return() {
+    let mut system = Joint::new();
+    let pair = |p: u32| {
+        let seats = vec![Seat::new(Player(p), 0), Seat::new(Player(p + 1), 1)];
+        let mut game = Game::new(seats);
+        game.places = vec![0, 1];
+        game
+    };
+    let first = pair(0);
+    system.update(&first);
+    let known = system.strength(Player(0)).unwrap();
+    let mut p = 2;
+    while system.columns.list.len() < ACTIVE - 1 {
+        system.update(&pair(p));
+        p += 2;
+    }
+    assert_eq!(system.remark(), None);
+    system.update(&pair(p));
+    system.update(&pair(p + 2));
+    assert!(system.remark().is_some() && system.columns.list.len() <= AFTER_CLEARING + 2);
+    assert_eq!(system.columns.number(Column::Skill(Player(0))), None);
+    let away = system.strength(Player(0)).unwrap();
+    assert!(away.mean > 0.0 && away.deviation > 0.0 && known.mean > 0.0);
+    let without_covariance = system.beats(&first, 0, 1);
+    assert!(without_covariance > 0.5);
+    system.update(&first);
+    assert!(system.columns.number(Column::Skill(Player(0))).is_some());
+    assert!(system.beats(&first, 0, 1) > without_covariance);
+}
+
+#[test]
+fn a_game_of_many_teams_orders_them() {
+    let one: &[f64] = &[1.0];
+    let order = game(&[one; 4], &[2, 0, 3, 1]);
+    let system = learnt(&vec![order.clone(); 20]);
+    let means: Vec<f64> = (0..4)
+        .map(|p| system.strength(Player(p)).unwrap().mean)
+        .collect();
+    assert!(means[1] > means[3] && means[3] > means[0] && means[0] > means[2]);
+    let chances = crate::rating::chances(&system, &order);
+    assert!((chances.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+    assert!(chances[1] > chances[3] && chances[3] > chances[0]);
+}

@@ -1,0 +1,189 @@
+//! Rating systems: what finished games say about who is how strong.
+//!
+//! One file per system behind the small trait [`System`], and one registry, [`SystemName`]. A system
+//! sees games only as [`Game`]: dense player numbers, time shares, sides and results; who the players
+//! are, which ruleset a game belongs to and whether it counts at all is decided in `history`.
+//!
+//! Everything in here is a pure function of the games given, in their order: no clock, no files, no
+//! randomness, and no sum whose order depends on a hash map or on threads, so that the same games
+//! give the same bits everywhere. Entry point: [`SystemName::build`].
+
+pub mod elo;
+mod game;
+pub mod glicko2;
+pub mod hive;
+pub mod hive_history;
+pub mod joint;
+pub mod normal;
+pub mod presence;
+mod roll;
+mod running;
+pub mod scoreboard;
+mod slope;
+mod strength;
+#[cfg(test)]
+mod testing;
+pub mod trueskill;
+pub mod weng_lin;
+
+use std::fmt;
+
+pub use game::{Game, Player, Seat, Tally};
+pub use roll::Roll;
+pub use strength::{Scale, Strength};
+
+/// A rating system: predicts a lineup, learns from one finished game at a time, and knows each
+/// player's strength.
+pub trait System: Send + Sync {
+    /// The chance, in 0 to 1, that team `a` of a game beats team `b`, given that one of them does.
+    /// Looks at the seats, the map and the sides, and at nothing that tells how the game went.
+    fn beats(&self, game: &Game, a: usize, b: usize) -> f64;
+
+    /// Learns from a game. Games come in time order.
+    fn update(&mut self, game: &Game);
+
+    /// What is known of a player, in the units of [`scale`](Self::scale). `None` for a player this
+    /// system has not seen.
+    fn strength(&self, player: Player) -> Option<Strength>;
+
+    /// The units of strengths.
+    fn scale(&self) -> Scale;
+
+    /// Somebody about to play here for the first time, known from other rulesets. The same system
+    /// rated them there, so the units are the same.
+    fn adopt(&mut self, player: Player, known: Strength);
+
+    /// A new season: everyone keeps this share (0 to 1) of what sets them apart from a newcomer, and
+    /// becomes as much more uncertain.
+    fn new_season(&mut self, keep: f64);
+
+    /// The same system with a life of its own.
+    fn boxed_clone(&self) -> Box<dyn System>;
+
+    /// Something an operator should know about how this system is doing.
+    fn remark(&self) -> Option<String> {
+        None
+    }
+}
+
+/// Every team's chance to come first, summing to 1: for two teams what [`System::beats`] says, for more
+/// the mean of each against every other.
+pub fn chances(system: &dyn System, game: &Game) -> Vec<f64> {
+    let teams = game.teams();
+    let mut chances = vec![0.0; teams];
+    for a in 0..teams {
+        for b in a + 1..teams {
+            let chance = system.beats(game, a, b);
+            chances[a] += chance;
+            chances[b] += 1.0 - chance;
+        }
+    }
+    let pairs = (teams * teams.saturating_sub(1) / 2).max(1) as f64;
+    chances.iter().map(|sum| sum / pairs).collect()
+}
+
+/// The registry: every system there is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SystemName {
+    /// Full covariance between players: [`joint`].
+    Joint,
+    /// Shares of being on the team as it scores: [`presence`].
+    #[default]
+    Presence,
+    /// Elo for teams, of World of Tanks Blitz: [`elo`].
+    Elo,
+    /// Logistic regression by gradient, of Natural Selection 2: [`hive`].
+    Hive,
+    /// The same solved over the whole history: [`hive_history`].
+    HiveHistory,
+    /// Glicko-2 with a composite opponent: [`glicko2`].
+    Glicko2,
+    /// TrueSkill: [`trueskill`].
+    TrueSkill,
+    /// Weng and Lin's Plackett-Luce: [`weng_lin`].
+    PlackettLuce,
+    /// Weng and Lin's Thurstone-Mosteller: [`weng_lin`].
+    ThurstoneMosteller,
+    /// Mean scoreboard position, of Sector's Edge: [`scoreboard`].
+    Scoreboard,
+}
+
+impl SystemName {
+    /// All of them, in the order of tables.
+    pub const ALL: [SystemName; 10] = [
+        SystemName::Joint,
+        SystemName::Presence,
+        SystemName::Elo,
+        SystemName::Hive,
+        SystemName::HiveHistory,
+        SystemName::Glicko2,
+        SystemName::TrueSkill,
+        SystemName::PlackettLuce,
+        SystemName::ThurstoneMosteller,
+        SystemName::Scoreboard,
+    ];
+
+    /// The word for it in the configuration and in tables.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            SystemName::Joint => "joint",
+            SystemName::Presence => "presence",
+            SystemName::Elo => "elo",
+            SystemName::Hive => "hive",
+            SystemName::HiveHistory => "hive-history",
+            SystemName::Glicko2 => "glicko2",
+            SystemName::TrueSkill => "trueskill",
+            SystemName::PlackettLuce => "weng-lin-pl",
+            SystemName::ThurstoneMosteller => "weng-lin-tm",
+            SystemName::Scoreboard => "scoreboard",
+        }
+    }
+
+    /// The system a word means.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|name| name.as_str() == word)
+    }
+
+    /// A system that has seen nothing yet.
+    pub fn build(self, settings: &Settings) -> Box<dyn System> {
+        match self {
+            SystemName::Joint => Box::new(joint::Joint::new()),
+            SystemName::Presence => Box::new(presence::PresenceSystem::new(settings.presence)),
+            SystemName::Elo => Box::new(elo::Elo::new(settings.elo)),
+            SystemName::Hive => Box::new(hive::Hive::new(settings.hive)),
+            SystemName::HiveHistory => Box::new(hive_history::HiveHistory::new()),
+            SystemName::Glicko2 => Box::new(glicko2::Glicko2::new()),
+            SystemName::TrueSkill => Box::new(trueskill::TrueSkill::new(settings.trueskill)),
+            SystemName::PlackettLuce => {
+                Box::new(weng_lin::WengLin::new(weng_lin::Model::PlackettLuce))
+            }
+            SystemName::ThurstoneMosteller => {
+                Box::new(weng_lin::WengLin::new(weng_lin::Model::ThurstoneMosteller))
+            }
+            SystemName::Scoreboard => Box::new(scoreboard::Scoreboard::new(settings.scoreboard)),
+        }
+    }
+}
+
+impl fmt::Display for SystemName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Which system, and the settings of each. Plain data; the caller has checked the ranges.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Settings {
+    /// The system in use.
+    pub system: SystemName,
+    /// Settings of `presence`.
+    pub presence: presence::Settings,
+    /// Settings of `elo`.
+    pub elo: elo::Settings,
+    /// Settings of `hive`.
+    pub hive: hive::Settings,
+    /// Settings of `trueskill`.
+    pub trueskill: trueskill::Settings,
+    /// Settings of `scoreboard`.
+    pub scoreboard: scoreboard::Settings,
+}

@@ -1,0 +1,401 @@
+//! `presence`: being on the team as it scores, against being on it as it is scored against.
+//!
+//! The system of the UT2004 balancing page: in a game type like Capture the Flag kills say little, but
+//! the points a team makes while somebody is on it say much. For each game F counts the points
+//! scored by a player's team while they were on it, A those scored against it meanwhile. Over the
+//! last [`window`](Settings::window) games, j games ago counting 0.5^(j / half-life), the weight is
+//!
+//! ```text
+//! 100 · (ΣF + prior/2) / (ΣF + ΣA + prior)
+//! ```
+//!
+//! The prior pulls newcomers to 50: with 4 points, one 3:0 win reads 71, ten of them 94.
+//! In a game without teams F are kills and A deaths.
+
+use std::collections::VecDeque;
+
+use super::{
+    Game, Player, Roll, Scale, Strength, System,
+    slope::{Slope, edge},
+};
+use crate::domain::{MatchRecord, Outcome, Participant, Scoring};
+
+/// The tunable part of the formula.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Games looked back at, 1 or more.
+    pub window: usize,
+    /// Games after which one counts half, above 0.
+    pub half_life: f64,
+    /// Imagined points, half scored and half conceded, 0 or more.
+    pub prior: f64,
+}
+
+/// 30 games are the page's experience; 10 and 4 make weights move at once for a newcomer and by a few
+/// points a game for a regular.
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            window: 30,
+            half_life: 10.0,
+            prior: 4.0,
+        }
+    }
+}
+
+/// Points a player's teams scored and conceded while they were on them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Points {
+    /// F of the page, 0 or more.
+    pub scored: f64,
+    /// A of the page, 0 or more.
+    pub conceded: f64,
+}
+
+/// F and A of every participant of a game, in the order of the record.
+///
+/// A stay counts an event at its first millisecond and not one at its last, except that the game's
+/// very last instant belongs to whoever was there to the end: the capture that ends a game has the
+/// time of that end. A team's points that no event tells are spread evenly over the play time. Events
+/// that tell *more* than the final score are scaled down to it. A sum below nothing (a game that
+/// takes points away) counts as nothing. A victory of which no points are known is a point. Expects a record that passes [`MatchRecord::check`].
+///
+/// Complexity: O((events + stays) · teams + stays · log events).
+pub fn points(record: &MatchRecord, scoring: Scoring) -> Vec<Points> {
+    if scoring == Scoring::Frags {
+        let frags = record.participants.iter().map(|p| Points {
+            scored: p.kills.into(),
+            conceded: p.deaths.into(),
+        });
+        return frags.collect();
+    }
+    let course = Course::of(record);
+    let of_one = |p| course.points_of(p);
+    record.participants.iter().map(of_one).collect()
+}
+
+/// How each team's score came about.
+struct Course<'a> {
+    record: &'a MatchRecord,
+    /// Per team: untold points per millisecond.
+    rate: Vec<f64>,
+    /// Per event, and behind the last: what each team had been told to score before it.
+    before: Vec<Vec<f64>>,
+}
+
+impl<'a> Course<'a> {
+    fn of(record: &'a MatchRecord) -> Self {
+        let scores = final_scores(record);
+        let mut told = vec![0.0; scores.len()];
+        for event in &record.events {
+            told[usize::from(event.team)] += event.points;
+        }
+        // At least a millisecond, so that a game of no length divides by something.
+        let millis = record.millis().max(1) as f64;
+        let pairs = || scores.iter().zip(&told);
+        let rate = pairs().map(|(score, told)| (score - told).max(0.0) / millis);
+        let scale = pairs().map(|(&score, &told)| {
+            if told > score && told > 0.0 {
+                score.max(0.0) / told
+            } else {
+                1.0
+            }
+        });
+        let scale: Vec<f64> = scale.collect();
+        let mut before = vec![vec![0.0; scores.len()]];
+        for event in &record.events {
+            let team = usize::from(event.team);
+            let mut sums = before[before.len() - 1].clone();
+            sums[team] += event.points * scale[team];
+            before.push(sums);
+        }
+        Self {
+            record,
+            rate: rate.collect(),
+            before,
+        }
+    }
+
+    fn points_of(&self, participant: &Participant) -> Points {
+        let end = self.record.millis();
+        let events = &self.record.events;
+        let mut sum = Points::default();
+        for stay in &participant.presence {
+            let millis = stay.span.millis() as f64;
+            let first = events.partition_point(|e| e.at < stay.span.from);
+            let after = |at| at < stay.span.to || (at == end && stay.span.to == end);
+            let behind = events.partition_point(|e| after(e.at)).max(first);
+            for (team, rate) in self.rate.iter().enumerate() {
+                let told = self.before[behind][team] - self.before[first][team];
+                let side = if team == usize::from(stay.team) {
+                    &mut sum.scored
+                } else {
+                    &mut sum.conceded
+                };
+                *side += rate * millis + told;
+            }
+        }
+        Points {
+            scored: sum.scored.max(0.0),
+            conceded: sum.conceded.max(0.0),
+        }
+    }
+}
+
+/// The final scores. Where a winner is known and no points are, the victory is a point.
+fn final_scores(record: &MatchRecord) -> Vec<f64> {
+    let mut scores = record.scores.clone();
+    if let Outcome::Won(team) = record.outcome
+        && scores.iter().all(|score| *score == 0.0)
+        && record.events.is_empty()
+    {
+        scores[usize::from(team)] = 1.0;
+    }
+    scores
+}
+
+/// The weight of a player whose last games, newest first, went like this. 0 to 100.
+pub fn weight(newest_first: impl Iterator<Item = Points>, settings: &Settings) -> f64 {
+    let mut sum = Points::default();
+    for (ago, points) in newest_first.take(settings.window).enumerate() {
+        let recency = libm::exp2(-(ago as f64) / settings.half_life);
+        sum.scored += recency * points.scored;
+        sum.conceded += recency * points.conceded;
+    }
+    let all = sum.scored + sum.conceded + settings.prior;
+    if all > 0.0 {
+        (100.0 * (sum.scored + settings.prior / 2.0) / all).clamp(0.0, 100.0)
+    } else {
+        50.0 // no prior and no points: nothing is known
+    }
+}
+
+/// The system: each player's last games.
+#[derive(Clone, Debug)]
+pub struct PresenceSystem {
+    settings: Settings,
+    /// Newest first, at most `window` of them.
+    games: Roll<VecDeque<Points>>,
+    slope: Slope,
+}
+
+impl PresenceSystem {
+    /// Nobody has played yet.
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            games: Roll::default(),
+            slope: Slope::default(),
+        }
+    }
+
+    fn weight(&self, player: Player) -> Option<f64> {
+        let games = self.games.get(player)?;
+        Some(weight(games.iter().copied(), &self.settings))
+    }
+}
+
+impl System for PresenceSystem {
+    fn beats(&self, game: &Game, a: usize, b: usize) -> f64 {
+        self.slope.chance(edge(game, a, b, |p| self.weight(p)))
+    }
+
+    fn update(&mut self, game: &Game) {
+        for (a, b, result) in game.neighbours() {
+            let edge = edge(game, a, b, |p| self.weight(p));
+            self.slope.learn(edge, result);
+        }
+        for tally in game.tallies.iter().filter(|t| t.learns) {
+            let games = self.games.enter(tally.player, VecDeque::new);
+            games.push_front(Points {
+                scored: tally.scored,
+                conceded: tally.conceded,
+            });
+            games.truncate(self.settings.window);
+        }
+    }
+
+    fn strength(&self, player: Player) -> Option<Strength> {
+        self.weight(player).map(|mean| Strength {
+            mean,
+            deviation: 0.0,
+        })
+    }
+
+    fn scale(&self) -> Scale {
+        Scale::Weights
+    }
+
+    /// The formula's prior is 50, whatever is known from elsewhere.
+    fn adopt(&mut self, _: Player, _: Strength) {}
+
+    /// Fewer points known are more uncertain, and nearer to the prior.
+    fn new_season(&mut self, keep: f64) {
+        for points in self.games.values_mut().flatten() {
+            points.scored *= keep;
+            points.conceded *= keep;
+        }
+    }
+
+    fn boxed_clone(&self) -> Box<dyn System> {
+        Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::{Kind, PlayerKey, Presence, ScoreEvent, Span, Timestamp};
+
+    fn stays(id: &str, stays: &[(u8, u64, u64)]) -> Participant {
+        let stay = |&(team, from, to)| Presence {
+            team,
+            span: Span { from, to },
+        };
+        Participant {
+            key: PlayerKey {
+                kind: Kind::Human,
+                id: id.into(),
+            },
+            name: id.into(),
+            presence: stays.iter().map(stay).collect(),
+            points: None,
+            kills: 0,
+            deaths: 0,
+            roles: vec![],
+            party: None,
+        }
+    }
+
+    fn game(
+        scores: &[f64],
+        participants: Vec<Participant>,
+        events: &[(u64, u8, f64)],
+    ) -> MatchRecord {
+        let event = |&(at, team, points)| ScoreEvent {
+            at,
+            team,
+            points,
+            by: None,
+        };
+        let record = MatchRecord {
+            server: String::new(),
+            start: Timestamp(0),
+            end: Timestamp(1_000),
+            clock: None,
+            map: "m".into(),
+            game_type: "ctf".into(),
+            mode: String::new(),
+            mutators: vec![],
+            scores: scores.to_vec(),
+            outcome: MatchRecord::outcome_of(scores),
+            participants,
+            events: events.iter().map(event).collect(),
+        };
+        assert_eq!(record.check(), Ok(()));
+        record
+    }
+
+    fn told(record: &MatchRecord) -> Vec<(f64, f64)> {
+        let points = points(record, Scoring::TeamPoints);
+        points.iter().map(|p| (p.scored, p.conceded)).collect()
+    }
+
+    #[test]
+    fn joins_leaves_and_team_changes_count_by_the_intervals() {
+        let record = game(
+            &[3.0, 2.0],
+            vec![
+                stays("all of it", &[(0, 0, 1_000)]),
+                stays("late", &[(1, 500, 1_000)]),
+                stays("changed", &[(0, 0, 300), (1, 300, 900)]),
+                stays("away meanwhile", &[(0, 0, 100), (0, 901, 1_000)]),
+            ],
+            &[
+                (100, 0, 1.0),
+                (300, 1, 1.0),
+                (600, 0, 1.0),
+                (900, 1, 1.0),
+                (1_000, 0, 1.0),
+            ],
+        );
+        assert_eq!(
+            told(&record),
+            [(3.0, 2.0), (1.0, 2.0), (2.0, 1.0), (1.0, 0.0)]
+        );
+    }
+
+    #[test]
+    fn untold_points_are_spread_over_the_play_time() {
+        let players = || {
+            vec![
+                stays("all of it", &[(0, 0, 1_000)]),
+                stays("a quarter", &[(1, 750, 1_000)]),
+            ]
+        };
+        let log_without_events = game(&[4.0, 8.0], players(), &[]);
+        assert_eq!(told(&log_without_events), [(4.0, 8.0), (2.0, 1.0)]);
+        let half_told = game(&[4.0, 8.0], players(), &[(10, 1, 4.0)]);
+        assert_eq!(told(&half_told), [(4.0, 8.0), (1.0, 1.0)]);
+    }
+
+    #[test]
+    fn too_much_told_is_scaled_and_negative_points_count_nothing() {
+        let players = || vec![stays("a", &[(0, 0, 1_000)]), stays("b", &[(1, 0, 500)])];
+        let twice = game(&[1.0, 0.0], players(), &[(10, 0, 1.0), (900, 0, 1.0)]);
+        assert_eq!(told(&twice), [(1.0, 0.0), (0.0, 0.5)]);
+        let suicides = game(&[-2.0, 3.0], players(), &[(10, 0, -2.0)]);
+        assert_eq!(told(&suicides), [(0.0, 3.0), (1.5, 0.0)]);
+    }
+
+    #[test]
+    fn a_bare_victory_is_a_point() {
+        let players = vec![stays("a", &[(0, 0, 500)]), stays("b", &[(1, 0, 1_000)])];
+        let mut record = game(&[0.0, 0.0], players, &[]);
+        assert_eq!(told(&record), [(0.0, 0.0), (0.0, 0.0)]);
+        record.outcome = Outcome::Won(1);
+        assert_eq!(told(&record), [(0.0, 0.5), (1.0, 0.0)]);
+    }
+
+    #[test]
+    fn every_other_team_scores_against() {
+        let players = vec![stays("a", &[(0, 0, 1_000)]), stays("c", &[(2, 0, 1_000)])];
+        let record = game(
+            &[1.0, 2.0, 4.0],
+            players,
+            &[(1, 0, 1.0), (2, 1, 2.0), (3, 2, 4.0)],
+        );
+        assert_eq!(told(&record), [(1.0, 6.0), (4.0, 3.0)]);
+    }
+
+    #[test]
+    fn without_teams_frags_and_deaths_count() {
+        let mut record = game(&[], vec![stays("a", &[(0, 0, 1_000)])], &[]);
+        record.participants[0].kills = 7;
+        record.participants[0].deaths = 3;
+        let frags = Points {
+            scored: 7.0,
+            conceded: 3.0,
+        };
+        assert_eq!(points(&record, Scoring::Frags), [frags]);
+    }
+
+    #[test]
+    fn the_weight_by_hand() {
+        let settings = Settings {
+            window: 2,
+            half_life: 1.0,
+            prior: 4.0,
+        };
+        let games = [(3.0, 0.0), (0.0, 2.0), (0.0, 100.0)];
+        let games = games.map(|(scored, conceded)| Points { scored, conceded });
+        // F = 3, A = 2/2, and the third game is out of the window: 100 · (3 + 2) / (3 + 1 + 4).
+        assert_eq!(weight(games.into_iter(), &settings), 62.5);
+        assert_eq!(weight([].into_iter(), &settings), 50.0);
+        let no_prior = Settings {
+            prior: 0.0,
+            ..settings
+        };
+        assert_eq!(weight([].into_iter(), &no_prior), 50.0);
+    }
+}

@@ -1,0 +1,55 @@
+//! A table by dense player number.
+
+use super::Player;
+
+/// One `T` for each player that has been seen.
+#[derive(Clone, Debug)]
+pub struct Roll<T>(Vec<Option<T>>);
+
+impl<T> Default for Roll<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T> Roll<T> {
+    /// What is known of a player.
+    pub fn get(&self, player: Player) -> Option<&T> {
+        self.0.get(player.index())?.as_ref()
+    }
+
+    /// What is known of a player.
+    pub fn get_mut(&mut self, player: Player) -> Option<&mut T> {
+        self.0.get_mut(player.index())?.as_mut()
+    }
+
+    /// Who has been seen, by number.
+    pub fn players(&self) -> impl Iterator<Item = Player> {
+        let seen = (0..).zip(&self.0).filter(|(_, known)| known.is_some());
+        seen.map(|(number, _)| Player(number))
+    }
+
+    /// What is known of a player, beginning with `first`.
+    pub fn enter(&mut self, player: Player, first: impl FnOnce() -> T) -> &mut T {
+        let index = player.index();
+        if index >= self.0.len() {
+            self.0.resize_with(index + 1, || None);
+        }
+        self.0[index].get_or_insert_with(first)
+    }
+
+    /// Forgets a player.
+    pub fn remove(&mut self, player: Player) -> Option<T> {
+        self.0.get_mut(player.index())?.take()
+    }
+
+    /// Everyone, by number.
+    pub fn values(&self) -> impl Iterator<Item = &T> {
+        self.0.iter().flatten()
+    }
+
+    /// Everyone, by number.
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.0.iter_mut().flatten()
+    }
+}

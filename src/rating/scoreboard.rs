@@ -1,0 +1,145 @@
+//! `scoreboard`: Sector's Edge's pubPower, the mean scoreboard position over the last matches.
+//!
+//! Positions are counted from below over all players of a match: the last of n has 1/n of the maximum,
+//! the first all of it; those with equal points share the mean of their positions. The page's maximum
+//! differs by mode (6, 16 or 24) because its powers are compared within a mode only; as weights they
+//! are in percent of the maximum, whatever it is.
+
+use std::collections::VecDeque;
+
+use super::{
+    Game, Player, Roll, Scale, Strength, System, Tally,
+    slope::{Slope, edge},
+};
+
+/// Settings of the formula.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Matches looked back at, 1 or more.
+    pub window: usize,
+}
+
+/// The page's 50 matches.
+impl Default for Settings {
+    fn default() -> Self {
+        Self { window: 50 }
+    }
+}
+
+/// The system.
+#[derive(Clone, Debug)]
+pub struct Scoreboard {
+    settings: Settings,
+    /// Positions in percent, newest first.
+    positions: Roll<VecDeque<f64>>,
+    slope: Slope,
+}
+
+impl Scoreboard {
+    /// Nobody has played yet.
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            positions: Roll::default(),
+            slope: Slope::default(),
+        }
+    }
+
+    fn weight(&self, player: Player) -> Option<f64> {
+        let positions = self.positions.get(player)?;
+        Some(positions.iter().sum::<f64>() / positions.len() as f64)
+    }
+}
+
+/// Everyone's position in percent, in the order of the tallies; those without points have none.
+fn positions(tallies: &[Tally]) -> Vec<Option<f64>> {
+    let mut points: Vec<f64> = tallies.iter().filter_map(|t| t.points).collect();
+    points.sort_by(f64::total_cmp);
+    let position = |own: f64| {
+        let below = points.partition_point(|p| *p < own);
+        let up_to = points.partition_point(|p| *p <= own);
+        // The mean of the positions below + 1 to up_to.
+        100.0 * (below + 1 + up_to) as f64 / 2.0 / points.len() as f64
+    };
+    tallies.iter().map(|t| t.points.map(position)).collect()
+}
+
+impl System for Scoreboard {
+    fn beats(&self, game: &Game, a: usize, b: usize) -> f64 {
+        self.slope.chance(edge(game, a, b, |p| self.weight(p)))
+    }
+
+    fn update(&mut self, game: &Game) {
+        for (a, b, result) in game.neighbours() {
+            let edge = edge(game, a, b, |p| self.weight(p));
+            self.slope.learn(edge, result);
+        }
+        for (tally, position) in game.tallies.iter().zip(positions(&game.tallies)) {
+            if let (true, Some(position)) = (tally.learns, position) {
+                let positions = self.positions.enter(tally.player, VecDeque::new);
+                positions.push_front(position);
+                positions.truncate(self.settings.window);
+            }
+        }
+    }
+
+    fn strength(&self, player: Player) -> Option<Strength> {
+        self.weight(player).map(|mean| Strength {
+            mean,
+            deviation: 0.0,
+        })
+    }
+
+    fn scale(&self) -> Scale {
+        Scale::Weights
+    }
+
+    /// Positions are comparable within a mode only.
+    fn adopt(&mut self, _: Player, _: Strength) {}
+
+    fn new_season(&mut self, keep: f64) {
+        for position in self.positions.values_mut().flatten() {
+            *position = 50.0 + keep * (*position - 50.0);
+        }
+    }
+
+    fn boxed_clone(&self) -> Box<dyn System> {
+        Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tallies(points: &[Option<f64>]) -> Vec<Tally> {
+        let tally = |(i, points): (u32, &Option<f64>)| Tally {
+            player: Player(i),
+            scored: 0.0,
+            conceded: 0.0,
+            points: *points,
+            learns: true,
+        };
+        (0..).zip(points).map(tally).collect()
+    }
+
+    #[test]
+    fn positions_from_below() {
+        let points = [Some(7.0), None, Some(-1.0), Some(3.0), Some(3.0)];
+        let expected = [Some(100.0), None, Some(25.0), Some(62.5), Some(62.5)];
+        assert_eq!(positions(&tallies(&points)), expected);
+    }
+
+    #[test]
+    fn the_mean_of_the_last_matches() {
+        let mut system = Scoreboard::new(Settings { window: 2 });
+        let mut game = Game::default();
+        for points in [[9.0, 0.0], [0.0, 9.0], [9.0, 0.0]] {
+            game.tallies = tallies(&points.map(Some));
+            system.update(&game);
+        }
+        assert_eq!(system.weight(Player(0)), Some(75.0));
+        assert_eq!(system.weight(Player(1)), Some(75.0));
+        assert_eq!(system.weight(Player(2)), None);
+    }
+}

@@ -1,0 +1,85 @@
+//! A learnt slope: how much a difference of weights changes the odds.
+
+use std::cmp::Ordering;
+
+use super::{Game, Player, joint::columns, normal};
+
+/// By how much team `a` is stronger by these weights: the sum of what each differs from 50, in units
+/// of 50 and of the noise of a match of so many.
+pub fn edge(game: &Game, a: usize, b: usize, weight: impl Fn(Player) -> Option<f64>) -> f64 {
+    let (mut sum, mut shares) = (0.0, 0.0);
+    for (team, sign) in [(a, 1.0), (b, -1.0)] {
+        for seat in game.team(team) {
+            let above = weight(seat.player).unwrap_or(50.0) / 50.0 - 1.0;
+            sum += sign * seat.share * above;
+            shares += seat.share;
+        }
+    }
+    sum * columns::unit(shares)
+}
+
+/// The posterior of one coefficient b of a logistic regression, chance = 1/(1 + e^(−b·x)), kept as a
+/// Gaussian: each game is one step of Newton's method (the extended Kalman filter).
+///
+/// For systems whose strengths are no log odds, so that they can be compared with those whose are.
+#[derive(Clone, Copy, Debug)]
+pub struct Slope {
+    mean: f64,
+    variance: f64,
+}
+
+/// One, give or take one: the best player of a duel of extremes, 100 to 0, wins seven in eight.
+impl Default for Slope {
+    fn default() -> Self {
+        Self {
+            mean: 1.0,
+            variance: 1.0,
+        }
+    }
+}
+
+impl Slope {
+    /// The chance at difference `x`, with the slope's own uncertainty (MacKay's approximation).
+    pub fn chance(&self, x: f64) -> f64 {
+        let spread = std::f64::consts::PI / 8.0 * self.variance * x * x;
+        normal::logistic(self.mean * x / libm::sqrt(1.0 + spread))
+    }
+
+    /// Learns from a game of difference `x` that ended so; `Less` is a victory.
+    pub fn learn(&mut self, x: f64, result: Ordering) {
+        let result = 0.5 - 0.5 * f64::from(result as i8);
+        let p = normal::logistic(self.mean * x);
+        let information = p * (1.0 - p) * x * x;
+        self.variance /= 1.0 + self.variance * information;
+        self.mean += self.variance * x * (result - p);
+        self.mean = self.mean.max(0.0); // better weights never make it worse
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_finds_the_slope() {
+        let mut slope = Slope::default();
+        assert!(slope.chance(2.0) > 0.7);
+        // Three of four won at a difference of 1: b = ln 3.
+        for _ in 0..2_000 {
+            for result in [
+                Ordering::Less,
+                Ordering::Less,
+                Ordering::Greater,
+                Ordering::Less,
+            ] {
+                slope.learn(1.0, result);
+            }
+        }
+        assert!(
+            (slope.chance(1.0) - 0.75).abs() < 0.01,
+            "{}",
+            slope.chance(1.0)
+        );
+        assert_eq!(slope.chance(0.0), 0.5);
+    }
+}

@@ -1,0 +1,29 @@
+//! Games for the tests of rating systems.
+
+use super::{Game, Player, Seat, System};
+
+/// A game of players numbered from 0 team by team, with these shares and places.
+pub fn game(shares: &[&[f64]], places: &[u16]) -> Game {
+    let mut seats = Vec::new();
+    for (team, shares) in (0..).zip(shares) {
+        for &share in *shares {
+            let player = Player(u32::try_from(seats.len()).unwrap());
+            seats.push(Seat {
+                share,
+                ..Seat::new(player, team)
+            });
+        }
+    }
+    let mut game = Game::new(seats);
+    game.places = places.to_vec();
+    game
+}
+
+/// Mean and deviation of everyone in a game, seat by seat.
+pub fn strengths(system: &dyn System, game: &Game) -> Vec<(f64, f64)> {
+    let of = |seat: &Seat| {
+        let strength = system.strength(seat.player).unwrap();
+        (strength.mean, strength.deviation)
+    };
+    game.seats().iter().map(of).collect()
+}

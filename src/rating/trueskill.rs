@@ -1,0 +1,436 @@
+//! `trueskill`: Herbrich, Minka, Graepel, "TrueSkill: a Bayesian skill rating system" (2006).
+//!
+//! Each player's strength is a Gaussian of its own (mean-field). A player's performance adds noise β, a
+//! team's performance is the sum of its players' weighted by their time shares (partial play), and
+//! the order of the performances is what a game tells. Two teams have a closed form, which allocates
+//! nothing; more are solved by expectation propagation over neighbouring teams.
+
+use std::cmp::Ordering;
+
+use super::normal::{self, Moments};
+use super::{Game, Player, Roll, Scale, Seat, Strength, System};
+
+/// The settings of the paper, for a mean of 25.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Mean of a newcomer.
+    pub mean: f64,
+    /// Standard deviation of a newcomer, above 0.
+    pub deviation: f64,
+    /// Standard deviation of a performance, above 0.
+    pub beta: f64,
+    /// Standard deviation of the drift before each game, 0 or more.
+    pub drift: f64,
+    /// How often two equal players tie, 0 to below 1.
+    pub ties: f64,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            mean: 25.0,
+            deviation: 25.0 / 3.0,
+            beta: 25.0 / 6.0,
+            drift: 25.0 / 300.0,
+            ties: 0.1,
+        }
+    }
+}
+
+/// The system.
+#[derive(Clone, Debug)]
+pub struct TrueSkill {
+    settings: Settings,
+    /// Φ⁻¹((1 + ties)/2)·β: the tie margin is this times √(number of players).
+    margin: f64,
+    players: Roll<Gaussian>,
+}
+
+/// Mean and variance.
+#[derive(Clone, Copy, Debug)]
+struct Gaussian {
+    mean: f64,
+    variance: f64,
+}
+
+impl TrueSkill {
+    /// Nobody known yet.
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            margin: normal::quantile(0.5 + 0.5 * settings.ties) * settings.beta,
+            players: Roll::default(),
+        }
+    }
+
+    fn newcomer(&self) -> Strength {
+        Strength {
+            mean: self.settings.mean,
+            deviation: self.settings.deviation,
+        }
+    }
+
+    /// What is believed of a player before the next game, drift included.
+    fn before(&self, player: Player) -> Gaussian {
+        let fresh = Gaussian {
+            mean: self.settings.mean,
+            variance: self.settings.deviation * self.settings.deviation,
+        };
+        let known = *self.players.get(player).unwrap_or(&fresh);
+        Gaussian {
+            mean: known.mean,
+            variance: known.variance + self.settings.drift * self.settings.drift,
+        }
+    }
+
+    /// A team's performance.
+    fn team(&self, seats: &[Seat]) -> Gaussian {
+        let noise = self.settings.beta * self.settings.beta;
+        let mut team = Gaussian {
+            mean: 0.0,
+            variance: 0.0,
+        };
+        for seat in seats {
+            let player = self.before(seat.player);
+            team.mean += seat.share * player.mean;
+            team.variance += seat.share * seat.share * (player.variance + noise);
+        }
+        team
+    }
+
+    /// How likely two teams are to tie, relative to two that are surely equal: 0 to 1, the paper's
+    /// measure of how good a match would be.
+    pub fn quality(&self, game: &Game) -> f64 {
+        let noise = self.settings.beta * self.settings.beta;
+        let (mut difference, mut noises, mut variance) = (0.0, 0.0, 0.0);
+        for seat in game.team(0).iter().chain(game.team(1)) {
+            let sign = if seat.team == 0 { 1.0 } else { -1.0 };
+            let player = self.strength(seat.player).unwrap_or(self.newcomer());
+            difference += sign * seat.share * player.mean;
+            noises += seat.share * seat.share * noise;
+            variance += seat.share * seat.share * player.variance();
+        }
+        let all = noises + variance;
+        libm::sqrt(noises / all) * libm::exp(-difference * difference / (2.0 * all))
+    }
+
+    /// Changes everyone on a team whose performance, of standard deviation `c`, moved by `v` of it and
+    /// lost `w` of its variance.
+    fn learn(&mut self, seats: &[Seat], c: f64, moments: Moments) {
+        for seat in seats.iter().filter(|s| s.learns) {
+            let before = self.before(seat.player);
+            let gain = seat.share * before.variance / c;
+            let after = Gaussian {
+                mean: before.mean + gain * moments.v,
+                variance: before.variance - gain * gain * moments.w,
+            };
+            *self.players.enter(seat.player, || after) = after;
+        }
+    }
+
+    /// Two teams: the difference of their performances is one truncated Gaussian.
+    fn two(&mut self, game: &Game, result: Ordering) {
+        let (ours, theirs) = (game.team(0), game.team(1));
+        let (a, b) = (self.team(ours), self.team(theirs));
+        let c = libm::sqrt(a.variance + b.variance);
+        if c > 0.0 {
+            let heads = ours.len() + theirs.len();
+            let margin = self.margin * libm::sqrt(heads as f64) / c;
+            let moments = truncated((a.mean - b.mean) / c, margin, result);
+            let mirrored = Moments {
+                v: -moments.v,
+                w: moments.w,
+            };
+            self.learn(ours, c, moments);
+            self.learn(theirs, c, mirrored);
+        }
+    }
+
+    /// Any number of teams.
+    fn many(&mut self, game: &Game) {
+        let pairs = game.neighbours();
+        let priors: Vec<Gaussian> = (0..game.teams()).map(|t| self.team(game.team(t))).collect();
+        let margins = pairs.iter().map(|&(a, b, _)| {
+            let heads = game.team(a).len() + game.team(b).len();
+            self.margin * libm::sqrt(heads as f64)
+        });
+        let margins: Vec<f64> = margins.collect();
+        let posteriors = propagate(&priors, &pairs, &margins);
+        for (team, (prior, posterior)) in priors.iter().zip(posteriors).enumerate() {
+            let c = libm::sqrt(prior.variance);
+            if c > 0.0 {
+                let moments = Moments {
+                    v: (posterior.mean - prior.mean) / c,
+                    w: 1.0 - posterior.variance / prior.variance,
+                };
+                self.learn(game.team(team), c, moments);
+            }
+        }
+    }
+}
+
+/// Moments of a standard normal difference, expected at `t`, that a result was seen of.
+fn truncated(t: f64, margin: f64, result: Ordering) -> Moments {
+    match result {
+        Ordering::Less => normal::above(t - margin),
+        Ordering::Equal => normal::between(-margin - t, margin - t),
+        Ordering::Greater => {
+            let moments = normal::above(-t - margin);
+            Moments {
+                v: -moments.v,
+                w: moments.w,
+            }
+        }
+    }
+}
+
+/// A Gaussian by precision and precision times mean, where factors multiply by adding.
+#[derive(Clone, Copy, Debug, Default)]
+struct Natural {
+    precision: f64,
+    weighted: f64,
+}
+
+impl Natural {
+    fn of(g: Gaussian) -> Self {
+        Self {
+            precision: 1.0 / g.variance,
+            weighted: g.mean / g.variance,
+        }
+    }
+
+    fn plus(self, other: Self) -> Self {
+        Self {
+            precision: self.precision + other.precision,
+            weighted: self.weighted + other.weighted,
+        }
+    }
+
+    fn minus(self, other: Self) -> Self {
+        Self {
+            precision: self.precision - other.precision,
+            weighted: self.weighted - other.weighted,
+        }
+    }
+
+    fn gaussian(self) -> Gaussian {
+        Gaussian {
+            mean: self.weighted / self.precision,
+            variance: 1.0 / self.precision,
+        }
+    }
+}
+
+/// Expectation propagation over the chain of neighbouring teams: each result's message to the two
+/// teams it is about, over and over until none changes. O(sweeps · teams).
+fn propagate(
+    priors: &[Gaussian],
+    pairs: &[(usize, usize, Ordering)],
+    margins: &[f64],
+) -> Vec<Gaussian> {
+    /// Messages settle by an order of magnitude a sweep; long chains of ties take longest.
+    const SWEEPS: usize = 100;
+    const SETTLED: f64 = 1e-10;
+    let mut teams: Vec<Natural> = priors.iter().copied().map(Natural::of).collect();
+    let mut messages = vec![(Natural::default(), Natural::default()); pairs.len()];
+    for _ in 0..SWEEPS {
+        let mut change = 0.0_f64;
+        let forth = 0..pairs.len();
+        for k in forth.clone().chain(forth.rev()) {
+            let (a, b, result) = pairs[k];
+            let (left, right) = (teams[a].minus(messages[k].0), teams[b].minus(messages[k].1));
+            let (l, r) = (left.gaussian(), right.gaussian());
+            let (mean, variance) = (l.mean - r.mean, l.variance + r.variance);
+            let c = libm::sqrt(variance);
+            let moments = truncated(mean / c, margins[k] / c, result);
+            // The message about the difference d, then about its ends: left = d + right.
+            let kept = (1.0 - moments.w).max(1e-9);
+            let d = Natural {
+                precision: (1.0 / kept - 1.0).max(1e-12) / variance,
+                weighted: ((mean + c * moments.v) / kept - mean) / variance,
+            }
+            .gaussian();
+            let to_left = Natural::of(Gaussian {
+                mean: r.mean + d.mean,
+                variance: r.variance + d.variance,
+            });
+            let to_right = Natural::of(Gaussian {
+                mean: l.mean - d.mean,
+                variance: l.variance + d.variance,
+            });
+            change = change.max((to_left.weighted - messages[k].0.weighted).abs());
+            messages[k] = (to_left, to_right);
+            (teams[a], teams[b]) = (left.plus(to_left), right.plus(to_right));
+        }
+        if change < SETTLED {
+            break;
+        }
+    }
+    teams.into_iter().map(Natural::gaussian).collect()
+}
+
+impl System for TrueSkill {
+    fn beats(&self, game: &Game, a: usize, b: usize) -> f64 {
+        let (a, b) = (self.team(game.team(a)), self.team(game.team(b)));
+        let c = libm::sqrt(a.variance + b.variance);
+        if c > 0.0 {
+            normal::cdf((a.mean - b.mean) / c)
+        } else {
+            0.5
+        }
+    }
+
+    fn update(&mut self, game: &Game) {
+        match (game.teams(), game.result(0, 1)) {
+            (2, Some(result)) => self.two(game, result),
+            (_, Some(_)) => self.many(game),
+            (_, None) => {}
+        }
+    }
+
+    fn strength(&self, player: Player) -> Option<Strength> {
+        self.players.get(player).map(|g| Strength {
+            mean: g.mean,
+            deviation: libm::sqrt(g.variance),
+        })
+    }
+
+    fn scale(&self) -> Scale {
+        Scale::Strengths {
+            newcomer: self.settings.mean,
+            one_more: self.settings.mean, // a team is the sum of its players
+        }
+    }
+
+    fn adopt(&mut self, player: Player, known: Strength) {
+        self.players.enter(player, || Gaussian {
+            mean: known.mean,
+            variance: known.variance(),
+        });
+    }
+
+    fn new_season(&mut self, keep: f64) {
+        let newcomer = self.newcomer();
+        for g in self.players.values_mut() {
+            let known = Strength {
+                mean: g.mean,
+                deviation: libm::sqrt(g.variance),
+            };
+            let later = known.faded(keep, newcomer);
+            (g.mean, g.variance) = (later.mean, later.variance());
+        }
+    }
+
+    fn boxed_clone(&self) -> Box<dyn System> {
+        Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rating::testing::{game, strengths};
+
+    /// Everyone new; shares by team, and the places.
+    fn after(shares: &[&[f64]], places: &[u16]) -> Vec<(f64, f64)> {
+        let mut system = TrueSkill::new(Settings::default());
+        let game = game(shares, places);
+        system.update(&game);
+        strengths(&system, &game)
+    }
+
+    fn close(got: &[(f64, f64)], expected: &[(f64, f64)]) {
+        for (g, e) in got.iter().zip(expected) {
+            // The numbers come from an erfc of seven digits.
+            let near = (g.0 - e.0).abs() < 1e-5 && (g.1 - e.1).abs() < 1e-5;
+            assert!(near, "{got:?} instead of {expected:?}");
+        }
+        assert_eq!(got.len(), expected.len());
+    }
+
+    #[test]
+    fn two_teams_as_elsewhere() {
+        let one: &[f64] = &[1.0];
+        let two: &[f64] = &[1.0, 1.0];
+        let four: &[f64] = &[1.0; 4];
+        let s = 7.171_475_59;
+        close(
+            &after(&[one, one], &[0, 1]),
+            &[(29.395_832_02, s), (20.604_167_98, s)],
+        );
+        close(
+            &after(&[one, one], &[1, 0]),
+            &[(20.604_167_98, s), (29.395_832_02, s)],
+        );
+        close(&after(&[one, one], &[0, 0]), &[(25.0, 6.457_519_66); 2]);
+        let s = 7.774_363_35;
+        let (up, down) = ((28.108_322_63, s), (21.891_677_37, s));
+        close(&after(&[two, two], &[0, 1]), &[up, up, down, down]);
+        let down = (16.269_328_75, 7.317_365_25);
+        close(
+            &after(&[one, two], &[0, 1]),
+            &[(33.730_671_25, 7.317_365_25), down, down],
+        );
+        let won = after(&[four, four], &[0, 1]);
+        close(&won[..1], &[(27.197_916_01, 8.058_911_66)]);
+    }
+
+    #[test]
+    fn quality_as_elsewhere() {
+        let system = TrueSkill::new(Settings::default());
+        let quality = system.quality(&game(&[&[1.0], &[1.0]], &[]));
+        assert!((quality - 0.447_213_595_5).abs() < 1e-10, "{quality}");
+    }
+
+    #[test]
+    fn partial_play_as_elsewhere() {
+        let shares: [&[f64]; 2] = [&[1.0, 0.5], &[1.0]];
+        let expected = [
+            (26.764_250_24, 7.685_468_73),
+            (25.882_125_12, 8.176_499_81),
+            (23.235_749_76, 7.685_468_73),
+        ];
+        close(&after(&shares, &[0, 1]), &expected);
+    }
+
+    #[test]
+    fn three_for_themselves_as_elsewhere() {
+        let one: &[f64] = &[1.0];
+        let expected = [
+            (31.675_352_42, 6.655_985_38),
+            (25.0, 6.207_896_64),
+            (18.324_647_58, 6.655_985_38),
+        ];
+        let got = after(&[one, one, one], &[0, 1, 2]);
+        for (g, e) in got.iter().zip(expected) {
+            // The numbers come from messages stopped at a change of 1e-4.
+            assert!(
+                (g.0 - e.0).abs() < 2e-4 && (g.1 - e.1).abs() < 2e-4,
+                "{got:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn two_teams_are_many_teams() {
+        let shares: [&[f64]; 2] = [&[1.0, 0.5, 1.0], &[1.0, 0.2]];
+        for places in [[0, 1], [1, 0], [0, 0]] {
+            let game = game(&shares, &places);
+            let mut by_messages = TrueSkill::new(Settings::default());
+            by_messages.many(&game);
+            close(&strengths(&by_messages, &game), &after(&shares, &places));
+        }
+    }
+
+    #[test]
+    fn nobody_is_learnt_of_without_wanting() {
+        let mut seats = game(&[&[1.0], &[1.0]], &[0, 1]).seats().to_vec();
+        seats[0].learns = false;
+        let mut game = Game::new(seats);
+        game.places = vec![0, 1];
+        let mut system = TrueSkill::new(Settings::default());
+        system.update(&game);
+        assert_eq!(system.strength(Player(0)), None);
+        assert!(system.strength(Player(1)).is_some());
+    }
+}

@@ -1,0 +1,257 @@
+//! `weng-lin-pl` and `weng-lin-tm`: Weng and Lin, "A Bayesian approximation method for online ranking"
+//! (2011), models Plackett-Luce (algorithm 4) and Thurstone-Mosteller with full pairs (algorithm 3).
+//!
+//! Like TrueSkill a Gaussian per player, but learnt by one step along the gradient, without messages.
+//! A team is the sum of its players, here weighted by their time shares.
+
+use std::cmp::Ordering;
+
+use super::{Game, Player, Roll, Scale, Strength, System, normal};
+
+/// Settings of the paper.
+const MEAN: f64 = 25.0;
+const DEVIATION: f64 = 25.0 / 3.0;
+const BETA: f64 = 25.0 / 6.0;
+/// Drift before each game, added to the variance as TrueSkill does.
+const DRIFT: f64 = 25.0 / 300.0;
+/// The least part of a variance that is left.
+const KAPPA: f64 = 0.0001;
+/// Thurstone-Mosteller's tie margin.
+const EPSILON: f64 = 0.1;
+
+/// How an order of teams comes about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Model {
+    /// Places are drawn from the top, each by exp(strength / c).
+    PlackettLuce,
+    /// Each pair compares two normal performances.
+    ThurstoneMosteller,
+}
+
+/// The system.
+#[derive(Clone, Debug)]
+pub struct WengLin {
+    model: Model,
+    players: Roll<Strength>,
+}
+
+/// A team's mean and variance.
+#[derive(Clone, Copy)]
+struct Team {
+    mean: f64,
+    variance: f64,
+}
+
+/// How far a team's mean moves (Ω), and the part of its variance that goes (Δ).
+#[derive(Clone, Copy, Default)]
+struct Step {
+    omega: f64,
+    delta: f64,
+}
+
+impl WengLin {
+    /// Nobody known yet.
+    pub fn new(model: Model) -> Self {
+        Self {
+            model,
+            players: Roll::default(),
+        }
+    }
+
+    /// What is believed of a player before the next game, drift included.
+    fn before(&self, player: Player) -> Strength {
+        let known = *self.players.get(player).unwrap_or(&NEWCOMER);
+        Strength {
+            mean: known.mean,
+            deviation: libm::sqrt(known.variance() + DRIFT * DRIFT),
+        }
+    }
+
+    fn team(&self, game: &Game, team: usize) -> Team {
+        let mut sum = Team {
+            mean: 0.0,
+            variance: 0.0,
+        };
+        for seat in game.team(team) {
+            let player = self.before(seat.player);
+            sum.mean += seat.share * player.mean;
+            sum.variance += seat.share * seat.share * player.variance();
+        }
+        sum
+    }
+}
+
+const NEWCOMER: Strength = Strength {
+    mean: MEAN,
+    deviation: DEVIATION,
+};
+
+/// Algorithm 4. O(teams²).
+fn plackett_luce(teams: &[Team], places: &[u16]) -> Vec<Step> {
+    let c = luce_scale(teams);
+    // Relative to the best, so that no exponential overflows.
+    let best = teams.iter().map(|t| t.mean).fold(f64::MIN, f64::max);
+    let raw = |t: &Team| libm::exp((t.mean - best) / c);
+    let mut steps = vec![Step::default(); teams.len()];
+    for (q, place) in places.iter().enumerate() {
+        let rest = || teams.iter().zip(places).filter(|(_, p)| *p >= place);
+        let sum: f64 = rest().map(|(t, _)| raw(t)).sum();
+        let ties = places.iter().filter(|p| *p == place).count() as f64;
+        for (i, (team, p)) in teams.iter().zip(places).enumerate() {
+            if p >= place {
+                let quotient = raw(team) / sum;
+                let own = if i == q { 1.0 } else { 0.0 };
+                steps[i].omega += (own - quotient) / ties * team.variance / c;
+                let gamma = libm::sqrt(team.variance) / c;
+                let share = team.variance / (c * c);
+                steps[i].delta += gamma * share * quotient * (1.0 - quotient) / ties;
+            }
+        }
+    }
+    steps
+}
+
+/// c² = Σ over teams of variance + β².
+fn luce_scale(teams: &[Team]) -> f64 {
+    libm::sqrt(teams.iter().map(|t| t.variance + BETA * BETA).sum())
+}
+
+/// c² of a pair.
+fn pair_scale(a: Team, b: Team) -> f64 {
+    libm::sqrt(a.variance + b.variance + 2.0 * BETA * BETA)
+}
+
+/// Algorithm 3. O(teams²).
+fn thurstone_mosteller(teams: &[Team], places: &[u16]) -> Vec<Step> {
+    let step = |i: usize| {
+        let mut step = Step::default();
+        for q in (0..teams.len()).filter(|q| *q != i) {
+            let c = pair_scale(teams[i], teams[q]);
+            let (x, margin) = ((teams[i].mean - teams[q].mean) / c, EPSILON / c);
+            let moments = match places[i].cmp(&places[q]) {
+                Ordering::Less => normal::above(x - margin),
+                Ordering::Equal => normal::between(-margin - x, margin - x),
+                Ordering::Greater => {
+                    let mirrored = normal::above(-x - margin);
+                    normal::Moments {
+                        v: -mirrored.v,
+                        ..mirrored
+                    }
+                }
+            };
+            let variance = teams[i].variance;
+            let gamma = libm::sqrt(variance) / c;
+            step.omega += variance / c * moments.v;
+            step.delta += gamma * variance / (c * c) * moments.w;
+        }
+        step
+    };
+    (0..teams.len()).map(step).collect()
+}
+
+impl System for WengLin {
+    fn beats(&self, game: &Game, a: usize, b: usize) -> f64 {
+        let (a, b) = (self.team(game, a), self.team(game, b));
+        match self.model {
+            Model::PlackettLuce => normal::logistic((a.mean - b.mean) / luce_scale(&[a, b])),
+            Model::ThurstoneMosteller => normal::cdf((a.mean - b.mean) / pair_scale(a, b)),
+        }
+    }
+
+    fn update(&mut self, game: &Game) {
+        if game.places.len() != game.teams() {
+            return;
+        }
+        let teams: Vec<Team> = (0..game.teams()).map(|t| self.team(game, t)).collect();
+        let steps = match self.model {
+            Model::PlackettLuce => plackett_luce(&teams, &game.places),
+            Model::ThurstoneMosteller => thurstone_mosteller(&teams, &game.places),
+        };
+        for seat in game.seats().iter().filter(|s| s.learns) {
+            let (team, step) = (teams[usize::from(seat.team)], steps[usize::from(seat.team)]);
+            let before = self.before(seat.player);
+            // Of what the team moved, a player's part goes by their part of its variance.
+            let part = before.variance() / team.variance.max(f64::MIN_POSITIVE);
+            let left = 1.0 - seat.share * seat.share * part * step.delta;
+            let after = Strength {
+                mean: before.mean + seat.share * part * step.omega,
+                deviation: before.deviation * libm::sqrt(left.max(KAPPA)),
+            };
+            *self.players.enter(seat.player, || after) = after;
+        }
+    }
+
+    fn strength(&self, player: Player) -> Option<Strength> {
+        self.players.get(player).copied()
+    }
+
+    fn scale(&self) -> Scale {
+        Scale::Strengths {
+            newcomer: MEAN,
+            one_more: MEAN, // a team is the sum of its players
+        }
+    }
+
+    fn adopt(&mut self, player: Player, known: Strength) {
+        self.players.enter(player, || known);
+    }
+
+    fn new_season(&mut self, keep: f64) {
+        for strength in self.players.values_mut() {
+            *strength = strength.faded(keep, NEWCOMER);
+        }
+    }
+
+    fn boxed_clone(&self) -> Box<dyn System> {
+        Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rating::testing::{game, strengths};
+
+    fn two_against_two(model: Model) -> Vec<(f64, f64)> {
+        let game = game(&[&[1.0, 1.0], &[1.0, 1.0]], &[0, 1]);
+        let mut system = WengLin::new(model);
+        system.update(&game);
+        strengths(&system, &game)
+    }
+
+    #[test]
+    fn plackett_luce_as_elsewhere() {
+        let got = two_against_two(Model::PlackettLuce);
+        let (up, down) = (26.964_294_621_803_063, 23.035_705_378_196_937);
+        for (player, mean) in got.iter().zip([up, up, down, down]) {
+            assert!((player.1 - 8.177_962_604_389_991).abs() < 1e-12, "{got:?}");
+            assert!((player.0 - mean).abs() < 1e-12, "{got:?}");
+        }
+    }
+
+    #[test]
+    fn thurstone_mosteller_as_elsewhere() {
+        let got = two_against_two(Model::ThurstoneMosteller);
+        let s = 7.930_218_70;
+        let expected = [28.148_721_66, 28.148_721_66, 21.851_278_34, 21.851_278_34];
+        for (player, mean) in got.iter().zip(expected) {
+            let near = (player.0 - mean).abs() < 1e-7 && (player.1 - s).abs() < 1e-7;
+            assert!(near, "{got:?}");
+        }
+    }
+
+    #[test]
+    fn overwhelming_strength_stays_finite() {
+        for model in [Model::PlackettLuce, Model::ThurstoneMosteller] {
+            let mut system = WengLin::new(model);
+            let crowd = vec![1.0; 400];
+            for places in [[0, 1], [1, 0], [0, 0]] {
+                let game = game(&[&crowd, &[1.0]], &places);
+                system.update(&game);
+                for (mean, deviation) in strengths(&system, &game) {
+                    assert!(mean.is_finite() && deviation > 0.0, "{mean} {deviation}");
+                }
+            }
+        }
+    }
+}

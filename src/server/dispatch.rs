@@ -1,0 +1,123 @@
+//! A request → the session's answer → a reply.
+
+use crate::{
+    protocol::{Code, Join, Refusal, Reply, Request},
+    service::{LobbyError, ServiceError, Session, Update},
+};
+
+/// What the session says to one request; `None` is the silence that most commands are answered with.
+pub(super) async fn answer(
+    session: &mut Session,
+    request: Request,
+) -> Result<Option<Reply>, Refusal> {
+    if session.must_say_hello() && !matches!(request, Request::Hello { .. }) {
+        let text = "say HELLO <server> <token> first".to_owned();
+        return Err(Refusal {
+            code: Code::NotAllowed,
+            text,
+        });
+    }
+    decide(session, request).await.map_err(refusal)
+}
+
+async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>, ServiceError> {
+    let silent = |result: Result<(), ServiceError>| result.map(|()| None);
+    match request {
+        Request::Game(game_type) => {
+            session.game(&game_type);
+            Ok(None)
+        }
+        Request::Mutator(name) => silent(session.mutator(&name)),
+        Request::Player(id) => {
+            let weight = session.player(&id)?;
+            Ok(Some(Reply::Player(id, weight)))
+        }
+        Request::Bot(name) => {
+            let weight = session.bot(&name)?;
+            Ok(Some(Reply::Bot(name, weight)))
+        }
+        Request::MeanBot => {
+            let (weight, count) = session.mean_bot()?;
+            Ok(Some(Reply::MeanBot(weight, count)))
+        }
+        Request::Hello { server, token } => {
+            session.hello(&server, token.as_ref())?;
+            Ok(Some(Reply::Hello))
+        }
+        Request::Ping => Ok(Some(Reply::Pong)),
+        Request::Quit => Ok(None),
+        Request::Map { name, range } => silent(session.map(&name, range)),
+        Request::Teams(teams) => silent(session.teams(teams)),
+        Request::MinPlayers(players) => {
+            session.min_players(players);
+            Ok(None)
+        }
+        Request::Join(join) => {
+            let Join {
+                id,
+                name,
+                party,
+                team,
+                pin,
+                avoid,
+            } = join;
+            let update = Update {
+                name: name.map(|name| name.text().to_owned()),
+                party: party.map(|party| party.text().to_owned()),
+                team,
+                pin,
+                avoid: avoid.iter().map(|id| id.text().to_owned()).collect(),
+            };
+            silent(session.join(&id, update))
+        }
+        Request::Leave(id) => silent(session.leave(&id)),
+        Request::Move { id, team } => silent(session.move_to(&id, team)),
+        Request::BotJoin { name, team } => silent(session.bot_join(&name, team)),
+        Request::BotLeave(name) => silent(session.bot_leave(&name)),
+        Request::Balance { top, seed } => {
+            let balanced = session.balance(top, seed).await?;
+            Ok(Some(Reply::Balance {
+                ratio: balanced.ratio,
+                chance: balanced.chance,
+                seed: balanced.seed,
+                humans: balanced.humans,
+                bots: balanced.bots,
+            }))
+        }
+        Request::Explain => Ok(Some(Reply::Explain(session.explain()?.to_vec()))),
+        Request::Bots => {
+            let plan = session.bots()?;
+            Ok(Some(Reply::Bots(plan.players, plan.per_team)))
+        }
+    }
+}
+
+/// What a peer may know of an error. The database's words go to the log.
+fn refusal(error: ServiceError) -> Refusal {
+    let code = match &error {
+        ServiceError::Lobby(error) => match error {
+            LobbyError::NoGame => Code::NoGame,
+            LobbyError::UnknownPlayer => Code::UnknownPlayer,
+            LobbyError::RosterFull => Code::RosterFull,
+            LobbyError::NoTeams => Code::NotAllowed,
+            LobbyError::NoSuchTeam(_)
+            | LobbyError::BadTeams(_)
+            | LobbyError::TeamInUse
+            | LobbyError::TooManyMutators => Code::BadArgument,
+        },
+        ServiceError::NotAllowed(_) => Code::NotAllowed,
+        ServiceError::BadArgument(_) => Code::BadArgument,
+        ServiceError::Overloaded => Code::Overloaded,
+        ServiceError::Store(_) | ServiceError::Pattern(_) | ServiceError::Task(_) => {
+            tracing::error!(%error, "a command failed");
+            return Refusal {
+                code: Code::Internal,
+                text: "see the daemon's log".to_owned(),
+            };
+        }
+    };
+    Refusal {
+        code,
+        text: error.to_string(),
+    }
+}

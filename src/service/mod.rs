@@ -1,0 +1,152 @@
+//! The use cases: what a game server, an admin or an operator can ask for.
+//!
+//! This room joins the store with the pure rooms, and owns what is shared between sessions: the
+//! weights in memory, and the right to use a core. It knows nothing of sockets and lines. Questions
+//! about weights are answered from memory; only what must be kept touches the disk.
+//! Entry points: [`Service::open`], [`Session::new`].
+
+mod decide;
+mod derive;
+mod session;
+mod weights;
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, PoisonError, RwLock},
+};
+
+use tokio::sync::Semaphore;
+
+use crate::{
+    domain::{MatchRecord, PatternError, Rulebook, RulebookSpec},
+    lobby::LobbySettings,
+    rating,
+    store::{Store, StoreError},
+};
+
+pub use crate::lobby::{LobbyError, Update};
+pub use crate::store::{Recorded, WeightRow};
+pub use decide::{BalanceSettings, Balanced};
+pub use derive::Rebuilt;
+pub use session::Session;
+pub use weights::{Standings, View};
+
+/// What an admin decides about the service.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Which games count alike.
+    pub rulebook: RulebookSpec,
+    /// How weights are learned.
+    pub rating: rating::Settings,
+    /// What every lobby goes by.
+    pub lobby: LobbySettings,
+    /// How teams are chosen.
+    pub balance: BalanceSettings,
+    /// Game servers that may connect, with their tokens; none: all may.
+    pub clients: BTreeMap<String, String>,
+}
+
+/// Why a use case did not happen; nothing has changed.
+#[derive(Debug, thiserror::Error)]
+pub enum ServiceError {
+    /// The lobby says no.
+    #[error(transparent)]
+    Lobby(#[from] LobbyError),
+    /// This peer may not.
+    #[error("{0}")]
+    NotAllowed(&'static str),
+    /// An argument that makes no problem to solve.
+    #[error("{0}")]
+    BadArgument(String),
+    /// No core or no time for it.
+    #[error("there was no time to choose teams")]
+    Overloaded,
+    /// The database's fault, for the log.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A pattern in the configuration.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+    /// A task was ended from outside.
+    #[error("a task was cancelled or panicked")]
+    Task(#[from] tokio::task::JoinError),
+}
+
+/// Shared by all sessions.
+#[derive(Debug)]
+pub struct Service {
+    settings: Settings,
+    rulebook: Rulebook,
+    store: Store,
+    /// Swapped whole when new weights are known; readers keep what they have.
+    standings: RwLock<Arc<Standings>>,
+    /// One permit a core for work that takes long.
+    cores: Arc<Semaphore>,
+    /// One fold at a time.
+    folding: tokio::sync::Mutex<()>,
+}
+
+impl Service {
+    /// The use cases over an open store, with whatever weights are on disk.
+    ///
+    /// # Errors
+    /// The database's, or a bad pattern in the settings.
+    pub async fn open(store: Store, settings: Settings) -> Result<Self, ServiceError> {
+        let rulebook = Rulebook::new(&settings.rulebook)?;
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let service = Self {
+            rulebook,
+            settings,
+            store,
+            standings: RwLock::default(),
+            cores: Arc::new(Semaphore::new(cores)),
+            folding: tokio::sync::Mutex::default(),
+        };
+        service.reload().await?;
+        Ok(service)
+    }
+
+    /// Writes a finished match. Its weights follow with [`Service::refresh`].
+    ///
+    /// # Errors
+    /// The record's or the database's.
+    pub async fn record(&self, record: &MatchRecord) -> Result<Recorded, ServiceError> {
+        Ok(self.store.record(record).await?)
+    }
+
+    /// The weights known now.
+    pub fn standings(&self) -> Arc<Standings> {
+        self.standings
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Which games count alike.
+    pub fn rulebook(&self) -> &Rulebook {
+        &self.rulebook
+    }
+
+    /// Waits for what is under way and closes the database.
+    pub async fn close(&self) {
+        self.store.close().await;
+    }
+
+    /// Why these matches are not rated, or `None` where they are, in any order.
+    ///
+    /// # Errors
+    /// The database's.
+    pub async fn rulings(&self, ids: &[i64]) -> Result<Vec<Option<String>>, ServiceError> {
+        Ok(self.store.rulings(ids).await?)
+    }
+
+    async fn reload(&self) -> Result<(), ServiceError> {
+        let rows = self.store.weights().await?;
+        let fresh = Arc::new(Standings::new(rows));
+        *self
+            .standings
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = fresh;
+        Ok(())
+    }
+}

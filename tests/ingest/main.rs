@@ -1,0 +1,43 @@
+//! The ingest room from outside: real logs with expectations checked by hand, and properties that
+//! hold for any bytes.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may fail by unwrapping
+
+mod golden;
+mod properties;
+
+use evenkeel::domain::MatchRecord;
+use evenkeel::ingest::{Context, Format, Item, Reader, by_name};
+
+/// Everything a log of a format tells, when it comes in chunks of this size, and how much time its
+/// clock told.
+fn read_in(format: &Format, log: &[u8], chunk: usize) -> (Vec<Item>, u64) {
+    let context = Context {
+        server: "here".to_owned(),
+    };
+    let mut items = Vec::new();
+    let mut reader = Reader::new(format, &context);
+    for chunk in log.chunks(chunk) {
+        reader.feed(chunk, &mut items);
+    }
+    let elapsed = reader.finish(&mut items);
+    (items, elapsed)
+}
+
+fn read(format: &str, log: &[u8]) -> Vec<Item> {
+    read_in(by_name(format).unwrap(), log, 64 * 1024).0
+}
+
+fn games(items: Vec<Item>) -> Vec<MatchRecord> {
+    let games = items.into_iter().filter_map(|item| match item {
+        Item::Game(game) => Some(*game),
+        _ => None,
+    });
+    games.collect()
+}
+
+/// Two whole logs of an OpenArena server that come with the crate.
+const FIXTURES: [&[u8]; 2] = [
+    include_bytes!("../fixtures/openarena/ctf-014.log"),
+    include_bytes!("../fixtures/openarena/ctf-017.log"),
+];

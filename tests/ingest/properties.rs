@@ -1,0 +1,276 @@
+//! What holds for any bytes: no panic, no record that is none, no game that was not over.
+
+use evenkeel::domain::{MatchRecord, Outcome};
+use evenkeel::ingest::{FORMATS, Item, by_name, detect};
+use proptest::prelude::*;
+
+use crate::{FIXTURES, games, read, read_in};
+
+/// Urban Terror as it is written: warm-up, rounds, an end without captures, a restart of the clock.
+const ROUNDS: &str = r"  0:00 InitGame: \mapname\m\gamename\q3ut4\g_gametype\3
+  0:00 Warmup:
+  0:00 ClientUserinfo: 0 \name\A\cl_guid\AAAA
+  0:00 ClientUserinfoChanged: 0 n\A\t\1
+  0:01 ClientBegin: 0
+  0:02 ClientUserinfoChanged: 11 n\B\t\2
+  0:02 ClientBegin: 11
+  0:09 InitRound: \mapname\m\gamename\q3ut4\g_gametype\3
+  0:10 Kill: 0 11 20: A killed B by X
+  0:20 Kill: 11 0 20: B killed A by X
+  0:30 Exit: Timelimit hit.
+  0:30 red:11  blue:10
+  0:30 score: 12  ping: 10  client: 11 B
+  0:30 score: 10  ping: 10  client: 0 A
+  0:45 InitRound: \mapname\m\gamename\q3ut4\g_gametype\3
+  0:50 Kill: 0 11 20: A killed B by X
+  0:55 ShutdownGame:
+  0:00 InitGame: \mapname\n\gamename\baseq3\g_gametype\4
+  0:00 ClientUserinfoChanged: 0 n\A\t\1
+  0:01 ClientBegin: 0
+  0:30 Exit: Timelimit hit.
+  0:30 red:11  blue:10
+  0:30 score: 12  ping: 10  client: 0 A
+";
+
+const STOCK: &str =
+    "0\tNG\t2004-3-9 7:05:1\t0\tCTF-Face\tFace\tA\tXGame.xCTFGame\tCTF\tMutators=B.b|A.a
+1\tC\t0\taaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\t\t
+1\tG\tTeamChange\t0\t1
+10\tSG
+20\tS\t0\t5.00\tflag_cap_final
+20\tT\t1\t1.00\tflag_cap
+30\tEG\tteamscorelimit\t0
+31\tPP\t0\t10
+0\tNG\t2004-3-9 8:05:1\t0\tCTF-Face\tFace\tA\tXGame.xCTFGame\tCTF\tMutators=B.b|A.a
+1\tC\t0\taaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\t\t
+10\tSG
+30\tEG\tmapchange\t0
+";
+
+/// What a record tells about the course of the game, without its results.
+fn course(game: &MatchRecord) -> MatchRecord {
+    let mut game = game.clone();
+    game.scores.fill(0.0);
+    game.outcome = Outcome::Undecided;
+    game.participants.iter_mut().for_each(|p| p.points = None);
+    game
+}
+
+/// A cut log tells no game that the whole log does not tell. All but the last are the same to the
+/// letter; after the last one's end, results may be missing.
+fn check_cut(format: &str, log: &[u8], cut: usize, whole: &[MatchRecord]) {
+    let told = games(read(format, &log[..cut]));
+    assert!(told.len() <= whole.len(), "cut at {cut}");
+    for (at, (cut_game, whole_game)) in told.iter().zip(whole).enumerate() {
+        if at + 1 < told.len() {
+            assert_eq!(cut_game, whole_game, "cut at {cut}");
+        }
+        assert_eq!(course(cut_game), course(whole_game), "cut at {cut}");
+        for (cut, whole) in cut_game.participants.iter().zip(&whole_game.participants) {
+            assert!(cut.points.is_none() || cut.points == whole.points);
+        }
+    }
+}
+
+#[test]
+fn a_log_cut_at_any_byte_tells_no_game_that_was_not_over() {
+    for (format, log, count) in [("idtech3", ROUNDS, 2), ("ut2004", STOCK, 1)] {
+        let whole = games(read(format, log.as_bytes()));
+        assert_eq!(whole.len(), count);
+        for cut in 0..log.len() {
+            check_cut(format, log.as_bytes(), cut, &whole);
+        }
+    }
+    // The results of the last game of capture the flag are told nowhere before their line.
+    let cut = ROUNDS.rfind("red:11").unwrap() + "red:11  blue:1".len();
+    assert_eq!(games(read("idtech3", &ROUNDS.as_bytes()[..cut])).len(), 1);
+}
+
+#[test]
+fn a_real_log_cut_around_its_end_has_its_score_or_no_game() {
+    for log in FIXTURES {
+        let whole = games(read("idtech3", log));
+        let exit = log.windows(5).position(|w| w == b"Exit:").unwrap();
+        let early = (0..exit).step_by(1_009);
+        for cut in early.chain(exit..exit + 700) {
+            check_cut("idtech3", log, cut, &whole);
+            let told = games(read("idtech3", &log[..cut]));
+            assert_eq!(told.len(), usize::from(cut >= exit + 5), "cut at {cut}");
+            assert!(told.iter().all(|game| game.scores == whole[0].scores));
+        }
+    }
+}
+
+const IDTECH3: &[&str] = &[
+    "InitGame: \\gamename\\baseoa\\g_gametype\\4",
+    "InitGame: \\gamename\\x\\g_gametype\\3",
+    "InitGame: \\g_gametype\\0\\g_timestamp\\2026-1-1 1:1:1",
+    "InitRound: \\g_gametype\\3",
+    "Warmup:",
+    "ShutdownGame:",
+    "Exit: x",
+    "Exit: x",
+    "red:# blue:#",
+    "ClientConnect: #",
+    "ClientBegin: #",
+    "ClientBegin: #",
+    "ClientDisconnect: #",
+    "ClientUserinfo: # \\cl_guid\\#",
+    "ClientUserinfoChanged: # n\\^1~\\t\\#\\id\\#",
+    "ClientUserinfoChanged: # n\\~\\t\\1",
+    "ClientUserinfoChanged: # n\\~\\t\\2\\skill\\ 1",
+    "Kill: # # #: a killed b by MOD_CHANGE_TEAM",
+    "CTF: # # 1: c",
+    "TeamScore: # #: t",
+    "score: # ping: # client: # ~",
+    "----",
+    "Item: 1 x",
+];
+
+const UT2004: &[&str] = &[
+    "NG\t2004-1-1 1:1:1\t0\tm\tt\ta\tXGame.xCTFGame\tn\tMutators=~|b",
+    "NG\tsoon\t0\tm\tt\ta\tMod.~\tn",
+    "SG",
+    "SG",
+    "EG\ttimelimit\t#",
+    "EG\tmapchange",
+    "C\t#\t~",
+    "C\t#\t0123456789abcdef0123456789abcdef",
+    "D\t#",
+    "BI\t#",
+    "PS\t#\ta\t1\t0123456789abcdef0123456789abcdef",
+    "G\tNameChange\t#\t[BOT]~",
+    "G\tTeamChange\t#\t#",
+    "G\tflag_captured\t#\t#",
+    "K\t#\tx\t#\ty",
+    "TK\t#\tx\t#\ty",
+    "S\t#\t#\tx",
+    "T\t#\t#\tx",
+];
+
+/// Lines of a format's own words with hostile numbers and names, and a clock that mostly runs on.
+fn lines(words: &'static [&'static str]) -> impl Strategy<Value = Vec<u8>> {
+    let number = prop_oneof![
+        30 => (0i64..4).boxed(),
+        1 => prop::sample::select(vec![-1, 5, 63, 255, 256, 1022, 999_999_999, i64::MAX]).boxed(),
+    ];
+    let numbers = prop::collection::vec(number, 4);
+    let line = (0u32..60, prop::sample::select(words), numbers, any::<u8>());
+    let write = move |lines: Vec<(u32, &str, Vec<i64>, u8)>| {
+        let (mut log, mut seconds) = (Vec::new(), 0);
+        for (passed, words, numbers, odd) in lines {
+            seconds = if passed == 59 {
+                0
+            } else {
+                seconds + passed / 20
+            };
+            let mut numbers = numbers.into_iter().cycle();
+            let time = match words.contains(':') && !words.starts_with("NG") {
+                true => format!("{:3}:{:02} ", seconds / 60, seconds % 60),
+                false => format!("{seconds}\t"),
+            };
+            log.extend(time.bytes());
+            for byte in words.bytes() {
+                match byte {
+                    b'#' => log.extend(numbers.next().unwrap_or(0).to_string().bytes()),
+                    b'~' => log.push(odd),
+                    _ => log.push(byte),
+                }
+            }
+            log.push(b'\n');
+        }
+        log
+    };
+    prop::collection::vec(line, 0..150).prop_map(write)
+}
+
+fn any_log() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![lines(IDTECH3), lines(UT2004)]
+}
+
+/// A real log of which pieces were lost, doubled or spoiled.
+fn spoiled() -> impl Strategy<Value = Vec<u8>> {
+    let spoil = (
+        any::<prop::sample::Index>(),
+        0usize..300,
+        0u8..3,
+        any::<u8>(),
+    );
+    (0..FIXTURES.len(), prop::collection::vec(spoil, 1..12)).prop_map(|(log, spoils)| {
+        let mut log = FIXTURES[log].to_vec();
+        for (at, length, how, byte) in spoils {
+            let from = at.index(log.len());
+            let to = (from + length).min(log.len());
+            match how {
+                0 => drop(log.drain(from..to)),
+                1 => {
+                    let piece = log[from..to].to_vec();
+                    log.splice(from..from, piece);
+                }
+                _ => log[from] = byte,
+            }
+        }
+        log
+    })
+}
+
+/// What holds of any log: records that are some, lines that are there, and nothing that depends on
+/// how the bytes come in.
+fn check(log: &[u8], chunk: usize) {
+    let last = log.split(|&b| b == b'\n').count() as u64;
+    for format in FORMATS {
+        let (items, elapsed) = read_in(format, log, usize::MAX);
+        assert_eq!((items.clone(), elapsed), read_in(format, log, chunk));
+        for item in items {
+            match item {
+                Item::Game(game) => {
+                    assert_eq!(game.check(), Ok(()));
+                    assert!(game.events.iter().all(|event| event.at < game.millis()));
+                    assert!(game.participants.iter().all(|p| !p.presence.is_empty()));
+                    assert!(game.clock.is_none() || game.end.0 <= elapsed as i64 + 1_000);
+                }
+                Item::Skipped { line, .. } | Item::Malformed { line, .. } => {
+                    assert!((1..=last).contains(&line));
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_bytes(log in prop::collection::vec(any::<u8>(), 0..2_000), chunk in 1usize..50) {
+        check(&log, chunk);
+        prop_assert!(detect(&log).is_none());
+    }
+
+    #[test]
+    fn any_words(log in any_log(), chunk in 1usize..50) {
+        check(&log, chunk);
+    }
+
+    #[test]
+    fn any_words_cut_anywhere(log in any_log(), cut in any::<prop::sample::Index>()) {
+        for format in FORMATS {
+            let whole = games(read(format.name, &log));
+            check_cut(format.name, &log, cut.index(log.len() + 1), &whole);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn spoiled_logs(log in spoiled(), chunk in 1usize..5_000) {
+        check(&log, chunk);
+    }
+}
+
+#[test]
+fn byte_by_byte_is_the_same() {
+    for log in FIXTURES {
+        let format = by_name("idtech3").unwrap();
+        assert_eq!(read_in(format, log, 1), read_in(format, log, 64 * 1024));
+    }
+}
