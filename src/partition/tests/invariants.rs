@@ -75,9 +75,9 @@ fn check(
         .clamp(bots.min, bots.max)
         .div_ceil(teams)
         .max(most);
-    for team in 0..teams {
-        prop_assert_eq!(humans[team] + solution.bots[team], size);
-        prop_assert!(solution.sums[team].is_finite() && solution.sums[team] >= 0.0);
+    for ((humans, bots), sum) in humans.iter().zip(&solution.bots).zip(&solution.sums) {
+        prop_assert_eq!(humans + bots, size);
+        prop_assert!(sum.is_finite() && *sum >= 0.0);
     }
     for (human, team) in spec.humans.iter().zip(&solution.team_of) {
         prop_assert!(human.pin.is_none_or(|pin| pin == usize::from(*team)));
@@ -205,7 +205,7 @@ fn large_lobbies_are_legal_at_any_time() {
             let solution = solve(&problem, &Settings::default(), 3, &mut clock).unwrap();
             check(&spec, &Settings::default(), &solution).unwrap();
             assert!(
-                solution.ratio > 0.9,
+                solution.ratio > 0.97,
                 "{teams} teams, {calls} calls: {}",
                 solution.ratio
             );
