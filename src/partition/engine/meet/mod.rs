@@ -134,7 +134,7 @@ fn expand(
             draw(two, at, slots, seed, clock)?
         } else {
             let mut group: Vec<Cell> = group.iter().map(|&(_, cell)| cell).collect();
-            group.sort_by_key(Cell::order);
+            group.sort_by_key(|cell| cell.order(trees.humans));
             let ways: Vec<_> = group.iter().map(|cell| trees.ways(cell)).collect();
             let total: u128 = ways.iter().copied().map(count).sum();
             let mut drawing = Drawing::new(slots, total, seed);
@@ -155,8 +155,9 @@ fn expand(
 struct Trees {
     halves: [Tree; 2],
     starts: Vec<Start>,
-    /// Atoms of the low half.
+    /// Atoms of the low half, and their humans.
     low: usize,
+    humans: usize,
 }
 
 impl Trees {
@@ -167,6 +168,7 @@ impl Trees {
             halves,
             starts: starts(two),
             low: low.0.len(),
+            humans: low.1.iter().sum(),
         })
     }
 
