@@ -57,20 +57,36 @@ impl Instance {
     pub fn new(problem: &Problem, settings: &Settings, kept: &[bool], seed: u64) -> Self {
         let spec = problem.spec();
         let groups = groups(problem, kept);
-        let weight = |group: &Vec<usize>| -> f64 {
-            // A sum past the largest f64 is that: nothing can be told from it any more.
-            let sum: f64 = group.iter().map(|&h| spec.humans[h].weight).sum();
-            (sum * settings.multiplier(group.len())).min(f64::MAX)
+        let multiplier = |group: &[usize]| settings.multiplier(group.len());
+        let product = |group: &Vec<usize>| {
+            let sum: f64 = group.iter().map(|&human| spec.humans[human].weight).sum();
+            sum * multiplier(group)
         };
         let mut weights: Vec<f64> = spec.humans.iter().map(|human| human.weight).collect();
         weights.push(spec.bots.weight);
-        weights.extend(groups.iter().filter(|group| group.len() > 1).map(weight));
+        let heavier = groups.iter().filter(|group| multiplier(group) > 1.0);
+        let products: Vec<f64> = heavier.map(product).collect();
         let counts = problem.counts().clone();
-        let grid = Grid::fit(&weights, counts.teams * counts.largest_size());
+        let most = groups
+            .iter()
+            .map(|group| multiplier(group).ceil())
+            .fold(1.0, f64::max);
+        let slots = counts.teams * counts.largest_size() * most as usize;
+        let grid = Grid::fit(&weights, &products, slots);
 
         let bot = grid.quanta(spec.bots.weight);
+        let weight = |members: &[usize]| {
+            let sum: i64 = members
+                .iter()
+                .map(|&human| grid.quanta(spec.humans[human].weight))
+                .sum();
+            match multiplier(members) {
+                1.0 => sum,
+                multiplier => (sum as f64 * multiplier).round() as i64,
+            }
+        };
         let atom = |members: Vec<usize>| Atom {
-            lift: grid.quanta(weight(&members)) - members.len() as i64 * bot,
+            lift: weight(&members) - members.len() as i64 * bot,
             size: members.len(),
             team: members
                 .iter()

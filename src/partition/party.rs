@@ -49,13 +49,26 @@ pub(super) fn choose(
         let (instance, answer) = run(&kept, settings.top, clock)?;
         let ratio = best(&answer).map_or(f64::NEG_INFINITY, Balance::ratio);
         let nothing_to_give = !kept.contains(&true);
-        if nothing_to_give || ratio >= 1.0 - settings.party_budget {
+        let hurried = clock.over();
+        let hurried_enough = hurried && !answer.splits.is_empty();
+        if nothing_to_give || hurried_enough || ratio >= 1.0 - settings.party_budget {
             return Ok(Choice {
                 instance,
                 answer,
                 given_up,
                 without,
             });
+        }
+        if hurried {
+            // No legal split, and no time to try: the largest party is the likeliest to be why.
+            let largest = (0..kept.len())
+                .filter(|&party| kept[party])
+                .max_by_key(|&party| (parties[party].len(), chance(problem, party, seed)));
+            largest.into_iter().for_each(|party| {
+                kept[party] = false;
+                given_up.push(party);
+            });
+            continue;
         }
         let free = match without {
             Some(free) => free,

@@ -74,11 +74,11 @@ pub(crate) fn measure(two: &TwoTeams) -> (f64, f64) {
         .iter()
         .sum();
     let classes = two.totals.iter().flatten().count() as f64;
-    // Beside them there is what was before the last atom, and a complement or two. Lists come
-    // about in as many steps again as they end up with, and are joined once a legal number of
-    // humans on team 0, or twice.
+    // Beside them there is what was before the last atom, and a complement or two; drawing among
+    // ties counts ways, too. Lists come about in as many steps again as they end up with, and are
+    // joined once a legal number of humans on team 0, or twice.
     let joins = starts(two).len() as f64 * classes;
-    (stored * 8.0 * 2.0, stored * 2.0 * (2.0 + joins))
+    (stored * 8.0 * 4.0, stored * 2.0 * (2.0 + joins))
 }
 
 /// The free atoms but an odd one out, which belongs to no half.
@@ -134,7 +134,7 @@ fn expand(
             draw(two, at, slots, seed, clock)?
         } else {
             let mut group: Vec<Cell> = group.iter().map(|&(_, cell)| cell).collect();
-            group.sort_by_key(Cell::order);
+            group.sort_by_key(|cell| cell.order(trees.humans));
             let ways: Vec<_> = group.iter().map(|cell| trees.ways(cell)).collect();
             let total: u128 = ways.iter().copied().map(count).sum();
             let mut drawing = Drawing::new(slots, total, seed);
@@ -155,8 +155,9 @@ fn expand(
 struct Trees {
     halves: [Tree; 2],
     starts: Vec<Start>,
-    /// Atoms of the low half.
+    /// Atoms of the low half, and their humans.
     low: usize,
+    humans: usize,
 }
 
 impl Trees {
@@ -167,6 +168,7 @@ impl Trees {
             halves,
             starts: starts(two),
             low: low.0.len(),
+            humans: low.1.iter().sum(),
         })
     }
 
