@@ -159,9 +159,18 @@ fn load_config(path: Option<&PathBuf>) -> Result<Config, CliError> {
     let Some(path) = path else {
         return Ok(Config::load("", environment)?);
     };
-    let text = std::fs::read_to_string(path).map_err(|source| CliError::File {
+    let bytes = std::fs::read(path).map_err(|source| CliError::File {
         path: path.clone(),
         source,
+    })?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + good.iter().filter(|&&byte| byte == b'\n').count();
+        let why = "this is not UTF-8".to_owned();
+        CliError::Config {
+            path: path.clone(),
+            source: ConfigError::Line { line, why },
+        }
     })?;
     Config::load(&text, environment).map_err(|source| match source {
         ConfigError::Line { .. } => CliError::Config {

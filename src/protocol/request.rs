@@ -6,7 +6,7 @@ use super::{
     Code, Refusal,
     words::{Words, bad, number},
 };
-use crate::domain::{Ident, MAX_TEAMS};
+use crate::domain::{Ident, MAX_TEAMS, Secret};
 
 /// The largest number of players a command may speak of; far above any game.
 const MAX_PLAYERS: u64 = 1_024;
@@ -31,7 +31,7 @@ pub enum Request {
         /// Who is there.
         server: Ident,
         /// What proves it.
-        token: Option<Ident>,
+        token: Option<Secret>,
     },
     /// Are you there?
     Ping,
@@ -149,7 +149,7 @@ fn hello(words: &mut Words) -> Result<Request, Refusal> {
     let token = if words.is_empty() {
         None
     } else {
-        Some(words.word("the token")?)
+        Some(Secret::of(words.word("the token")?.text()))
     };
     Ok(Request::Hello { server, token })
 }

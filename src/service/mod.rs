@@ -18,7 +18,7 @@ use std::{
 use tokio::sync::Semaphore;
 
 use crate::{
-    domain::{MatchRecord, PatternError, Rulebook, RulebookSpec},
+    domain::{MatchRecord, PatternError, Rulebook, RulebookSpec, Secret},
     history::{self, Fold},
     lobby::LobbySettings,
     store::{Store, StoreError},
@@ -43,7 +43,7 @@ pub struct Settings {
     /// How teams are chosen.
     pub balance: BalanceSettings,
     /// Game servers that may connect, with their tokens; none: all may.
-    pub clients: BTreeMap<String, String>,
+    pub clients: BTreeMap<String, Secret>,
 }
 
 /// Why a use case did not happen; nothing has changed.

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use rand::{TryRng, rngs::SysRng};
-use sha2::{Digest, Sha256};
 
 use super::{Balanced, Service, ServiceError, decide};
 use crate::{
-    domain::{Ident, Kind, PlayerKey, Ruleset},
+    domain::{Ident, Kind, PlayerKey, Ruleset, Secret},
     lobby::{BotPlan, Lobby, LobbyError, Update},
     partition::Solution,
 };
@@ -41,12 +40,11 @@ impl Session {
     ///
     /// # Errors
     /// Clients are configured, and this isn't one of them or the token is wrong.
-    pub fn hello(&mut self, server: &Ident, token: Option<&Ident>) -> Result<(), ServiceError> {
+    pub fn hello(&mut self, server: &Ident, token: Option<&Secret>) -> Result<(), ServiceError> {
         let clients = &self.service.settings.clients;
         if !clients.is_empty() {
             let expected = clients.get(server.text());
-            let given = token.map_or("", Ident::text);
-            if !expected.is_some_and(|expected| same_secret(expected, given)) {
+            if expected.is_none() || expected != token {
                 return Err(ServiceError::NotAllowed("unknown server or wrong token"));
             }
         }
@@ -257,11 +255,6 @@ impl Session {
             .ruleset
             .get_or_insert_with(|| rulebook.ruleset(&game.game_type, &game.mutators)))
     }
-}
-
-/// Compares digests, so that the time it takes tells nothing about the secret.
-fn same_secret(expected: &str, given: &str) -> bool {
-    Sha256::digest(expected.as_bytes()) == Sha256::digest(given.as_bytes())
 }
 
 fn draw_seed() -> u64 {
