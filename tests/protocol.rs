@@ -302,6 +302,25 @@ async fn new_weights_are_seen_by_a_session_that_is_open() {
 }
 
 #[tokio::test]
+async fn what_was_said_of_somebody_can_be_taken_back() {
+    let daemon = daemon("balance.party_budget = 1.0").await;
+    let bound = "GAME ctf\nJOIN a pin=1 party=x\nJOIN b party=x pin=1\nJOIN c pin=1\n";
+    let said = daemon
+        .client()
+        .await
+        .talk(&format!("{bound}BALANCE\n"))
+        .await;
+    assert!(
+        said.starts_with("ERROR bad-argument "),
+        "three of three on one team: {said}"
+    );
+    let free = "JOIN a pin= party= avoid=b\nJOIN a avoid=\nJOIN b pin=0\nBALANCE\n";
+    let said = daemon.client().await.talk(&format!("{bound}{free}")).await;
+    assert!(said.starts_with("BALANCE 5 "), "{said}");
+    assert!(said.contains("\nTEAM 0 b\nTEAM 1 c\n"), "{said}");
+}
+
+#[tokio::test]
 async fn explain_tells_why() {
     let daemon = daemon("").await;
     let script = "GAME ctf\nEXPLAIN\nJOIN ann\nJOIN \"R\r\"\nJOIN c\nJOIN d\nBALANCE seed=5\nEXPLAIN\nGAME ctf\nEXPLAIN\n";

@@ -86,6 +86,19 @@ enum CliError {
 }
 
 impl CliError {
+    fn is_broken_pipe(&self) -> bool {
+        let kind = match self {
+            CliError::Io(error) => Some(error.kind()),
+            CliError::Json(error) => error.io_error_kind(),
+            CliError::Csv(error) => match error.kind() {
+                csv::ErrorKind::Io(error) => Some(error.kind()),
+                _ => None,
+            },
+            _ => None,
+        };
+        kind == Some(io::ErrorKind::BrokenPipe)
+    }
+
     /// 1 a failure, 2 usage (by clap), 3 configuration, 4 input, 5 database.
     fn exit_code(&self) -> u8 {
         match self {
@@ -103,7 +116,7 @@ pub fn run(cli: Cli) -> ExitCode {
     match dispatch(cli.command) {
         Ok(code) => code,
         // A reader that has seen enough (`| head`) is no failure.
-        Err(CliError::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             let mut message = format!("evenkeel: {error}");
             let mut cause = error.source();

@@ -259,6 +259,14 @@ mod tests {
         ] {
             assert!(!book.affects_play(mutator), "{mutator}");
         }
+        for game_type in [
+            "x.g2",
+            "baseoa.g10",
+            "SkaarjPack.Invasion",
+            "BonusPack.xMutantGame",
+        ] {
+            assert!(!book.is_team_game(game_type), "{game_type}");
+        }
         assert!(book.is_team_game("baseoa.ctf") && !book.is_team_game("baseq3.ffa"));
         assert!(!book.is_team_game("XGame.xDeathMatch") && book.is_team_game("XGame.xTeamGame"));
         assert_eq!(

@@ -7,7 +7,7 @@ use tokio::time::{Instant, sleep};
 
 use super::{Service, ServiceError, Settings};
 use crate::{
-    domain::{Fingerprint, MatchRecord, PatternError, Rulebook},
+    domain::{Fingerprint, Kind, MatchRecord, PatternError, Rulebook},
     history::{Fold, Late, Ruling, Weight},
     store::{Cursor, Derived, DerivedFrom, Performance, RulingRow, WeightRow},
 };
@@ -27,18 +27,41 @@ pub(super) struct Learned {
     /// Behind the last match folded.
     cursor: Cursor,
     matches: i64,
+    /// The highest of their ids.
+    last_match: i64,
     /// Rulings that are not on disk yet.
     pending: Vec<RulingRow>,
     rated: u64,
 }
 
+/// What is done beyond learning what is new.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum How {
+    /// Written too, unless that would undo what another configuration wrote.
+    InMemory,
+    /// Written too.
+    AndWrite,
+    /// All is forgotten first.
+    Anew,
+}
+
 impl Learned {
+    /// What it was made from.
+    fn source(&self, settings_key: &str) -> DerivedFrom {
+        DerivedFrom {
+            matches: self.matches,
+            last_match: self.last_match,
+            settings: settings_key.to_owned(),
+        }
+    }
+
     pub(super) fn nothing(service: &Settings) -> Result<Self, PatternError> {
         let rulebook = Rulebook::new(&service.rulebook)?;
         Ok(Self {
             fold: Fold::new(&rulebook, service.history.clone()),
             cursor: Cursor::START,
             matches: 0,
+            last_match: 0,
             pending: Vec::new(),
             rated: 0,
         })
@@ -47,6 +70,7 @@ impl Learned {
     /// CPU-heavy, and so for a thread of its own.
     fn push_all(&mut self, records: &[(i64, MatchRecord)]) {
         for (id, record) in records {
+            self.last_match = self.last_match.max(*id);
             match self.fold.push(record, Fingerprint::of(record)) {
                 Ok(ruling) => {
                     self.rated += u64::from(ruling.rated.is_ok());
@@ -80,7 +104,7 @@ impl Service {
     /// # Errors
     /// The database's.
     pub async fn refresh(&self) -> Result<bool, ServiceError> {
-        self.learn(false, |_| ()).await
+        self.learn(How::AndWrite, |_| ()).await
     }
 
     /// Deletes all that is derived and makes it again. `progress` is told the matches done so far.
@@ -88,7 +112,7 @@ impl Service {
     /// # Errors
     /// The database's.
     pub async fn rebuild(&self, progress: impl FnMut(u64)) -> Result<Rebuilt, ServiceError> {
-        self.learn(true, progress).await?;
+        self.learn(How::Anew, progress).await?;
         let learned = self.learned.lock().await;
         let Some(learned) = learned.as_ref() else {
             return Ok(Rebuilt::default());
@@ -109,12 +133,20 @@ impl Service {
         Ok(u64::try_from(matches).unwrap_or(0))
     }
 
-    /// All weights as they are on disk.
+    /// The weights of one ruleset and kind as they are on disk, strongest first.
     ///
     /// # Errors
     /// The database's.
-    pub async fn weight_rows(&self) -> Result<Vec<WeightRow>, ServiceError> {
-        Ok(self.store.weights().await?)
+    pub async fn weights(&self, ruleset: &str, kind: Kind) -> Result<Vec<WeightRow>, ServiceError> {
+        Ok(self.store.weights(ruleset, kind).await?)
+    }
+
+    /// Every ruleset that weights are known of.
+    ///
+    /// # Errors
+    /// The database's.
+    pub async fn rulesets(&self) -> Result<Vec<String>, ServiceError> {
+        Ok(self.store.rulesets().await?)
     }
 
     /// Keeps what is known in memory as new as what is on disk, until dropped. Learns by itself when
@@ -135,53 +167,57 @@ impl Service {
             }
             // An ingest under way is waited for: it learns once, at its end.
             if behind && (self.is_derived().await? || changed.elapsed() >= ABANDONED) {
-                if self.refresh().await? {
-                    tracing::info!("matches nobody had learned from found, and learned from");
-                }
+                self.follow().await?;
                 behind = false;
             }
             sleep(POLL).await;
         }
     }
 
-    /// Whether what is derived on disk knows all matches.
+    /// Learns what is new. What another configuration has derived on disk is left as it is: two that
+    /// share a database would undo each other's work for ever.
+    async fn follow(&self) -> Result<(), ServiceError> {
+        let derived = self.store.derived_from().await?;
+        if derived.is_some_and(|derived| derived.settings != self.settings_key) {
+            tracing::warn!("the weights on disk were made with another configuration");
+        }
+        if self.learn(How::InMemory, |_| ()).await? {
+            tracing::info!("matches nobody had learned from found, and learned from");
+        }
+        Ok(())
+    }
+
+    /// Whether what is derived on disk knows all matches, by whatever configuration.
     async fn is_derived(&self) -> Result<bool, ServiceError> {
-        Ok(self.store.derived_from().await? == Some(self.source().await?))
+        let derived = self.store.derived_from().await?;
+        let extent = self.store.extent().await?;
+        Ok(derived.is_some_and(|derived| (derived.matches, derived.last_match) == extent))
     }
 
-    async fn source(&self) -> Result<DerivedFrom, ServiceError> {
-        let (matches, last_match) = self.store.extent().await?;
-        let settings = self.settings_key();
-        Ok(DerivedFrom {
-            matches,
-            last_match,
-            settings,
-        })
-    }
-
-    async fn learn(&self, anew: bool, mut progress: impl FnMut(u64)) -> Result<bool, ServiceError> {
+    async fn learn(&self, how: How, mut progress: impl FnMut(u64)) -> Result<bool, ServiceError> {
         // One at a time; and what is taken out is only put back whole.
         let mut slot = self.learned.lock().await;
         loop {
-            let from = self.source().await?;
+            let (stored, _) = self.store.extent().await?;
             let before = self.store.derived_from().await?;
-            let stale = before.as_ref() != Some(&from);
             // Rulings of another configuration are all replaced, and so all needed.
-            let all = anew || before.is_none_or(|before| before.settings != from.settings);
+            let other = before
+                .as_ref()
+                .is_none_or(|b| b.settings != self.settings_key);
+            let all = how == How::Anew || (other && how == How::AndWrite);
             let mut learned = match slot.take() {
                 Some(learned) if !all => learned,
                 _ => Learned::nothing(&self.settings)?,
             };
             let known = learned.matches;
             learned = self.catch_up(learned, &mut progress).await?;
-            if learned.matches < from.matches {
+            if learned.matches < stored {
                 continue; // one of them belongs in between: all anew
             }
-            let newer = learned.matches > from.matches;
-            let due = (stale || all) && !newer;
-            if newer || (due && !self.write(&mut learned, from, all).await?) {
-                *slot = Some(learned);
-                continue; // more have come meanwhile
+            let from = learned.source(&self.settings_key);
+            let due = all || (before.as_ref() != Some(&from) && !other);
+            if due && !self.write(&mut learned, from, all).await? {
+                continue; // somebody else has another configuration, just now
             }
             learned.pending.clear();
             if learned.matches != known || due {
@@ -232,17 +268,17 @@ impl Service {
         learned.pending = derived.rulings;
         Ok(written?)
     }
+}
 
-    /// What of the configuration the weights depend on, as a short key.
-    fn settings_key(&self) -> String {
-        let (rulebook, history) = (&self.settings.rulebook, &self.settings.history);
-        let all = format!("{FOLD_VERSION} {rulebook:?} {history:?}");
-        let digest = Sha256::digest(all.as_bytes());
-        digest[..8]
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
-    }
+/// What of the configuration the weights depend on, as a short key.
+pub(super) fn settings_key(settings: &Settings) -> String {
+    let (rulebook, history) = (&settings.rulebook, &settings.history);
+    let all = format!("{FOLD_VERSION} {rulebook:?} {history:?}");
+    let digest = Sha256::digest(all.as_bytes());
+    digest[..8]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }
 
 fn ruling_row(match_id: i64, record: &MatchRecord, ruling: &Ruling) -> RulingRow {

@@ -28,7 +28,7 @@ pub use crate::lobby::{LobbyError, Update};
 pub use crate::store::{Recorded, WeightRow};
 pub use decide::{BalanceSettings, Balanced};
 pub use derive::Rebuilt;
-pub use session::Session;
+pub use session::{Session, draw_seed};
 pub use weights::{Standings, View};
 
 /// What an admin decides about the service.
@@ -75,6 +75,8 @@ pub enum ServiceError {
 /// Shared by all sessions.
 pub struct Service {
     settings: Settings,
+    /// Tells what was derived by these settings from what was by others.
+    settings_key: String,
     rulebook: Rulebook,
     store: Store,
     /// Swapped whole when new weights are known; readers keep what they have.
@@ -101,6 +103,7 @@ impl Service {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let service = Self {
             rulebook,
+            settings_key: derive::settings_key(&settings),
             settings,
             store,
             standings: RwLock::default(),

@@ -182,8 +182,7 @@ impl Session {
         Ok(self.lobby.bots()?)
     }
 
-    /// Chooses teams for all humans and puts them there. The seed is drawn unless given; a drawn one
-    /// has 31 bits, so that it fits the integers of old scripting languages.
+    /// Chooses teams for all humans and puts them there. The seed is drawn unless given.
     ///
     /// # Errors
     /// No game, a game without teams, or no core or time free for it.
@@ -257,7 +256,9 @@ impl Session {
     }
 }
 
-fn draw_seed() -> u64 {
+/// A seed from the system's randomness. It has 31 bits, so that it fits the integers of old scripting
+/// languages.
+pub fn draw_seed() -> u64 {
     // Should the system have no randomness, a fixed seed still gives good teams.
     SysRng
         .try_next_u32()

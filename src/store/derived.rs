@@ -89,12 +89,25 @@ impl Store {
         Ok(query.fetch_one(&self.readers).await?)
     }
 
-    /// All weights, sorted by ruleset, kind and player.
+    /// Every ruleset that weights are known of, sorted.
     ///
     /// # Errors
     /// The database's.
-    pub async fn weights(&self) -> Result<Vec<WeightRow>, StoreError> {
-        let query = sqlx::query("SELECT * FROM weights ORDER BY ruleset, kind, player");
+    pub async fn rulesets(&self) -> Result<Vec<String>, StoreError> {
+        let query = sqlx::query_scalar("SELECT DISTINCT ruleset FROM weights ORDER BY ruleset");
+        Ok(query.fetch_all(&self.readers).await?)
+    }
+
+    /// The weights of one ruleset and kind, strongest first.
+    ///
+    /// # Errors
+    /// The database's.
+    pub async fn weights(&self, ruleset: &str, kind: Kind) -> Result<Vec<WeightRow>, StoreError> {
+        let query = sqlx::query(
+            "SELECT * FROM weights WHERE ruleset = ? AND kind = ? ORDER BY weight DESC, player",
+        )
+        .bind(ruleset)
+        .bind(kind.as_str());
         query
             .fetch_all(&self.readers)
             .await?
@@ -118,8 +131,10 @@ impl Store {
         Ok(rulings)
     }
 
-    /// Replaces what is derived, at once for every reader. `false`, and nothing changed, when
-    /// matches have come since it was computed, or another configuration.
+    /// Replaces what is derived, at once for every reader. `false`, and nothing changed, when what
+    /// stands there was made with another configuration and not `all` rulings are given.
+    ///
+    /// Matches may have come since it was computed; then it says itself that it does not know them.
     ///
     /// Rulings depend on nothing but their match and the configuration, so unless `all` of them are
     /// given, those of matches known before stay.
@@ -128,13 +143,6 @@ impl Store {
     /// The database's.
     pub async fn replace_derived(&self, derived: &Derived, all: bool) -> Result<bool, StoreError> {
         let mut tx = self.writer.begin_with("BEGIN IMMEDIATE").await?;
-        let (matches, last_match): (i64, i64) =
-            sqlx::query_as("SELECT count(*), coalesce(max(id), 0) FROM matches")
-                .fetch_one(&mut *tx)
-                .await?;
-        if (matches, last_match) != (derived.from.matches, derived.from.last_match) {
-            return Ok(false);
-        }
         let before = sqlx::query("SELECT matches, last_match, settings FROM derived_from");
         let before = before.fetch_optional(&mut *tx).await?;
         let before = before.as_ref().map(from_row).transpose()?;
@@ -155,8 +163,8 @@ impl Store {
         sqlx::query("DELETE FROM weights").execute(&mut *tx).await?;
         insert_weights(&mut tx, &derived.weights).await?;
         sqlx::query("INSERT OR REPLACE INTO derived_from VALUES (1, ?, ?, ?)")
-            .bind(matches)
-            .bind(last_match)
+            .bind(derived.from.matches)
+            .bind(derived.from.last_match)
             .bind(&derived.from.settings)
             .execute(&mut *tx)
             .await?;
@@ -179,7 +187,7 @@ async fn insert_rulings(
 ) -> Result<(), StoreError> {
     insert(
         tx,
-        "rulings (match_id, ruleset, unrated)",
+        "INSERT OR REPLACE INTO rulings (match_id, ruleset, unrated)",
         rulings,
         |mut row, ruling| {
             row.push_bind(ruling.match_id);
@@ -196,7 +204,8 @@ async fn insert_rulings(
             .collect::<Vec<_>>()
     };
     let performances: Vec<(i64, i64, Performance)> = rulings.iter().flat_map(seats).collect();
-    let columns = "performances (match_id, seat, points_for, points_against)";
+    let columns =
+        "INSERT OR REPLACE INTO performances (match_id, seat, points_for, points_against)";
     insert(
         tx,
         columns,
@@ -211,7 +220,8 @@ async fn insert_rulings(
 }
 
 async fn insert_weights(tx: &mut SqliteConnection, rows: &[WeightRow]) -> Result<(), StoreError> {
-    let columns = "weights (ruleset, kind, player, name, weight, games, last_seen)";
+    let columns =
+        "INSERT OR REPLACE INTO weights (ruleset, kind, player, name, weight, games, last_seen)";
     insert(tx, columns, rows, |mut row, w| {
         row.push_bind(w.ruleset.clone())
             .push_bind(w.key.kind.as_str());

@@ -82,7 +82,13 @@ impl Store {
         let pool = |connections| SqlitePoolOptions::new().max_connections(connections);
         let writer = pool(1).connect_with(options.clone()).await.map_err(fail)?;
         migrate(path, &writer).await?;
-        let readers = pool(2).connect_with(options).await.map_err(fail)?;
+        if create {
+            // Who wants to write learns now, and not at the first match, that it cannot be.
+            let trial = writer.begin_with("BEGIN IMMEDIATE").await.map_err(fail)?;
+            trial.rollback().await.map_err(fail)?;
+        }
+        // One of them is the watcher's.
+        let readers = pool(3).connect_with(options).await.map_err(fail)?;
         Ok(Self { writer, readers })
     }
 
