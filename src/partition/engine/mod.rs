@@ -76,9 +76,9 @@ pub(super) struct Order {
 }
 
 /// Two teams with fewer free atoms than this are walked through: setting up two halves takes longer.
-const WALK_BELOW: usize = 11;
+const WALK_BELOW: usize = 14;
 /// The most steps that are worth an exact answer, about a nanosecond each.
-const MEET_STEPS: f64 = 4e7;
+const MEET_STEPS: f64 = 1e8;
 /// The same for branching, with steps some twenty times as long.
 const BRANCH_STEPS: usize = 1 << 24;
 /// The most free atoms that `naive` and `exhaustive` accept: more would take days.
