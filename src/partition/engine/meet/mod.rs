@@ -67,18 +67,30 @@ pub(crate) fn draw(
     whole.then_some(drawing.masks)
 }
 
-/// At most how many bytes [`solve`] needs, and about how many steps it takes.
+/// At most how many bytes [`solve`] needs, and at most about how many steps it takes.
 pub(crate) fn measure(two: &TwoTeams) -> (f64, f64) {
-    let stored: f64 = halves(two)
-        .map(|(lifts, sizes)| sums::capacity(lifts, sizes))
+    let halves = halves(two);
+    let stored: f64 = halves
         .iter()
+        .map(|&(lifts, sizes)| sums::capacity(lifts, sizes))
         .sum();
-    let classes = two.totals.iter().flatten().count() as f64;
-    // Beside them there is what was before the last atom, and a complement or two; drawing among
-    // ties counts ways, too. Lists come about in as many steps again as they end up with, and are
-    // joined once a legal number of humans on team 0, or twice.
-    let joins = starts(two).len() as f64 * classes;
-    (stored * 8.0 * 4.0, stored * 2.0 * (2.0 + joins))
+    let [low, high] = halves.map(|(lifts, sizes)| sums::choices(lifts, sizes));
+    let mut joined = 0.0;
+    for start in starts(two) {
+        for (from_low, low) in low.iter().enumerate() {
+            for (from_high, high) in high.iter().enumerate() {
+                let legal = two.totals.get(start.humans + from_low + from_high);
+                joined += if let Some(Some(_)) = legal {
+                    low + high
+                } else {
+                    0.0
+                };
+            }
+        }
+    }
+    // Beside the lists there is what was before the last atom, and a complement or two; drawing
+    // among ties counts ways, too. Lists come about in as many steps again as they end up with.
+    (stored * 8.0 * 4.0, stored * 2.0 + joined)
 }
 
 /// The free atoms but an odd one out, which belongs to no half.

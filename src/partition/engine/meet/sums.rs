@@ -209,7 +209,7 @@ pub(super) fn capacity(lifts: &[i64], sizes: &[usize]) -> f64 {
 }
 
 /// At most how many different sums there are, by number of humans.
-fn choices(lifts: &[i64], sizes: &[usize]) -> Vec<f64> {
+pub(super) fn choices(lifts: &[i64], sizes: &[usize]) -> Vec<f64> {
     let humans: usize = sizes.iter().sum();
     let atoms: Vec<(i64, usize)> = lifts.iter().copied().zip(sizes.iter().copied()).collect();
     let mut choices = vec![0.0f64; humans + 1];
