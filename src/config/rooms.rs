@@ -6,7 +6,7 @@ use super::Config;
 use crate::{
     domain::RulebookSpec,
     history,
-    lobby::LobbySettings,
+    lobby::{self, LobbySettings},
     partition, rating, server,
     service::{self, BalanceSettings},
 };
@@ -55,8 +55,10 @@ impl Config {
                 },
                 ..partition::Settings::default()
             },
-            max_share: balance.max_team_share,
-            max_difference: balance.max_difference.0,
+            limits: lobby::Limits {
+                max_share: balance.max_team_share,
+                max_difference: balance.max_difference.0,
+            },
             default_weight: balance.default_weight,
             default_bot_weight: balance.default_bot_weight,
             deadline: Duration::from_millis(balance.deadline_ms),

@@ -4,9 +4,11 @@
 //! time and chance as arguments. A command that fails changes nothing. Entry point: [`Lobby`].
 
 mod bots;
+mod problem;
 mod roster;
 
 pub use bots::BotPlan;
+pub use problem::Limits;
 pub use roster::{Bot, Human, Roster, Update};
 
 use std::collections::BTreeMap;

@@ -8,7 +8,7 @@ use super::{Balanced, Service, ServiceError, decide};
 use crate::{
     domain::{Ident, Kind, PlayerKey, Ruleset, Secret},
     lobby::{BotPlan, Lobby, LobbyError, Update},
-    partition::Solution,
+    partition::{Problem, Solution},
 };
 
 /// A session dies with its connection, and everything in it.
@@ -191,17 +191,14 @@ impl Session {
         top: Option<usize>,
         seed: Option<u64>,
     ) -> Result<Balanced, ServiceError> {
-        if !self.lobby.game()?.has_teams {
-            return Err(LobbyError::NoTeams.into());
-        }
-        let (mean_bot, _) = self.mean_bot()?;
         let ruleset = self.ruleset()?.clone();
+        let (mean_bot, _) = self.mean_bot()?;
         let seed = seed.unwrap_or_else(draw_seed);
-        let problem = {
-            let standings = self.service.standings();
-            let view = standings.view(&ruleset);
-            decide::problem(&self.lobby, &view, mean_bot, &self.service.settings.balance)?
-        };
+        let view = self.service.standings().view(&ruleset);
+        let settings = &self.service.settings.balance;
+        let weight_of = |id: &str| view.human(id).unwrap_or(settings.default_weight);
+        let spec = self.lobby.problem(weight_of, mean_bot, settings.limits)?;
+        let problem = Problem::new(spec)?;
         let solution = self.service.solve(problem, top, seed).await?;
         self.lobby.assign(&solution.team_of)?;
         self.reasons = decide::reasons(&solution.explanation);
