@@ -144,8 +144,8 @@ mod tests {
 
     #[test]
     fn mirrored_bins_do_not_depend_on_who_is_named_first() {
-        let one = forecasts(&[(0.75, true), (0.6, false), (0.9, true)]);
-        let other = forecasts(&[(0.25, false), (0.6, false), (0.1, false)]);
+        let one = forecasts(&[(0.75, true), (0.25, true), (0.9, true)]);
+        let other = forecasts(&[(0.25, false), (0.25, true), (0.1, false)]);
         let error = |f: &[Forecast]| Metrics::of(f, true).calibration_error;
         assert!((error(&one) - error(&other)).abs() < 1e-15);
         assert_eq!(
