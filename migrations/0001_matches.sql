@@ -11,7 +11,8 @@ CREATE TABLE matches (
     log_clock   INTEGER,            -- the log's own clock at the start, where the log has no dates
     map         TEXT    NOT NULL,
     game_type   TEXT    NOT NULL,   -- as the game names it
-    outcome     TEXT    NOT NULL CHECK (outcome IN ('won', 'draw', 'undecided')),
+    mode        TEXT    NOT NULL,   -- league, region or playlist; empty where there is none
+    outcome     TEXT    NOT NULL CHECK (outcome IN ('won', 'draw', 'undecided', 'abandoned')),
     winner      INTEGER CHECK ((winner IS NOT NULL) = (outcome = 'won'))
 ) STRICT;
 CREATE INDEX matches_in_order ON matches (ended_at, fingerprint);
@@ -38,10 +39,11 @@ CREATE TABLE participants (
     points   REAL,
     kills    INTEGER NOT NULL,
     deaths   INTEGER NOT NULL,
+    party    INTEGER,               -- the same number for those who came together
     PRIMARY KEY (match_id, seat),
     UNIQUE (match_id, kind, player)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX participants_by_player ON participants (kind, player);
+CREATE INDEX participants_by_player ON participants (player, kind);
 
 CREATE TABLE presence (
     match_id INTEGER NOT NULL,
@@ -51,6 +53,16 @@ CREATE TABLE presence (
     from_ms  INTEGER NOT NULL,
     to_ms    INTEGER NOT NULL CHECK (to_ms >= from_ms),
     PRIMARY KEY (match_id, seat, stay),
+    FOREIGN KEY (match_id, seat) REFERENCES participants (match_id, seat) ON DELETE CASCADE
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE roles (
+    match_id INTEGER NOT NULL,
+    seat     INTEGER NOT NULL,
+    role     TEXT    NOT NULL,      -- commander, say
+    team     INTEGER NOT NULL,
+    share    REAL    NOT NULL CHECK (share BETWEEN 0 AND 1),
+    PRIMARY KEY (match_id, seat, role, team),
     FOREIGN KEY (match_id, seat) REFERENCES participants (match_id, seat) ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
 

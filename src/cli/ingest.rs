@@ -3,13 +3,13 @@
 use std::{
     collections::BTreeMap,
     fs::File,
-    io::Read,
+    io::{self, Read, Write},
     path::{Path, PathBuf},
     process::ExitCode,
     time::UNIX_EPOCH,
 };
 
-use clap::{Args, ValueEnum};
+use clap::{Args, builder::PossibleValuesParser};
 use comfy_table::Cell;
 
 use super::{CliError, Place, open, progress::Progress, table::table};
@@ -21,6 +21,8 @@ use crate::{
 
 /// Malformed lines named per file; of a file in which everything is wrong, that is enough.
 const NAMED: u64 = 10;
+/// The format that is found out.
+const AUTO: &str = "auto";
 
 /// Learn from the logs of finished games, also while the daemon runs
 #[derive(Debug, Args)]
@@ -28,28 +30,24 @@ pub(super) struct IngestArgs {
     /// The logs; one may hold any number of games
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// What kind of logs they are
-    #[arg(long, value_enum, default_value = "auto")]
-    format: FormatArg,
+    /// What kind of logs they are; auto finds it out from the content
+    #[arg(long, default_value = AUTO, value_parser = format_names())]
+    format: String,
     /// The name of the game server that wrote them; the same match of two servers is two matches
     #[arg(long, value_name = "NAME", default_value = "")]
     server: String,
-    /// When a log without dates begins, as 2026-11-20 or 2026-11-20T15:30:00, UTC; unless given, such
-    /// a log ends when its file was last written
+    /// When the first log without dates begins (each follows upon the other), as 2026-11-20 or
+    /// 2026-11-20T15:30:00, UTC; unless given, such a log ends when its file was last written
     #[arg(long, value_name = "DATE", value_parser = parse_date)]
     date: Option<Timestamp>,
     #[command(flatten)]
     place: Place,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum FormatArg {
-    /// Found out from the content
-    Auto,
-    /// Quake III, OpenArena, Urban Terror: games.log
-    Idtech3,
-    /// UT2004, stock or OLStats
-    Ut2004,
+/// What `--format` may say.
+fn format_names() -> PossibleValuesParser {
+    let names = ingest::FORMATS.iter().map(|format| format.name);
+    PossibleValuesParser::new([AUTO].into_iter().chain(names))
 }
 
 pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
@@ -67,6 +65,7 @@ pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
         args: &args,
         service: &service,
         progress,
+        date: args.date,
         done: 0,
         summary: Summary::default(),
     };
@@ -94,8 +93,8 @@ pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
             Some(reason) => *summary.unrated.entry(reason).or_default() += 1,
         }
     }
-    summary.print();
     service.close().await;
+    summary.print()?;
     Ok(ExitCode::from(if failed { 4 } else { 0 }))
 }
 
@@ -103,6 +102,8 @@ struct Run<'a> {
     args: &'a IngestArgs,
     service: &'a Service,
     progress: Progress,
+    /// When the next log without dates begins, where that was said.
+    date: Option<Timestamp>,
     /// Bytes of all files so far.
     done: u64,
     summary: Summary,
@@ -128,6 +129,7 @@ impl Run<'_> {
                 server: self.args.server.clone(),
             },
         );
+        let found = self.summary.found;
         let mut told = Told {
             path,
             undated: Vec::new(),
@@ -143,18 +145,27 @@ impl Run<'_> {
         }
         let elapsed = reader.finish(&mut items);
         self.take(&mut items, &mut told).await?;
-        let begin = self.args.date.unwrap_or_else(|| {
+        let elapsed = i64::try_from(elapsed).unwrap_or(0);
+        let begin = self.date.unwrap_or_else(|| {
             let written = written
                 .duration_since(UNIX_EPOCH)
                 .unwrap_or_default()
                 .as_millis();
             let written = Timestamp(i64::try_from(written).unwrap_or(i64::MAX));
-            written.plus_millis(-i64::try_from(elapsed).unwrap_or(0))
+            written.plus_millis(-elapsed)
         });
+        // One log without dates follows upon the other.
+        self.date = self.date.map(|date| date.plus_millis(elapsed));
         for mut record in told.undated {
             record.start = record.start.plus_millis(begin.0);
             record.end = record.end.plus_millis(begin.0);
             self.record(&record).await?;
+        }
+        if self.args.format != AUTO && told.malformed > 0 && self.summary.found == found {
+            let (path, format) = (path.display(), &self.args.format);
+            return Err(CliError::Input(format!(
+                "{path}: nothing in this is a {format} log"
+            )));
         }
         if told.malformed > NAMED {
             let (path, more) = (path.display(), told.malformed - NAMED);
@@ -165,12 +176,10 @@ impl Run<'_> {
     }
 
     fn format(&self, path: &Path, head: &[u8]) -> Result<&'static Format, CliError> {
-        let named = match self.args.format {
-            FormatArg::Auto => None,
-            FormatArg::Idtech3 => Some("idtech3"),
-            FormatArg::Ut2004 => Some("ut2004"),
+        let format = match self.args.format.as_str() {
+            AUTO => ingest::detect(head),
+            name => ingest::by_name(name),
         };
-        let format = named.map_or_else(|| ingest::detect(head), ingest::by_name);
         format.ok_or_else(|| {
             let known: Vec<_> = ingest::FORMATS.iter().map(|format| format.name).collect();
             let (path, known) = (path.display(), known.join(", "));
@@ -240,7 +249,7 @@ struct Summary {
 }
 
 impl Summary {
-    fn print(&self) {
+    fn print(&self) -> io::Result<()> {
         let mut table = table(&["games", ">"]);
         let mut row = |what: String, count: u64| {
             table.add_row([Cell::new(what), Cell::new(count)]);
@@ -255,18 +264,18 @@ impl Summary {
         }
         row("duplicates".into(), self.duplicates);
         row("malformed lines".into(), self.malformed);
-        println!("{table}");
+        writeln!(io::stdout(), "{table}")
     }
 }
 
 /// Fills `chunk` unless the file ends; how much of it is filled.
-fn read_full(file: &mut File, chunk: &mut [u8]) -> std::io::Result<usize> {
+fn read_full(file: &mut File, chunk: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < chunk.len() {
         match file.read(&mut chunk[filled..]) {
             Ok(0) => break,
             Ok(read) => filled += read,
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
     }

@@ -193,7 +193,7 @@ impl Lobby {
     pub fn join(&mut self, id: &Ident, update: Update) -> Result<(), LobbyError> {
         let teams = self.teams;
         let game = self.game_mut()?;
-        for team in update.team.into_iter().chain(update.pin) {
+        for team in update.team.into_iter().chain(update.pin.flatten()) {
             exists(team, teams)?;
         }
         game.roster.join(id, update)
@@ -375,7 +375,7 @@ mod tests {
         );
         let wrong = Update {
             team: Some(0),
-            pin: Some(5),
+            pin: Some(Some(5)),
             ..Update::default()
         };
         assert_eq!(

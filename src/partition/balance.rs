@@ -47,6 +47,30 @@ impl Balance {
         (total as u128 * (most - least) / (most + least)) as i64
     }
 
+    /// The least and the greatest sum of any of `teams` teams adding up to `total` that are at least
+    /// as even as this.
+    ///
+    /// With x the least, the strongest has at least the mean of the others, (t − x)/(k − 1), and
+    /// x ≥ r (t − x)/(k − 1) ⇔ x ≥ r t/(k − 1 + r); the greatest likewise.
+    pub fn sums(self, total: i64, teams: i64) -> (i64, i64) {
+        let (least, most) = (u128::from(self.least), u128::from(self.most));
+        let (total, others) = (total as u128, teams as u128 - 1);
+        let low = (least * total).div_ceil(others * most + least);
+        let high = most * total / (most + others * least);
+        (low as i64, high as i64)
+    }
+
+    /// The least and the greatest sum of a team beside one with this `sum`, in teams that are at
+    /// least as even as this.
+    pub fn beside(self, sum: i64) -> (i64, i64) {
+        let (least, most, sum) = (u128::from(self.least), u128::from(self.most), sum as u128);
+        let high = (sum * most).checked_div(least).unwrap_or(u128::MAX);
+        (
+            (sum * least).div_ceil(most) as i64,
+            high.min(i64::MAX as u128) as i64,
+        )
+    }
+
     /// The gap between two teams adding up to `total` that is exactly as even as this, if any is.
     pub fn exact_gap(self, total: i64) -> Option<i64> {
         let gap = self.largest_gap(total);

@@ -166,6 +166,15 @@ impl Counts {
         legal.then_some(self.floor.max(largest))
     }
 
+    /// No legal team has fewer humans.
+    pub fn least(&self) -> usize {
+        let beside_largest = self
+            .humans
+            .div_ceil(self.teams)
+            .saturating_sub(self.difference);
+        beside_largest.max(self.humans.saturating_sub((self.teams - 1) * self.most))
+    }
+
     /// The largest size that a team can come to.
     pub fn largest_size(&self) -> usize {
         self.floor.max(self.most)

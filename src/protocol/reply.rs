@@ -173,7 +173,6 @@ fn text(out: &mut BytesMut, text_of: std::fmt::Arguments<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bytes::Bytes;
 
     fn bytes(reply: &Reply) -> Vec<u8> {
         let mut out = BytesMut::new();
@@ -183,7 +182,7 @@ mod tests {
 
     #[test]
     fn the_very_bytes_come_back() {
-        let id = Ident::new(Bytes::from_static(b"Ren\xe9"), b"Ren\xe9");
+        let id = Ident::new(b"Ren\xe9", b"Ren\xe9");
         assert_eq!(
             bytes(&Reply::Player(id.clone(), Some(50.0))),
             b"PLAYER Ren\xe9 50.000\n"

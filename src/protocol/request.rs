@@ -6,7 +6,7 @@ use super::{
     Code, Refusal,
     words::{Words, bad, number},
 };
-use crate::domain::{Ident, MAX_TEAMS};
+use crate::domain::{Ident, MAX_TEAMS, Secret};
 
 /// The largest number of players a command may speak of; far above any game.
 const MAX_PLAYERS: u64 = 1_024;
@@ -31,7 +31,7 @@ pub enum Request {
         /// Who is there.
         server: Ident,
         /// What proves it.
-        token: Option<Ident>,
+        token: Option<Secret>,
     },
     /// Are you there?
     Ping,
@@ -92,10 +92,11 @@ pub struct Join {
     pub party: Option<Ident>,
     /// The team they are on.
     pub team: Option<u8>,
-    /// The team they must be on.
-    pub pin: Option<u8>,
-    /// Those they would rather not be with.
-    pub avoid: Vec<Ident>,
+    /// The team they must be on; none of them (`pin=`) lets them go.
+    pub pin: Option<Option<u8>>,
+    /// Those they would rather not be with, in place of those named before; an empty one among them
+    /// (`avoid=`) is nobody.
+    pub avoid: Option<Vec<Ident>>,
 }
 
 impl Request {
@@ -149,7 +150,7 @@ fn hello(words: &mut Words) -> Result<Request, Refusal> {
     let token = if words.is_empty() {
         None
     } else {
-        Some(words.word("the token")?)
+        Some(Secret::of(words.word("the token")?.text()))
     };
     Ok(Request::Hello { server, token })
 }
@@ -180,16 +181,18 @@ fn join(words: &mut Words) -> Result<Join, Refusal> {
         party: None,
         team: None,
         pin: None,
-        avoid: Vec::new(),
+        avoid: None,
     };
     while let Some((key, value)) = words.option()? {
         let fresh = match key.as_str() {
             "name" => join.name.replace(value).is_none(),
             "party" => join.party.replace(value).is_none(),
             "team" => join.team.replace(team_number(&value)?).is_none(),
-            "pin" => join.pin.replace(team_number(&value)?).is_none(),
+            "pin" if value.text().is_empty() => join.pin.replace(None).is_none(),
+            "pin" => join.pin.replace(Some(team_number(&value)?)).is_none(),
             "avoid" => {
-                join.avoid.push(value);
+                let avoid = join.avoid.get_or_insert_default();
+                avoid.extend(Some(value).filter(|id| !id.text().is_empty()));
                 true
             }
             _ => return Err(bad(format!("unknown option {key}"))),
@@ -294,8 +297,8 @@ mod tests {
             name: Some(ident("N \"q\"")),
             party: Some(ident("")),
             team: Some(1),
-            pin: Some(0),
-            avoid: vec![ident("x"), ident("y z")],
+            pin: Some(Some(0)),
+            avoid: Some(vec![ident("x"), ident("y z")]),
         };
         let line = br#"JOIN "a b" avoid=x TEAM=1 party= name="N \"q\"" pin=0 avoid="y z""#;
         assert_eq!(parse(line), Ok(Some(Request::Join(expected))));

@@ -84,7 +84,7 @@ impl From<ProblemError> for ServiceError {
 /// The lobby as a problem: everybody with the weight they have in this game.
 pub(super) fn problem(
     lobby: &Lobby,
-    weights: &View<'_>,
+    weights: &View,
     mean_bot: f64,
     settings: &BalanceSettings,
 ) -> Result<Problem, ServiceError> {

@@ -6,11 +6,11 @@ use sqlx::{QueryBuilder, Row, Sqlite, SqliteConnection, sqlite::SqliteRow};
 
 use super::{Store, StoreError};
 use crate::domain::{
-    Fingerprint, Kind, MatchRecord, Outcome, Participant, PlayerKey, Presence, ScoreEvent, Span,
-    Timestamp,
+    Fingerprint, Kind, MatchRecord, Outcome, Participant, PlayerKey, Presence, Role, ScoreEvent,
+    Span, Timestamp,
 };
 
-/// Rows per INSERT: at most seven values each, far below SQLite's limit of parameters.
+/// Rows per INSERT: at most nine values each, far below SQLite's limit of parameters.
 pub(super) const ROWS: usize = 1_000;
 
 /// What became of a record.
@@ -114,11 +114,12 @@ async fn insert_match(
         Outcome::Won(team) => ("won", Some(team)),
         Outcome::Draw => ("draw", None),
         // The table has no word for a broken-off game yet.
-        Outcome::Undecided | Outcome::Abandoned => ("undecided", None),
+        Outcome::Undecided => ("undecided", None),
+        Outcome::Abandoned => ("abandoned", None),
     };
     let done = sqlx::query(
         "INSERT INTO matches (fingerprint, server, started_at, ended_at, log_clock, map, game_type,
-                              outcome, winner) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                              mode, outcome, winner) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )
     .bind(&fingerprint.0[..])
     .bind(&record.server)
@@ -127,6 +128,7 @@ async fn insert_match(
     .bind(record.clock.map(to_i64))
     .bind(&record.map)
     .bind(&record.game_type)
+    .bind(&record.mode)
     .bind(outcome)
     .bind(winner)
     .execute(tx)
@@ -141,7 +143,7 @@ async fn insert_mutators_and_teams(
 ) -> Result<(), StoreError> {
     insert(
         tx,
-        "match_mutators (match_id, mutator)",
+        "INSERT INTO match_mutators (match_id, mutator)",
         &record.mutators,
         |mut row, mutator| {
             row.push_bind(id).push_bind(mutator.clone());
@@ -151,7 +153,7 @@ async fn insert_mutators_and_teams(
     let scores: Vec<(i64, f64)> = (0..).zip(record.scores.iter().copied()).collect();
     insert(
         tx,
-        "match_teams (match_id, team, score)",
+        "INSERT INTO match_teams (match_id, team, score)",
         &scores,
         |mut row, (team, score)| {
             row.push_bind(id).push_bind(*team).push_bind(*score);
@@ -166,26 +168,44 @@ async fn insert_participants(
     participants: &[Participant],
 ) -> Result<(), StoreError> {
     let seats: Vec<(i64, &Participant)> = (0..).zip(participants).collect();
-    let columns = "participants (match_id, seat, kind, player, name, points, kills, deaths)";
+    let columns = "INSERT INTO participants (match_id, seat, kind, player, name, points, kills, deaths, party)";
     insert(tx, columns, &seats, |mut row, (seat, p)| {
         row.push_bind(id)
             .push_bind(*seat)
             .push_bind(p.key.kind.as_str());
         row.push_bind(p.key.id.clone()).push_bind(p.name.clone());
-        row.push_bind(p.points)
-            .push_bind(p.kills)
-            .push_bind(p.deaths);
+        row.push_bind(p.points).push_bind(p.kills);
+        row.push_bind(p.deaths).push_bind(p.party);
     })
     .await?;
-    let numbered = |(seat, p): &(i64, &Participant)| {
-        let seat = *seat;
-        let stays = (0i64..).zip(p.presence.clone());
-        stays
+    insert_presence(tx, id, &seats).await?;
+    let roles = |&(seat, p): &(i64, &Participant)| {
+        let roles: Vec<Role> = p.roles.clone();
+        roles.into_iter().map(move |role| (seat, role))
+    };
+    let roles: Vec<(i64, Role)> = seats.iter().flat_map(roles).collect();
+    let columns = "INSERT INTO roles (match_id, seat, role, team, share)";
+    insert(tx, columns, &roles, |mut row, (seat, role)| {
+        row.push_bind(id).push_bind(*seat);
+        row.push_bind(role.name.clone());
+        row.push_bind(role.team).push_bind(role.share);
+    })
+    .await
+}
+
+async fn insert_presence(
+    tx: &mut SqliteConnection,
+    id: i64,
+    seats: &[(i64, &Participant)],
+) -> Result<(), StoreError> {
+    let numbered = |&(seat, p): &(i64, &Participant)| {
+        let stays: Vec<Presence> = p.presence.clone();
+        (0i64..)
+            .zip(stays)
             .map(move |(stay, presence)| (seat, stay, presence))
-            .collect::<Vec<_>>()
     };
     let stays: Vec<(i64, i64, Presence)> = seats.iter().flat_map(numbered).collect();
-    let columns = "presence (match_id, seat, stay, team, from_ms, to_ms)";
+    let columns = "INSERT INTO presence (match_id, seat, stay, team, from_ms, to_ms)";
     insert(tx, columns, &stays, |mut row, (seat, stay, presence)| {
         row.push_bind(id)
             .push_bind(*seat)
@@ -203,7 +223,7 @@ async fn insert_events(
     events: &[ScoreEvent],
 ) -> Result<(), StoreError> {
     let numbered: Vec<(i64, &ScoreEvent)> = (0..).zip(events).collect();
-    let columns = "score_events (match_id, seq, at_ms, team, points, seat)";
+    let columns = "INSERT INTO score_events (match_id, seq, at_ms, team, points, seat)";
     insert(tx, columns, &numbered, |mut row, (seq, event)| {
         row.push_bind(id)
             .push_bind(*seq)
@@ -214,15 +234,15 @@ async fn insert_events(
     .await
 }
 
-/// Inserts any number of rows into `table (columns)`, many a statement.
+/// Writes any number of rows by `INSERT … INTO table (columns)`, many a statement.
 pub(super) async fn insert<T>(
     tx: &mut SqliteConnection,
-    table: &'static str,
+    insert: &'static str,
     rows: &[T],
     bind: impl Fn(sqlx::query_builder::Separated<'_, Sqlite, &'static str>, &T),
 ) -> Result<(), StoreError> {
     for chunk in rows.chunks(ROWS) {
-        let mut query = QueryBuilder::new(format!("INSERT INTO {table} "));
+        let mut query = QueryBuilder::new(format!("{insert} "));
         query.push_values(chunk, &bind);
         query.build().execute(&mut *tx).await?;
     }
@@ -240,6 +260,7 @@ fn head(row: &SqliteRow) -> Result<(i64, Fingerprint, MatchRecord), StoreError> 
         ("won", Some(team)) => Outcome::Won(team),
         ("draw", None) => Outcome::Draw,
         ("undecided", None) => Outcome::Undecided,
+        ("abandoned", None) => Outcome::Abandoned,
         _ => return Err(bad_value("an outcome", id)),
     };
     let clock: Option<i64> = row.try_get("log_clock")?;
@@ -250,7 +271,7 @@ fn head(row: &SqliteRow) -> Result<(i64, Fingerprint, MatchRecord), StoreError> 
         clock: clock.map(to_u64),
         map: row.try_get("map")?,
         game_type: row.try_get("game_type")?,
-        mode: String::new(),
+        mode: row.try_get("mode")?,
         mutators: Vec::new(),
         scores: Vec::new(),
         participants: Vec::new(),
@@ -288,18 +309,25 @@ impl Parts {
             list.push(participant(&row)?);
         }
         for row in rows(tx, "presence", ids, "seat, stay").await? {
-            let id: i64 = row.try_get("match_id")?;
-            let seat: u32 = row.try_get("seat")?;
-            let list = parts.participants.get_mut(&id);
-            let participant = list.and_then(|list| list.get_mut(seat as usize));
-            let participant = participant.ok_or_else(|| bad_value("a seat", id))?;
-            participant.presence.push(presence(&row)?);
+            parts.seat(&row)?.presence.push(presence(&row)?);
+        }
+        for row in rows(tx, "roles", ids, "seat, role, team").await? {
+            parts.seat(&row)?.roles.push(role(&row)?);
         }
         for row in rows(tx, "score_events", ids, "seq").await? {
             let list = parts.events.entry(row.try_get("match_id")?).or_default();
             list.push(event(&row)?);
         }
         Ok(parts)
+    }
+
+    /// The participant whom a row with `match_id` and `seat` speaks of.
+    fn seat(&mut self, row: &SqliteRow) -> Result<&mut Participant, StoreError> {
+        let id: i64 = row.try_get("match_id")?;
+        let seat: u32 = row.try_get("seat")?;
+        let list = self.participants.get_mut(&id);
+        let participant = list.and_then(|list| list.get_mut(seat as usize));
+        participant.ok_or_else(|| bad_value("a seat", id))
     }
 
     fn fill(&mut self, id: i64, record: &mut MatchRecord) {
@@ -340,8 +368,8 @@ fn participant(row: &SqliteRow) -> Result<Participant, StoreError> {
         points: row.try_get("points")?,
         kills: row.try_get("kills")?,
         deaths: row.try_get("deaths")?,
-        roles: Vec::new(), // the table keeps neither yet
-        party: None,
+        roles: Vec::new(),
+        party: row.try_get("party")?,
     })
 }
 
@@ -354,6 +382,14 @@ fn presence(row: &SqliteRow) -> Result<Presence, StoreError> {
     Ok(Presence {
         team: row.try_get("team")?,
         span,
+    })
+}
+
+fn role(row: &SqliteRow) -> Result<Role, StoreError> {
+    Ok(Role {
+        name: row.try_get("role")?,
+        team: row.try_get("team")?,
+        share: row.try_get("share")?,
     })
 }
 

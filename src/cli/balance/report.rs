@@ -62,11 +62,11 @@ pub(super) fn write(
         }
         if team.bots > 0 {
             let bots = round(team.bots as f64 * team.bot_weight);
-            let what = format!("{} bots of {}", team.bots, round(team.bot_weight));
+            let what = format!("{} of {}", count(team.bots, "bot"), round(team.bot_weight));
             table.add_row([Cell::new(bots), Cell::new(what)]);
         }
-        let (players, bots) = (team.players.len(), team.bots);
-        let what = format!("sum: {players} players and {bots} bots");
+        let (players, bots) = (count(team.players.len(), "player"), count(team.bots, "bot"));
+        let what = format!("sum: {players} and {bots}");
         table.add_row([Cell::new(round(team.sum)), Cell::new(what)]);
         writeln!(out, "{table}")?;
     }
@@ -109,6 +109,12 @@ fn team<'a>(problem: &'a Problem, solution: &Solution, team: usize) -> Team<'a> 
         bot_weight: spec.bots.weight,
         sum: solution.sums[team],
     }
+}
+
+/// `1 bot`, `2 bots`.
+fn count(number: usize, what: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{plural}")
 }
 
 /// At most three places, and none without need.

@@ -3,9 +3,6 @@
 use super::two::TwoTeams;
 use crate::partition::{balance::Balance, best::Best, clock::Clock};
 
-/// The most free atoms: more would take days.
-pub(crate) const MAX_ATOMS: usize = 48;
-
 /// Steps between two looks at the clock.
 const BLOCK: u64 = 1 << 14;
 
@@ -24,12 +21,11 @@ pub(crate) fn walk(two: &TwoTeams, clock: &mut Clock, best: &mut Best<u128>) -> 
         .map(|(lift, &size)| (2 * lift, size))
         .collect();
     for step in 1..=steps {
-        if gap.abs() <= limits[humans] {
-            if let Some(total) = two.totals[humans]
-                && best.offer(Balance::of_gap(gap.abs(), total), u128::from(mask))
-            {
-                limits = self::limits(two, best);
-            }
+        if gap.abs() <= limits[humans]
+            && let Some(total) = two.totals[humans]
+            && best.offer(Balance::of_gap(gap.abs(), total), u128::from(mask))
+        {
+            limits = self::limits(two, best);
         }
         if step % BLOCK == 0 && clock.spend(BLOCK as usize) {
             return step == steps;

@@ -4,10 +4,13 @@
 //! exact engines give the same answer, ties included: which of too many ties are in is decided by
 //! the seed alone.
 
+mod bound;
+mod branch;
 mod exhaustive;
 mod meet;
 mod naive;
 mod ranked;
+mod search;
 mod two;
 
 use super::{
@@ -35,6 +38,10 @@ pub(super) struct Answer {
 }
 
 impl Answer {
+    fn none() -> Self {
+        Self::new(Vec::new(), false, Engine::Search, 0)
+    }
+
     fn new(
         mut splits: Vec<(Balance, Split)>,
         exact: bool,
@@ -68,6 +75,18 @@ pub(super) struct Order {
     pub memory: usize,
 }
 
+/// Two teams with fewer free atoms than this are walked through: setting up two halves takes longer.
+const WALK_BELOW: usize = 14;
+/// The most steps that are worth an exact answer, about a nanosecond each: 40 humans take fewer, with
+/// and without the limits on their counts.
+const MEET_STEPS: f64 = 4.5e7;
+/// The same for branching, with steps some twenty times as long.
+const BRANCH_STEPS: usize = 1 << 24;
+/// The most free atoms that branching can hope to be done with in so many.
+const MOST_BRANCHED: usize = 40;
+/// The most free atoms that `naive` and `exhaustive` accept: more would take days.
+const MOST_WALKED: usize = 40;
+
 /// The best splits of `instance`, exact where that is affordable.
 ///
 /// # Errors
@@ -77,34 +96,46 @@ pub(super) fn solve(
     order: Order,
     clock: &mut Clock,
 ) -> Result<Answer, ProblemError> {
-    if instance.counts.teams == 2 {
-        solve_two(instance, order, clock)
-    } else {
-        Ok(naive(instance, order, clock))
-    }
-}
-
-fn solve_two(instance: &Instance, order: Order, clock: &mut Clock) -> Result<Answer, ProblemError> {
-    let two = TwoTeams::new(instance);
-    let engine = order.engine.unwrap_or(Engine::Meet);
-    let masks = match engine {
-        Engine::Naive => return Ok(naive(instance, order, clock)),
-        Engine::Exhaustive => exhaustive(&two, order, clock),
-        _ => meet::solve(&two, order.keep, order.seed, clock),
+    let mut answer = match choose(instance, order)? {
+        Engine::Naive => naive(instance, order, clock),
+        Engine::Exhaustive => exhaustive(instance, order, clock),
+        Engine::Meet => meet(instance, order, clock),
+        Engine::Branch => branch(instance, order, clock),
+        Engine::Search => Answer::none(),
     };
-    let exact = masks.is_some();
-    let masks = masks.unwrap_or_default();
-    let splits = masks
-        .into_iter()
-        .map(|(at, mask)| (at, two.split(instance, mask)))
-        .collect();
-    Ok(Answer::new(splits, exact, engine, two.combinations()))
+    if !answer.exact {
+        answer = search(instance, order, clock, answer);
+    }
+    Ok(answer)
 }
 
-fn exhaustive(two: &TwoTeams, order: Order, clock: &mut Clock) -> Option<Vec<(Balance, u128)>> {
-    let mut best = Best::new(order.keep);
-    let whole = exhaustive::walk(two, clock, &mut best);
-    whole.then(|| settle(two, best.finish(), |mask| mask, order, clock))
+/// The engine to begin with.
+fn choose(instance: &Instance, order: Order) -> Result<Engine, ProblemError> {
+    let two = (instance.counts.teams == 2).then(|| TwoTeams::new(instance));
+    let free = instance
+        .atoms
+        .iter()
+        .filter(|atom| atom.team.is_none())
+        .count();
+    let (bytes, steps) = two.as_ref().map_or((f64::MAX, f64::MAX), meet::measure);
+    let fits = bytes <= order.memory as f64;
+    let Some(engine) = order.engine else {
+        return Ok(match two {
+            None if free <= MOST_BRANCHED => Engine::Branch,
+            None => Engine::Search,
+            Some(_) if free < WALK_BELOW => Engine::Exhaustive,
+            Some(_) if fits && steps <= MEET_STEPS => Engine::Meet,
+            Some(_) => Engine::Search,
+        });
+    };
+    let why = match engine {
+        Engine::Exhaustive | Engine::Meet if two.is_none() => "it is for two teams",
+        Engine::Branch if two.is_some() => "it is for more than two teams",
+        Engine::Naive | Engine::Exhaustive if free > MOST_WALKED => "more than 40 are to be placed",
+        Engine::Meet if !fits => "it needs more memory than it may use",
+        _ => return Ok(engine),
+    };
+    Err(ProblemError::Engine { engine, why })
 }
 
 fn naive(instance: &Instance, order: Order, clock: &mut Clock) -> Answer {
@@ -117,13 +148,7 @@ fn naive(instance: &Instance, order: Order, clock: &mut Clock) -> Answer {
             considered += 1;
             best.offer(balance, Split::from(split));
         });
-        splits = settle(
-            &two,
-            best.finish(),
-            |mask| two.split(instance, mask),
-            order,
-            clock,
-        );
+        splits = settle(&two, best.finish(), |split| split, order, clock);
     } else {
         let mut best = Ranked::new(order.keep, order.seed);
         exact = naive::walk(instance, clock, &mut |balance, split| {
@@ -135,15 +160,62 @@ fn naive(instance: &Instance, order: Order, clock: &mut Clock) -> Answer {
     Answer::new(splits, exact, Engine::Naive, considered)
 }
 
-/// The K best of what was found, drawing among ties where they are too many.
+fn exhaustive(instance: &Instance, order: Order, clock: &mut Clock) -> Answer {
+    let two = TwoTeams::new(instance);
+    let mut best = Best::new(order.keep);
+    let exact = exhaustive::walk(&two, clock, &mut best);
+    let splits = settle(&two, best.finish(), |mask| two.split(mask), order, clock);
+    Answer::new(splits, exact, Engine::Exhaustive, two.combinations())
+}
+
+fn meet(instance: &Instance, order: Order, clock: &mut Clock) -> Answer {
+    let two = TwoTeams::new(instance);
+    let masks = meet::solve(&two, order.keep, order.seed, clock);
+    let exact = masks.is_some();
+    let masks = masks.unwrap_or_default().into_iter();
+    let splits = masks.map(|(at, mask)| (at, two.split(mask))).collect();
+    Answer::new(splits, exact, Engine::Meet, two.combinations())
+}
+
+fn branch(instance: &Instance, order: Order, clock: &mut Clock) -> Answer {
+    let mut best = Ranked::new(order.keep, order.seed);
+    let steps = if order.engine.is_some() {
+        usize::MAX
+    } else {
+        BRANCH_STEPS
+    };
+    let (exact, considered) = branch::solve(instance, steps, clock, &mut best);
+    Answer::new(best.finish(), exact, Engine::Branch, considered)
+}
+
+/// Goes on from what an engine has found before its time was over.
+fn search(instance: &Instance, order: Order, clock: &mut Clock, so_far: Answer) -> Answer {
+    let mut best = Ranked::new(order.keep, order.seed);
+    so_far
+        .splits
+        .iter()
+        .for_each(|(balance, split)| best.offer(*balance, split));
+    let considered = search::solve(instance, order, clock, &mut best);
+    let bound = bound::upper(instance);
+    let exact = best.best().is_some_and(|best| best >= bound);
+    let mut answer = Answer::new(best.finish(), exact, Engine::Search, considered);
+    answer.bound = bound.ratio();
+    answer
+}
+
+/// The K best of what was found as splits, drawing among ties where they are too many.
 fn settle<C>(
     two: &TwoTeams,
     found: Found<C>,
-    of_mask: impl Fn(u128) -> C,
+    split: impl Fn(C) -> Split,
     order: Order,
     clock: &mut Clock,
-) -> Vec<(Balance, C)> {
-    let mut best = found.better;
+) -> Vec<(Balance, Split)> {
+    let mut best: Vec<_> = found
+        .better
+        .into_iter()
+        .map(|(at, item)| (at, split(item)))
+        .collect();
     let Some(at) = found.at else { return best };
     let slots = order.keep - best.len();
     let drawn = if found.whole && found.tied.len() <= slots {
@@ -151,9 +223,9 @@ fn settle<C>(
     } else {
         meet::draw(two, at, slots, order.seed, clock)
     };
-    let tied = match drawn {
-        Some(masks) => masks.into_iter().map(of_mask).collect(),
-        None => found.tied,
+    let tied: Vec<Split> = match drawn {
+        Some(masks) => masks.into_iter().map(|mask| two.split(mask)).collect(),
+        None => found.tied.into_iter().map(split).collect(),
     };
     best.extend(tied.into_iter().take(slots).map(|split| (at, split)));
     best

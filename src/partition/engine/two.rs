@@ -2,61 +2,107 @@
 
 use crate::partition::instance::{Instance, Split};
 
-/// Two teams. A combination is a mask over the free atoms, a set bit meaning team 0.
+/// Two teams. A combination is a mask over the free atoms, a set bit meaning the first team.
 ///
 /// With lifts, the gap between the teams is linear in the mask, `gap + 2 Σ lifts of the set bits`,
-/// and the number of humans on team 0 decides only what the two sums add up to.
+/// and the number of humans on the first team decides only what the two sums add up to.
 pub(crate) struct TwoTeams {
     /// The free atoms, as indices of the instance.
-    pub atoms: Vec<usize>,
+    atoms: Vec<usize>,
     /// Their lifts.
     pub lifts: Vec<i64>,
     /// Their numbers of humans.
     pub sizes: Vec<usize>,
-    /// Team 0's sum less team 1's while all free atoms are on team 1.
+    /// The first team's sum less the second's while all free atoms are on the second.
     pub gap: i64,
-    /// Humans on team 0 then.
+    /// Humans on the first team then.
     pub humans: usize,
-    /// What both sums add up to, by humans on team 0; `None` where that is illegal.
+    /// What both sums add up to, by humans on the first team; `None` where that is illegal.
     pub totals: Vec<Option<i64>>,
+    teams: [u8; 2],
+    /// Where the atoms are while all free ones are on the second team.
+    base: Split,
 }
 
 impl TwoTeams {
+    /// An instance of two teams.
     pub fn new(instance: &Instance) -> Self {
-        let (mut gap, mut humans, mut lift) = (0, 0, 0);
-        let mut atoms = Vec::new();
-        for (index, atom) in instance.atoms.iter().enumerate() {
-            lift += atom.lift;
-            match atom.team {
-                Some(0) => {
-                    gap += atom.lift;
-                    humans += atom.size;
-                }
-                Some(_) => gap -= atom.lift,
-                None => {
-                    gap -= atom.lift;
-                    atoms.push(index);
-                }
-            }
-        }
+        let base: Split = instance
+            .atoms
+            .iter()
+            .map(|atom| atom.team.unwrap_or(1))
+            .collect();
+        let free = |&atom: &usize| instance.atoms[atom].team.is_none();
+        let atoms = (0..base.len()).filter(free).collect();
+        Self::core(instance, &base, atoms)
+    }
+
+    /// An instance of two teams in which `split` is fixed but for some `atoms`.
+    pub fn core(instance: &Instance, split: &[u8], atoms: Vec<usize>) -> Self {
+        let lift: i64 = instance.atoms.iter().map(|atom| atom.lift).sum();
         let all = instance.counts.humans;
         let total = |on_first| {
             let size = instance.counts.size(&[on_first, all - on_first])?;
             Some(lift + 2 * instance.bot * size as i64)
         };
+        Self::between(
+            instance,
+            split,
+            [0, 1],
+            atoms,
+            (0..=all).map(total).collect(),
+        )
+    }
+
+    /// Two `teams` of any number, which keep their numbers of humans, in a split that is fixed but
+    /// for some `atoms` on them.
+    pub fn pair(instance: &Instance, split: &[u8], teams: [u8; 2], atoms: Vec<usize>) -> Self {
+        let mut humans = [0; crate::partition::MAX_TEAMS];
+        let mut lift = 0;
+        for (atom, team) in instance.atoms.iter().zip(split) {
+            humans[usize::from(*team)] += atom.size;
+            lift += if teams.contains(team) { atom.lift } else { 0 };
+        }
+        let size = instance.counts.size(&humans[..instance.counts.teams]);
+        let first = humans[usize::from(teams[0])];
+        let mut totals = vec![None; first + 1];
+        totals[first] = size.map(|size| lift + 2 * instance.bot * size as i64);
+        Self::between(instance, split, teams, atoms, totals)
+    }
+
+    fn between(
+        instance: &Instance,
+        split: &[u8],
+        teams: [u8; 2],
+        atoms: Vec<usize>,
+        totals: Vec<Option<i64>>,
+    ) -> Self {
+        let mut base = Split::from(split);
+        atoms.iter().for_each(|&atom| base[atom] = teams[1]);
+        let (mut gap, mut humans) = (0, 0);
+        for (atom, &team) in instance.atoms.iter().zip(&base) {
+            if team == teams[0] {
+                gap += atom.lift;
+                humans += atom.size;
+            } else if team == teams[1] {
+                gap -= atom.lift;
+            }
+        }
         Self {
             lifts: atoms
                 .iter()
-                .map(|&index| instance.atoms[index].lift)
+                .map(|&atom| instance.atoms[atom].lift)
                 .collect(),
             sizes: atoms
                 .iter()
-                .map(|&index| instance.atoms[index].size)
+                .map(|&atom| instance.atoms[atom].size)
                 .collect(),
             atoms,
             gap,
             humans,
-            totals: (0..=all).map(total).collect(),
+            totals,
+            teams,
+            base,
         }
     }
 
@@ -79,14 +125,12 @@ impl TwoTeams {
     }
 
     /// The split that `mask` means.
-    pub fn split(&self, instance: &Instance, mask: u128) -> Split {
-        let mut split: Split = instance
-            .atoms
-            .iter()
-            .map(|atom| atom.team.unwrap_or(1))
-            .collect();
-        for (bit, &index) in self.atoms.iter().enumerate() {
-            split[index] = u8::from(mask >> bit & 1 == 0);
+    pub fn split(&self, mask: u128) -> Split {
+        let mut split = self.base.clone();
+        for (bit, &atom) in self.atoms.iter().enumerate() {
+            if mask >> bit & 1 == 1 {
+                split[atom] = self.teams[0];
+            }
         }
         split
     }

@@ -1,17 +1,42 @@
 //! Two ascending lists made one.
 
-use super::sums::Ways;
+/// In how many ways a sum comes about: counted (`u64`), or not (`()`, which costs nothing).
+pub(super) trait Ways: Copy {
+    const ONE: Self;
+    /// `self` where `mine`, plus `other` where `theirs`.
+    fn either(self, mine: bool, other: Self, theirs: bool) -> Self;
+}
 
-/// Some of the ascending lists that are merged, without repetition, and in how many ways each of
-/// their numbers comes about.
+impl Ways for () {
+    const ONE: Self = ();
+
+    #[inline(always)]
+    fn either(self, _: bool, (): Self, _: bool) {}
+}
+
+impl Ways for u64 {
+    const ONE: Self = 1;
+
+    #[inline(always)]
+    fn either(self, mine: bool, other: Self, theirs: bool) -> Self {
+        self * u64::from(mine) + other * u64::from(theirs)
+    }
+}
+
+/// An ascending list without repetition, and in how many ways each of its numbers comes about.
 #[derive(Clone, Copy)]
-pub(super) struct View<'a, W> {
+pub(super) struct List<'a, W> {
     pub sums: &'a [i64],
     pub ways: &'a [W],
 }
 
-impl<'a, W> View<'a, W> {
-    fn split_at(self, at: usize) -> [Self; 2] {
+impl<'a, W> List<'a, W> {
+    pub const EMPTY: Self = Self {
+        sums: &[],
+        ways: &[],
+    };
+
+    pub fn split_at(self, at: usize) -> [Self; 2] {
         let (sums, more_sums) = self.sums.split_at(at);
         let (ways, more_ways) = self.ways.split_at(at);
         [
@@ -24,51 +49,84 @@ impl<'a, W> View<'a, W> {
     }
 }
 
-/// Appends the numbers of `a` and those of `b` moved up by `lift`, ascending, equal ones once.
-/// Linear, without a branch that depends on the numbers.
+/// Memory for a list.
+pub(super) struct Room<'a, W> {
+    pub sums: &'a mut [i64],
+    pub ways: &'a mut [W],
+}
+
+impl<W> Room<'_, W> {
+    /// The same memory, lent on, from `at` on.
+    pub fn from(&mut self, at: usize) -> Room<'_, W> {
+        Room {
+            sums: &mut self.sums[at..],
+            ways: &mut self.ways[at..],
+        }
+    }
+
+    pub fn split_at(&mut self, at: usize) -> [Room<'_, W>; 2] {
+        let (sums, more_sums) = self.sums.split_at_mut(at);
+        let (ways, more_ways) = self.ways.split_at_mut(at);
+        [
+            Room { sums, ways },
+            Room {
+                sums: more_sums,
+                ways: more_ways,
+            },
+        ]
+    }
+}
+
+/// Puts the numbers of `a` and those of `b` moved up by `lift` into `room`, ascending, equal ones
+/// once, and says how many that makes. Linear, without a branch that depends on the numbers.
 ///
-/// A merge waits for its own last comparison at every step, so two run side by side: one for what
-/// is below the middle of `a`, one for the rest.
-pub(super) fn merge<W: Ways>(
-    a: View<W>,
-    b: View<W>,
-    lift: i64,
-    sums: &mut Vec<i64>,
-    ways: &mut Vec<W>,
-) {
-    let start = sums.len();
-    let end = start + a.sums.len() + b.sums.len();
-    sums.resize(end, 0);
-    ways.resize(end, W::ONE);
-    let middle = a.sums.len() / 2;
-    let cut = match a.sums.get(middle) {
-        Some(&first) => b.sums.partition_point(|&sum| sum + lift < first),
-        None => 0,
-    };
-    let ([a_low, a_high], [b_low, b_high]) = (a.split_at(middle), b.split_at(cut));
-    let (sums_low, sums_high) = sums[start..].split_at_mut(middle + cut);
-    let (ways_low, ways_high) = ways[start..].split_at_mut(middle + cut);
-    let mut low = Lane::new(a_low, b_low, sums_low, ways_low);
-    let mut high = Lane::new(a_high, b_high, sums_high, ways_high);
+/// A merge waits for its own last comparison at every step, so two run side by side, for the lower
+/// and for the upper half.
+pub(super) fn merge<W: Ways>(a: List<W>, b: List<W>, lift: i64, mut room: Room<W>) -> usize {
+    let (i, j) = middle(a.sums, b.sums, lift);
+    let ([a_low, a_high], [b_low, b_high]) = (a.split_at(i), b.split_at(j));
+    let [low, high] = room.split_at(i + j);
+    let mut low = Lane::new(a_low, b_low, low);
+    let mut high = Lane::new(a_high, b_high, high);
     while low.both() && high.both() {
         low.step(lift);
         high.step(lift);
     }
     let (low, high) = (low.finish(lift), high.finish(lift));
-    if low < middle + cut {
-        let moved = start + middle + cut..start + middle + cut + high;
-        sums.copy_within(moved.clone(), start + low);
-        ways.copy_within(moved, start + low);
+    // Equal numbers have left a hole.
+    if low < i + j {
+        room.sums.copy_within(i + j..i + j + high, low);
+        room.ways.copy_within(i + j..i + j + high, low);
     }
-    sums.truncate(start + low + high);
-    ways.truncate(start + low + high);
+    low + high
+}
+
+/// How many of `a` and of `b`, moved up by `lift`, make up the lower half of both, so that no
+/// number stands on both sides. O(log).
+fn middle(a: &[i64], b: &[i64], lift: i64) -> (usize, usize) {
+    let half = (a.len() + b.len()) / 2;
+    let (mut least, mut most) = (half.saturating_sub(b.len()), half.min(a.len()));
+    while least < most {
+        let i = (least + most) / 2;
+        if a[i] < b[half - i - 1] + lift {
+            least = i + 1;
+        } else {
+            most = i;
+        }
+    }
+    let (mut i, mut j) = (least, half - least);
+    if i > 0 && b.get(j).is_some_and(|sum| sum + lift == a[i - 1]) {
+        j += 1;
+    } else if j > 0 && a.get(i).is_some_and(|sum| *sum == b[j - 1] + lift) {
+        i += 1;
+    }
+    (i, j)
 }
 
 struct Lane<'a, W> {
-    a: View<'a, W>,
-    b: View<'a, W>,
-    sums: &'a mut [i64],
-    ways: &'a mut [W],
+    a: List<'a, W>,
+    b: List<'a, W>,
+    room: Room<'a, W>,
     /// How many of each are done.
     i: usize,
     j: usize,
@@ -76,12 +134,11 @@ struct Lane<'a, W> {
 }
 
 impl<'a, W: Ways> Lane<'a, W> {
-    fn new(a: View<'a, W>, b: View<'a, W>, sums: &'a mut [i64], ways: &'a mut [W]) -> Self {
+    fn new(a: List<'a, W>, b: List<'a, W>, room: Room<'a, W>) -> Self {
         Self {
             a,
             b,
-            sums,
-            ways,
+            room,
             i: 0,
             j: 0,
             k: 0,
@@ -97,8 +154,8 @@ impl<'a, W: Ways> Lane<'a, W> {
     fn step(&mut self, lift: i64) {
         let (x, y) = (self.a.sums[self.i], self.b.sums[self.j] + lift);
         let (mine, theirs) = (x <= y, y <= x);
-        self.sums[self.k] = x.min(y);
-        self.ways[self.k] = self.a.ways[self.i].either(mine, self.b.ways[self.j], theirs);
+        self.room.sums[self.k] = x.min(y);
+        self.room.ways[self.k] = self.a.ways[self.i].either(mine, self.b.ways[self.j], theirs);
         self.i += usize::from(mine);
         self.j += usize::from(theirs);
         self.k += 1;
@@ -109,14 +166,46 @@ impl<'a, W: Ways> Lane<'a, W> {
         while self.both() {
             self.step(lift);
         }
-        let (a, b) = (&self.a.sums[self.i..], &self.b.sums[self.j..]);
-        let (sums, ways) = (&mut self.sums[self.k..], &mut self.ways[self.k..]);
-        sums[..a.len()].copy_from_slice(a);
-        ways[..a.len()].copy_from_slice(&self.a.ways[self.i..]);
-        for (to, sum) in sums[a.len()..].iter_mut().zip(b) {
+        let [_, a] = self.a.split_at(self.i);
+        let [_, b] = self.b.split_at(self.j);
+        let rest = self.room.from(self.k);
+        let (count, end) = (a.sums.len(), a.sums.len() + b.sums.len());
+        rest.sums[..count].copy_from_slice(a.sums);
+        rest.ways[..count].copy_from_slice(a.ways);
+        rest.ways[count..end].copy_from_slice(b.ways);
+        for (to, sum) in rest.sums[count..end].iter_mut().zip(b.sums) {
             *to = sum + lift;
         }
-        ways[a.len()..a.len() + b.len()].copy_from_slice(&self.b.ways[self.j..]);
-        self.k + a.len() + b.len()
+        self.k + end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::{BTreeMap, BTreeSet};
+
+    proptest! {
+        #[test]
+        fn merging_keeps_every_number_once(
+            a in prop::collection::btree_set(-20i64..20, 0..25),
+            b in prop::collection::btree_set(-20i64..20, 0..25),
+            lift in -20i64..20,
+        ) {
+            let list = |set: &BTreeSet<i64>| -> Vec<i64> { set.iter().copied().collect() };
+            let (a, b) = (list(&a), list(&b));
+            let mut wanted = BTreeMap::<i64, u64>::new();
+            a.iter().for_each(|sum| *wanted.entry(*sum).or_default() += 3);
+            b.iter().for_each(|sum| *wanted.entry(sum + lift).or_default() += 5);
+            let (mut sums, mut ways) = (vec![0; a.len() + b.len()], vec![0; a.len() + b.len()]);
+            let (threes, fives) = (vec![3; a.len()], vec![5; b.len()]);
+            let a = List { sums: &a, ways: &threes };
+            let b = List { sums: &b, ways: &fives };
+            let room = Room { sums: &mut sums, ways: &mut ways };
+            let count = merge(a, b, lift, room);
+            let found = sums.into_iter().zip(ways).take(count);
+            prop_assert_eq!(found.collect::<Vec<_>>(), wanted.into_iter().collect::<Vec<_>>());
+        }
     }
 }

@@ -11,9 +11,10 @@ mod join;
 mod merge;
 mod sums;
 mod tree;
+mod walk;
 
-use join::Cell;
-use sums::Sums;
+use join::{Cell, Start};
+use sums::{Atoms, Sums};
 use tree::Tree;
 
 use super::two::TwoTeams;
@@ -35,11 +36,11 @@ pub(crate) fn solve(
     clock: &mut Clock,
 ) -> Option<Vec<(Balance, u128)>> {
     let mut best = Best::new(keep);
-    let halves = halves(two, clock)?;
-    if !join::nearest(two, &halves, clock, &mut best) {
+    let sums = Sums::of(halves(two), clock)?;
+    if !join::nearest(two, &starts(two), &sums, clock, &mut best) {
         return None;
     }
-    drop(halves);
+    drop(sums);
     let trees = Trees::of(two, clock)?;
     expand(two, &trees, best.finish(), keep, seed, clock)
 }
@@ -53,34 +54,72 @@ pub(crate) fn draw(
     seed: u64,
     clock: &mut Clock,
 ) -> Option<Vec<u128>> {
-    let halves = halves(two, clock)?;
+    let (starts, sums) = (starts(two), Sums::of(halves(two), clock)?);
     let trees = Trees::of(two, clock)?;
     let mut total = 0;
-    let mut whole = join::ties(two, &halves, at, clock, &mut |_, ways| total += ways);
+    let mut whole = join::ties(two, &starts, &sums, at, clock, &mut |_, ways| {
+        total += count(ways)
+    });
     let mut drawing = Drawing::new(slots, total, seed);
-    whole &= join::ties(two, &halves, at, clock, &mut |cell, ways| {
-        drawing.pass(&trees, cell, ways);
+    whole &= join::ties(two, &starts, &sums, at, clock, &mut |cell, ways| {
+        drawing.pass(&trees, &cell, ways);
     });
     whole.then_some(drawing.masks)
 }
 
-/// At most how many bytes [`solve`] needs, and about how many steps it takes.
+/// At most how many bytes [`solve`] needs, and at most about how many steps it takes.
 pub(crate) fn measure(two: &TwoTeams) -> (f64, f64) {
-    let middle = two.lifts.len() / 2;
-    let stored = sums::measure(&two.lifts[..middle], &two.sizes[..middle])
-        + sums::measure(&two.lifts[middle..], &two.sizes[middle..]);
-    let classes = two.totals.iter().flatten().count() as f64;
-    // While a list is replaced, its old form, its parts and its complement are there too.
-    (stored * 8.0 * 2.0, stored * (2.0 + 2.0 * classes))
+    let halves = halves(two);
+    let stored: f64 = halves
+        .iter()
+        .map(|&(lifts, sizes)| sums::capacity(lifts, sizes))
+        .sum();
+    let [low, high] = halves.map(|(lifts, sizes)| sums::choices(lifts, sizes));
+    let mut joined = 0.0;
+    for start in starts(two) {
+        for (from_low, low) in low.iter().enumerate() {
+            for (from_high, high) in high.iter().enumerate() {
+                let legal = two.totals.get(start.humans + from_low + from_high);
+                joined += if let Some(Some(_)) = legal {
+                    low + high
+                } else {
+                    0.0
+                };
+            }
+        }
+    }
+    // Beside the lists there is what was before the last atom, and a complement or two; drawing
+    // among ties counts ways, too. Lists come about in as many steps again as they end up with.
+    (stored * 8.0 * 4.0, stored * 2.0 + joined)
 }
 
-fn halves<W: sums::Ways>(two: &TwoTeams, clock: &mut Clock) -> Option<[Sums<W>; 2]> {
-    let middle = two.lifts.len() / 2;
-    let low = Sums::of(&two.lifts[..middle], &two.sizes[..middle], clock)?;
-    Some([
-        low,
-        Sums::of(&two.lifts[middle..], &two.sizes[middle..], clock)?,
-    ])
+/// The free atoms but an odd one out, which belongs to no half.
+fn halves(two: &TwoTeams) -> [Atoms<'_>; 2] {
+    let low = two.lifts.len() / 2;
+    let part = |range: std::ops::Range<usize>| (&two.lifts[range.clone()], &two.sizes[range]);
+    [part(0..low), part(low..2 * low)]
+}
+
+/// The ways to begin: with the odd one out, if there is one, on either team.
+///
+/// With halves of the same size this takes as many steps as giving it to one of them, and less
+/// memory.
+fn starts(two: &TwoTeams) -> Vec<Start> {
+    let mut starts = vec![Start {
+        gap: two.gap,
+        humans: two.humans,
+        mask: 0,
+    }];
+    let odd = two.lifts.len() / 2 * 2;
+    if let (Some(lift), Some(size)) = (two.lifts.get(odd), two.sizes.get(odd)) {
+        let (gap, humans) = (two.gap + 2 * lift, two.humans + size);
+        starts.push(Start {
+            gap,
+            humans,
+            mask: 1 << odd,
+        });
+    }
+    starts
 }
 
 /// The K best combinations of the K best cells.
@@ -93,37 +132,30 @@ fn expand(
     clock: &mut Clock,
 ) -> Option<Vec<(Balance, u128)>> {
     let mut cells = found.better;
-    let whole = found.whole;
     cells.extend(
         found
             .at
-            .into_iter()
-            .flat_map(|at| found.tied.iter().map(move |&c| (at, c))),
+            .iter()
+            .flat_map(|&at| found.tied.iter().map(move |&cell| (at, cell))),
     );
     let mut masks = Vec::new();
     for group in cells.chunk_by(|(one, _), (other, _)| one == other) {
         let at = group[0].0;
         let slots = keep - masks.len();
-        let mut group: Vec<_> = group
-            .iter()
-            .map(|(_, cell)| (*cell, trees.count(cell)))
-            .collect();
-        let total: u128 = group.iter().map(|(_, ways)| ways).sum();
-        if found.at == Some(at) && !whole {
-            masks.extend(
-                draw(two, at, slots, seed, clock)?
-                    .into_iter()
-                    .map(|mask| (at, mask)),
-            );
-            break;
-        }
-        group.sort_by_key(|(cell, _)| join::order(cell));
-        let slots = slots.min(usize::try_from(total).unwrap_or(usize::MAX));
-        let mut drawing = Drawing::new(slots, total, seed);
-        for (cell, ways) in group {
-            drawing.pass(trees, cell, ways);
-        }
-        masks.extend(drawing.masks.into_iter().map(|mask| (at, mask)));
+        let drawn = if found.at == Some(at) && !found.whole {
+            draw(two, at, slots, seed, clock)?
+        } else {
+            let mut group: Vec<Cell> = group.iter().map(|&(_, cell)| cell).collect();
+            group.sort_by_key(|cell| cell.order(trees.humans));
+            let ways: Vec<_> = group.iter().map(|cell| trees.ways(cell)).collect();
+            let total: u128 = ways.iter().copied().map(count).sum();
+            let mut drawing = Drawing::new(slots, total, seed);
+            for (cell, ways) in group.iter().zip(ways) {
+                drawing.pass(trees, cell, ways);
+            }
+            drawing.masks
+        };
+        masks.extend(drawn.into_iter().map(|mask| (at, mask)));
         if masks.len() == keep {
             break;
         }
@@ -131,41 +163,47 @@ fn expand(
     Some(masks)
 }
 
-/// The trees of both halves.
+/// What takes cells apart.
 struct Trees {
     halves: [Tree; 2],
+    starts: Vec<Start>,
+    /// Atoms of the low half, and their humans.
     low: usize,
+    humans: usize,
 }
 
 impl Trees {
     fn of(two: &TwoTeams, clock: &mut Clock) -> Option<Self> {
-        let low = two.lifts.len() / 2;
-        let first = Tree::of(&two.lifts[..low], &two.sizes[..low], clock)?;
-        let second = Tree::of(&two.lifts[low..], &two.sizes[low..], clock)?;
+        let [low, high] = halves(two);
+        let halves = [Tree::of(low, clock)?, Tree::of(high, clock)?];
         Some(Self {
-            halves: [first, second],
-            low,
+            halves,
+            starts: starts(two),
+            low: low.0.len(),
+            humans: low.1.iter().sum(),
         })
     }
 
-    /// How many splits a cell has.
-    fn count(&self, cell: &Cell) -> u128 {
-        let of =
-            |half: usize| u128::from(self.halves[half].count(cell.humans[half], cell.sums[half]));
-        of(0) * of(1)
+    /// In how many ways each half of a cell comes about.
+    fn ways(&self, cell: &Cell) -> [u64; 2] {
+        [0, 1].map(|half: usize| self.halves[half].count(cell.humans[half], cell.sums[half]))
     }
 
-    /// A cell's split number `rank`, as a mask.
-    fn unrank(&self, cell: &Cell, rank: u128) -> u128 {
-        let of = |half: usize, rank: u128| {
-            self.halves[half].unrank(cell.humans[half], cell.sums[half], rank as u64)
-        };
-        let others = u128::from(self.halves[1].count(cell.humans[1], cell.sums[1]));
-        of(0, rank / others) | of(1, rank % others) << self.low
+    /// The combination of a cell that has these numbers in either half, as a mask.
+    fn unrank(&self, cell: &Cell, ranks: [u64; 2]) -> u128 {
+        let [low, high] = [0, 1].map(|half: usize| {
+            self.halves[half].unrank(cell.humans[half], cell.sums[half], ranks[half])
+        });
+        self.starts[cell.start].mask | low | high << self.low
     }
 }
 
-/// A sample of the splits of cells that pass by, drawn by their number in the whole procession.
+/// How many combinations two halves make.
+fn count(ways: [u64; 2]) -> u128 {
+    u128::from(ways[0]) * u128::from(ways[1])
+}
+
+/// A sample of the combinations of cells that pass by, drawn by their number in the procession.
 struct Drawing {
     /// The numbers still to come, the next one last.
     wanted: Vec<u128>,
@@ -174,6 +212,7 @@ struct Drawing {
 }
 
 impl Drawing {
+    /// All of them, if there are no more than `slots`.
     fn new(slots: usize, total: u128, seed: u64) -> Self {
         let mut wanted = if slots as u128 >= total {
             (0..total).collect()
@@ -188,13 +227,16 @@ impl Drawing {
         }
     }
 
-    fn pass(&mut self, trees: &Trees, cell: Cell, ways: u128) {
+    fn pass(&mut self, trees: &Trees, cell: &Cell, ways: [u64; 2]) {
         while let Some(next) = self.wanted.last().map(|next| next - self.passed)
-            && next < ways
+            && next < count(ways)
         {
-            self.masks.push(trees.unrank(&cell, next));
+            let others = u128::from(ways[1]);
+            // Both are less than the ways of their half, which are a u64.
+            let ranks = [(next / others) as u64, (next % others) as u64];
+            self.masks.push(trees.unrank(cell, ranks));
             self.wanted.pop();
         }
-        self.passed += ways;
+        self.passed += count(ways);
     }
 }

@@ -1,175 +1,215 @@
-//! All subset sums of some atoms, by number of humans, each list ascending without repetition.
+//! All subset sums of two halves of some atoms, by number of humans, each list ascending without
+//! repetition.
 
-use super::merge::{View, merge};
+use super::merge::{List, Room, Ways, merge};
 use crate::partition::clock::Clock;
 
-/// In how many ways a sum comes about: counted (`u64`), or not (`()`, which costs nothing).
-pub(super) trait Ways: Copy + Default {
-    const ONE: Self;
-    /// `self` where `mine`, plus `other` where `theirs`.
-    fn either(self, mine: bool, other: Self, theirs: bool) -> Self;
-}
-
-impl Ways for () {
-    const ONE: Self = ();
-    #[inline(always)]
-    fn either(self, _: bool, (): Self, _: bool) {}
-}
-
-impl Ways for u64 {
-    const ONE: Self = 1;
-    #[inline(always)]
-    fn either(self, mine: bool, other: Self, theirs: bool) -> Self {
-        self * u64::from(mine) + other * u64::from(theirs)
-    }
-}
-
-/// Lists of numbers one after the other, for the caches' sake.
-#[derive(Default)]
-pub(super) struct Lists<W> {
+/// The lists of two halves, in one piece of memory.
+///
+/// Only those of up to half of a half's humans are stored: the others are their complements.
+pub(super) struct Sums<W> {
     sums: Vec<i64>,
     ways: Vec<W>,
-    /// Where each list ends.
+    halves: [Half; 2],
+}
+
+/// Where the lists of a half are.
+#[derive(Default)]
+struct Half {
+    start: usize,
+    /// Where each list ends, counted from `start`.
     ends: Vec<usize>,
-}
-
-impl<W: Ways> Lists<W> {
-    fn get(&self, index: usize) -> View<'_, W> {
-        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]);
-        let range = start..self.ends[index];
-        View {
-            sums: &self.sums[range.clone()],
-            ways: &self.ways[range],
-        }
-    }
-
-    fn clear(&mut self) {
-        self.sums.clear();
-        self.ways.clear();
-        self.ends.clear();
-    }
-
-    /// Appends the complements' sums: `total` less each of `of`, so again ascending.
-    fn push_complement(&mut self, of: View<W>, total: i64) {
-        self.sums
-            .extend(of.sums.iter().rev().map(|sum| total - sum));
-        self.ways.extend(of.ways.iter().rev());
-        self.ends.push(self.sums.len());
-    }
-}
-
-/// The lists of some atoms. Those of more than half of their humans needn't be stored: they are
-/// the complements of the others.
-pub(super) struct Sums<W> {
-    lists: Lists<W>,
     humans: usize,
+    /// The sum of all lifts.
     total: i64,
 }
 
-impl<W: Ways> Sums<W> {
-    /// The subset sums of atoms with these lifts and sizes; `None` when the time was over first.
-    ///
-    /// One atom after the other is added by merging: E. Horowitz and S. Sahni, Computing partitions
-    /// with applications to the knapsack problem (1974), so that nothing needs sorting. Time and
-    /// memory in the number of different sums, at most O(2^atoms).
-    pub fn of(lifts: &[i64], sizes: &[usize], clock: &mut Clock) -> Option<Self> {
-        let lists = Lists {
-            sums: vec![0],
-            ways: vec![W::ONE],
-            ends: vec![1],
-        };
-        let mut all = Self {
-            lists,
-            humans: 0,
-            total: 0,
-        };
-        let mut next = Lists::default();
-        let mut scratch = Lists::default();
-        for (&lift, &size) in lifts.iter().zip(sizes) {
-            all.add(lift, size, &mut next, &mut scratch, clock)?;
-            std::mem::swap(&mut all.lists, &mut next);
-            all.humans += size;
-            all.total += lift;
-        }
-        Some(all)
-    }
+/// Memory for lists that aren't stored.
+pub(super) struct Scratch<W> {
+    sums: Vec<i64>,
+    ways: Vec<W>,
+}
 
-    /// Puts the lists with one more atom into `next`.
-    fn add(
-        &self,
-        lift: i64,
-        size: usize,
-        next: &mut Lists<W>,
-        scratch: &mut Lists<W>,
-        clock: &mut Clock,
-    ) -> Option<()> {
-        next.clear();
-        // Twice what there is, and the middle once more: room for all at once.
-        let room = 2 * self.lists.sums.len() + self.list(self.humans / 2, scratch).sums.len();
-        if next.sums.capacity() < room {
-            *next = Lists {
-                sums: Vec::with_capacity(room),
-                ways: Vec::with_capacity(room),
-                ends: Vec::new(),
-            };
+impl<W> Default for Scratch<W> {
+    fn default() -> Self {
+        Self {
+            sums: Vec::new(),
+            ways: Vec::new(),
         }
-        for humans in 0..=(self.humans + size) / 2 {
-            let with = match humans.checked_sub(size) {
-                Some(others) => self.lists.get(others),
-                None => View {
-                    sums: &[],
-                    ways: &[],
-                },
-            };
-            let without = self.list(humans, scratch);
-            if clock.spend(with.sums.len() + without.sums.len()) {
-                return None;
-            }
-            merge(without, with, lift, &mut next.sums, &mut next.ways);
-            next.ends.push(next.sums.len());
-        }
-        Some(())
-    }
-
-    /// Stores the complements too.
-    pub fn unfold(mut self) -> Self {
-        for others in (0..self.humans - self.humans / 2).rev() {
-            let View { sums, ways } = self.lists.get(others);
-            let (sums, ways) = (sums.to_vec(), ways.to_vec());
-            self.lists.push_complement(
-                View {
-                    sums: &sums,
-                    ways: &ways,
-                },
-                self.total,
-            );
-        }
-        self
-    }
-
-    /// Humans of all atoms.
-    pub fn humans(&self) -> usize {
-        self.humans
-    }
-
-    /// The sums of the subsets with so many humans, made in `scratch` if they aren't stored.
-    pub fn list<'a>(&'a self, humans: usize, scratch: &'a mut Lists<W>) -> View<'a, W> {
-        if humans < self.lists.ends.len() {
-            return self.lists.get(humans);
-        }
-        scratch.clear();
-        match self.humans.checked_sub(humans) {
-            Some(others) => scratch.push_complement(self.lists.get(others), self.total),
-            None => scratch.ends.push(0),
-        }
-        scratch.get(0)
     }
 }
 
-/// At most how many sums are stored for atoms with these lifts and sizes: for each number of
-/// humans no more than there are different choices among equals, nor than whole numbers between
-/// the lowest and the highest sum. O(atoms × humans).
-pub(super) fn measure(lifts: &[i64], sizes: &[usize]) -> f64 {
+impl<W: Ways> Scratch<W> {
+    /// The sums of the complements: `total` less each of `of`, so again ascending.
+    fn complement(&mut self, of: List<W>, total: i64) -> List<'_, W> {
+        self.sums.clear();
+        self.sums
+            .extend(of.sums.iter().rev().map(|sum| total - sum));
+        self.ways.clear();
+        self.ways.extend(of.ways.iter().rev());
+        List {
+            sums: &self.sums,
+            ways: &self.ways,
+        }
+    }
+}
+
+/// The atoms of a half: their lifts and sizes.
+pub(super) type Atoms<'a> = (&'a [i64], &'a [usize]);
+
+impl<W: Ways> Sums<W> {
+    /// The subset sums of two halves; `None` when the time was over first.
+    ///
+    /// Time and memory in the number of different sums, at most O(2^atoms of a half).
+    pub fn of(halves: [Atoms; 2], clock: &mut Clock) -> Option<Self> {
+        let sizes = halves.map(|(lifts, sizes)| capacity(lifts, sizes) as usize);
+        // Of either half, what is there before its last atom.
+        let before = |(lifts, sizes): Atoms| match lifts.len().checked_sub(1) {
+            Some(last) => capacity(&lifts[..last], &sizes[..last]) as usize,
+            None => 0,
+        };
+        let spare = halves.map(before).into_iter().fold(0, usize::max);
+        let mut sums = vec![0; sizes[0] + sizes[1] + spare];
+        let mut ways = vec![W::ONE; sums.len()];
+        let mut scratch = Scratch::default();
+
+        let mut room = Room {
+            sums: &mut sums,
+            ways: &mut ways,
+        };
+        let [mut homes, mut spare] = room.split_at(sizes[0] + sizes[1]);
+        let [mut low, mut high] = homes.split_at(sizes[0]);
+        let low = fill(halves[0], &mut low, &mut spare, &mut scratch, clock)?;
+        let high = fill(halves[1], &mut high, &mut spare, &mut scratch, clock)?;
+        let high = Half {
+            start: sizes[0],
+            ..high
+        };
+        Some(Self {
+            sums,
+            ways,
+            halves: [low, high],
+        })
+    }
+
+    /// The humans of all atoms of a half.
+    pub fn humans(&self, half: usize) -> usize {
+        self.halves[half].humans
+    }
+
+    /// The sums of a half's subsets with so many humans, made in `scratch` if they aren't stored.
+    pub fn list<'a>(
+        &'a self,
+        half: usize,
+        humans: usize,
+        scratch: &'a mut Scratch<W>,
+    ) -> List<'a, W> {
+        let half = &self.halves[half];
+        let lists = List {
+            sums: &self.sums[half.start..],
+            ways: &self.ways[half.start..],
+        };
+        half.list(lists, humans, scratch)
+    }
+}
+
+impl Half {
+    fn list<'a, W: Ways>(
+        &self,
+        lists: List<'a, W>,
+        humans: usize,
+        scratch: &'a mut Scratch<W>,
+    ) -> List<'a, W> {
+        if humans < self.ends.len() {
+            return self.stored(lists, humans);
+        }
+        match self.humans.checked_sub(humans) {
+            Some(others) => scratch.complement(self.stored(lists, others), self.total),
+            None => List::EMPTY,
+        }
+    }
+
+    fn stored<'a, W>(&self, lists: List<'a, W>, humans: usize) -> List<'a, W> {
+        let start = humans.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let range = start..self.ends[humans];
+        List {
+            sums: &lists.sums[range.clone()],
+            ways: &lists.ways[range],
+        }
+    }
+}
+
+/// Fills `home` with the lists of some atoms, going back and forth between it and `spare`.
+///
+/// One atom after the other is added by merging: E. Horowitz and S. Sahni, Computing partitions with
+/// applications to the knapsack problem (1974), so that nothing needs sorting.
+fn fill<W: Ways>(
+    (lifts, sizes): Atoms,
+    home: &mut Room<W>,
+    spare: &mut Room<W>,
+    scratch: &mut Scratch<W>,
+    clock: &mut Clock,
+) -> Option<Half> {
+    let (mut here, mut there) = (home.from(0), spare.from(0));
+    if lifts.len() % 2 == 1 {
+        std::mem::swap(&mut here, &mut there);
+    }
+    here.sums[0] = 0;
+    here.ways[0] = W::ONE;
+    let mut half = Half {
+        ends: vec![1],
+        ..Half::default()
+    };
+    for (&lift, &size) in lifts.iter().zip(sizes) {
+        let lists = List {
+            sums: here.sums,
+            ways: here.ways,
+        };
+        let humans = half.humans + size;
+        let mut ends = Vec::with_capacity(humans / 2 + 1);
+        let mut end = 0;
+        for count in 0..=humans / 2 {
+            // At most half of the humans before, so it's stored.
+            let with = match count.checked_sub(size) {
+                Some(others) => half.stored(lists, others),
+                None => List::EMPTY,
+            };
+            let without = half.list(lists, count, scratch);
+            if clock.spend(with.sums.len() + without.sums.len()) {
+                return None;
+            }
+            end += merge(without, with, lift, there.from(end));
+            ends.push(end);
+        }
+        half = Half {
+            start: 0,
+            ends,
+            humans,
+            total: half.total + lift,
+        };
+        std::mem::swap(&mut here, &mut there);
+    }
+    Some(half)
+}
+
+/// At most how many sums are held while the lists of these atoms are made: for each number of
+/// humans no more than there are different choices among equals, nor than whole numbers between the
+/// lowest and the highest sum, before those that come about both with and without the last atom are
+/// made one. O(atoms × humans).
+pub(super) fn capacity(lifts: &[i64], sizes: &[usize]) -> f64 {
+    let Some(last) = lifts.len().checked_sub(1) else {
+        return 1.0;
+    };
+    let before = choices(&lifts[..last], &sizes[..last]);
+    let at = |humans: usize| before.get(humans).copied().unwrap_or(0.0);
+    let half = (before.len() - 1 + sizes[last]) / 2;
+    (0..=half)
+        .map(|humans| at(humans) + humans.checked_sub(sizes[last]).map_or(0.0, at))
+        .sum()
+}
+
+/// At most how many different sums there are, by number of humans.
+pub(super) fn choices(lifts: &[i64], sizes: &[usize]) -> Vec<f64> {
     let humans: usize = sizes.iter().sum();
     let atoms: Vec<(i64, usize)> = lifts.iter().copied().zip(sizes.iter().copied()).collect();
     let mut choices = vec![0.0f64; humans + 1];
@@ -187,10 +227,10 @@ pub(super) fn measure(lifts: &[i64], sizes: &[usize]) -> f64 {
         }
     }
     let span: f64 = lifts.iter().map(|lift| lift.abs() as f64).sum();
-    choices[..=humans / 2]
+    choices
         .iter()
         .map(|choices| choices.min(span + 1.0))
-        .sum()
+        .collect()
 }
 
 #[cfg(test)]
@@ -211,33 +251,30 @@ mod tests {
                 .or_default() += 1;
         }
         let mut never = || false;
-        let mut clock = Clock::new(&mut never);
-        let folded = Sums::<u64>::of(&lifts, &sizes, &mut clock).unwrap();
-        let unfolded = Sums::<u64>::of(&lifts, &sizes, &mut clock)
-            .unwrap()
-            .unfold();
-        assert_eq!(unfolded.lists.ends.len(), 11);
+        let halves = [(&lifts[..], &sizes[..]), (&lifts[..6], &sizes[..6])];
+        let both = Sums::<u64>::of(halves, &mut Clock::new(&mut never)).unwrap();
+        assert_eq!([both.humans(0), both.humans(1)], [10, 9]);
+        let mut scratch = Scratch::default();
         for (humans, wanted) in wanted.iter().enumerate() {
-            for all in [&folded, &unfolded] {
-                let mut scratch = Lists::default();
-                let list = all.list(humans, &mut scratch);
-                let found = list.sums.iter().copied().zip(list.ways.iter().copied());
-                let wanted = wanted.clone().into_iter();
-                assert_eq!(found.collect::<Vec<_>>(), wanted.collect::<Vec<_>>());
-            }
+            let list = both.list(0, humans, &mut scratch);
+            let found = list.sums.iter().copied().zip(list.ways.iter().copied());
+            assert_eq!(
+                found.collect::<Vec<_>>(),
+                wanted.clone().into_iter().collect::<Vec<_>>()
+            );
         }
+        let without_last = both.list(1, 9, &mut scratch);
+        assert_eq!(
+            (without_last.sums, without_last.ways),
+            (&[26][..], &[1][..])
+        );
     }
 
     #[test]
-    fn the_measure_is_an_upper_bound() {
-        let lifts = [9, 9, 9, 9, 4, 4, 1, 1, 1, 0];
-        let sizes = [1, 1, 1, 2, 1, 1, 1, 1, 1, 3];
-        let mut never = || false;
-        let stored = Sums::<()>::of(&lifts, &sizes, &mut Clock::new(&mut never)).unwrap();
-        let (stored, measured) = (stored.lists.sums.len() as f64, measure(&lifts, &sizes));
-        assert!(
-            stored <= measured && measured < 100.0,
-            "{stored} {measured}"
-        );
+    fn the_capacity_knows_equals_and_narrow_spans() {
+        let generic: Vec<i64> = (0..12).map(|bit| 1 << (3 * bit)).collect();
+        assert_eq!(capacity(&generic, &[1; 12]), ((1 << 12) + 924) as f64 / 2.0);
+        assert_eq!(capacity(&[1 << 40; 40], &[1; 40]), 41.0);
+        assert!(capacity(&(0..60).collect::<Vec<i64>>(), &[1; 60]) < 200_000.0);
     }
 }

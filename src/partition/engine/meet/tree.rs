@@ -1,6 +1,6 @@
 //! From a sum back to the subsets that have it.
 
-use super::sums::{Lists, Sums};
+use super::sums::{Atoms, Scratch, Sums};
 use crate::partition::clock::Clock;
 
 /// Atoms halved again and again, with the subset sums of every part but the whole.
@@ -8,45 +8,38 @@ use crate::partition::clock::Clock;
 /// The lists of a whole half hold sums only; here the few sums that matter are taken apart again.
 /// O(2^(atoms/2)) memory, and as much time for each question.
 pub(super) struct Tree {
-    parts: Option<Box<[Part; 2]>>,
+    parts: Option<Box<Parts>>,
     atoms: usize,
 }
 
-struct Part {
+struct Parts {
     sums: Sums<u64>,
-    tree: Tree,
+    trees: [Tree; 2],
 }
 
 impl Tree {
-    /// The tree over atoms with these lifts and sizes; `None` when the time was over first.
-    pub fn of(lifts: &[i64], sizes: &[usize], clock: &mut Clock) -> Option<Self> {
+    /// The tree over some atoms; `None` when the time was over first.
+    pub fn of((lifts, sizes): Atoms, clock: &mut Clock) -> Option<Self> {
         let atoms = lifts.len();
         if atoms < 2 {
             return Some(Self { parts: None, atoms });
         }
         let middle = atoms / 2;
-        let mut part = |lifts: &[i64], sizes: &[usize]| {
-            let sums = Sums::of(lifts, sizes, clock)?.unfold();
-            Some(Part {
-                sums,
-                tree: Self::of(lifts, sizes, clock)?,
-            })
-        };
-        let low = part(&lifts[..middle], &sizes[..middle])?;
-        let high = part(&lifts[middle..], &sizes[middle..])?;
+        let low = (&lifts[..middle], &sizes[..middle]);
+        let high = (&lifts[middle..], &sizes[middle..]);
+        let sums = Sums::of([low, high], clock)?;
+        let trees = [Self::of(low, clock)?, Self::of(high, clock)?];
         Some(Self {
-            parts: Some(Box::new([low, high])),
+            parts: Some(Box::new(Parts { sums, trees })),
             atoms,
         })
     }
 
     /// How many subsets have so many humans and this sum, given that some have.
     pub fn count(&self, humans: usize, sum: i64) -> u64 {
-        if self.parts.is_none() {
-            return 1;
-        }
+        let Some(parts) = &self.parts else { return 1 };
         let mut count = 0;
-        self.find(humans, sum, |pair| {
+        parts.find(humans, sum, |pair| {
             count += pair.ways[0] * pair.ways[1];
             false
         });
@@ -55,10 +48,10 @@ impl Tree {
 
     /// The subset number `rank` of those with so many humans and this sum, as a mask.
     pub fn unrank(&self, humans: usize, sum: i64, mut rank: u64) -> u128 {
-        let Some([low, high]) = self.parts.as_deref() else {
+        let Some(parts) = &self.parts else {
             return u128::from(humans > 0);
         };
-        let found = self.find(humans, sum, |pair| {
+        let found = parts.find(humans, sum, |pair| {
             let ways = pair.ways[0] * pair.ways[1];
             let here = rank < ways;
             rank -= if here { 0 } else { ways };
@@ -67,41 +60,10 @@ impl Tree {
         let Some(Pair { humans, sums, ways }) = found else {
             return 0;
         };
-        let low_mask = low.tree.unrank(humans[0], sums[0], rank / ways[1]);
-        let high_mask = high.tree.unrank(humans[1], sums[1], rank % ways[1]);
-        low_mask | high_mask << low.tree.atoms
-    }
-
-    /// The first pair of the two parts' sums with so many humans and this sum that `wanted` takes.
-    fn find(&self, humans: usize, sum: i64, mut wanted: impl FnMut(&Pair) -> bool) -> Option<Pair> {
-        let [low, high] = self.parts.as_deref()?;
-        // Everything is stored, so there is nothing to be made in these.
-        let mut scratch = [Lists::default(), Lists::default()];
-        let [scratch_low, scratch_high] = &mut scratch;
-        let first = humans.saturating_sub(high.sums.humans());
-        for from_low in first..=humans.min(low.sums.humans()) {
-            let from_high = humans - from_low;
-            let ones = low.sums.list(from_low, scratch_low);
-            let others = high.sums.list(from_high, scratch_high);
-            let (mut i, mut j) = (0, others.sums.len());
-            while i < ones.sums.len() && j > 0 {
-                let (one, other) = (ones.sums[i], others.sums[j - 1]);
-                if one + other == sum {
-                    let ways = [ones.ways[i], others.ways[j - 1]];
-                    let pair = Pair {
-                        humans: [from_low, from_high],
-                        sums: [one, other],
-                        ways,
-                    };
-                    if wanted(&pair) {
-                        return Some(pair);
-                    }
-                }
-                i += usize::from(one + other <= sum);
-                j -= usize::from(one + other > sum);
-            }
-        }
-        None
+        let [low, high] = &parts.trees;
+        let low_mask = low.unrank(humans[0], sums[0], rank / ways[1]);
+        let high_mask = high.unrank(humans[1], sums[1], rank % ways[1]);
+        low_mask | high_mask << low.atoms
     }
 }
 
@@ -110,6 +72,37 @@ struct Pair {
     humans: [usize; 2],
     sums: [i64; 2],
     ways: [u64; 2],
+}
+
+impl Parts {
+    /// The first pair of the two parts' sums with so many humans and this sum that `wanted` takes.
+    fn find(&self, humans: usize, sum: i64, mut wanted: impl FnMut(&Pair) -> bool) -> Option<Pair> {
+        let mut scratch = [Scratch::default(), Scratch::default()];
+        let [scratch_low, scratch_high] = &mut scratch;
+        let most = [self.sums.humans(0), self.sums.humans(1)];
+        for from_low in humans.saturating_sub(most[1])..=humans.min(most[0]) {
+            let humans = [from_low, humans - from_low];
+            let low = self.sums.list(0, humans[0], scratch_low);
+            let high = self.sums.list(1, humans[1], scratch_high);
+            let (mut i, mut j) = (0, high.sums.len());
+            while i < low.sums.len() && j > 0 {
+                let sums = [low.sums[i], high.sums[j - 1]];
+                if sums[0] + sums[1] == sum {
+                    let pair = Pair {
+                        humans,
+                        sums,
+                        ways: [low.ways[i], high.ways[j - 1]],
+                    };
+                    if wanted(&pair) {
+                        return Some(pair);
+                    }
+                }
+                i += usize::from(sums[0] + sums[1] <= sum);
+                j -= usize::from(sums[0] + sums[1] > sum);
+            }
+        }
+        None
+    }
 }
 
 #[cfg(test)]
@@ -122,7 +115,7 @@ mod tests {
         let lifts = [5, -3, 5, 0, 12, 7, 7, 2, 2];
         let sizes = [1, 1, 1, 2, 1, 3, 1, 1, 1];
         let mut never = || false;
-        let tree = Tree::of(&lifts, &sizes, &mut Clock::new(&mut never)).unwrap();
+        let tree = Tree::of((&lifts, &sizes), &mut Clock::new(&mut never)).unwrap();
         let wanted: BTreeSet<u128> = (0..1 << lifts.len())
             .filter(|mask| {
                 let set = || (0..lifts.len()).filter(|bit| mask >> bit & 1 == 1);

@@ -1,0 +1,57 @@
+//! What no legal split can exceed.
+
+use crate::partition::{balance::Balance, instance::Instance};
+
+/// An upper bound on the balance of any legal split. O(atoms² × sizes).
+///
+/// Of k teams adding up to T the weakest has at most ⌊T/k⌋ and the strongest at least ⌈T/k⌉. And
+/// some team has the strongest human: with x for that team at least, the weakest of the others has
+/// at most (T − x)/(k − 1).
+pub(crate) fn upper(instance: &Instance) -> Balance {
+    let counts = &instance.counts;
+    let teams = counts.teams as i64;
+    let lift: i64 = instance.atoms.iter().map(|atom| atom.lift).sum();
+    let heaviest = (0..instance.atoms.len())
+        .map(|atom| least_with(instance, atom))
+        .max();
+    let even = counts.humans.div_ceil(counts.teams);
+    let bound = |size: usize| {
+        let bots = instance.bot * size as i64;
+        let total = lift + teams * bots;
+        let flat = Balance::of([total / teams, (total + teams - 1) / teams]);
+        match heaviest.map(|lift| lift + bots) {
+            Some(sum) if sum * teams > total => {
+                let others = (total - sum).max(0);
+                flat.min(Balance::of([(others + teams - 2) / (teams - 1), sum]))
+            }
+            _ => flat,
+        }
+    };
+    let sizes = counts.floor.max(even)..=counts.largest_size();
+    sizes.map(bound).max().unwrap_or(Balance::of([1]))
+}
+
+/// The least that the lifts of a team with this atom can add up to: it has to take some others,
+/// and takes the weakest, cutting atoms in pieces where that suits it.
+fn least_with(instance: &Instance, atom: usize) -> i64 {
+    let size = instance.atoms[atom].size;
+    let [mut needed, mut possible] =
+        [instance.counts.least(), instance.counts.most].map(|count| count.saturating_sub(size));
+    let mut others: Vec<(i64, i64)> = instance
+        .atoms
+        .iter()
+        .enumerate()
+        .filter(|&(other, _)| other != atom)
+        .map(|(_, atom)| (atom.lift.div_euclid(atom.size as i64), atom.size as i64))
+        .collect();
+    others.sort_unstable();
+    let mut lift = instance.atoms[atom].lift;
+    for (each, count) in others {
+        let wanted = if each < 0 { possible } else { needed };
+        let taken = wanted.min(count as usize);
+        lift += each * taken as i64;
+        needed = needed.saturating_sub(taken);
+        possible -= taken;
+    }
+    lift
+}

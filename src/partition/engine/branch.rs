@@ -1,0 +1,324 @@
+//! More than two teams, exactly: branch and bound, one team after the other.
+//!
+//! R. E. Korf and E. L. Schreiber (Optimally partitioning sets, IJCAI 2013) fill one set after the
+//! other with subsets whose sums are within what the best partition so far leaves possible, each
+//! interchangeable set taking the first number that is left. Here the bound is a ratio, the K-th
+//! best so far; and since K good ones must be found before it bites, the search starts with a ratio
+//! that it is given, and repeats with a laxer one until K are found.
+
+use super::ranked::Ranked;
+use crate::partition::{
+    MAX_TEAMS,
+    balance::Balance,
+    clock::Clock,
+    instance::{Instance, Split},
+};
+
+/// Offers `best` every legal split that is good enough; `false` when the steps or the time were
+/// over first. Also says how many splits were looked at.
+///
+/// O(teams^atoms) in the worst case; 16 humans on 4 teams take a millisecond or a few.
+pub(crate) fn solve(
+    instance: &Instance,
+    steps: usize,
+    clock: &mut Clock,
+    best: &mut Ranked,
+) -> (bool, u128) {
+    let mut looked_at = 0;
+    let mut left = steps;
+    // How far from even the first try may go, in millionths; eight times as far each time.
+    let mut slack = 1u64;
+    loop {
+        let whole = slack >= 1_000_000;
+        let goal = Balance::of([1_000_000 - slack.min(1_000_000) as i64, 1_000_000]);
+        let mut search = Search::new(instance, goal, left, clock, best);
+        let finished = search.run();
+        looked_at += search.looked_at;
+        left = search.left;
+        if !finished {
+            return (false, looked_at);
+        }
+        if whole || best.at().is_some_and(|at| at >= goal) {
+            return (true, looked_at);
+        }
+        slack *= 8;
+    }
+}
+
+struct Search<'a, 'c> {
+    instance: &'a Instance,
+    clock: &'a mut Clock<'c>,
+    best: &'a mut Ranked,
+    /// Splits less even than this aren't wanted.
+    goal: Balance,
+    left: usize,
+    looked_at: u128,
+    /// The teams in the order in which they are filled: those with atoms that must be on them
+    /// first.
+    teams: Vec<u8>,
+    /// How many of them have such atoms.
+    fixed: usize,
+    split: Split,
+    /// What all teams add up to, their size, and the fewest and most humans on one of them.
+    class: Class,
+    /// Each team's lifts and humans.
+    lifts: [i64; MAX_TEAMS],
+    humans: [usize; MAX_TEAMS],
+}
+
+#[derive(Clone, Copy, Default)]
+struct Class {
+    total: i64,
+    bots: i64,
+    fewest: usize,
+    most: usize,
+}
+
+/// An atom that isn't placed yet: its place in the instance, lift and size.
+type Free = (usize, i64, usize);
+
+impl<'a, 'c> Search<'a, 'c> {
+    fn new(
+        instance: &'a Instance,
+        goal: Balance,
+        left: usize,
+        clock: &'a mut Clock<'c>,
+        best: &'a mut Ranked,
+    ) -> Self {
+        let free = instance.interchangeable();
+        let of = |wanted: bool| {
+            let free = &free;
+            (0..free.len() as u8).filter(move |&team| free[usize::from(team)] == wanted)
+        };
+        let (mut lifts, mut humans) = ([0; MAX_TEAMS], [0; MAX_TEAMS]);
+        for atom in &instance.atoms {
+            if let Some(team) = atom.team {
+                lifts[usize::from(team)] += atom.lift;
+                humans[usize::from(team)] += atom.size;
+            }
+        }
+        Self {
+            goal,
+            left,
+            looked_at: 0,
+            teams: of(false).chain(of(true)).collect(),
+            fixed: of(false).count(),
+            split: instance
+                .atoms
+                .iter()
+                .map(|atom| atom.team.unwrap_or(0))
+                .collect(),
+            class: Class::default(),
+            lifts,
+            humans,
+            instance,
+            clock,
+            best,
+        }
+    }
+
+    /// Goes through the numbers of humans on the largest team.
+    fn run(&mut self) -> bool {
+        let counts = &self.instance.counts;
+        let atoms = self.instance.atoms.iter().enumerate();
+        let free: Vec<Free> = atoms
+            .filter(|(_, atom)| atom.team.is_none())
+            .map(|(place, atom)| (place, atom.lift, atom.size))
+            .collect();
+        let lift: i64 = self.instance.atoms.iter().map(|atom| atom.lift).sum();
+        for most in counts.humans.div_ceil(counts.teams)..=counts.most {
+            let bots = self.instance.bot * counts.floor.max(most) as i64;
+            self.class = Class {
+                total: lift + counts.teams as i64 * bots,
+                bots,
+                fewest: most.saturating_sub(counts.difference),
+                most,
+            };
+            if !self.fill(0, &free) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Fills the team number `at` and those after it with all of `free`.
+    fn fill(&mut self, at: usize, free: &[Free]) -> bool {
+        let Some(&team) = self.teams.get(at) else {
+            if free.is_empty() {
+                self.offer();
+            }
+            return true;
+        };
+        let Some(range) = self.range(at, free) else {
+            return true;
+        };
+        let table = Table::new(free, range.humans.1);
+        let mut rest = Vec::with_capacity(free.len());
+        // An interchangeable team takes the first that is left.
+        let must = at >= self.fixed;
+        self.choose(
+            Choice {
+                at,
+                team: usize::from(team),
+                free,
+                range,
+                table: &table,
+                must,
+            },
+            0,
+            &mut rest,
+        )
+    }
+
+    /// Tries the atoms from `next` on, with and without, for the team that is being filled.
+    fn choose(&mut self, choice: Choice, next: usize, rest: &mut Vec<Free>) -> bool {
+        self.left = self.left.saturating_sub(1);
+        if self.left == 0 || self.clock.spend(8) {
+            return false;
+        }
+        let (lift, humans) = (self.lifts[choice.team], self.humans[choice.team]);
+        if !choice.table.reaches(next, choice.range, lift, humans) {
+            return true;
+        }
+        let Some(&(place, atom, size)) = choice.free.get(next) else {
+            return self.fill(choice.at + 1, &rest.clone());
+        };
+        if humans + size <= choice.range.humans.1 {
+            self.lifts[choice.team] += atom;
+            self.humans[choice.team] += size;
+            self.split[place] = choice.team as u8;
+            let going = self.choose(choice, next + 1, rest);
+            self.lifts[choice.team] -= atom;
+            self.humans[choice.team] -= size;
+            if !going {
+                return false;
+            }
+        }
+        if next == 0 && choice.must {
+            return true;
+        }
+        rest.push(choice.free[next]);
+        let going = self.choose(choice, next + 1, rest);
+        rest.pop();
+        going
+    }
+
+    /// What the team number `at` may come to, given those before it; `None` when nothing is left.
+    fn range(&self, at: usize, free: &[Free]) -> Option<Range> {
+        let Class {
+            total,
+            bots,
+            fewest,
+            most,
+        } = self.class;
+        let goal = self.best.at().map_or(self.goal, |at| at.max(self.goal));
+        let teams = self.instance.counts.teams;
+        let (mut low, mut high) = goal.sums(total, teams as i64);
+        for &team in &self.teams[..at] {
+            let (least, greatest) = goal.beside(self.lifts[usize::from(team)] + bots);
+            low = low.max(least);
+            high = high.min(greatest);
+        }
+        let (low, high) = (low - bots, high - bots);
+        // What is there for this team and the others together.
+        let others = (teams - at - 1) as i64;
+        let of = |team: &u8| {
+            (
+                self.lifts[usize::from(*team)],
+                self.humans[usize::from(*team)],
+            )
+        };
+        let placed = self.teams[at..].iter().map(of);
+        let all = placed.chain(free.iter().map(|&(_, lift, size)| (lift, size)));
+        let (lift, humans) = all.fold((0, 0), |(a, b), (lift, size)| (a + lift, b + size));
+        let sums = (low.max(lift - others * high), high.min(lift - others * low));
+        let others = others as usize;
+        let range = Range {
+            sums,
+            humans: (
+                fewest.max(humans.saturating_sub(others * most)),
+                most.min(humans.checked_sub(others * fewest)?),
+            ),
+        };
+        (sums.0 <= sums.1 && range.humans.0 <= range.humans.1).then_some(range)
+    }
+
+    /// Takes what is placed now, if its largest team is as large as was assumed.
+    fn offer(&mut self) {
+        let teams = self.instance.counts.teams;
+        if self.humans[..teams].iter().max() != Some(&self.class.most) {
+            return;
+        }
+        self.looked_at += 1;
+        let balance = Balance::of(
+            self.lifts[..teams]
+                .iter()
+                .map(|lift| lift + self.class.bots),
+        );
+        if balance >= self.goal {
+            self.best.offer(balance, &self.split);
+        }
+    }
+}
+
+/// What a team may come to, both ends included.
+#[derive(Clone, Copy)]
+struct Range {
+    sums: (i64, i64),
+    humans: (usize, usize),
+}
+
+/// What is being chosen: the team, from what, and within which limits.
+#[derive(Clone, Copy)]
+struct Choice<'a> {
+    at: usize,
+    team: usize,
+    free: &'a [Free],
+    range: Range,
+    table: &'a Table,
+    must: bool,
+}
+
+/// The least and the greatest sum of some of the last atoms, by how many there are left and how
+/// many humans are taken of them.
+struct Table {
+    sums: Vec<Option<(i64, i64)>>,
+    width: usize,
+}
+
+impl Table {
+    /// O(atoms × humans).
+    fn new(free: &[Free], most: usize) -> Self {
+        let width = most + 1;
+        let mut sums = vec![None; (free.len() + 1) * width];
+        sums[free.len() * width] = Some((0, 0));
+        for (next, &(_, lift, size)) in free.iter().enumerate().rev() {
+            for humans in 0..width {
+                let without = sums[(next + 1) * width + humans];
+                let with = humans
+                    .checked_sub(size)
+                    .and_then(|rest| sums[(next + 1) * width + rest]);
+                let with = with.map(|(least, greatest)| (least + lift, greatest + lift));
+                sums[next * width + humans] = match (without, with) {
+                    (Some((a, b)), Some((c, d))) => Some((a.min(c), b.max(d))),
+                    (one, other) => one.or(other),
+                };
+            }
+        }
+        Self { sums, width }
+    }
+
+    /// Whether a team with this lift and so many humans can still come within the range by taking
+    /// from the atoms from `next` on.
+    fn reaches(&self, next: usize, range: Range, lift: i64, humans: usize) -> bool {
+        let (fewest, most) = range.humans;
+        let Some(room) = most.checked_sub(humans) else {
+            return false;
+        };
+        (fewest.saturating_sub(humans)..=room).any(|more| {
+            self.sums[next * self.width + more].is_some_and(|(least, greatest)| {
+                lift + least <= range.sums.1 && lift + greatest >= range.sums.0
+            })
+        })
+    }
+}

@@ -1,0 +1,151 @@
+//! Beyond exact: improves until it is good enough, or the time is over.
+//!
+//! A first split is placed and evened by swaps. With two teams, all but a core of atoms then stay
+//! where they are, and the core is solved exactly, which with about 36 atoms is nearly as even as it
+//! gets. With more, the two teams furthest apart are solved exactly against each other, and
+//! annealing shakes the whole loose again.
+
+mod anneal;
+mod place;
+mod state;
+
+use rand::rngs::ChaCha8Rng;
+
+use super::{Order, bound, meet, ranked::Ranked, two::TwoTeams};
+use crate::partition::{
+    balance::Balance,
+    clock::Clock,
+    instance::{Instance, Split},
+    random::{self, Purpose},
+};
+use state::State;
+
+/// Within a billionth of even there is nothing left to gain.
+const ENOUGH: [i64; 2] = [999_999_999, 1_000_000_000];
+/// Atoms of a core.
+const CORE: usize = 36;
+/// Atoms of a core of one pair of more than two teams, many of which are solved.
+const PAIR_CORE: usize = 24;
+/// Rounds without a better split after which the search gives up.
+const ROUNDS: usize = 16;
+
+/// Offers `best` what it comes by, and says how many combinations that was chosen from.
+pub(crate) fn solve(
+    instance: &Instance,
+    order: Order,
+    clock: &mut Clock,
+    best: &mut Ranked,
+) -> u128 {
+    let Some(split) = place::place(instance) else {
+        return 0;
+    };
+    let mut state = State::new(instance, split);
+    state.descend(clock);
+    let mut search = Search {
+        instance,
+        order,
+        rng: random::stream(order.seed, Purpose::Search),
+        best,
+        considered: 1,
+    };
+    search.offer(&state.split);
+    let goal = bound::upper(instance).min(Balance::of(ENOUGH));
+    let mut idle = 0;
+    while idle < ROUNDS && search.best.best().is_none_or(|best| best < goal) && !clock.over() {
+        let before = search.best.best();
+        state = search.improve(state, idle > 0, clock);
+        idle = if search.best.best() > before {
+            0
+        } else {
+            idle + 1
+        };
+    }
+    search.considered
+}
+
+struct Search<'a> {
+    instance: &'a Instance,
+    order: Order,
+    rng: ChaCha8Rng,
+    best: &'a mut Ranked,
+    considered: u128,
+}
+
+impl<'a> Search<'a> {
+    fn offer(&mut self, split: &[u8]) {
+        if let Some(balance) = self.instance.balance(split) {
+            self.best.offer(balance, split);
+        }
+    }
+
+    /// One round; `again` when the last one was in vain.
+    fn improve(&mut self, mut state: State<'a>, again: bool, clock: &mut Clock) -> State<'a> {
+        if self.instance.counts.teams == 2 {
+            let core = self.core(&state.split, [0, 1], CORE, again);
+            let two = TwoTeams::core(self.instance, &state.split, core);
+            return self.solve_core(state, &two, self.order.keep, clock);
+        }
+        if again {
+            anneal::anneal(&mut state, &mut self.rng, clock);
+            state.descend(clock);
+            self.offer(&state.split);
+        }
+        self.pairs(state, clock)
+    }
+
+    /// Solves the strongest team against the weakest one, until that doesn't help.
+    fn pairs(&mut self, mut state: State<'a>, clock: &mut Clock) -> State<'a> {
+        while !clock.over() {
+            let before = state.balance();
+            let teams = state.extremes();
+            let core = self.core(&state.split, teams, PAIR_CORE, false);
+            let two = TwoTeams::pair(self.instance, &state.split, teams, core);
+            state = self.solve_core(state, &two, 1, clock);
+            if state.balance() <= before {
+                break;
+            }
+        }
+        state
+    }
+
+    /// Offers the best ways to place a core, and goes on with the best of them.
+    fn solve_core(
+        &mut self,
+        mut state: State<'a>,
+        two: &TwoTeams,
+        keep: usize,
+        clock: &mut Clock,
+    ) -> State<'a> {
+        let masks = meet::solve(two, keep, self.order.seed, clock).unwrap_or_default();
+        let splits: Vec<Split> = masks.iter().map(|&(_, mask)| two.split(mask)).collect();
+        splits.iter().for_each(|split| self.offer(split));
+        self.considered = self.considered.saturating_add(two.combinations());
+        if let Some(split) = splits.into_iter().next() {
+            state = State::new(self.instance, split);
+        }
+        state
+    }
+
+    /// Up to `most` free atoms on two teams, solo humans before parties: at even distances in
+    /// strength, or `random` ones.
+    fn core(&mut self, split: &[u8], teams: [u8; 2], most: usize, random: bool) -> Vec<usize> {
+        let atoms = &self.instance.atoms;
+        let free = (0..atoms.len())
+            .filter(|&atom| atoms[atom].team.is_none() && teams.contains(&split[atom]));
+        let (mut core, mut parties): (Vec<_>, Vec<_>) =
+            free.partition(|&atom| atoms[atom].size == 1);
+        if random {
+            random::shuffle(&mut self.rng, &mut core);
+            random::shuffle(&mut self.rng, &mut parties);
+            core.truncate(most);
+        } else if core.len() > most {
+            core = (0..most)
+                .map(|index| core[index * core.len() / most])
+                .collect();
+        }
+        parties.truncate(most - core.len());
+        core.extend(parties);
+        core.sort_unstable();
+        core
+    }
+}

@@ -1,0 +1,130 @@
+//! A first legal split, not far from even.
+
+use std::{cmp::Reverse, collections::BTreeMap};
+
+use crate::partition::{
+    MAX_TEAMS,
+    instance::{Instance, Split},
+};
+
+/// How many different human counts are pursued while parties are placed. Two teams have at most 129
+/// of them; with more teams this can miss the only legal ones.
+const WIDTH: usize = 4096;
+
+type Counts = [usize; MAX_TEAMS];
+
+/// Parties placed: the way here, and the teams' lifts.
+#[derive(Clone)]
+struct Partial {
+    teams: Vec<u8>,
+    lifts: [i64; MAX_TEAMS],
+}
+
+/// A legal split: the parties placed so that single humans can fill up the teams, then those from
+/// the strongest down, each to the weakest team that has room (R. L. Graham's longest processing
+/// time first). `None` when no legal one was found.
+pub(super) fn place(instance: &Instance) -> Option<Split> {
+    let mut split: Split = instance
+        .atoms
+        .iter()
+        .map(|atom| atom.team.unwrap_or(0))
+        .collect();
+    let free = |party: bool| {
+        let atoms = instance.atoms.iter().enumerate();
+        atoms.filter(move |(_, atom)| atom.team.is_none() && (atom.size > 1) == party)
+    };
+    let mut parties: Vec<usize> = free(true).map(|(place, _)| place).collect();
+    parties.sort_by_key(|&place| Reverse(instance.atoms[place].size));
+    let singles: Vec<usize> = free(false).map(|(place, _)| place).collect();
+
+    let (mut room, party) = place_parties(instance, &parties, singles.len())?;
+    for (&place, &team) in parties.iter().zip(&party.teams) {
+        split[place] = team;
+    }
+    let mut lifts = party.lifts;
+    for place in singles {
+        let open = (0..instance.counts.teams).filter(|&team| room[team] > 0);
+        let team = open.min_by_key(|&team| lifts[team])?;
+        room[team] -= 1;
+        lifts[team] += instance.atoms[place].lift;
+        split[place] = team as u8;
+    }
+    Some(split)
+}
+
+/// Teams for the parties, and how many of the `singles` each team then takes.
+fn place_parties(
+    instance: &Instance,
+    parties: &[usize],
+    singles: usize,
+) -> Option<(Counts, Partial)> {
+    let teams = instance.counts.teams;
+    let (mut humans, mut lifts) = ([0; MAX_TEAMS], [0; MAX_TEAMS]);
+    for atom in &instance.atoms {
+        if let Some(team) = atom.team {
+            humans[usize::from(team)] += atom.size;
+            lifts[usize::from(team)] += atom.lift;
+        }
+    }
+    let start = Partial {
+        teams: Vec::new(),
+        lifts,
+    };
+    let mut reached = BTreeMap::from([(humans, start)]);
+    for &place in parties {
+        let atom = &instance.atoms[place];
+        let mut next: BTreeMap<Counts, Partial> = BTreeMap::new();
+        for (humans, partial) in reached {
+            for team in 0..teams {
+                let mut humans = humans;
+                humans[team] += atom.size;
+                if humans[team] > instance.counts.most {
+                    continue;
+                }
+                let mut partial = partial.clone();
+                partial.teams.push(team as u8);
+                partial.lifts[team] += atom.lift;
+                let known = next.get(&humans);
+                if known.is_none_or(|known| spread(&partial, teams) < spread(known, teams)) {
+                    next.insert(humans, partial);
+                }
+            }
+        }
+        reached = widest(next, teams);
+    }
+    let filled = reached.into_iter().filter_map(|(humans, partial)| {
+        let room = fill_up(humans, singles, teams);
+        let full: Vec<usize> = (0..teams).map(|team| humans[team] + room[team]).collect();
+        instance.counts.size(&full)?;
+        Some((room, partial))
+    });
+    filled.min_by_key(|(_, partial)| spread(partial, teams))
+}
+
+/// The [`WIDTH`] entries with the most even human counts.
+fn widest(mut all: BTreeMap<Counts, Partial>, teams: usize) -> BTreeMap<Counts, Partial> {
+    if all.len() > WIDTH {
+        let mut entries: Vec<_> = all.into_iter().collect();
+        entries.sort_by_key(|(humans, _)| humans[..teams].iter().map(|h| h * h).sum::<usize>());
+        entries.truncate(WIDTH);
+        all = entries.into_iter().collect();
+    }
+    all
+}
+
+fn spread(partial: &Partial, teams: usize) -> i64 {
+    let lifts = || partial.lifts[..teams].iter().copied();
+    lifts().max().unwrap_or(0) - lifts().min().unwrap_or(0)
+}
+
+/// How many of `singles` go where, each to the team that has the fewest humans.
+fn fill_up(mut humans: Counts, singles: usize, teams: usize) -> Counts {
+    let mut room = [0; MAX_TEAMS];
+    for _ in 0..singles {
+        if let Some(team) = (0..teams).min_by_key(|&team| humans[team]) {
+            humans[team] += 1;
+            room[team] += 1;
+        }
+    }
+    room
+}

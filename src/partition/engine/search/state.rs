@@ -1,0 +1,167 @@
+//! A split that is changed little by little.
+
+use crate::partition::{
+    MAX_TEAMS,
+    balance::Balance,
+    clock::Clock,
+    instance::{Instance, Split},
+};
+
+/// A legal split, with each team's lifts and humans.
+#[derive(Clone)]
+pub(super) struct State<'a> {
+    instance: &'a Instance,
+    pub split: Split,
+    lifts: [i64; MAX_TEAMS],
+    humans: [usize; MAX_TEAMS],
+}
+
+/// A change of a state.
+#[derive(Clone, Copy)]
+pub(super) enum Change {
+    /// An atom goes to another team.
+    Move(usize, u8),
+    /// Two atoms of different teams change places.
+    Swap(usize, usize),
+}
+
+impl<'a> State<'a> {
+    pub fn new(instance: &'a Instance, split: Split) -> Self {
+        let (mut lifts, mut humans) = ([0; MAX_TEAMS], [0; MAX_TEAMS]);
+        for (atom, &team) in instance.atoms.iter().zip(&split) {
+            lifts[usize::from(team)] += atom.lift;
+            humans[usize::from(team)] += atom.size;
+        }
+        Self {
+            instance,
+            split,
+            lifts,
+            humans,
+        }
+    }
+
+    /// How even the split is.
+    pub fn balance(&self) -> Option<Balance> {
+        self.instance.balance(&self.split)
+    }
+
+    /// How much a change adds to the sum of the teams' squared sums, which is least when they are
+    /// even, and which unlike the ratio tells which of several uneven teams get better; `None` when
+    /// the change is illegal. O(teams).
+    pub fn cost(&self, change: Change) -> Option<f64> {
+        let atoms = &self.instance.atoms;
+        let (from, to, lift, size) = match change {
+            Change::Move(atom, to) => (
+                self.split[atom],
+                to,
+                atoms[atom].lift,
+                atoms[atom].size as i64,
+            ),
+            Change::Swap(one, other) => (
+                self.split[one],
+                self.split[other],
+                atoms[one].lift - atoms[other].lift,
+                atoms[one].size as i64 - atoms[other].size as i64,
+            ),
+        };
+        let fixed = match change {
+            Change::Move(atom, _) => atoms[atom].team.is_some(),
+            Change::Swap(one, other) => atoms[one].team.or(atoms[other].team).is_some(),
+        };
+        if fixed || from == to {
+            return None;
+        }
+        let (from, to) = (usize::from(from), usize::from(to));
+        if size != 0 {
+            let mut humans = self.humans;
+            humans[from] = humans[from].checked_add_signed(-size as isize)?;
+            humans[to] = humans[to].checked_add_signed(size as isize)?;
+            self.instance
+                .counts
+                .size(&humans[..self.instance.counts.teams])?;
+        }
+        // (a − d)² + (b + d)² − a² − b² = 2 d (d − (a − b))
+        let ahead = self.lifts[from] - self.lifts[to];
+        Some(2.0 * lift as f64 * (lift - ahead) as f64)
+    }
+
+    /// Carries out a change.
+    pub fn apply(&mut self, change: Change) {
+        match change {
+            Change::Move(atom, to) => self.put(atom, to),
+            Change::Swap(one, other) => {
+                let (team, others) = (self.split[one], self.split[other]);
+                self.put(one, others);
+                self.put(other, team);
+            }
+        }
+    }
+
+    fn put(&mut self, atom: usize, to: u8) {
+        let (from, to) = (usize::from(self.split[atom]), usize::from(to));
+        let what = &self.instance.atoms[atom];
+        self.lifts[from] -= what.lift;
+        self.lifts[to] += what.lift;
+        self.humans[from] -= what.size;
+        self.humans[to] += what.size;
+        self.split[atom] = to as u8;
+    }
+
+    /// Carries out the change that evens the teams most, again and again until none does: few
+    /// changes go far (the Natural Selection 2 page's way of balancing a running game).
+    ///
+    /// Changes between the strongest and the weakest team come first, O((atoms/teams)²) for one, and
+    /// take so little that they don't ask for the time; where none of them helps, all do, O(atoms²).
+    pub fn descend(&mut self, clock: &mut Clock) {
+        // Each one lowers the sum of squares; the limit only guards against rounding.
+        for _ in 0..4 * self.split.len() {
+            let [weak, strong] = self.extremes();
+            let [weaker, stronger] = [weak, strong].map(|team| self.on(team));
+            let moves = stronger.iter().map(|&atom| Change::Move(atom, weak));
+            let swap = |&one: &usize| weaker.iter().map(move |&other| Change::Swap(one, other));
+            let swaps = stronger.iter().flat_map(swap);
+            let Some(change) = self.best(moves.chain(swaps)).or_else(|| {
+                let over = clock.spend(self.split.len() * self.split.len());
+                if over {
+                    None
+                } else {
+                    self.best(self.changes())
+                }
+            }) else {
+                return;
+            };
+            self.apply(change);
+        }
+    }
+
+    /// The atoms on a team.
+    fn on(&self, team: u8) -> Vec<usize> {
+        (0..self.split.len())
+            .filter(|&atom| self.split[atom] == team)
+            .collect()
+    }
+
+    /// The weakest and the strongest team.
+    pub fn extremes(&self) -> [u8; 2] {
+        let teams = 0..self.instance.counts.teams as u8;
+        let lift = |&team: &u8| self.lifts[usize::from(team)];
+        let weakest = teams.clone().min_by_key(lift).unwrap_or(0);
+        [weakest, teams.max_by_key(lift).unwrap_or(0)]
+    }
+
+    /// Every change, legal or not.
+    fn changes(&self) -> impl Iterator<Item = Change> {
+        let (atoms, teams) = (0..self.split.len(), 0..self.instance.counts.teams as u8);
+        let moves = atoms
+            .clone()
+            .flat_map(move |atom| teams.clone().map(move |team| Change::Move(atom, team)));
+        moves.chain(atoms.flat_map(|one| (0..one).map(move |other| Change::Swap(one, other))))
+    }
+
+    /// Of some changes the legal one that evens the teams most, if any does.
+    fn best(&self, changes: impl Iterator<Item = Change>) -> Option<Change> {
+        let costs = changes.filter_map(|change| Some((self.cost(change)?, change)));
+        let (cost, change) = costs.min_by(|(a, _), (b, _)| a.total_cmp(b))?;
+        (cost < 0.0).then_some(change)
+    }
+}
