@@ -21,6 +21,7 @@
 mod bank;
 pub(super) mod columns;
 mod filter;
+mod triangle;
 
 use std::{cmp::Ordering, collections::BTreeMap};
 
@@ -31,7 +32,7 @@ use self::{
 };
 use super::{Game, Player, Roll, Scale, Strength, System, normal, running::Running};
 
-/// Columns in the covariance at most: 16 MB and about a millisecond a match.
+/// Columns in the covariance at most: 8 MB and about half a millisecond a match.
 pub const ACTIVE: usize = 2_000;
 /// How many are left when it was full.
 const AFTER_CLEARING: usize = 1_500;
