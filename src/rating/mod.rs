@@ -86,9 +86,9 @@ pub fn chances(system: &dyn System, game: &Game) -> Vec<f64> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SystemName {
     /// Full covariance between players: [`joint`].
+    #[default]
     Joint,
     /// Shares of being on the team as it scores: [`presence`].
-    #[default]
     Presence,
     /// Elo for teams, of World of Tanks Blitz: [`elo`].
     Elo,
