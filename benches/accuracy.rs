@@ -58,6 +58,58 @@ fn report(name: &str, sides: bool, target: f64, bytes: &[u8]) {
     for subset in [Subset::All, Subset::Experienced] {
         print(&evaluation, subset);
     }
+    println!("joint without");
+    let settings = Settings::default();
+    let no_sides = Settings {
+        sides: false,
+        ..Settings::default()
+    };
+    let shares: Vec<MatchRecord> = matches.iter().map(without_shares).collect();
+    let points: Vec<MatchRecord> = matches.iter().map(without_points).collect();
+    for (what, matches, settings) in [
+        ("anything less", &matches, &settings),
+        ("sides", &matches, &no_sides),
+        ("time shares", &shares, &settings),
+        ("points", &points, &settings),
+    ] {
+        let loss = joint(matches, &rulebook, settings, &plan);
+        println!("  {what:14} log loss {loss:.4}");
+    }
+}
+
+/// Everybody there from start to end.
+fn without_shares(record: &MatchRecord) -> MatchRecord {
+    let mut record = record.clone();
+    let end = record.millis();
+    for stay in record.participants.iter_mut().flat_map(|p| &mut p.presence) {
+        stay.span.to = end;
+    }
+    record
+}
+
+/// The outcome alone.
+fn without_points(record: &MatchRecord) -> MatchRecord {
+    let mut record = record.clone();
+    record.scores.fill(0.0);
+    record
+}
+
+fn joint(matches: &[MatchRecord], rulebook: &Rulebook, settings: &Settings, plan: &Plan) -> f64 {
+    let plan = Plan {
+        systems: vec![SystemName::Joint],
+        ..plan.clone()
+    };
+    let nothing = &mut |_| ();
+    let evaluation = evaluate(
+        matches.iter(),
+        rulebook,
+        settings,
+        &plan,
+        &mut || 0.0,
+        nothing,
+    );
+    let table = evaluation.table(None, Subset::All, None);
+    table.last().map_or(0.0, |line| line.metrics.log_loss)
 }
 
 fn print(evaluation: &Evaluation, subset: Subset) {

@@ -139,6 +139,7 @@ impl Digest {
         let number = self.rulesets.of(ruleset);
         let usual = self.usual_length(number, record.millis());
         let points = presence::points(record, verdict.scoring);
+        let captures = captures(record);
         let (mut seats, mut tallies, mut played) = (Vec::new(), Vec::new(), Vec::new());
         for (index, participant) in record.participants.iter().enumerate() {
             if !ruling::has_played(participant) {
@@ -154,11 +155,15 @@ impl Digest {
                 counts: learns,
             });
             tallies.push(Tally {
-                player,
                 scored,
                 conceded,
                 points: participant.points.or(kills(record, participant)),
+                kills: participant.kills.into(),
+                deaths: participant.deaths.into(),
+                captures: captures[index],
+                minutes: ruling::millis(participant) as f64 / 60_000.0,
                 learns,
+                ..Tally::new(player)
             });
             let team = |stay: &Presence| match record.has_teams() {
                 true => u16::from(stay.team),
@@ -187,6 +192,17 @@ fn kills(record: &MatchRecord, participant: &Participant) -> Option<f64> {
     let any = |p: &Participant| p.kills > 0 || p.deaths > 0;
     let told = record.participants.iter().any(any);
     told.then_some(participant.kills.into())
+}
+
+/// How often each participant scored for a team.
+fn captures(record: &MatchRecord) -> Vec<f64> {
+    let mut captures = vec![0.0; record.participants.len()];
+    for event in record.events.iter().filter(|e| e.points > 0.0) {
+        if let Some(author) = event.by {
+            captures[author as usize] += 1.0;
+        }
+    }
+    captures
 }
 
 /// One seat per team somebody was on, without a player yet.

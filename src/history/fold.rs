@@ -114,9 +114,10 @@ impl Fold {
         }
     }
 
-    /// What an operator should know about the rating of a ruleset.
-    pub fn remark(&self, ruleset: &Ruleset) -> Option<String> {
-        self.levels.best(ruleset)?.system.remark()
+    /// What an operator should know about the rating of a ruleset, a sentence each.
+    pub fn remarks(&self, ruleset: &Ruleset) -> Vec<String> {
+        let standing = self.levels.best(ruleset);
+        standing.map_or(Vec::new(), |standing| standing.remarks())
     }
 }
 

@@ -16,6 +16,7 @@ mod evaluate;
 mod fold;
 mod levels;
 mod metrics;
+mod newcomers;
 mod ruling;
 mod season;
 mod standing;

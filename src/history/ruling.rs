@@ -172,7 +172,8 @@ pub(super) fn has_played(participant: &Participant) -> bool {
     millis(participant) > 0
 }
 
-fn millis(participant: &Participant) -> u64 {
+/// How long somebody was there.
+pub(super) fn millis(participant: &Participant) -> u64 {
     participant.presence.iter().map(|p| p.span.millis()).sum()
 }
 

@@ -1,6 +1,10 @@
 //! One rating system's view of one ruleset (or of all of a game type): strengths as weights.
 
-use super::{Weight, digest::Person};
+use super::{
+    Weight,
+    digest::Person,
+    newcomers::{Features, Newcomers, SETTLED},
+};
 use crate::{
     domain::{Ruleset, Timestamp},
     rating::{Game, Player, Roll, Scale, Strength, System},
@@ -10,12 +14,15 @@ use crate::{
 pub(super) struct Standing {
     pub system: Box<dyn System>,
     careers: Roll<Career>,
+    newcomers: Newcomers,
 }
 
 #[derive(Clone, Debug)]
 struct Career {
     games: u32,
     last_seen: Timestamp,
+    /// How their first game went, until they are settled.
+    first: Option<Features>,
 }
 
 impl Clone for Standing {
@@ -23,6 +30,7 @@ impl Clone for Standing {
         Self {
             system: self.system.boxed_clone(),
             careers: self.careers.clone(),
+            newcomers: self.newcomers.clone(),
         }
     }
 }
@@ -79,6 +87,7 @@ impl Standing {
         Self {
             system,
             careers: Roll::default(),
+            newcomers: Newcomers::default(),
         }
     }
 
@@ -88,12 +97,50 @@ impl Standing {
             let fresh = || Career {
                 games: 0,
                 last_seen: end,
+                first: None,
             };
             let career = self.careers.enter(tally.player, fresh);
             career.games += u32::from(tally.learns);
             career.last_seen = end;
         }
         self.system.update(game);
+        for tally in game.tallies.iter().filter(|t| t.learns) {
+            self.place(game, tally.player);
+        }
+    }
+
+    /// Gives somebody after their first game a starting value, and learns from the first game of
+    /// somebody who is settled.
+    fn place(&mut self, game: &Game, player: Player) {
+        let newcomer = match self.system.scale() {
+            Scale::Strengths { newcomer, .. } => newcomer,
+            Scale::Weights => return, // a share of points or places starts where it is
+        };
+        let Some(career) = self.careers.get_mut(player) else {
+            return;
+        };
+        if career.games == 1 {
+            career.first = Newcomers::features(game, player);
+            let start = career
+                .first
+                .and_then(|first| self.newcomers.predict(&first));
+            if let Some(start) = start {
+                let mean = newcomer + start.mean;
+                self.system.hint(player, Strength { mean, ..start });
+            }
+        } else if career.games == SETTLED
+            && let Some(first) = career.first.take()
+            && let Some(known) = self.system.strength(player)
+        {
+            self.newcomers.learn(&first, known.mean - newcomer);
+        }
+    }
+
+    /// What an operator should know.
+    pub fn remarks(&self) -> Vec<String> {
+        let newcomers = "newcomers start where their first game points to".to_owned();
+        let newcomers = self.newcomers.believed().then_some(newcomers);
+        self.system.remark().into_iter().chain(newcomers).collect()
     }
 
     /// Whether somebody has a rated game here.

@@ -188,11 +188,8 @@ mod tests {
     fn who_played_well_gains_four_times_as_much() {
         let mut game = game(&[&[1.0, 1.0], &[1.0, 1.0]], &[0, 1]);
         let tally = |(player, points)| Tally {
-            player: Player(player),
-            scored: 0.0,
-            conceded: 0.0,
             points: Some(points),
-            learns: true,
+            ..Tally::new(Player(player))
         };
         game.tallies = [(0, 9.0), (1, 1.0), (2, 5.0), (3, 2.0)].map(tally).to_vec();
         let mut system = Elo::new(Settings {

@@ -56,8 +56,50 @@ pub struct Tally {
     pub conceded: f64,
     /// Scoreboard points, or kills where the log tells none. `None` where it tells neither.
     pub points: Option<f64>,
+    /// Others they killed.
+    pub kills: f64,
+    /// Their deaths.
+    pub deaths: f64,
+    /// Times their team scored by them.
+    pub captures: f64,
+    /// How long they played.
+    pub minutes: f64,
     /// As [`Seat::learns`].
     pub learns: bool,
+}
+
+impl Tally {
+    /// Somebody of whom nothing is told.
+    pub fn new(player: Player) -> Self {
+        Self {
+            player,
+            scored: 0.0,
+            conceded: 0.0,
+            points: None,
+            kills: 0.0,
+            deaths: 0.0,
+            captures: 0.0,
+            minutes: 0.0,
+            learns: true,
+        }
+    }
+
+    /// Points, kills, deaths and captures per minute; nothing for nobody there.
+    pub fn rates(&self) -> [f64; 4] {
+        let told = [
+            self.points.unwrap_or(0.0),
+            self.kills,
+            self.deaths,
+            self.captures,
+        ];
+        told.map(|count| {
+            if self.minutes > 0.0 {
+                count / self.minutes
+            } else {
+                0.0
+            }
+        })
+    }
 }
 
 /// A game.

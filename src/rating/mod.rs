@@ -53,6 +53,10 @@ pub trait System: Send + Sync {
     /// rated them there, so the units are the same.
     fn adopt(&mut self, player: Player, known: Strength);
 
+    /// Something else than games that tells of a player's strength, and how surely. Systems without
+    /// uncertainties have no place for it.
+    fn hint(&mut self, _player: Player, _told: Strength) {}
+
     /// A new season: everyone keeps this share (0 to 1) of what sets them apart from a newcomer, and
     /// becomes as much more uncertain.
     fn new_season(&mut self, keep: f64);
@@ -86,9 +90,9 @@ pub fn chances(system: &dyn System, game: &Game) -> Vec<f64> {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SystemName {
     /// Full covariance between players: [`joint`].
+    #[default]
     Joint,
     /// Shares of being on the team as it scores: [`presence`].
-    #[default]
     Presence,
     /// Elo for teams, of World of Tanks Blitz: [`elo`].
     Elo,

@@ -399,11 +399,9 @@ mod tests {
         for (scored, conceded) in [(0.0, 100.0), (0.0, 2.0), (3.0, 0.0)] {
             let mut game = Game::default();
             game.tallies.push(crate::rating::Tally {
-                player: Player(0),
                 scored,
                 conceded,
-                points: None,
-                learns: true,
+                ..crate::rating::Tally::new(Player(0))
             });
             system.update(&game);
         }

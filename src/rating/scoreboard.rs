@@ -114,11 +114,8 @@ mod tests {
 
     fn tallies(points: &[Option<f64>]) -> Vec<Tally> {
         let tally = |(i, points): (u32, &Option<f64>)| Tally {
-            player: Player(i),
-            scored: 0.0,
-            conceded: 0.0,
             points: *points,
-            learns: true,
+            ..Tally::new(Player(i))
         };
         (0..).zip(points).map(tally).collect()
     }

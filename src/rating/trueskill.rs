@@ -326,6 +326,14 @@ impl System for TrueSkill {
         };
     }
 
+    /// The product of two Gaussians.
+    fn hint(&mut self, player: Player, told: Strength) {
+        let rated = self.enter(player);
+        let part = rated.variance / (rated.variance + told.variance());
+        rated.mean += part * (told.mean - rated.mean);
+        rated.variance *= 1.0 - part;
+    }
+
     fn new_season(&mut self, keep: f64) {
         let newcomer = self.newcomer.strength();
         for player in self.players.iter_mut().filter(|p| p.seen) {
@@ -433,6 +441,21 @@ mod tests {
             by_messages.many(&game);
             close(&strengths(&by_messages, &game), &after(&shares, &places));
         }
+    }
+
+    #[test]
+    fn a_hint_is_weighed_by_how_sure_it_is() {
+        let mut system = TrueSkill::new(Settings::default());
+        system.update(&game(&[&[1.0], &[1.0]], &[0, 0]));
+        let before = system.strength(Player(0)).unwrap();
+        let told = Strength {
+            mean: 35.0,
+            deviation: before.deviation,
+        };
+        system.hint(Player(0), told);
+        let after = system.strength(Player(0)).unwrap();
+        assert!((after.mean - 30.0).abs() < 1e-9);
+        assert!((after.variance() - before.variance() / 2.0).abs() < 1e-9);
     }
 
     #[test]

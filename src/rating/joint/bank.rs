@@ -163,6 +163,18 @@ impl Member {
         self.filter.learn(sight, self.seen, &self.gain, still);
     }
 
+    /// Learns that a column is about this, give or take this variance.
+    pub fn observe(&mut self, column: usize, value: f64, variance: f64) {
+        let unit = 1.0 / libm::sqrt(variance.max(1e-6)); // a row whose noise is 1
+        let row = Row {
+            known: vec![(column, unit)],
+            new: Vec::new(),
+        };
+        self.look(&row);
+        let sight = Sight::Value(value * unit);
+        self.filter.learn(sight, self.seen, &self.gain, &[]);
+    }
+
     /// Lets those who play drift, up to what is believed of somebody unknown.
     pub fn drift(&mut self, columns: impl Iterator<Item = usize>) {
         let most = self.prior.skill * self.prior.skill;

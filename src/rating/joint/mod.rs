@@ -334,6 +334,17 @@ impl System for Joint {
         }
     }
 
+    fn hint(&mut self, player: Player, told: Strength) {
+        let Some(number) = self.columns.number(Column::Skill(player)) else {
+            return;
+        };
+        // Being new counts as it did in the game that the hint comes from.
+        let newness = self.effect(Column::Newness) * self.columns.newness(player);
+        for member in &mut self.bank.members {
+            member.observe(number, told.mean - newness, told.variance());
+        }
+    }
+
     fn new_season(&mut self, keep: f64) {
         for away in self.away.values_mut() {
             away.fade(keep);

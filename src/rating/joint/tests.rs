@@ -124,3 +124,24 @@ fn a_game_of_many_teams_orders_them() {
     assert!((chances.iter().sum::<f64>() - 1.0).abs() < 1e-12);
     assert!(chances[1] > chances[3] && chances[3] > chances[0]);
 }
+
+#[test]
+fn a_hint_moves_who_it_is_about_and_those_they_played_with() {
+    let mut system = learnt(&[game(&[&[1.0, 1.0], &[1.0, 1.0]], &[0, 1])]);
+    let of = |system: &Joint, p| system.strength(Player(p)).unwrap();
+    let before = [0, 1].map(|p| of(&system, p));
+    let told = Strength {
+        mean: before[0].mean + 1.0,
+        deviation: 0.1,
+    };
+    system.hint(Player(0), told);
+    let after = [0, 1].map(|p| of(&system, p));
+    assert!(after[0].mean > before[0].mean && after[0].mean < told.mean);
+    assert!(after[0].deviation < before[0].deviation);
+    assert!(
+        after[1].mean < before[1].mean,
+        "less of the victory was theirs"
+    );
+    system.hint(Player(9), told); // of whom nothing is known
+    assert_eq!(system.strength(Player(9)), None);
+}
