@@ -77,6 +77,29 @@ CREATE TABLE score_events (
     FOREIGN KEY (match_id, seat) REFERENCES participants (match_id, seat) ON DELETE CASCADE
 ) STRICT, WITHOUT ROWID;
 
+-- What an operator said about players. Like the matches, it is never computed.
+
+CREATE TABLE merged_players (
+    kind   TEXT NOT NULL CHECK (kind IN ('human', 'bot')),
+    player TEXT NOT NULL CHECK (player <> ''),
+    into_player TEXT NOT NULL CHECK (into_player <> '' AND into_player <> player),
+    PRIMARY KEY (kind, player)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE pinned_weights (
+    kind   TEXT NOT NULL CHECK (kind IN ('human', 'bot')),
+    player TEXT NOT NULL CHECK (player <> ''),
+    weight REAL NOT NULL CHECK (weight BETWEEN 0 AND 100),
+    PRIMARY KEY (kind, player)
+) STRICT, WITHOUT ROWID;
+
+-- Counts the changes above, so that what was derived before is known to be old.
+CREATE TABLE player_changes (
+    id      INTEGER PRIMARY KEY CHECK (id = 1),
+    changes INTEGER NOT NULL
+) STRICT;
+INSERT INTO player_changes VALUES (1, 0);
+
 -- Derived: a pure function of the tables above and the configuration; `evenkeel rebuild` makes it anew.
 
 CREATE TABLE rulings (
@@ -100,6 +123,7 @@ CREATE TABLE weights (
     player    TEXT    NOT NULL,
     name      TEXT    NOT NULL,
     weight    REAL    NOT NULL,
+    deviation REAL    NOT NULL,     -- how sure it is: a standard deviation; 0 where the system tells none
     games     INTEGER NOT NULL,
     last_seen INTEGER NOT NULL,
     PRIMARY KEY (ruleset, kind, player)
@@ -122,6 +146,7 @@ SELECT
     name,
     player,
     round(weight, 3) AS weight,
+    round(deviation, 3) AS deviation,
     games,
     datetime(last_seen / 1000, 'unixepoch') AS last_seen
 FROM weights
@@ -157,3 +182,47 @@ JOIN matches m ON m.id = p.match_id
 LEFT JOIN rulings r ON r.match_id = m.id
 LEFT JOIN performances f ON f.match_id = p.match_id AND f.seat = p.seat
 ORDER BY m.ended_at, m.fingerprint, p.seat;
+
+CREATE VIEW match_report AS
+SELECT
+    m.id AS match_id,
+    datetime(m.started_at / 1000, 'unixepoch') AS started,
+    round((m.ended_at - m.started_at) / 60000.0, 2) AS minutes,
+    m.server,
+    m.map,
+    m.mode,
+    r.ruleset,
+    (SELECT group_concat(mutator, ' ') FROM match_mutators WHERE match_id = m.id) AS mutators,
+    (SELECT group_concat(CAST(t.score AS INTEGER), ':')
+       FROM (SELECT score FROM match_teams WHERE match_id = m.id ORDER BY team) t) AS score,
+    m.outcome,
+    m.winner,
+    (SELECT count(*) FROM participants WHERE match_id = m.id AND kind = 'human') AS humans,
+    (SELECT count(*) FROM participants WHERE match_id = m.id AND kind = 'bot') AS bots,
+    r.unrated
+FROM matches m
+LEFT JOIN rulings r ON r.match_id = m.id
+ORDER BY m.ended_at, m.fingerprint;
+
+CREATE VIEW balance_report AS
+SELECT
+    ruleset,
+    count(*) AS matches,
+    round(avg(gap), 3) AS mean_gap,
+    round(avg(gap = 0), 3) AS share_draws,
+    round(avg(low = 0 AND gap >= 3), 3) AS share_shutouts,
+    round(avg(winner = 0) / nullif(avg(winner IS NOT NULL), 0), 3) AS share_team_0_wins,
+    round(avg(minutes), 2) AS mean_minutes
+FROM (
+    SELECT
+        r.ruleset,
+        m.winner,
+        (m.ended_at - m.started_at) / 60000.0 AS minutes,
+        (SELECT max(score) - min(score) FROM match_teams WHERE match_id = m.id) AS gap,
+        (SELECT min(score) FROM match_teams WHERE match_id = m.id) AS low
+    FROM matches m
+    JOIN rulings r ON r.match_id = m.id
+    WHERE r.unrated IS NULL AND EXISTS (SELECT 1 FROM match_teams WHERE match_id = m.id)
+)
+GROUP BY ruleset
+ORDER BY ruleset;

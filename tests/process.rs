@@ -16,7 +16,7 @@ use std::{
 };
 
 use common::BUSY;
-use evenkeel::store::{Cursor, Store};
+use evenkeel::store::{Cursor, Store, Stored};
 use tempfile::TempDir;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_evenkeel");
@@ -249,7 +249,7 @@ async fn kill_9_during_ingest_loses_no_committed_match_and_leaves_no_half_one() 
         if records.is_empty() {
             break;
         }
-        for (id, record) in records {
+        for Stored { id, record, .. } in records {
             let told: f64 = record.events.iter().map(|event| event.points).sum();
             assert_eq!(record.participants.len(), 4, "match {id}");
             assert_eq!(told, record.scores.iter().sum::<f64>(), "match {id}");

@@ -73,7 +73,7 @@ async fn all(store: &Store, limit: u32) -> Vec<MatchRecord> {
         if page.is_empty() {
             return records;
         }
-        records.extend(page.into_iter().map(|(_, record)| record));
+        records.extend(page.into_iter().map(|stored| stored.record));
         cursor = next;
     }
 }

@@ -5,6 +5,7 @@
 
 mod fingerprint;
 mod ident;
+mod merge;
 mod record;
 mod rulebook;
 mod ruleset;

@@ -5,11 +5,10 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 use tokio::time::{Instant, sleep};
 
-use super::{Service, ServiceError, Settings};
+use super::{Service, ServiceError, Settings, learned::Learned};
 use crate::{
-    domain::{Fingerprint, Kind, MatchRecord, PatternError, Rulebook},
-    history::{Fold, Late, Ruling, Weight},
-    store::{Cursor, Derived, DerivedFrom, Performance, RulingRow, WeightRow},
+    domain::Kind,
+    store::{Derived, DerivedFrom, Said, WeightRow},
 };
 
 /// Part of the settings' key: change it when the fold itself changes, and every database is rebuilt.
@@ -21,19 +20,6 @@ const POLL: Duration = Duration::from_millis(250);
 /// An ingest that has written nothing for so long has died before its fold; the daemon then folds.
 const ABANDONED: Duration = Duration::from_secs(10);
 
-/// All matches folded so far, and how far that is.
-pub(super) struct Learned {
-    fold: Fold,
-    /// Behind the last match folded.
-    cursor: Cursor,
-    matches: i64,
-    /// The highest of their ids.
-    last_match: i64,
-    /// Rulings that are not on disk yet.
-    pending: Vec<RulingRow>,
-    rated: u64,
-}
-
 /// What is done beyond learning what is new.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum How {
@@ -43,44 +29,6 @@ enum How {
     AndWrite,
     /// All is forgotten first.
     Anew,
-}
-
-impl Learned {
-    /// What it was made from.
-    fn source(&self, settings_key: &str) -> DerivedFrom {
-        DerivedFrom {
-            matches: self.matches,
-            last_match: self.last_match,
-            settings: settings_key.to_owned(),
-        }
-    }
-
-    pub(super) fn nothing(service: &Settings) -> Result<Self, PatternError> {
-        let rulebook = Rulebook::new(&service.rulebook)?;
-        Ok(Self {
-            fold: Fold::new(&rulebook, service.history.clone()),
-            cursor: Cursor::START,
-            matches: 0,
-            last_match: 0,
-            pending: Vec::new(),
-            rated: 0,
-        })
-    }
-
-    /// CPU-heavy, and so for a thread of its own.
-    fn push_all(&mut self, records: &[(i64, MatchRecord)]) {
-        for (id, record) in records {
-            self.last_match = self.last_match.max(*id);
-            match self.fold.push(record, Fingerprint::of(record)) {
-                Ok(ruling) => {
-                    self.rated += u64::from(ruling.rated.is_ok());
-                    self.pending.push(ruling_row(*id, record, &ruling));
-                }
-                // The store gives them in order, each once; a fingerprint changed by hand ends here.
-                Err(Late) => tracing::warn!(match_id = id, "match out of order, left out"),
-            }
-        }
-    }
 }
 
 /// What a rebuild went through.
@@ -114,13 +62,13 @@ impl Service {
     pub async fn rebuild(&self, progress: impl FnMut(u64)) -> Result<Rebuilt, ServiceError> {
         self.learn(How::Anew, progress).await?;
         let learned = self.learned.lock().await;
-        let Some(learned) = learned.as_ref() else {
+        let Some((_, learned)) = learned.as_ref() else {
             return Ok(Rebuilt::default());
         };
         Ok(Rebuilt {
             matches: u64::try_from(learned.matches).unwrap_or(0),
             rated: learned.rated,
-            weights: learned.fold.weights().count(),
+            weights: learned.knowledge.rows().len(),
         })
     }
 
@@ -177,8 +125,9 @@ impl Service {
     /// Learns what is new. What another configuration has derived on disk is left as it is: two that
     /// share a database would undo each other's work for ever.
     async fn follow(&self) -> Result<(), ServiceError> {
+        let key = self.key(&self.store.said().await?);
         let derived = self.store.derived_from().await?;
-        if derived.is_some_and(|derived| derived.settings != self.settings_key) {
+        if derived.is_some_and(|derived| derived.settings != key) {
             tracing::warn!("the weights on disk were made with another configuration");
         }
         if self.learn(How::InMemory, |_| ()).await? {
@@ -198,32 +147,36 @@ impl Service {
         // One at a time; and what is taken out is only put back whole.
         let mut slot = self.learned.lock().await;
         loop {
+            let said = self.store.said().await?;
+            let key = self.key(&said);
             let (stored, _) = self.store.extent().await?;
             let before = self.store.derived_from().await?;
-            // Rulings of another configuration are all replaced, and so all needed.
-            let other = before
-                .as_ref()
-                .is_none_or(|b| b.settings != self.settings_key);
+            // Rulings by another configuration are all replaced, and so all needed.
+            let other = before.as_ref().is_none_or(|before| before.settings != key);
             let all = how == How::Anew || (other && how == How::AndWrite);
             let mut learned = match slot.take() {
-                Some(learned) if !all => learned,
-                _ => Learned::nothing(&self.settings)?,
+                Some((own, learned)) if own == key && !all => learned,
+                _ => Learned::nothing(&self.settings, &said)?,
             };
             let known = learned.matches;
             learned = self.catch_up(learned, &mut progress).await?;
             if learned.matches < stored {
                 continue; // one of them belongs in between: all anew
             }
-            let from = learned.source(&self.settings_key);
+            let from = DerivedFrom {
+                matches: learned.matches,
+                last_match: learned.last_match,
+                settings: key.clone(),
+            };
             let due = all || (before.as_ref() != Some(&from) && !other);
             if due && !self.write(&mut learned, from, all).await? {
                 continue; // somebody else has another configuration, just now
             }
             learned.pending.clear();
-            if learned.matches != known || due {
-                self.publish(&learned.fold);
+            if learned.matches != known || known == 0 || due {
+                self.publish(&learned);
             }
-            *slot = Some(learned);
+            *slot = Some((key, learned));
             return Ok(due);
         }
     }
@@ -235,82 +188,59 @@ impl Service {
         progress: &mut impl FnMut(u64),
     ) -> Result<Learned, ServiceError> {
         loop {
-            let (records, next) = self.store.matches(learned.cursor, CHUNK).await?;
-            if records.is_empty() {
-                return Ok(learned);
-            }
+            let (matches, next) = self.store.matches(learned.cursor, CHUNK).await?;
+            let done = matches.is_empty();
             learned.cursor = next;
-            learned.matches += records.len() as i64;
             let folded = tokio::task::spawn_blocking(move || {
-                learned.push_all(&records);
+                learned.push_all(matches);
+                if done {
+                    learned.choose();
+                }
                 learned
             });
             learned = folded.await?;
+            if done {
+                return Ok(learned);
+            }
             progress(u64::try_from(learned.matches).unwrap_or(0));
         }
     }
 
-    /// Writes what was learned; `false` when matches have come since.
+    /// Writes what was learned; `false` when what is there was made with another configuration.
     async fn write(
         &self,
         learned: &mut Learned,
         from: DerivedFrom,
         all: bool,
     ) -> Result<bool, ServiceError> {
-        let rulings = std::mem::take(&mut learned.pending);
-        let weights = learned.fold.weights().map(weight_row).collect();
         let derived = Derived {
             from,
-            rulings,
-            weights,
+            rulings: std::mem::take(&mut learned.pending),
+            weights: learned.knowledge.rows(),
         };
         let written = self.store.replace_derived(&derived, all).await;
         learned.pending = derived.rulings;
         Ok(written?)
     }
+
+    /// What the weights depend on beside the matches: the configuration, and what was said of players.
+    fn key(&self, said: &Said) -> String {
+        format!("{} {}", self.settings_key, said.changes)
+    }
 }
 
 /// What of the configuration the weights depend on, as a short key.
 pub(super) fn settings_key(settings: &Settings) -> String {
-    let (rulebook, history) = (&settings.rulebook, &settings.history);
-    let all = format!("{FOLD_VERSION} {rulebook:?} {history:?}");
+    let Settings {
+        rulebook,
+        history,
+        auto,
+        ..
+    } = settings;
+    let all = format!("{FOLD_VERSION} {rulebook:?} {history:?} {auto}");
     let digest = Sha256::digest(all.as_bytes());
     digest[..8]
         .iter()
         .map(|byte| format!("{byte:02x}"))
         .collect()
-}
-
-fn ruling_row(match_id: i64, record: &MatchRecord, ruling: &Ruling) -> RulingRow {
-    let none = Performance {
-        points_for: 0.0,
-        points_against: 0.0,
-    };
-    let mut performances = Vec::new();
-    if let Ok(played) = &ruling.rated {
-        performances = vec![none; record.participants.len()];
-        for p in played {
-            performances[p.participant] = Performance {
-                points_for: p.scored,
-                points_against: p.conceded,
-            };
-        }
-    }
-    RulingRow {
-        match_id,
-        ruleset: ruling.ruleset.to_string(),
-        unrated: ruling.rated.as_ref().err().map(|why| why.as_str()),
-        performances,
-    }
-}
-
-fn weight_row(weight: Weight<'_>) -> WeightRow {
-    WeightRow {
-        ruleset: weight.ruleset.to_string(),
-        key: weight.key.clone(),
-        name: weight.name.to_owned(),
-        weight: weight.weight,
-        games: weight.games,
-        last_seen: weight.last_seen,
-    }
 }

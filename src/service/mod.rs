@@ -7,6 +7,7 @@
 
 mod decide;
 mod derive;
+mod learned;
 mod session;
 mod weights;
 
@@ -19,7 +20,7 @@ use tokio::sync::Semaphore;
 
 use crate::{
     domain::{MatchRecord, PatternError, Rulebook, RulebookSpec, Secret},
-    history::{self, Fold},
+    history,
     lobby::LobbySettings,
     store::{Store, StoreError},
 };
@@ -31,6 +32,8 @@ pub use derive::Rebuilt;
 pub use session::{Session, draw_seed};
 pub use weights::{Standings, View};
 
+use learned::Learned;
+
 /// What an admin decides about the service.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -38,6 +41,8 @@ pub struct Settings {
     pub rulebook: RulebookSpec,
     /// How weights are learned.
     pub history: history::Settings,
+    /// Whether each ruleset gets the rating system that predicts best on the server's own past.
+    pub auto: bool,
     /// What every lobby goes by.
     pub lobby: LobbySettings,
     /// How teams are chosen.
@@ -83,8 +88,8 @@ pub struct Service {
     standings: RwLock<Arc<Standings>>,
     /// One permit a core for work that takes long.
     cores: Arc<Semaphore>,
-    /// All that is learned, for whoever adds to it.
-    learned: tokio::sync::Mutex<Option<derive::Learned>>,
+    /// All that is learned, for whoever adds to it, and by which configuration.
+    learned: tokio::sync::Mutex<Option<(String, Learned)>>,
 }
 
 impl std::fmt::Debug for Service {
@@ -148,8 +153,8 @@ impl Service {
     }
 
     /// From now on, this is what is known.
-    fn publish(&self, fold: &Fold) {
-        let fresh = Arc::new(Standings::new(fold.clone()));
+    fn publish(&self, learned: &Learned) {
+        let fresh = Arc::new(Standings::new(learned.knowledge.clone()));
         *self
             .standings
             .write()

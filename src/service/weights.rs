@@ -1,14 +1,12 @@
-//! What has been learned, in memory: the fold of all matches, and the weights that apply to a game.
+//! What is known, for everybody who asks: the weights that apply to a game, and chances.
 
 use std::{
     collections::{BTreeMap, HashMap},
     sync::{Arc, Mutex, PoisonError},
 };
 
-use crate::{
-    domain::{Kind, PlayerKey, Ruleset},
-    history::Fold,
-};
+use super::learned::Knowledge;
+use crate::domain::{Kind, PlayerKey, Ruleset};
 
 /// Rulesets whose weights are kept at hand. Peers can make up any number of them.
 const KEPT: usize = 256;
@@ -16,7 +14,7 @@ const KEPT: usize = 256;
 /// A state of knowledge. Never changes; a newer one takes its place.
 #[derive(Default)]
 pub struct Standings {
-    fold: Option<Fold>,
+    knowledge: Option<Knowledge>,
     views: Mutex<BTreeMap<String, Arc<View>>>,
 }
 
@@ -27,16 +25,16 @@ impl std::fmt::Debug for Standings {
 }
 
 impl Standings {
-    pub(super) fn new(fold: Fold) -> Self {
+    pub(super) fn new(knowledge: Knowledge) -> Self {
         Self {
-            fold: Some(fold),
+            knowledge: Some(knowledge),
             views: Mutex::default(),
         }
     }
 
     /// The weights that apply to games of a ruleset. Computed once a ruleset, O(players).
     pub fn view(&self, ruleset: &Ruleset) -> Arc<View> {
-        let Some(fold) = &self.fold else {
+        let Some(knowledge) = &self.knowledge else {
             return Arc::default();
         };
         let key = ruleset.to_string();
@@ -47,7 +45,7 @@ impl Standings {
         if views.len() >= KEPT {
             views.clear();
         }
-        let view = Arc::new(View::new(fold, ruleset));
+        let view = Arc::new(View::new(knowledge, ruleset));
         views.insert(key, view.clone());
         view
     }
@@ -55,7 +53,7 @@ impl Standings {
     /// The chance that the first of two teams wins, by the rating system itself; `None` with another
     /// number of teams, or where nothing has been learned at all.
     pub fn chance(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<PlayerKey>]) -> Option<f64> {
-        let fold = self.fold.as_ref()?;
+        let fold = self.knowledge.as_ref()?.fold(ruleset)?;
         let chances = fold.chances(ruleset, map, teams);
         (teams.len() == 2)
             .then(|| chances.first().copied())
@@ -73,9 +71,10 @@ pub struct View {
 }
 
 impl View {
-    fn new(fold: &Fold, ruleset: &Ruleset) -> Self {
+    fn new(knowledge: &Knowledge, ruleset: &Ruleset) -> Self {
         let mut view = Self::default();
-        let best = fold.best_weights(ruleset);
+        let fold = knowledge.fold(ruleset);
+        let best = fold.map_or_else(Vec::new, |fold| fold.best_weights(ruleset));
         for (weight, _) in &best {
             let table = match weight.key.kind {
                 Kind::Human => &mut view.humans,
@@ -96,6 +95,13 @@ impl View {
         if !close.is_empty() {
             let sum: f64 = close.iter().sum();
             view.mean_bot = Some((sum / close.len() as f64, close.len()));
+        }
+        for (key, &weight) in &knowledge.pinned {
+            let table = match key.kind {
+                Kind::Human => &mut view.humans,
+                Kind::Bot => &mut view.bots,
+            };
+            table.insert(key.id.clone(), weight);
         }
         view
     }

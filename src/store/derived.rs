@@ -19,6 +19,8 @@ pub struct WeightRow {
     pub name: String,
     /// 0 to 100; 50 is unknown.
     pub weight: f64,
+    /// How sure it is: a standard deviation in units of the weight, 0 where the system tells none.
+    pub deviation: f64,
     /// Rated games it rests on.
     pub games: u32,
     /// When the last of them ended.
@@ -34,8 +36,8 @@ pub struct RulingRow {
     pub ruleset: String,
     /// Why it is not rated; `None` when it is.
     pub unrated: Option<&'static str>,
-    /// What the participants did, in seat order; empty when it is not rated.
-    pub performances: Vec<Performance>,
+    /// What the participants did, by seat; empty when it is not rated.
+    pub performances: Vec<(usize, Performance)>,
 }
 
 /// Points for and against somebody's team while they were on it (or frags and deaths).
@@ -198,10 +200,8 @@ async fn insert_rulings(
     .await?;
     let seats = |ruling: &&RulingRow| {
         let id = ruling.match_id;
-        let seats = (0i64..).zip(ruling.performances.clone());
-        seats
-            .map(move |(seat, performance)| (id, seat, performance))
-            .collect::<Vec<_>>()
+        let seats = ruling.performances.clone().into_iter();
+        seats.map(move |(seat, performance)| (id, seat as i64, performance))
     };
     let performances: Vec<(i64, i64, Performance)> = rulings.iter().flat_map(seats).collect();
     let columns =
@@ -220,15 +220,13 @@ async fn insert_rulings(
 }
 
 async fn insert_weights(tx: &mut SqliteConnection, rows: &[WeightRow]) -> Result<(), StoreError> {
-    let columns =
-        "INSERT OR REPLACE INTO weights (ruleset, kind, player, name, weight, games, last_seen)";
+    let columns = "INSERT OR REPLACE INTO weights (ruleset, kind, player, name, weight, deviation, games, last_seen)";
     insert(tx, columns, rows, |mut row, w| {
         row.push_bind(w.ruleset.clone())
             .push_bind(w.key.kind.as_str());
         row.push_bind(w.key.id.clone()).push_bind(w.name.clone());
-        row.push_bind(w.weight)
-            .push_bind(w.games)
-            .push_bind(w.last_seen.0);
+        row.push_bind(w.weight).push_bind(w.deviation);
+        row.push_bind(w.games).push_bind(w.last_seen.0);
     })
     .await
 }
@@ -252,6 +250,7 @@ fn weight(row: &SqliteRow) -> Result<WeightRow, StoreError> {
         },
         name: row.try_get("name")?,
         weight: row.try_get("weight")?,
+        deviation: row.try_get("deviation")?,
         games: row.try_get("games")?,
         last_seen: Timestamp(row.try_get("last_seen")?),
     })

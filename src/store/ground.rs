@@ -22,6 +22,17 @@ pub enum Recorded {
     Duplicate(i64),
 }
 
+/// A match on disk.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stored {
+    /// Its id.
+    pub id: i64,
+    /// Its fingerprint, as it was when it was recorded.
+    pub fingerprint: Fingerprint,
+    /// What was told of it.
+    pub record: MatchRecord,
+}
+
 /// A place in the order of matches: behind the one that ended then, with this fingerprint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cursor(Option<(Timestamp, Fingerprint)>);
@@ -58,7 +69,7 @@ impl Store {
         Ok(Recorded::New(id))
     }
 
-    /// Up to `limit` matches behind `cursor` in (end, fingerprint) order, with their ids, and the
+    /// Up to `limit` matches behind `cursor` in (end, fingerprint) order, and the
     /// cursor to go on with. No matches: that was all.
     ///
     /// # Errors
@@ -67,7 +78,7 @@ impl Store {
         &self,
         cursor: Cursor,
         limit: u32,
-    ) -> Result<(Vec<(i64, MatchRecord)>, Cursor), StoreError> {
+    ) -> Result<(Vec<Stored>, Cursor), StoreError> {
         let mut tx = self.readers.begin().await?;
         let (end, fingerprint) = cursor.0.map_or((i64::MIN, [0; 16]), |(t, f)| (t.0, f.0));
         let heads = sqlx::query(
@@ -79,29 +90,20 @@ impl Store {
         .bind(limit)
         .fetch_all(&mut *tx)
         .await?;
-        let mut records = heads.iter().map(head).collect::<Result<Vec<_>, _>>()?;
-        let ids: Vec<i64> = records.iter().map(|(id, ..)| *id).collect();
+        let mut matches = heads.iter().map(head).collect::<Result<Vec<_>, _>>()?;
+        let ids: Vec<i64> = matches.iter().map(|stored| stored.id).collect();
         let mut parts = Parts::fetch(&mut tx, &ids).await?;
-        for (id, _, record) in &mut records {
+        for Stored { id, record, .. } in &mut matches {
             parts.fill(*id, record);
-            let why = record.check().err();
-            if let Some(why) = why {
-                return Err(StoreError::BadRecord {
-                    what: id.to_string(),
-                    why,
-                });
+            if let Err(why) = record.check() {
+                let what = id.to_string();
+                return Err(StoreError::BadRecord { what, why });
             }
         }
-        let next = records
-            .last()
-            .map_or(cursor, |(_, f, record)| Cursor(Some((record.end, *f))));
-        Ok((
-            records
-                .into_iter()
-                .map(|(id, _, record)| (id, record))
-                .collect(),
-            next,
-        ))
+        let next = matches.last().map_or(cursor, |last| {
+            Cursor(Some((last.record.end, last.fingerprint)))
+        });
+        Ok((matches, next))
     }
 }
 
@@ -249,8 +251,8 @@ pub(super) async fn insert<T>(
     Ok(())
 }
 
-/// A match's own row: its id, its fingerprint, and a record that lacks its parts.
-fn head(row: &SqliteRow) -> Result<(i64, Fingerprint, MatchRecord), StoreError> {
+/// A match's own row: a record that lacks its parts.
+fn head(row: &SqliteRow) -> Result<Stored, StoreError> {
     let id: i64 = row.try_get("id")?;
     let bytes: &[u8] = row.try_get("fingerprint")?;
     let fingerprint = Fingerprint::from_slice(bytes);
@@ -278,7 +280,11 @@ fn head(row: &SqliteRow) -> Result<(i64, Fingerprint, MatchRecord), StoreError> 
         events: Vec::new(),
         outcome,
     };
-    Ok((id, fingerprint, record))
+    Ok(Stored {
+        id,
+        fingerprint,
+        record,
+    })
 }
 
 /// Everything of some matches that stands in other tables, by match id.

@@ -7,6 +7,7 @@
 mod derived;
 mod error;
 mod ground;
+mod players;
 
 use std::{path::Path, time::Duration};
 
@@ -20,7 +21,8 @@ use tokio::time::{Instant, sleep};
 
 pub use derived::{Derived, DerivedFrom, Performance, RulingRow, WeightRow};
 pub use error::StoreError;
-pub use ground::{Cursor, Recorded};
+pub use ground::{Cursor, Recorded, Stored};
+pub use players::{NameSeen, Said};
 
 static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!();
 

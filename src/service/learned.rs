@@ -1,0 +1,191 @@
+//! All that is learned from the matches, for whoever adds to it.
+
+use std::{collections::BTreeMap, time::Instant};
+
+use super::Settings;
+use crate::{
+    domain::{MatchRecord, PatternError, PlayerKey, Rulebook, Ruleset},
+    history::{self, Fold, Late, Plan, Ruling, Weight, evaluate},
+    rating::SystemName,
+    store::{Cursor, Performance, RulingRow, Said, Stored, WeightRow},
+};
+
+/// All matches folded so far, and how far that is.
+#[derive(Clone)]
+pub(super) struct Learned {
+    /// Behind the last match folded.
+    pub(super) cursor: Cursor,
+    /// How many they were.
+    pub(super) matches: i64,
+    /// The highest of their ids.
+    pub(super) last_match: i64,
+    /// How many of them are rated.
+    pub(super) rated: u64,
+    /// Rulings that are not on disk yet.
+    pub(super) pending: Vec<RulingRow>,
+    pub(super) knowledge: Knowledge,
+    counts_as: BTreeMap<PlayerKey, PlayerKey>,
+    /// The matches themselves, while systems are still to be compared on them.
+    trial: Option<Vec<MatchRecord>>,
+    rulebook: Rulebook,
+    history: history::Settings,
+}
+
+/// What can be asked of it.
+#[derive(Clone)]
+pub(super) struct Knowledge {
+    /// Every system in use.
+    folds: BTreeMap<SystemName, Fold>,
+    /// Which of them serves a ruleset, where that isn't the first.
+    chosen: BTreeMap<Ruleset, SystemName>,
+    first: SystemName,
+    pub(super) pinned: BTreeMap<PlayerKey, f64>,
+}
+
+impl Learned {
+    pub(super) fn nothing(settings: &Settings, said: &Said) -> Result<Self, PatternError> {
+        let rulebook = Rulebook::new(&settings.rulebook)?;
+        let first = settings.history.rating.system;
+        let systems: &[SystemName] = if settings.auto {
+            &SystemName::ALL
+        } else {
+            &[first]
+        };
+        let fold = |&system: &SystemName| {
+            let mut history = settings.history.clone();
+            history.rating.system = system;
+            (system, Fold::new(&rulebook, history))
+        };
+        Ok(Self {
+            cursor: Cursor::START,
+            matches: 0,
+            last_match: 0,
+            rated: 0,
+            pending: Vec::new(),
+            knowledge: Knowledge {
+                folds: systems.iter().map(fold).collect(),
+                chosen: BTreeMap::new(),
+                first,
+                pinned: said.pinned.iter().cloned().collect(),
+            },
+            counts_as: said.merged.iter().cloned().collect(),
+            trial: settings.auto.then(Vec::new),
+            rulebook,
+            history: settings.history.clone(),
+        })
+    }
+
+    /// Learns from matches in order. CPU-heavy, and so for a thread of its own.
+    pub(super) fn push_all(&mut self, matches: Vec<Stored>) {
+        for Stored {
+            id,
+            fingerprint,
+            mut record,
+        } in matches
+        {
+            self.matches += 1;
+            self.last_match = self.last_match.max(id);
+            let seats = record.merge_players(&self.counts_as);
+            let pushed = self
+                .knowledge
+                .folds
+                .values_mut()
+                .map(|fold| fold.push(&record, fingerprint));
+            match pushed.last() {
+                Some(Ok(ruling)) => {
+                    self.rated += u64::from(ruling.rated.is_ok());
+                    self.pending.push(ruling_row(id, &seats, &ruling));
+                }
+                // The store gives them in order, each once.
+                Some(Err(Late)) | None => tracing::warn!(match_id = id, "out of order, left out"),
+            }
+            if let Some(trial) = &mut self.trial {
+                trial.push(record);
+            }
+        }
+    }
+
+    /// Once all matches are there: compares the systems, and gives each ruleset the best. CPU-heavy.
+    pub(super) fn choose(&mut self) {
+        let Some(trial) = self.trial.take() else {
+            return;
+        };
+        let began = Instant::now();
+        let mut timer = || began.elapsed().as_secs_f64();
+        let (rulebook, history) = (&self.rulebook, &self.history);
+        let plan = Plan::default();
+        let result = evaluate(
+            trial.iter(),
+            rulebook,
+            history,
+            &plan,
+            &mut timer,
+            &mut |_| (),
+        );
+        for ruleset in &result.rulesets {
+            if let Some((system, line)) = result.best(ruleset) {
+                let log_loss = line.metrics.log_loss;
+                tracing::info!(%ruleset, %system, log_loss, "chosen for its log loss");
+                self.knowledge.chosen.insert(ruleset.clone(), system);
+            }
+        }
+    }
+}
+
+impl Knowledge {
+    /// The fold that serves a ruleset.
+    pub(super) fn fold(&self, ruleset: &Ruleset) -> Option<&Fold> {
+        self.folds
+            .get(self.chosen.get(ruleset).unwrap_or(&self.first))
+    }
+
+    /// Everybody's weights, each by the system that serves its ruleset.
+    pub(super) fn rows(&self) -> Vec<WeightRow> {
+        let serves = |system: &SystemName, ruleset: &Ruleset| {
+            self.chosen.get(ruleset).unwrap_or(&self.first) == system
+        };
+        let folds = self.folds.iter();
+        let rows = folds.flat_map(|(system, fold)| {
+            fold.weights()
+                .filter(move |weight| serves(system, weight.ruleset))
+        });
+        let mut rows: Vec<WeightRow> = rows.map(|weight| self.row(weight)).collect();
+        rows.sort_by(|a, b| (&a.ruleset, &a.key).cmp(&(&b.ruleset, &b.key)));
+        rows
+    }
+
+    fn row(&self, weight: Weight<'_>) -> WeightRow {
+        let pinned = self.pinned.get(weight.key).copied();
+        WeightRow {
+            ruleset: weight.ruleset.to_string(),
+            key: weight.key.clone(),
+            name: weight.name.to_owned(),
+            weight: pinned.unwrap_or(weight.weight),
+            deviation: if pinned.is_some() {
+                0.0
+            } else {
+                weight.deviation
+            },
+            games: weight.games,
+            last_seen: weight.last_seen,
+        }
+    }
+}
+
+/// `seats`: where each participant of the folded record stands in the stored one.
+fn ruling_row(match_id: i64, seats: &[usize], ruling: &Ruling) -> RulingRow {
+    let played = ruling.rated.as_ref().map_or(&[][..], Vec::as_slice);
+    let performance = |p: &history::Played| {
+        let performance = Performance {
+            points_for: p.scored,
+            points_against: p.conceded,
+        };
+        Some((*seats.get(p.participant)?, performance))
+    };
+    RulingRow {
+        match_id,
+        ruleset: ruling.ruleset.to_string(),
+        unrated: ruling.rated.as_ref().err().map(|why| why.as_str()),
+        performances: played.iter().filter_map(performance).collect(),
+    }
+}
