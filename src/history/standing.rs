@@ -112,12 +112,15 @@ impl Standing {
     /// Gives somebody after their first game a starting value, and learns from the first game of
     /// somebody who is settled.
     fn place(&mut self, game: &Game, player: Player) {
+        let Some(career) = self.careers.get_mut(player) else {
+            return;
+        };
+        if career.games != 1 && career.games != SETTLED {
+            return;
+        }
         let newcomer = match self.system.scale() {
             Scale::Strengths { newcomer, .. } => newcomer,
             Scale::Weights => return, // a share of points or places starts where it is
-        };
-        let Some(career) = self.careers.get_mut(player) else {
-            return;
         };
         if career.games == 1 {
             career.first = Newcomers::features(game, player);
@@ -128,11 +131,11 @@ impl Standing {
                 let mean = newcomer + start.mean;
                 self.system.hint(player, Strength { mean, ..start });
             }
-        } else if career.games == SETTLED
-            && let Some(first) = career.first.take()
+        } else if let Some(first) = career.first.take()
             && let Some(known) = self.system.strength(player)
         {
-            self.newcomers.learn(&first, known.mean - newcomer);
+            let mean = known.mean - newcomer;
+            self.newcomers.learn(&first, Strength { mean, ..known });
         }
     }
 
