@@ -101,10 +101,13 @@ fn weights_as_json_and_csv() {
     );
     let csv = list("--csv");
     let mut lines = csv.lines();
-    assert_eq!(lines.next(), Some("place,name,id,weight,games,last_seen"));
+    assert_eq!(
+        lines.next(),
+        Some("place,name,id,weight,deviation,games,last_seen")
+    );
     assert_eq!(lines.count(), 8);
     let (_, empty, _) = run(folder.path(), &["weights", "--game", "x", "--csv"]);
-    assert_eq!(empty, "place,name,id,weight,games,last_seen\n");
+    assert_eq!(empty, "place,name,id,weight,deviation,games,last_seen\n");
     let (_, empty, _) = run(folder.path(), &["weights", "--game", "x", "--json"]);
     assert_eq!(empty, "[]\n");
 }
@@ -443,6 +446,138 @@ fn balance_names_what_is_wrong() {
     assert!(fault(&["--teams", "9"], "5 a\n").contains('9'));
     assert!(fault(&["--factor", "luck=1"], "5 a\n").contains("there is no term luck"));
     assert!(fault(&["missing"], "").contains("No such file"));
+}
+
+#[test]
+fn an_operator_says_who_somebody_is_and_what_they_weigh() {
+    let folder = folder();
+    run(folder.path(), &["ingest", CTF, OTHER]);
+    let weights = || {
+        run(
+            folder.path(),
+            &["weights", "--game", "baseoa.ctf", "--bots", "--csv"],
+        )
+        .1
+    };
+    let player = |args: &[&str]| run(folder.path(), &[&["player"], args].concat());
+    let before = weights();
+    let (code, out, _) = player(&["show", "Sarge", "--bot"]);
+    assert_eq!(code, 0);
+    assert!(
+        out.starts_with("bot Sarge\n") && out.contains("baseoa.ctf"),
+        "{out}"
+    );
+    assert_eq!(player(&["show", "Nobody"]).0, 4);
+
+    let (code, out, _) = player(&["merge", "Sarge", "Grunt", "--bot"]);
+    assert_eq!((code, out.as_str()), (0, "Sarge counts as Grunt now\n"));
+    assert!(!weights().contains("Sarge") && weights().contains("Grunt"));
+    assert!(
+        player(&["show", "Sarge", "--bot"])
+            .1
+            .contains("counts as Grunt")
+    );
+    assert_eq!(player(&["merge", "Sarge", "Sarge", "--bot"]).0, 4);
+    assert_eq!(player(&["split", "Sarge", "--bot"]).0, 0);
+    assert_eq!(player(&["split", "Sarge", "--bot"]).0, 4);
+    assert_eq!(weights(), before, "as if nothing had been");
+
+    assert_eq!(player(&["pin-weight", "Sarge", "12.5", "--bot"]).0, 0);
+    assert!(
+        weights().contains(",Sarge,Sarge,12.5,0.0,"),
+        "{}",
+        weights()
+    );
+    assert_eq!(player(&["pin-weight", "Sarge", "101", "--bot"]).0, 2);
+    assert_eq!(player(&["pin-weight", "Sarge", "off", "--bot"]).0, 0);
+    assert_eq!(weights(), before);
+
+    let (code, out, _) = player(&["forget", "Sarge", "--bot"]);
+    assert_eq!((code, out.contains("forgotten in ")), (0, true), "{out}");
+    assert!(!weights().contains("Sarge"));
+    assert_eq!(player(&["show", "Sarge", "--bot"]).0, 4);
+    let (_, out, _) = run(folder.path(), &["ingest", CTF, OTHER]);
+    assert!(
+        out.contains("duplicates          ┆ 2"),
+        "the matches stayed: {out}"
+    );
+}
+
+#[test]
+fn evaluate_compares_the_systems() {
+    let folder = folder();
+    let row = |n: u32, y: u32| {
+        let (a, b) = (n % 3, (n + 1 + n / 3 % 2) % 3);
+        format!(
+            "{{\"t\":{},\"game\":\"x\",\"teams\":[[\"p{a}\",\"q\"],[\"p{b}\",\"r\"]],\"y\":{y}}}\n",
+            n * 9_000
+        )
+    };
+    let history: String = (0..60)
+        .map(|n| row(n, u32::from(n % 3 < (n + 1 + n / 3 % 2) % 3)))
+        .collect();
+    fs::write(folder.path().join("past.jsonl"), history).unwrap();
+    let args = [
+        "evaluate",
+        "past.jsonl",
+        "--json",
+        "--plot",
+        "plot.svg",
+        "--exchange",
+        "1",
+    ];
+    let (code, out, err) = run(folder.path(), &args);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let rows = json[0]["all"].as_array().unwrap();
+    assert_eq!(
+        (rows[0]["system"].as_str(), rows[0]["matches"].as_u64()),
+        (Some("base rate"), Some(48))
+    );
+    let loss = |name: &str| {
+        let row = rows.iter().find(|row| row["system"] == name).unwrap();
+        row["log_loss"].as_f64().unwrap()
+    };
+    assert!(loss("joint") < loss("base rate"), "{out}");
+    let svg = fs::read_to_string(folder.path().join("plot.svg")).unwrap();
+    assert!(svg.starts_with("<svg") && svg.contains("<circle"), "{svg}");
+    let (_, out, _) = run(
+        folder.path(),
+        &[
+            "evaluate",
+            "past.jsonl",
+            "--system",
+            "elo",
+            "--against",
+            "elo",
+        ],
+    );
+    assert!(out.contains("│ elo ") && !out.contains("glicko2"), "{out}");
+    run(folder.path(), &["ingest", "past.jsonl"]);
+    assert!(
+        run(folder.path(), &["evaluate"])
+            .1
+            .contains("the stored matches: 60 matches")
+    );
+}
+
+#[test]
+fn auto_gives_each_ruleset_a_system() {
+    let folder = folder();
+    let list = |system: &str| {
+        let mut command = evenkeel(folder.path());
+        command.env("EVENKEEL_RATING_SYSTEM", system);
+        command.args(["ingest", CTF, OTHER]).assert().success();
+        run(
+            folder.path(),
+            &["weights", "--game", "baseoa.ctf", "--bots", "--csv"],
+        )
+        .1
+    };
+    let (presence, joint, auto) = (list("presence"), list("joint"), list("auto"));
+    assert_eq!(presence.lines().count(), joint.lines().count());
+    assert_ne!(presence, joint);
+    assert_eq!(auto.lines().count(), joint.lines().count());
 }
 
 #[test]

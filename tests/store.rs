@@ -258,7 +258,7 @@ async fn a_change_of_configuration_is_noticed() {
         let store = Store::open(&path, true, BUSY).await.unwrap();
         evenkeel::service::Service::open(store, common::config(toml).service()).unwrap()
     };
-    let first = open("").await;
+    let first = open("rating.system = 'presence'").await;
     first
         .record(&game(0, &[(Human, "a")], &[(Human, "b")], [3.0, 0.0]))
         .await
@@ -267,7 +267,7 @@ async fn a_change_of_configuration_is_noticed() {
     assert!(!first.refresh().await.unwrap(), "nothing new");
     let before = weights(&first).await[0].weight;
     first.close().await;
-    let second = open("[rating]\nprior = 8.0").await;
+    let second = open("[rating]\nsystem = 'presence'\nprior = 8.0").await;
     assert!(second.refresh().await.unwrap());
     assert_ne!(weights(&second).await[0].weight, before);
 }

@@ -269,7 +269,7 @@ impl Summary {
 }
 
 /// Fills `chunk` unless the file ends; how much of it is filled.
-fn read_full(file: &mut File, chunk: &mut [u8]) -> io::Result<usize> {
+pub(super) fn read_full(file: &mut File, chunk: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < chunk.len() {
         match file.read(&mut chunk[filled..]) {
@@ -283,11 +283,6 @@ fn read_full(file: &mut File, chunk: &mut [u8]) -> io::Result<usize> {
 }
 
 fn parse_date(text: &str) -> Result<Timestamp, String> {
-    let instant = text.parse::<jiff::Timestamp>().ok();
-    let instant = instant.or_else(|| {
-        let civil: jiff::civil::DateTime = text.parse().ok()?;
-        jiff::tz::Offset::UTC.to_timestamp(civil).ok()
-    });
-    let instant = instant.ok_or("expected a date such as 2026-11-20 or 2026-11-20T15:30:00")?;
-    Ok(Timestamp(instant.as_millisecond()))
+    let expected = "expected a date such as 2026-11-20 or 2026-11-20T15:30:00";
+    Timestamp::parse(text).ok_or_else(|| expected.to_owned())
 }

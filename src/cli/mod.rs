@@ -2,7 +2,9 @@
 
 mod balance;
 mod config;
+mod evaluate;
 mod ingest;
+mod player;
 mod progress;
 mod rebuild;
 mod serve;
@@ -41,6 +43,8 @@ enum Command {
     Balance(Box<balance::BalanceArgs>),
     Weights(weights::WeightsArgs),
     Rebuild(rebuild::RebuildArgs),
+    Evaluate(evaluate::EvaluateArgs),
+    Player(player::PlayerArgs),
     Config(config::ConfigArgs),
 }
 
@@ -79,6 +83,8 @@ enum CliError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Io(#[from] io::Error),
+    #[error("the plot cannot be drawn: {0}")]
+    Plot(String),
     #[error(transparent)]
     Json(#[from] serde_json::Error),
     #[error(transparent)]
@@ -142,6 +148,8 @@ fn dispatch(command: Command) -> Result<ExitCode, CliError> {
         Command::Ingest(args) => block_on(ingest::run(args)),
         Command::Weights(args) => block_on(weights::run(args)).map(done),
         Command::Rebuild(args) => block_on(rebuild::run(args)).map(done),
+        Command::Evaluate(args) => block_on(evaluate::run(args)).map(done),
+        Command::Player(args) => block_on(player::run(args)).map(done),
     }
 }
 

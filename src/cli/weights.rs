@@ -41,6 +41,7 @@ struct Line<'a> {
     name: &'a str,
     id: &'a str,
     weight: f64,
+    deviation: f64,
     games: u32,
     last_seen: String,
 }
@@ -84,6 +85,7 @@ fn lines(rows: &[WeightRow]) -> Vec<Line<'_>> {
             name: &row.name,
             id: &row.key.id,
             weight: row.weight,
+            deviation: row.deviation,
             games: row.games,
             last_seen: row.last_seen.to_string(),
         });
@@ -92,13 +94,14 @@ fn lines(rows: &[WeightRow]) -> Vec<Line<'_>> {
 }
 
 fn write_table(out: &mut impl Write, ruleset: &str, lines: &[Line<'_>]) -> io::Result<()> {
-    let mut table = table(&[">", "name", "id", ">weight", ">games", "last seen"]);
+    let mut table = table(&[">", "name", "id", ">weight", ">±", ">games", "last seen"]);
     for line in lines {
         table.add_row([
             Cell::new(line.place),
             name_cell(line.name),
             name_cell(line.id),
             Cell::new(format!("{:.3}", line.weight)),
+            Cell::new(format!("{:.3}", line.deviation)),
             Cell::new(line.games),
             Cell::new(&line.last_seen),
         ]);
@@ -111,7 +114,15 @@ fn write_csv(out: &mut impl Write, lines: &[Line<'_>]) -> Result<(), CliError> {
     let mut writer = csv::WriterBuilder::new()
         .has_headers(false)
         .from_writer(out);
-    writer.write_record(["place", "name", "id", "weight", "games", "last_seen"])?;
+    writer.write_record([
+        "place",
+        "name",
+        "id",
+        "weight",
+        "deviation",
+        "games",
+        "last_seen",
+    ])?;
     for line in lines {
         writer.serialize(line)?;
     }

@@ -2,7 +2,7 @@
 
 use tracing_subscriber::EnvFilter;
 
-use super::Config;
+use super::{Config, Rating};
 use crate::{
     domain::{Rulebook, Secret},
     partition::ProblemError,
@@ -154,6 +154,41 @@ impl Config {
                 "must be 0 or more",
             ),
             (
+                "rating.min_seconds",
+                rating.min_seconds <= 86_400,
+                "must be 0 to 86400",
+            ),
+            (
+                "rating.min_humans",
+                rating.min_humans <= 64,
+                "must be 0 to 64",
+            ),
+            (
+                "rating.elo_k",
+                rating.elo_k > 0.0 && rating.elo_k.is_finite(),
+                "must be above 0",
+            ),
+            (
+                "rating.elo_best",
+                rating.elo_best >= 0.0 && rating.elo_best.is_finite(),
+                "must be 0 or more",
+            ),
+            (
+                "rating.elo_worst",
+                (0.0..=rating.elo_best).contains(&rating.elo_worst),
+                "must be 0 to elo_best",
+            ),
+            (
+                "rating.scoreboard_window",
+                (1..=1_000).contains(&rating.scoreboard_window),
+                "must be 1 to 1000",
+            ),
+            (
+                "season.keeps",
+                (0.0..=1.0).contains(&self.season.keeps),
+                "must be 0 to 1",
+            ),
+            (
                 "game_types.aliases",
                 self.game_types.aliases.iter().all(named),
                 "must have names that are not empty",
@@ -195,13 +230,14 @@ impl Config {
     }
 
     fn system_fault(&self) -> Option<Fault> {
-        if SystemName::parse(&self.rating.system).is_some() {
+        let system = &self.rating.system;
+        if system == Rating::AUTO || SystemName::parse(system).is_some() {
             return None;
         }
         let known = SystemName::ALL.map(SystemName::as_str).join(", ");
         Some((
             "rating.system".to_owned(),
-            format!("must be one of: {known}"),
+            format!("must be one of: {known}, {}", Rating::AUTO),
         ))
     }
 }

@@ -6,7 +6,7 @@ use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf};
 use serde::Deserialize;
 use toml::Value;
 
-use crate::domain::{Secret, Unknown};
+use crate::domain::{Secret, Timestamp, Unknown};
 
 /// The whole configuration. Units and ranges are told in `config/evenkeel.toml`.
 #[derive(Clone, Debug, Deserialize)]
@@ -19,6 +19,7 @@ pub struct Config {
     pub lobby: Lobby,
     pub balance: Balance,
     pub rating: Rating,
+    pub season: Season,
     pub mutators: Mutators,
     pub game_types: GameTypes,
 }
@@ -125,9 +126,44 @@ impl TryFrom<Value> for Limit {
 #[allow(missing_docs)]
 pub struct Rating {
     pub system: String,
+    pub min_seconds: u32,
+    pub min_humans: u32,
+    pub sides: bool,
     pub window: usize,
     pub half_life: f64,
     pub prior: f64,
+    pub elo_k: f64,
+    pub elo_best: f64,
+    pub elo_worst: f64,
+    pub scoreboard_window: usize,
+}
+
+impl Rating {
+    /// What `system` says when each ruleset is to have its own.
+    pub const AUTO: &str = "auto";
+}
+
+/// `[season]`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Season {
+    pub starts: Vec<Date>,
+    pub keeps: f64,
+}
+
+/// A date such as `2026-11-20` or `2026-11-20T15:30:00`, UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Date(pub Timestamp);
+
+impl TryFrom<String> for Date {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let expected = "expected a date such as \"2026-11-20\" or \"2026-11-20T15:30:00\"";
+        Timestamp::parse(&text).map(Self).ok_or(expected)
+    }
 }
 
 /// `[mutators]`

@@ -12,7 +12,8 @@ mod rooms;
 use toml::{Table, Value, de::DeTable};
 
 pub use keys::{
-    Balance, Config, Factors, GameTypes, Limit, Lobby, Log, Mutators, Rating, Server, Store,
+    Balance, Config, Date, Factors, GameTypes, Limit, Lobby, Log, Mutators, Rating, Season, Server,
+    Store,
 };
 
 /// The documented defaults, as `evenkeel config default` prints them.
@@ -102,6 +103,23 @@ mod tests {
         assert!(!layers::defaults().is_empty());
         assert_eq!(empty.balance.top, 20);
         assert_eq!(empty.server.listen.to_string(), "127.0.0.1:7997");
+    }
+
+    #[test]
+    fn the_documented_defaults_are_those_of_the_rooms() {
+        let config = load("").unwrap();
+        let rooms = crate::history::Settings::default();
+        assert_eq!(config.history().rating.presence, rooms.rating.presence);
+        assert_eq!(config.history().rating.elo, rooms.rating.elo);
+        assert_eq!(config.history().season_keeps, rooms.season_keeps);
+        assert_eq!(
+            config.balance().partition,
+            crate::partition::Settings::default()
+        );
+        assert_eq!(config.balance().deadline, crate::partition::DEFAULT_TIME);
+        assert!(!config.service().auto);
+        let auto = load("rating.system = 'auto'").unwrap();
+        assert!(auto.service().auto);
     }
 
     #[test]
@@ -211,6 +229,20 @@ mod tests {
             ("rating.window", "0", "1", "1000", "1001"),
             ("rating.half_life", "0.0", "0.1", "inf", "nan"),
             ("rating.prior", "-1.0", "0.0", "1e9", "inf"),
+            ("rating.min_seconds", "-1", "0", "86400", "86401"),
+            ("rating.min_humans", "-1", "0", "64", "65"),
+            ("rating.elo_k", "0.0", "0.1", "1e6", "inf"),
+            ("rating.elo_best", "-0.1", "0.4", "1e6", "inf"),
+            ("rating.elo_worst", "-0.1", "0.0", "1.6", "1.7"),
+            ("rating.scoreboard_window", "0", "1", "1000", "1001"),
+            ("season.keeps", "-0.1", "0.0", "1.0", "1.1"),
+            (
+                "season.starts",
+                "['x']",
+                "[]",
+                "['2027-01-01']",
+                "['2027-02-30']",
+            ),
         ];
         for (key, below, least, most, above) in edges {
             for good in [least, most] {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::Config;
+use super::{Config, Rating};
 use crate::{
     domain::RulebookSpec,
     history,
@@ -70,6 +70,7 @@ impl Config {
         service::Settings {
             rulebook: self.rulebook(),
             history: self.history(),
+            auto: self.rating.system == Rating::AUTO,
             lobby: self.lobby(),
             balance: self.balance(),
             clients: self.server.clients.clone(),
@@ -93,14 +94,37 @@ impl Config {
 
     /// How weights are learned.
     pub fn history(&self) -> history::Settings {
-        history::Settings::from(rating::Settings {
-            system: rating::SystemName::parse(&self.rating.system).unwrap_or_default(),
+        let settings = &self.rating;
+        let rating = rating::Settings {
+            // auto begins with the default, and leaves it where nothing can be compared.
+            system: rating::SystemName::parse(&settings.system).unwrap_or_default(),
             presence: rating::presence::Settings {
-                window: self.rating.window,
-                half_life: self.rating.half_life,
-                prior: self.rating.prior,
+                window: settings.window,
+                half_life: settings.half_life,
+                prior: settings.prior,
+            },
+            elo: rating::elo::Settings {
+                k: settings.elo_k,
+                best: settings.elo_best,
+                worst: settings.elo_worst,
+                ..rating::elo::Settings::default()
+            },
+            scoreboard: rating::scoreboard::Settings {
+                window: settings.scoreboard_window,
             },
             ..rating::Settings::default()
-        })
+        };
+        let mut seasons: Vec<_> = self.season.starts.iter().map(|start| start.0).collect();
+        seasons.sort_unstable();
+        history::Settings {
+            rating,
+            rules: history::Rules {
+                min_seconds: settings.min_seconds,
+                min_humans: settings.min_humans,
+            },
+            sides: settings.sides,
+            seasons,
+            season_keeps: self.season.keeps,
+        }
     }
 }

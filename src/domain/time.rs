@@ -26,6 +26,16 @@ impl Timestamp {
         Some(Self(zoned.as_millisecond()))
     }
 
+    /// The instant that a text such as `2026-11-20`, `2026-11-20T15:30:00` (UTC) or
+    /// `2026-11-20T15:30:00+01:00` tells.
+    pub fn parse(text: &str) -> Option<Self> {
+        let instant = text.parse::<jiff::Timestamp>().ok().or_else(|| {
+            let civil: jiff::civil::DateTime = text.parse().ok()?;
+            jiff::tz::Offset::UTC.to_timestamp(civil).ok()
+        });
+        Some(Self(instant?.as_millisecond()))
+    }
+
     /// This instant and `millis` more, held within what an `i64` can count.
     pub fn plus_millis(self, millis: i64) -> Self {
         Self(self.0.saturating_add(millis))
@@ -56,5 +66,8 @@ mod tests {
         );
         assert_eq!(Timestamp::from_civil(2026, 2, 30, 0, 0, 0), None);
         assert_eq!(Timestamp::from_civil(1, 1, 1, 0, 0, 0), None);
+        assert_eq!(Timestamp::parse("2026-11-20T15:28:36"), at);
+        assert_eq!(Timestamp::parse("2026-11-20T16:28:36+01:00"), at);
+        assert_eq!(Timestamp::parse("yesterday"), None);
     }
 }

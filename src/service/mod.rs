@@ -8,6 +8,7 @@
 mod decide;
 mod derive;
 mod learned;
+mod players;
 mod session;
 mod weights;
 
@@ -26,7 +27,7 @@ use crate::{
 };
 
 pub use crate::lobby::{LobbyError, Update};
-pub use crate::store::{Recorded, WeightRow};
+pub use crate::store::{NameSeen, Recorded, Said, WeightRow};
 pub use decide::{BalanceSettings, Balanced};
 pub use derive::Rebuilt;
 pub use session::{Session, draw_seed};

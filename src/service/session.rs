@@ -202,7 +202,10 @@ impl Session {
         let solution = self.service.solve(problem, top, seed).await?;
         self.lobby.assign(&solution.team_of)?;
         self.reasons = decide::reasons(&solution.explanation);
-        let chance = self.chance(&ruleset, &solution)?;
+        let chance = match view.is_empty() {
+            true => None,
+            false => self.chance(&ruleset, &solution)?,
+        };
         let humans = self.lobby.game()?.roster.humans();
         let placed = humans.iter().zip(&solution.team_of);
         Ok(Balanced {

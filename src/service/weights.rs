@@ -6,7 +6,10 @@ use std::{
 };
 
 use super::learned::Knowledge;
-use crate::domain::{Kind, PlayerKey, Ruleset};
+use crate::{
+    domain::{Kind, PlayerKey, Ruleset},
+    history::Level,
+};
 
 /// Rulesets whose weights are kept at hand. Peers can make up any number of them.
 const KEPT: usize = 256;
@@ -61,8 +64,8 @@ impl Standings {
     }
 }
 
-/// The weights that apply to one ruleset: for each player the best that is known, from its own games,
-/// those of its game type, or all.
+/// The weights that apply to one ruleset: for each player that from its own games, or else that from
+/// games of the type without mutators.
 #[derive(Clone, Debug, Default)]
 pub struct View {
     humans: HashMap<String, f64>,
@@ -74,27 +77,27 @@ impl View {
     fn new(knowledge: &Knowledge, ruleset: &Ruleset) -> Self {
         let mut view = Self::default();
         let fold = knowledge.fold(ruleset);
-        let best = fold.map_or_else(Vec::new, |fold| fold.best_weights(ruleset));
-        for (weight, _) in &best {
-            let table = match weight.key.kind {
-                Kind::Human => &mut view.humans,
-                Kind::Bot => &mut view.bots,
-            };
-            table.insert(weight.key.id.clone(), weight.weight);
-        }
-        let bots = || {
-            best.iter()
-                .filter(|(weight, _)| weight.key.kind == Kind::Bot)
-        };
-        // The mean of those known from the closest games that any bot is known from.
-        let closest = bots().map(|(_, level)| *level).min();
-        let close: Vec<f64> = bots()
-            .filter(|(_, level)| Some(*level) == closest)
-            .map(|(weight, _)| weight.weight)
-            .collect();
-        if !close.is_empty() {
-            let sum: f64 = close.iter().sum();
-            view.mean_bot = Some((sum / close.len() as f64, close.len()));
+        // The closest last, so that it replaces what is known from farther away.
+        let tables: Vec<Ruleset> = ruleset.fallbacks().collect();
+        for ruleset in tables.iter().rev() {
+            let weights = fold
+                .into_iter()
+                .flat_map(|f| f.weights_on(ruleset, Level::Ruleset));
+            let mut bots = Vec::new();
+            for weight in weights {
+                let table = match weight.key.kind {
+                    Kind::Human => &mut view.humans,
+                    Kind::Bot => {
+                        bots.push(weight.weight);
+                        &mut view.bots
+                    }
+                };
+                table.insert(weight.key.id.clone(), weight.weight);
+            }
+            if !bots.is_empty() {
+                let sum: f64 = bots.iter().sum();
+                view.mean_bot = Some((sum / bots.len() as f64, bots.len()));
+            }
         }
         for (key, &weight) in &knowledge.pinned {
             let table = match key.kind {
@@ -104,6 +107,11 @@ impl View {
             table.insert(key.id.clone(), weight);
         }
         view
+    }
+
+    /// Whether nobody is known.
+    pub fn is_empty(&self) -> bool {
+        self.humans.is_empty() && self.bots.is_empty()
     }
 
     /// A human's weight, 0 to 100; `None` when nothing is known.
@@ -116,7 +124,7 @@ impl View {
         self.bots.get(name).copied()
     }
 
-    /// The mean weight and the number of the known bots, by the closest games that any is known from.
+    /// The mean weight and the number of the known bots, of the closest ruleset that any is known from.
     pub fn mean_bot(&self) -> Option<(f64, usize)> {
         self.mean_bot
     }

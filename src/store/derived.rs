@@ -118,6 +118,23 @@ impl Store {
             .collect()
     }
 
+    /// The weights of one player in all rulesets.
+    ///
+    /// # Errors
+    /// The database's.
+    pub async fn weights_of(&self, who: &PlayerKey) -> Result<Vec<WeightRow>, StoreError> {
+        let query =
+            sqlx::query("SELECT * FROM weights WHERE player = ? AND kind = ? ORDER BY ruleset")
+                .bind(&who.id)
+                .bind(who.kind.as_str());
+        query
+            .fetch_all(&self.readers)
+            .await?
+            .iter()
+            .map(weight)
+            .collect()
+    }
+
     /// Why these matches are not rated, or `None` where they are, in any order.
     ///
     /// # Errors

@@ -1,0 +1,348 @@
+//! `evenkeel evaluate`: how well each rating system would have predicted the past.
+
+use std::{
+    fs::File,
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use clap::{Args, builder::PossibleValuesParser};
+use comfy_table::Cell;
+use plotters::prelude::*;
+use serde::Serialize;
+
+use super::{
+    CliError, Place, load_config, open,
+    progress::Progress,
+    table::{printable, table},
+};
+use crate::{
+    domain::{Fingerprint, MatchRecord, Rulebook},
+    history::{self, Evaluation, Line, Plan, Subset},
+    ingest::{self, Context, HEAD, Item, Reader},
+    rating::SystemName,
+};
+
+/// Compare the rating systems on the stored matches, or on those of files
+///
+/// Every match is predicted before it is learned from, in time order. Measured are the decided matches
+/// of two teams after the first 20 %, and those of them where everyone had 5 games or more.
+#[derive(Debug, Args)]
+pub(super) struct EvaluateArgs {
+    /// Logs or JSONL histories instead of the database; each is a history of its own
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Only this system; may be repeated
+    #[arg(long = "system", value_name = "SYSTEM", value_parser = systems())]
+    systems: Vec<String>,
+    /// The system that the intervals compare with
+    #[arg(long, value_name = "SYSTEM", value_parser = systems(), default_value = "joint")]
+    against: String,
+    /// The team numbers mean nothing: exchange the teams of each match by a coin with this seed
+    #[arg(long, value_name = "SEED")]
+    exchange: Option<u64>,
+    /// The seed of the bootstrap
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    seed: u64,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+    /// Draw the calibration of the system compared with, as SVG
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
+    #[command(flatten)]
+    place: Place,
+}
+
+fn systems() -> PossibleValuesParser {
+    PossibleValuesParser::new(SystemName::ALL.map(SystemName::as_str))
+}
+
+pub(super) async fn run(args: EvaluateArgs) -> Result<(), CliError> {
+    let mut histories = Vec::new();
+    if args.files.is_empty() {
+        let service = open(&args.place.load()?, false).await?;
+        histories.push(("the stored matches".to_owned(), service.matches().await?));
+        service.close().await;
+    }
+    for file in &args.files {
+        histories.push((file.display().to_string(), read(file)?));
+    }
+    let mut reports = Vec::new();
+    for (name, matches) in &histories {
+        let result = evaluate(&args, matches)?;
+        reports.push(Report::of(name, &result, &args));
+    }
+    let mut out = io::stdout().lock();
+    if args.json {
+        serde_json::to_writer_pretty(&mut out, &reports)?;
+        writeln!(out)?;
+    } else {
+        reports
+            .iter()
+            .try_for_each(|report| report.write(&mut out))?;
+    }
+    if let (Some(path), Some(report)) = (&args.plot, reports.first()) {
+        plot(path, report).map_err(|error| CliError::Plot(error.to_string()))?;
+    }
+    Ok(())
+}
+
+fn evaluate(args: &EvaluateArgs, matches: &[MatchRecord]) -> Result<Evaluation, CliError> {
+    let config = load_config(args.place.config.as_ref())?;
+    let rulebook = Rulebook::new(&config.rulebook()).map_err(crate::service::ServiceError::from)?;
+    let named = args
+        .systems
+        .iter()
+        .filter_map(|name| SystemName::parse(name));
+    let mut plan = Plan {
+        exchange: args.exchange,
+        seed: args.seed,
+        ..Plan::default()
+    };
+    if !args.systems.is_empty() {
+        plan.systems = named.collect();
+    }
+    let template = "{wide_bar} {pos}/{len} matches, {eta} to go";
+    let mut progress = Progress::new(matches.len() as u64, template);
+    let began = Instant::now();
+    let result = history::evaluate(
+        matches.iter(),
+        &rulebook,
+        &config.history(),
+        &plan,
+        &mut || began.elapsed().as_secs_f64(),
+        &mut |done| progress.set(done as u64),
+    );
+    progress.done();
+    Ok(result)
+}
+
+/// All finished games of a file, in time order.
+fn read(path: &Path) -> Result<Vec<MatchRecord>, CliError> {
+    let fail = |source| CliError::File {
+        path: path.to_owned(),
+        source,
+    };
+    let mut file = File::open(path).map_err(fail)?;
+    let mut chunk = vec![0; HEAD];
+    let mut filled = super::ingest::read_full(&mut file, &mut chunk).map_err(fail)?;
+    let format = ingest::detect(&chunk[..filled]).ok_or_else(|| {
+        CliError::Input(format!(
+            "{}: this is no log of any known format",
+            path.display()
+        ))
+    })?;
+    let mut reader = Reader::new(format, &Context::default());
+    let mut items = Vec::new();
+    while filled > 0 {
+        reader.feed(&chunk[..filled], &mut items);
+        filled = file.read(&mut chunk).map_err(fail)?;
+    }
+    reader.finish(&mut items);
+    let mut matches: Vec<(Fingerprint, MatchRecord)> = items
+        .into_iter()
+        .filter_map(|item| match item {
+            Item::Game(record) => Some((Fingerprint::of(&record), *record)),
+            _ => None,
+        })
+        .collect();
+    matches.sort_by_key(|(print, record)| (record.end, *print));
+    matches.dedup_by_key(|(print, _)| *print);
+    Ok(matches.into_iter().map(|(_, record)| record).collect())
+}
+
+/// What came out for one history.
+#[derive(Debug, Serialize)]
+struct Report {
+    history: String,
+    matches: usize,
+    unrated: usize,
+    undecided: usize,
+    against: &'static str,
+    all: Vec<Row>,
+    experienced: Vec<Row>,
+    /// Per ruleset, what `rating.system = "auto"` takes.
+    best: Vec<Best>,
+}
+
+#[derive(Debug, Serialize)]
+struct Row {
+    /// `base rate` is how often team 0 won so far.
+    system: &'static str,
+    matches: usize,
+    accuracy: f64,
+    log_loss: f64,
+    brier: f64,
+    calibration_error: f64,
+    /// Log loss less that of the system compared with: the middle 95 % of the bootstrap.
+    against: Option<[f64; 2]>,
+    micros_per_match: Option<f64>,
+    /// Mean chance, frequency and number of each bin.
+    calibration: Vec<(f64, f64, u32)>,
+}
+
+#[derive(Debug, Serialize)]
+struct Best {
+    ruleset: String,
+    system: &'static str,
+    log_loss: f64,
+    matches: usize,
+}
+
+impl Report {
+    fn of(history: &str, result: &Evaluation, args: &EvaluateArgs) -> Self {
+        let against = SystemName::parse(&args.against).unwrap_or_default();
+        let rows = |subset| {
+            let table = result.table(None, subset, Some(against));
+            table.iter().map(|line| Row::of(line, result)).collect()
+        };
+        let best = |ruleset: &crate::domain::Ruleset| {
+            let (system, line) = result.best(ruleset)?;
+            Some(Best {
+                ruleset: ruleset.to_string(),
+                system: system.as_str(),
+                log_loss: line.metrics.log_loss,
+                matches: line.metrics.matches,
+            })
+        };
+        Self {
+            history: history.to_owned(),
+            matches: result.matches,
+            unrated: result.unrated,
+            undecided: result.undecided,
+            against: against.as_str(),
+            all: rows(Subset::All),
+            experienced: rows(Subset::Experienced),
+            best: result.rulesets.iter().filter_map(best).collect(),
+        }
+    }
+
+    fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        let Self {
+            history,
+            matches,
+            unrated,
+            undecided,
+            ..
+        } = self;
+        let rated = "not rated, undecided after the first 20 %";
+        writeln!(
+            out,
+            "{}: {matches} matches ({unrated}, {undecided} {rated})",
+            printable(history)
+        )?;
+        for (what, rows) in [
+            ("all", &self.all),
+            ("everyone with 5 games", &self.experienced),
+        ] {
+            let difference = format!("log loss − {}, 95 %", self.against);
+            let heads = [
+                what,
+                ">matches",
+                ">accuracy",
+                ">log loss",
+                ">Brier",
+                ">calibration",
+                &difference,
+                ">µs/match",
+            ];
+            let mut table = table(&heads);
+            for row in rows {
+                table.add_row(row.cells());
+            }
+            writeln!(out, "{table}")?;
+        }
+        for best in &self.best {
+            let Best {
+                ruleset,
+                system,
+                log_loss,
+                matches,
+            } = best;
+            let ruleset = printable(ruleset);
+            writeln!(
+                out,
+                "{ruleset}: auto takes {system}, log loss {log_loss:.4} on {matches}"
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl Row {
+    fn of(line: &Line, result: &Evaluation) -> Self {
+        let place = line
+            .system
+            .and_then(|s| result.systems.iter().position(|own| *own == s));
+        let seconds = place.and_then(|place| result.seconds.get(place));
+        let metrics = &line.metrics;
+        let bins = metrics.bins.iter().filter(|bin| bin.count > 0);
+        Self {
+            system: line.system.map_or("base rate", SystemName::as_str),
+            matches: metrics.matches,
+            accuracy: metrics.accuracy,
+            log_loss: metrics.log_loss,
+            brier: metrics.brier,
+            calibration_error: metrics.calibration_error,
+            against: line
+                .against
+                .as_ref()
+                .map(|interval| [interval.low, interval.high]),
+            micros_per_match: seconds.map(|s| s * 1e6 / result.matches.max(1) as f64),
+            calibration: bins
+                .map(|bin| (bin.chance, bin.frequency, bin.count))
+                .collect(),
+        }
+    }
+
+    fn cells(&self) -> [Cell; 8] {
+        let against = self
+            .against
+            .map(|[low, high]| format!("{low:+.4} … {high:+.4}"));
+        [
+            Cell::new(self.system),
+            Cell::new(self.matches),
+            Cell::new(format!("{:.1} %", self.accuracy * 100.0)),
+            Cell::new(format!("{:.4}", self.log_loss)),
+            Cell::new(format!("{:.4}", self.brier)),
+            Cell::new(format!("{:.4}", self.calibration_error)),
+            Cell::new(against.unwrap_or_default()),
+            Cell::new(
+                self.micros_per_match
+                    .map_or_else(String::new, |micros| format!("{micros:.1}")),
+            ),
+        ]
+    }
+}
+
+/// Chance against frequency, with the diagonal of a perfect forecaster. A point's size tells how many
+/// forecasts it stands for.
+fn plot(path: &Path, report: &Report) -> Result<(), Box<dyn std::error::Error>> {
+    let root = SVGBackend::new(path, (480, 480)).into_drawing_area();
+    root.fill(&WHITE)?;
+    let caption = format!("calibration of {}", report.against);
+    let mut chart = ChartBuilder::on(&root)
+        .caption(caption, ("sans-serif", 18))
+        .margin(12)
+        .x_label_area_size(36)
+        .y_label_area_size(44)
+        .build_cartesian_2d(0.0..1.0, 0.0..1.0)?;
+    chart
+        .configure_mesh()
+        .x_desc("predicted chance")
+        .y_desc("how often it happened")
+        .draw()?;
+    chart.draw_series(LineSeries::new([(0.0, 0.0), (1.0, 1.0)], BLACK.mix(0.4)))?;
+    let row = report.all.iter().find(|row| row.system == report.against);
+    let points = row.map_or(&[][..], |row| &row.calibration);
+    let most = points.iter().map(|point| point.2).max().unwrap_or(1).max(1);
+    let dots = points.iter().map(|&(chance, frequency, count)| {
+        let size = 2.0 + 8.0 * (f64::from(count) / f64::from(most)).sqrt();
+        Circle::new((chance, frequency), size as i32, BLUE.filled())
+    });
+    chart.draw_series(dots)?;
+    root.present()?;
+    Ok(())
+}
