@@ -128,6 +128,30 @@ fn a_running_daemon_sees_what_another_process_ingests() {
 }
 
 #[test]
+fn a_database_that_is_taken_away_is_noticed() {
+    let folder = TempDir::new().unwrap();
+    let mut child = evenkeel(folder.path())
+        .args(["serve", "--listen", "127.0.0.1:0"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let log = BufReader::new(child.stderr.take().unwrap());
+    let mut noticed = false;
+    for line in log.lines().map(Result::unwrap) {
+        if line.contains("listening") {
+            fs::remove_file(folder.path().join("evenkeel.db")).unwrap();
+        }
+        noticed = line.contains("the database file was removed or replaced");
+        if noticed {
+            break;
+        }
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(noticed);
+}
+
+#[test]
 fn sigterm_drains_within_five_seconds() {
     for signal in ["-TERM", "-INT"] {
         let folder = TempDir::new().unwrap();

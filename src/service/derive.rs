@@ -108,7 +108,12 @@ impl Service {
         let mut seen = None;
         let mut changed = Instant::now();
         let mut behind = true;
+        let mut in_place = true;
         loop {
+            if in_place && !self.store.is_in_place() {
+                tracing::error!("the database file was removed or replaced; restart the daemon");
+                in_place = false;
+            }
             let version = watcher.version().await?;
             if seen != Some(version) {
                 (seen, changed, behind) = (Some(version), Instant::now(), true);

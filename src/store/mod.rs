@@ -9,7 +9,11 @@ mod error;
 mod ground;
 mod players;
 
-use std::{path::Path, time::Duration};
+use std::{
+    os::unix::fs::MetadataExt,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use sqlx::{
     Connection, SqliteConnection, SqlitePool,
@@ -39,6 +43,9 @@ pub struct Store {
     writer: SqlitePool,
     /// Readers see the last commit and never wait for the writer.
     readers: SqlitePool,
+    path: PathBuf,
+    /// Which file that was when it was opened.
+    file: Option<u64>,
 }
 
 impl Store {
@@ -91,7 +98,12 @@ impl Store {
         }
         // One of them is the watcher's.
         let readers = pool(3).connect_with(options).await.map_err(fail)?;
-        Ok(Self { writer, readers })
+        Ok(Self {
+            writer,
+            readers,
+            path: path.to_owned(),
+            file: file_id(path),
+        })
     }
 
     /// A number that changes whenever somebody else has changed the database; only comparable
@@ -102,6 +114,12 @@ impl Store {
     pub async fn watcher(&self) -> Result<Watcher, StoreError> {
         let connection = self.readers.acquire().await?;
         Ok(Watcher { connection })
+    }
+
+    /// Whether the file that is open is still the one at its path. If not, somebody has removed or
+    /// replaced it, and whatever is written now is lost.
+    pub fn is_in_place(&self) -> bool {
+        file_id(&self.path) == self.file
     }
 
     /// Waits for what is under way and closes the database.
@@ -126,6 +144,11 @@ impl Watcher {
         let query = sqlx::query_scalar("PRAGMA data_version");
         Ok(query.fetch_one(&mut *self.connection).await?)
     }
+}
+
+/// What tells a file from another of the same name.
+fn file_id(path: &Path) -> Option<u64> {
+    path.metadata().ok().map(|meta| meta.ino())
 }
 
 /// Brings the tables up to date. Two processes that open a new database at once both try; the one
