@@ -164,11 +164,14 @@ impl Game {
     pub(super) fn event(&mut self, event: Event<'_>, roster: &Roster, now: Clock) {
         match event {
             Event::Points { client, points } if self.is_over() => {
+                // Results are told once; what comes again is some later game's, or noise.
                 if let Some(track) = track(roster, Some(client)) {
-                    *self.course.points(track) = Some(points as f64);
+                    self.course.points(track).get_or_insert(points as f64);
                 }
             }
-            Event::Result(result) if self.is_over() => self.result = Some(result),
+            Event::Result(result) if self.is_over() => {
+                self.result.get_or_insert(result);
+            }
             _ if self.is_over() => {}
             Event::Warmup => self.warm_up = true,
             Event::Exit => self.lasted = Some(self.course.end(self.millis(now))),
