@@ -47,6 +47,7 @@ impl Lobby {
                 max: max as usize,
                 target: self.wish() as usize,
             },
+            handicap: 0.0,
             max_share: limits.max_share,
             max_difference: limits.max_difference,
             parties: parties(humans),
