@@ -40,7 +40,7 @@ async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>
             let (weight, count) = session.mean_bot()?;
             Ok(Some(Reply::MeanBot(weight, count)))
         }
-        Request::Hello { server, token } => {
+        Request::Hello { server, token, .. } => {
             session.hello(&server, token.as_ref())?;
             Ok(Some(Reply::Hello))
         }
@@ -88,6 +88,22 @@ async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>
         Request::Bots => {
             let plan = session.bots()?;
             Ok(Some(Reply::Bots(plan.players, plan.per_team)))
+        }
+        // The grammar knows them; no session does yet.
+        Request::Place(_)
+        | Request::Advantage
+        | Request::Rebalance { .. }
+        | Request::Protect { .. }
+        | Request::Start
+        | Request::Score { .. }
+        | Request::Points { .. }
+        | Request::Kill { .. }
+        | Request::Death(_)
+        | Request::Clock(_)
+        | Request::End(_) => {
+            let text = "this command is not served yet".to_owned();
+            let code = Code::UnknownCommand;
+            Ok(Some(Reply::Error(Refusal { code, text })))
         }
     }
 }
