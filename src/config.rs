@@ -402,6 +402,7 @@ impl Config {
             max_roster: self.lobby.max_roster,
             min_players: self.lobby.min_players,
             level: (self.lobby.level_min, self.lobby.level_max),
+            ..LobbySettings::default()
         }
     }
 

@@ -115,11 +115,12 @@ fn refusal(error: ServiceError) -> Refusal {
             LobbyError::NoGame => Code::NoGame,
             LobbyError::UnknownPlayer => Code::UnknownPlayer,
             LobbyError::RosterFull => Code::RosterFull,
-            LobbyError::NoTeams => Code::NotAllowed,
+            LobbyError::NoTeams | LobbyError::NotStarted => Code::NotAllowed,
             LobbyError::NoSuchTeam(_)
             | LobbyError::BadTeams(_)
             | LobbyError::TeamInUse
-            | LobbyError::TooManyMutators => Code::BadArgument,
+            | LobbyError::TooManyMutators
+            | LobbyError::Record(_) => Code::BadArgument,
         },
         ServiceError::NotAllowed(_) => Code::NotAllowed,
         ServiceError::BadArgument(_) => Code::BadArgument,
