@@ -36,7 +36,7 @@ fn lobby(count: usize, max_difference: Option<usize>, parties: &[usize]) -> Prob
         max_difference,
         ..ProblemSpec::default()
     };
-    Problem::new(spec).expect("a legal lobby")
+    Problem::new(spec).unwrap()
 }
 
 fn run(problem: &Problem, engine: Option<Engine>) -> f64 {
@@ -44,7 +44,7 @@ fn run(problem: &Problem, engine: Option<Engine>) -> f64 {
         engine,
         ..Settings::default()
     };
-    let solution = solve(problem, &settings, 1, &mut || false).expect("a solution");
+    let solution = solve(problem, &settings, 1, &mut || false).unwrap();
     solution.candidates[0].ratio
 }
 

@@ -24,7 +24,7 @@ async fn daemon(folder: &Path) -> Peer {
     let config = Config::load("", []).unwrap();
     let path = folder.join("bench.db");
     let store = Store::open(&path, true, Duration::ZERO).await.unwrap();
-    let service = Arc::new(Service::open(store, config.service()).await.unwrap());
+    let service = Arc::new(Service::open(store, config.service()).unwrap());
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let forever = std::future::pending();

@@ -43,7 +43,7 @@ CREATE TABLE participants (
     PRIMARY KEY (match_id, seat),
     UNIQUE (match_id, kind, player)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX participants_by_player ON participants (kind, player);
+CREATE INDEX participants_by_player ON participants (player, kind);
 
 CREATE TABLE presence (
     match_id INTEGER NOT NULL,

@@ -31,6 +31,7 @@ const ROOMS: [(&str, &[&str]); 12] = [
             "partition",
             "rating",
             "lobby",
+            "history",
             "service",
             "server",
         ],

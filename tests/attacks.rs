@@ -7,31 +7,94 @@ mod common;
 
 use std::time::Duration;
 
-use common::{Client, Daemon, config, service};
-use evenkeel::server::{Limits, serve};
+use common::{Client, Daemon, config, game, service};
+use evenkeel::{
+    domain::Kind,
+    server::{Limits, serve},
+};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     time::{Instant, sleep},
 };
 use tokio_util::sync::CancellationToken;
 
-#[tokio::test]
-async fn a_line_of_a_gigabyte_is_one_error_and_the_connection_goes_on() {
-    let daemon = Daemon::start("").await;
-    let mut client = daemon.client().await;
-    let before = memory_kib();
-    let block = vec![b'x'; 1 << 20];
-    for _ in 0..1_024 {
-        client.stream.get_mut().write_all(&block).await.unwrap();
+/// Lets p0 to p99 play until they weigh differently, so that even teams of them are hard to find.
+async fn teach_a_hundred(daemon: &Daemon) {
+    let names: Vec<String> = (0..100).map(|n| format!("p{n}")).collect();
+    let player = |n: usize| (Kind::Human, names[n % 100].as_str());
+    for round in 0..20usize {
+        let red: Vec<_> = (0..50)
+            .map(|n| player(n * (2 * round + 3) + round))
+            .collect();
+        let red: Vec<_> = red
+            .iter()
+            .copied()
+            .collect::<std::collections::BTreeSet<_>>()
+            .into_iter()
+            .collect();
+        let blue: Vec<_> = (0..100).map(player).filter(|p| !red.contains(p)).collect();
+        let scores = [(round % 7) as f64, (round * 3 % 11) as f64 + 0.5];
+        let mut game = game(20 * round as i64, &red, &blue, scores.map(f64::floor));
+        game.server = format!("{round}");
+        daemon.service.record(&game).await.unwrap();
     }
-    client.send("\nPING\n").await;
-    assert_eq!(
-        client.line().await,
-        "ERROR too-long a line may hold 1024 bytes"
+    daemon.service.refresh().await.unwrap();
+}
+
+#[tokio::test]
+async fn picks_that_have_no_core_in_time_are_refused_and_nobody_else_waits() {
+    // So many hard picks at once, each with so little time, that most cannot have a core.
+    let daemon = Daemon::start("[balance]\ndeadline_ms = 20").await;
+    teach_a_hundred(&daemon).await;
+    let mut script = String::from("GAME ctf\nTEAMS 8\n");
+    for n in 0..100 {
+        script.push_str(&format!("JOIN p{n}\n"));
+    }
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut busy = Vec::new();
+    for _ in 0..(8 * cores).clamp(60, 200) {
+        let mut client = daemon.client().await;
+        client.send(&script).await;
+        client.send("PING\n").await;
+        assert_eq!(client.line().await, "PONG");
+        busy.push(client);
+    }
+    for client in &mut busy {
+        client.send("BALANCE\nPING\n").await;
+    }
+    // A question for a weight is answered meanwhile.
+    let said = daemon.client().await.talk("GAME ctf\nMEANBOT\n").await;
+    assert_eq!(said, "MEANBOT 50.000 0\n");
+    let (mut served, mut refused) = (0, 0);
+    for client in &mut busy {
+        let head = client.line().await;
+        if head == "ERROR overloaded there was no time to choose teams" {
+            refused += 1;
+        } else {
+            assert!(head.starts_with("BALANCE 108 "), "{head}");
+            for _ in 0..108 {
+                client.line().await;
+            }
+            served += 1;
+        }
+        assert_eq!(client.line().await, "PONG", "the session goes on");
+    }
+    assert!(
+        served > 0 && refused > 0,
+        "{served} served, {refused} refused"
     );
-    assert_eq!(client.line().await, "PONG");
-    let grown = memory_kib().saturating_sub(before);
-    assert!(grown < 64 * 1_024, "memory grew by {grown} KiB");
+}
+
+#[tokio::test]
+async fn who_has_to_introduce_themselves_gets_no_more_time_by_talking() {
+    let (mut ours, task, _folder, limits) = pipe("[server.clients]\na = 'b'").await;
+    tokio::time::pause();
+    let began = Instant::now();
+    while ours.write_all(b"\n").await.is_ok() {
+        sleep(Duration::from_secs(1)).await;
+    }
+    assert!(began.elapsed() <= limits.first_line + Duration::from_secs(3));
+    task.await.unwrap();
 }
 
 #[tokio::test]
@@ -83,7 +146,11 @@ async fn random_bytes_end_in_too_many_errors() {
         .lines()
         .filter(|line| line.starts_with("ERROR "))
         .collect();
-    assert!(errors.len() <= 6, "{said}");
+    assert_eq!(errors.len(), 6, "{said}");
+    assert_eq!(
+        errors[5],
+        "ERROR too-many-errors 5 errors since the last GAME"
+    );
     assert_eq!(
         Client::connect(daemon.address).await.talk("PING\n").await,
         "PONG\n"
@@ -257,9 +324,15 @@ async fn who_does_not_read_is_closed() {
 #[tokio::test]
 async fn a_stop_sends_the_replies_owed_and_drains_in_time() {
     let mut daemon = Daemon::start("").await;
+    teach_a_hundred(&daemon).await;
     let mut busy = daemon.client().await;
-    busy.send("GAME ctf\nMEANBOT\n").await;
-    assert_eq!(busy.line().await, "MEANBOT 50.000 0");
+    // 100 humans on 8 teams take as long as they may: the reply is still owed when the stop comes.
+    let mut script = String::from("GAME ctf\nTEAMS 8\n");
+    for n in 0..100 {
+        script.push_str(&format!("JOIN p{n}\n"));
+    }
+    busy.send(&format!("{script}PING\nBALANCE seed=1\n")).await;
+    assert_eq!(busy.line().await, "PONG");
     let mut idle = daemon.client().await;
     idle.send("PING\n").await;
     assert_eq!(idle.line().await, "PONG");
@@ -268,7 +341,11 @@ async fn a_stop_sends_the_replies_owed_and_drains_in_time() {
         .await
         .unwrap()
         .unwrap();
-    assert_eq!(busy.line().await, "", "closed");
+    let owed = busy.rest().await;
+    assert!(
+        owed.starts_with("BALANCE 108 ") && owed.lines().count() == 109,
+        "{owed}"
+    );
     assert_eq!(idle.line().await, "", "closed");
     assert!(
         tokio::net::TcpStream::connect(daemon.address)
@@ -289,12 +366,4 @@ async fn a_session_in_the_middle_of_a_line_does_not_hold_up_the_end() {
         .await
         .unwrap()
         .unwrap();
-}
-
-/// Resident memory of this process.
-fn memory_kib() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    line.and_then(|rest| rest.split_whitespace().next()?.parse().ok())
-        .unwrap_or(0)
 }

@@ -172,11 +172,11 @@ fn two_daemons_cannot_have_one_port() {
     );
 }
 
-/// A log of this many small games, each of its own minute.
+/// A log of this many small games, each of its own two minutes.
 fn season(games: usize) -> String {
     let mut log = String::new();
     for game in 0..games {
-        let (day, hour, minute) = (1 + game / 1_440, game / 60 % 24, game % 60);
+        let (day, hour, minute) = (1 + game / 720, game / 30 % 24, game % 30 * 2);
         let date = format!("2026-01-{day:02} {hour:02}:{minute:02}:00");
         log.push_str(&format!(
             "  0:00 InitGame: \\g_gametype\\4\\mapname\\m\\gamename\\baseoa\\g_timestamp\\{date}\n"
@@ -198,7 +198,7 @@ fn season(games: usize) -> String {
         }
         log.push_str("  0:40 CTF: 2 1 1: Cid captured the RED flag!\n");
         log.push_str(&format!(
-            "  0:50 Exit: Timelimit hit.\n  0:50 red:{red}  blue:1\n  0:55 ShutdownGame:\n"
+            "  1:50 Exit: Timelimit hit.\n  1:50 red:{red}  blue:1\n  1:55 ShutdownGame:\n"
         ));
     }
     log

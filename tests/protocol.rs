@@ -7,9 +7,9 @@ mod common;
 use common::{Client, Daemon, game};
 use evenkeel::domain::Kind::{Bot, Human};
 
-/// A daemon that knows two humans and two bots of ctf.
+/// A daemon that knows two humans and two bots of ctf, by the system whose weights are reckoned by hand.
 async fn daemon(toml: &str) -> Daemon {
-    let daemon = Daemon::start(toml).await;
+    let daemon = Daemon::start(&format!("rating.system = 'presence'\n{toml}")).await;
     let red = [(Human, "ann"), (Bot, "Sarge")];
     let blue = [(Human, "René"), (Bot, "Grunt")];
     daemon
@@ -44,9 +44,9 @@ async fn a_client_that_knows_five_verbs_sees_nothing_else() {
     client
         .send("MUTATOR before\nGAME ctf\nMUTATOR a\nMUTATOR a\n\n  \nGAME dm\nMEANBOT\n")
         .await;
-    assert_eq!(client.line().await, "MEANBOT 50.000 0");
-    client.send("PLAYER ann\n").await;
-    assert_eq!(client.line().await, "PLAYER ann", "another game type");
+    assert_eq!(client.line().await, "MEANBOT 50.000 2");
+    client.send("PLAYER nobody\n").await;
+    assert_eq!(client.line().await, "PLAYER nobody");
 }
 
 #[tokio::test]
@@ -66,7 +66,8 @@ async fn names_come_back_in_their_own_bytes() {
 #[tokio::test]
 async fn rulesets_fall_back_to_the_game_type() {
     let daemon = daemon("").await;
-    let mut insta = game(20, &[(Human, "ann")], &[(Bot, "Grunt")], [0.0, 4.0]);
+    let blue = [(Human, "cid"), (Bot, "Grunt")];
+    let mut insta = game(20, &[(Human, "ann")], &blue, [0.0, 4.0]);
     insta.mutators = vec!["MutInstaGib".into(), "MutStats".into()];
     daemon.service.record(&insta).await.unwrap();
     daemon.service.refresh().await.unwrap();
@@ -147,10 +148,9 @@ async fn balance_puts_the_roster_on_teams() {
     client.send("GAME ctf\nMAP field 2 4\nMINPLAYERS 4\nJOIN ann\nJOIN René name=\"R\"\nJOIN c\nBALANCE seed=1\n").await;
     let head = client.line().await;
     let words: Vec<&str> = head.split(' ').collect();
-    assert_eq!(
-        (words[0], words[1], words[3], words[4]),
-        ("BALANCE", "5", "-", "1")
-    );
+    assert_eq!((words[0], words[1], words[4]), ("BALANCE", "5", "1"));
+    let chance: f64 = words[3].parse().unwrap();
+    assert!(chance > 0.0 && chance < 1.0, "{chance}");
     let ratio: f64 = words[2].parse().unwrap();
     assert!(ratio > 0.7 && ratio <= 1.0, "{ratio}");
     let mut teams = Vec::new();
@@ -299,6 +299,25 @@ async fn new_weights_are_seen_by_a_session_that_is_open() {
     daemon.service.refresh().await.unwrap();
     client.send("PLAYER late\n").await;
     assert_eq!(client.line().await, "PLAYER late 75.000");
+}
+
+#[tokio::test]
+async fn what_was_said_of_somebody_can_be_taken_back() {
+    let daemon = daemon("balance.party_budget = 1.0").await;
+    let bound = "GAME ctf\nJOIN a pin=1 party=x\nJOIN b party=x pin=1\nJOIN c pin=1\n";
+    let said = daemon
+        .client()
+        .await
+        .talk(&format!("{bound}BALANCE\n"))
+        .await;
+    assert!(
+        said.starts_with("ERROR bad-argument "),
+        "three of three on one team: {said}"
+    );
+    let free = "JOIN a pin= party= avoid=b\nJOIN a avoid=\nJOIN b pin=0\nBALANCE\n";
+    let said = daemon.client().await.talk(&format!("{bound}{free}")).await;
+    assert!(said.starts_with("BALANCE 5 "), "{said}");
+    assert!(said.contains("\nTEAM 0 b\nTEAM 1 c\n"), "{said}");
 }
 
 #[tokio::test]

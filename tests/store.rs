@@ -5,9 +5,9 @@
 
 mod common;
 
-use std::path::Path;
+use std::{path::Path, sync::Arc, time::Duration};
 
-use common::{BUSY, game, player, service};
+use common::{BUSY, game, player, service, weights};
 use evenkeel::{
     domain::{
         Kind::{Bot, Human},
@@ -236,11 +236,11 @@ async fn weights_are_the_same_bits_in_whatever_order_the_matches_came() {
             }
         }
         service.refresh().await.unwrap();
-        let learned = bits(service.weight_rows().await.unwrap());
+        let learned = bits(weights(&service).await);
         let rebuilt = service.rebuild(|_| ()).await.unwrap();
         assert_eq!(rebuilt.matches, games.len() as u64);
         assert_eq!(
-            bits(service.weight_rows().await.unwrap()),
+            bits(weights(&service).await),
             learned,
             "a rebuild changes nothing"
         );
@@ -256,9 +256,7 @@ async fn a_change_of_configuration_is_noticed() {
     let path = folder.path().join("test.db");
     let open = async |toml: &str| {
         let store = Store::open(&path, true, BUSY).await.unwrap();
-        evenkeel::service::Service::open(store, common::config(toml).service())
-            .await
-            .unwrap()
+        evenkeel::service::Service::open(store, common::config(toml).service()).unwrap()
     };
     let first = open("").await;
     first
@@ -267,16 +265,51 @@ async fn a_change_of_configuration_is_noticed() {
         .unwrap();
     assert!(first.refresh().await.unwrap());
     assert!(!first.refresh().await.unwrap(), "nothing new");
-    let before = first.weight_rows().await.unwrap()[0].weight;
+    let before = weights(&first).await[0].weight;
     first.close().await;
     let second = open("[rating]\nprior = 8.0").await;
     assert!(second.refresh().await.unwrap());
-    assert_ne!(second.weight_rows().await.unwrap()[0].weight, before);
+    assert_ne!(weights(&second).await[0].weight, before);
+}
+
+#[tokio::test]
+async fn who_shares_a_database_with_another_configuration_does_not_fight_it() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    let open = async |toml: &str| {
+        let store = Store::open(&path, true, BUSY).await.unwrap();
+        let settings = common::config(&format!("rating.system = 'presence'\n{toml}")).service();
+        Arc::new(evenkeel::service::Service::open(store, settings).unwrap())
+    };
+    let (one, two) = (open("").await, open("rating.prior = 8.0").await);
+    one.record(&game(0, &[(Human, "a")], &[(Human, "b")], [4.0, 0.0]))
+        .await
+        .unwrap();
+    two.refresh().await.unwrap();
+    let weight = |service: &evenkeel::service::Service| {
+        let ruleset = service.rulebook().ruleset::<&str>("ctf", &[]);
+        service.standings().view(&ruleset).human("a")
+    };
+    assert_eq!(weight(&two), Some(100.0 * 8.0 / 12.0));
+    // The first one follows what is on disk by its own lights, and leaves the tables to the other.
+    let watch = tokio::spawn({
+        let one = one.clone();
+        async move { one.watch().await }
+    });
+    while weight(&one).is_none() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(weight(&one), Some(75.0));
+    assert_eq!(weights(&two).await[0].weight, 100.0 * 8.0 / 12.0);
+    watch.abort();
+    // Asked to, it takes over.
+    assert!(one.refresh().await.unwrap());
+    assert_eq!(weights(&one).await[0].weight, 75.0);
 }
 
 #[tokio::test]
 async fn the_views_answer_an_operator() {
-    let (service, folder) = service(&common::config("")).await;
+    let (service, folder) = service(&common::config("rating.system = 'presence'")).await;
     service
         .record(&game(
             0,
@@ -353,6 +386,19 @@ async fn a_file_that_is_no_database_is_left_alone() {
             .contains("damaged, or no SQLite database")
     );
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_database_can_be_opened_by_many_at_once() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    let open = |_| {
+        let path = path.clone();
+        tokio::spawn(async move { Store::open(&path, true, Duration::from_secs(30)).await })
+    };
+    for opened in (0..8).map(open).collect::<Vec<_>>() {
+        opened.await.unwrap().unwrap();
+    }
 }
 
 #[tokio::test]

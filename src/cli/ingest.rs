@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     fs::File,
-    io::Read,
+    io::{self, Read, Write},
     path::{Path, PathBuf},
     process::ExitCode,
     time::UNIX_EPOCH,
@@ -36,8 +36,8 @@ pub(super) struct IngestArgs {
     /// The name of the game server that wrote them; the same match of two servers is two matches
     #[arg(long, value_name = "NAME", default_value = "")]
     server: String,
-    /// When a log without dates begins, as 2026-11-20 or 2026-11-20T15:30:00, UTC; unless given, such
-    /// a log ends when its file was last written
+    /// When the first log without dates begins (each follows upon the other), as 2026-11-20 or
+    /// 2026-11-20T15:30:00, UTC; unless given, such a log ends when its file was last written
     #[arg(long, value_name = "DATE", value_parser = parse_date)]
     date: Option<Timestamp>,
     #[command(flatten)]
@@ -65,6 +65,7 @@ pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
         args: &args,
         service: &service,
         progress,
+        date: args.date,
         done: 0,
         summary: Summary::default(),
     };
@@ -92,8 +93,8 @@ pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
             Some(reason) => *summary.unrated.entry(reason).or_default() += 1,
         }
     }
-    summary.print();
     service.close().await;
+    summary.print()?;
     Ok(ExitCode::from(if failed { 4 } else { 0 }))
 }
 
@@ -101,6 +102,8 @@ struct Run<'a> {
     args: &'a IngestArgs,
     service: &'a Service,
     progress: Progress,
+    /// When the next log without dates begins, where that was said.
+    date: Option<Timestamp>,
     /// Bytes of all files so far.
     done: u64,
     summary: Summary,
@@ -126,6 +129,7 @@ impl Run<'_> {
                 server: self.args.server.clone(),
             },
         );
+        let found = self.summary.found;
         let mut told = Told {
             path,
             undated: Vec::new(),
@@ -141,18 +145,27 @@ impl Run<'_> {
         }
         let elapsed = reader.finish(&mut items);
         self.take(&mut items, &mut told).await?;
-        let begin = self.args.date.unwrap_or_else(|| {
+        let elapsed = i64::try_from(elapsed).unwrap_or(0);
+        let begin = self.date.unwrap_or_else(|| {
             let written = written
                 .duration_since(UNIX_EPOCH)
                 .unwrap_or_default()
                 .as_millis();
             let written = Timestamp(i64::try_from(written).unwrap_or(i64::MAX));
-            written.plus_millis(-i64::try_from(elapsed).unwrap_or(0))
+            written.plus_millis(-elapsed)
         });
+        // One log without dates follows upon the other.
+        self.date = self.date.map(|date| date.plus_millis(elapsed));
         for mut record in told.undated {
             record.start = record.start.plus_millis(begin.0);
             record.end = record.end.plus_millis(begin.0);
             self.record(&record).await?;
+        }
+        if self.args.format != AUTO && told.malformed > 0 && self.summary.found == found {
+            let (path, format) = (path.display(), &self.args.format);
+            return Err(CliError::Input(format!(
+                "{path}: nothing in this is a {format} log"
+            )));
         }
         if told.malformed > NAMED {
             let (path, more) = (path.display(), told.malformed - NAMED);
@@ -236,7 +249,7 @@ struct Summary {
 }
 
 impl Summary {
-    fn print(&self) {
+    fn print(&self) -> io::Result<()> {
         let mut table = table(&["games", ">"]);
         let mut row = |what: String, count: u64| {
             table.add_row([Cell::new(what), Cell::new(count)]);
@@ -251,18 +264,18 @@ impl Summary {
         }
         row("duplicates".into(), self.duplicates);
         row("malformed lines".into(), self.malformed);
-        println!("{table}");
+        writeln!(io::stdout(), "{table}")
     }
 }
 
 /// Fills `chunk` unless the file ends; how much of it is filled.
-fn read_full(file: &mut File, chunk: &mut [u8]) -> std::io::Result<usize> {
+fn read_full(file: &mut File, chunk: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while filled < chunk.len() {
         match file.read(&mut chunk[filled..]) {
             Ok(0) => break,
             Ok(read) => filled += read,
-            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
     }

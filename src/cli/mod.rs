@@ -86,6 +86,19 @@ enum CliError {
 }
 
 impl CliError {
+    fn is_broken_pipe(&self) -> bool {
+        let kind = match self {
+            CliError::Io(error) => Some(error.kind()),
+            CliError::Json(error) => error.io_error_kind(),
+            CliError::Csv(error) => match error.kind() {
+                csv::ErrorKind::Io(error) => Some(error.kind()),
+                _ => None,
+            },
+            _ => None,
+        };
+        kind == Some(io::ErrorKind::BrokenPipe)
+    }
+
     /// 1 a failure, 2 usage (by clap), 3 configuration, 4 input, 5 database.
     fn exit_code(&self) -> u8 {
         match self {
@@ -103,7 +116,7 @@ pub fn run(cli: Cli) -> ExitCode {
     match dispatch(cli.command) {
         Ok(code) => code,
         // A reader that has seen enough (`| head`) is no failure.
-        Err(CliError::Io(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             let mut message = format!("evenkeel: {error}");
             let mut cause = error.source();
@@ -159,9 +172,18 @@ fn load_config(path: Option<&PathBuf>) -> Result<Config, CliError> {
     let Some(path) = path else {
         return Ok(Config::load("", environment)?);
     };
-    let text = std::fs::read_to_string(path).map_err(|source| CliError::File {
+    let bytes = std::fs::read(path).map_err(|source| CliError::File {
         path: path.clone(),
         source,
+    })?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = 1 + good.iter().filter(|&&byte| byte == b'\n').count();
+        let why = "this is not UTF-8".to_owned();
+        CliError::Config {
+            path: path.clone(),
+            source: ConfigError::Line { line, why },
+        }
     })?;
     Config::load(&text, environment).map_err(|source| match source {
         ConfigError::Line { .. } => CliError::Config {
@@ -176,5 +198,5 @@ fn load_config(path: Option<&PathBuf>) -> Result<Config, CliError> {
 async fn open(config: &Config, create: bool) -> Result<Service, CliError> {
     let busy = Duration::from_millis(config.store.busy_ms);
     let store = Store::open(&config.store.database, create, busy).await?;
-    Ok(Service::open(store, config.service()).await?)
+    Ok(Service::open(store, config.service())?)
 }

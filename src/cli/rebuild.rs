@@ -1,5 +1,7 @@
 //! `evenkeel rebuild`: all weights anew from the stored matches.
 
+use std::io::{self, Write};
+
 use clap::Args;
 
 use super::{CliError, Place, open, progress::Progress};
@@ -21,10 +23,13 @@ pub(super) async fn run(args: RebuildArgs) -> Result<(), CliError> {
     let mut progress = Progress::new(total, "{wide_bar} {pos}/{len} matches, {eta} to go");
     let rebuilt = service.rebuild(|done| progress.set(done)).await?;
     progress.done();
-    println!(
-        "{} weights from {} matches, {} of them rated",
-        rebuilt.weights, rebuilt.matches, rebuilt.rated
-    );
     service.close().await;
+    writeln!(
+        io::stdout(),
+        "{} weights from {} matches, {} of them rated",
+        rebuilt.weights,
+        rebuilt.matches,
+        rebuilt.rated
+    )?;
     Ok(())
 }

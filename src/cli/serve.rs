@@ -9,7 +9,7 @@ use tokio::{
 };
 
 use super::{CliError, Place, open};
-use crate::{server, service::Service};
+use crate::{config::Config, server, service::Service};
 
 /// How long after a failure of the database the watch for new weights is tried again.
 const RETRY: Duration = Duration::from_secs(1);
@@ -33,33 +33,42 @@ pub(super) async fn run(args: ServeArgs) -> Result<(), CliError> {
     // Before anything else, so that a signal during the start is not lost.
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
-    let service = Arc::new(open(&config, true).await?);
-    let matches = service.match_count().await?;
-    if service.refresh().await? && matches > 0 {
-        tracing::info!("weights derived from the stored matches");
-    }
-    let address = config.server.listen;
-    let listener = TcpListener::bind(address)
-        .await
-        .map_err(|source| CliError::Listen { address, source })?;
-    let database = config.store.database.display();
-    tracing::info!(address = %listener.local_addr()?, %database, matches, "listening");
-    if !address.ip().is_loopback() && config.server.clients.is_empty() {
-        tracing::warn!("anybody who reaches {address} can use this daemon; see [server.clients]");
-    }
-    let watch = tokio::spawn(watch(service.clone()));
-    let shutdown = async {
+    let mut told_to_stop = std::pin::pin!(async {
         tokio::select! {
             _ = terminate.recv() => tracing::info!("SIGTERM, draining"),
             _ = interrupt.recv() => tracing::info!("interrupted, draining"),
         }
+    });
+    let (listener, service) = tokio::select! {
+        begun = begin(&config) => begun?,
+        () = &mut told_to_stop => return Ok(()),
     };
-    server::run(listener, service.clone(), config.limits(), shutdown).await;
+    let watch = tokio::spawn(watch(service.clone()));
+    server::run(listener, service.clone(), config.limits(), told_to_stop).await;
     watch.abort();
     // The database has nothing to lose by now: every match was committed when it was acknowledged.
     let _ = tokio::time::timeout(Duration::from_millis(500), service.close()).await;
     tracing::info!("stopped");
     Ok(())
+}
+
+/// Opens the door, the database, and learns what there is to learn before anybody is let in.
+async fn begin(config: &Config) -> Result<(TcpListener, Arc<Service>), CliError> {
+    let address = config.server.listen;
+    let listener = TcpListener::bind(address)
+        .await
+        .map_err(|source| CliError::Listen { address, source })?;
+    let service = Arc::new(open(config, true).await?);
+    let matches = service.match_count().await?;
+    if service.refresh().await? && matches > 0 {
+        tracing::info!("weights derived from the stored matches");
+    }
+    let database = config.store.database.display();
+    tracing::info!(address = %listener.local_addr()?, %database, matches, "listening");
+    if !address.ip().is_loopback() && config.server.clients.is_empty() {
+        tracing::warn!("anybody who reaches {address} can use this daemon; see [server.clients]");
+    }
+    Ok((listener, service))
 }
 
 async fn watch(service: Arc<Service>) {

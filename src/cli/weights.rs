@@ -53,16 +53,7 @@ pub(super) async fn run(args: WeightsArgs) -> Result<(), CliError> {
         .ruleset(&args.game, &args.mutators)
         .to_string();
     let kind = if args.bots { Kind::Bot } else { Kind::Human };
-    let all = service.weight_rows().await?;
-    let mut rows: Vec<&WeightRow> = all
-        .iter()
-        .filter(|row| row.ruleset == ruleset && row.key.kind == kind)
-        .collect();
-    rows.sort_by(|a, b| {
-        b.weight
-            .total_cmp(&a.weight)
-            .then_with(|| a.key.cmp(&b.key))
-    });
+    let rows = service.weights(&ruleset, kind).await?;
     let lines: Vec<Line<'_>> = lines(&rows);
     let mut out = io::stdout().lock();
     if args.json {
@@ -72,7 +63,7 @@ pub(super) async fn run(args: WeightsArgs) -> Result<(), CliError> {
         write_csv(&mut out, &lines)?;
     } else if lines.is_empty() {
         writeln!(out, "no {kind}s are known under {}", printable(&ruleset))?;
-        list_rulesets(&mut out, &all)?;
+        list_rulesets(&mut out, &service.rulesets().await?)?;
     } else {
         write_table(&mut out, &ruleset, &lines)?;
     }
@@ -81,8 +72,8 @@ pub(super) async fn run(args: WeightsArgs) -> Result<(), CliError> {
 }
 
 /// Numbers them; equal weights share a place.
-fn lines<'a>(rows: &[&'a WeightRow]) -> Vec<Line<'a>> {
-    let mut lines: Vec<Line<'a>> = Vec::with_capacity(rows.len());
+fn lines(rows: &[WeightRow]) -> Vec<Line<'_>> {
+    let mut lines: Vec<Line<'_>> = Vec::with_capacity(rows.len());
     for (index, row) in rows.iter().enumerate() {
         let place = match lines.last() {
             Some(above) if above.weight == row.weight => above.place,
@@ -129,9 +120,7 @@ fn write_csv(out: &mut impl Write, lines: &[Line<'_>]) -> Result<(), CliError> {
 }
 
 /// What the operator might have meant.
-fn list_rulesets(out: &mut impl Write, all: &[WeightRow]) -> io::Result<()> {
-    let mut known: Vec<&str> = all.iter().map(|row| row.ruleset.as_str()).collect();
-    known.dedup();
+fn list_rulesets(out: &mut impl Write, known: &[String]) -> io::Result<()> {
     if known.is_empty() {
         return writeln!(out, "nothing has been learned yet; see `evenkeel ingest`");
     }

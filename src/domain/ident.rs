@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use bytes::Bytes;
+use sha2::{Digest, Sha256};
 
 /// An identifier as a game sent it: the very bytes, for the reply, and the text, for everything else.
 ///
@@ -10,21 +10,24 @@ use bytes::Bytes;
 /// what the games of 1999 to 2004 write names in.
 #[derive(Clone, Debug)]
 pub struct Ident {
-    raw: Bytes,
+    raw: Box<[u8]>,
     text: Box<str>,
 }
 
 impl Ident {
     /// The identifier written as `raw`, which means `content` (the same bytes with quotes removed).
-    pub fn new(raw: Bytes, content: &[u8]) -> Self {
-        let text = decode(content).into();
-        Self { raw, text }
+    pub fn new(raw: &[u8], content: &[u8]) -> Self {
+        // Copies: an identifier that lives on in a roster must not keep the read buffer alive.
+        Self {
+            raw: raw.into(),
+            text: decode(content).into(),
+        }
     }
 
     /// An identifier whose bytes are its text.
     pub fn from_text(text: &str) -> Self {
         Self {
-            raw: Bytes::copy_from_slice(text.as_bytes()),
+            raw: text.as_bytes().into(),
             text: text.into(),
         }
     }
@@ -58,6 +61,31 @@ pub(crate) fn decode(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
                 .decode_without_bom_handling(bytes)
                 .0
         }
+    }
+}
+
+/// What proves who somebody is. Only a digest is kept: it cannot be printed, and comparing takes the
+/// same time however much of it was guessed.
+#[derive(Clone, PartialEq, Eq, serde::Deserialize)]
+#[serde(from = "String")]
+pub struct Secret([u8; 32]);
+
+impl Secret {
+    /// The secret that this text is.
+    pub fn of(text: &str) -> Self {
+        Self(Sha256::digest(text.as_bytes()).into())
+    }
+}
+
+impl From<String> for Secret {
+    fn from(text: String) -> Self {
+        Self::of(&text)
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
     }
 }
 
@@ -110,7 +138,7 @@ mod tests {
 
     #[test]
     fn bytes_that_are_not_utf8_are_windows_1252() {
-        let ident = Ident::new(Bytes::from_static(b"Ren\xe9\x80"), b"Ren\xe9\x80");
+        let ident = Ident::new(b"Ren\xe9\x80", b"Ren\xe9\x80");
         assert_eq!(ident.text(), "René€");
         assert_eq!(ident.raw(), b"Ren\xe9\x80");
         assert_eq!(ident, Ident::from_text("René€"));

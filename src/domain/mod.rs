@@ -12,7 +12,7 @@ mod time;
 
 pub use fingerprint::Fingerprint;
 pub(crate) use ident::decode;
-pub use ident::{Ident, Kind, PlayerKey};
+pub use ident::{Ident, Kind, PlayerKey, Secret};
 pub use record::{
     MAX_TEAMS, MatchRecord, Outcome, Participant, Presence, RecordError, Role, ScoreEvent, Span,
 };

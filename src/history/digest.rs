@@ -1,7 +1,7 @@
 //! From match records to games as rating systems see them.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::{HashMap, VecDeque},
     hash::Hash,
 };
 
@@ -14,11 +14,18 @@ use crate::{
     rating::{Game, Player, Seat, Tally, presence},
 };
 
-/// Dense numbers for names, in the order in which they first appear.
+/// Dense numbers for names, in the order in which they first appear. Only ever looked up, so that the
+/// map's own order shows nowhere.
 #[derive(Clone, Debug)]
-struct Numbers<K>(BTreeMap<K, u32>);
+struct Numbers<K>(HashMap<K, u32>);
 
-impl<K: Ord + Hash + Clone> Numbers<K> {
+impl<K> Default for Numbers<K> {
+    fn default() -> Self {
+        Self(HashMap::new())
+    }
+}
+
+impl<K: Eq + Hash + Clone> Numbers<K> {
     fn of(&mut self, key: &K) -> u32 {
         if let Some(number) = self.0.get(key) {
             return *number;
@@ -35,15 +42,25 @@ pub(super) struct Digested {
     pub played: Vec<Played>,
 }
 
+/// Who a player number is.
+#[derive(Clone, Debug)]
+pub(super) struct Person {
+    pub key: PlayerKey,
+    /// The last name they were seen under.
+    pub name: String,
+}
+
 /// Who and what the dense numbers are, and how long games last.
 #[derive(Clone, Debug)]
 pub(super) struct Digest {
     rulebook: Rulebook,
     settings: Settings,
     players: Numbers<PlayerKey>,
+    people: Vec<Person>,
     maps: Numbers<String>,
     rulesets: Numbers<Ruleset>,
-    lengths: BTreeMap<Ruleset, Lengths>,
+    /// By ruleset number.
+    lengths: Vec<Lengths>,
 }
 
 /// The role that the Natural Selection 2 page rates apart.
@@ -54,10 +71,11 @@ impl Digest {
         Self {
             rulebook: rulebook.clone(),
             settings: settings.clone(),
-            players: Numbers(BTreeMap::new()),
-            maps: Numbers(BTreeMap::new()),
-            rulesets: Numbers(BTreeMap::new()),
-            lengths: BTreeMap::new(),
+            players: Numbers::default(),
+            people: Vec::new(),
+            maps: Numbers::default(),
+            rulesets: Numbers::default(),
+            lengths: Vec::new(),
         }
     }
 
@@ -88,17 +106,45 @@ impl Digest {
         game
     }
 
+    /// Everyone who has ever played, by player number.
+    pub fn people(&self) -> &[Person] {
+        &self.people
+    }
+
+    /// Somebody's number, under the name they have now.
+    fn player(&mut self, participant: &Participant) -> Player {
+        let number = self.players.of(&participant.key);
+        match self.people.get_mut(number as usize) {
+            Some(person) => person.name.clone_from(&participant.name),
+            None => self.people.push(Person {
+                key: participant.key.clone(),
+                name: participant.name.clone(),
+            }),
+        }
+        Player(number)
+    }
+
+    /// The length of a ruleset's usual game before this one, which is then counted.
+    fn usual_length(&mut self, ruleset: u32, millis: u64) -> u64 {
+        let index = ruleset as usize;
+        if index >= self.lengths.len() {
+            self.lengths.resize_with(index + 1, Lengths::default);
+        }
+        let usual = self.lengths[index].median().unwrap_or(millis);
+        self.lengths[index].add(millis);
+        usual
+    }
+
     fn game(&mut self, record: &MatchRecord, ruleset: &Ruleset, verdict: Verdict) -> Digested {
-        let lengths = self.lengths.entry(ruleset.clone()).or_default();
-        let usual = lengths.median().unwrap_or(record.millis());
-        lengths.add(record.millis());
+        let number = self.rulesets.of(ruleset);
+        let usual = self.usual_length(number, record.millis());
         let points = presence::points(record, verdict.scoring);
         let (mut seats, mut tallies, mut played) = (Vec::new(), Vec::new(), Vec::new());
         for (index, participant) in record.participants.iter().enumerate() {
             if !ruling::has_played(participant) {
                 continue;
             }
-            let player = Player(self.players.of(&participant.key));
+            let player = self.player(participant);
             let learns = verdict.humans || participant.key.kind == Kind::Bot;
             let (scored, conceded) = (points[index].scored, points[index].conceded);
             played.push(Played {
@@ -129,7 +175,7 @@ impl Digest {
         game.places = places(record, &tallies);
         game.scores = telling_scores(record, &game.places);
         game.tallies = tallies;
-        game.ruleset = self.rulesets.of(ruleset);
+        game.ruleset = number;
         game.map = self.maps.of(&record.map);
         game.sides = self.settings.sides && record.has_teams();
         Digested { game, played }

@@ -77,6 +77,7 @@ pub struct Evaluation {
     pub seconds: Vec<f64>,
     trials: Vec<Trial>,
     seed: u64,
+    exchanged: bool,
 }
 
 /// One system's line of a table.
@@ -120,7 +121,7 @@ impl Evaluation {
             let worse: Vec<f64> = pairs.map(|(f, r)| f.log_loss() - r.log_loss()).collect();
             Line {
                 system,
-                metrics: Metrics::of(&forecasts),
+                metrics: Metrics::of(&forecasts, self.exchanged),
                 against: bootstrap::interval(&worse, self.seed),
             }
         };
@@ -200,6 +201,7 @@ impl Run {
                 seconds: vec![0.0; plan.systems.len()],
                 trials: Vec::new(),
                 seed: plan.seed,
+                exchanged: plan.exchange.is_some(),
             },
         }
     }
@@ -239,7 +241,7 @@ impl Run {
             let start = timer();
             let standing = levels.best(&ruleset);
             chances.push(standing.map_or(0.5, |s| s.system.beats(&game, 0, 1)));
-            levels.learn(&ruleset, record, &played, &game);
+            levels.learn(&ruleset, &game, record.end);
             *seconds += timer() - start;
         }
         match won.filter(|_| game.teams() == 2) {

@@ -69,7 +69,7 @@ impl Fold {
         }
         let (ruleset, digested) = self.digest.digest(record);
         let rated = digested.map(|Digested { game, played }| {
-            self.levels.learn(&ruleset, record, &played, &game);
+            self.levels.learn(&ruleset, &game, record.end);
             played
         });
         Ok(Ruling { ruleset, rated })
@@ -78,7 +78,7 @@ impl Fold {
     /// The weights of every ruleset, by ruleset and then by player (humans before bots).
     pub fn weights(&self) -> impl Iterator<Item = Weight<'_>> {
         let rulesets = self.levels.rulesets();
-        rulesets.flat_map(|(ruleset, standing)| standing.weights(ruleset))
+        rulesets.flat_map(|(ruleset, own)| own.weights(ruleset, self.digest.people()))
     }
 
     /// The weights of one ruleset by games on one level, by player. Empty where none was played.
@@ -88,7 +88,7 @@ impl Fold {
         level: Level,
     ) -> impl Iterator<Item = Weight<'a>> {
         let standing = self.levels.standing(ruleset, level).into_iter();
-        standing.flat_map(move |s| s.weights(ruleset))
+        standing.flat_map(move |s| s.weights(ruleset, self.digest.people()))
     }
 
     /// The best that is known of everyone for a ruleset, by player, with the level it comes from: their

@@ -6,9 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Played, Standing};
+use super::Standing;
 use crate::{
-    domain::{MatchRecord, Ruleset},
+    domain::{Ruleset, Timestamp},
     rating::{Game, Settings},
 };
 
@@ -76,42 +76,21 @@ impl Levels {
         levels.into_iter().find_map(|l| self.standing(ruleset, l))
     }
 
-    /// Learns from a game, on every level.
-    pub fn learn(
-        &mut self,
-        ruleset: &Ruleset,
-        record: &MatchRecord,
-        played: &[Played],
-        game: &Game,
-    ) {
+    /// Learns from a game that ended then, on every level.
+    pub fn learn(&mut self, ruleset: &Ruleset, game: &Game, end: Timestamp) {
         self.open(ruleset);
-        let adopt = |above: &Standing, below: &mut Standing| {
-            for (p, tally) in played.iter().zip(&game.tallies) {
-                let key = &record.participants[p.participant].key;
-                if !below.knows(key)
-                    && above.knows(key)
-                    && let Some(known) = above.system.strength(tally.player)
-                {
-                    below.system.adopt(tally.player, known);
-                }
-            }
-        };
         let mut game_type = self.types.get_mut(ruleset.game_type());
-        let own = self.rulesets.get_mut(ruleset);
         if let (Some(all), Some(game_type)) = (&self.all, &mut game_type) {
-            adopt(all, game_type);
+            adopt(game, all, game_type);
         }
-        if let Some(own) = own {
+        if let Some(own) = self.rulesets.get_mut(ruleset) {
             if let Some(above) = game_type.as_deref().or(self.all.as_ref()) {
-                adopt(above, own);
+                adopt(game, above, own);
             }
-            own.learn(record, played, game);
+            own.learn(game, end);
         }
-        if let Some(game_type) = game_type {
-            game_type.learn(record, played, game);
-        }
-        if let Some(all) = &mut self.all {
-            all.learn(record, played, game);
+        for above in game_type.into_iter().chain(&mut self.all) {
+            above.learn(game, end);
         }
     }
 
@@ -141,5 +120,18 @@ impl Levels {
         rulesets
             .chain(above)
             .for_each(|standing| standing.system.new_season(keep));
+    }
+}
+
+/// Tells a standing what the one above knows of those who are new to it.
+fn adopt(game: &Game, above: &Standing, below: &mut Standing) {
+    for tally in &game.tallies {
+        let player = tally.player;
+        if !below.knows(player)
+            && above.knows(player)
+            && let Some(known) = above.system.strength(player)
+        {
+            below.system.adopt(player, known);
+        }
     }
 }

@@ -21,6 +21,14 @@ impl Forecast {
         given.max(1e-9)
     }
 
+    /// The same match as the other side sees it.
+    fn mirrored(&self) -> Self {
+        Self {
+            chance: 1.0 - self.chance,
+            won: !self.won,
+        }
+    }
+
     /// −ln of the chance given to what happened.
     pub fn log_loss(&self) -> f64 {
         -libm::log(self.given())
@@ -59,14 +67,20 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Measures forecasts.
-    pub fn of(forecasts: &[Forecast]) -> Self {
+    /// Measures forecasts. Where sides mean nothing (`mirrored`), the bins hold each match as both
+    /// teams see it; otherwise the coin that chose between the two would be measured, too.
+    pub fn of(forecasts: &[Forecast], mirrored: bool) -> Self {
         let n = forecasts.len().max(1) as f64;
         let mean = |of: &dyn Fn(&Forecast) -> f64| forecasts.iter().map(of).sum::<f64>() / n;
-        let bins = bins(forecasts);
-        let error = bins
-            .iter()
-            .map(|b| f64::from(b.count) * (b.chance - b.frequency).abs());
+        let bins = if mirrored {
+            let both = forecasts.iter().flat_map(|f| [*f, f.mirrored()]);
+            bins(both)
+        } else {
+            bins(forecasts.iter().copied())
+        };
+        let binned: u32 = bins.iter().map(|b| b.count).sum();
+        let off = |b: &Bin| f64::from(b.count) * (b.chance - b.frequency).abs();
+        let off: f64 = bins.iter().map(off).sum();
         Self {
             matches: forecasts.len(),
             accuracy: mean(&|f| match f.given().total_cmp(&0.5) {
@@ -79,13 +93,13 @@ impl Metrics {
                 let missed = f.chance - f64::from(u8::from(f.won));
                 missed * missed
             }),
-            calibration_error: error.sum::<f64>() / n,
+            calibration_error: off / f64::from(binned.max(1)),
             bins,
         }
     }
 }
 
-fn bins(forecasts: &[Forecast]) -> [Bin; BINS] {
+fn bins(forecasts: impl Iterator<Item = Forecast>) -> [Bin; BINS] {
     let mut bins = [Bin::default(); BINS];
     for forecast in forecasts {
         // A float converts to an index by saturation, so nothing gets out of range.
@@ -114,7 +128,10 @@ mod tests {
 
     #[test]
     fn by_hand() {
-        let metrics = Metrics::of(&forecasts(&[(0.75, true), (0.75, false), (0.5, true)]));
+        let metrics = Metrics::of(
+            &forecasts(&[(0.75, true), (0.75, false), (0.5, true)]),
+            false,
+        );
         let ln = |x: f64| x.ln();
         assert_eq!(metrics.matches, 3);
         assert!((metrics.accuracy - 0.5).abs() < 1e-15);
@@ -126,9 +143,26 @@ mod tests {
     }
 
     #[test]
+    fn mirrored_bins_do_not_depend_on_who_is_named_first() {
+        let one = forecasts(&[(0.75, true), (0.25, true), (0.9, true)]);
+        let other = forecasts(&[(0.25, false), (0.25, true), (0.1, false)]);
+        let error = |f: &[Forecast]| Metrics::of(f, true).calibration_error;
+        assert!((error(&one) - error(&other)).abs() < 1e-15);
+        assert_eq!(
+            Metrics::of(&one, true)
+                .bins
+                .iter()
+                .map(|b| b.count)
+                .sum::<u32>(),
+            6
+        );
+        assert_ne!(error(&one), Metrics::of(&one, false).calibration_error);
+    }
+
+    #[test]
     fn the_sure_and_wrong_lose_much_but_not_all() {
-        let metrics = Metrics::of(&forecasts(&[(1.0, false), (0.0, true), (1.0, true)]));
+        let metrics = Metrics::of(&forecasts(&[(1.0, false), (0.0, true), (1.0, true)]), false);
         assert!(metrics.log_loss > 10.0 && metrics.log_loss.is_finite());
-        assert_eq!(Metrics::of(&[]), Metrics::default());
+        assert_eq!(Metrics::of(&[], false), Metrics::default());
     }
 }

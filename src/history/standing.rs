@@ -1,23 +1,19 @@
 //! One rating system's view of one ruleset (or of all of a game type): strengths as weights.
 
-use std::collections::BTreeMap;
-
-use super::{Played, Weight};
+use super::{Weight, digest::Person};
 use crate::{
-    domain::{MatchRecord, PlayerKey, Ruleset, Timestamp},
-    rating::{Game, Player, Scale, System},
+    domain::{Ruleset, Timestamp},
+    rating::{Game, Player, Roll, Scale, Strength, System},
 };
 
-/// A rating system, and who its dense numbers are.
+/// A rating system, and who has played.
 pub(super) struct Standing {
     pub system: Box<dyn System>,
-    players: BTreeMap<PlayerKey, Known>,
+    careers: Roll<Career>,
 }
 
 #[derive(Clone, Debug)]
-struct Known {
-    player: Player,
-    name: String,
+struct Career {
     games: u32,
     last_seen: Timestamp,
 }
@@ -26,7 +22,7 @@ impl Clone for Standing {
     fn clone(&self) -> Self {
         Self {
             system: self.system.boxed_clone(),
-            players: self.players.clone(),
+            careers: self.careers.clone(),
         }
     }
 }
@@ -82,53 +78,54 @@ impl Standing {
     pub fn new(system: Box<dyn System>) -> Self {
         Self {
             system,
-            players: BTreeMap::new(),
+            careers: Roll::default(),
         }
     }
 
-    /// Learns from a game: who took part by the record, what they did by the game.
-    pub fn learn(&mut self, record: &MatchRecord, played: &[Played], game: &Game) {
-        for (p, tally) in played.iter().zip(&game.tallies) {
-            let participant = &record.participants[p.participant];
-            let fresh = || Known {
-                player: tally.player,
-                name: String::new(),
+    /// Learns from a game that ended then.
+    pub fn learn(&mut self, game: &Game, end: Timestamp) {
+        for tally in &game.tallies {
+            let fresh = || Career {
                 games: 0,
-                last_seen: record.end,
+                last_seen: end,
             };
-            let known = self.players.entry(participant.key.clone());
-            let known = known.or_insert_with(fresh);
-            known.name.clone_from(&participant.name);
-            known.games += u32::from(p.counts);
-            known.last_seen = record.end;
+            let career = self.careers.enter(tally.player, fresh);
+            career.games += u32::from(tally.learns);
+            career.last_seen = end;
         }
         self.system.update(game);
     }
 
     /// Whether somebody has a rated game here.
-    pub fn knows(&self, key: &PlayerKey) -> bool {
-        self.players.get(key).is_some_and(|known| known.games > 0)
+    pub fn knows(&self, player: Player) -> bool {
+        self.careers.get(player).is_some_and(|c| c.games > 0)
     }
 
     /// Everyone with a rated game here, by key, as known under `ruleset`.
-    pub fn weights<'a>(&'a self, ruleset: &'a Ruleset) -> impl Iterator<Item = Weight<'a>> {
-        let rated = || {
-            let players = self.players.iter();
-            players.filter_map(|(key, known)| {
-                let strength = self.system.strength(known.player)?;
-                (known.games > 0).then_some((key, known, strength))
-            })
-        };
-        let ruler = Ruler::of(self.system.scale(), rated().map(|(_, _, s)| s.mean));
-        rated().map(move |(key, known, strength)| Weight {
+    pub fn weights<'a>(&self, ruleset: &'a Ruleset, people: &'a [Person]) -> Vec<Weight<'a>> {
+        let rated = self.careers.players().filter(|p| self.knows(*p));
+        let rated = rated.filter_map(|player| {
+            let strength = self.system.strength(player)?;
+            Some((
+                people.get(player.index())?,
+                self.careers.get(player)?,
+                strength,
+            ))
+        });
+        let rated: Vec<_> = rated.collect();
+        let ruler = Ruler::of(self.system.scale(), rated.iter().map(|(_, _, s)| s.mean));
+        let weight = |(person, career, strength): (&'a Person, &Career, Strength)| Weight {
             ruleset,
-            key,
-            name: &known.name,
+            key: &person.key,
+            name: &person.name,
             weight: ruler.weight(strength.mean),
             deviation: 50.0 * strength.deviation / ruler.unit.max(f64::MIN_POSITIVE),
-            games: known.games,
-            last_seen: known.last_seen,
-        })
+            games: career.games,
+            last_seen: career.last_seen,
+        };
+        let mut weights: Vec<Weight<'a>> = rated.into_iter().map(weight).collect();
+        weights.sort_by(|a, b| a.key.cmp(b.key));
+        weights
     }
 }
 

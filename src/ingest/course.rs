@@ -258,16 +258,26 @@ fn gather(tracks: Vec<Track>, teams: usize) -> (Vec<Participant>, Vec<Option<u32
     (participants, index)
 }
 
-/// Puts stays in time order, and makes one of those on the same team that touch or overlap.
+/// Puts stays in time order, and makes one of those on the same team that touch or overlap. Nobody is
+/// on two teams at once: where one identity seems to be, since somebody has borrowed it, who came
+/// first is believed.
 fn join(stays: &mut Vec<Presence>) {
     stays.sort_by_key(|stay| stay.span.from);
-    stays.dedup_by(|next, last| {
-        let one = next.team == last.team && next.span.from <= last.span.to;
-        if one {
-            last.span.to = last.span.to.max(next.span.to);
+    let mut joined: Vec<Presence> = Vec::with_capacity(stays.len());
+    for mut stay in stays.drain(..) {
+        match joined.last_mut() {
+            Some(last) if stay.span.from <= last.span.to && stay.team == last.team => {
+                last.span.to = last.span.to.max(stay.span.to);
+                continue;
+            }
+            Some(last) if stay.span.from < last.span.to => stay.span.from = last.span.to,
+            _ => {}
         }
-        one
-    });
+        if stay.span.from <= stay.span.to {
+            joined.push(stay);
+        }
+    }
+    *stays = joined;
 }
 
 #[cfg(test)]

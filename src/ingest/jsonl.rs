@@ -135,9 +135,9 @@ fn record(row: Row, start: Timestamp, server: String) -> Result<MatchRecord, &'s
         }
     }
     let outcome = match row.y {
-        y if y == 1.0 => Outcome::Won(0),
-        y if y == 0.0 => Outcome::Won(1),
-        y if y == 0.5 => Outcome::Draw,
+        1.0 => Outcome::Won(0),
+        0.0 => Outcome::Won(1),
+        0.5 => Outcome::Draw,
         _ => return Err("y is none of 1, 0.5 and 0"),
     };
     let millis = i64::try_from(MILLIS).unwrap_or(i64::MAX);

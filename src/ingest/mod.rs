@@ -101,7 +101,7 @@ impl fmt::Display for Skip {
 }
 
 /// Reads one log of one format, line by line.
-pub trait LogParser {
+pub trait LogParser: Send {
     /// Takes the next line, and appends what became certain by it.
     fn line(&mut self, line: Line<'_>, items: &mut Vec<Item>);
 

@@ -2,14 +2,27 @@
 
 use crate::domain::{Timestamp, decode};
 
-/// No name in a log is longer than this many bytes; of a longer one, only the beginning is taken.
-/// In UTF-8 it stays below what a record may hold, even where every byte becomes three.
+/// No name in a log is longer than this many bytes of UTF-8; of a longer one, only the beginning is
+/// taken.
 const MAX_NAME: usize = 256;
 
 /// A name as text, without the white space around it.
 pub(super) fn name(bytes: &[u8]) -> String {
-    let bytes = &bytes[..bytes.len().min(MAX_NAME)];
-    decode(bytes).trim().to_owned()
+    let text = decode(bytes);
+    let text = text.trim();
+    let end = text.floor_char_boundary(text.len().min(MAX_NAME));
+    text[..end].trim_end().to_owned()
+}
+
+/// The identity of a human whom nothing but a name is known of. A name that looks like the identity
+/// of somebody else is not taken for it.
+pub(super) fn weak_identity(name: &str) -> String {
+    let digits = name.len() >= 16 && name.bytes().all(|b| b.is_ascii_hexdigit());
+    if digits {
+        format!("name:{name}")
+    } else {
+        name.to_owned()
+    }
 }
 
 /// A number in decimal digits, with or without a minus, and what follows it.
@@ -114,6 +127,13 @@ mod tests {
     #[test]
     fn names_are_bounded() {
         assert_eq!(name(b"  Ren\xe9 "), "René");
-        assert!(name(&[0x80; 9_999]).len() <= 1_024);
+        assert_eq!(
+            name(&[0x80; 9_999]).len(),
+            255,
+            "three bytes each, and no half one"
+        );
+        assert_eq!(name("é".repeat(200).as_bytes()), "é".repeat(128));
+        assert_eq!(weak_identity("6091E25264DBF07E"), "name:6091E25264DBF07E");
+        assert_eq!(weak_identity("Deadbeef"), "Deadbeef");
     }
 }

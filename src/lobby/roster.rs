@@ -40,10 +40,10 @@ pub struct Update {
     pub party: Option<String>,
     /// The team they are on.
     pub team: Option<u8>,
-    /// The team they must be on.
-    pub pin: Option<u8>,
-    /// Those they would rather not be with; none leaves the list as it is.
-    pub avoid: Vec<String>,
+    /// The team they must be on, or that they may be on any.
+    pub pin: Option<Option<u8>>,
+    /// Those they would rather not be with, in place of those known.
+    pub avoid: Option<Vec<String>>,
 }
 
 /// Everyone in the running game. Humans and bots are looked for one by one: there are few.
@@ -133,12 +133,12 @@ impl Roster {
         let human = &mut self.humans[at];
         human.name = update.name.or(human.name.take());
         human.team = update.team.or(human.team);
-        human.pin = update.pin.or(human.pin);
+        human.pin = update.pin.unwrap_or(human.pin);
         if let Some(party) = update.party {
             human.party = Some(party).filter(|party| !party.is_empty());
         }
-        if !update.avoid.is_empty() {
-            human.avoid = update.avoid;
+        if let Some(avoid) = update.avoid {
+            human.avoid = avoid;
         }
         Ok(())
     }

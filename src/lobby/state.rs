@@ -194,7 +194,7 @@ impl Lobby {
     pub fn join(&mut self, id: &Ident, update: Update) -> Result<(), LobbyError> {
         let teams = self.teams;
         let game = self.game_mut()?;
-        for team in update.team.into_iter().chain(update.pin) {
+        for team in update.team.into_iter().chain(update.pin.flatten()) {
             exists(team, teams)?;
         }
         let before = game.roster.find(id).map(|human| human.team);

@@ -64,11 +64,7 @@ impl Balance {
     /// least as even as this.
     pub fn beside(self, sum: i64) -> (i64, i64) {
         let (least, most, sum) = (u128::from(self.least), u128::from(self.most), sum as u128);
-        let high = if least == 0 {
-            i64::MAX as u128
-        } else {
-            sum * most / least
-        };
+        let high = (sum * most).checked_div(least).unwrap_or(u128::MAX);
         (
             (sum * least).div_ceil(most) as i64,
             high.min(i64::MAX as u128) as i64,

@@ -23,14 +23,15 @@ const DECIMAL_TOTAL: f64 = (1u64 << 46) as f64;
 const SLACK: f64 = 8.0 * f64::EPSILON;
 
 impl Grid {
-    /// A grid on which `slots` weights as large as the largest of `weights` can be added.
-    pub fn fit(weights: &[f64], slots: usize) -> Self {
+    /// A grid on which `slots` weights as large as the largest of `weights` can be added, and on
+    /// which `products` of theirs are, too.
+    pub fn fit(weights: &[f64], products: &[f64], slots: usize) -> Self {
         let largest = weights.iter().copied().fold(0.0, f64::max);
         let slots = slots.max(1);
         let decimal = (0..=6).find(|&digits| {
             let scale = f64::from(10u32.pow(digits));
             largest * scale * (slots as f64) <= DECIMAL_TOTAL
-                && weights.iter().all(|w| {
+                && weights.iter().chain(products).all(|w| {
                     let scaled = w * scale;
                     (scaled - scaled.round()).abs() <= scaled * SLACK
                 })
@@ -69,7 +70,7 @@ mod tests {
 
     #[test]
     fn decimals_are_exact() {
-        let grid = Grid::fit(&[12.1, 0.2, 12.3, 50.0], 64);
+        let grid = Grid::fit(&[12.1, 0.2, 12.3, 50.0], &[], 64);
         assert_eq!(grid, Grid::Decimal(1));
         assert_eq!(grid.quanta(12.1) + grid.quanta(0.2), grid.quanta(12.3));
         assert_eq!(grid.value(123), 12.3);
@@ -78,7 +79,7 @@ mod tests {
     #[test]
     fn any_legal_weight_fits() {
         for largest in [f64::MAX, 1e300, 1.0 / 3.0, f64::MIN_POSITIVE, 5e-324, 0.0] {
-            let grid = Grid::fit(&[largest, largest / 3.0], 1 << 14);
+            let grid = Grid::fit(&[largest, largest / 3.0], &[], 1 << 14);
             let quanta = grid.quanta(largest);
             assert!((0..1 << 46).contains(&quanta), "{largest}: {quanta}");
             assert!(

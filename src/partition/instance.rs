@@ -1,12 +1,8 @@
 //! A problem made ready for the engines: atoms on a grid, in an order of their own.
 
-use super::{
-    Problem, Settings,
-    balance::Balance,
-    grid::Grid,
-    problem::Counts,
-    random::{self},
-};
+use std::cmp::Reverse;
+
+use super::{Problem, Settings, balance::Balance, grid::Grid, problem::Counts, random};
 
 /// What is placed as one: a solo human, or a whole party.
 #[derive(Clone, Debug)]
@@ -57,65 +53,50 @@ impl Instance {
     pub fn new(problem: &Problem, settings: &Settings, kept: &[bool], seed: u64) -> Self {
         let spec = problem.spec();
         let groups = groups(problem, kept);
-        let weight = |group: &Vec<usize>| -> f64 {
-            // A sum past the largest f64 is that: nothing can be told from it any more.
-            let sum: f64 = group.iter().map(|&h| spec.humans[h].weight).sum();
-            (sum * settings.multiplier(group.len())).min(f64::MAX)
-        };
-        let mut weights: Vec<f64> = spec.humans.iter().map(|human| human.weight).collect();
-        weights.push(spec.bots.weight);
-        weights.extend(groups.iter().filter(|group| group.len() > 1).map(weight));
-        let counts = problem.counts().clone();
-        let grid = Grid::fit(&weights, counts.teams * counts.largest_size());
-
-        let bot = grid.quanta(spec.bots.weight);
-        let atom = |members: Vec<usize>| Atom {
-            lift: grid.quanta(weight(&members)) - members.len() as i64 * bot,
-            size: members.len(),
-            team: members
-                .iter()
-                .find_map(|&h| spec.humans[h].pin)
-                .map(|team| team as u8),
-            members,
-        };
-        let mut atoms: Vec<Atom> = groups.into_iter().map(atom).collect();
-        let chance = |atom: &Atom| {
-            let of = |&h: &usize| random::hash(seed, spec.humans[h].key.bytes());
-            atom.members.iter().map(of).min()
-        };
-        let first_key = |atom: &Atom| atom.members.iter().map(|&h| &spec.humans[h].key).min();
-        atoms.sort_by_cached_key(|atom| {
-            (
-                std::cmp::Reverse(atom.lift),
-                atom.size,
-                chance(atom),
-                first_key(atom).cloned(),
-            )
-        });
-        let pinned = |team: u8| atoms.iter().any(|atom| atom.team == Some(team));
-        let free_labels: Vec<u8> = (0..spec.teams as u8)
-            .filter(|&team| !pinned(team))
-            .collect();
-        // While no team differs from another, the first atom is on the first team, and the
-        // mirrored half of the combinations is left out.
-        if free_labels.len() == spec.teams
-            && let Some(first) = atoms.first_mut()
-        {
-            first.team = Some(0);
-        }
-        let weights = spec
-            .humans
-            .iter()
+        let grid = grid(problem, settings, &groups);
+        let weights: Vec<i64> = (spec.humans.iter())
             .map(|human| grid.quanta(human.weight))
             .collect();
-        Self {
+        let bot = grid.quanta(spec.bots.weight);
+        let atom = |members: Vec<usize>| {
+            let sum: i64 = members.iter().map(|&human| weights[human]).sum();
+            let weight = match settings.multiplier(members.len()) {
+                1.0 => sum,
+                multiplier => (sum as f64 * multiplier).round() as i64,
+            };
+            let pin = members.iter().find_map(|&human| spec.humans[human].pin);
+            Atom {
+                lift: weight - members.len() as i64 * bot,
+                size: members.len(),
+                team: pin.map(|team| team as u8),
+                members,
+            }
+        };
+        let mut atoms: Vec<Atom> = groups.into_iter().map(atom).collect();
+        atoms.sort_by_cached_key(|atom| {
+            let chance = chance(problem, &atom.members, seed);
+            (Reverse(atom.lift), atom.size, chance)
+        });
+        let mut instance = Self {
             atoms,
-            counts,
+            counts: problem.counts().clone(),
             grid,
             bot,
             weights,
-            free_labels,
+            free_labels: Vec::new(),
+        };
+        let free = (0u8..).zip(instance.interchangeable());
+        instance.free_labels = free
+            .filter_map(|(team, free)| free.then_some(team))
+            .collect();
+        // While no team differs from another, the first atom is on the first team, and the
+        // mirrored half of the combinations is left out.
+        if instance.symmetric()
+            && let Some(first) = instance.atoms.first_mut()
+        {
+            first.team = Some(0);
         }
+        instance
     }
 
     /// How even a split is, or `None` when its counts are illegal. O(atoms).
@@ -179,7 +160,7 @@ impl Instance {
         Tally { sums, humans, size }
     }
 
-    /// Teams that no split tells apart: those without an atom that must be on them.
+    /// Whether each team is like any other such team: none of the atoms must be on it.
     pub fn interchangeable(&self) -> Vec<bool> {
         let mut free = vec![true; self.counts.teams];
         for team in self.atoms.iter().filter_map(|atom| atom.team) {
@@ -220,4 +201,32 @@ fn groups(problem: &Problem, kept: &[bool]) -> Vec<Vec<usize>> {
             .map(|human| vec![human]),
     );
     groups
+}
+
+/// A grid for the weights of everybody, and for those of parties that weigh more than their members.
+fn grid(problem: &Problem, settings: &Settings, groups: &[Vec<usize>]) -> Grid {
+    let (spec, counts) = (problem.spec(), problem.counts());
+    let mut weights: Vec<f64> = spec.humans.iter().map(|human| human.weight).collect();
+    weights.push(spec.bots.weight);
+    let (mut products, mut most) = (Vec::new(), 1.0f64);
+    for group in groups {
+        let multiplier = settings.multiplier(group.len());
+        if multiplier > 1.0 {
+            let sum: f64 = group.iter().map(|&human| spec.humans[human].weight).sum();
+            products.push(sum * multiplier);
+            most = most.max(multiplier);
+        }
+    }
+    // The most is 10, by the settings' range.
+    let slots = counts.teams * counts.largest_size() * most.ceil() as usize;
+    Grid::fit(&weights, &products, slots)
+}
+
+/// What orders groups of humans that are alike: chance by the seed, and their keys if need be.
+pub(super) fn chance(problem: &Problem, members: &[usize], seed: u64) -> Option<(u64, String)> {
+    let keys = members
+        .iter()
+        .map(|&human| &problem.spec().humans[human].key);
+    keys.map(|key| (random::hash(seed, key.bytes()), key.clone()))
+        .min()
 }

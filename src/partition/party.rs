@@ -5,8 +5,7 @@ use super::{
     balance::Balance,
     clock::Clock,
     engine::{self, Answer, Order},
-    instance::Instance,
-    random,
+    instance::{Instance, chance},
 };
 
 /// Which parties are kept, and the splits that keep them.
@@ -20,7 +19,8 @@ pub(super) struct Choice {
 }
 
 /// Keeps all parties while that costs no more ratio than the budget; past it, gives up the one
-/// whose loss helps most, and tries again.
+/// whose loss helps most, and tries again. At most parties² / 2 runs for one candidate beside
+/// those for all.
 ///
 /// # Errors
 /// When the engine that was asked for can't do it.
@@ -30,42 +30,33 @@ pub(super) fn choose(
     seed: u64,
     clock: &mut Clock,
 ) -> Result<Choice, ProblemError> {
-    let run = |kept: &[bool], keep: usize, clock: &mut Clock| {
-        let instance = Instance::new(problem, settings, kept, seed);
-        let order = Order {
-            keep,
-            seed,
-            engine: settings.engine,
-            memory: settings.memory,
-        };
-        let answer = engine::solve(&instance, order, clock)?;
-        Ok((instance, answer))
-    };
     let parties = &problem.spec().parties;
+    let mut trial = Trial {
+        problem,
+        settings,
+        seed,
+        clock,
+    };
     let mut kept: Vec<bool> = parties.iter().map(|party| party.len() > 1).collect();
     let mut given_up = Vec::new();
     let mut without = None;
     loop {
-        let (instance, answer) = run(&kept, settings.top, clock)?;
-        let ratio = best(&answer).map_or(f64::NEG_INFINITY, Balance::ratio);
-        let nothing_to_give = !kept.contains(&true);
-        if nothing_to_give || ratio >= 1.0 - settings.party_budget {
-            return Ok(Choice {
-                instance,
-                answer,
-                given_up,
-                without,
-            });
-        }
-        let free = match without {
-            Some(free) => free,
-            None => {
-                let (_, answer) = run(&vec![false; kept.len()], 1, clock)?;
-                best(&answer).map_or(0.0, Balance::ratio)
+        let (instance, answer) = trial.run(&kept, settings.top)?;
+        let best = best(&answer).map(Balance::ratio);
+        let affordable = match best {
+            _ if !kept.contains(&true) => true,
+            None => false,
+            Some(ratio) if ratio >= 1.0 - settings.party_budget || trial.clock.over() => true,
+            Some(ratio) => {
+                let free = match without {
+                    Some(free) => free,
+                    None => trial.ratio_without(kept.len())?,
+                };
+                without = Some(free);
+                ratio >= free - settings.party_budget
             }
         };
-        without = Some(free);
-        if ratio >= free - settings.party_budget {
+        if affordable {
             return Ok(Choice {
                 instance,
                 answer,
@@ -73,29 +64,66 @@ pub(super) fn choose(
                 without,
             });
         }
+        let party = trial.least_worth(&kept)?;
+        kept[party] = false;
+        given_up.push(party);
+    }
+}
+
+/// What is tried, again and again.
+struct Trial<'a, 'c> {
+    problem: &'a Problem,
+    settings: &'a Settings,
+    seed: u64,
+    clock: &'a mut Clock<'c>,
+}
+
+impl Trial<'_, '_> {
+    /// The best splits with the parties `kept`.
+    fn run(&mut self, kept: &[bool], keep: usize) -> Result<(Instance, Answer), ProblemError> {
+        let instance = Instance::new(self.problem, self.settings, kept, self.seed);
+        let Settings { engine, memory, .. } = *self.settings;
+        let order = Order {
+            keep,
+            seed: self.seed,
+            engine,
+            memory,
+        };
+        let answer = engine::solve(&instance, order, self.clock)?;
+        Ok((instance, answer))
+    }
+
+    /// The best ratio when none of the `parties` is kept.
+    fn ratio_without(&mut self, parties: usize) -> Result<f64, ProblemError> {
+        let (_, answer) = self.run(&vec![false; parties], 1)?;
+        Ok(best(&answer).map_or(0.0, Balance::ratio))
+    }
+
+    /// Of the parties `kept`, of which there are some, the one whose loss helps most: by the
+    /// balance then, or without the time for trying by its size.
+    fn least_worth(&mut self, kept: &[bool]) -> Result<usize, ProblemError> {
+        let parties = &self.problem.spec().parties;
         let mut options = Vec::new();
         for party in (0..kept.len()).filter(|&party| kept[party]) {
-            let mut fewer = kept.clone();
-            fewer[party] = false;
-            let (_, answer) = run(&fewer, 1, clock)?;
-            options.push((best(&answer), chance(problem, party, seed), party));
+            let balance = if self.clock.over() {
+                None
+            } else {
+                let mut fewer = kept.to_vec();
+                fewer[party] = false;
+                best(&self.run(&fewer, 1)?.1)
+            };
+            let members = &parties[party];
+            options.push((
+                balance,
+                members.len(),
+                chance(self.problem, members, self.seed),
+                party,
+            ));
         }
-        if let Some((_, _, party)) = options.into_iter().max() {
-            kept[party] = false;
-            given_up.push(party);
-        }
+        Ok(options.into_iter().max().map_or(0, |(.., party)| party))
     }
 }
 
 fn best(answer: &Answer) -> Option<Balance> {
     answer.splits.first().map(|(balance, _)| *balance)
-}
-
-/// A number that orders parties whatever the caller's order.
-fn chance(problem: &Problem, party: usize, seed: u64) -> Option<u64> {
-    let humans = &problem.spec().humans;
-    problem.spec().parties[party]
-        .iter()
-        .map(|&h| random::hash(seed, humans[h].key.bytes()))
-        .min()
 }

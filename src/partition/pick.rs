@@ -41,7 +41,7 @@ impl Candidate {
     }
 
     /// The quality's logarithm, which tells even those apart whose quality rounds to 0.
-    fn log_quality(&self) -> f64 {
+    pub(super) fn log_quality(&self) -> f64 {
         libm::log(self.ratio) - self.cost
     }
 }

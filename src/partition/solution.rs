@@ -52,11 +52,7 @@ impl Solution {
             .enumerate()
             .filter(|&(index, _)| index != picked);
         let runner_up = others
-            .max_by(|(_, a), (_, b)| {
-                a.chance
-                    .total_cmp(&b.chance)
-                    .then(b.cost.total_cmp(&a.cost))
-            })
+            .max_by(|(_, a), (_, b)| a.log_quality().total_cmp(&b.log_quality()))
             .map(|(_, candidate)| candidate.clone());
         let keys = |&party: &usize| {
             let members = problem.spec().parties[party].iter();

@@ -37,7 +37,7 @@ impl Framer {
     /// `None` when more bytes are needed. A last line without an end is never given: half a
     /// command is not a command.
     pub fn next_line(&mut self, buffer: &mut BytesMut) -> Option<Line> {
-        let newline = buffer[self.scanned..].iter().position(|&b| b == b'\n');
+        let newline = memchr::memchr(b'\n', &buffer[self.scanned..]);
         let Some(end) = newline.map(|at| self.scanned + at) else {
             self.scanned = buffer.len();
             self.drop_what_is_too_long(buffer);

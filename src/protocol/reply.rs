@@ -243,7 +243,6 @@ fn text(out: &mut BytesMut, text_of: std::fmt::Arguments<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bytes::Bytes;
 
     fn bytes(reply: &Reply) -> Vec<u8> {
         let mut out = BytesMut::new();
@@ -253,7 +252,7 @@ mod tests {
 
     #[test]
     fn the_very_bytes_come_back() {
-        let id = Ident::new(Bytes::from_static(b"Ren\xe9"), b"Ren\xe9");
+        let id = Ident::new(b"Ren\xe9", b"Ren\xe9");
         assert_eq!(
             bytes(&Reply::Player(id.clone(), Some(50.0))),
             b"PLAYER Ren\xe9 50.000\n"
@@ -283,7 +282,7 @@ mod tests {
 
     #[test]
     fn decisions_in_a_running_game() {
-        let id = Ident::new(Bytes::from_static(b"\"a b\""), b"a b");
+        let id = Ident::new(b"\"a b\"", b"a b");
         let say = |reply: &Reply| String::from_utf8(bytes(reply)).unwrap();
         assert_eq!(
             say(&Reply::Place(id.clone(), 1, 0.987_654_321)),

@@ -6,7 +6,7 @@ use super::{
     Code, Refusal,
     words::{Words, bad, decimal, number},
 };
-use crate::domain::{Ident, MAX_TEAMS};
+use crate::domain::{Ident, MAX_TEAMS, Secret};
 
 /// The largest number of players a command may speak of; far above any game.
 const MAX_PLAYERS: u64 = 1_024;
@@ -35,7 +35,7 @@ pub enum Request {
         /// Who is there.
         server: Ident,
         /// What proves it.
-        token: Option<Ident>,
+        token: Option<Secret>,
         /// Go on with the game that this server's last connection broke off.
         resume: bool,
     },
@@ -156,10 +156,11 @@ pub struct Join {
     pub party: Option<Ident>,
     /// The team they are on.
     pub team: Option<u8>,
-    /// The team they must be on.
-    pub pin: Option<u8>,
-    /// Those they would rather not be with.
-    pub avoid: Vec<Ident>,
+    /// The team they must be on; none of them (`pin=`) lets them go.
+    pub pin: Option<Option<u8>>,
+    /// Those they would rather not be with, in place of those named before; an empty one among them
+    /// (`avoid=`) is nobody.
+    pub avoid: Option<Vec<Ident>>,
 }
 
 impl Request {
@@ -230,7 +231,7 @@ fn hello(words: &mut Words) -> Result<Request, Refusal> {
     let (mut token, mut resume) = (None, None);
     // Only this one option is known here, so that a token may hold a `=`.
     if !words.is_empty() && !words.has_option("resume") {
-        token = Some(words.word("the token")?);
+        token = Some(Secret::of(words.word("the token")?.text()));
     }
     while let Some((key, value)) = words.option()? {
         let fresh = match key.as_str() {
@@ -272,16 +273,18 @@ fn join(words: &mut Words) -> Result<Join, Refusal> {
         party: None,
         team: None,
         pin: None,
-        avoid: Vec::new(),
+        avoid: None,
     };
     while let Some((key, value)) = words.option()? {
         let fresh = match key.as_str() {
             "name" => join.name.replace(value).is_none(),
             "party" => join.party.replace(value).is_none(),
             "team" => join.team.replace(team_number(&value)?).is_none(),
-            "pin" => join.pin.replace(team_number(&value)?).is_none(),
+            "pin" if value.text().is_empty() => join.pin.replace(None).is_none(),
+            "pin" => join.pin.replace(Some(team_number(&value)?)).is_none(),
             "avoid" => {
-                join.avoid.push(value);
+                let avoid = join.avoid.get_or_insert_default();
+                avoid.extend(Some(value).filter(|id| !id.text().is_empty()));
                 true
             }
             _ => return Err(bad(format!("unknown option {key}"))),

@@ -69,7 +69,7 @@ impl Words {
             .to_ascii_lowercase();
         let (token, content) = self.token(equals + 1)?;
         self.skip_blanks();
-        Ok(Some((key, Ident::new(token.slice(equals + 1..), &content))))
+        Ok(Some((key, Ident::new(&token[equals + 1..], &content))))
     }
 
     /// Whether `key=` comes next, unquoted and in any case.
@@ -158,7 +158,7 @@ fn named(raw: Bytes, content: &[u8], what: &str) -> Result<Ident, Refusal> {
     if content.trim_ascii().is_empty() {
         return Err(bad(format!("{what} is empty")));
     }
-    Ok(Ident::new(raw, content))
+    Ok(Ident::new(&raw, content))
 }
 
 /// A `"…"` with `\"` and `\\` inside.

@@ -79,8 +79,8 @@ struct Course<'a> {
     record: &'a MatchRecord,
     /// Per team: untold points per millisecond.
     rate: Vec<f64>,
-    /// Per event, and behind the last: what each team had been told to score before it.
-    before: Vec<Vec<f64>>,
+    /// Per event, and behind the last: what each team had been told to score before it. Row after row.
+    before: Vec<f64>,
 }
 
 impl<'a> Course<'a> {
@@ -102,12 +102,13 @@ impl<'a> Course<'a> {
             }
         });
         let scale: Vec<f64> = scale.collect();
-        let mut before = vec![vec![0.0; scores.len()]];
+        let mut before = vec![0.0; scores.len()];
         for event in &record.events {
+            let last = before.len() - scores.len();
+            before.extend_from_within(last..);
             let team = usize::from(event.team);
-            let mut sums = before[before.len() - 1].clone();
-            sums[team] += event.points * scale[team];
-            before.push(sums);
+            let sum = last + scores.len() + team;
+            before[sum] += event.points * scale[team];
         }
         Self {
             record,
@@ -126,7 +127,8 @@ impl<'a> Course<'a> {
             let after = |at| at < stay.span.to || (at == end && stay.span.to == end);
             let behind = events.partition_point(|e| after(e.at)).max(first);
             for (team, rate) in self.rate.iter().enumerate() {
-                let told = self.before[behind][team] - self.before[first][team];
+                let before = |event: usize| self.before[event * self.rate.len() + team];
+                let told = before(behind) - before(first);
                 let side = if team == usize::from(stay.team) {
                     &mut sum.scored
                 } else {
@@ -154,17 +156,16 @@ fn final_scores(record: &MatchRecord) -> Vec<f64> {
     scores
 }
 
-/// The weight of a player whose last games, newest first, went like this. 0 to 100.
-pub fn weight(newest_first: impl Iterator<Item = Points>, settings: &Settings) -> f64 {
+/// The weight of a player whose last games, newest first, went like this, and count this much. 0 to 100.
+fn weight<'a>(newest_first: impl Iterator<Item = &'a Points>, recency: &[f64], prior: f64) -> f64 {
     let mut sum = Points::default();
-    for (ago, points) in newest_first.take(settings.window).enumerate() {
-        let recency = libm::exp2(-(ago as f64) / settings.half_life);
+    for (points, recency) in newest_first.zip(recency) {
         sum.scored += recency * points.scored;
         sum.conceded += recency * points.conceded;
     }
-    let all = sum.scored + sum.conceded + settings.prior;
+    let all = sum.scored + sum.conceded + prior;
     if all > 0.0 {
-        (100.0 * (sum.scored + settings.prior / 2.0) / all).clamp(0.0, 100.0)
+        (100.0 * (sum.scored + prior / 2.0) / all).clamp(0.0, 100.0)
     } else {
         50.0 // no prior and no points: nothing is known
     }
@@ -176,6 +177,8 @@ pub struct PresenceSystem {
     settings: Settings,
     /// Newest first, at most `window` of them.
     games: Roll<VecDeque<Points>>,
+    /// What a game counts, by games ago; as long as the longest history.
+    recency: Vec<f64>,
     slope: Slope,
 }
 
@@ -185,13 +188,14 @@ impl PresenceSystem {
         Self {
             settings,
             games: Roll::default(),
+            recency: Vec::new(),
             slope: Slope::default(),
         }
     }
 
     fn weight(&self, player: Player) -> Option<f64> {
         let games = self.games.get(player)?;
-        Some(weight(games.iter().copied(), &self.settings))
+        Some(weight(games.iter(), &self.recency, self.settings.prior))
     }
 }
 
@@ -212,6 +216,10 @@ impl System for PresenceSystem {
                 conceded: tally.conceded,
             });
             games.truncate(self.settings.window);
+            for ago in self.recency.len()..games.len() {
+                let half_lives = ago as f64 / self.settings.half_life;
+                self.recency.push(libm::exp2(-half_lives));
+            }
         }
     }
 
@@ -382,20 +390,26 @@ mod tests {
 
     #[test]
     fn the_weight_by_hand() {
-        let settings = Settings {
+        let mut system = PresenceSystem::new(Settings {
             window: 2,
             half_life: 1.0,
             prior: 4.0,
-        };
-        let games = [(3.0, 0.0), (0.0, 2.0), (0.0, 100.0)];
-        let games = games.map(|(scored, conceded)| Points { scored, conceded });
-        // F = 3, A = 2/2, and the third game is out of the window: 100 · (3 + 2) / (3 + 1 + 4).
-        assert_eq!(weight(games.into_iter(), &settings), 62.5);
-        assert_eq!(weight([].into_iter(), &settings), 50.0);
-        let no_prior = Settings {
-            prior: 0.0,
-            ..settings
-        };
-        assert_eq!(weight([].into_iter(), &no_prior), 50.0);
+        });
+        assert_eq!(system.weight(Player(0)), None);
+        for (scored, conceded) in [(0.0, 100.0), (0.0, 2.0), (3.0, 0.0)] {
+            let mut game = Game::default();
+            game.tallies.push(crate::rating::Tally {
+                player: Player(0),
+                scored,
+                conceded,
+                points: None,
+                learns: true,
+            });
+            system.update(&game);
+        }
+        // F = 3, A = 2/2, and the first game is out of the window: 100 · (3 + 2) / (3 + 1 + 4).
+        assert_eq!(system.weight(Player(0)), Some(62.5));
+        assert_eq!(weight([].iter(), &[], 4.0), 50.0);
+        assert_eq!(weight([].iter(), &[], 0.0), 50.0);
     }
 }

@@ -38,6 +38,16 @@ impl<T> Roll<T> {
         self.0[index].get_or_insert_with(first)
     }
 
+    /// Writes what is known of a player.
+    pub fn set(&mut self, player: Player, known: T) {
+        match self.0.get_mut(player.index()) {
+            Some(place) => *place = Some(known),
+            None => {
+                self.enter(player, || known);
+            }
+        }
+    }
+
     /// Forgets a player.
     pub fn remove(&mut self, player: Player) -> Option<T> {
         self.0.get_mut(player.index())?.take()

@@ -8,7 +8,7 @@
 use std::cmp::Ordering;
 
 use super::normal::{self, Moments};
-use super::{Game, Player, Roll, Scale, Seat, Strength, System};
+use super::{Game, Player, Scale, Seat, Strength, System};
 
 /// The settings of the paper, for a mean of 25.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,9 +41,14 @@ impl Default for Settings {
 #[derive(Clone, Debug)]
 pub struct TrueSkill {
     settings: Settings,
+    /// β² and the square of the drift.
+    noise: f64,
+    drift: f64,
     /// Φ⁻¹((1 + ties)/2)·β: the tie margin is this times √(number of players).
     margin: f64,
-    players: Roll<Gaussian>,
+    newcomer: Rated,
+    /// By player number; a newcomer where nobody was rated yet, so that reading needs no question.
+    players: Vec<Rated>,
 }
 
 /// Mean and variance.
@@ -53,61 +58,74 @@ struct Gaussian {
     variance: f64,
 }
 
+/// A player's mean and variance.
+#[derive(Clone, Copy, Debug)]
+struct Rated {
+    mean: f64,
+    variance: f64,
+    seen: bool,
+}
+
+impl Rated {
+    fn strength(&self) -> Strength {
+        Strength {
+            mean: self.mean,
+            deviation: libm::sqrt(self.variance),
+        }
+    }
+}
+
 impl TrueSkill {
     /// Nobody known yet.
     pub fn new(settings: Settings) -> Self {
         Self {
             settings,
+            noise: settings.beta * settings.beta,
+            drift: settings.drift * settings.drift,
             margin: normal::quantile(0.5 + 0.5 * settings.ties) * settings.beta,
-            players: Roll::default(),
+            newcomer: Rated {
+                mean: settings.mean,
+                variance: settings.deviation * settings.deviation,
+                seen: false,
+            },
+            players: Vec::new(),
         }
     }
 
-    fn newcomer(&self) -> Strength {
-        Strength {
-            mean: self.settings.mean,
-            deviation: self.settings.deviation,
-        }
+    fn known(&self, player: Player) -> &Rated {
+        self.players.get(player.index()).unwrap_or(&self.newcomer)
     }
 
-    /// What is believed of a player before the next game, drift included.
-    fn before(&self, player: Player) -> Gaussian {
-        let fresh = Gaussian {
-            mean: self.settings.mean,
-            variance: self.settings.deviation * self.settings.deviation,
-        };
-        let known = *self.players.get(player).unwrap_or(&fresh);
-        Gaussian {
-            mean: known.mean,
-            variance: known.variance + self.settings.drift * self.settings.drift,
+    fn enter(&mut self, player: Player) -> &mut Rated {
+        let index = player.index();
+        if index >= self.players.len() {
+            self.players.resize(index + 1, self.newcomer);
         }
+        &mut self.players[index]
     }
 
     /// A team's performance.
+    #[inline]
     fn team(&self, seats: &[Seat]) -> Gaussian {
-        let noise = self.settings.beta * self.settings.beta;
-        let mut team = Gaussian {
-            mean: 0.0,
-            variance: 0.0,
-        };
+        let noise = self.noise + self.drift; // drift comes before the game
+        let (mut mean, mut variance) = (0.0, 0.0);
         for seat in seats {
-            let player = self.before(seat.player);
-            team.mean += seat.share * player.mean;
-            team.variance += seat.share * seat.share * (player.variance + noise);
+            let player = self.known(seat.player);
+            mean += seat.share * player.mean;
+            variance += seat.share * seat.share * (player.variance + noise);
         }
-        team
+        Gaussian { mean, variance }
     }
 
     /// How likely two teams are to tie, relative to two that are surely equal: 0 to 1, the paper's
     /// measure of how good a match would be.
     pub fn quality(&self, game: &Game) -> f64 {
-        let noise = self.settings.beta * self.settings.beta;
         let (mut difference, mut noises, mut variance) = (0.0, 0.0, 0.0);
         for seat in game.team(0).iter().chain(game.team(1)) {
             let sign = if seat.team == 0 { 1.0 } else { -1.0 };
-            let player = self.strength(seat.player).unwrap_or(self.newcomer());
+            let player = self.known(seat.player).strength();
             difference += sign * seat.share * player.mean;
-            noises += seat.share * seat.share * noise;
+            noises += seat.share * seat.share * self.noise;
             variance += seat.share * seat.share * player.variance();
         }
         let all = noises + variance;
@@ -117,14 +135,14 @@ impl TrueSkill {
     /// Changes everyone on a team whose performance, of standard deviation `c`, moved by `v` of it and
     /// lost `w` of its variance.
     fn learn(&mut self, seats: &[Seat], c: f64, moments: Moments) {
+        let (inverse, drift) = (1.0 / c, self.drift);
         for seat in seats.iter().filter(|s| s.learns) {
-            let before = self.before(seat.player);
-            let gain = seat.share * before.variance / c;
-            let after = Gaussian {
-                mean: before.mean + gain * moments.v,
-                variance: before.variance - gain * gain * moments.w,
-            };
-            *self.players.enter(seat.player, || after) = after;
+            let player = self.enter(seat.player);
+            let before = player.variance + drift;
+            let gain = seat.share * before * inverse;
+            player.mean += gain * moments.v;
+            player.variance = before - gain * gain * moments.w;
+            player.seen = true;
         }
     }
 
@@ -289,10 +307,8 @@ impl System for TrueSkill {
     }
 
     fn strength(&self, player: Player) -> Option<Strength> {
-        self.players.get(player).map(|g| Strength {
-            mean: g.mean,
-            deviation: libm::sqrt(g.variance),
-        })
+        let known = self.known(player);
+        known.seen.then(|| known.strength())
     }
 
     fn scale(&self) -> Scale {
@@ -303,21 +319,18 @@ impl System for TrueSkill {
     }
 
     fn adopt(&mut self, player: Player, known: Strength) {
-        self.players.enter(player, || Gaussian {
+        *self.enter(player) = Rated {
             mean: known.mean,
             variance: known.variance(),
-        });
+            seen: true,
+        };
     }
 
     fn new_season(&mut self, keep: f64) {
-        let newcomer = self.newcomer();
-        for g in self.players.values_mut() {
-            let known = Strength {
-                mean: g.mean,
-                deviation: libm::sqrt(g.variance),
-            };
-            let later = known.faded(keep, newcomer);
-            (g.mean, g.variance) = (later.mean, later.variance());
+        let newcomer = self.newcomer.strength();
+        for player in self.players.iter_mut().filter(|p| p.seen) {
+            let later = player.strength().faded(keep, newcomer);
+            (player.mean, player.variance) = (later.mean, later.variance());
         }
     }
 

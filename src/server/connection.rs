@@ -1,6 +1,6 @@
 //! One connection: bytes in, lines through the session, bytes out, under its limits.
 
-use std::{io, sync::Arc};
+use std::{io, sync::Arc, time::Duration};
 
 use bytes::BytesMut;
 use tokio::{
@@ -19,6 +19,10 @@ use crate::{
 const READ: usize = 8 * 1024;
 /// Replies that may gather before they are sent although more commands wait.
 const WRITE: usize = 64 * 1024;
+
+/// How long, and how many bytes, a peer is still listened to after the last reply.
+const LEAVE: Duration = Duration::from_millis(500);
+const LEAVE_BYTES: usize = 64 * 1024;
 
 /// Why a connection ended.
 #[derive(Debug)]
@@ -57,6 +61,7 @@ pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     // Whatever the reason, replies owed are sent; a peer that has gone does not mind.
     let _ = connection.flush().await;
     let _ = timeout(limits.write, connection.stream.shutdown()).await;
+    connection.take_leave().await;
     ended
 }
 
@@ -86,8 +91,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 if let Next::Close(ended) = self.line(line).await {
                     return ended;
                 }
-                self.patience = Instant::now() + self.limits.idle;
+                // Who has to introduce themselves gets no more time for talking about else.
+                if !self.session.must_say_hello() {
+                    self.patience = Instant::now() + self.limits.idle;
+                }
                 self.inside_line = false;
+                if stop.is_cancelled() {
+                    return Ended::ByShutdown;
+                }
                 if self.output.len() >= WRITE
                     && let Err(ended) = self.flush().await
                 {
@@ -111,6 +122,22 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 Err(_) => return Ended::TimedOut,
             }
         }
+    }
+
+    /// Takes what the peer had already sent, for a moment: a connection closed with unread input is
+    /// reset, and the peer may then lose the last replies.
+    async fn take_leave(&mut self) {
+        let mut left = LEAVE_BYTES;
+        let rest = async {
+            while left > 0 {
+                self.input.clear();
+                match self.stream.read_buf(&mut self.input).await {
+                    Ok(read @ 1..) => left = left.saturating_sub(read),
+                    _ => break,
+                }
+            }
+        };
+        let _ = timeout(LEAVE, rest).await;
     }
 
     /// A line that has begun must end soon, however its bytes trickle in.

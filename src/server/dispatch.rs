@@ -66,7 +66,7 @@ async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>
                 party: party.map(|party| party.text().to_owned()),
                 team,
                 pin,
-                avoid: avoid.iter().map(|id| id.text().to_owned()).collect(),
+                avoid: avoid.map(|ids| ids.iter().map(|id| id.text().to_owned()).collect()),
             };
             silent(session.join(&id, update))
         }

@@ -115,7 +115,7 @@ impl Door {
 
     /// Says why, in the background and only for a moment: there is no room for those who are slow.
     fn turn_away(&self, mut stream: TcpStream) {
-        tracing::warn!("too many connections, one turned away");
+        tracing::debug!("too many connections, one turned away");
         let text = "too many connections".to_owned();
         let mut bytes = BytesMut::new();
         Reply::Error(Refusal {

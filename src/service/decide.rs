@@ -1,15 +1,12 @@
 //! Choosing teams: off the async threads, on as many cores as there are, and in time.
 
-use std::{
-    collections::BTreeMap,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
-use super::{Service, ServiceError, View};
+use super::{Service, ServiceError};
 use crate::{
     domain::Ident,
-    lobby::{Human, Lobby},
-    partition::{self, Bots, Problem, ProblemError, ProblemSpec},
+    lobby::Limits,
+    partition::{self, Problem, ProblemError},
 };
 
 /// What an admin decides about choosing teams.
@@ -17,10 +14,8 @@ use crate::{
 pub struct BalanceSettings {
     /// How many candidates, and how one is picked.
     pub partition: partition::Settings,
-    /// The largest share of the humans on one team.
-    pub max_share: f64,
-    /// The largest difference of human counts, `None` for any.
-    pub max_difference: Option<usize>,
+    /// How uneven in numbers teams may be.
+    pub limits: Limits,
     /// What somebody unknown weighs.
     pub default_weight: f64,
     /// What a bot weighs where no bot is known.
@@ -79,60 +74,4 @@ impl From<ProblemError> for ServiceError {
     fn from(error: ProblemError) -> Self {
         ServiceError::BadArgument(error.to_string())
     }
-}
-
-/// The lobby as a problem: everybody with the weight they have in this game.
-pub(super) fn problem(
-    lobby: &Lobby,
-    weights: &View<'_>,
-    mean_bot: f64,
-    settings: &BalanceSettings,
-) -> Result<Problem, ServiceError> {
-    let roster = lobby.game()?.roster.humans();
-    let index: BTreeMap<&str, usize> = roster
-        .iter()
-        .enumerate()
-        .map(|(at, human)| (human.id.text(), at))
-        .collect();
-    let human = |human: &Human| partition::Human {
-        key: human.id.text().to_owned(),
-        weight: weights
-            .human(human.id.text())
-            .unwrap_or(settings.default_weight),
-        pin: human.pin.map(usize::from),
-        current: human.team.map(usize::from),
-        last: lobby.last_team(&human.id).map(usize::from),
-    };
-    let mut parties: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    let mut avoid = Vec::new();
-    for (at, human) in roster.iter().enumerate() {
-        if let Some(party) = &human.party {
-            parties.entry(party).or_default().push(at);
-        }
-        let others = human.avoid.iter().filter_map(|id| index.get(id.as_str()));
-        avoid.extend(
-            others
-                .filter(|&&other| other != at)
-                .map(|&other| (at, other)),
-        );
-    }
-    let (min, max) = lobby.level()?;
-    let bots = Bots {
-        weight: mean_bot,
-        min: min as usize,
-        max: max as usize,
-        target: lobby.wish() as usize,
-    };
-    Ok(Problem::new(ProblemSpec {
-        humans: roster.iter().map(human).collect(),
-        teams: usize::from(lobby.teams()),
-        bots,
-        max_share: settings.max_share,
-        max_difference: settings.max_difference,
-        parties: parties
-            .into_values()
-            .filter(|members| members.len() > 1)
-            .collect(),
-        avoid,
-    })?)
 }

@@ -18,9 +18,9 @@ use std::{
 use tokio::sync::Semaphore;
 
 use crate::{
-    domain::{MatchRecord, PatternError, Rulebook, RulebookSpec},
+    domain::{MatchRecord, PatternError, Rulebook, RulebookSpec, Secret},
+    history::{self, Fold},
     lobby::LobbySettings,
-    rating,
     store::{Store, StoreError},
 };
 
@@ -28,7 +28,7 @@ pub use crate::lobby::{LobbyError, Update};
 pub use crate::store::{Recorded, WeightRow};
 pub use decide::{BalanceSettings, Balanced};
 pub use derive::Rebuilt;
-pub use session::Session;
+pub use session::{Session, draw_seed};
 pub use weights::{Standings, View};
 
 /// What an admin decides about the service.
@@ -37,13 +37,13 @@ pub struct Settings {
     /// Which games count alike.
     pub rulebook: RulebookSpec,
     /// How weights are learned.
-    pub rating: rating::Settings,
+    pub history: history::Settings,
     /// What every lobby goes by.
     pub lobby: LobbySettings,
     /// How teams are chosen.
     pub balance: BalanceSettings,
     /// Game servers that may connect, with their tokens; none: all may.
-    pub clients: BTreeMap<String, String>,
+    pub clients: BTreeMap<String, Secret>,
 }
 
 /// Why a use case did not happen; nothing has changed.
@@ -73,36 +73,43 @@ pub enum ServiceError {
 }
 
 /// Shared by all sessions.
-#[derive(Debug)]
 pub struct Service {
     settings: Settings,
+    /// Tells what was derived by these settings from what was by others.
+    settings_key: String,
     rulebook: Rulebook,
     store: Store,
     /// Swapped whole when new weights are known; readers keep what they have.
     standings: RwLock<Arc<Standings>>,
     /// One permit a core for work that takes long.
     cores: Arc<Semaphore>,
-    /// One fold at a time.
-    folding: tokio::sync::Mutex<()>,
+    /// All that is learned, for whoever adds to it.
+    learned: tokio::sync::Mutex<Option<derive::Learned>>,
+}
+
+impl std::fmt::Debug for Service {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Service").finish_non_exhaustive()
+    }
 }
 
 impl Service {
-    /// The use cases over an open store, with whatever weights are on disk.
+    /// The use cases over an open store. Nothing is known before the first [`Service::refresh`].
     ///
     /// # Errors
-    /// The database's, or a bad pattern in the settings.
-    pub async fn open(store: Store, settings: Settings) -> Result<Self, ServiceError> {
+    /// A bad pattern in the settings.
+    pub fn open(store: Store, settings: Settings) -> Result<Self, ServiceError> {
         let rulebook = Rulebook::new(&settings.rulebook)?;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let service = Self {
             rulebook,
+            settings_key: derive::settings_key(&settings),
             settings,
             store,
             standings: RwLock::default(),
             cores: Arc::new(Semaphore::new(cores)),
-            folding: tokio::sync::Mutex::default(),
+            learned: tokio::sync::Mutex::default(),
         };
-        service.reload().await?;
         Ok(service)
     }
 
@@ -140,13 +147,12 @@ impl Service {
         Ok(self.store.rulings(ids).await?)
     }
 
-    async fn reload(&self) -> Result<(), ServiceError> {
-        let rows = self.store.weights().await?;
-        let fresh = Arc::new(Standings::new(rows));
+    /// From now on, this is what is known.
+    fn publish(&self, fold: &Fold) {
+        let fresh = Arc::new(Standings::new(fold.clone()));
         *self
             .standings
             .write()
             .unwrap_or_else(PoisonError::into_inner) = fresh;
-        Ok(())
     }
 }

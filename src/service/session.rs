@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use rand::{TryRng, rngs::SysRng};
-use sha2::{Digest, Sha256};
 
 use super::{Balanced, Service, ServiceError, decide};
 use crate::{
-    domain::{Ident, Ruleset},
+    domain::{Ident, Kind, PlayerKey, Ruleset, Secret},
     lobby::{BotPlan, Lobby, LobbyError, Update},
+    partition::{Problem, Solution},
 };
 
 /// A session dies with its connection, and everything in it.
@@ -40,12 +40,11 @@ impl Session {
     ///
     /// # Errors
     /// Clients are configured, and this isn't one of them or the token is wrong.
-    pub fn hello(&mut self, server: &Ident, token: Option<&Ident>) -> Result<(), ServiceError> {
+    pub fn hello(&mut self, server: &Ident, token: Option<&Secret>) -> Result<(), ServiceError> {
         let clients = &self.service.settings.clients;
         if !clients.is_empty() {
             let expected = clients.get(server.text());
-            let given = token.map_or("", Ident::text);
-            if !expected.is_some_and(|expected| same_secret(expected, given)) {
+            if expected.is_none() || expected != token {
                 return Err(ServiceError::NotAllowed("unknown server or wrong token"));
             }
         }
@@ -183,8 +182,7 @@ impl Session {
         Ok(self.lobby.bots()?)
     }
 
-    /// Chooses teams for all humans and puts them there. The seed is drawn unless given; a drawn one
-    /// has 31 bits, so that it fits the integers of old scripting languages.
+    /// Chooses teams for all humans and puts them there. The seed is drawn unless given.
     ///
     /// # Errors
     /// No game, a game without teams, or no core or time free for it.
@@ -193,31 +191,45 @@ impl Session {
         top: Option<usize>,
         seed: Option<u64>,
     ) -> Result<Balanced, ServiceError> {
-        if !self.lobby.game()?.has_teams {
-            return Err(LobbyError::NoTeams.into());
-        }
-        let (mean_bot, _) = self.mean_bot()?;
         let ruleset = self.ruleset()?.clone();
+        let (mean_bot, _) = self.mean_bot()?;
         let seed = seed.unwrap_or_else(draw_seed);
-        let problem = {
-            let standings = self.service.standings();
-            let view = standings.view(&ruleset);
-            decide::problem(&self.lobby, &view, mean_bot, &self.service.settings.balance)?
-        };
+        let view = self.service.standings().view(&ruleset);
+        let settings = &self.service.settings.balance;
+        let weight_of = |id: &str| view.human(id).unwrap_or(settings.default_weight);
+        let spec = self.lobby.problem(weight_of, mean_bot, settings.limits)?;
+        let problem = Problem::new(spec)?;
         let solution = self.service.solve(problem, top, seed).await?;
         self.lobby.assign(&solution.team_of)?;
         self.reasons = decide::reasons(&solution.explanation);
+        let chance = self.chance(&ruleset, &solution)?;
         let humans = self.lobby.game()?.roster.humans();
         let placed = humans.iter().zip(&solution.team_of);
         Ok(Balanced {
             ratio: solution.ratio,
-            chance: None,
+            chance,
             seed,
             humans: placed
                 .map(|(human, &team)| (human.id.clone(), team))
                 .collect(),
             bots: solution.bots.iter().map(|&count| count as u32).collect(),
         })
+    }
+
+    /// The chance that team 0 wins with these teams, by the rating system; bots to come are strangers.
+    fn chance(&self, ruleset: &Ruleset, solution: &Solution) -> Result<Option<f64>, ServiceError> {
+        let game = self.lobby.game()?;
+        let key = |kind, id: &str| PlayerKey {
+            kind,
+            id: id.to_owned(),
+        };
+        let stranger = |bots: &usize| vec![key(Kind::Bot, ""); *bots];
+        let mut teams: Vec<Vec<PlayerKey>> = solution.bots.iter().map(stranger).collect();
+        for (human, &team) in game.roster.humans().iter().zip(&solution.team_of) {
+            teams[usize::from(team)].push(key(Kind::Human, human.id.text()));
+        }
+        let map = game.map.as_deref().unwrap_or("");
+        Ok(self.service.standings().chance(ruleset, map, &teams))
     }
 
     /// Why the last decision was taken, a line each.
@@ -241,12 +253,9 @@ impl Session {
     }
 }
 
-/// Compares digests, so that the time it takes tells nothing about the secret.
-fn same_secret(expected: &str, given: &str) -> bool {
-    Sha256::digest(expected.as_bytes()) == Sha256::digest(given.as_bytes())
-}
-
-fn draw_seed() -> u64 {
+/// A seed from the system's randomness. It has 31 bits, so that it fits the integers of old scripting
+/// languages.
+pub fn draw_seed() -> u64 {
     // Should the system have no randomness, a fixed seed still gives good teams.
     SysRng
         .try_next_u32()

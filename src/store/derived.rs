@@ -89,12 +89,25 @@ impl Store {
         Ok(query.fetch_one(&self.readers).await?)
     }
 
-    /// All weights, sorted by ruleset, kind and player.
+    /// Every ruleset that weights are known of, sorted.
     ///
     /// # Errors
     /// The database's.
-    pub async fn weights(&self) -> Result<Vec<WeightRow>, StoreError> {
-        let query = sqlx::query("SELECT * FROM weights ORDER BY ruleset, kind, player");
+    pub async fn rulesets(&self) -> Result<Vec<String>, StoreError> {
+        let query = sqlx::query_scalar("SELECT DISTINCT ruleset FROM weights ORDER BY ruleset");
+        Ok(query.fetch_all(&self.readers).await?)
+    }
+
+    /// The weights of one ruleset and kind, strongest first.
+    ///
+    /// # Errors
+    /// The database's.
+    pub async fn weights(&self, ruleset: &str, kind: Kind) -> Result<Vec<WeightRow>, StoreError> {
+        let query = sqlx::query(
+            "SELECT * FROM weights WHERE ruleset = ? AND kind = ? ORDER BY weight DESC, player",
+        )
+        .bind(ruleset)
+        .bind(kind.as_str());
         query
             .fetch_all(&self.readers)
             .await?
@@ -118,24 +131,29 @@ impl Store {
         Ok(rulings)
     }
 
-    /// Replaces what is derived, at once for every reader. `false`, and nothing changed, when
-    /// matches have come since it was computed.
+    /// Replaces what is derived, at once for every reader. `false`, and nothing changed, when what
+    /// stands there was made with another configuration and not `all` rulings are given.
     ///
-    /// Rulings depend on nothing but their match and the configuration, so those of matches known
-    /// before stay as they are while the configuration does, unless `all` says to write them again.
+    /// Matches may have come since it was computed; then it says itself that it does not know them.
+    ///
+    /// Rulings depend on nothing but their match and the configuration, so unless `all` of them are
+    /// given, those of matches known before stay.
     ///
     /// # Errors
     /// The database's.
     pub async fn replace_derived(&self, derived: &Derived, all: bool) -> Result<bool, StoreError> {
         let mut tx = self.writer.begin_with("BEGIN IMMEDIATE").await?;
-        let (matches, last_match): (i64, i64) =
-            sqlx::query_as("SELECT count(*), coalesce(max(id), 0) FROM matches")
-                .fetch_one(&mut *tx)
-                .await?;
-        if (matches, last_match) != (derived.from.matches, derived.from.last_match) {
-            return Ok(false);
-        }
-        let ruled = keep_rulings(&mut tx, &derived.from, all).await?;
+        let before = sqlx::query("SELECT matches, last_match, settings FROM derived_from");
+        let before = before.fetch_optional(&mut *tx).await?;
+        let before = before.as_ref().map(from_row).transpose()?;
+        let ruled = match before {
+            Some(before) if !all && before.settings == derived.from.settings => before.last_match,
+            _ if all => {
+                delete_rulings(&mut tx).await?;
+                0
+            }
+            _ => return Ok(false),
+        };
         let new: Vec<&RulingRow> = derived
             .rulings
             .iter()
@@ -145,8 +163,8 @@ impl Store {
         sqlx::query("DELETE FROM weights").execute(&mut *tx).await?;
         insert_weights(&mut tx, &derived.weights).await?;
         sqlx::query("INSERT OR REPLACE INTO derived_from VALUES (1, ?, ?, ?)")
-            .bind(matches)
-            .bind(last_match)
+            .bind(derived.from.matches)
+            .bind(derived.from.last_match)
             .bind(&derived.from.settings)
             .execute(&mut *tx)
             .await?;
@@ -155,23 +173,12 @@ impl Store {
     }
 }
 
-/// Deletes the rulings unless they may stay; returns the highest match id they then cover.
-async fn keep_rulings(
-    tx: &mut SqliteConnection,
-    from: &DerivedFrom,
-    all: bool,
-) -> Result<i64, StoreError> {
-    let before = sqlx::query("SELECT matches, last_match, settings FROM derived_from");
-    let before = before.fetch_optional(&mut *tx).await?;
-    let before = before.as_ref().map(from_row).transpose()?;
-    if let Some(before) = before.filter(|before| !all && before.settings == from.settings) {
-        return Ok(before.last_match);
-    }
+async fn delete_rulings(tx: &mut SqliteConnection) -> Result<(), StoreError> {
     sqlx::query("DELETE FROM performances")
         .execute(&mut *tx)
         .await?;
-    sqlx::query("DELETE FROM rulings").execute(&mut *tx).await?;
-    Ok(0)
+    sqlx::query("DELETE FROM rulings").execute(tx).await?;
+    Ok(())
 }
 
 async fn insert_rulings(
@@ -180,7 +187,7 @@ async fn insert_rulings(
 ) -> Result<(), StoreError> {
     insert(
         tx,
-        "rulings (match_id, ruleset, unrated)",
+        "INSERT OR REPLACE INTO rulings (match_id, ruleset, unrated)",
         rulings,
         |mut row, ruling| {
             row.push_bind(ruling.match_id);
@@ -197,7 +204,8 @@ async fn insert_rulings(
             .collect::<Vec<_>>()
     };
     let performances: Vec<(i64, i64, Performance)> = rulings.iter().flat_map(seats).collect();
-    let columns = "performances (match_id, seat, points_for, points_against)";
+    let columns =
+        "INSERT OR REPLACE INTO performances (match_id, seat, points_for, points_against)";
     insert(
         tx,
         columns,
@@ -212,7 +220,8 @@ async fn insert_rulings(
 }
 
 async fn insert_weights(tx: &mut SqliteConnection, rows: &[WeightRow]) -> Result<(), StoreError> {
-    let columns = "weights (ruleset, kind, player, name, weight, games, last_seen)";
+    let columns =
+        "INSERT OR REPLACE INTO weights (ruleset, kind, player, name, weight, games, last_seen)";
     insert(tx, columns, rows, |mut row, w| {
         row.push_bind(w.ruleset.clone())
             .push_bind(w.key.kind.as_str());

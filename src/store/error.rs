@@ -69,6 +69,15 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether another process holds the database, so that waiting may help.
+    pub(super) fn is_locked(&self) -> bool {
+        match self {
+            Self::Locked(_) => true,
+            Self::At { source, .. } => source.is_locked(),
+            _ => false,
+        }
+    }
+
     pub(super) fn new(path: &Path, error: sqlx::Error) -> Self {
         Self::At {
             path: path.to_owned(),

@@ -10,7 +10,7 @@ use crate::domain::{
     Span, Timestamp,
 };
 
-/// Rows per INSERT: at most seven values each, far below SQLite's limit of parameters.
+/// Rows per INSERT: at most nine values each, far below SQLite's limit of parameters.
 pub(super) const ROWS: usize = 1_000;
 
 /// What became of a record.
@@ -143,7 +143,7 @@ async fn insert_mutators_and_teams(
 ) -> Result<(), StoreError> {
     insert(
         tx,
-        "match_mutators (match_id, mutator)",
+        "INSERT INTO match_mutators (match_id, mutator)",
         &record.mutators,
         |mut row, mutator| {
             row.push_bind(id).push_bind(mutator.clone());
@@ -153,7 +153,7 @@ async fn insert_mutators_and_teams(
     let scores: Vec<(i64, f64)> = (0..).zip(record.scores.iter().copied()).collect();
     insert(
         tx,
-        "match_teams (match_id, team, score)",
+        "INSERT INTO match_teams (match_id, team, score)",
         &scores,
         |mut row, (team, score)| {
             row.push_bind(id).push_bind(*team).push_bind(*score);
@@ -168,7 +168,7 @@ async fn insert_participants(
     participants: &[Participant],
 ) -> Result<(), StoreError> {
     let seats: Vec<(i64, &Participant)> = (0..).zip(participants).collect();
-    let columns = "participants (match_id, seat, kind, player, name, points, kills, deaths, party)";
+    let columns = "INSERT INTO participants (match_id, seat, kind, player, name, points, kills, deaths, party)";
     insert(tx, columns, &seats, |mut row, (seat, p)| {
         row.push_bind(id)
             .push_bind(*seat)
@@ -184,7 +184,7 @@ async fn insert_participants(
         roles.into_iter().map(move |role| (seat, role))
     };
     let roles: Vec<(i64, Role)> = seats.iter().flat_map(roles).collect();
-    let columns = "roles (match_id, seat, role, team, share)";
+    let columns = "INSERT INTO roles (match_id, seat, role, team, share)";
     insert(tx, columns, &roles, |mut row, (seat, role)| {
         row.push_bind(id).push_bind(*seat);
         row.push_bind(role.name.clone());
@@ -205,7 +205,7 @@ async fn insert_presence(
             .map(move |(stay, presence)| (seat, stay, presence))
     };
     let stays: Vec<(i64, i64, Presence)> = seats.iter().flat_map(numbered).collect();
-    let columns = "presence (match_id, seat, stay, team, from_ms, to_ms)";
+    let columns = "INSERT INTO presence (match_id, seat, stay, team, from_ms, to_ms)";
     insert(tx, columns, &stays, |mut row, (seat, stay, presence)| {
         row.push_bind(id)
             .push_bind(*seat)
@@ -223,7 +223,7 @@ async fn insert_events(
     events: &[ScoreEvent],
 ) -> Result<(), StoreError> {
     let numbered: Vec<(i64, &ScoreEvent)> = (0..).zip(events).collect();
-    let columns = "score_events (match_id, seq, at_ms, team, points, seat)";
+    let columns = "INSERT INTO score_events (match_id, seq, at_ms, team, points, seat)";
     insert(tx, columns, &numbered, |mut row, (seq, event)| {
         row.push_bind(id)
             .push_bind(*seq)
@@ -234,15 +234,15 @@ async fn insert_events(
     .await
 }
 
-/// Inserts any number of rows into `table (columns)`, many a statement.
+/// Writes any number of rows by `INSERT … INTO table (columns)`, many a statement.
 pub(super) async fn insert<T>(
     tx: &mut SqliteConnection,
-    table: &'static str,
+    insert: &'static str,
     rows: &[T],
     bind: impl Fn(sqlx::query_builder::Separated<'_, Sqlite, &'static str>, &T),
 ) -> Result<(), StoreError> {
     for chunk in rows.chunks(ROWS) {
-        let mut query = QueryBuilder::new(format!("INSERT INTO {table} "));
+        let mut query = QueryBuilder::new(format!("{insert} "));
         query.push_values(chunk, &bind);
         query.build().execute(&mut *tx).await?;
     }

@@ -12,8 +12,11 @@ use std::{path::Path, time::Duration};
 
 use sqlx::{
     Connection, SqliteConnection, SqlitePool,
+    migrate::MigrateError,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
+
+use tokio::time::{Instant, sleep};
 
 pub use derived::{Derived, DerivedFrom, Performance, RulingRow, WeightRow};
 pub use error::StoreError;
@@ -23,6 +26,9 @@ static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!();
 
 /// "EVKL", in the database's header, so that somebody else's database is never migrated.
 const APPLICATION_ID: i64 = 0x4556_4b4c;
+
+/// How soon a locked database is tried again.
+const RETRY: Duration = Duration::from_millis(10);
 
 /// An open database.
 #[derive(Clone, Debug)]
@@ -46,6 +52,17 @@ impl Store {
                 path: path.to_owned(),
             });
         }
+        let patience = Instant::now() + busy;
+        loop {
+            match Self::try_open(path, create, busy).await {
+                // Becoming a WAL database needs it alone, and SQLite does not wait for that itself.
+                Err(error) if error.is_locked() && Instant::now() < patience => sleep(RETRY).await,
+                done => return done,
+            }
+        }
+    }
+
+    async fn try_open(path: &Path, create: bool, busy: Duration) -> Result<Self, StoreError> {
         let options = SqliteConnectOptions::new()
             .filename(path)
             .create_if_missing(create)
@@ -64,11 +81,14 @@ impl Store {
             .synchronous(SqliteSynchronous::Full);
         let pool = |connections| SqlitePoolOptions::new().max_connections(connections);
         let writer = pool(1).connect_with(options.clone()).await.map_err(fail)?;
-        MIGRATIONS
-            .run(&writer)
-            .await
-            .map_err(|error| StoreError::migrating(path, error))?;
-        let readers = pool(2).connect_with(options).await.map_err(fail)?;
+        migrate(path, &writer).await?;
+        if create {
+            // Who wants to write learns now, and not at the first match, that it cannot be.
+            let trial = writer.begin_with("BEGIN IMMEDIATE").await.map_err(fail)?;
+            trial.rollback().await.map_err(fail)?;
+        }
+        // One of them is the watcher's.
+        let readers = pool(3).connect_with(options).await.map_err(fail)?;
         Ok(Self { writer, readers })
     }
 
@@ -106,28 +126,51 @@ impl Watcher {
     }
 }
 
-/// A database with tables that isn't ours is left alone.
+/// Brings the tables up to date. Two processes that open a new database at once both try; the one
+/// that comes second finds the first one's tables, and only has to look again.
+async fn migrate(path: &Path, writer: &SqlitePool) -> Result<(), StoreError> {
+    let mut tries = 3;
+    loop {
+        tries -= 1;
+        match MIGRATIONS.run(writer).await {
+            Err(MigrateError::ExecuteMigration(..)) if tries > 0 => {}
+            done => return done.map_err(|error| StoreError::migrating(path, error)),
+        }
+    }
+}
+
+/// A database with tables that isn't ours is left alone; an empty one becomes ours.
 async fn refuse_foreign(path: &Path, connection: &mut SqliteConnection) -> Result<(), StoreError> {
     let fail = |error| StoreError::new(path, error);
-    let id: i64 = sqlx::query_scalar("PRAGMA application_id")
-        .fetch_one(&mut *connection)
+    if application_id(connection).await.map_err(fail)? == APPLICATION_ID {
+        return Ok(());
+    }
+    // Another process may be making it ours right now: look again, alone.
+    let mut tx = connection
+        .begin_with("BEGIN IMMEDIATE")
         .await
         .map_err(fail)?;
+    let id = application_id(&mut tx).await.map_err(fail)?;
     let tables: i64 = sqlx::query_scalar("SELECT count(*) FROM sqlite_schema")
-        .fetch_one(&mut *connection)
+        .fetch_one(&mut *tx)
         .await
         .map_err(fail)?;
-    match id {
-        APPLICATION_ID => Ok(()),
-        0 if tables == 0 => {
+    match (id, tables) {
+        (APPLICATION_ID, _) => Ok(()),
+        (0, 0) => {
             sqlx::query("PRAGMA application_id = 0x45564b4c")
-                .execute(connection)
+                .execute(&mut *tx)
                 .await
                 .map_err(fail)?;
-            Ok(())
+            tx.commit().await.map_err(fail)
         }
         _ => Err(StoreError::Foreign {
             path: path.to_owned(),
         }),
     }
+}
+
+async fn application_id(connection: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
+    let query = sqlx::query_scalar("PRAGMA application_id");
+    query.fetch_one(connection).await
 }

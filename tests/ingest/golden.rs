@@ -234,7 +234,7 @@ fn a_human_whom_the_server_moves_about() {
     };
     let end = bytes.windows(8).rposition(|w| w == b"Shutdown").unwrap();
     bytes.truncate(end);
-    bytes.extend(b"Exit: Timelimit hit.\n  2:04 red:1  blue:0\n");
+    bytes.extend(b"Exit: Timelimit hit.\n  2:04 red:1  blue:0\n  2:05 ShutdownGame:\n");
     let game = games(read("idtech3", &bytes)).pop().unwrap();
     let human = game
         .participants

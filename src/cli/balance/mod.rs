@@ -10,12 +10,13 @@ use std::{
 };
 
 use clap::{Args, ValueEnum};
-use rand::{TryRng, rngs::SysRng};
 
 use super::{CliError, load_config, progress::Progress};
 use crate::{
     config::{Config, Limit},
+    domain::Ident,
     partition::{self, Engine, Problem, ProblemError, Solution},
+    service::draw_seed,
 };
 use lobby::LobbyFile;
 
@@ -143,15 +144,7 @@ pub(super) fn run(args: &BalanceArgs) -> Result<(), CliError> {
     apply_flags(&mut lobby, args).map_err(CliError::Input)?;
     let spec = lobby.into_spec(&config).map_err(input)?;
     let settings = settings(args, &config).map_err(CliError::Input)?;
-    let seed = match args.seed {
-        Some(seed) => seed,
-        None => u64::from(
-            SysRng
-                .try_next_u32()
-                .map_err(|e| CliError::Input(e.to_string()))?
-                >> 1,
-        ),
-    };
+    let seed = args.seed.unwrap_or_else(draw_seed);
     let problem = Problem::new(spec).map_err(problem_error)?;
     let time = Duration::from_millis(args.time.unwrap_or(config.balance.deadline_ms));
     let solution = solve(&problem, &settings, seed, time).map_err(problem_error)?;
@@ -222,7 +215,9 @@ fn read(args: &BalanceArgs) -> Result<(String, FileFormat), CliError> {
         (FileFormat::Auto, _) => FileFormat::List,
         (given, _) => given,
     };
-    Ok((String::from_utf8_lossy(&bytes).into_owned(), format))
+    // As the protocol reads names; and without the mark that some editors put before UTF-8.
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+    Ok((Ident::new(&[], bytes).text().to_owned(), format))
 }
 
 fn apply_flags(lobby: &mut LobbyFile, args: &BalanceArgs) -> Result<(), String> {

@@ -1,1 +1,165 @@
+//! The evaluation on histories whose truth is known.
 
+use rand::RngExt;
+
+use super::*;
+use crate::domain::{Kind, Outcome, Participant, Presence, RulebookSpec, Span, Timestamp, Unknown};
+
+fn rulebook() -> Rulebook {
+    Rulebook::new(&RulebookSpec {
+        gameplay: vec![],
+        ignore: vec![],
+        unknown: Unknown::Gameplay,
+        aliases: BTreeMap::new(),
+        free_for_all: vec![],
+        frags: vec![],
+    })
+    .unwrap()
+}
+
+/// Two against two out of eight, of whom the lower numbers are better; `edge` helps side 0.
+fn history(matches: usize, strength: f64, edge: f64) -> Vec<MatchRecord> {
+    let mut random = ChaCha8Rng::seed_from_u64(5);
+    let one = |number: usize| {
+        let mut pool: Vec<u32> = (0..8).collect();
+        let drawn = [(); 4].map(|()| pool.swap_remove(random.random_range(0..pool.len())));
+        let worth = |p: u32| (3.5 - f64::from(p)) / 3.5;
+        let sum = worth(drawn[0]) + worth(drawn[1]) - worth(drawn[2]) - worth(drawn[3]);
+        let won = random.random_bool(rating::normal::cdf(strength * sum + edge));
+        let start = Timestamp(1_000_000 * number as i64);
+        MatchRecord {
+            server: String::new(),
+            start,
+            end: start.plus_millis(600_000),
+            clock: None,
+            map: "m".into(),
+            game_type: "ctf".into(),
+            mode: String::new(),
+            mutators: vec![],
+            scores: vec![0.0, 0.0],
+            participants: drawn.iter().enumerate().map(participant).collect(),
+            events: vec![],
+            outcome: Outcome::Won(u8::from(!won)),
+        }
+    };
+    (0..matches).map(one).collect()
+}
+
+fn participant((place, number): (usize, &u32)) -> Participant {
+    Participant {
+        key: PlayerKey {
+            kind: Kind::Human,
+            id: number.to_string(),
+        },
+        name: String::new(),
+        presence: vec![Presence {
+            team: u8::from(place >= 2),
+            span: Span {
+                from: 0,
+                to: 600_000,
+            },
+        }],
+        points: None,
+        kills: 0,
+        deaths: 0,
+        roles: vec![],
+        party: None,
+    }
+}
+
+fn run(matches: &[MatchRecord], plan: &Plan) -> Evaluation {
+    let mut now = 0.0;
+    let mut timer = || {
+        now += 1.0;
+        now
+    };
+    let mut done = 0;
+    let settings = Settings::default();
+    let result = evaluate(
+        matches.iter(),
+        &rulebook(),
+        &settings,
+        plan,
+        &mut timer,
+        &mut |n| done = n,
+    );
+    assert_eq!((done, result.matches), (matches.len(), matches.len()));
+    result
+}
+
+#[test]
+fn systems_beat_the_base_rate_where_players_differ() {
+    let evaluation = run(&history(600, 1.0, 0.0), &Plan::default());
+    let table = evaluation.table(None, Subset::All, Some(SystemName::Joint));
+    assert_eq!(table.len(), 1 + SystemName::ALL.len());
+    let joint = table[1].metrics.log_loss;
+    for line in &table {
+        assert_eq!(line.metrics.matches, 480);
+        let loss = line.metrics.log_loss;
+        if line.system == Some(SystemName::Scoreboard) {
+            let coin = std::f64::consts::LN_2; // there are no scoreboards
+            assert!((loss - coin).abs() < 1e-12);
+        } else if line.system.is_some() {
+            assert!(loss < table[0].metrics.log_loss - 0.05, "{line:?}");
+            assert!(joint <= loss + 0.02, "{line:?}");
+        }
+    }
+    let interval = table[0].against.unwrap();
+    assert!(
+        interval.low > 0.0,
+        "the base rate is surely worse: {interval:?}"
+    );
+    let (_, best) = evaluation.best(&evaluation.rulesets[0]).unwrap();
+    let all = table[1..].iter().map(|l| l.metrics.log_loss);
+    assert_eq!(best.metrics.log_loss, all.fold(f64::MAX, f64::min));
+    assert_eq!(evaluation.seconds, vec![600.0; SystemName::ALL.len()]);
+}
+
+#[test]
+fn sides_are_learnt_unless_teams_are_exchanged() {
+    let matches = history(600, 0.0, 0.7);
+    let joint = |plan: &Plan| {
+        let table = run(&matches, plan).table(None, Subset::All, None);
+        (table[0].metrics.log_loss, table[1].metrics.log_loss)
+    };
+    let (base, own) = joint(&Plan::default());
+    assert!(base < 0.6 && own < base + 0.02, "{base} {own}");
+    let exchanged = Plan {
+        exchange: Some(3),
+        ..Plan::default()
+    };
+    let (base, own) = joint(&exchanged);
+    assert!(base > 0.68 && own > 0.68, "{base} {own}");
+}
+
+#[test]
+fn only_who_has_played_enough_is_experienced() {
+    let evaluation = run(&history(100, 1.0, 0.0), &Plan::default());
+    let count = |subset| evaluation.table(None, subset, None)[0].metrics.matches;
+    assert_eq!(count(Subset::All), 80);
+    assert!(count(Subset::Experienced) > 60 && count(Subset::Experienced) <= 80);
+    let strict = Plan {
+        experience: 1_000,
+        ..Plan::default()
+    };
+    let none = run(&history(100, 1.0, 0.0), &strict);
+    assert_eq!(
+        none.table(None, Subset::Experienced, None)[0]
+            .metrics
+            .matches,
+        0
+    );
+}
+
+#[test]
+fn unrated_and_undecided_matches_are_counted_apart() {
+    let mut matches = history(10, 1.0, 0.0);
+    matches[8].outcome = Outcome::Draw;
+    matches[9].end = matches[9].start;
+    let evaluation = run(&matches, &Plan::default());
+    assert_eq!((evaluation.unrated, evaluation.undecided), (1, 1));
+    assert_eq!(
+        evaluation.table(None, Subset::All, None)[0].metrics.matches,
+        6
+    );
+}

@@ -79,7 +79,11 @@ fn settings(system: SystemName) -> Settings {
 }
 
 fn folded<'a>(matches: impl IntoIterator<Item = &'a MatchRecord>) -> Fold {
-    let mut fold = Fold::new(&rulebook(), settings(SystemName::Presence));
+    folded_by(SystemName::Presence, matches)
+}
+
+fn folded_by<'a>(system: SystemName, matches: impl IntoIterator<Item = &'a MatchRecord>) -> Fold {
+    let mut fold = Fold::new(&rulebook(), settings(system));
     for record in matches {
         assert_eq!(record.check(), Ok(()));
         fold.push(record, Fingerprint::of(record)).unwrap();
@@ -161,6 +165,130 @@ fn why_a_match_is_not_rated() {
 }
 
 #[test]
+fn short_and_broken_off_games_are_not_rated() {
+    let mut short = duel(200_000, [1.0, 0.0]);
+    short.end = short.start.plus_millis(59_999);
+    for p in &mut short.participants {
+        p.presence[0].span.to = 59_999;
+    }
+    assert_eq!(rated(&short), Err(Unrated::TooShort));
+    let mut abandoned = duel(200_000, [1.0, 0.0]);
+    abandoned.outcome = Outcome::Abandoned;
+    assert_eq!(rated(&abandoned), Err(Unrated::Abandoned));
+}
+
+#[test]
+fn humans_among_mostly_bots_are_not_rated_and_the_bots_are() {
+    let bot = |i: u8| someone(Kind::Bot, &format!("bot{i}"), vec![stay(i % 2, 0, 100_000)]);
+    let mut mixed = duel(200_000, [3.0, 1.0]);
+    mixed.participants.extend((0..2).map(bot));
+    let everyone = |fold: &Fold| fold.weights().count();
+    assert_eq!(everyone(&folded([&mixed])), 4);
+    mixed.participants.push(bot(2));
+    for system in SystemName::ALL {
+        let fold = folded_by(system, [&mixed]);
+        assert!(fold.weights().all(|w| w.key.kind == Kind::Bot), "{system}");
+        let expected = if system == SystemName::Scoreboard {
+            0
+        } else {
+            3
+        };
+        assert_eq!(everyone(&fold), expected, "{system}"); // nobody has points
+    }
+    let ruling = Fold::new(&rulebook(), Settings::default())
+        .push(&mixed, Fingerprint::of(&mixed))
+        .unwrap();
+    let counts = ruling.rated.unwrap().into_iter().map(|p| p.counts);
+    assert_eq!(counts.collect::<Vec<_>>(), [false, false, true, true, true]);
+}
+
+#[test]
+fn a_newcomer_begins_with_what_other_rulesets_know() {
+    let insta = |mut record: MatchRecord| {
+        record.mutators = vec!["insta".into()];
+        record
+    };
+    let mut plain: Vec<MatchRecord> = (1..=20).map(|i| duel(200_000 * i, [1.0, 0.0])).collect();
+    let first = insta(duel(200_000 * 21, [1.0, 0.0]));
+    for system in [
+        SystemName::Joint,
+        SystemName::TrueSkill,
+        SystemName::Glicko2,
+    ] {
+        let known = folded_by(system, &plain);
+        let ruleset = rulebook().ruleset("ctf", &["insta"]);
+        let teams: Vec<Vec<PlayerKey>> = first
+            .participants
+            .iter()
+            .map(|p| vec![p.key.clone()])
+            .collect();
+        let chance = |fold: &Fold| fold.chances(&ruleset, "m", &teams)[0];
+        assert!(
+            chance(&known) > 0.7,
+            "{system}: before the first game of its own"
+        );
+        let best = known.best_weights(&ruleset);
+        assert!(best.iter().all(|(_, level)| *level == Level::GameType));
+        plain.push(first.clone());
+        let after = folded_by(system, &plain);
+        let alone = folded_by(system, [&first]);
+        assert!(
+            chance(&after) > chance(&alone),
+            "{system}: more than one game tells"
+        );
+        let best = after.best_weights(&ruleset);
+        assert!(best.iter().all(|(_, level)| *level == Level::Ruleset));
+        plain.pop();
+    }
+}
+
+#[test]
+fn levels_of_one_ruleset_are_that_ruleset() {
+    let matches = [duel(200_000, [3.0, 1.0]), duel(400_000, [0.0, 2.0])];
+    let fold = folded(&matches);
+    let ruleset = rulebook().ruleset::<&str>("ctf", &[]);
+    let on = |level| {
+        let weights = fold.weights_on(&ruleset, level);
+        weights.map(|w| w.weight).collect::<Vec<_>>()
+    };
+    assert_eq!(on(Level::Ruleset).len(), 2);
+    assert_eq!(on(Level::Ruleset), on(Level::GameType));
+    assert_eq!(on(Level::Ruleset), on(Level::AllGames));
+}
+
+#[test]
+fn a_season_brings_everyone_nearer_to_a_newcomer() {
+    let matches: Vec<MatchRecord> = (1..=9).map(|i| duel(200_000 * i, [5.0, 1.0])).collect();
+    for system in [
+        SystemName::Joint,
+        SystemName::TrueSkill,
+        SystemName::Presence,
+    ] {
+        let spread = |seasons: Vec<Timestamp>| {
+            let settings = Settings {
+                seasons,
+                season_keeps: 0.3,
+                ..settings(system)
+            };
+            let mut fold = Fold::new(&rulebook(), settings);
+            for record in &matches {
+                fold.push(record, Fingerprint::of(record)).unwrap();
+            }
+            let ruleset = rulebook().ruleset::<&str>("ctf", &[]);
+            let teams = ["a", "b"].map(|id| {
+                vec![PlayerKey {
+                    kind: Kind::Human,
+                    id: id.into(),
+                }]
+            });
+            fold.chances(&ruleset, "other", &teams)[0]
+        };
+        let (without, with) = (spread(vec![]), spread(vec![matches[8].end]));
+        assert!(without > with && with > 0.5, "{system}: {without} {with}");
+    }
+}
+
+#[test]
 fn codes_of_reasons_are_stable() {
     let codes: Vec<_> = Unrated::ALL.iter().map(|r| r.as_str()).collect();
     assert_eq!(
@@ -192,7 +320,9 @@ fn a_late_match_changes_nothing() {
 }
 
 /// Everything the fold says, comparable to the bit.
-fn bits(fold: &Fold) -> Vec<(String, PlayerKey, String, u64, u32, i64)> {
+type Bits = Vec<(String, PlayerKey, String, u64, u32, i64)>;
+
+fn bits(fold: &Fold) -> Bits {
     let line = |w: Weight<'_>| {
         (
             w.ruleset.to_string(),
@@ -261,6 +391,27 @@ fn in_order(mut matches: Vec<MatchRecord>) -> Vec<MatchRecord> {
     matches.sort_by_key(|m| (m.end, Fingerprint::of(m)));
     matches.dedup_by_key(|m| (m.end, Fingerprint::of(m)));
     matches
+}
+
+/// Bits of everything that any system says.
+fn all_bits(matches: &[MatchRecord]) -> Vec<Bits> {
+    let systems = SystemName::ALL.iter();
+    systems.map(|s| bits(&folded_by(*s, matches))).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))] // ten systems, twice each
+    #[test]
+    fn every_system_stays_in_range_and_does_not_care_about_arrival(
+        (matches, shuffled) in any_history().prop_flat_map(|m| (Just(m.clone()), Just(m).prop_shuffle())),
+    ) {
+        let bits = all_bits(&matches);
+        for (_, key, _, weight, ..) in bits.iter().flatten() {
+            let weight = f64::from_bits(*weight);
+            prop_assert!((0.0..=100.0).contains(&weight), "{key:?} {weight}");
+        }
+        prop_assert_eq!(bits, all_bits(&in_order(shuffled)));
+    }
 }
 
 proptest! {

@@ -77,6 +77,23 @@ impl Game {
         self.lasted.is_some()
     }
 
+    /// Whether all that comes after its end has come: the teams' score, and that of everybody who was
+    /// there.
+    pub(super) fn has_results(&mut self, roster: &mut Roster) -> bool {
+        let mut there = roster.all().filter(|client| client.seat.is_some());
+        let course = &mut self.course;
+        (self.result.is_some() || !self.rules.teams)
+            && there.all(|client| {
+                let track = client.track;
+                track.is_some_and(|track| course.points(track).is_some())
+            })
+    }
+
+    /// It is not over after all, as far as the log goes.
+    pub(super) fn forget_end(&mut self) {
+        self.lasted = None;
+    }
+
     fn millis(&self, now: Clock) -> u64 {
         now.position().saturating_sub(self.began.position())
     }

@@ -177,6 +177,13 @@ impl LogParser for Parser {
     }
 
     fn finish(&mut self, items: &mut Vec<Item>) {
+        // A log that is still being written may end between the end of a game and its results. The
+        // next reading finds them; told now, the same game would be told differently then.
+        if let Telling::Game(game) = &mut self.telling
+            && !game.has_results(&mut self.roster)
+        {
+            game.forget_end();
+        }
         self.close(items);
     }
 

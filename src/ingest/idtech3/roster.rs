@@ -1,6 +1,6 @@
 //! Who is on which client number, and who they are.
 
-use super::super::text::name;
+use super::super::text::{name, weak_identity};
 use super::grammar::pairs;
 use crate::domain::{Kind, PlayerKey};
 
@@ -113,7 +113,11 @@ impl Client {
             None if self.skilled || self.userinfo_skilled => Kind::Bot,
             _ => Kind::Human,
         };
-        let id = strong.map_or_else(|| self.name(), |id| name(id));
+        let id = match (strong, kind) {
+            (Some(id), _) => name(id),
+            (None, Kind::Human) => weak_identity(&self.name()),
+            (None, Kind::Bot) => self.name(),
+        };
         Who {
             key: PlayerKey { kind, id },
             strong: strong.is_some(),

@@ -4,10 +4,13 @@ use super::super::{Item, Skip, detect, one_game, read};
 use super::FORMAT;
 use crate::domain::{Kind, MatchRecord, Outcome, Participant};
 
-/// A log of these lines, each at its time.
+/// A log of these lines, each at its time. Where a game ends, the log goes on.
 fn log(lines: &[(&str, &str)]) -> String {
+    let ends = lines.iter().any(|(_, line)| line.starts_with("Exit"));
+    let last = lines.last().map_or("", |(at, _)| at);
+    let after = ends.then_some((last, "ShutdownGame:"));
+    let lines = lines.iter().copied().chain(after);
     lines
-        .iter()
         .map(|(at, line)| format!("{at:>6} {line}\n"))
         .collect()
 }
@@ -357,7 +360,7 @@ fn what_makes_no_record() {
     assert_eq!(skips(&before), [(1, "started-before-log")]);
     assert_eq!(
         skips(&format!("{before}{began}")),
-        [(1, "started-before-log"), (3, "unfinished")]
+        [(1, "started-before-log"), (4, "unfinished")]
     );
     let days = log(&[("0:00", FFA), ("99999:00", "Exit: x")]);
     assert_eq!(skips(&days), [(1, "impossible")]);
@@ -377,6 +380,31 @@ fn what_makes_no_record() {
         ("0:09", "ClientDisconnect: 1"),
     ]);
     assert_eq!(skips(&noise), [(1, "unfinished")]);
+}
+
+#[test]
+fn the_end_of_a_log_is_believed_when_all_results_are_told() {
+    let mut lines = vec![("0:00", TDM)];
+    lines.extend(two());
+    lines.extend([
+        ("0:30", "Kill: 0 1 20: A killed B by X"),
+        ("1:00", "Exit: Timelimit hit."),
+        ("1:00", "red:9  blue:3"),
+        ("1:00", "score: 9  ping: 1  client: 0 A"),
+        ("1:00", "score: 3  ping: 1  client: 1 B"),
+    ]);
+    let whole = log(&lines).replace("  1:00 ShutdownGame:\n", "");
+    let told = one_game(&FORMAT, &whole);
+    assert_eq!(told.scores, [9.0, 3.0]);
+    for missing in 1..4 {
+        let ends: Vec<usize> = whole.match_indices('\n').map(|(at, _)| at + 1).collect();
+        let cut = &whole[..ends[ends.len() - 1 - missing]];
+        assert_eq!(skips(cut), [(1, "unfinished")], "{cut}");
+        // The log goes on: nothing more will come.
+        let after = format!("{cut}  1:10 ShutdownGame:\n");
+        assert_eq!(read(&FORMAT, &after).len(), 1);
+        assert!(matches!(read(&FORMAT, &after)[0], Item::Game(_)));
+    }
 }
 
 #[test]

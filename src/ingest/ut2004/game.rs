@@ -199,14 +199,17 @@ impl Game {
     /// with lower numbers joined, or since play began.
     fn is_bot(&mut self, number: Option<u32>) {
         let Some(number) = number else { return };
+        if self.players.get(&number).is_none_or(|player| player.bot) {
+            return;
+        }
         let earlier = self.players.range(..number);
         let humans = earlier.filter(|(_, player)| !player.bot);
         let since = humans.map(|(_, player)| player.joined).max().unwrap_or(0);
         let Some(player) = self.players.get_mut(&number) else {
             return;
         };
-        let known = std::mem::replace(&mut player.bot, true);
-        if let (Some(track), false) = (player.track, known) {
+        player.bot = true;
+        if let Some(track) = player.track {
             self.course.correct_start(track, since);
         }
         self.learn(Some(number), |_| {});
@@ -341,8 +344,9 @@ impl Player {
         let kind = if self.bot { Kind::Bot } else { Kind::Human };
         let strong = [&self.hash, &self.login].into_iter().find(|id| is_hash(id));
         let id = match strong {
-            Some(hash) if !self.bot => text::name(hash),
-            _ => self.name(),
+            _ if self.bot => self.name(),
+            Some(hash) => text::name(hash),
+            None => text::weak_identity(&self.name()),
         };
         PlayerKey { kind, id }
     }

@@ -345,7 +345,7 @@ fn take(lobby: &mut Lobby, step: &Step, weights: &Table, seed: u64) -> Result<()
     match step {
         Step::Join(who, team, pin, party) => {
             let party = party.map(|party| party.to_string());
-            let (team, pin) = (*team, *pin);
+            let (team, pin) = (*team, pin.map(Some));
             let update = Update {
                 team,
                 pin,

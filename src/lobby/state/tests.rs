@@ -82,7 +82,7 @@ fn a_command_that_fails_changes_nothing() {
     );
     let wrong = Update {
         team: Some(0),
-        pin: Some(5),
+        pin: Some(Some(5)),
         ..Update::default()
     };
     assert_eq!(

@@ -21,12 +21,11 @@ pub(crate) fn walk(two: &TwoTeams, clock: &mut Clock, best: &mut Best<u128>) -> 
         .map(|(lift, &size)| (2 * lift, size))
         .collect();
     for step in 1..=steps {
-        if gap.abs() <= limits[humans] {
-            if let Some(total) = two.totals[humans]
-                && best.offer(Balance::of_gap(gap.abs(), total), u128::from(mask))
-            {
-                limits = self::limits(two, best);
-            }
+        if gap.abs() <= limits[humans]
+            && let Some(total) = two.totals[humans]
+            && best.offer(Balance::of_gap(gap.abs(), total), u128::from(mask))
+        {
+            limits = self::limits(two, best);
         }
         if step % BLOCK == 0 && clock.spend(BLOCK as usize) {
             return step == steps;

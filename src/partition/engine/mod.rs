@@ -76,11 +76,14 @@ pub(super) struct Order {
 }
 
 /// Two teams with fewer free atoms than this are walked through: setting up two halves takes longer.
-const WALK_BELOW: usize = 11;
-/// The most steps that are worth an exact answer, about a nanosecond each.
-const MEET_STEPS: f64 = 1e8;
+const WALK_BELOW: usize = 14;
+/// The most steps that are worth an exact answer, about a nanosecond each: 40 humans take fewer, with
+/// and without the limits on their counts.
+const MEET_STEPS: f64 = 4.5e7;
 /// The same for branching, with steps some twenty times as long.
-const BRANCH_STEPS: usize = 1 << 22;
+const BRANCH_STEPS: usize = 1 << 24;
+/// The most free atoms that branching can hope to be done with in so many.
+const MOST_BRANCHED: usize = 40;
 /// The most free atoms that `naive` and `exhaustive` accept: more would take days.
 const MOST_WALKED: usize = 40;
 
@@ -118,7 +121,8 @@ fn choose(instance: &Instance, order: Order) -> Result<Engine, ProblemError> {
     let fits = bytes <= order.memory as f64;
     let Some(engine) = order.engine else {
         return Ok(match two {
-            None => Engine::Branch,
+            None if free <= MOST_BRANCHED => Engine::Branch,
+            None => Engine::Search,
             Some(_) if free < WALK_BELOW => Engine::Exhaustive,
             Some(_) if fits && steps <= MEET_STEPS => Engine::Meet,
             Some(_) => Engine::Search,

@@ -1,3 +1,76 @@
 //! Properties of the room, against oracles.
 
-mod prop;
+mod engines;
+mod errors;
+mod invariants;
+mod picks;
+mod ties;
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// Solves without a clock.
+fn solved(problem: &Problem, settings: &Settings, seed: u64) -> Solution {
+    solve(problem, settings, seed, &mut || false).unwrap()
+}
+
+/// Humans with these weights, named by their places.
+fn humans(weights: &[f64]) -> Vec<Human> {
+    weights
+        .iter()
+        .enumerate()
+        .map(|(index, &weight)| Human::new(format!("p{index}"), weight))
+        .collect()
+}
+
+/// A lobby of two teams without bots.
+fn lobby(weights: &[f64]) -> ProblemSpec {
+    ProblemSpec {
+        humans: humans(weights),
+        ..ProblemSpec::default()
+    }
+}
+
+prop_compose! {
+    /// Lobbies with ties, zeros, huge weights, parties, pins and every limit.
+    fn specs(most: usize, teams: std::ops::RangeInclusive<usize>)(
+        teams in teams,
+        weights in prop_oneof![
+            prop::collection::vec((0u32..8).prop_map(f64::from), 0..=most),
+            prop::collection::vec((0u32..10_000).prop_map(|w| f64::from(w) / 100.0), 0..=most),
+            prop::collection::vec(0.0..100.0, 0..=most),
+            prop::collection::vec(prop_oneof![Just(0.0), Just(f64::MAX), Just(1e300), Just(5e-324), 0.0..1e9], 0..=most),
+        ],
+        bot in prop_oneof![Just(0.0), Just(2.0), 0.0..60.0],
+        (min, more, target) in (0usize..12, 0usize..12, 0usize..30),
+        max_share in prop_oneof![Just(18.0 / 32.0), 0.3..1.0],
+        max_difference in prop_oneof![Just(Some(1)), Just(None), Just(Some(0)), Just(Some(2))],
+        parties in prop::collection::vec(prop::collection::vec(0usize..12, 0..4), 0..3),
+        pins in prop::collection::vec(prop::option::weighted(0.1, 0usize..8), 12),
+        current in prop::collection::vec(prop::option::weighted(0.95, 0usize..8), 12),
+        last in prop::collection::vec(prop::option::weighted(0.5, 0usize..8), 12),
+        avoid in prop::collection::vec((0usize..12, 0usize..12), 0..3),
+    ) -> ProblemSpec {
+        let count = weights.len();
+        let human = |(index, weight): (usize, f64)| Human {
+            key: format!("p{index}"),
+            weight,
+            pin: pins[index].map(|team| team % teams),
+            current: current[index].map(|team| team % teams),
+            last: last[index].map(|team| team % teams),
+        };
+        let mut seen = std::collections::BTreeSet::new();
+        let mut fresh = |human: &usize| *human < count && seen.insert(*human);
+        let mut keep = |party: Vec<usize>| -> Vec<usize> { party.into_iter().filter(|h| fresh(h)).collect() };
+        ProblemSpec {
+            humans: weights.into_iter().enumerate().map(human).collect(),
+            teams,
+            bots: Bots { weight: bot, min, max: min + more, target },
+            max_share,
+            max_difference,
+            parties: parties.into_iter().map(&mut keep).collect(),
+            avoid: avoid.into_iter().filter(|&(a, b)| a != b && a.max(b) < count).collect(),
+        }
+    }
+}

@@ -47,8 +47,8 @@ fn options_in_any_order() {
         name: Some(ident("N \"q\"")),
         party: Some(ident("")),
         team: Some(1),
-        pin: Some(0),
-        avoid: vec![ident("x"), ident("y z")],
+        pin: Some(Some(0)),
+        avoid: Some(vec![ident("x"), ident("y z")]),
     };
     let line = br#"JOIN "a b" avoid=x TEAM=1 party= name="N \"q\"" pin=0 avoid="y z""#;
     assert_eq!(parse(line), Ok(Some(Request::Join(expected))));
@@ -64,7 +64,7 @@ fn a_server_may_ask_to_go_on_with_its_game() {
     let hello = |token: Option<&str>, resume| {
         Ok(Some(Request::Hello {
             server: ident("ctf 1"),
-            token: token.map(ident),
+            token: token.map(Secret::of),
             resume,
         }))
     };

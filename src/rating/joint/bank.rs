@@ -33,7 +33,7 @@ pub struct Member {
     pub filter: Filter,
     /// The match being looked at.
     pub seen: Latent,
-    gain: Vec<f64>,
+    gain: Vec<f32>,
 }
 
 /// The filters still in the running, never none.
@@ -79,6 +79,9 @@ impl Bank {
 
     /// Posterior probabilities of the members; they sum to 1.
     pub fn weights(&self) -> Vec<f64> {
+        if self.members.len() == 1 {
+            return vec![1.0];
+        }
         let evidence = self.members.iter().map(|m| m.evidence);
         let best = evidence.clone().fold(f64::NEG_INFINITY, f64::max);
         let raw: Vec<f64> = evidence.map(|e| libm::exp(e - best)).collect();

@@ -43,10 +43,21 @@ pub struct Columns {
     games: Roll<Career>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Career {
     games: u32,
     last: u64,
+    newness: f64,
+}
+
+impl Default for Career {
+    fn default() -> Self {
+        Self {
+            games: 0,
+            last: 0,
+            newness: 1.0,
+        }
+    }
 }
 
 /// Somebody there for less than this share of a game doesn't make a team bigger.
@@ -91,11 +102,6 @@ impl Columns {
         self.list = list;
     }
 
-    /// Games somebody has played.
-    pub fn games(&self, player: Player) -> u32 {
-        self.games.get(player).map_or(0, |c| c.games)
-    }
-
     /// The number of the game somebody last played in.
     pub fn last_game(&self, player: Player) -> u64 {
         self.games.get(player).map_or(0, |c| c.last)
@@ -108,13 +114,14 @@ impl Columns {
             if career.last < number || career.games == 0 {
                 career.games += 1;
                 career.last = number;
+                career.newness = 1.0 / libm::sqrt(1.0 + f64::from(career.games));
             }
         }
     }
 
     /// How new somebody is: 1 in the first game, then falling as the standard error of a mean does.
     pub fn newness(&self, player: Player) -> f64 {
-        1.0 / libm::sqrt(1.0 + f64::from(self.games(player)))
+        self.games.get(player).map_or(1.0, |c| c.newness)
     }
 
     /// The row of team `a` against team `b`.
@@ -124,6 +131,8 @@ impl Columns {
     /// units where the noise of a match is 1. Sides and heads are effects on the match as a whole.
     pub fn row(&self, game: &Game, a: usize, b: usize) -> Row {
         let mut row = Row::default();
+        row.known
+            .reserve(game.team(a).len() + game.team(b).len() + 8);
         let both = [(game.team(a), 1.0), (game.team(b), -1.0)];
         let shares = |team: &[Seat]| team.iter().map(|s| s.share).sum::<f64>();
         let unit = unit(shares(both[0].0) + shares(both[1].0));
@@ -131,39 +140,46 @@ impl Columns {
         for (team, sign) in both {
             for seat in team {
                 let x = sign * unit * seat.share;
-                self.enter(&mut row, Column::Skill(seat.player), x);
                 let command = sign * unit * seat.command;
-                self.enter(&mut row, Column::Command(seat.player), command);
+                self.enter(&mut row, Column::Skill(seat.player), x, sign < 0.0);
+                self.enter(&mut row, Column::Command(seat.player), command, sign < 0.0);
                 newness += x * self.newness(seat.player);
                 heads += if seat.share >= HEAD { sign } else { 0.0 };
             }
             party += sign * unit * company(team);
         }
-        self.enter(&mut row, Column::Newness, newness);
-        self.enter(&mut row, Column::Size, heads);
-        self.enter(&mut row, Column::Party, party);
+        let mut shared = |column, x| self.enter(&mut row, column, x, false);
+        shared(Column::Newness, newness);
+        shared(Column::Size, heads);
+        shared(Column::Party, party);
         if game.sides && game.teams() == 2 {
             let side = if a < b { 1.0 } else { -1.0 };
-            self.enter(&mut row, Column::Side(game.ruleset), side);
-            self.enter(&mut row, Column::SideMap(game.ruleset, game.map), side);
+            shared(Column::Side(game.ruleset), side);
+            shared(Column::SideMap(game.ruleset, game.map), side);
         }
         row
     }
 
-    /// Adds to a row; somebody on both teams has one factor.
-    fn enter(&self, row: &mut Row, column: Column, x: f64) {
+    /// Adds to a row. Only who may have been on the other team, too, is looked for: they have one factor.
+    fn enter(&self, row: &mut Row, column: Column, x: f64, again: bool) {
         if x == 0.0 {
             return;
         }
         match self.number(column) {
-            Some(number) => add_up(&mut row.known, number, x),
-            None => add_up(&mut row.new, column, x),
+            Some(number) => add_up(&mut row.known, number, x, again),
+            None => add_up(&mut row.new, column, x, again),
         }
     }
 }
 
-fn add_up<K: PartialEq>(list: &mut Vec<(K, f64)>, key: K, x: f64) {
-    match list.iter_mut().find(|(k, _)| *k == key) {
+fn add_up<K: PartialEq>(list: &mut Vec<(K, f64)>, key: K, x: f64, again: bool) {
+    let mut old = list.iter_mut();
+    let old = if again {
+        old.find(|(k, _)| *k == key)
+    } else {
+        None
+    };
+    match old {
         Some((_, sum)) => *sum += x,
         None => list.push((key, x)),
     }

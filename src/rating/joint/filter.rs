@@ -2,7 +2,10 @@
 
 use crate::rating::{Strength, normal};
 
-use super::columns::{Column, Row};
+use super::{
+    columns::{Column, Row},
+    triangle::Triangle,
+};
 
 /// What is believed of a column before anything is seen.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,11 +54,12 @@ pub enum Sight {
     Value(f64),
 }
 
-/// A Gaussian: means and the lower triangle of the covariance, row after row.
+/// A Gaussian: means and covariances. The latter's single precision is far finer than the drift that
+/// every match adds.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     mean: Vec<f64>,
-    covariance: Vec<f64>,
+    covariance: Triangle,
 }
 
 /// Mean of the latent difference without noise, and its variance.
@@ -85,10 +89,8 @@ impl Filter {
 
     /// Appends a column, independent of the others.
     pub fn add(&mut self, start: Strength) {
-        let width = self.width();
         self.mean.push(start.mean);
-        self.covariance.resize(self.covariance.len() + width, 0.0);
-        self.covariance.push(start.deviation * start.deviation);
+        self.covariance.push(start.variance());
     }
 
     /// A column on its own.
@@ -106,35 +108,19 @@ impl Filter {
 
     /// A column's variance.
     pub fn variance(&self, column: usize) -> f64 {
-        self.covariance[at(column, column)]
+        self.covariance.get(column, column)
     }
 
     /// Adds to a column's variance.
     pub fn widen(&mut self, column: usize, variance: f64) {
-        self.covariance[at(column, column)] += variance;
+        let wider = self.variance(column) + variance;
+        self.covariance.set(column, column, wider);
     }
 
-    /// S·a into `gain`. O(columns · factors).
-    fn gain(&self, row: &[(usize, f64)], gain: &mut Vec<f64>) {
-        gain.clear();
-        gain.resize(self.width(), 0.0);
-        for &(column, x) in row {
-            let start = at(column, 0);
-            let left = &self.covariance[start..=start + column];
-            for (g, s) in gain.iter_mut().zip(left) {
-                *g += x * s;
-            }
-            let mut index = start + column; // walks down the column below the diagonal
-            for (i, g) in gain.iter_mut().enumerate().skip(column + 1) {
-                index += i;
-                *g += x * self.covariance[index];
-            }
-        }
-    }
-
-    /// The latent difference of a row; what is new in it comes with its prior.
-    pub fn latent(&self, row: &Row, prior: &Prior, gain: &mut Vec<f64>) -> Latent {
-        self.gain(&row.known, gain);
+    /// The latent difference of a row, with S·a in `gain`. What is new in it comes with its prior.
+    /// O(columns · factors).
+    pub fn latent(&self, row: &Row, prior: &Prior, gain: &mut Vec<f32>) -> Latent {
+        self.covariance.times(&row.known, gain);
         let known =
             |f: &dyn Fn(usize) -> f64| row.known.iter().map(|&(c, x)| x * f(c)).sum::<f64>();
         let new = row.new.iter().map(|&(column, x)| {
@@ -143,7 +129,7 @@ impl Filter {
         });
         Latent {
             mean: known(&|c| self.mean[c]),
-            variance: known(&|c| gain[c]).max(0.0) + new.sum::<f64>(),
+            variance: known(&|c| gain[c].into()).max(0.0) + new.sum::<f64>(),
         }
     }
 
@@ -153,7 +139,7 @@ impl Filter {
     /// One rank-1 change, O(columns²/2): with g = S·a, q = a·g, c² = 1 + q and the moments v, w of the
     /// standardised difference, m += g·v/c and S −= g·gᵀ·w/c². Leaving a column still is the Schmidt
     /// (consider) form of the same: its own block stays, its covariance with the others is updated.
-    pub fn learn(&mut self, sight: Sight, latent: Latent, gain: &[f64], still: &[usize]) {
+    pub fn learn(&mut self, sight: Sight, latent: Latent, gain: &[f32], still: &[usize]) {
         let c = libm::sqrt(1.0 + latent.variance);
         let z = latent.mean / c;
         let (v, w) = match sight {
@@ -168,40 +154,28 @@ impl Filter {
             Sight::Value(value) => ((value / c - z).clamp(-SURPRISE, SURPRISE), 1.0),
         };
         let before = self.block(still);
+        let step = v / c;
         for (m, g) in self.mean.iter_mut().zip(gain) {
-            *m += g * (v / c);
+            *m += f64::from(*g) * step;
         }
-        let mut rows = self.covariance.as_mut_slice();
-        for (i, g) in gain.iter().enumerate() {
-            let (row, rest) = rows.split_at_mut(i + 1);
-            rows = rest;
-            let factor = g * (w / (c * c));
-            if factor != 0.0 {
-                for (s, g) in row.iter_mut().zip(gain) {
-                    *s -= factor * g;
-                }
-            }
-        }
-        self.restore(still, before);
+        self.covariance.minus_outer(gain, w / (c * c));
+        self.restore(still, &before);
     }
 
-    fn block(&self, still: &[usize]) -> Vec<f64> {
-        let pairs = still.iter().enumerate();
-        let covariances = pairs.flat_map(|(k, &i)| still[..=k].iter().map(move |&j| at(i, j)));
-        let means = still.iter().map(|&i| self.mean[i]);
-        means
-            .chain(covariances.map(|index| self.covariance[index]))
-            .collect()
+    /// Means and covariances of some columns.
+    fn block(&self, columns: &[usize]) -> Self {
+        Self {
+            mean: columns.iter().map(|&i| self.mean[i]).collect(),
+            covariance: self.covariance.select(columns),
+        }
     }
 
-    fn restore(&mut self, still: &[usize], before: Vec<f64>) {
-        let mut before = before.into_iter();
-        for (&i, mean) in still.iter().zip(before.by_ref()) {
-            self.mean[i] = mean;
-        }
-        for (k, &i) in still.iter().enumerate() {
-            for (&j, covariance) in still[..=k].iter().zip(before.by_ref()) {
-                self.covariance[at(i, j)] = covariance;
+    /// Puts them back.
+    fn restore(&mut self, columns: &[usize], block: &Self) {
+        for (k, &i) in columns.iter().enumerate() {
+            self.mean[i] = block.mean[k];
+            for (l, &j) in columns[..=k].iter().enumerate() {
+                self.covariance.set(i, j, block.covariance.get(k, l));
             }
         }
     }
@@ -217,26 +191,18 @@ impl Filter {
         }
         for i in 0..self.width() {
             for j in 0..=i {
-                self.covariance[at(i, j)] *= rho[i] * rho[j];
+                let faded = rho[i] * rho[j] * self.covariance.get(i, j);
+                self.covariance.set(i, j, faded);
             }
             let prior = pulled(i).unwrap_or(0.0);
-            self.covariance[at(i, i)] += (1.0 - keep * keep) * prior * prior;
+            self.widen(i, (1.0 - keep * keep) * prior * prior);
         }
     }
 
     /// Keeps the columns with these numbers (ascending); of the others nothing remains.
     pub fn keep(&mut self, kept: &[usize]) {
-        let rows = kept.iter().enumerate();
-        let covariance = rows.flat_map(|(k, &i)| kept[..=k].iter().map(move |&j| at(i, j)));
-        self.covariance = covariance.map(|index| self.covariance[index]).collect();
-        self.mean = kept.iter().map(|&i| self.mean[i]).collect();
+        *self = self.block(kept);
     }
-}
-
-/// Index of row `i`, column `j` ≤ `i` in the triangle.
-fn at(i: usize, j: usize) -> usize {
-    debug_assert!(j <= i, "below the diagonal only");
-    i * (i + 1) / 2 + j
 }
 
 #[cfg(test)]

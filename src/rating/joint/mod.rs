@@ -21,6 +21,7 @@
 mod bank;
 pub(super) mod columns;
 mod filter;
+mod triangle;
 
 use std::{cmp::Ordering, collections::BTreeMap};
 
@@ -31,10 +32,8 @@ use self::{
 };
 use super::{Game, Player, Roll, Scale, Strength, System, normal, running::Running};
 
-/// Columns in the covariance at most: 16 MB and about a millisecond a match.
+/// Columns in the covariance at most: 8 MB and about half a millisecond a match.
 pub const ACTIVE: usize = 2_000;
-/// How many are left when it was full.
-const AFTER_CLEARING: usize = 1_500;
 
 /// The system.
 #[derive(Clone)]
@@ -48,6 +47,8 @@ pub struct Joint {
     away: Roll<Away>,
     /// √(n/2), n being the players of a match.
     crowd: Running,
+    /// Columns at most.
+    active: usize,
     cleared: bool,
 }
 
@@ -103,6 +104,7 @@ impl Joint {
             customs: BTreeMap::new(),
             away: Roll::default(),
             crowd: Running::from(1.0),
+            active: ACTIVE,
             cleared: false,
         }
     }
@@ -174,7 +176,7 @@ impl Joint {
         let list = &self.columns.list;
         let mut kept: Vec<usize> = (0..list.len()).collect();
         kept.sort_by_key(|&i| (std::cmp::Reverse(last_game(&list[i])), i));
-        let leaving = kept.split_off(AFTER_CLEARING.min(kept.len()));
+        let leaving = kept.split_off(self.active * 3 / 4); // so that clearing is rare
         kept.sort_unstable();
         for number in leaving {
             if let Column::Skill(player) = list[number] {
@@ -302,7 +304,7 @@ impl System for Joint {
         }
         self.columns.count(game, self.matches);
         self.bank.halve(self.matches);
-        if self.columns.list.len() > ACTIVE {
+        if self.columns.list.len() > self.active {
             self.clear();
         }
     }

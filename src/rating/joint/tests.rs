@@ -36,7 +36,7 @@ fn learnt(games: &[Game]) -> Joint {
 
 #[test]
 fn it_finds_the_order_and_the_spread() {
-    let system = learnt(&history(16, 4, 1_500, 0.0));
+    let system = learnt(&history(16, 4, 1_000, 0.0));
     let means: Vec<f64> = (0..16)
         .map(|p| system.strength(Player(p)).unwrap().mean)
         .collect();
@@ -61,7 +61,7 @@ fn the_two_views_of_a_match_agree() {
     let system = learnt(&games);
     for game in &games {
         let (one, other) = (system.beats(game, 0, 1), system.beats(game, 1, 0));
-        assert!((one + other - 1.0).abs() < 1e-12);
+        assert!((one + other - 1.0).abs() < 1e-6);
     }
 }
 
@@ -79,7 +79,10 @@ fn points_are_tried_only_where_there_are_some_and_win_where_they_tell_more() {
 
 #[test]
 fn those_away_longest_leave_and_are_known_when_they_return() {
-    let mut system = Joint::new();
+    let mut system = Joint {
+        active: 40,
+        ..Joint::new()
+    };
     let pair = |p: u32| {
         let seats = vec![Seat::new(Player(p), 0), Seat::new(Player(p + 1), 1)];
         let mut game = Game::new(seats);
@@ -90,14 +93,14 @@ fn those_away_longest_leave_and_are_known_when_they_return() {
     system.update(&first);
     let known = system.strength(Player(0)).unwrap();
     let mut p = 2;
-    while system.columns.list.len() < ACTIVE - 1 {
+    while system.columns.list.len() < 39 {
         system.update(&pair(p));
         p += 2;
     }
     assert_eq!(system.remark(), None);
     system.update(&pair(p));
     system.update(&pair(p + 2));
-    assert!(system.remark().is_some() && system.columns.list.len() <= AFTER_CLEARING + 2);
+    assert!(system.remark().is_some() && system.columns.list.len() <= 32);
     assert_eq!(system.columns.number(Column::Skill(Player(0))), None);
     let away = system.strength(Player(0)).unwrap();
     assert!(away.mean > 0.0 && away.deviation > 0.0 && known.mean > 0.0);

@@ -30,15 +30,23 @@ pub(super) struct Cell {
 }
 
 impl Cell {
-    /// The order in which [`ties`] shows cells.
-    pub fn order(&self) -> impl Ord + use<> {
+    /// The order in which [`ties`] shows cells, of a low half with so many humans.
+    pub fn order(&self, most: usize) -> impl Ord + use<> {
+        let [low, high] = self.humans;
         (
             self.start,
-            self.humans,
+            from_middle(low, most),
+            low,
+            high,
             self.sums[0] + self.sums[1],
             self.sums[0],
         )
     }
+}
+
+/// Lists are the longer and their best pairs the better, the closer to half of the humans they are.
+fn from_middle(humans: usize, most: usize) -> usize {
+    (2 * humans).abs_diff(most)
 }
 
 /// Offers `best` every cell that is good enough; `false` when the time was over first.
@@ -130,7 +138,10 @@ fn each_pair<W: Ways>(
 ) -> bool {
     let (mut scratch_low, mut scratch_high) = (Scratch::default(), Scratch::default());
     for (index, start) in starts.iter().enumerate() {
-        for from_low in 0..=halves.humans(0) {
+        let most = halves.humans(0);
+        let mut lows: Vec<usize> = (0..=most).collect();
+        lows.sort_by_key(|&low| from_middle(low, most));
+        for from_low in lows {
             let low = halves.list(0, from_low, &mut scratch_low);
             for from_high in 0..=halves.humans(1) {
                 let on_first = start.humans + from_low + from_high;

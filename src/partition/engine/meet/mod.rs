@@ -67,18 +67,30 @@ pub(crate) fn draw(
     whole.then_some(drawing.masks)
 }
 
-/// At most how many bytes [`solve`] needs, and about how many steps it takes.
+/// At most how many bytes [`solve`] needs, and at most about how many steps it takes.
 pub(crate) fn measure(two: &TwoTeams) -> (f64, f64) {
-    let stored: f64 = halves(two)
-        .map(|(lifts, sizes)| sums::capacity(lifts, sizes))
+    let halves = halves(two);
+    let stored: f64 = halves
         .iter()
+        .map(|&(lifts, sizes)| sums::capacity(lifts, sizes))
         .sum();
-    let classes = two.totals.iter().flatten().count() as f64;
-    // Beside them there is what was before the last atom, and a complement or two. Lists come
-    // about in as many steps again as they end up with, and are joined once a legal number of
-    // humans on team 0, or twice.
-    let joins = starts(two).len() as f64 * classes;
-    (stored * 8.0 * 2.0, stored * 2.0 * (2.0 + joins))
+    let [low, high] = halves.map(|(lifts, sizes)| sums::choices(lifts, sizes));
+    let mut joined = 0.0;
+    for start in starts(two) {
+        for (from_low, low) in low.iter().enumerate() {
+            for (from_high, high) in high.iter().enumerate() {
+                let legal = two.totals.get(start.humans + from_low + from_high);
+                joined += if let Some(Some(_)) = legal {
+                    low + high
+                } else {
+                    0.0
+                };
+            }
+        }
+    }
+    // Beside the lists there is what was before the last atom, and a complement or two; drawing
+    // among ties counts ways, too. Lists come about in as many steps again as they end up with.
+    (stored * 8.0 * 4.0, stored * 2.0 + joined)
 }
 
 /// The free atoms but an odd one out, which belongs to no half.
@@ -134,7 +146,7 @@ fn expand(
             draw(two, at, slots, seed, clock)?
         } else {
             let mut group: Vec<Cell> = group.iter().map(|&(_, cell)| cell).collect();
-            group.sort_by_key(Cell::order);
+            group.sort_by_key(|cell| cell.order(trees.humans));
             let ways: Vec<_> = group.iter().map(|cell| trees.ways(cell)).collect();
             let total: u128 = ways.iter().copied().map(count).sum();
             let mut drawing = Drawing::new(slots, total, seed);
@@ -155,8 +167,9 @@ fn expand(
 struct Trees {
     halves: [Tree; 2],
     starts: Vec<Start>,
-    /// Atoms of the low half.
+    /// Atoms of the low half, and their humans.
     low: usize,
+    humans: usize,
 }
 
 impl Trees {
@@ -167,6 +180,7 @@ impl Trees {
             halves,
             starts: starts(two),
             low: low.0.len(),
+            humans: low.1.iter().sum(),
         })
     }
 

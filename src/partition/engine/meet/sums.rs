@@ -92,6 +92,32 @@ impl<W: Ways> Sums<W> {
         })
     }
 
+    /// The same with all lists stored, for those who ask for few sums of many lists.
+    pub fn unfold(self) -> Self {
+        let mut all = Self {
+            sums: Vec::new(),
+            ways: Vec::new(),
+            halves: Default::default(),
+        };
+        let mut scratch = Scratch::default();
+        for (index, half) in self.halves.iter().enumerate() {
+            let start = all.sums.len();
+            let mut ends = Vec::with_capacity(half.humans + 1);
+            for humans in 0..=half.humans {
+                let list = self.list(index, humans, &mut scratch);
+                all.sums.extend(list.sums);
+                all.ways.extend(list.ways);
+                ends.push(all.sums.len() - start);
+            }
+            all.halves[index] = Half {
+                start,
+                ends,
+                ..*half
+            };
+        }
+        all
+    }
+
     /// The humans of all atoms of a half.
     pub fn humans(&self, half: usize) -> usize {
         self.halves[half].humans
@@ -209,7 +235,7 @@ pub(super) fn capacity(lifts: &[i64], sizes: &[usize]) -> f64 {
 }
 
 /// At most how many different sums there are, by number of humans.
-fn choices(lifts: &[i64], sizes: &[usize]) -> Vec<f64> {
+pub(super) fn choices(lifts: &[i64], sizes: &[usize]) -> Vec<f64> {
     let humans: usize = sizes.iter().sum();
     let atoms: Vec<(i64, usize)> = lifts.iter().copied().zip(sizes.iter().copied()).collect();
     let mut choices = vec![0.0f64; humans + 1];
@@ -254,8 +280,15 @@ mod tests {
         let halves = [(&lifts[..], &sizes[..]), (&lifts[..6], &sizes[..6])];
         let both = Sums::<u64>::of(halves, &mut Clock::new(&mut never)).unwrap();
         assert_eq!([both.humans(0), both.humans(1)], [10, 9]);
+        let unfolded = Sums::<u64>::of(halves, &mut Clock::new(&mut never))
+            .unwrap()
+            .unfold();
         let mut scratch = Scratch::default();
-        for (humans, wanted) in wanted.iter().enumerate() {
+        for ((humans, wanted), both) in wanted
+            .iter()
+            .enumerate()
+            .flat_map(|wanted| [(wanted, &both), (wanted, &unfolded)])
+        {
             let list = both.list(0, humans, &mut scratch);
             let found = list.sums.iter().copied().zip(list.ways.iter().copied());
             assert_eq!(

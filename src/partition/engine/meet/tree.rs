@@ -27,7 +27,7 @@ impl Tree {
         let middle = atoms / 2;
         let low = (&lifts[..middle], &sizes[..middle]);
         let high = (&lifts[middle..], &sizes[middle..]);
-        let sums = Sums::of([low, high], clock)?;
+        let sums = Sums::of([low, high], clock)?.unfold();
         let trees = [Self::of(low, clock)?, Self::of(high, clock)?];
         Some(Self {
             parts: Some(Box::new(Parts { sums, trees })),
@@ -77,6 +77,7 @@ struct Pair {
 impl Parts {
     /// The first pair of the two parts' sums with so many humans and this sum that `wanted` takes.
     fn find(&self, humans: usize, sum: i64, mut wanted: impl FnMut(&Pair) -> bool) -> Option<Pair> {
+        // Everything is stored, so that these stay empty.
         let mut scratch = [Scratch::default(), Scratch::default()];
         let [scratch_low, scratch_high] = &mut scratch;
         let most = [self.sums.humans(0), self.sums.humans(1)];

@@ -5,7 +5,7 @@ use rand::rngs::ChaCha8Rng;
 use super::state::{Change, State};
 use crate::partition::{clock::Clock, random};
 
-/// Changes tried in one go.
+/// The most changes tried in one go.
 const STEPS: usize = 20_000;
 
 /// Shakes a state and lets it settle: a change that makes it worse by Δ is made with probability
@@ -16,17 +16,18 @@ pub(super) fn anneal(state: &mut State, rng: &mut ChaCha8Rng, clock: &mut Clock)
     if atoms < 2 {
         return;
     }
+    let steps = STEPS.min(50 * atoms * atoms);
     let random_change = |rng: &mut ChaCha8Rng| {
         let (one, other) = (random::index(rng, atoms), random::index(rng, atoms));
         Change::Swap(one, other)
     };
     let sample = (0..100).filter_map(|_| state.cost(random_change(rng)));
     let hot = sample.map(f64::abs).fold(0.0, f64::max);
-    for step in 0..STEPS {
+    for step in 0..steps {
         if clock.spend(16) {
             return;
         }
-        let temperature = hot * libm::exp(-25.0 * step as f64 / STEPS as f64);
+        let temperature = hot * libm::exp(-25.0 * step as f64 / steps as f64);
         let change = random_change(rng);
         if let Some(cost) = state.cost(change)
             && (cost <= 0.0 || random::unit(rng) < libm::exp(-cost / temperature))

@@ -40,7 +40,7 @@ pub(crate) fn solve(
         return 0;
     };
     let mut state = State::new(instance, split);
-    state.descend();
+    state.descend(clock);
     let mut search = Search {
         instance,
         order,
@@ -87,7 +87,7 @@ impl<'a> Search<'a> {
         }
         if again {
             anneal::anneal(&mut state, &mut self.rng, clock);
-            state.descend();
+            state.descend(clock);
             self.offer(&state.split);
         }
         self.pairs(state, clock)
@@ -97,15 +97,9 @@ impl<'a> Search<'a> {
     fn pairs(&mut self, mut state: State<'a>, clock: &mut Clock) -> State<'a> {
         while !clock.over() {
             let before = state.balance();
-            let teams = 0..self.instance.counts.teams as u8;
-            let lift = |&team: &u8| state.lifts[usize::from(team)];
-            let (Some(weak), Some(strong)) =
-                (teams.clone().min_by_key(lift), teams.max_by_key(lift))
-            else {
-                break;
-            };
-            let core = self.core(&state.split, [weak, strong], PAIR_CORE, false);
-            let two = TwoTeams::pair(self.instance, &state.split, [weak, strong], core);
+            let teams = state.extremes();
+            let core = self.core(&state.split, teams, PAIR_CORE, false);
+            let two = TwoTeams::pair(self.instance, &state.split, teams, core);
             state = self.solve_core(state, &two, 1, clock);
             if state.balance() <= before {
                 break;

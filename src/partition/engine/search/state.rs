@@ -3,6 +3,7 @@
 use crate::partition::{
     MAX_TEAMS,
     balance::Balance,
+    clock::Clock,
     instance::{Instance, Split},
 };
 
@@ -11,7 +12,7 @@ use crate::partition::{
 pub(super) struct State<'a> {
     instance: &'a Instance,
     pub split: Split,
-    pub lifts: [i64; MAX_TEAMS],
+    lifts: [i64; MAX_TEAMS],
     humans: [usize; MAX_TEAMS],
 }
 
@@ -108,23 +109,59 @@ impl<'a> State<'a> {
 
     /// Carries out the change that evens the teams most, again and again until none does: few
     /// changes go far (the Natural Selection 2 page's way of balancing a running game).
-    /// O(atoms²) a change.
-    pub fn descend(&mut self) {
+    ///
+    /// Changes between the strongest and the weakest team come first, O((atoms/teams)²) for one, and
+    /// take so little that they don't ask for the time; where none of them helps, all do, O(atoms²).
+    pub fn descend(&mut self, clock: &mut Clock) {
         // Each one lowers the sum of squares; the limit only guards against rounding.
         for _ in 0..4 * self.split.len() {
-            let atoms = 0..self.split.len();
-            let teams = 0..self.instance.counts.teams as u8;
-            let moves = atoms
-                .clone()
-                .flat_map(|a| teams.clone().map(move |t| Change::Move(a, t)));
-            let pairs = atoms
-                .clone()
-                .flat_map(|a| (0..a).map(move |b| Change::Swap(a, b)));
-            let costs = moves.chain(pairs).filter_map(|c| Some((self.cost(c)?, c)));
-            match costs.min_by(|(a, _), (b, _)| a.total_cmp(b)) {
-                Some((cost, change)) if cost < 0.0 => self.apply(change),
-                _ => return,
-            }
+            let [weak, strong] = self.extremes();
+            let [weaker, stronger] = [weak, strong].map(|team| self.on(team));
+            let moves = stronger.iter().map(|&atom| Change::Move(atom, weak));
+            let swap = |&one: &usize| weaker.iter().map(move |&other| Change::Swap(one, other));
+            let swaps = stronger.iter().flat_map(swap);
+            let Some(change) = self.best(moves.chain(swaps)).or_else(|| {
+                let over = clock.spend(self.split.len() * self.split.len());
+                if over {
+                    None
+                } else {
+                    self.best(self.changes())
+                }
+            }) else {
+                return;
+            };
+            self.apply(change);
         }
+    }
+
+    /// The atoms on a team.
+    fn on(&self, team: u8) -> Vec<usize> {
+        (0..self.split.len())
+            .filter(|&atom| self.split[atom] == team)
+            .collect()
+    }
+
+    /// The weakest and the strongest team.
+    pub fn extremes(&self) -> [u8; 2] {
+        let teams = 0..self.instance.counts.teams as u8;
+        let lift = |&team: &u8| self.lifts[usize::from(team)];
+        let weakest = teams.clone().min_by_key(lift).unwrap_or(0);
+        [weakest, teams.max_by_key(lift).unwrap_or(0)]
+    }
+
+    /// Every change, legal or not.
+    fn changes(&self) -> impl Iterator<Item = Change> {
+        let (atoms, teams) = (0..self.split.len(), 0..self.instance.counts.teams as u8);
+        let moves = atoms
+            .clone()
+            .flat_map(move |atom| teams.clone().map(move |team| Change::Move(atom, team)));
+        moves.chain(atoms.flat_map(|one| (0..one).map(move |other| Change::Swap(one, other))))
+    }
+
+    /// Of some changes the legal one that evens the teams most, if any does.
+    fn best(&self, changes: impl Iterator<Item = Change>) -> Option<Change> {
+        let costs = changes.filter_map(|change| Some((self.cost(change)?, change)));
+        let (cost, change) = costs.min_by(|(a, _), (b, _)| a.total_cmp(b))?;
+        (cost < 0.0).then_some(change)
     }
 }

@@ -1,0 +1,106 @@
+//! How well each rating system predicts the sets of finished games in `../shared`, which were chosen by
+//! nobody here: `cargo bench --bench accuracy`. Not a test, since it takes what a test must not.
+
+use std::{fs, path::Path, time::Instant};
+
+use evenkeel::{
+    domain::{MatchRecord, Rulebook, RulebookSpec, Unknown},
+    history::{Evaluation, Plan, Settings, Subset, evaluate},
+    ingest::{Context, Item, Reader, by_name},
+    rating::SystemName,
+};
+
+/// The file, whether its sides mean something, and the log loss that is to be reached.
+const SETS: [(&str, bool, f64); 3] = [
+    ("tribes_pug", false, 0.614),
+    ("tagpro", false, 0.637),
+    ("ns2_gather", true, 0.623),
+];
+
+fn main() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/matches");
+    for (name, sides, target) in SETS {
+        let path = folder.join(name).with_extension("jsonl");
+        match fs::read(&path) {
+            Ok(bytes) => report(name, sides, target, &bytes),
+            Err(why) => println!("{name} is left out: {}: {why}", path.display()),
+        }
+    }
+}
+
+fn report(name: &str, sides: bool, target: f64, bytes: &[u8]) {
+    let matches = read(bytes);
+    let spec = RulebookSpec {
+        gameplay: vec![],
+        ignore: vec![],
+        unknown: Unknown::Gameplay,
+        aliases: Default::default(),
+        free_for_all: vec![],
+        frags: vec![],
+    };
+    let Ok(rulebook) = Rulebook::new(&spec) else {
+        return;
+    };
+    let plan = Plan {
+        exchange: (!sides).then_some(1),
+        ..Plan::default()
+    };
+    let begun = Instant::now();
+    let evaluation = evaluate(
+        matches.iter(),
+        &rulebook,
+        &Settings::default(),
+        &plan,
+        &mut || begun.elapsed().as_secs_f64(),
+        &mut |_| (),
+    );
+    println!("\n{name}: log loss to be reached {target}");
+    for subset in [Subset::All, Subset::Experienced] {
+        print(&evaluation, subset);
+    }
+}
+
+fn print(evaluation: &Evaluation, subset: Subset) {
+    let counted = match subset {
+        Subset::All => "all after the first fifth",
+        Subset::Experienced => "those where everyone is experienced",
+    };
+    println!("{counted}, and the interval of the log loss against joint:");
+    let table = evaluation.table(None, subset, Some(SystemName::Joint));
+    for (place, line) in table.iter().enumerate() {
+        let m = &line.metrics;
+        let system = line.system.map_or("base rate", |s| s.as_str());
+        let against = line
+            .against
+            .map(|i| format!("{:+.4} {:+.4}", i.low, i.high));
+        let seconds = place.checked_sub(1).map_or(0.0, |p| evaluation.seconds[p]);
+        println!(
+            "  {system:12} n {:4}  log loss {:.4} ({})  accuracy {:.3}  Brier {:.4}  calibration {:.3}  {:.1} µs",
+            m.matches,
+            m.log_loss,
+            against.unwrap_or_default(),
+            m.accuracy,
+            m.brier,
+            m.calibration_error,
+            1e6 * seconds / evaluation.matches as f64,
+        );
+    }
+}
+
+fn read(bytes: &[u8]) -> Vec<MatchRecord> {
+    let Some(format) = by_name("jsonl") else {
+        return Vec::new();
+    };
+    let mut items = Vec::new();
+    let mut reader = Reader::new(format, &Context::default());
+    reader.feed(bytes, &mut items);
+    reader.finish(&mut items);
+    let game = |item| match item {
+        Item::Game(game) => Some(*game),
+        other => {
+            println!("{other:?}");
+            None
+        }
+    };
+    items.into_iter().filter_map(game).collect()
+}

@@ -1,0 +1,216 @@
+//! Ranges: every value that makes no sense, by the path of its key.
+
+use tracing_subscriber::EnvFilter;
+
+use super::Config;
+use crate::{
+    domain::{Rulebook, Secret},
+    partition::ProblemError,
+    rating::SystemName,
+};
+
+/// A key's path, and the rule that its value breaks.
+type Fault = (String, String);
+
+impl Config {
+    /// The first value that is out of its range.
+    pub(super) fn first_fault(&self) -> Option<Fault> {
+        let numbers = [
+            self.server_faults(),
+            self.lobby_faults(),
+            self.rating_faults(),
+        ];
+        let mut numbers = numbers.into_iter().flatten();
+        let broken = numbers.find(|(_, holds, _)| !holds);
+        let broken = broken.map(|(path, _, rule)| (path.to_owned(), rule.to_owned()));
+        broken
+            .or_else(|| self.partition_fault())
+            .or_else(|| self.pattern_fault())
+            .or_else(|| self.filter_fault())
+            .or_else(|| self.system_fault())
+    }
+
+    fn server_faults(&self) -> Vec<Check> {
+        let server = &self.server;
+        let named = |(name, token): (&String, &_)| !name.is_empty() && *token != Secret::of("");
+        vec![
+            (
+                "server.max_line_bytes",
+                (64..=65_536).contains(&server.max_line_bytes),
+                "must be 64 to 65536",
+            ),
+            (
+                "server.max_connections",
+                (1..=65_536).contains(&server.max_connections),
+                "must be 1 to 65536",
+            ),
+            (
+                "server.max_errors",
+                server.max_errors >= 1,
+                "must be 1 or more",
+            ),
+            (
+                "server.first_line_seconds",
+                is_wait(server.first_line_seconds),
+                WAIT,
+            ),
+            ("server.line_seconds", is_wait(server.line_seconds), WAIT),
+            ("server.idle_seconds", is_wait(server.idle_seconds), WAIT),
+            ("server.write_seconds", is_wait(server.write_seconds), WAIT),
+            (
+                "server.drain_seconds",
+                server.drain_seconds <= 60,
+                "must be 60 or less",
+            ),
+            (
+                "server.clients",
+                server.clients.iter().all(named),
+                "must have names and tokens that are not empty",
+            ),
+            (
+                "store.database",
+                !self.store.database.as_os_str().is_empty(),
+                "must not be empty",
+            ),
+            (
+                "store.busy_ms",
+                self.store.busy_ms <= 600_000,
+                "must be 0 to 600000",
+            ),
+        ]
+    }
+
+    fn lobby_faults(&self) -> Vec<Check> {
+        let (lobby, balance) = (&self.lobby, &self.balance);
+        let weight = 0.0..=100.0;
+        let share = balance.max_team_share;
+        vec![
+            (
+                "lobby.max_roster",
+                (2..=128).contains(&lobby.max_roster),
+                "must be 2 to 128",
+            ),
+            (
+                "lobby.min_players",
+                lobby.min_players <= 128,
+                "must be 0 to 128",
+            ),
+            (
+                "lobby.level_max",
+                lobby.level_max <= 128,
+                "must be 0 to 128",
+            ),
+            (
+                "lobby.level_min",
+                lobby.level_min <= lobby.level_max,
+                "must not be above level_max",
+            ),
+            (
+                "balance.max_team_share",
+                share > 0.0 && share <= 1.0,
+                "must be above 0, at most 1",
+            ),
+            (
+                "balance.default_weight",
+                weight.contains(&balance.default_weight),
+                "must be 0 to 100",
+            ),
+            (
+                "balance.default_bot_weight",
+                weight.contains(&balance.default_bot_weight),
+                "must be 0 to 100",
+            ),
+            (
+                "balance.deadline_ms",
+                (1..=60_000).contains(&balance.deadline_ms),
+                "must be 1 to 60000",
+            ),
+            (
+                "balance.memory_mb",
+                (1..=4_096).contains(&balance.memory_mb),
+                "must be 1 to 4096",
+            ),
+        ]
+    }
+
+    fn rating_faults(&self) -> Vec<Check> {
+        let rating = &self.rating;
+        let named =
+            |(alias, name): (&String, &String)| !alias.trim().is_empty() && !name.trim().is_empty();
+        vec![
+            (
+                "rating.window",
+                (1..=1_000).contains(&rating.window),
+                "must be 1 to 1000",
+            ),
+            (
+                "rating.half_life",
+                rating.half_life > 0.0,
+                "must be above 0",
+            ),
+            (
+                "rating.prior",
+                rating.prior >= 0.0 && rating.prior.is_finite(),
+                "must be 0 or more",
+            ),
+            (
+                "game_types.aliases",
+                self.game_types.aliases.iter().all(named),
+                "must have names that are not empty",
+            ),
+        ]
+    }
+
+    /// The room that chooses teams knows its own ranges.
+    fn partition_fault(&self) -> Option<Fault> {
+        match self.balance().partition.check() {
+            Err(ProblemError::Setting { name, wanted }) => {
+                let factors = crate::partition::Terms::default().named();
+                let is_factor = factors.iter().any(|(factor, _)| *factor == name);
+                let section = if is_factor {
+                    "balance.factors"
+                } else {
+                    "balance"
+                };
+                Some((format!("{section}.{name}"), format!("must be {wanted}")))
+            }
+            Err(other) => Some(("balance".to_owned(), other.to_string())),
+            Ok(()) => None,
+        }
+    }
+
+    fn pattern_fault(&self) -> Option<Fault> {
+        let error = Rulebook::new(&self.rulebook()).err()?;
+        let section = match error.list {
+            "gameplay" | "ignore" => "mutators",
+            _ => "game_types",
+        };
+        let path = format!("{section}.{}", error.list);
+        Some((path, format!("has a bad pattern: {error}")))
+    }
+
+    fn filter_fault(&self) -> Option<Fault> {
+        let error = EnvFilter::try_new(&self.log.filter).err()?;
+        Some(("log.filter".to_owned(), format!("is no filter: {error}")))
+    }
+
+    fn system_fault(&self) -> Option<Fault> {
+        if SystemName::parse(&self.rating.system).is_some() {
+            return None;
+        }
+        let known = SystemName::ALL.map(SystemName::as_str).join(", ");
+        Some((
+            "rating.system".to_owned(),
+            format!("must be one of: {known}"),
+        ))
+    }
+}
+
+/// A key's path, whether its value is fine, and the rule it goes by.
+type Check = (&'static str, bool, &'static str);
+
+const WAIT: &str = "must be 1 to 604800 (a week)";
+
+fn is_wait(seconds: u64) -> bool {
+    (1..=604_800).contains(&seconds)
+}

@@ -1,0 +1,159 @@
+//! Layers: the admin's file over the defaults, the environment over both, and which line or variable a
+//! value came from.
+
+use std::collections::BTreeMap;
+
+use toml::{
+    Table, Value,
+    de::{DeTable, DeValue},
+};
+
+use super::{ConfigError, DEFAULT};
+
+/// Tables whose keys the admin makes up.
+const FREE_TABLES: [&str; 2] = ["server.clients", "game_types.aliases"];
+const ENV_PREFIX: &str = "EVENKEEL_";
+
+/// The compiled-in file. That it parses is shown by a test, and by every run.
+pub(super) fn defaults() -> Table {
+    DEFAULT.parse().unwrap_or_default()
+}
+
+pub(super) fn refuse_unknown_keys(
+    text: &str,
+    own: &DeTable<'_>,
+    known: &Table,
+    at: &str,
+) -> Result<(), ConfigError> {
+    for (key, value) in own {
+        let path = join(at, key.get_ref());
+        let line = line_at(text, key.span().start);
+        let Some(default) = known.get(key.get_ref().as_ref()) else {
+            let why = format!("unknown key {path}");
+            return Err(ConfigError::Line { line, why });
+        };
+        if let (DeValue::Table(own), Value::Table(known)) = (value.get_ref(), default)
+            && !FREE_TABLES.contains(&path.as_str())
+        {
+            refuse_unknown_keys(text, own, known, &path)?;
+        }
+    }
+    Ok(())
+}
+
+/// Tables are merged, everything else replaced.
+pub(super) fn lay_over(base: &mut Table, own: Table) {
+    for (key, value) in own {
+        match (base.get_mut(&key), value) {
+            (Some(Value::Table(base)), Value::Table(own)) => lay_over(base, own),
+            (_, value) => {
+                base.insert(key, value);
+            }
+        }
+    }
+}
+
+/// Sets every `section.key` that a variable names; tells which variable set which path.
+/// Variables that name no section are left to others.
+pub(super) fn apply_environment(
+    merged: &mut Table,
+    environment: impl IntoIterator<Item = (String, String)>,
+) -> Result<BTreeMap<String, String>, ConfigError> {
+    let mut set = BTreeMap::new();
+    for (name, text) in environment {
+        let Some(wanted) = name.strip_prefix(ENV_PREFIX) else {
+            continue;
+        };
+        let in_section = merged.keys().any(|section| {
+            let rest = wanted.strip_prefix(&section.to_uppercase());
+            rest.is_some_and(|rest| rest.starts_with('_'))
+        });
+        let Some((path, old)) = find_key(merged, wanted, "") else {
+            if in_section {
+                let why = "the configuration has no such key".to_owned();
+                return Err(ConfigError::Environment { name, why });
+            }
+            continue;
+        };
+        *old = value_of(&text, old).map_err(|why| ConfigError::Environment {
+            name: name.clone(),
+            why,
+        })?;
+        set.insert(path, name);
+    }
+    Ok(set)
+}
+
+/// The value whose path in capitals, with `_` between its parts, is `wanted`.
+fn find_key<'a>(table: &'a mut Table, wanted: &str, at: &str) -> Option<(String, &'a mut Value)> {
+    for (key, value) in table.iter_mut() {
+        let path = join(at, key);
+        match value {
+            Value::Table(_) if FREE_TABLES.contains(&path.as_str()) => {}
+            Value::Table(inner) => {
+                if let Some(found) = find_key(inner, wanted, &path) {
+                    return Some(found);
+                }
+            }
+            value if path.replace('.', "_").to_uppercase() == wanted => return Some((path, value)),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// A variable's text as a value: as it stands where a string is wanted, as TOML elsewhere.
+fn value_of(text: &str, like: &Value) -> Result<Value, String> {
+    if like.is_str() {
+        return Ok(Value::String(text.to_owned()));
+    }
+    let parsed: Result<Table, _> = format!("value = {text}").parse();
+    let value = parsed.ok().and_then(|mut table| table.remove("value"));
+    // A bare word, such as the "off" of a limit.
+    let word = || {
+        text.bytes()
+            .all(|b| b.is_ascii_lowercase())
+            .then(|| Value::String(text.to_owned()))
+    };
+    value
+        .or_else(word)
+        .ok_or_else(|| format!("`{text}` is no value; lists look like [\"a\", \"b\"]"))
+}
+
+pub(super) fn syntax(text: &str, error: &toml::de::Error) -> ConfigError {
+    let line = line_at(text, error.span().map_or(0, |span| span.start));
+    ConfigError::Line {
+        line,
+        why: error.message().to_owned(),
+    }
+}
+
+/// The line of a path's value, or of the innermost part of the path that the text has.
+pub(super) fn line_of(text: &str, own: &DeTable<'_>, path: &str) -> usize {
+    let (mut table, mut offset) = (own, 0);
+    for part in path.split('.') {
+        let part = part.split('[').next().unwrap_or(part); // an entry of a list is on its line
+        let Some((key, value)) = table.get_key_value(part) else {
+            break;
+        };
+        offset = key.span().start;
+        let DeValue::Table(inner) = value.get_ref() else {
+            break;
+        };
+        table = inner;
+    }
+    line_at(text, offset)
+}
+
+fn line_at(text: &str, offset: usize) -> usize {
+    let before = text.as_bytes().iter().take(offset);
+    1 + before.filter(|&&byte| byte == b'\n').count()
+}
+
+fn join(path: &str, key: &str) -> String {
+    if path.is_empty() {
+        key.to_owned()
+    } else {
+        format!("{path}.{key}")
+    }
+}

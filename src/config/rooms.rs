@@ -1,0 +1,108 @@
+//! What each room is told of the configuration: its own small settings struct.
+
+use std::time::Duration;
+
+use super::Config;
+use crate::{
+    domain::RulebookSpec,
+    history,
+    lobby::{self, LobbySettings},
+    partition, rating, server,
+    service::{self, BalanceSettings},
+};
+
+impl Config {
+    /// Which games count alike.
+    pub fn rulebook(&self) -> RulebookSpec {
+        RulebookSpec {
+            gameplay: self.mutators.gameplay.clone(),
+            ignore: self.mutators.ignore.clone(),
+            unknown: self.mutators.unknown,
+            aliases: self.game_types.aliases.clone(),
+            free_for_all: self.game_types.free_for_all.clone(),
+            frags: self.game_types.frags.clone(),
+        }
+    }
+
+    /// What every lobby goes by.
+    pub fn lobby(&self) -> LobbySettings {
+        LobbySettings {
+            max_roster: self.lobby.max_roster,
+            min_players: self.lobby.min_players,
+            level: (self.lobby.level_min, self.lobby.level_max),
+            party_multiplier: self.balance.party_multiplier.clone(),
+            ..LobbySettings::default()
+        }
+    }
+
+    /// How teams are chosen.
+    pub fn balance(&self) -> BalanceSettings {
+        let balance = &self.balance;
+        let factors = &balance.factors;
+        BalanceSettings {
+            partition: partition::Settings {
+                top: balance.top,
+                power: balance.power,
+                party_budget: balance.party_budget,
+                party_multiplier: balance.party_multiplier.clone(),
+                memory: balance.memory_mb << 20,
+                factors: partition::Terms {
+                    ratio_gap: factors.ratio_gap,
+                    best_gap: factors.best_gap,
+                    spread_gap: factors.spread_gap,
+                    broken_parties: factors.broken_parties,
+                    avoided_pairs: factors.avoided_pairs,
+                    moved: factors.moved,
+                    repeated: factors.repeated,
+                },
+                ..partition::Settings::default()
+            },
+            limits: lobby::Limits {
+                max_share: balance.max_team_share,
+                max_difference: balance.max_difference.0,
+            },
+            default_weight: balance.default_weight,
+            default_bot_weight: balance.default_bot_weight,
+            deadline: Duration::from_millis(balance.deadline_ms),
+        }
+    }
+
+    /// What the use cases go by.
+    pub fn service(&self) -> service::Settings {
+        service::Settings {
+            rulebook: self.rulebook(),
+            history: self.history(),
+            lobby: self.lobby(),
+            balance: self.balance(),
+            clients: self.server.clients.clone(),
+        }
+    }
+
+    /// What a connection may cost.
+    pub fn limits(&self) -> server::Limits {
+        let server = &self.server;
+        server::Limits {
+            max_line_bytes: server.max_line_bytes,
+            max_connections: server.max_connections,
+            max_errors: server.max_errors,
+            first_line: Duration::from_secs(server.first_line_seconds),
+            line: Duration::from_secs(server.line_seconds),
+            idle: Duration::from_secs(server.idle_seconds),
+            write: Duration::from_secs(server.write_seconds),
+            drain: Duration::from_secs(server.drain_seconds),
+        }
+    }
+
+    /// How weights are learned.
+    pub fn history(&self) -> history::Settings {
+        history::Settings::from(rating::Settings {
+            system: rating::SystemName::parse(&self.rating.system).unwrap_or_default(),
+            presence: rating::presence::Settings {
+                window: self.rating.window,
+                half_life: self.rating.half_life,
+                prior: self.rating.prior,
+            },
+            ..rating::Settings::default()
+        })
+    }
+}

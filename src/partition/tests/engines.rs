@@ -1,0 +1,68 @@
+//! All engines give one answer.
+
+use super::*;
+
+fn ratios(solution: &Solution) -> Vec<f64> {
+    solution
+        .candidates
+        .iter()
+        .map(|candidate| candidate.ratio)
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn two_team_engines_agree(spec in specs(9, 2..=2), seed: u64, top in 1usize..40) {
+        let Ok(problem) = Problem::new(spec) else { return Ok(()) };
+        let run = |engine| {
+            let settings = Settings { engine: Some(engine), top, ..Settings::default() };
+            solved(&problem, &settings, seed)
+        };
+        let naive = run(Engine::Naive);
+        prop_assert!(naive.exact);
+        for engine in [Engine::Exhaustive, Engine::Meet] {
+            let other = run(engine);
+            prop_assert_eq!(ratios(&naive), ratios(&other));
+            prop_assert_eq!(&naive.candidates, &other.candidates);
+            prop_assert_eq!(&naive.team_of, &other.team_of);
+            prop_assert_eq!(naive.considered, other.considered);
+        }
+    }
+
+    #[test]
+    fn branching_agrees_with_naive(spec in specs(7, 3..=4), seed: u64, top in 1usize..40) {
+        let Ok(problem) = Problem::new(spec) else { return Ok(()) };
+        let run = |engine| {
+            let settings = Settings { engine: Some(engine), top, ..Settings::default() };
+            solved(&problem, &settings, seed)
+        };
+        let (naive, branch) = (run(Engine::Naive), run(Engine::Branch));
+        prop_assert!(naive.exact && branch.exact);
+        prop_assert_eq!(&naive.candidates, &branch.candidates);
+        prop_assert_eq!(&naive.team_of, &branch.team_of);
+    }
+}
+
+proptest! {
+    // The search tries hard, which is slow without optimisation.
+    #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_bound_holds_and_a_search_is_legal(spec in specs(8, 2..=4), seed: u64) {
+        let Ok(problem) = Problem::new(spec) else { return Ok(()) };
+        let run = |engine| {
+            let settings = Settings { engine: Some(engine), party_budget: 1.0, ..Settings::default() };
+            solved(&problem, &settings, seed)
+        };
+        let (naive, search) = (run(Engine::Naive), run(Engine::Search));
+        prop_assert!(naive.explanation.given_up == search.explanation.given_up);
+        let best = naive.candidates[0].ratio;
+        prop_assert!(search.bound >= best, "{} {best}", search.bound);
+        prop_assert!(search.candidates[0].ratio <= best);
+        if search.exact {
+            prop_assert_eq!(search.candidates[0].ratio, best);
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! What is refused, and how.
+
+use super::*;
+
+fn refused(change: impl FnOnce(&mut ProblemSpec)) -> ProblemError {
+    let mut spec = lobby(&[1.0, 2.0, 3.0, 4.0]);
+    change(&mut spec);
+    Problem::new(spec).unwrap_err()
+}
+
+#[test]
+fn problems_out_of_range_are_refused() {
+    assert_eq!(refused(|spec| spec.teams = 1), ProblemError::Teams(1));
+    assert_eq!(refused(|spec| spec.teams = 9), ProblemError::Teams(9));
+    assert_eq!(
+        refused(|spec| spec.humans = humans(&[1.0; 129])),
+        ProblemError::Humans(129)
+    );
+    for weight in [-1.0, f64::NAN, f64::INFINITY] {
+        let error = refused(|spec| spec.humans[2].weight = weight);
+        assert!(matches!(error, ProblemError::Weight { who, .. } if who == "p2"));
+        assert!(matches!(
+            refused(|spec| spec.bots.weight = weight),
+            ProblemError::Weight { .. }
+        ));
+    }
+    for share in [0.0, -0.1, 1.1, f64::NAN] {
+        assert!(matches!(
+            refused(|spec| spec.max_share = share),
+            ProblemError::Share(_)
+        ));
+    }
+    let level = |min, max, target| {
+        refused(move |spec| {
+            spec.bots = Bots {
+                weight: 0.0,
+                min,
+                max,
+                target,
+            }
+        })
+    };
+    assert_eq!(
+        level(4, 3, 0),
+        ProblemError::Level {
+            min: 4,
+            max: 3,
+            target: 0
+        }
+    );
+    assert_eq!(
+        level(0, 9999, 0),
+        ProblemError::Level {
+            min: 0,
+            max: 9999,
+            target: 0
+        }
+    );
+}
+
+#[test]
+fn what_does_not_exist_or_contradicts_itself_is_refused() {
+    let no_human = ProblemError::NoSuch {
+        what: "human",
+        index: 4,
+        count: 4,
+    };
+    assert_eq!(refused(|spec| spec.parties = vec![vec![0, 4]]), no_human);
+    assert_eq!(refused(|spec| spec.avoid = vec![(4, 0)]), no_human);
+    let no_team = ProblemError::NoSuch {
+        what: "team",
+        index: 2,
+        count: 2,
+    };
+    assert_eq!(refused(|spec| spec.humans[0].pin = Some(2)), no_team);
+    assert_eq!(refused(|spec| spec.humans[0].current = Some(2)), no_team);
+    assert_eq!(refused(|spec| spec.humans[0].last = Some(2)), no_team);
+    assert_eq!(
+        refused(|spec| spec.avoid = vec![(1, 1)]),
+        ProblemError::AvoidsSelf("p1".into())
+    );
+    let twice = ProblemError::TwoParties("p1".into());
+    assert_eq!(
+        refused(|spec| spec.parties = vec![vec![0, 1], vec![1, 2]]),
+        twice
+    );
+    assert_eq!(refused(|spec| spec.parties = vec![vec![1, 1]]), twice);
+    assert_eq!(
+        refused(|spec| spec.humans[1].key = "p0".into()),
+        ProblemError::SameKey("p0".into())
+    );
+    let error = refused(|spec| {
+        spec.parties = vec![vec![0, 1, 2]];
+        (spec.humans[0].pin, spec.humans[2].pin) = (Some(1), Some(0));
+    });
+    let wanted = ProblemError::PinsContradict {
+        first: "p0".into(),
+        second: "p2".into(),
+        teams: (1, 0),
+    };
+    assert_eq!(error, wanted);
+}
+
+#[test]
+fn what_no_team_can_hold_is_refused() {
+    let error = refused(|spec| spec.parties = vec![vec![0, 1, 2]]);
+    assert_eq!(error, ProblemError::PartyTooLarge { size: 3, most: 2 });
+    let pin_three = |spec: &mut ProblemSpec| {
+        spec.humans[..3]
+            .iter_mut()
+            .for_each(|human| human.pin = Some(1));
+    };
+    assert_eq!(
+        refused(pin_three),
+        ProblemError::PinsTooMany {
+            pinned: vec![0, 3],
+            humans: 4
+        }
+    );
+    // Without the limits both are legal.
+    let mut spec = ProblemSpec {
+        max_difference: None,
+        max_share: 1.0,
+        ..lobby(&[1.0; 4])
+    };
+    pin_three(&mut spec);
+    spec.parties = vec![vec![0, 1, 2, 3]];
+    assert!(Problem::new(spec).is_ok());
+}
+
+#[test]
+fn settings_out_of_range_are_refused() {
+    let problem = Problem::new(lobby(&[1.0, 2.0])).unwrap();
+    let name = |settings: Settings| match solve(&problem, &settings, 0, &mut || false) {
+        Err(ProblemError::Setting { name, .. }) => name,
+        other => panic!("{other:?}"),
+    };
+    let factors = Terms {
+        moved: -1.0,
+        ..Terms::default()
+    };
+    assert_eq!(
+        name(Settings {
+            top: 0,
+            ..Settings::default()
+        }),
+        "top"
+    );
+    assert_eq!(
+        name(Settings {
+            top: MAX_TOP + 1,
+            ..Settings::default()
+        }),
+        "top"
+    );
+    assert_eq!(
+        name(Settings {
+            factors,
+            ..Settings::default()
+        }),
+        "moved"
+    );
+    assert_eq!(
+        name(Settings {
+            power: f64::NAN,
+            ..Settings::default()
+        }),
+        "power"
+    );
+    assert_eq!(
+        name(Settings {
+            party_budget: 1.5,
+            ..Settings::default()
+        }),
+        "party_budget"
+    );
+    let party_multiplier = vec![1.1, 0.5];
+    assert_eq!(
+        name(Settings {
+            party_multiplier,
+            ..Settings::default()
+        }),
+        "party_multiplier"
+    );
+}
+
+#[test]
+fn engines_refuse_what_they_cannot_do() {
+    let mut spec = ProblemSpec {
+        teams: 3,
+        ..lobby(&[1.0, 2.0, 3.0, 4.0])
+    };
+    let three = Problem::new(spec.clone()).unwrap();
+    spec.teams = 2;
+    let two = Problem::new(spec).unwrap();
+    let weights: Vec<f64> = (0..60).map(|index| f64::from(index).sqrt()).collect();
+    let large = Problem::new(lobby(&weights)).unwrap();
+    let refused = |problem: &Problem, engine| {
+        let settings = Settings {
+            engine: Some(engine),
+            ..Settings::default()
+        };
+        matches!(
+            solve(problem, &settings, 0, &mut || false),
+            Err(ProblemError::Engine { .. })
+        )
+    };
+    assert!(refused(&three, Engine::Exhaustive) && refused(&three, Engine::Meet));
+    assert!(refused(&two, Engine::Branch) && !refused(&two, Engine::Meet));
+    assert!(
+        [Engine::Naive, Engine::Exhaustive, Engine::Meet]
+            .into_iter()
+            .all(|e| refused(&large, e))
+    );
+}

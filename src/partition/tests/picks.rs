@@ -1,0 +1,265 @@
+//! From the K best to one, and what is said about it.
+
+use super::*;
+
+/// The players of the UT2004 page's example, with the bots of its C program.
+fn page() -> ProblemSpec {
+    let players = [
+        (5.0, "Boring John"),
+        (3.0, "Silly Billy"),
+        (2.0, "Slartibartfast"),
+        (7.0, "Chewbacca"),
+        (23.0, "Ignoramus"),
+        (92.0, "Riddick"),
+        (93.0, "Luke Skywalker"),
+        (95.0, "Darth Vader"),
+        (27.0, "Peter Griffin"),
+        (56.0, "Roger"),
+        (28.0, "Annoying Git"),
+        (99.0, "Cheat"),
+        (1.0, "Lame"),
+        (23.0, "Twonk"),
+        (83.0, "Foogilicious"),
+        (41.0, "Flunk Basket"),
+        (49.0, "Jack O'Neill"),
+    ];
+    ProblemSpec {
+        humans: players
+            .map(|(weight, name)| Human::new(name, weight))
+            .to_vec(),
+        bots: Bots {
+            weight: 20.0,
+            min: 6,
+            max: 12,
+            target: 8,
+        },
+        ..ProblemSpec::default()
+    }
+}
+
+/// Nothing costs anything: the UT2004 page's pick.
+fn plain() -> Settings {
+    Settings {
+        factors: Terms::default(),
+        ..Settings::default()
+    }
+}
+
+#[test]
+fn the_page_s_example_has_an_odd_total_and_is_as_even_as_that_can_be() {
+    let problem = Problem::new(page()).unwrap();
+    let solution = solved(&problem, &plain(), 1);
+    // 727 and a bot of 20 make 747: 373 and 374 at best.
+    assert_eq!(solution.ratio, 373.0 / 374.0);
+    assert_eq!((solution.exact, solution.considered), (true, 24_310));
+    assert_eq!(solution.bots.iter().sum::<usize>(), 1);
+    assert_eq!(solution.sums.iter().sum::<f64>(), 747.0);
+    assert!(
+        solution
+            .candidates
+            .iter()
+            .all(|candidate| candidate.ratio == 373.0 / 374.0)
+    );
+}
+
+#[test]
+fn without_factors_chances_are_as_the_ratios() {
+    let problem = Problem::new(lobby(&[9.0, 7.0, 4.0, 2.0])).unwrap();
+    let solution = solved(&problem, &plain(), 1);
+    let ratios: f64 = solution
+        .candidates
+        .iter()
+        .map(|candidate| candidate.ratio)
+        .sum();
+    assert_eq!(solution.candidates.len(), 3);
+    for candidate in &solution.candidates {
+        assert_eq!(candidate.quality, candidate.ratio);
+        assert!((candidate.chance - candidate.ratio / ratios).abs() < 1e-12);
+    }
+    let picked = |seed| solved(&problem, &plain(), seed).picked;
+    let times = (0..3_000).filter(|&seed| picked(seed) == 0).count() as f64 / 3_000.0;
+    assert!(
+        (times - solution.candidates[0].chance).abs() < 0.03,
+        "{times}"
+    );
+}
+
+#[test]
+fn an_infinite_power_picks_the_best_and_none_any() {
+    let problem = Problem::new(lobby(&[9.0, 7.0, 4.0, 2.0])).unwrap();
+    let with = |power, seed| solved(&problem, &Settings { power, ..plain() }, seed);
+    assert!((0..50).all(|seed| with(f64::INFINITY, seed).ratio == 1.0));
+    let solution = with(0.0, 1);
+    assert!(
+        solution
+            .candidates
+            .iter()
+            .all(|c| (c.chance - 1.0 / 3.0).abs() < 1e-12)
+    );
+}
+
+#[test]
+fn a_factor_turns_the_pick() {
+    let weights = [50.0, 49.0, 30.0, 29.0, 28.0, 20.0, 19.0, 12.0];
+    let pick = |factors: Terms| {
+        let mut spec = lobby(&weights);
+        spec.avoid = vec![(0, 3), (0, 3), (3, 0)];
+        for (human, last) in spec.humans.iter_mut().zip([0, 1, 1, 0, 0, 1, 1, 0]) {
+            human.last = Some(last);
+        }
+        let problem = Problem::new(spec).unwrap();
+        let settings = Settings {
+            factors,
+            power: f64::INFINITY,
+            top: 35,
+            ..Settings::default()
+        };
+        solved(&problem, &settings, 1).explanation.pick
+    };
+    let least = |name: &str, candidate: &Candidate, others: &[Candidate]| {
+        let of = |c: &Candidate| {
+            c.terms
+                .named()
+                .into_iter()
+                .find(|(n, _)| *n == name)
+                .unwrap()
+                .1
+        };
+        others.iter().all(|other| of(candidate) <= of(other))
+    };
+    let all = {
+        let problem = Problem::new(ProblemSpec {
+            avoid: vec![(0, 3)],
+            ..lobby(&weights)
+        })
+        .unwrap();
+        solved(&problem, &Settings { top: 35, ..plain() }, 1).candidates
+    };
+    assert_eq!(all.len(), 35);
+    let best = pick(Terms {
+        best_gap: 1e6,
+        ..Terms::default()
+    });
+    assert!(least("best_gap", &best, &all) && best.terms.best_gap < 0.021);
+    let spread = pick(Terms {
+        spread_gap: 1e6,
+        ..Terms::default()
+    });
+    assert!(least("spread_gap", &spread, &all));
+    let apart = pick(Terms {
+        avoided_pairs: 1e6,
+        ..Terms::default()
+    });
+    assert!(apart.team_of[0] != apart.team_of[3]);
+    let together = pick(Terms::default());
+    assert_eq!(together.cost, 0.0);
+    let mixed = pick(Terms {
+        repeated: 1e6,
+        ..Terms::default()
+    });
+    // Two of either old team on either new one: 4 of 12 pairs again.
+    assert!((mixed.terms.repeated - 4.0 / 12.0).abs() < 1e-12);
+}
+
+#[test]
+fn as_few_as_possible_leave_their_teams() {
+    let mut spec = lobby(&[10.0, 9.0, 8.0, 7.0, 6.0, 5.0]);
+    for (human, current) in spec.humans.iter_mut().zip([1, 0, 0, 0, 1, 1]) {
+        human.current = Some(current);
+    }
+    let problem = Problem::new(spec).unwrap();
+    for seed in 0..20 {
+        for candidate in solved(&problem, &Settings::default(), seed).candidates {
+            assert!(candidate.terms.moved <= 3.0, "{candidate:?}");
+        }
+    }
+    let settings = Settings {
+        factors: Terms {
+            moved: 1e6,
+            ..Terms::default()
+        },
+        power: f64::INFINITY,
+        ..Settings::default()
+    };
+    let solution = solved(&problem, &settings, 1);
+    assert_eq!(solution.team_of, [1, 0, 0, 0, 1, 1]);
+    assert_eq!(solution.explanation.current_ratio, Some(21.0 / 24.0));
+}
+
+#[test]
+fn a_party_is_kept_while_that_costs_little() {
+    // A clan of four against four others.
+    let mut spec = lobby(&[
+        1955.0, 1842.0, 1515.0, 1480.0, 1920.0, 1850.0, 1510.0, 1470.0,
+    ]);
+    spec.parties = vec![vec![0, 1, 2, 3]];
+    let problem = Problem::new(spec.clone()).unwrap();
+    let solution = solved(&problem, &Settings::default(), 1);
+    assert_eq!(solution.sums.iter().copied().fold(0.0, f64::max), 6792.0);
+    assert!(solution.explanation.given_up.is_empty());
+    let strict = Settings {
+        party_budget: 0.001,
+        ..Settings::default()
+    };
+    let solution = solved(&problem, &strict, 1);
+    assert_eq!(solution.explanation.given_up.len(), 1);
+    assert_eq!(
+        solution.explanation.ratio_without_parties,
+        Some(6765.0 / 6777.0)
+    );
+    // What two parties cost, only one of them may: the other is worth keeping.
+    spec = lobby(&[100.0, 90.0, 80.0, 20.0, 10.0, 15.0, 12.0, 60.0]);
+    spec.parties = vec![vec![0, 1, 2], vec![3, 4]];
+    let solution = solved(&Problem::new(spec).unwrap(), &Settings::default(), 1);
+    assert_eq!(solution.explanation.given_up, [["p0", "p1", "p2"]]);
+    assert_eq!(solution.team_of[3], solution.team_of[4]);
+}
+
+#[test]
+fn parties_that_fit_no_teams_are_given_up_one_by_one() {
+    let mut spec = lobby(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    spec.parties = vec![vec![0, 1], vec![2, 3], vec![4, 5]];
+    let settings = Settings {
+        party_budget: 1.0,
+        ..Settings::default()
+    };
+    let solution = solved(&Problem::new(spec).unwrap(), &settings, 1);
+    // One of them is enough, and this one leaves 1 + 2 + 6 against 3 + 4 + 5, as another one would.
+    assert_eq!(solution.explanation.given_up.len(), 1);
+    assert_eq!(solution.ratio, 9.0 / 12.0);
+}
+
+#[test]
+fn a_party_may_weigh_more_than_its_members() {
+    let mut spec = lobby(&[10.0, 10.0, 11.0, 12.0]);
+    spec.parties = vec![vec![0, 1]];
+    let settings = Settings {
+        party_multiplier: vec![1.15, 1.2],
+        ..plain()
+    };
+    let solution = solved(&Problem::new(spec).unwrap(), &settings, 1);
+    assert_eq!(solution.ratio, 1.0);
+    assert_eq!(solution.sums, [23.0, 23.0]);
+}
+
+#[test]
+fn each_human_is_told_what_would_be_elsewhere() {
+    let mut spec = lobby(&[8.0, 5.0, 2.0, 1.0]);
+    spec.bots.weight = 1.0;
+    let solution = solved(
+        &Problem::new(spec).unwrap(),
+        &Settings {
+            power: f64::INFINITY,
+            ..plain()
+        },
+        1,
+    );
+    // 8 + 1 against 5 + 2; with the 1 on the other side, 8 and two bots against all the rest.
+    assert_eq!(solution.ratio, 7.0 / 9.0);
+    let what = &solution.explanation.what_if[3];
+    assert_eq!((what.who.as_str(), what.ratio), ("p3", 8.0 / 10.0));
+    assert!(what.team != what.other);
+    let lines = solution.explanation.to_string();
+    assert!(lines.contains("with p3 on team"), "{lines}");
+    assert!(lines.lines().all(|line| line.len() < 200));
+}
