@@ -8,7 +8,7 @@
 //! ```text
 //! prior  q = W·o / Σ W·o                        what the weights promise
 //! seen   s = (P + 1) / Σ (P + 1)                what the scores say
-//! trust  τ = c^1.5,  c = elapsed / (elapsed + left)
+//! trust  τ = c^1.5,  c = elapsed / (elapsed + left);  0 while no score has been told
 //! share  b = q^(1−τ) · s^τ
 //! factor f = max b / min b, for the team of min b
 //! ```
@@ -69,6 +69,8 @@ pub struct Advantage {
     pub elapsed: u64,
     /// Play left, if CLOCK told.
     pub left: Option<u64>,
+    /// Whether any score has been told: without, 0 to 0 may only mean that nobody tells.
+    pub scored: bool,
     /// The help that was answered last in this game, and how long ago that was.
     pub last: Option<(Help, u64)>,
     /// How.
@@ -206,7 +208,7 @@ impl Advantage {
             Some(left) => self.elapsed.saturating_add(left),
             None => self.settings.usual_length,
         };
-        if self.elapsed == 0 || length == 0 {
+        if !self.scored || self.elapsed == 0 || length == 0 {
             return 0.0;
         }
         let completion = (self.elapsed as f64 / length as f64).min(1.0);
@@ -240,10 +242,10 @@ impl Advantage {
     }
 }
 
-/// Help of ln f = `log`, if it is any.
+/// Help of ln f = `log`, unless it is written 1.000.
 fn help(team: u8, log: f64) -> Option<Help> {
     let factor = libm::exp(log);
-    (factor > 1.0).then_some(Help { team, factor })
+    (factor >= 1.0005).then_some(Help { team, factor })
 }
 
 /// ln, of nothing less than a share that is as good as none.
@@ -270,6 +272,7 @@ mod tests {
             teams: teams.to_vec(),
             elapsed: 0,
             left: None,
+            scored: true,
             last: None,
             settings: AdvantageSettings::default(),
         }
@@ -361,6 +364,9 @@ mod tests {
         assert_eq!(game.answer(0).trust, 1.0);
         game.elapsed *= 7;
         assert_eq!(game.answer(0).trust, 1.0);
+        game.scored = false;
+        assert_eq!(game.answer(0).trust, 0.0, "0 to 0 because nobody tells");
+        game.scored = true;
         game.settings.usual_length = 0;
         assert_eq!(game.answer(0).trust, 0.0);
     }
@@ -387,12 +393,12 @@ mod tests {
         #[test]
         fn it_stays_in_bounds_and_never_jumps(
             teams in proptest::collection::vec((0usize..3, 0.0..500.0, 0.2..5.0, -20.0..50.0), 2..=8),
-            (elapsed, left) in (0u64..4_000_000, proptest::option::of(0u64..4_000_000)),
+            (elapsed, left, scored) in (0u64..4_000_000, proptest::option::of(0u64..4_000_000), any::<bool>()),
             last in proptest::option::of((0u8..2, 1.0..1.5, 0u64..600_000)),
         ) {
             let state = |(players, weight, odds, score)| TeamState { players, weight, odds, score };
             let mut game = question(&teams.into_iter().map(state).collect::<Vec<_>>());
-            (game.elapsed, game.left) = (elapsed, left);
+            (game.elapsed, game.left, game.scored) = (elapsed, left, scored);
             game.last = last.map(|(team, factor, ago)| (Help { team, factor }, ago));
             let answer = game.answer(0);
             for help in answer.help.into_iter().chain(answer.target) {
@@ -405,7 +411,8 @@ mod tests {
                     if help.team == last.team { help.factor.ln() } else { -help.factor.ln() }
                 });
                 let step = (place(answer.help) - place(Some(last))).abs();
-                prop_assert!(step <= 1.05f64.ln() * ago as f64 / 60_000.0 + 1e-9);
+                // Help below 1.0005 is none, which is half a thousandth more.
+                prop_assert!(step <= 1.05f64.ln() * ago as f64 / 60_000.0 + 0.0005);
             }
         }
     }

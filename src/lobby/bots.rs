@@ -24,6 +24,11 @@ impl Fill {
         self.wish.clamp(min, max.max(min))
     }
 
+    /// Whether so many humans get no bots at all.
+    pub(super) fn is_none(&self, humans: usize) -> bool {
+        !self.on || humans < self.min_humans as usize
+    }
+
     /// How many players every team has once the bots have come, when the teams have `humans` in all
     /// and `largest` at most:
     ///
@@ -32,12 +37,11 @@ impl Fill {
     /// (the Ideal Bot Counter of the UT2004 balancing page). `None` leaves the bots as they are;
     /// 0 when they should go.
     pub(super) fn team_size(&self, teams: usize, humans: usize, largest: usize) -> Option<usize> {
-        if !self.on {
-            return None;
+        if self.is_none(humans) {
+            return self.on.then_some(0);
         }
-        let waiting = humans < self.min_humans as usize;
         let size = (self.players() as usize).div_ceil(teams.max(1));
-        Some(if waiting { 0 } else { size.max(largest) })
+        Some(size.max(largest))
     }
 
     /// Teams of equal size for these humans per team. Humans on no team yet are expected where most
@@ -61,11 +65,9 @@ impl Fill {
 
     /// Everyone for themselves: no more than the wish within the level.
     pub fn for_all(&self, humans: usize) -> BotPlan {
-        let waiting = humans < self.min_humans as usize;
-        let players = if self.on && !waiting {
-            self.players()
-        } else {
-            0
+        let players = match self.is_none(humans) {
+            true => 0,
+            false => self.players(),
         };
         BotPlan {
             players,

@@ -227,6 +227,11 @@ impl Course {
         &self.scores
     }
 
+    /// Whether any score has been told since play began.
+    pub(super) fn has_scored(&self) -> bool {
+        self.is_running() && !self.events.is_empty()
+    }
+
     /// A team scored, by somebody's doing.
     pub(super) fn score(&mut self, team: u8, points: f64, by: Option<usize>, now: u64) {
         if !self.is_running() {

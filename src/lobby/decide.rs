@@ -73,6 +73,7 @@ impl Lobby {
                 .collect(),
             elapsed: game.course.elapsed(self.now),
             left: game.course.left(self.now),
+            scored: game.course.has_scored(),
             last,
             settings: self.settings.advantage,
         };
