@@ -285,6 +285,11 @@ proptest! {
         let settings = RebalanceSettings { max_moves, newest_first, spare_top, ..RebalanceSettings::default() };
         let advice = Rebalance { snapshot: game.clone(), settings }.answer(seed);
         prop_assert!(advice.moves.len() <= max_moves);
+        let mut settled = game.clone();
+        for step in &advice.placed {
+            let human = settled.humans.iter_mut().find(|human| human.id == step.id).unwrap();
+            human.team = Some(step.to);
+        }
         let mut next = game.clone();
         for step in advice.steps() {
             let human = next.humans.iter_mut().find(|human| human.id == step.id).unwrap();
@@ -295,6 +300,8 @@ proptest! {
         prop_assert!(next.humans.iter().all(|human| human.team.is_some()));
         prop_assert!((Strength::of(&next).ratio_settled() - advice.after).abs() < 1e-9);
         prop_assert!(advice.after + EQUAL >= advice.ladder[0].1, "never worse than moving nobody");
+        let spread = |game: &Snapshot| Strength::of(game).spread();
+        prop_assert!(spread(&next) <= spread(&settled).max(1), "nobody is outnumbered more");
         if !advice.moves.is_empty() && advice.placed.is_empty() {
             prop_assert!(advice.after > advice.before);
         }
