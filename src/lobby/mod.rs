@@ -4,7 +4,7 @@
 //! ([`Weights`]), time as milliseconds of the session ([`Lobby::at`]), chance as a seed. A command
 //! that fails changes nothing.
 //!
-//! The way through it: `state` holds the game; a decision takes a [`Snapshot`] of it, which with the
+//! The way through it: `state` holds the game, and `people` says who is in it; a decision takes a [`Snapshot`] of it, which with the
 //! settings makes a [`Question`], a pure function of the seed. The answer, with the question, is a
 //! [`Decided`] that tells why in lines, and that can be stored and taken again. `course` follows
 //! what happens from START to END and makes a match record of it.
@@ -20,6 +20,7 @@ mod course;
 mod decide;
 mod decision;
 mod memory;
+mod people;
 mod place;
 mod play;
 mod problem;

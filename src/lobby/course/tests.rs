@@ -1,5 +1,5 @@
 use super::*;
-use crate::domain::RecordError;
+use crate::domain::{RecordError, Timestamp};
 
 fn human(id: &str) -> Who<'_> {
     Who {

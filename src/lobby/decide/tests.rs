@@ -138,6 +138,20 @@ fn following_advice_is_not_switching() {
 }
 
 #[test]
+fn advice_is_forgotten_with_who_leaves() {
+    let mut lobby = lobby(LobbySettings::default());
+    let weights = Table::new(&[("a", 30.0), ("b", 30.0)], &[]);
+    join(&mut lobby, "a", Some(0));
+    join(&mut lobby, "b", Some(0));
+    let advice = lobby.rebalance(&weights, 1).unwrap();
+    let id = ident(&advice.answer.moves[0].id);
+    lobby.leave(&id).unwrap();
+    join(&mut lobby, id.text(), Some(0));
+    lobby.move_to(&id, 1).unwrap();
+    assert_eq!(lobby.memory.of(id.text()).moved_at, None);
+}
+
+#[test]
 fn going_over_to_the_stronger_side_and_asking_is_seen() {
     let mut lobby = lobby(LobbySettings::default());
     let weights = Table::new(&[("strong", 90.0), ("a", 30.0), ("b", 30.0)], &[]);

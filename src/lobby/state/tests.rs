@@ -1,4 +1,5 @@
 use super::*;
+use crate::lobby::Update;
 use proptest::prelude::*;
 
 fn settings() -> LobbySettings {
