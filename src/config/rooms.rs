@@ -30,6 +30,8 @@ impl Config {
             max_roster: self.lobby.max_roster,
             min_players: self.lobby.min_players,
             level: (self.lobby.level_min, self.lobby.level_max),
+            party_multiplier: self.balance.party_multiplier.clone(),
+            ..LobbySettings::default()
         }
     }
 

@@ -1,42 +1,107 @@
 //! How many bots belong in a game: enough to even the teams, and no more.
 
-/// The setting of MinPlayers, and the bots it means.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BotPlan {
-    /// Players in all, bots included.
-    pub players: u32,
-    /// Bots per team; a single number in a game without teams.
-    pub per_team: Vec<u32>,
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What decides how many bots a game needs, but for its humans.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fill {
+    /// Whether bots are ours to ask for. Otherwise those that are there are left alone.
+    pub on: bool,
+    /// Players wished for, bots included.
+    pub wish: u32,
+    /// Fewest and most players that the level is made for.
+    pub level: (u32, u32),
+    /// No bots while fewer humans than this play.
+    pub min_humans: u32,
 }
 
-impl BotPlan {
-    /// Teams of equal size, as small as `wish` and the largest team of humans allow (the Ideal Bot
-    /// Counter of the UT2004 balancing page).
+impl Fill {
+    /// The wish, within what the level is made for.
+    pub fn players(&self) -> u32 {
+        let (min, max) = self.level;
+        self.wish.clamp(min, max.max(min))
+    }
+
+    /// Whether so many humans get no bots at all.
+    pub(super) fn is_none(&self, humans: usize) -> bool {
+        !self.on || humans < self.min_humans as usize
+    }
+
+    /// How many players every team has once the bots have come, when the teams have `humans` in all
+    /// and `largest` at most:
     ///
-    /// Humans on no team yet are expected where most are missing, since that is where they will go.
-    pub(super) fn for_teams(wish: u32, humans: &[usize], unplaced: usize) -> Self {
+    /// `max(round_up(clamp(wish, level), teams), largest · teams) / teams`
+    ///
+    /// (the Ideal Bot Counter of the UT2004 balancing page). `None` leaves the bots as they are;
+    /// 0 when they should go.
+    pub(super) fn team_size(&self, teams: usize, humans: usize, largest: usize) -> Option<usize> {
+        if self.is_none(humans) {
+            return self.on.then_some(0);
+        }
+        let size = (self.players() as usize).div_ceil(teams.max(1));
+        Some(size.max(largest))
+    }
+
+    /// Teams of equal size for these humans per team. Humans on no team yet are expected where most
+    /// are missing, since that is where they will go.
+    pub fn for_teams(&self, humans: &[usize], unplaced: usize) -> BotPlan {
         let mut humans = humans.to_vec();
         for _ in 0..unplaced {
             if let Some(fewest) = humans.iter_mut().min() {
                 *fewest += 1;
             }
         }
-        let teams = humans.len().max(1);
         let largest = humans.iter().copied().max().unwrap_or(0);
-        let size = (wish as usize).div_ceil(teams).max(largest);
-        let per_team = humans.iter().map(|&count| to_u32(size - count)).collect();
-        Self {
-            players: to_u32(size * teams),
-            per_team,
+        let size = self.team_size(humans.len(), humans.iter().sum(), largest);
+        let size = size.unwrap_or(0);
+        let missing = |&count: &usize| to_u32(size.saturating_sub(count));
+        BotPlan {
+            players: to_u32(size * humans.len()),
+            per_team: humans.iter().map(missing).collect(),
         }
     }
 
-    /// Everyone for themselves: no more than the wish.
-    pub(super) fn for_all(wish: u32, humans: usize) -> Self {
-        Self {
-            players: wish,
-            per_team: vec![wish.saturating_sub(to_u32(humans))],
+    /// Everyone for themselves: no more than the wish within the level.
+    pub fn for_all(&self, humans: usize) -> BotPlan {
+        let players = match self.is_none(humans) {
+            true => 0,
+            false => self.players(),
+        };
+        BotPlan {
+            players,
+            per_team: vec![players.saturating_sub(to_u32(humans))],
         }
+    }
+}
+
+/// The setting of MinPlayers, and the bots it means.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BotPlan {
+    /// Players in all, bots included; 0 for no bots.
+    pub players: u32,
+    /// Bots per team; a single number in a game without teams.
+    pub per_team: Vec<u32>,
+}
+
+/// One line.
+impl fmt::Display for Fill {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            on,
+            wish,
+            level: (min, max),
+            min_humans,
+        } = self;
+        if !on {
+            return writeln!(f, "bots are off");
+        }
+        writeln!(
+            f,
+            "{wish} players wished for, {min} to {max} by the level: {}; bots from {min_humans} humans on",
+            self.players()
+        )
     }
 }
 
@@ -47,69 +112,96 @@ fn to_u32(count: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    fn fill(wish: u32) -> Fill {
+        Fill {
+            on: true,
+            wish,
+            level: (0, 32),
+            min_humans: 0,
+        }
+    }
+
+    fn plan(players: u32, per_team: &[u32]) -> BotPlan {
+        BotPlan {
+            players,
+            per_team: per_team.to_vec(),
+        }
+    }
 
     #[test]
     fn the_largest_team_rules_when_it_must() {
-        let plan = |wish, humans: &[usize], unplaced| BotPlan::for_teams(wish, humans, unplaced);
+        let cases: [(u32, &[usize], usize, BotPlan); 6] = [
+            (7, &[1, 2], 0, plan(8, &[3, 2])),
+            (4, &[5, 3], 0, plan(10, &[0, 2])),
+            (4, &[5, 3], 2, plan(10, &[0, 0])),
+            (4, &[0, 0], 7, plan(8, &[0, 1])),
+            (7, &[0, 0, 0], 0, plan(9, &[3, 3, 3])),
+            (0, &[0, 0], 0, plan(0, &[0, 0])),
+        ];
+        for (wish, humans, unplaced, expected) in cases {
+            assert_eq!(fill(wish).for_teams(humans, unplaced), expected);
+        }
+    }
+
+    #[test]
+    fn the_level_rules_over_the_wish() {
+        // The UT2004 page's program: 8 wanted on a map for 6 to 12.
+        let page = Fill {
+            level: (6, 12),
+            ..fill(8)
+        };
+        assert_eq!(page.for_teams(&[3, 2], 0), plan(8, &[1, 2]));
         assert_eq!(
-            plan(7, &[1, 2], 0),
-            BotPlan {
-                players: 8,
-                per_team: vec![3, 2]
-            }
+            Fill { wish: 2, ..page }.for_teams(&[3, 2], 0),
+            plan(6, &[0, 1])
         );
         assert_eq!(
-            plan(4, &[5, 3], 0),
-            BotPlan {
-                players: 10,
-                per_team: vec![0, 2]
-            }
+            Fill { wish: 20, ..page }.for_teams(&[3, 2], 0),
+            plan(12, &[3, 4])
         );
         assert_eq!(
-            plan(4, &[5, 3], 2),
-            BotPlan {
-                players: 10,
-                per_team: vec![0, 0]
-            }
-        );
-        assert_eq!(
-            plan(4, &[0, 0], 7),
-            BotPlan {
-                players: 8,
-                per_team: vec![0, 1]
-            }
-        );
-        assert_eq!(
-            plan(7, &[0, 0, 0], 0),
-            BotPlan {
-                players: 9,
-                per_team: vec![3, 3, 3]
-            }
-        );
-        assert_eq!(
-            plan(0, &[0, 0], 0),
-            BotPlan {
-                players: 0,
-                per_team: vec![0, 0]
-            }
+            Fill { wish: 20, ..page }.for_teams(&[9, 8], 0),
+            plan(18, &[0, 1])
         );
     }
 
     #[test]
     fn without_teams_the_wish_is_all() {
-        assert_eq!(
-            BotPlan::for_all(6, 2),
-            BotPlan {
-                players: 6,
-                per_team: vec![4]
-            }
-        );
-        assert_eq!(
-            BotPlan::for_all(6, 9),
-            BotPlan {
-                players: 6,
-                per_team: vec![0]
-            }
-        );
+        assert_eq!(fill(6).for_all(2), plan(6, &[4]));
+        assert_eq!(fill(6).for_all(9), plan(6, &[0]));
+    }
+
+    #[test]
+    fn bots_can_be_off_and_can_wait_for_humans() {
+        let off = Fill {
+            on: false,
+            ..fill(6)
+        };
+        assert_eq!(off.for_teams(&[2, 1], 0), plan(0, &[0, 0]));
+        assert_eq!(off.for_all(1), plan(0, &[0]));
+        let waits = Fill {
+            min_humans: 2,
+            ..fill(6)
+        };
+        assert_eq!(waits.for_teams(&[1, 0], 0), plan(0, &[0, 0]));
+        assert_eq!(waits.for_teams(&[1, 0], 1), plan(6, &[2, 2]));
+        assert_eq!(waits.for_all(1), plan(0, &[0]));
+        assert_eq!(waits.for_all(2), plan(6, &[4]));
+    }
+
+    proptest! {
+        #[test]
+        fn teams_come_out_equal(wish in 0u32..40, humans in proptest::collection::vec(0usize..20, 2..=8)) {
+            let plan = fill(wish).for_teams(&humans, 0);
+            let sizes: Vec<usize> = humans.iter().zip(&plan.per_team).map(|(h, b)| h + *b as usize).collect();
+            prop_assert!(sizes.iter().all(|size| *size == sizes[0]));
+            prop_assert_eq!(sizes.iter().sum::<usize>() as u32, plan.players);
+            // No more than needed: one fewer on each team is below the wish or the largest team.
+            let fewer = plan.players.saturating_sub(humans.len() as u32);
+            let largest = humans.iter().max().unwrap() * humans.len();
+            prop_assert!(plan.players == 0 || fewer < wish.min(32) || fewer < largest as u32);
+        }
     }
 }

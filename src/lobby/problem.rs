@@ -29,8 +29,14 @@ impl Lobby {
         if !game.has_teams {
             return Err(LobbyError::NoTeams);
         }
-        let (min, max) = self.level()?;
         let humans = game.roster.humans();
+        let fill = self.fill()?;
+        let (min, max) = fill.level;
+        // Where no bots come, those that fill up the smaller teams on paper must weigh nothing.
+        let (bot_weight, target) = match fill.is_none(humans.len()) {
+            true => (0.0, 0),
+            false => (mean_bot, fill.wish as usize),
+        };
         let human = |human: &super::Human| partition::Human {
             key: human.id.text().to_owned(),
             weight: weight_of(human.id.text()),
@@ -42,11 +48,12 @@ impl Lobby {
             humans: humans.iter().map(human).collect(),
             teams: usize::from(self.teams()),
             bots: Bots {
-                weight: mean_bot,
+                weight: bot_weight,
                 min: min as usize,
                 max: max as usize,
-                target: self.wish() as usize,
+                target,
             },
+            handicap: 0.0,
             max_share: limits.max_share,
             max_difference: limits.max_difference,
             parties: parties(humans),
@@ -77,4 +84,43 @@ fn pairs_to_avoid(humans: &[super::Human]) -> Vec<(usize, usize)> {
         pairs.extend(others.filter(|&&o| o != at).map(|&other| (at, other)));
     }
     pairs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::Ident;
+    use crate::lobby::{LobbySettings, Update};
+
+    fn bots(settings: LobbySettings) -> Bots {
+        let mut lobby = Lobby::new(settings);
+        lobby.begin("ctf", true);
+        for id in ["a", "b", "c"] {
+            let id = Ident::from_text(id);
+            lobby.join(&id, Update::default()).unwrap();
+        }
+        let limits = Limits {
+            max_share: 1.0,
+            max_difference: None,
+        };
+        lobby.problem(|_| 50.0, 40.0, limits).unwrap().bots
+    }
+
+    #[test]
+    fn bots_that_do_not_come_weigh_nothing() {
+        let usual = bots(LobbySettings::default());
+        assert_eq!((usual.weight, usual.target), (40.0, 6));
+        let off = LobbySettings {
+            bots: false,
+            ..LobbySettings::default()
+        };
+        let waiting = LobbySettings {
+            min_humans: 4,
+            ..LobbySettings::default()
+        };
+        for settings in [off, waiting] {
+            let none = bots(settings);
+            assert_eq!((none.weight, none.target), (0.0, 0));
+        }
+    }
 }

@@ -18,6 +18,8 @@ pub struct Human {
     pub pin: Option<u8>,
     /// Those they would rather not be with, here or not.
     pub avoid: Vec<String>,
+    /// The millisecond of the session until which they are not to be moved; `u64::MAX` for good.
+    pub protected_until: u64,
 }
 
 /// A bot of the running game.
@@ -76,6 +78,11 @@ impl Roster {
         self.humans.iter().find(|human| human.id == *id)
     }
 
+    /// The human whose identity is this text.
+    pub fn by_text(&self, id: &str) -> Option<&Human> {
+        self.humans.iter().find(|human| human.id.text() == id)
+    }
+
     /// Humans per team.
     pub fn sizes(&self, teams: u8) -> Vec<usize> {
         let on = |team| {
@@ -118,6 +125,7 @@ impl Roster {
                     team,
                     pin,
                     avoid: Vec::new(),
+                    protected_until: 0,
                 });
                 self.humans.len() - 1
             }
@@ -144,6 +152,12 @@ impl Roster {
     pub(super) fn move_to(&mut self, id: &Ident, team: u8) -> Result<(), LobbyError> {
         let human = self.humans.iter_mut().find(|human| human.id == *id);
         human.ok_or(LobbyError::UnknownPlayer)?.team = Some(team);
+        Ok(())
+    }
+
+    pub(super) fn protect(&mut self, id: &Ident, until: u64) -> Result<(), LobbyError> {
+        let human = self.humans.iter_mut().find(|human| human.id == *id);
+        human.ok_or(LobbyError::UnknownPlayer)?.protected_until = until;
         Ok(())
     }
 

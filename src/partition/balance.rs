@@ -5,12 +5,17 @@ use std::cmp::Ordering;
 /// The sums of the weakest and the strongest team, in quanta. The greater balance is the more even.
 ///
 /// Comparing the ratios as f64 would make ties of splits that differ and lose the order near 1;
-/// both sums are below 2^60, so the cross products are exact in u128.
+/// both sums are below 2^62, so the cross products are exact in i128.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Balance {
-    least: u64,
-    most: u64,
+    /// Below 0 only where a gap exceeds what it is measured by.
+    least: i64,
+    /// Above 0.
+    most: i64,
 }
+
+/// No team's sum and no gap is larger: the grid sees to it.
+pub(super) const MOST: i64 = 1 << 59;
 
 impl Balance {
     /// From every team's sum.
@@ -24,27 +29,30 @@ impl Balance {
         if most == 0 {
             return Self { least: 1, most: 1 };
         }
+        let least = least.max(0);
+        Self { least, most }
+    }
+
+    /// Two teams whose sums add up to `total` and differ by `gap`; in doubles, so that they are
+    /// whole. Two of no strength at all are even.
+    pub fn of_gap(gap: i64, total: i64) -> Self {
+        let total = total.max(1);
         Self {
-            least: least.max(0) as u64,
-            most: most as u64,
+            least: total - gap,
+            most: total + gap,
         }
     }
 
-    /// Two teams whose sums add up to `total` and differ by `gap`.
-    pub fn of_gap(gap: i64, total: i64) -> Self {
-        Self::of([(total - gap) / 2, (total + gap) / 2])
-    }
-
-    /// Smaller over larger, 0 to 1.
-    pub fn ratio(self) -> f64 {
-        self.least as f64 / self.most as f64
+    /// Smaller over larger, 0 to 1: the ratio, where that is what teams are compared by.
+    pub fn evenness(self) -> f64 {
+        self.least.max(0) as f64 / self.most as f64
     }
 
     /// The largest gap between two teams adding up to `total` that is at least as even as this:
     /// (t − g)/(t + g) ≥ least/most ⇔ g ≤ t (most − least)/(most + least).
     pub fn largest_gap(self, total: i64) -> i64 {
-        let (least, most) = (u128::from(self.least), u128::from(self.most));
-        (total as u128 * (most - least) / (most + least)) as i64
+        let (least, most) = (i128::from(self.least), i128::from(self.most));
+        (i128::from(total) * (most - least) / (most + least)) as i64
     }
 
     /// The least and the greatest sum of any of `teams` teams adding up to `total` that are at least
@@ -52,8 +60,8 @@ impl Balance {
     ///
     /// With x the least, the strongest has at least the mean of the others, (t − x)/(k − 1), and
     /// x ≥ r (t − x)/(k − 1) ⇔ x ≥ r t/(k − 1 + r); the greatest likewise.
-    pub fn sums(self, total: i64, teams: i64) -> (i64, i64) {
-        let (least, most) = (u128::from(self.least), u128::from(self.most));
+    fn sums(self, total: i64, teams: i64) -> (i64, i64) {
+        let (least, most) = (self.least as u128, self.most as u128);
         let (total, others) = (total as u128, teams as u128 - 1);
         let low = (least * total).div_ceil(others * most + least);
         let high = most * total / (most + others * least);
@@ -62,8 +70,8 @@ impl Balance {
 
     /// The least and the greatest sum of a team beside one with this `sum`, in teams that are at
     /// least as even as this.
-    pub fn beside(self, sum: i64) -> (i64, i64) {
-        let (least, most, sum) = (u128::from(self.least), u128::from(self.most), sum as u128);
+    fn beside(self, sum: i64) -> (i64, i64) {
+        let (least, most, sum) = (self.least as u128, self.most as u128, sum as u128);
         let high = (sum * most).checked_div(least).unwrap_or(u128::MAX);
         (
             (sum * least).div_ceil(most) as i64,
@@ -71,17 +79,17 @@ impl Balance {
         )
     }
 
-    /// The gap between two teams adding up to `total` that is exactly as even as this, if any is.
+    /// The gap between two teams adding up to `total` that is exactly as even as this, if a whole
+    /// one is.
     pub fn exact_gap(self, total: i64) -> Option<i64> {
         let gap = self.largest_gap(total);
-        let same = (total - gap) % 2 == 0 && Self::of_gap(gap, total) == self;
-        same.then_some(gap)
+        (Self::of_gap(gap, total) == self).then_some(gap)
     }
 }
 
 impl Ord for Balance {
     fn cmp(&self, other: &Self) -> Ordering {
-        let product = |a: u64, b: u64| u128::from(a) * u128::from(b);
+        let product = |a: i64, b: i64| i128::from(a) * i128::from(b);
         product(self.least, other.most).cmp(&product(other.least, self.most))
     }
 }
@@ -100,6 +108,79 @@ impl PartialEq for Balance {
 
 impl Eq for Balance {}
 
+/// What teams are compared by: an objective, and what it needs.
+///
+/// A gap g between the strongest and the weakest of any number of teams counts as that between two
+/// teams which always add up to the same total t, (t − g)/(t + g): the smaller gap is then the
+/// greater balance whatever the teams add up to, and one engine serves both objectives.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Measure {
+    /// The ratio of the sums.
+    Ratio,
+    /// The gap between them, measured by the sum of two average teams, which is above 0.
+    Gap(i64),
+}
+
+impl Measure {
+    /// How even teams of these sums are.
+    pub fn of(self, sums: impl IntoIterator<Item = i64>) -> Balance {
+        let Self::Gap(total) = self else {
+            return Balance::of(sums);
+        };
+        let widen = |(least, most): (i64, i64), sum: i64| (least.min(sum), most.max(sum));
+        let (least, most) = sums.into_iter().fold((i64::MAX, i64::MIN), widen);
+        Balance::of_gap(most - least, total)
+    }
+
+    /// What a gap between two teams that add up to `total` is measured by.
+    pub fn total(self, total: i64) -> i64 {
+        match self {
+            Self::Ratio => total,
+            Self::Gap(total) => total,
+        }
+    }
+
+    /// Teams `slack` millionths from even; from a million on, any.
+    pub fn goal(self, slack: u64) -> Balance {
+        let slack = slack.min(1_000_000) as i64;
+        match self {
+            Self::Ratio => Balance::of([1_000_000 - slack, 1_000_000]),
+            Self::Gap(total) if slack == 1_000_000 => Balance::of_gap(MOST, total),
+            Self::Gap(total) => {
+                let gap = i128::from(total) * i128::from(slack) / 2_000_000;
+                Balance::of_gap(gap as i64, total)
+            }
+        }
+    }
+
+    /// The least and the greatest sum of any of `teams` teams adding up to `total` that are at least
+    /// as even as `at`.
+    ///
+    /// By the gap g: with x the least, the others have x + g at most, t ≤ x + (k − 1)(x + g); the
+    /// greatest likewise.
+    pub fn sums(self, at: Balance, total: i64, teams: i64) -> (i64, i64) {
+        let Self::Gap(scale) = self else {
+            return at.sums(total, teams);
+        };
+        let (total, teams) = (i128::from(total), i128::from(teams));
+        let spread = (teams - 1) * i128::from(at.largest_gap(scale));
+        let low = -(spread - total).div_euclid(teams);
+        let high = (total + spread).div_euclid(teams);
+        let most = i128::from(MOST);
+        (low.max(-most) as i64, high.min(most) as i64)
+    }
+
+    /// The least and the greatest sum of a team beside one with this `sum`, in teams that are at
+    /// least as even as `at`.
+    pub fn beside(self, at: Balance, sum: i64) -> (i64, i64) {
+        let Self::Gap(scale) = self else {
+            return at.beside(sum);
+        };
+        let gap = at.largest_gap(scale);
+        (sum - gap, sum + gap)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,8 +188,8 @@ mod tests {
     #[test]
     fn no_strength_is_even_and_some_against_none_is_not() {
         assert_eq!(Balance::of([0, 0]), Balance::of([7, 7]));
-        assert_eq!(Balance::of([0, 0]).ratio(), 1.0);
-        assert_eq!(Balance::of([0, 5]).ratio(), 0.0);
+        assert_eq!(Balance::of([0, 0]).evenness(), 1.0);
+        assert_eq!(Balance::of([0, 5]).evenness(), 0.0);
         assert!(Balance::of([0, 5]) < Balance::of([1, 5]));
     }
 
@@ -121,5 +202,18 @@ mod tests {
         assert_eq!(balance.exact_gap(111), None);
         assert_eq!(balance.exact_gap(0), None);
         assert_eq!(Balance::of([0, 0]).exact_gap(0), Some(0));
+    }
+
+    #[test]
+    fn gaps_compare_whatever_the_teams_add_up_to() {
+        let gap = Measure::Gap(20);
+        assert_eq!(gap.of([7, 4, 5]), gap.of([-1, 1, 2]));
+        assert!(gap.of([0, 2]) > gap.of([100, 103]));
+        // Beyond the total, too.
+        assert!(gap.of([0, 41]) < gap.of([-40, 0]) && gap.of([0, 40]).evenness() == 0.0);
+        assert!(gap.goal(1_000_000) < gap.of([-9, 1 << 50]));
+        // Of 30 the weakest of three has 8, with 11 and 11; the strongest 12, with 9 and 9.
+        assert_eq!(gap.sums(gap.of([0, 3]), 30, 3), (8, 12));
+        assert_eq!(gap.beside(gap.of([0, 3]), 8), (5, 11));
     }
 }

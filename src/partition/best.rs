@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::balance::Balance;
+use super::balance::{Balance, MOST};
 
 /// Collects the `keep` most even of what it is offered, together with everything that ties with
 /// the last of them as long as that is no more than a few times `keep`.
@@ -42,7 +42,7 @@ impl<C> Best<C> {
 
     /// The largest gap between two teams adding up to `total` that is worth offering.
     pub fn largest_gap(&self, total: i64) -> i64 {
-        let Some(at) = self.at else { return total };
+        let Some(at) = self.at else { return MOST };
         let gap = at.largest_gap(total);
         gap - i64::from(self.spilled && Balance::of_gap(gap, total) == at)
     }

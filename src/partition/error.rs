@@ -1,6 +1,6 @@
 //! What this room refuses, and why.
 
-use super::Engine;
+use super::{Engine, Objective};
 
 /// Why a problem, a setting or a forced engine is refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -19,6 +19,12 @@ pub enum ProblemError {
         /// The weight given.
         weight: f64,
     },
+    /// A handicap that is no finite number.
+    #[error("the handicap is {0}: it must be a finite number")]
+    Handicap(f64),
+    /// A handicap under an objective that doesn't count it.
+    #[error("the objective `{0}` can't count a handicap: only `gap` can")]
+    HandicapUncounted(Objective),
     /// Two humans under one key.
     #[error("two humans have the key {0:?}")]
     SameKey(String),

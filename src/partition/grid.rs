@@ -15,7 +15,8 @@ pub(super) enum Grid {
     Binary(i32),
 }
 
-/// No total of all players exceeds 2^59 quanta: gaps and their doubles then fit an i64.
+/// No total of all players and the handicap exceeds 2^59 quanta: gaps and their doubles then fit an
+/// i64.
 const TOTAL_BITS: i32 = 59;
 /// A decimal grid isn't used past this total, so that f64 still tells a decimal from its neighbours.
 const DECIMAL_TOTAL: f64 = (1u64 << 46) as f64;

@@ -2,7 +2,13 @@
 
 use std::cmp::Reverse;
 
-use super::{Problem, Settings, balance::Balance, grid::Grid, problem::Counts, random};
+use super::{
+    MAX_TEAMS, Objective, Problem, Settings,
+    balance::{Balance, Measure},
+    grid::Grid,
+    problem::Counts,
+    random,
+};
 
 /// What is placed as one: a solo human, or a whole party.
 #[derive(Clone, Debug)]
@@ -31,13 +37,17 @@ pub(super) struct Instance {
     pub bot: i64,
     /// Each human's weight, in quanta, in the caller's order.
     pub weights: Vec<i64>,
-    /// Teams without pins: they may be called anything.
+    /// What the teams are compared by.
+    pub measure: Measure,
+    /// What each team has before any atom: the handicap of the first.
+    pub start: [i64; MAX_TEAMS],
+    /// Teams without pins or handicap: they may be called anything.
     pub free_labels: Vec<u8>,
 }
 
 /// What some teams come to.
 pub(super) struct Tally {
-    /// Each team's weight, bots included, in quanta.
+    /// Each team's weight, bots included and the handicap not, in quanta.
     pub sums: Vec<i64>,
     /// Each team's humans.
     pub humans: Vec<usize>,
@@ -47,6 +57,26 @@ pub(super) struct Tally {
 
 /// A team for every atom, in the instance's order.
 pub(super) type Split = Box<[u8]>;
+
+impl Tally {
+    /// The smallest of the sums over the largest.
+    pub fn ratio(&self) -> f64 {
+        Balance::of(self.sums.iter().copied()).evenness()
+    }
+
+    /// The sums with what each team had before.
+    pub fn counted<'a>(&'a self, instance: &'a Instance) -> impl Iterator<Item = i64> + 'a {
+        let sums = self.sums.iter().zip(&instance.start);
+        sums.map(|(sum, start)| sum + start)
+    }
+
+    /// The largest of the sums less the smallest, handicap included, in the caller's unit.
+    pub fn gap(&self, instance: &Instance) -> f64 {
+        let sums = || self.counted(instance);
+        let gap = sums().max().unwrap_or(0) - sums().min().unwrap_or(0);
+        instance.grid.value(gap)
+    }
+}
 
 impl Instance {
     /// The instance in which the parties with `kept` are whole and the others' members are alone.
@@ -77,12 +107,26 @@ impl Instance {
             let chance = chance(problem, &atom.members, seed);
             (Reverse(atom.lift), atom.size, chance)
         });
+        let counts = problem.counts().clone();
+        let mut start = [0; MAX_TEAMS];
+        start[0] = grid.quanta(spec.handicap);
+        let measure = match settings.objective {
+            Objective::Ratio => Measure::Ratio,
+            Objective::Gap => {
+                let even = counts.floor.max(counts.humans.div_ceil(counts.teams));
+                let lift: i64 = atoms.iter().map(|atom| atom.lift).sum();
+                let two_teams = 2 * lift / counts.teams as i64 + 2 * bot * even as i64;
+                Measure::Gap(two_teams.max(1))
+            }
+        };
         let mut instance = Self {
             atoms,
-            counts: problem.counts().clone(),
+            counts,
             grid,
             bot,
             weights,
+            measure,
+            start,
             free_labels: Vec::new(),
         };
         let free = (0u8..).zip(instance.interchangeable());
@@ -101,19 +145,16 @@ impl Instance {
 
     /// How even a split is, or `None` when its counts are illegal. O(atoms).
     pub fn balance(&self, split: &[u8]) -> Option<Balance> {
-        let mut lifts = [0; super::MAX_TEAMS];
-        let mut humans = [0; super::MAX_TEAMS];
+        let mut lifts = self.start;
+        let mut humans = [0; MAX_TEAMS];
         for (atom, &team) in self.atoms.iter().zip(split) {
             lifts[usize::from(team)] += atom.lift;
             humans[usize::from(team)] += atom.size;
         }
         let teams = self.counts.teams;
         let size = self.counts.size(&humans[..teams])?;
-        Some(Balance::of(
-            lifts[..teams]
-                .iter()
-                .map(|lift| lift + self.bot * size as i64),
-        ))
+        let sums = lifts[..teams].iter();
+        Some((self.measure).of(sums.map(|lift| lift + self.bot * size as i64)))
     }
 
     /// The teams by human, `team_of`, as a split; `None` when a pin or a kept party is broken.
@@ -160,9 +201,11 @@ impl Instance {
         Tally { sums, humans, size }
     }
 
-    /// Whether each team is like any other such team: none of the atoms must be on it.
+    /// Whether each team is like any other such team: none of the atoms must be on it, and it has
+    /// nothing that the others don't have.
     pub fn interchangeable(&self) -> Vec<bool> {
         let mut free = vec![true; self.counts.teams];
+        free[0] = self.start[0] == 0;
         for team in self.atoms.iter().filter_map(|atom| atom.team) {
             free[usize::from(team)] = false;
         }
@@ -218,7 +261,11 @@ fn grid(problem: &Problem, settings: &Settings, groups: &[Vec<usize>]) -> Grid {
         }
     }
     // The most is 10, by the settings' range.
-    let slots = counts.teams * counts.largest_size() * most.ceil() as usize;
+    let mut slots = counts.teams * counts.largest_size() * most.ceil() as usize;
+    if spec.handicap != 0.0 {
+        weights.push(spec.handicap.abs());
+        slots += 1;
+    }
     Grid::fit(&weights, &products, slots)
 }
 

@@ -34,7 +34,7 @@ pub use error::ProblemError;
 pub use explain::{Explanation, WhatIf};
 pub use pick::Candidate;
 pub use problem::{Bots, Human, MAX_HUMANS, MAX_PLAYERS, MAX_TEAMS, Problem, ProblemSpec};
-pub use settings::{DEFAULT_TIME, Engine, MAX_TOP, Settings};
+pub use settings::{DEFAULT_TIME, Engine, MAX_TOP, Objective, Settings};
 pub use solution::Solution;
 pub use terms::Terms;
 
@@ -44,7 +44,8 @@ pub use terms::Terms;
 /// answer. An owner's clock should do so after [`DEFAULT_TIME`].
 ///
 /// # Errors
-/// A setting out of its range, or an engine forced on a problem that it can't solve.
+/// A setting out of its range, an engine forced on a problem that it can't solve, or a handicap that
+/// the objective doesn't count.
 pub fn solve(
     problem: &Problem,
     settings: &Settings,
@@ -52,6 +53,9 @@ pub fn solve(
     out_of_time: &mut dyn FnMut() -> bool,
 ) -> Result<Solution, ProblemError> {
     settings.check()?;
+    if settings.objective == Objective::Ratio && problem.spec().handicap != 0.0 {
+        return Err(ProblemError::HandicapUncounted(settings.objective));
+    }
     let choice = party::choose(problem, settings, seed, &mut clock::Clock::new(out_of_time))?;
     Ok(Solution::of(problem, settings, seed, &choice))
 }

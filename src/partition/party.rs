@@ -14,11 +14,11 @@ pub(super) struct Choice {
     pub answer: Answer,
     /// Parties given up, in the order in which they were.
     pub given_up: Vec<usize>,
-    /// The best ratio without any party, where it was asked for.
+    /// The best evenness without any party, where it was asked for.
     pub without: Option<f64>,
 }
 
-/// Keeps all parties while that costs no more ratio than the budget; past it, gives up the one
+/// Keeps all parties while that costs no more evenness than the budget; past it, gives up the one
 /// whose loss helps most, and tries again. At most parties² / 2 runs for one candidate beside
 /// those for all.
 ///
@@ -42,18 +42,18 @@ pub(super) fn choose(
     let mut without = None;
     loop {
         let (instance, answer) = trial.run(&kept, settings.top)?;
-        let best = best(&answer).map(Balance::ratio);
+        let best = best(&answer).map(Balance::evenness);
         let affordable = match best {
             _ if !kept.contains(&true) => true,
             None => false,
-            Some(ratio) if ratio >= 1.0 - settings.party_budget || trial.clock.over() => true,
-            Some(ratio) => {
+            Some(even) if even >= 1.0 - settings.party_budget || trial.clock.over() => true,
+            Some(even) => {
                 let free = match without {
                     Some(free) => free,
-                    None => trial.ratio_without(kept.len())?,
+                    None => trial.without(kept.len())?,
                 };
                 without = Some(free);
-                ratio >= free - settings.party_budget
+                even >= free - settings.party_budget
             }
         };
         if affordable {
@@ -93,10 +93,10 @@ impl Trial<'_, '_> {
         Ok((instance, answer))
     }
 
-    /// The best ratio when none of the `parties` is kept.
-    fn ratio_without(&mut self, parties: usize) -> Result<f64, ProblemError> {
+    /// The best evenness when none of the `parties` is kept.
+    fn without(&mut self, parties: usize) -> Result<f64, ProblemError> {
         let (_, answer) = self.run(&vec![false; parties], 1)?;
-        Ok(best(&answer).map_or(0.0, Balance::ratio))
+        Ok(best(&answer).map_or(0.0, Balance::evenness))
     }
 
     /// Of the parties `kept`, of which there are some, the one whose loss helps most: by the

@@ -2,6 +2,8 @@
 
 use super::{
     Settings, Terms,
+    balance::Balance,
+    instance::Instance,
     random::{self, Purpose},
 };
 
@@ -12,26 +14,43 @@ pub struct Candidate {
     pub team_of: Vec<u8>,
     /// The smallest of the teams' sums over the largest.
     pub ratio: f64,
+    /// The largest less the smallest, team 0's counting the handicap.
+    pub gap: f64,
+    /// What the candidates are ranked by, 0 to 1: the ratio, or by
+    /// [`Objective::Gap`](super::Objective::Gap) what it would be with this gap between two average
+    /// teams.
+    pub evenness: f64,
     /// What is wrong with it.
     pub terms: Terms,
     /// What that costs, term by term.
     pub costs: Terms,
     /// The sum of the costs.
     pub cost: f64,
-    /// ratio × e^−cost: 0 to 1, and the ratio itself while nothing costs anything.
+    /// evenness × e^−cost: 0 to 1, and the evenness itself while nothing costs anything.
     pub quality: f64,
     /// How likely it is to be picked.
     pub chance: f64,
 }
 
 impl Candidate {
-    pub(super) fn new(team_of: Vec<u8>, ratio: f64, terms: Terms, factors: &Terms) -> Self {
+    /// A split with its balance and terms, not yet picked from.
+    pub(super) fn new(
+        instance: &Instance,
+        team_of: Vec<u8>,
+        balance: Balance,
+        terms: Terms,
+        factors: &Terms,
+    ) -> Self {
+        let tally = instance.tally(&team_of);
         let costs = terms.times(factors);
         let cost = costs.total();
-        let quality = ratio * libm::exp(-cost);
+        let evenness = balance.evenness();
+        let quality = evenness * libm::exp(-cost);
         Self {
             team_of,
-            ratio,
+            ratio: tally.ratio(),
+            gap: tally.gap(instance),
+            evenness,
             terms,
             costs,
             cost,
@@ -42,7 +61,7 @@ impl Candidate {
 
     /// The quality's logarithm, which tells even those apart whose quality rounds to 0.
     pub(super) fn log_quality(&self) -> f64 {
-        libm::log(self.ratio) - self.cost
+        libm::log(self.evenness) - self.cost
     }
 }
 
@@ -51,7 +70,7 @@ pub(super) fn pick(candidates: &mut [Candidate], settings: &Settings, seed: u64)
     let mut logs: Vec<f64> = candidates.iter().map(Candidate::log_quality).collect();
     let mut best = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if best == f64::NEG_INFINITY {
-        // No ratio above 0: let the cost decide.
+        // No evenness above 0: let the cost decide.
         logs = candidates.iter().map(|candidate| -candidate.cost).collect();
         best = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     }

@@ -63,6 +63,10 @@ pub struct ProblemSpec {
     pub teams: usize,
     /// What fills the teams.
     pub bots: Bots,
+    /// What team 0's side is worth, in the unit of the weights: finite, and below 0 where it is the
+    /// worse one. Only [`Objective::Gap`](super::Objective::Gap) can count it: of a ratio nobody
+    /// knows what it would mean.
+    pub handicap: f64,
     /// The largest share of the humans on one team, above 0 and at most 1; at least what an even
     /// split needs is always allowed.
     pub max_share: f64,
@@ -83,6 +87,7 @@ impl Default for ProblemSpec {
             humans: Vec::new(),
             teams: 2,
             bots: Bots::default(),
+            handicap: 0.0,
             max_share: 18.0 / 32.0,
             max_difference: Some(1),
             parties: Vec::new(),
@@ -206,6 +211,9 @@ fn check_ranges(spec: &ProblemSpec) -> Result<(), ProblemError> {
         target,
     } = spec.bots;
     check_weight("the mean bot", weight)?;
+    if !spec.handicap.is_finite() {
+        return Err(ProblemError::Handicap(spec.handicap));
+    }
     if min > max || max > MAX_PLAYERS || target > MAX_PLAYERS {
         return Err(ProblemError::Level { min, max, target });
     }

@@ -32,6 +32,29 @@ impl fmt::Display for Engine {
     }
 }
 
+/// What makes teams even.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Objective {
+    /// A great ratio of the smallest team's sum to the largest's.
+    #[default]
+    Ratio,
+    /// A small gap between these sums, team 0's counting the handicap, too.
+    ///
+    /// Where the chance to win is monotone in that, its most even splits are those whose chance is
+    /// nearest to one half. With teams of the same size and no handicap it agrees with the ratio.
+    Gap,
+}
+
+impl fmt::Display for Objective {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Objective::Ratio => "ratio",
+            Objective::Gap => "gap",
+        })
+    }
+}
+
 /// The most candidates that can be asked for.
 pub const MAX_TOP: usize = 4096;
 
@@ -43,13 +66,15 @@ pub const DEFAULT_TIME: Duration = Duration::from_millis(250);
 pub struct Settings {
     /// Force this engine. `None` chooses by measured size, which never changes an exact answer.
     pub engine: Option<Engine>,
-    /// Candidates by ratio, from which one is picked: 1 to [`MAX_TOP`].
+    /// What the candidates are ranked by.
+    pub objective: Objective,
+    /// The most even candidates, from which one is picked: 1 to [`MAX_TOP`].
     pub top: usize,
-    /// What one unit of each term costs: finite, ≥ 0. All 0 leaves the ratio alone to decide.
+    /// What one unit of each term costs: finite, ≥ 0. All 0 leaves the evenness alone to decide.
     pub factors: Terms,
     /// The pick's probability is proportional to quality^power: ≥ 0, and infinite picks the best.
     pub power: f64,
-    /// How much ratio keeping every party together may cost: 0 to 1.
+    /// How much evenness keeping every party together may cost: 0 to 1.
     pub party_budget: f64,
     /// What a kept party of 2, 3, … weighs, as a multiple of its members' sum (1 to 10); the last
     /// one serves all larger parties, and none at all means 1.
@@ -64,6 +89,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             engine: None,
+            objective: Objective::Ratio,
             top: 20,
             factors: Terms {
                 ratio_gap: 100.0,

@@ -1,5 +1,7 @@
 //! The answer: one of the candidates, with its sums, bots and reasons.
 
+use std::cmp::Reverse;
+
 use super::{
     Candidate, Engine, Explanation, Problem, Settings, WhatIf,
     balance::Balance,
@@ -21,9 +23,11 @@ pub struct Solution {
     pub sums: Vec<f64>,
     /// The smallest of the sums over the largest; 1 when all are 0.
     pub ratio: f64,
+    /// The largest of the sums less the smallest, team 0's counting the handicap.
+    pub gap: f64,
     /// Whether no legal split with these parties is more even than the best candidate.
     pub exact: bool,
-    /// What no legal split's ratio exceeds: the best candidate's where that is exact.
+    /// What no legal split's evenness exceeds: the best candidate's where that is exact.
     pub bound: f64,
     /// The algorithm that found the candidates.
     pub engine: Engine,
@@ -60,7 +64,10 @@ impl Solution {
                 .map(|&human| problem.spec().humans[human].key.clone())
                 .collect()
         };
+        let now = current.map(|(_, team_of)| instance.tally(&team_of));
         let explanation = Explanation {
+            objective: settings.objective,
+            handicap: problem.spec().handicap,
             engine: answer.engine,
             exact: answer.exact,
             bound: answer.bound,
@@ -68,7 +75,8 @@ impl Solution {
             candidates: candidates.len(),
             pick: chosen.clone(),
             runner_up,
-            current_ratio: current.map(|(balance, _)| balance.ratio()),
+            current_ratio: now.as_ref().map(Tally::ratio),
+            current_gap: now.map(|now| now.gap(instance)),
             given_up: choice.given_up.iter().map(keys).collect(),
             ratio_without_parties: choice.without,
             what_if: what_if(problem, instance, &chosen.team_of),
@@ -80,6 +88,7 @@ impl Solution {
                 .map(|sum| instance.grid.value(sum))
                 .collect(),
             ratio: chosen.ratio,
+            gap: chosen.gap,
             team_of: chosen.team_of,
             exact: answer.exact,
             bound: answer.bound,
@@ -121,7 +130,7 @@ fn candidates(
     let candidate = |balance: Balance, mut team_of: Vec<u8>| {
         labels.assign(&mut team_of);
         let terms = scorer.terms(&team_of, balance);
-        Candidate::new(team_of, balance.ratio(), terms, &settings.factors)
+        Candidate::new(instance, team_of, balance, terms, &settings.factors)
     };
     let kept = answer
         .splits
@@ -137,7 +146,7 @@ fn candidates(
     candidates
 }
 
-/// For each human, the ratio had they alone been on another team. O(humans² × teams).
+/// For each human, the ratio and gap had they alone been on another team. O(humans² × teams).
 fn what_if(problem: &Problem, instance: &Instance, team_of: &[u8]) -> Vec<WhatIf> {
     let mut moved = team_of.to_vec();
     let mut what_ifs = Vec::with_capacity(team_of.len());
@@ -145,18 +154,19 @@ fn what_if(problem: &Problem, instance: &Instance, team_of: &[u8]) -> Vec<WhatIf
         let others = (0..problem.spec().teams as u8).filter(|&other| other != team);
         let best = others.map(|other| {
             moved[human] = other;
-            (
-                Balance::of(instance.tally(&moved).sums),
-                std::cmp::Reverse(other),
-            )
+            let tally = instance.tally(&moved);
+            let balance = instance.measure.of(tally.counted(instance));
+            (balance, Reverse(other), tally)
         });
-        if let Some((balance, std::cmp::Reverse(other))) = best.max() {
+        let best = best.max_by_key(|&(balance, other, _)| (balance, other));
+        if let Some((_, Reverse(other), tally)) = best {
             let who = problem.spec().humans[human].key.clone();
             what_ifs.push(WhatIf {
                 who,
                 team,
                 other,
-                ratio: balance.ratio(),
+                ratio: tally.ratio(),
+                gap: tally.gap(instance),
             });
         }
         moved[human] = team;

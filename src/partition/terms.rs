@@ -6,7 +6,7 @@ use super::{Problem, balance::Balance, instance::Instance};
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Terms {
-    /// 1 − ratio of the teams' sums: 0 to 1.
+    /// 1 − evenness, which is the ratio of the teams' sums unless the objective is another: 0 to 1.
     pub ratio_gap: f64,
     /// How far the teams' best humans are apart, of the best of all: 0 to 1. A team without humans
     /// has a bot as its best.
@@ -111,7 +111,7 @@ impl<'a> Scorer<'a> {
                 .is_some_and(|current| current != usize::from(*team))
         };
         Terms {
-            ratio_gap: 1.0 - balance.ratio(),
+            ratio_gap: 1.0 - balance.evenness(),
             best_gap,
             spread_gap,
             broken_parties: spec.parties.iter().filter(broken).count() as f64,

@@ -59,6 +59,17 @@ pub struct Refusal {
     pub text: String,
 }
 
+/// Somebody goes from one team to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Move {
+    /// Who.
+    pub id: Ident,
+    /// The team they are on; `None` for somebody who is on none yet.
+    pub from: Option<u8>,
+    /// The team they belong on.
+    pub to: u8,
+}
+
 /// One reply, of one or several lines.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Reply {
@@ -87,6 +98,28 @@ pub enum Reply {
     },
     /// The setting of MinPlayers, and bots per team.
     Bots(u32, Vec<u32>),
+    /// The side for a late arrival, and the ratio that results.
+    Place(Ident, u8, f64),
+    /// The team to help, and by what factor; `None` when that is due to nobody.
+    Advantage(Option<(u8, f64)>),
+    /// The fewest moves that mend the game.
+    Rebalance {
+        /// The ratio as the game stands.
+        before: f64,
+        /// The ratio after these moves.
+        after: f64,
+        /// Who moves where.
+        moves: Vec<Move>,
+    },
+    /// The human who died is on another team from now on.
+    Move(Move),
+    /// The game over is on disk, under this name.
+    End {
+        /// What the match is called.
+        id: String,
+        /// Why it says nothing about anybody's strength, where it doesn't: one line.
+        unrated: Option<String>,
+    },
     /// Why the last decision was taken, a line each.
     Explain(Vec<String>),
     /// A command was refused.
@@ -137,6 +170,33 @@ impl Reply {
                 }
                 out.put_u8(b'\n');
             }
+            Reply::Place(id, team, ratio) => {
+                text(out, format_args!("PLACE "));
+                out.put_slice(id.raw());
+                line(out, format_args!(" {team} {ratio:.6}"));
+            }
+            Reply::Advantage(None) => line(out, format_args!("ADVANTAGE - 1.000")),
+            Reply::Advantage(Some((team, factor))) => {
+                line(out, format_args!("ADVANTAGE {team} {factor:.3}"));
+            }
+            Reply::Rebalance {
+                before,
+                after,
+                moves,
+            } => {
+                let lines = moves.len();
+                line(
+                    out,
+                    format_args!("REBALANCE {lines} {before:.6} {after:.6}"),
+                );
+                moves.iter().for_each(|step| moved(out, step));
+            }
+            Reply::Move(step) => moved(out, step),
+            Reply::End { id, unrated: None } => line(out, format_args!("END {id} recorded")),
+            Reply::End {
+                id,
+                unrated: Some(reason),
+            } => line(out, format_args!("END {id} unrated {reason}")),
             Reply::Explain(reasons) => {
                 line(out, format_args!("EXPLAIN {}", reasons.len()));
                 for reason in reasons {
@@ -158,6 +218,16 @@ fn weighed(out: &mut BytesMut, verb: &[u8], id: &Ident, weight: Option<f64>) {
         text(out, format_args!(" {weight:.3}"));
     }
     out.put_u8(b'\n');
+}
+
+/// `MOVE id from to`, with `-` for somebody on no team.
+fn moved(out: &mut BytesMut, Move { id, from, to }: &Move) {
+    text(out, format_args!("MOVE "));
+    out.put_slice(id.raw());
+    match from {
+        Some(from) => line(out, format_args!(" {from} {to}")),
+        None => line(out, format_args!(" - {to}")),
+    }
 }
 
 fn line(out: &mut BytesMut, text_of: std::fmt::Arguments<'_>) {
@@ -208,5 +278,55 @@ mod tests {
         );
         assert_eq!(bytes(&Reply::Bots(6, vec![2, 3])), b"BOTS 6 2 3\n");
         assert_eq!(bytes(&Reply::MeanBot(50.0, 0)), b"MEANBOT 50.000 0\n");
+    }
+
+    #[test]
+    fn decisions_in_a_running_game() {
+        let id = Ident::new(b"\"a b\"", b"a b");
+        let say = |reply: &Reply| String::from_utf8(bytes(reply)).unwrap();
+        assert_eq!(
+            say(&Reply::Place(id.clone(), 1, 0.987_654_321)),
+            "PLACE \"a b\" 1 0.987654\n"
+        );
+        assert_eq!(say(&Reply::Advantage(None)), "ADVANTAGE - 1.000\n");
+        assert_eq!(
+            say(&Reply::Advantage(Some((1, 1.1)))),
+            "ADVANTAGE 1 1.100\n"
+        );
+        let moves = vec![
+            Move {
+                id: Ident::from_text("new"),
+                from: None,
+                to: 0,
+            },
+            Move {
+                id,
+                from: Some(1),
+                to: 0,
+            },
+        ];
+        let died = Reply::Move(moves[1].clone());
+        let (before, after) = (0.5, 1.0);
+        let reply = Reply::Rebalance {
+            before,
+            after,
+            moves,
+        };
+        assert_eq!(
+            say(&reply),
+            "REBALANCE 2 0.500000 1.000000\nMOVE new - 0\nMOVE \"a b\" 1 0\n"
+        );
+        assert_eq!(say(&died), "MOVE \"a b\" 1 0\n");
+    }
+
+    #[test]
+    fn the_end_names_the_match_and_whether_it_counts() {
+        let end = |unrated: Option<&str>| {
+            let id = "00ff".to_owned();
+            let unrated = unrated.map(str::to_owned);
+            String::from_utf8(bytes(&Reply::End { id, unrated })).unwrap()
+        };
+        assert_eq!(end(None), "END 00ff recorded\n");
+        assert_eq!(end(Some("too short")), "END 00ff unrated too short\n");
     }
 }

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::{
     Code, Refusal,
-    words::{Words, bad, number},
+    words::{Words, bad, decimal, number},
 };
 use crate::domain::{Ident, MAX_TEAMS, Secret};
 
@@ -12,9 +12,13 @@ use crate::domain::{Ident, MAX_TEAMS, Secret};
 const MAX_PLAYERS: u64 = 1_024;
 /// The largest `top` of BALANCE.
 const MAX_TOP: u64 = 4_096;
+/// The longest time a command may speak of, in seconds: a week, which no game lasts.
+const MAX_SECONDS: u64 = 7 * 24 * 3_600;
+/// The most points, either way, that a line may speak of; beyond it a counter is broken.
+const MAX_POINTS: f64 = 1e6;
 
 /// One command.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Request {
     /// A new game of this type has begun.
     Game(Ident),
@@ -32,6 +36,8 @@ pub enum Request {
         server: Ident,
         /// What proves it.
         token: Option<Secret>,
+        /// Go on with the game that this server's last connection broke off.
+        resume: bool,
     },
     /// Are you there?
     Ping,
@@ -77,8 +83,66 @@ pub enum Request {
     },
     /// How many bots belong on each team?
     Bots,
+    /// Which side for this late arrival?
+    Place(Ident),
+    /// Which team should be helped, and how much?
+    Advantage,
+    /// Which fewest moves would mend the game?
+    Rebalance {
+        /// The seed that decides between equals, over a drawn one.
+        seed: Option<u64>,
+    },
     /// Why was the last decision taken?
     Explain,
+    /// This human is not to be moved now.
+    Protect {
+        /// Who.
+        id: Ident,
+        /// For so long, 0 for no longer; without it, until said otherwise.
+        seconds: Option<u32>,
+    },
+    /// Play begins.
+    Start,
+    /// A team scored.
+    Score {
+        /// Which.
+        team: u8,
+        /// By how much its score changed, 1 unless said.
+        points: f64,
+        /// Whose doing it was.
+        by: Option<Ident>,
+    },
+    /// Somebody's points on the scoreboard.
+    Points {
+        /// Whose.
+        id: Ident,
+        /// So far.
+        points: f64,
+    },
+    /// Somebody killed somebody.
+    Kill {
+        /// Who did.
+        killer: Ident,
+        /// Who died.
+        victim: Ident,
+    },
+    /// Somebody died.
+    Death(Ident),
+    /// So many seconds of play are left.
+    Clock(u32),
+    /// The game is over.
+    End(Verdict),
+}
+
+/// How END says that the game ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The scores decide.
+    Scores,
+    /// This team won.
+    Won(u8),
+    /// Nobody did.
+    Draw,
 }
 
 /// JOIN's arguments. An option that is absent leaves what was known as it is.
@@ -137,7 +201,24 @@ impl Request {
             b"BOTLEAVE" => Self::BotLeave(words.word("the bot")?),
             b"BALANCE" => balance(&mut words)?,
             b"BOTS" => Self::Bots,
+            b"PLACE" => Self::Place(words.word("the player")?),
+            b"ADVANTAGE" => Self::Advantage,
+            b"REBALANCE" => rebalance(&mut words)?,
             b"EXPLAIN" => Self::Explain,
+            b"PROTECT" => protect(&mut words)?,
+            b"START" => Self::Start,
+            b"SCORE" => score(&mut words)?,
+            b"POINTS" => Self::Points {
+                id: words.word("the player")?,
+                points: points(&mut words)?,
+            },
+            b"KILL" => Self::Kill {
+                killer: words.word("the killer")?,
+                victim: words.word("the victim")?,
+            },
+            b"DEATH" => Self::Death(words.word("the player")?),
+            b"CLOCK" => Self::Clock(seconds(&mut words)?),
+            b"END" => end(&mut words)?,
             _ => return Err(unknown(&verb)),
         };
         words.end()?;
@@ -147,12 +228,23 @@ impl Request {
 
 fn hello(words: &mut Words) -> Result<Request, Refusal> {
     let server = words.word("the server's name")?;
-    let token = if words.is_empty() {
-        None
-    } else {
-        Some(Secret::of(words.word("the token")?.text()))
-    };
-    Ok(Request::Hello { server, token })
+    let (mut token, mut resume) = (None, None);
+    // Only this one option is known here, so that a token may hold a `=`.
+    if !words.is_empty() && !words.has_option("resume") {
+        token = Some(Secret::of(words.word("the token")?.text()));
+    }
+    while let Some((key, value)) = words.option()? {
+        let fresh = match key.as_str() {
+            "resume" => resume.replace(yes_or_no(&value, "resume")?).is_none(),
+            _ => return Err(bad(format!("unknown option {key}"))),
+        };
+        once(fresh, &key)?;
+    }
+    Ok(Request::Hello {
+        server,
+        token,
+        resume: resume.unwrap_or(false),
+    })
 }
 
 fn map(words: &mut Words) -> Result<Request, Refusal> {
@@ -217,6 +309,70 @@ fn balance(words: &mut Words) -> Result<Request, Refusal> {
     Ok(Request::Balance { top, seed })
 }
 
+fn rebalance(words: &mut Words) -> Result<Request, Refusal> {
+    let mut seed = None;
+    while let Some((key, value)) = words.option()? {
+        let fresh = match key.as_str() {
+            "seed" => seed.replace(number(&value, "seed", 0, u64::MAX)?).is_none(),
+            _ => return Err(bad(format!("unknown option {key}"))),
+        };
+        once(fresh, &key)?;
+    }
+    Ok(Request::Rebalance { seed })
+}
+
+fn protect(words: &mut Words) -> Result<Request, Refusal> {
+    let id = words.word("the player")?;
+    let seconds = match words.is_empty() {
+        true => None,
+        false => Some(seconds(words)?),
+    };
+    Ok(Request::Protect { id, seconds })
+}
+
+fn score(words: &mut Words) -> Result<Request, Refusal> {
+    let team = team(words)?;
+    let points = match words.is_empty() {
+        true => 1.0,
+        false => points(words)?,
+    };
+    let by = match words.is_empty() {
+        true => None,
+        false => Some(words.word("the player")?),
+    };
+    Ok(Request::Score { team, points, by })
+}
+
+fn end(words: &mut Words) -> Result<Request, Refusal> {
+    if words.is_empty() {
+        return Ok(Request::End(Verdict::Scores));
+    }
+    let verdict = words.word("the winner")?;
+    Ok(Request::End(
+        if verdict.text().eq_ignore_ascii_case("draw") {
+            Verdict::Draw
+        } else {
+            Verdict::Won(team_number(&verdict)?)
+        },
+    ))
+}
+
+fn points(words: &mut Words) -> Result<f64, Refusal> {
+    decimal(&words.word("the points")?, "the points", MAX_POINTS)
+}
+
+fn seconds(words: &mut Words) -> Result<u32, Refusal> {
+    Ok(words.number("the seconds", 0, MAX_SECONDS)? as u32)
+}
+
+fn yes_or_no(text: &Ident, what: &str) -> Result<bool, Refusal> {
+    match text.text() {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err(bad(format!("{what} must be yes or no"))),
+    }
+}
+
 fn players(words: &mut Words, what: &str) -> Result<u32, Refusal> {
     Ok(words.number(what, 0, MAX_PLAYERS)? as u32)
 }
@@ -247,155 +403,4 @@ fn unknown(verb: &[u8]) -> Refusal {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn parse(line: &[u8]) -> Result<Option<Request>, Code> {
-        Request::parse(Bytes::copy_from_slice(line)).map_err(|refusal| refusal.code)
-    }
-
-    fn ident(text: &str) -> Ident {
-        Ident::from_text(text)
-    }
-
-    #[test]
-    fn the_whole_rest_is_the_identifier_quoted_or_not() {
-        for line in [
-            "PLAYER Boring John",
-            "player   Boring John\t",
-            "Player \"Boring John\"",
-        ] {
-            assert_eq!(
-                parse(line.as_bytes()),
-                Ok(Some(Request::Player(ident("Boring John"))))
-            );
-        }
-        let Ok(Some(Request::Bot(id))) = parse(b"BOT \"a \\\"b\\\" \\\\ c\"") else {
-            panic!()
-        };
-        assert_eq!(id.text(), "a \"b\" \\ c");
-        assert_eq!(
-            id.raw(),
-            b"\"a \\\"b\\\" \\\\ c\"",
-            "the reply repeats what was sent"
-        );
-        let Ok(Some(Request::Bot(id))) = parse(b"BOT \"Ace\" of Spades") else {
-            panic!()
-        };
-        assert_eq!(
-            id.text(),
-            "\"Ace\" of Spades",
-            "a name may begin with a quote"
-        );
-    }
-
-    #[test]
-    fn options_in_any_order() {
-        let expected = Join {
-            id: ident("a b"),
-            name: Some(ident("N \"q\"")),
-            party: Some(ident("")),
-            team: Some(1),
-            pin: Some(Some(0)),
-            avoid: Some(vec![ident("x"), ident("y z")]),
-        };
-        let line = br#"JOIN "a b" avoid=x TEAM=1 party= name="N \"q\"" pin=0 avoid="y z""#;
-        assert_eq!(parse(line), Ok(Some(Request::Join(expected))));
-        let balance = Request::Balance {
-            top: Some(5),
-            seed: Some(7),
-        };
-        assert_eq!(parse(b"BALANCE seed=7 top=5"), Ok(Some(balance)));
-    }
-
-    #[test]
-    fn blank_lines_are_nothing() {
-        assert_eq!(parse(b""), Ok(None));
-        assert_eq!(parse(b" \t "), Ok(None));
-    }
-
-    #[test]
-    fn what_is_wrong_is_refused() {
-        let bad = [
-            "GAME",
-            "MUTATOR  ",
-            "PLAYER",
-            "PLAYER \"\"",
-            "BOT \" \"",
-            "MEANBOT x",
-            "HELLO",
-            "HELLO a b c",
-            "PING x",
-            "QUIT now",
-            "MAP",
-            "MAP m 4",
-            "MAP m 8 4",
-            "MAP m 4 x",
-            "MAP m -1 4",
-            "MAP m 4 8 9",
-            "TEAMS",
-            "TEAMS 1",
-            "TEAMS 9",
-            "TEAMS two",
-            "TEAMS 2 2",
-            "MINPLAYERS",
-            "MINPLAYERS -1",
-            "MINPLAYERS 99999",
-            "JOIN",
-            "JOIN a b",
-            "JOIN a team=8",
-            "JOIN a team=x",
-            "JOIN a team=",
-            "JOIN a colour=red",
-            "JOIN a =1",
-            "JOIN a team=1 team=1",
-            "JOIN \"a",
-            "JOIN \"a\"b",
-            "JOIN a name=\"x",
-            "LEAVE",
-            "LEAVE a b",
-            "MOVE a",
-            "MOVE a 8",
-            "MOVE a 1 2",
-            "BOTJOIN b",
-            "BOTLEAVE",
-            "BALANCE top=0",
-            "BALANCE top=4097",
-            "BALANCE seed=-1",
-            "BALANCE 5",
-            "BALANCE seed=18446744073709551616",
-            "BALANCE seed=+1",
-            "BOTS 1",
-            "EXPLAIN 1",
-        ];
-        for line in bad {
-            assert_eq!(parse(line.as_bytes()), Err(Code::BadArgument), "{line}");
-        }
-        for line in ["ADVANTAGE", "HELP", "\"PING\"", "\u{0}", "PLACE x", "é"] {
-            assert_eq!(parse(line.as_bytes()), Err(Code::UnknownCommand), "{line}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn no_bytes_panic_and_no_refusal_breaks_a_line(line in proptest::collection::vec(any::<u8>(), 0..80)) {
-            if let Err(refusal) = Request::parse(line.into()) {
-                prop_assert!(!refusal.text.contains(['\n', '\r']));
-            }
-        }
-
-        #[test]
-        fn every_verb_with_any_arguments(
-            verb in 0usize..19,
-            rest in "[ \\PC\"\\\\=]{0,40}",
-        ) {
-            let verbs = [
-                "GAME", "MUTATOR", "PLAYER", "BOT", "MEANBOT", "HELLO", "PING", "QUIT", "MAP", "TEAMS",
-                "MINPLAYERS", "JOIN", "LEAVE", "MOVE", "BOTJOIN", "BOTLEAVE", "BALANCE", "BOTS", "EXPLAIN",
-            ];
-            let line = format!("{} {rest}", verbs[verb]);
-            prop_assert!(parse(line.as_bytes()) != Err(Code::UnknownCommand));
-        }
-    }
-}
+mod tests;

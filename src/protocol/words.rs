@@ -72,6 +72,12 @@ impl Words {
         Ok(Some((key, Ident::new(&token[equals + 1..], &content))))
     }
 
+    /// Whether `key=` comes next, unquoted and in any case.
+    pub(super) fn has_option(&self, key: &str) -> bool {
+        let equals = self.rest.iter().position(|&b| b == b'=');
+        equals.is_some_and(|at| self.rest[..at].eq_ignore_ascii_case(key.as_bytes()))
+    }
+
     /// The next positional argument as a whole number from `min` to `max`.
     pub(super) fn number(&mut self, what: &str, min: u64, max: u64) -> Result<u64, Refusal> {
         number(&self.word(what)?, what, min, max)
@@ -120,6 +126,25 @@ pub(super) fn number(text: &Ident, what: &str, min: u64, max: u64) -> Result<u64
         .ok()
         .filter(|n| all_digits && (min..=max).contains(n));
     number.ok_or_else(|| bad(format!("{what} must be a whole number from {min} to {max}")))
+}
+
+/// `text` as a decimal with at most three places, of at most `most` either way.
+pub(super) fn decimal(text: &Ident, what: &str, most: f64) -> Result<f64, Refusal> {
+    let written = text.text();
+    let (whole, places) = match written.split_once('.') {
+        Some((whole, places)) => (whole, places),
+        None => (written, "0"),
+    };
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    let whole = whole.strip_prefix('-').unwrap_or(whole);
+    let well_written = digits(whole) && digits(places) && places.len() <= 3;
+    let number = written.parse().ok();
+    let number = number.filter(|n: &f64| well_written && n.abs() <= most);
+    number.ok_or_else(|| {
+        bad(format!(
+            "{what} must be a number of at most {most} either way, with at most three places"
+        ))
+    })
 }
 
 pub(super) fn bad(text: String) -> Refusal {

@@ -40,7 +40,7 @@ async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>
             let (weight, count) = session.mean_bot()?;
             Ok(Some(Reply::MeanBot(weight, count)))
         }
-        Request::Hello { server, token } => {
+        Request::Hello { server, token, .. } => {
             session.hello(&server, token.as_ref())?;
             Ok(Some(Reply::Hello))
         }
@@ -89,6 +89,22 @@ async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>
             let plan = session.bots()?;
             Ok(Some(Reply::Bots(plan.players, plan.per_team)))
         }
+        // The grammar knows them; no session does yet.
+        Request::Place(_)
+        | Request::Advantage
+        | Request::Rebalance { .. }
+        | Request::Protect { .. }
+        | Request::Start
+        | Request::Score { .. }
+        | Request::Points { .. }
+        | Request::Kill { .. }
+        | Request::Death(_)
+        | Request::Clock(_)
+        | Request::End(_) => {
+            let text = "this command is not served yet".to_owned();
+            let code = Code::UnknownCommand;
+            Ok(Some(Reply::Error(Refusal { code, text })))
+        }
     }
 }
 
@@ -99,11 +115,12 @@ fn refusal(error: ServiceError) -> Refusal {
             LobbyError::NoGame => Code::NoGame,
             LobbyError::UnknownPlayer => Code::UnknownPlayer,
             LobbyError::RosterFull => Code::RosterFull,
-            LobbyError::NoTeams => Code::NotAllowed,
+            LobbyError::NoTeams | LobbyError::NotStarted => Code::NotAllowed,
             LobbyError::NoSuchTeam(_)
             | LobbyError::BadTeams(_)
             | LobbyError::TeamInUse
-            | LobbyError::TooManyMutators => Code::BadArgument,
+            | LobbyError::TooManyMutators
+            | LobbyError::Record(_) => Code::BadArgument,
         },
         ServiceError::NotAllowed(_) => Code::NotAllowed,
         ServiceError::BadArgument(_) => Code::BadArgument,

@@ -26,7 +26,7 @@ pub struct Session {
 impl Session {
     /// Nobody has said anything yet.
     pub fn new(service: Arc<Service>) -> Self {
-        let lobby = Lobby::new(service.settings.lobby);
+        let lobby = Lobby::new(service.settings.lobby.clone());
         Self {
             service,
             lobby,

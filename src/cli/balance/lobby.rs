@@ -109,6 +109,7 @@ impl LobbyFile {
             humans: self.players.iter().map(human).collect(),
             teams: self.teams.unwrap_or(2),
             bots,
+            handicap: 0.0,
             max_share: self.max_share.unwrap_or(config.balance.max_team_share),
             max_difference: self
                 .max_difference

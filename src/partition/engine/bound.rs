@@ -6,11 +6,12 @@ use crate::partition::{balance::Balance, instance::Instance};
 ///
 /// Of k teams adding up to T the weakest has at most ⌊T/k⌋ and the strongest at least ⌈T/k⌉. And
 /// some team has the strongest human: with x for that team at least, the weakest of the others has
-/// at most (T − x)/(k − 1).
+/// at most (T − x)/(k − 1). It may be the team that a negative handicap takes from.
 pub(crate) fn upper(instance: &Instance) -> Balance {
     let counts = &instance.counts;
     let teams = counts.teams as i64;
-    let lift: i64 = instance.atoms.iter().map(|atom| atom.lift).sum();
+    let (measure, handicap) = (instance.measure, instance.start[0]);
+    let lift = handicap + instance.atoms.iter().map(|atom| atom.lift).sum::<i64>();
     let heaviest = (0..instance.atoms.len())
         .map(|atom| least_with(instance, atom))
         .max();
@@ -18,11 +19,12 @@ pub(crate) fn upper(instance: &Instance) -> Balance {
     let bound = |size: usize| {
         let bots = instance.bot * size as i64;
         let total = lift + teams * bots;
-        let flat = Balance::of([total / teams, (total + teams - 1) / teams]);
-        match heaviest.map(|lift| lift + bots) {
+        let flat = [total, total + teams - 1].map(|total| total.div_euclid(teams));
+        let flat = measure.of(flat);
+        match heaviest.map(|lift| lift + bots + handicap.min(0)) {
             Some(sum) if sum * teams > total => {
                 let others = (total - sum).max(0);
-                flat.min(Balance::of([(others + teams - 2) / (teams - 1), sum]))
+                flat.min(measure.of([(others + teams - 2) / (teams - 1), sum]))
             }
             _ => flat,
         }

@@ -30,7 +30,7 @@ pub(crate) fn solve(
     let mut slack = 1u64;
     loop {
         let whole = slack >= 1_000_000;
-        let goal = Balance::of([1_000_000 - slack.min(1_000_000) as i64, 1_000_000]);
+        let goal = instance.measure.goal(slack);
         let mut search = Search::new(instance, goal, left, clock, best);
         let finished = search.run();
         looked_at += search.looked_at;
@@ -53,10 +53,9 @@ struct Search<'a, 'c> {
     goal: Balance,
     left: usize,
     looked_at: u128,
-    /// The teams in the order in which they are filled: those with atoms that must be on them
-    /// first.
+    /// The teams in the order in which they are filled: those that differ from the others first.
     teams: Vec<u8>,
-    /// How many of them have such atoms.
+    /// How many of them do.
     fixed: usize,
     split: Split,
     /// What all teams add up to, their size, and the fewest and most humans on one of them.
@@ -90,7 +89,7 @@ impl<'a, 'c> Search<'a, 'c> {
             let free = &free;
             (0..free.len() as u8).filter(move |&team| free[usize::from(team)] == wanted)
         };
-        let (mut lifts, mut humans) = ([0; MAX_TEAMS], [0; MAX_TEAMS]);
+        let (mut lifts, mut humans) = (instance.start, [0; MAX_TEAMS]);
         for atom in &instance.atoms {
             if let Some(team) = atom.team {
                 lifts[usize::from(team)] += atom.lift;
@@ -125,7 +124,8 @@ impl<'a, 'c> Search<'a, 'c> {
             .filter(|(_, atom)| atom.team.is_none())
             .map(|(place, atom)| (place, atom.lift, atom.size))
             .collect();
-        let lift: i64 = self.instance.atoms.iter().map(|atom| atom.lift).sum();
+        let atoms = self.instance.atoms.iter().map(|atom| atom.lift);
+        let lift: i64 = atoms.chain(self.instance.start).sum();
         for most in counts.humans.div_ceil(counts.teams)..=counts.most {
             let bots = self.instance.bot * counts.floor.max(most) as i64;
             self.class = Class {
@@ -213,9 +213,10 @@ impl<'a, 'c> Search<'a, 'c> {
         } = self.class;
         let goal = self.best.at().map_or(self.goal, |at| at.max(self.goal));
         let teams = self.instance.counts.teams;
-        let (mut low, mut high) = goal.sums(total, teams as i64);
+        let measure = self.instance.measure;
+        let (mut low, mut high) = measure.sums(goal, total, teams as i64);
         for &team in &self.teams[..at] {
-            let (least, greatest) = goal.beside(self.lifts[usize::from(team)] + bots);
+            let (least, greatest) = measure.beside(goal, self.lifts[usize::from(team)] + bots);
             low = low.max(least);
             high = high.min(greatest);
         }
@@ -250,11 +251,8 @@ impl<'a, 'c> Search<'a, 'c> {
             return;
         }
         self.looked_at += 1;
-        let balance = Balance::of(
-            self.lifts[..teams]
-                .iter()
-                .map(|lift| lift + self.class.bots),
-        );
+        let sums = self.lifts[..teams].iter();
+        let balance = (self.instance.measure).of(sums.map(|lift| lift + self.class.bots));
         if balance >= self.goal {
             self.best.offer(balance, &self.split);
         }

@@ -29,7 +29,7 @@ pub(super) struct Answer {
     pub splits: Vec<(Balance, Split)>,
     /// Whether no other legal split is more even than any of these.
     pub exact: bool,
-    /// What no legal split's ratio exceeds.
+    /// What no legal split's evenness exceeds.
     pub bound: f64,
     /// Who found them.
     pub engine: Engine,
@@ -50,7 +50,7 @@ impl Answer {
     ) -> Self {
         // One order, whoever found them.
         splits.sort_by(|(a, one), (b, other)| b.cmp(a).then_with(|| one.cmp(other)));
-        let best = splits.first().map(|(balance, _)| balance.ratio());
+        let best = splits.first().map(|(balance, _)| balance.evenness());
         let bound = best.filter(|_| exact).unwrap_or(1.0);
         Self {
             splits,
@@ -199,7 +199,7 @@ fn search(instance: &Instance, order: Order, clock: &mut Clock, so_far: Answer) 
     let bound = bound::upper(instance);
     let exact = best.best().is_some_and(|best| best >= bound);
     let mut answer = Answer::new(best.finish(), exact, Engine::Search, considered);
-    answer.bound = bound.ratio();
+    answer.bound = bound.evenness();
     answer
 }
 

@@ -17,7 +17,8 @@ pub(crate) struct TwoTeams {
     pub gap: i64,
     /// Humans on the first team then.
     pub humans: usize,
-    /// What both sums add up to, by humans on the first team; `None` where that is illegal.
+    /// What a gap is measured by, which is what both sums add up to unless the gap alone counts, by
+    /// humans on the first team; `None` where that is illegal.
     pub totals: Vec<Option<i64>>,
     teams: [u8; 2],
     /// Where the atoms are while all free ones are on the second team.
@@ -43,7 +44,7 @@ impl TwoTeams {
         let all = instance.counts.humans;
         let total = |on_first| {
             let size = instance.counts.size(&[on_first, all - on_first])?;
-            Some(lift + 2 * instance.bot * size as i64)
+            Some((instance.measure).total(lift + 2 * instance.bot * size as i64))
         };
         Self::between(
             instance,
@@ -66,7 +67,8 @@ impl TwoTeams {
         let size = instance.counts.size(&humans[..instance.counts.teams]);
         let first = humans[usize::from(teams[0])];
         let mut totals = vec![None; first + 1];
-        totals[first] = size.map(|size| lift + 2 * instance.bot * size as i64);
+        totals[first] =
+            size.map(|size| (instance.measure).total(lift + 2 * instance.bot * size as i64));
         Self::between(instance, split, teams, atoms, totals)
     }
 
@@ -79,7 +81,8 @@ impl TwoTeams {
     ) -> Self {
         let mut base = Split::from(split);
         atoms.iter().for_each(|&atom| base[atom] = teams[1]);
-        let (mut gap, mut humans) = (0, 0);
+        let [first, second] = teams.map(|team| instance.start[usize::from(team)]);
+        let (mut gap, mut humans) = (first - second, 0);
         for (atom, &team) in instance.atoms.iter().zip(&base) {
             if team == teams[0] {
                 gap += atom.lift;

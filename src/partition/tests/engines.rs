@@ -14,10 +14,16 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
-    fn two_team_engines_agree(spec in specs(9, 2..=2), seed: u64, top in 1usize..40) {
+    fn two_team_engines_agree(
+        spec in specs(9, 2..=2),
+        (objective, handicap) in objectives(),
+        seed: u64,
+        top in 1usize..40,
+    ) {
+        let spec = ProblemSpec { handicap, ..spec };
         let Ok(problem) = Problem::new(spec) else { return Ok(()) };
         let run = |engine| {
-            let settings = Settings { engine: Some(engine), top, ..Settings::default() };
+            let settings = Settings { engine: Some(engine), objective, top, ..Settings::default() };
             solved(&problem, &settings, seed)
         };
         let naive = run(Engine::Naive);
@@ -32,16 +38,37 @@ proptest! {
     }
 
     #[test]
-    fn branching_agrees_with_naive(spec in specs(7, 3..=4), seed: u64, top in 1usize..40) {
+    fn branching_agrees_with_naive(
+        spec in specs(7, 3..=4),
+        (objective, handicap) in objectives(),
+        seed: u64,
+        top in 1usize..40,
+    ) {
+        let spec = ProblemSpec { handicap, ..spec };
         let Ok(problem) = Problem::new(spec) else { return Ok(()) };
         let run = |engine| {
-            let settings = Settings { engine: Some(engine), top, ..Settings::default() };
+            let settings = Settings { engine: Some(engine), objective, top, ..Settings::default() };
             solved(&problem, &settings, seed)
         };
         let (naive, branch) = (run(Engine::Naive), run(Engine::Branch));
         prop_assert!(naive.exact && branch.exact);
         prop_assert_eq!(&naive.candidates, &branch.candidates);
         prop_assert_eq!(&naive.team_of, &branch.team_of);
+    }
+
+    /// What two teams add up to is always the same while the limit makes them equally large.
+    #[test]
+    fn objectives_agree_on_teams_of_one_size(spec in specs(9, 2..=2), seed: u64, top in 1usize..40) {
+        let spec = ProblemSpec { max_difference: Some(1), ..spec };
+        let Ok(problem) = Problem::new(spec) else { return Ok(()) };
+        let run = |objective| {
+            let settings = Settings { objective, top, ..Settings::default() };
+            solved(&problem, &settings, seed)
+        };
+        let (ratio, gap) = (run(Objective::Ratio), run(Objective::Gap));
+        prop_assert_eq!(&ratio.candidates, &gap.candidates);
+        prop_assert_eq!(&ratio.team_of, &gap.team_of);
+        prop_assert_eq!(ratio.bound, gap.bound);
     }
 }
 
@@ -50,19 +77,29 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_bound_holds_and_a_search_is_legal(spec in specs(8, 2..=4), seed: u64) {
+    fn the_bound_holds_and_a_search_is_legal(
+        spec in specs(8, 2..=4),
+        (objective, handicap) in objectives(),
+        seed: u64,
+    ) {
+        let spec = ProblemSpec { handicap, ..spec };
         let Ok(problem) = Problem::new(spec) else { return Ok(()) };
         let run = |engine| {
-            let settings = Settings { engine: Some(engine), party_budget: 1.0, ..Settings::default() };
+            let settings = Settings {
+                engine: Some(engine),
+                objective,
+                party_budget: 1.0,
+                ..Settings::default()
+            };
             solved(&problem, &settings, seed)
         };
         let (naive, search) = (run(Engine::Naive), run(Engine::Search));
         prop_assert!(naive.explanation.given_up == search.explanation.given_up);
-        let best = naive.candidates[0].ratio;
+        let best = naive.candidates[0].evenness;
         prop_assert!(search.bound >= best, "{} {best}", search.bound);
-        prop_assert!(search.candidates[0].ratio <= best);
+        prop_assert!(search.candidates[0].evenness <= best);
         if search.exact {
-            prop_assert_eq!(search.candidates[0].ratio, best);
+            prop_assert_eq!(search.candidates[0].evenness, best);
         }
     }
 }

@@ -185,6 +185,21 @@ fn settings_out_of_range_are_refused() {
 }
 
 #[test]
+fn a_handicap_is_finite_and_counted() {
+    let error = refused(|spec| spec.handicap = f64::INFINITY);
+    assert_eq!(error, ProblemError::Handicap(f64::INFINITY));
+    let spec = ProblemSpec {
+        handicap: 1.0,
+        ..lobby(&[1.0, 2.0])
+    };
+    let problem = Problem::new(spec).unwrap();
+    assert_eq!(
+        solve(&problem, &Settings::default(), 0, &mut || false).unwrap_err(),
+        ProblemError::HandicapUncounted(Objective::Ratio)
+    );
+}
+
+#[test]
 fn engines_refuse_what_they_cannot_do() {
     let mut spec = ProblemSpec {
         teams: 3,

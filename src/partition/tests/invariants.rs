@@ -2,14 +2,14 @@
 
 use super::*;
 
-/// The best ratio and the number of legal splits, straight from the page's formula in plain f64,
-/// parties whole.
-fn page(spec: &ProblemSpec) -> (f64, u64) {
+/// The best ratio, the least gap and the number of legal splits, straight from the page's formula in
+/// plain f64, parties whole.
+fn page(spec: &ProblemSpec) -> (f64, f64, u64) {
     let (n, teams) = (spec.humans.len(), spec.teams);
     // Where sums would overflow, small weights don't matter.
     let huge = spec.humans.iter().any(|human| human.weight > 1e290);
     let scale = if huge { 1e-9 } else { 1.0 };
-    let (mut best, mut legal) = (-1.0f64, 0);
+    let (mut best, mut least_gap, mut legal) = (-1.0f64, f64::MAX, 0);
     for code in 0..(teams as u64).pow(n as u32) {
         let team = |human: usize| (code / (teams as u64).pow(human as u32)) as usize % teams;
         let together = |party: &Vec<usize>| party.iter().all(|&h| team(h) == team(party[0]));
@@ -41,8 +41,14 @@ fn page(spec: &ProblemSpec) -> (f64, u64) {
             .iter()
             .fold((f64::MAX, 0.0f64), |(a, b), &s| (a.min(s), b.max(s)));
         best = best.max(if high > 0.0 { low / high } else { 1.0 });
+        let handicap = |t: usize| if t == 0 { spec.handicap * scale } else { 0.0 };
+        let counted: Vec<f64> = (0..teams).map(|t| sums[t] + handicap(t)).collect();
+        let (low, high) = counted
+            .iter()
+            .fold((f64::MAX, f64::MIN), |(a, b), &s| (a.min(s), b.max(s)));
+        least_gap = least_gap.min((high - low) / scale);
     }
-    (best, legal)
+    (best, least_gap, legal)
 }
 
 /// All that must hold for one answer.
@@ -90,7 +96,7 @@ fn check(
             .all(|&h| solution.team_of[h] == solution.team_of[party[0]]);
         prop_assert!(whole || given_up.contains(&keys));
     }
-    prop_assert!((0.0..=1.0).contains(&solution.ratio) && solution.ratio <= solution.bound);
+    prop_assert!((0.0..=1.0).contains(&solution.ratio) && solution.gap >= 0.0);
     prop_assert!((1..=settings.top).contains(&solution.candidates.len()));
     let chances: f64 = solution.candidates.iter().map(|c| c.chance).sum();
     prop_assert!((chances - 1.0).abs() < 1e-9);
@@ -105,10 +111,15 @@ fn check(
                 .into_iter()
                 .all(|(_, number)| number.is_finite() && number >= 0.0)
         );
-        prop_assert!(candidate.quality.is_finite() && candidate.ratio <= solution.bound);
+        prop_assert!(candidate.quality.is_finite() && candidate.evenness <= solution.bound);
     }
-    if let Some(now) = solution.explanation.current_ratio {
-        prop_assert!(solution.ratio >= now);
+    let why = &solution.explanation;
+    if let (Some(ratio), Some(gap)) = (why.current_ratio, why.current_gap) {
+        let kept = match settings.objective {
+            Objective::Ratio => solution.ratio >= ratio,
+            Objective::Gap => solution.gap <= gap,
+        };
+        prop_assert!(kept);
     }
     prop_assert_eq!(solution.explanation.what_if.len(), n);
     let text = solution.explanation.to_string() + &serde_json::to_string(solution).unwrap();
@@ -120,9 +131,16 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_answer_is_legal_and_explained(spec in specs(12, 2..=5), seed: u64, top in 1usize..30) {
+    fn every_answer_is_legal_and_explained(
+        spec in specs(12, 2..=5),
+        (objective, handicap) in objectives(),
+        seed: u64,
+        top in 1usize..30,
+    ) {
+        let spec = ProblemSpec { handicap, ..spec };
         let Ok(problem) = Problem::new(spec.clone()) else { return Ok(()) };
         let settings = Settings {
+            objective,
             top,
             party_multiplier: vec![1.15, 1.2],
             ..Settings::default()
@@ -138,14 +156,24 @@ proptest! {
     }
 
     #[test]
-    fn nothing_is_more_even_by_the_page(spec in specs(8, 2..=3), seed: u64) {
+    fn nothing_is_more_even_by_the_page(
+        spec in specs(8, 2..=3),
+        (objective, handicap) in objectives(),
+        seed: u64,
+    ) {
+        let spec = ProblemSpec { handicap, ..spec };
         let Ok(problem) = Problem::new(spec.clone()) else { return Ok(()) };
-        let (best, legal) = page(&spec);
-        let settings = Settings { party_budget: 1.0, ..Settings::default() };
+        let (best, least_gap, legal) = page(&spec);
+        let settings = Settings { objective, party_budget: 1.0, ..Settings::default() };
         let solution = solved(&problem, &settings, seed);
         prop_assert!(solution.exact);
-        if legal > 0 {
-            prop_assert!((solution.candidates[0].ratio - best).abs() < 1e-9);
+        let first = &solution.candidates[0];
+        if legal > 0 && objective == Objective::Gap {
+            let humans = spec.humans.iter().map(|human| human.weight);
+            let largest = humans.chain([handicap.abs(), spec.bots.weight]).fold(0.0, f64::max);
+            prop_assert!((first.gap - least_gap).abs() <= 1e-9 * largest, "{} {least_gap}", first.gap);
+        } else if legal > 0 {
+            prop_assert!((first.ratio - best).abs() < 1e-9);
         } else {
             prop_assert!(!solution.explanation.given_up.is_empty());
         }

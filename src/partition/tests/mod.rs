@@ -32,6 +32,18 @@ fn lobby(weights: &[f64]) -> ProblemSpec {
     }
 }
 
+/// An objective, and a handicap that it counts: none, whole, any, or beyond all weights.
+fn objectives() -> impl Strategy<Value = (Objective, f64)> {
+    let gap = |handicap| (Objective::Gap, handicap);
+    prop_oneof![
+        Just((Objective::Ratio, 0.0)),
+        Just(gap(0.0)),
+        (-9i32..9).prop_map(move |handicap| gap(f64::from(handicap))),
+        (-50.0..50.0).prop_map(gap),
+        prop_oneof![Just(-1e300), Just(1e6), Just(f64::MAX)].prop_map(gap),
+    ]
+}
+
 prop_compose! {
     /// Lobbies with ties, zeros, huge weights, parties, pins and every limit.
     fn specs(most: usize, teams: std::ops::RangeInclusive<usize>)(
@@ -67,6 +79,7 @@ prop_compose! {
             humans: weights.into_iter().enumerate().map(human).collect(),
             teams,
             bots: Bots { weight: bot, min, max: min + more, target },
+            handicap: 0.0,
             max_share,
             max_difference,
             parties: parties.into_iter().map(&mut keep).collect(),

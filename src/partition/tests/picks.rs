@@ -263,3 +263,52 @@ fn each_human_is_told_what_would_be_elsewhere() {
     assert!(lines.contains("with p3 on team"), "{lines}");
     assert!(lines.lines().all(|line| line.len() < 200));
 }
+
+fn by_gap(handicap: f64, weights: &[f64]) -> Solution {
+    let spec = ProblemSpec {
+        handicap,
+        ..lobby(weights)
+    };
+    let settings = Settings {
+        objective: Objective::Gap,
+        power: f64::INFINITY,
+        ..plain()
+    };
+    solved(&Problem::new(spec).unwrap(), &settings, 1)
+}
+
+#[test]
+fn a_handicap_says_which_team_is_which() {
+    assert_eq!(by_gap(2.0, &[10.0, 8.0]).team_of, [1, 0]);
+    assert_eq!(by_gap(-2.0, &[10.0, 8.0]).team_of, [0, 1]);
+    let solution = by_gap(3.0, &[10.0, 8.0, 7.0, 6.0]);
+    // 6 + 8 and the side's 3 against 10 + 7; the sums are those of the players alone.
+    assert_eq!(
+        (&solution.team_of[..], solution.gap),
+        (&[1, 0, 1, 0][..], 0.0)
+    );
+    assert_eq!(
+        (&solution.sums[..], solution.ratio),
+        (&[14.0, 17.0][..], 14.0 / 17.0)
+    );
+    assert_eq!((solution.bound, solution.considered), (1.0, 6));
+}
+
+#[test]
+fn a_gap_and_its_objective_are_explained() {
+    let solution = by_gap(2.5, &[10.0, 8.0]);
+    let lines = solution.explanation.to_string();
+    let start = "objective gap: 0.500000, team 0's side being worth 2.500000\nevenness 0.945946, ";
+    assert!(lines.starts_with(start), "{lines}");
+    assert!(
+        lines.contains("picked: gap 0.500000, ratio 0.800000, "),
+        "{lines}"
+    );
+    let ratio = solved(&Problem::new(lobby(&[10.0, 8.0])).unwrap(), &plain(), 1);
+    assert!(
+        ratio
+            .explanation
+            .to_string()
+            .starts_with("ratio 0.800000, of")
+    );
+}

@@ -104,7 +104,10 @@ pub(super) fn ties(
             if clock.spend(low.sums.len() + high.sums.len()) {
                 return false;
             }
-            // Whole: a gap has the parity of the total, which is that of every gap.
+            // All gaps have one parity.
+            if (gap - starts[start].gap) % 2 != 0 {
+                return true;
+            }
             let wanted = (gap - starts[start].gap) / 2;
             let (mut i, mut j) = (0, high.sums.len());
             while i < low.sums.len() && j > 0 {
@@ -129,7 +132,7 @@ pub(super) fn ties(
 }
 
 /// Shows `visit` each start, each pair of humans of the halves that makes a legal number on team 0,
-/// what the sums of both teams then add up to, and the lists; until it returns `false`.
+/// what a gap between them is then measured by, and the lists; until it returns `false`.
 fn each_pair<W: Ways>(
     two: &TwoTeams,
     starts: &[Start],

@@ -59,7 +59,7 @@ fn place_parties(
     singles: usize,
 ) -> Option<(Counts, Partial)> {
     let teams = instance.counts.teams;
-    let (mut humans, mut lifts) = ([0; MAX_TEAMS], [0; MAX_TEAMS]);
+    let (mut humans, mut lifts) = ([0; MAX_TEAMS], instance.start);
     for atom in &instance.atoms {
         if let Some(team) = atom.team {
             humans[usize::from(team)] += atom.size;

@@ -27,7 +27,7 @@ pub(super) enum Change {
 
 impl<'a> State<'a> {
     pub fn new(instance: &'a Instance, split: Split) -> Self {
-        let (mut lifts, mut humans) = ([0; MAX_TEAMS], [0; MAX_TEAMS]);
+        let (mut lifts, mut humans) = (instance.start, [0; MAX_TEAMS]);
         for (atom, &team) in instance.atoms.iter().zip(&split) {
             lifts[usize::from(team)] += atom.lift;
             humans[usize::from(team)] += atom.size;

@@ -1,0 +1,177 @@
+//! The decisions in a running game, for 64 humans and 16 bots on two teams.
+//!
+//! `cargo bench --bench lobby`. Each should take well under a millisecond; the run fails when the
+//! fastest of some tries doesn't. Two references in the same run: the snapshot that every decision is
+//! made from, and the NS2 page's greedy swaps, which REBALANCE's exact search stands beside.
+
+#![allow(clippy::unwrap_used, missing_docs)] // criterion's macros document nothing
+
+use std::{
+    hint::black_box,
+    time::{Duration, Instant},
+};
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use evenkeel::{
+    domain::Ident,
+    lobby::{BotWeight, Lobby, LobbySettings, RebalanceSettings, Snapshot, Update, Weights},
+};
+
+const HUMANS: usize = 64;
+const BOTS: usize = 16;
+
+/// Weights without pattern in 0..100 by what follows the first letter (a Weyl sequence, mixed).
+struct Mixed;
+
+fn weight(name: &str) -> f64 {
+    let index: u64 = name[1..].parse().unwrap();
+    let mut z = (index + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (z >> 11) as f64 / (1u64 << 53) as f64 * 100.0
+}
+
+impl Weights for Mixed {
+    fn human(&self, id: &str) -> f64 {
+        weight(id)
+    }
+
+    fn bot(&self, name: &str) -> Option<BotWeight> {
+        let weight = weight(name);
+        Some(BotWeight {
+            weight,
+            in_mean: true,
+        })
+    }
+
+    fn mean_bot(&self) -> (f64, usize) {
+        (50.0, 40)
+    }
+}
+
+/// The stronger half against the weaker, so that there is much to mend; `unplaced` of them on no
+/// team yet.
+fn lobby(rebalance: RebalanceSettings, unplaced: usize) -> Lobby {
+    let mut lobby = Lobby::new(LobbySettings {
+        rebalance,
+        min_players: 80,
+        level: (0, 100),
+        ..LobbySettings::default()
+    });
+    lobby.begin("ctf", true);
+    for n in 0..HUMANS {
+        let id = format!("p{n}");
+        let team = (n >= unplaced).then(|| u8::from(weight(&id) < 50.0));
+        let update = Update {
+            team,
+            ..Update::default()
+        };
+        lobby.join(&Ident::from_text(&id), update).unwrap();
+    }
+    for n in 0..BOTS {
+        let name = Ident::from_text(&format!("b{n}"));
+        lobby.bot_join(&name, (n % 2) as u8).unwrap();
+    }
+    lobby.start().unwrap();
+    lobby
+}
+
+/// The NS2 page: the swap that lowers the difference the most, while one does; at most two.
+fn greedy_swaps(snapshot: &Snapshot) -> f64 {
+    let mut teams: Vec<(f64, u8)> = (snapshot.humans.iter())
+        .map(|human| (human.weight, human.team.unwrap_or(0)))
+        .collect();
+    let signed = |(weight, team): (f64, u8)| if team == 0 { weight } else { -weight };
+    let mut difference: f64 = teams.iter().copied().map(signed).sum();
+    for _ in 0..2 {
+        let mut best = (difference.abs(), None);
+        for a in 0..teams.len() {
+            for b in a + 1..teams.len() {
+                if teams[a].1 != teams[b].1 {
+                    let after = difference - 2.0 * (signed(teams[a]) + signed(teams[b]));
+                    if after.abs() < best.0 {
+                        best = (after.abs(), Some((a, b, after)));
+                    }
+                }
+            }
+        }
+        let Some((a, b, after)) = best.1 else { break };
+        (teams[a].1, teams[b].1) = (teams[b].1, teams[a].1);
+        difference = after;
+    }
+    difference
+}
+
+/// Fails when not one of many tries is fast enough; a busy machine makes some slow, not all.
+fn in_time(what: &str, mut run: impl FnMut()) {
+    let tries = (0..50).map(|_| {
+        let start = Instant::now();
+        run();
+        start.elapsed()
+    });
+    let fastest = tries.min().unwrap();
+    assert!(
+        fastest < Duration::from_millis(1),
+        "{what} takes {fastest:?}"
+    );
+}
+
+fn decisions(c: &mut Criterion) {
+    let mut group = c.benchmark_group("lobby");
+    group
+        .sample_size(20)
+        .warm_up_time(Duration::from_millis(300))
+        .measurement_time(Duration::from_secs(1));
+    let mut measure = |what: &str, run: &mut dyn FnMut()| {
+        in_time(what, &mut *run);
+        group.bench_function(what, |b| b.iter(&mut *run));
+    };
+
+    let usual = lobby(RebalanceSettings::default(), 0);
+    let snapshot = usual.snapshot(&Mixed).unwrap();
+    measure("snapshot (reference)", &mut || {
+        black_box(usual.snapshot(&Mixed).unwrap());
+    });
+    measure("greedy swaps (reference)", &mut || {
+        black_box(greedy_swaps(black_box(&snapshot)));
+    });
+
+    let who = Ident::from_text("p0");
+    for (what, unplaced) in [
+        ("PLACE one", 1),
+        ("PLACE one of ten", 10),
+        ("PLACE one of all", HUMANS),
+    ] {
+        let waiting = lobby(RebalanceSettings::default(), unplaced);
+        measure(what, &mut || {
+            black_box(waiting.clone().place(&who, &Mixed, 1).unwrap());
+        });
+    }
+
+    let mut game = usual.clone();
+    measure("ADVANTAGE", &mut || {
+        black_box(game.advantage(&Mixed).unwrap());
+    });
+
+    let mut game = usual.clone();
+    measure("REBALANCE", &mut || {
+        black_box(game.rebalance(&Mixed, 1).unwrap());
+    });
+    // No ratio is enough: every plan of up to three moves is tried.
+    let never = RebalanceSettings {
+        enough: 2.0,
+        max_moves: 3,
+        ..RebalanceSettings::default()
+    };
+    let mut game = lobby(never, 0);
+    measure("REBALANCE, all plans", &mut || {
+        black_box(game.rebalance(&Mixed, 1).unwrap());
+    });
+    measure("DEATH", &mut || {
+        black_box(game.died(&who, &Mixed).unwrap());
+    });
+    group.finish();
+}
+
+criterion_group!(benches, decisions);
+criterion_main!(benches);

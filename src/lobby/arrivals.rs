@@ -1,0 +1,249 @@
+//! Humans on no team yet, placed together: where would all of them go?
+
+use super::{
+    Snapshot,
+    strength::{EQUAL, Strength},
+};
+
+/// Ways to place them that are all tried; beyond it the heaviest go first. A thousand takes some
+/// 50 µs, and no real game has more than ten people join within one breath.
+const MAX_TRIED: usize = 1_024;
+
+/// How good a placement is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Merit {
+    /// Humans by which the largest team outnumbers the smallest beyond what is allowed.
+    pub(super) over: usize,
+    /// Smallest team over largest, once bots have followed.
+    pub(super) ratio: f64,
+    spread: usize,
+}
+
+impl Merit {
+    /// That of the teams as `strength` has them, when a spread of `limit` is allowed.
+    pub(super) fn of(strength: &Strength, limit: usize) -> Self {
+        let spread = strength.spread();
+        Self {
+            over: spread.saturating_sub(limit),
+            ratio: strength.ratio_settled(),
+            spread,
+        }
+    }
+
+    /// Nobody outnumbered too much, then the ratio, then nobody outnumbered at all.
+    pub(super) fn beats(&self, other: &Self) -> bool {
+        if self.over != other.over {
+            return self.over < other.over;
+        }
+        if (self.ratio - other.ratio).abs() > EQUAL {
+            return self.ratio > other.ratio;
+        }
+        self.spread < other.spread
+    }
+}
+
+/// People who go together.
+#[derive(Clone, Debug)]
+struct Group {
+    members: Vec<usize>,
+    weight: f64,
+    pin: Option<u8>,
+}
+
+/// Those to be placed, and the best placement found so far.
+#[derive(Debug)]
+pub(super) struct Arrivals {
+    groups: Vec<Group>,
+    /// A team for each group.
+    trial: Vec<usize>,
+    best: Option<(Merit, Vec<usize>)>,
+    limit: usize,
+}
+
+/// Where everybody goes.
+#[derive(Clone, Debug)]
+pub(super) struct Arrived {
+    /// How good that is.
+    pub(super) merit: Merit,
+    /// Humans, by index, and their team.
+    pub(super) teams: Vec<(usize, u8)>,
+    /// Whether no placement is better.
+    pub(super) exact: bool,
+}
+
+impl Arrivals {
+    /// All that are on no team but those `except`; parties go together unless a pin says otherwise.
+    pub(super) fn of(snapshot: &Snapshot, except: &[usize], limit: usize) -> Self {
+        let mut groups: Vec<Group> = Vec::new();
+        let mut parties: Vec<(&str, usize)> = Vec::new();
+        for (index, human) in snapshot.humans.iter().enumerate() {
+            if human.team.is_some() || except.contains(&index) {
+                continue;
+            }
+            let party = human.party.as_deref().filter(|_| human.pin.is_none());
+            let known = parties.iter().find(|(name, _)| Some(*name) == party);
+            if let Some(&(_, group)) = known {
+                groups[group].members.push(index);
+                groups[group].weight += human.weight;
+                continue;
+            }
+            parties.extend(party.map(|party| (party, groups.len())));
+            groups.push(Group {
+                members: vec![index],
+                weight: human.weight,
+                pin: human.pin,
+            });
+        }
+        groups.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        Self {
+            groups,
+            trial: Vec::new(),
+            best: None,
+            limit,
+        }
+    }
+
+    /// The best way to place them all into these teams.
+    ///
+    /// Every way is tried while there are at most [`MAX_TRIED`]; beyond it the heaviest goes where
+    /// that is best, then the next (Graham's LPT rule, 1969): O(groups · teams²).
+    pub(super) fn place(mut self, strength: &Strength) -> Arrived {
+        let teams = strength.sides().len();
+        let ways = |ways: usize, _: &Group| ways.saturating_mul(teams);
+        let exact = self.groups.iter().fold(1, ways) <= MAX_TRIED;
+        let mut strength = strength.clone();
+        if exact {
+            self.try_all(&mut strength);
+        } else {
+            self.heaviest_first(&mut strength);
+        }
+        let now = Merit::of(&strength, self.limit);
+        let (merit, teams) = self.best.unwrap_or((now, Vec::new()));
+        let placed = self.groups.iter().zip(teams);
+        Arrived {
+            merit,
+            teams: placed
+                .flat_map(|(group, team)| group.members.iter().map(move |&who| (who, team as u8)))
+                .collect(),
+            exact,
+        }
+    }
+
+    fn try_all(&mut self, strength: &mut Strength) {
+        let Some(group) = self.groups.get(self.trial.len()) else {
+            let merit = Merit::of(strength, self.limit);
+            if self.best.as_ref().is_none_or(|(best, _)| merit.beats(best)) {
+                self.best = Some((merit, self.trial.clone()));
+            }
+            return;
+        };
+        let (size, weight, pin) = (group.members.len(), group.weight, group.pin);
+        for team in open_to(pin, strength) {
+            let before = strength.add(team, size, weight);
+            self.trial.push(team);
+            self.try_all(strength);
+            self.trial.pop();
+            strength.restore(team, before);
+        }
+    }
+
+    fn heaviest_first(&mut self, strength: &mut Strength) {
+        let mut placed = Vec::with_capacity(self.groups.len());
+        for group in &self.groups {
+            let mut best: Option<(Merit, usize)> = None;
+            for team in open_to(group.pin, strength) {
+                let before = strength.add(team, group.members.len(), group.weight);
+                let merit = Merit::of(strength, self.limit);
+                strength.restore(team, before);
+                if best.is_none_or(|(other, _)| merit.beats(&other)) {
+                    best = Some((merit, team));
+                }
+            }
+            let team = best.map_or(0, |(_, team)| team);
+            strength.add(team, group.members.len(), group.weight);
+            placed.push(team);
+        }
+        self.best = Some((Merit::of(strength, self.limit), placed));
+    }
+}
+
+/// The teams that somebody may go to.
+pub(super) fn open_to(pin: Option<u8>, strength: &Strength) -> std::ops::Range<usize> {
+    let teams = strength.sides().len();
+    match pin.map(usize::from).filter(|&pin| pin < teams) {
+        Some(pin) => pin..pin + 1,
+        None => 0..teams,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lobby::snapshot::tests::snapshot;
+    use proptest::prelude::*;
+
+    /// The oracle: every placement, without groups or order.
+    fn naive(snapshot: &Snapshot, limit: usize) -> Merit {
+        let mut found = vec![snapshot.clone()];
+        for human in 0..snapshot.humans.len() {
+            let spread = |game: Snapshot| -> Vec<Snapshot> {
+                if game.humans[human].team.is_some() {
+                    return vec![game];
+                }
+                let on = |team| {
+                    let mut game = game.clone();
+                    game.humans[human].team = Some(team);
+                    game
+                };
+                (0..game.teams).map(on).collect()
+            };
+            found = found.into_iter().flat_map(spread).collect();
+        }
+        let merits = found
+            .iter()
+            .map(|game| Merit::of(&Strength::of(game), limit));
+        merits
+            .reduce(|a, b| if b.beats(&a) { b } else { a })
+            .unwrap()
+    }
+
+    #[test]
+    fn parties_go_together_and_pins_are_kept() {
+        let mut game = snapshot(2, &[(10.0, 9), (10.0, 9), (10.0, 9), (10.0, 9)]);
+        game.humans[0].party = Some("p".into());
+        game.humans[3].party = Some("p".into());
+        game.humans[1].pin = Some(1);
+        let mut placed = Arrivals::of(&game, &[], 1).place(&Strength::of(&game));
+        placed.teams.sort_unstable();
+        assert_eq!(placed.teams, [(0, 0), (1, 1), (2, 1), (3, 0)]);
+        assert!(placed.exact);
+    }
+
+    #[test]
+    fn a_crowd_is_placed_in_time_and_well() {
+        let crowd: Vec<(f64, u8)> = (0..64).map(|n| (f64::from(n % 13) * 7.0, 9)).collect();
+        let game = snapshot(2, &crowd);
+        let placed = Arrivals::of(&game, &[], 1).place(&Strength::of(&game));
+        assert!(!placed.exact);
+        assert_eq!(placed.teams.len(), 64);
+        assert!(
+            placed.merit.over == 0 && placed.merit.ratio > 0.98,
+            "{placed:?}"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_beats_what_is_exact(
+            teams in 2u8..4,
+            humans in proptest::collection::vec((0u32..30, 0u8..6), 1..6),
+            limit in 0usize..3,
+        ) {
+            let humans: Vec<_> = humans.into_iter().map(|(weight, team)| (f64::from(weight), team)).collect();
+            let game = snapshot(teams, &humans);
+            let placed = Arrivals::of(&game, &[], limit).place(&Strength::of(&game));
+            let oracle = naive(&game, limit);
+            prop_assert!(!oracle.beats(&placed.merit) && !placed.merit.beats(&oracle));
+        }
+    }
+}

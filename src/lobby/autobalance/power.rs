@@ -1,0 +1,149 @@
+//! What each player and each team counts.
+
+use super::{AutoBalanceRules, Power};
+use crate::lobby::{Snapshot, strength::Strength};
+
+/// The powers of a game.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Powers {
+    /// Each human's; 0 for those on no team.
+    pub(super) humans: Vec<f64>,
+    /// Each team's, bots included.
+    pub(super) teams: Vec<f64>,
+    /// Players per team, bots included.
+    pub(super) sizes: Vec<usize>,
+}
+
+/// Somebody on a team.
+struct Player {
+    weight: f64,
+    points: f64,
+    team: usize,
+    human: Option<usize>,
+}
+
+impl Powers {
+    /// Those of everybody on a team. O(players · log players).
+    pub(super) fn of(snapshot: &Snapshot, rules: &AutoBalanceRules) -> Self {
+        let players = players(snapshot);
+        let base = f64::from(rules.rank_base);
+        let power: Vec<f64> = match rules.power {
+            Power::Weight => players.iter().map(|player| player.weight).collect(),
+            Power::Rank => ranks(&players, base),
+            Power::RankAndPoints => {
+                let by_points = point_ranks(&players, base);
+                let both = ranks(&players, base).into_iter().zip(by_points);
+                both.map(|(rank, points)| (rank + points) / 2.0).collect()
+            }
+        };
+        let mut humans = vec![0.0; snapshot.humans.len()];
+        let mut teams = vec![0.0; usize::from(snapshot.teams)];
+        for (player, power) in players.iter().zip(power) {
+            teams[player.team] += power;
+            if let Some(human) = player.human {
+                humans[human] = power;
+            }
+        }
+        Self {
+            humans,
+            teams,
+            sizes: Strength::of(snapshot).players().collect(),
+        }
+    }
+}
+
+fn players(snapshot: &Snapshot) -> Vec<Player> {
+    let humans = snapshot.humans.iter().enumerate();
+    let humans = humans.filter_map(|(index, human)| {
+        Some(Player {
+            weight: human.weight,
+            points: human.points,
+            team: usize::from(human.team?),
+            human: Some(index),
+        })
+    });
+    let bots = snapshot.bots.iter().map(|bot| Player {
+        weight: bot.weight,
+        points: bot.points,
+        team: usize::from(bot.team),
+        human: None,
+    });
+    let teams = usize::from(snapshot.teams);
+    humans
+        .chain(bots)
+        .filter(|player| player.team < teams)
+        .collect()
+}
+
+/// `sortedPower`: the index in ascending order of weight, on top of `base`; equals in JOIN order.
+fn ranks(players: &[Player], base: f64) -> Vec<f64> {
+    let mut rank = vec![0.0; players.len()];
+    let order = sorted(players, |player| player.weight);
+    for (place, player) in order.into_iter().enumerate() {
+        rank[player] = base + place as f64;
+    }
+    rank
+}
+
+/// `sortedPointsPower`: the same by points, but that it rises only behind those who have any, so
+/// that all at 0 (and the first above) count `base`.
+fn point_ranks(players: &[Player], base: f64) -> Vec<f64> {
+    let mut rank = vec![0.0; players.len()];
+    let mut current = base;
+    for player in sorted(players, |player| player.points) {
+        rank[player] = current;
+        if players[player].points > 0.0 {
+            current += 1.0;
+        }
+    }
+    rank
+}
+
+fn sorted(players: &[Player], key: impl Fn(&Player) -> f64) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..players.len()).collect();
+    order.sort_by(|&a, &b| key(&players[a]).total_cmp(&key(&players[b])));
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lobby::snapshot::tests::{robot, snapshot};
+
+    /// The page's two listings, by hand.
+    #[test]
+    fn ranks_of_the_page() {
+        let mut game = snapshot(2, &[(16.0, 0), (2.0, 1), (9.0, 0), (24.0, 1)]);
+        for (human, points) in game.humans.iter_mut().zip([0.0, 40.0, 10.0, 0.0]) {
+            human.points = points;
+        }
+        let rules = |power| AutoBalanceRules {
+            power,
+            ..AutoBalanceRules::sectors_edge()
+        };
+        let rank = Powers::of(&game, &rules(Power::Rank));
+        assert_eq!(rank.humans, [7.0, 5.0, 6.0, 8.0]);
+        assert_eq!(rank.teams, [13.0, 13.0]);
+        // By points: a and d have none and count 5, c is the first with some, b the next.
+        let both = Powers::of(&game, &rules(Power::RankAndPoints));
+        assert_eq!(both.humans, [6.0, 5.5, 5.5, 6.5]);
+        let weight = Powers::of(&game, &rules(Power::Weight));
+        assert_eq!(weight.teams, [25.0, 26.0]);
+    }
+
+    #[test]
+    fn bots_are_players_and_those_on_no_team_are_not() {
+        let mut game = snapshot(2, &[(10.0, 0), (99.0, 9)]);
+        game.bots = vec![robot(5.0, 1)];
+        let powers = Powers::of(
+            &game,
+            &AutoBalanceRules {
+                power: Power::Rank,
+                ..AutoBalanceRules::sectors_edge()
+            },
+        );
+        assert_eq!(powers.humans, [6.0, 0.0]);
+        assert_eq!(powers.teams, [6.0, 5.0]);
+        assert_eq!(powers.sizes, [1, 1]);
+    }
+}

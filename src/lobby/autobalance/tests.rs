@@ -1,0 +1,235 @@
+use super::*;
+use crate::lobby::snapshot::tests::{robot, snapshot};
+use proptest::prelude::*;
+
+fn situation(humans: &[(f64, u8)], rules: AutoBalanceRules) -> Situation {
+    Situation {
+        snapshot: snapshot(2, humans),
+        left: None,
+        tournament: false,
+        rules,
+    }
+}
+
+/// So many humans of equal weight on either team.
+fn sizes(one: usize, other: usize) -> Vec<(f64, u8)> {
+    let mut humans = vec![(50.0, 0); one];
+    humans.extend(vec![(50.0, 1); other]);
+    humans
+}
+
+fn unbalanced(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::Unbalanced { .. })
+}
+
+fn fate(situation: &Situation, who: usize) -> Fate {
+    let question = AutoBalance {
+        situation: situation.clone(),
+        who,
+        lasted: 20_000,
+    };
+    question.answer(0).fate
+}
+
+/// The page's two lists of what is balanced and what isn't.
+#[test]
+fn criteria_of_the_page() {
+    let rules = AutoBalanceRules::sectors_edge();
+    for (one, other, expected) in [
+        (1, 0, false),
+        (2, 0, true),
+        (0, 5, true),
+        (2, 1, false),
+        (3, 1, true),
+        (3, 2, false),
+        (4, 2, true),
+        (9, 2, true),
+        (5, 4, false),
+    ] {
+        let verdict = situation(&sizes(one, other), rules.clone()).verdict();
+        assert_eq!(unbalanced(verdict), expected, "{one} v {other}: {verdict}");
+    }
+    // 5 v 3 is a matter of power. All count 5 by points; by rank 5 to 12.
+    let weak = [(1.0, 0), (2.0, 0), (3.0, 0), (4.0, 0), (5.0, 0)];
+    let mut humans = weak.to_vec();
+    humans.extend([(6.0, 1), (7.0, 1), (8.0, 1)]);
+    // (35 + 25) / 2 against (33 + 15) / 2: 6 more.
+    let verdict = situation(&humans, rules.clone()).verdict();
+    assert_eq!(verdict, Verdict::Balanced(Calm::LikePowers));
+    // The other way round (50 + 25) / 2 against (18 + 15) / 2: 21 more.
+    let swapped: Vec<_> = humans
+        .iter()
+        .map(|&(weight, team)| (9.0 - weight, team))
+        .collect();
+    let cause = Cause::Powers(37.5, 16.5);
+    assert_eq!(
+        situation(&swapped, rules).verdict(),
+        Verdict::Unbalanced {
+            strong: 0,
+            weak: 1,
+            cause
+        }
+    );
+}
+
+#[test]
+fn exceptions_come_first() {
+    let mut game = situation(&sizes(6, 0), AutoBalanceRules::sectors_edge());
+    assert!(unbalanced(game.verdict()));
+    game.left = Some(180_000);
+    assert!(unbalanced(game.verdict()));
+    game.left = Some(179_999);
+    assert_eq!(game.verdict(), Verdict::Balanced(Calm::NearlyOver));
+    game.tournament = true;
+    assert_eq!(game.verdict(), Verdict::Balanced(Calm::Tournament));
+    game.rules.on = false;
+    assert_eq!(game.verdict(), Verdict::Balanced(Calm::Off));
+}
+
+#[test]
+fn bots_fill_a_team() {
+    let mut game = situation(&sizes(4, 2), AutoBalanceRules::sectors_edge());
+    game.snapshot.bots = vec![robot(40.0, 1), robot(40.0, 1)];
+    assert_eq!(game.verdict(), Verdict::Balanced(Calm::LikeSizes));
+}
+
+#[test]
+fn the_lower_two_thirds_of_the_stronger_team_may_move() {
+    let mut game = situation(&sizes(6, 3), AutoBalanceRules::sectors_edge());
+    for (who, points) in [9.0, 8.0, 3.0, 2.0, 1.0, 0.0].into_iter().enumerate() {
+        game.snapshot.humans[who].points = points;
+    }
+    // int(6 · 0.67) = 4 may be moved; the two best may not.
+    for who in 0..6 {
+        let moves = matches!(fate(&game, who), Fate::Moves(_));
+        assert_eq!(moves, who >= 2, "{who}: {:?}", fate(&game, who));
+    }
+    assert_eq!(fate(&game, 7), Fate::Stays(Stay::OtherTeam));
+    let expected = Move {
+        id: "f".into(),
+        from: Some(0),
+        to: 1,
+    };
+    assert_eq!(fate(&game, 5), Fate::Moves(expected));
+}
+
+#[test]
+fn parties_the_moved_and_the_protected_stay_and_do_not_count() {
+    let mut game = situation(&sizes(6, 3), AutoBalanceRules::sectors_edge());
+    game.snapshot.humans[0].party = Some("p".into());
+    assert!(
+        matches!(fate(&game, 0), Fate::Moves(_)),
+        "alone is no party"
+    );
+    game.snapshot.humans[1].party = Some("p".into());
+    game.snapshot.humans[2].moved = true;
+    game.snapshot.humans[3].held = Some(Held::Protected);
+    let stay = |who| match fate(&game, who) {
+        Fate::Stays(stay) => stay,
+        Fate::Moves(step) => panic!("{step}"),
+    };
+    assert_eq!(stay(0), Stay::Party);
+    assert_eq!(stay(2), Stay::Moved);
+    assert_eq!(stay(3), Stay::Held(Held::Protected));
+    // Two are left, of whom int(2 · 0.67) = 1 may move.
+    assert_eq!(stay(5), Stay::Held(Held::Top));
+    assert!(matches!(fate(&game, 4), Fate::Moves(_)));
+}
+
+#[test]
+fn nobody_moves_too_soon_or_to_tip_the_balance() {
+    let game = situation(&sizes(3, 1), AutoBalanceRules::sectors_edge());
+    let soon = AutoBalance {
+        situation: game,
+        who: 0,
+        lasted: 19_999,
+    };
+    assert_eq!(soon.answer(0).fate, Fate::Stays(Stay::TooSoon));
+    // By weight it is 70 to 50: moving 5 makes it 65 to 55, moving 60 would make it 10 to 110.
+    let mut rules = AutoBalanceRules::sectors_edge();
+    rules.power = Power::Weight;
+    let game = situation(&[(5.0, 0), (5.0, 0), (60.0, 0), (50.0, 1)], rules);
+    assert!(matches!(fate(&game, 0), Fate::Moves(_)));
+    let mut low = game.clone();
+    low.snapshot.humans[2].points = -1.0;
+    assert_eq!(fate(&low, 2), Fate::Stays(Stay::Tips));
+}
+
+/// The first example of the players' proposal, with its party of three at 1.2 times its weight.
+#[test]
+fn the_players_proposal() {
+    let party = [7.0, 6.0, 5.5].map(|weight| weight * 1.2);
+    let others = [3.0, 2.0, 0.5, 0.5, 0.5];
+    let team_a = party.into_iter().chain(others).map(|weight| (weight, 0));
+    let team_b = [5.5, 5.0, 5.0, 5.0, 5.0, 2.0, 1.5].map(|weight| (weight, 1));
+    let mut humans: Vec<(f64, u8)> = team_a.collect();
+    humans.extend(team_b);
+    let mut game = situation(&humans, AutoBalanceRules::players_proposal());
+    for member in 0..3 {
+        game.snapshot.humans[member].party = Some("three".into());
+    }
+    // 28.7 to 29 (the page adds up to 29 to 29).
+    assert_eq!(game.verdict(), Verdict::Balanced(Calm::LikePowers));
+    // Two of 5 leave team B: 28.7 to 19, over 20 % more. Of those outside the party, 3 brings them
+    // closest (25.7 to 22), which is within 20 %.
+    game.snapshot.humans.drain(9..11);
+    assert!(unbalanced(game.verdict()));
+    let moved: Vec<usize> = (0..game.snapshot.humans.len())
+        .filter(|&who| matches!(fate(&game, who), Fate::Moves(_)))
+        .collect();
+    assert_eq!(moved, [3]);
+    assert_eq!(fate(&game, 0), Fate::Stays(Stay::Party));
+    assert_eq!(fate(&game, 4), Fate::Stays(Stay::NotClosest));
+}
+
+#[test]
+fn the_proposal_goes_on_until_they_are_close() {
+    // 60 to 20: after one of 10, 50 to 30 is still over 20 %; after two, 40 to 40.
+    let mut humans = vec![(10.0, 0); 6];
+    humans.extend([(10.0, 1); 2]);
+    let game = situation(&humans, AutoBalanceRules::players_proposal());
+    let moved = (0..6).filter(|&who| matches!(fate(&game, who), Fate::Moves(_)));
+    assert_eq!(moved.count(), 2);
+}
+
+prop_compose! {
+    fn situations()(
+        teams in 2u8..=4,
+        humans in proptest::collection::vec((0.0..100.0, 0u8..5, -5i32..50, any::<[bool; 3]>()), 1..16),
+        bots in proptest::collection::vec((0.0..100.0, 0u8..4), 0..4),
+        proposal: bool,
+        power in prop_oneof![Just(Power::Weight), Just(Power::Rank), Just(Power::RankAndPoints)],
+    ) -> Situation {
+        let placed: Vec<_> = humans.iter().map(|human| (human.0, human.1)).collect();
+        let mut game = snapshot(teams, &placed);
+        for (human, (_, _, points, [held, moved, party])) in game.humans.iter_mut().zip(humans) {
+            human.points = f64::from(points);
+            human.held = held.then_some(Held::Protected);
+            human.moved = moved;
+            human.party = party.then(|| "p".to_owned());
+        }
+        game.bots = bots.into_iter().filter(|bot| bot.1 < teams).map(|(w, t)| robot(w, t)).collect();
+        let rules = if proposal { AutoBalanceRules::players_proposal() } else { AutoBalanceRules { power, ..Default::default() } };
+        Situation { snapshot: game, left: None, tournament: false, rules }
+    }
+}
+
+proptest! {
+    #[test]
+    fn who_moves_may_and_does_not_tip_the_balance(game in situations(), who: prop::sample::Index) {
+        let who = who.index(game.snapshot.humans.len());
+        let Fate::Moves(step) = fate(&game, who) else { return Ok(()) };
+        let human = &game.snapshot.humans[who];
+        prop_assert!(human.held.is_none() && !game.snapshot.in_party(who));
+        prop_assert!(!(game.rules.once && human.moved));
+        prop_assert_eq!(step.from, human.team);
+        prop_assert!(step.to < game.snapshot.teams && Some(step.to) != step.from);
+        let mut after = game.clone();
+        after.snapshot.humans[who].team = Some(step.to);
+        let powers = after.powers();
+        let (from, to) = (usize::from(step.from.unwrap()), usize::from(step.to));
+        if game.rules.choice == Choice::WhoDies {
+            prop_assert!(!game.rules.is_gap(powers.teams[to], powers.teams[from]));
+        }
+    }
+}

@@ -1,0 +1,270 @@
+use super::*;
+use crate::domain::{RecordError, Timestamp};
+
+fn human(id: &str) -> Who<'_> {
+    Who {
+        kind: Kind::Human,
+        id,
+        name: None,
+        party: None,
+    }
+}
+
+fn of<'a>(id: &'a str, party: Option<&'a str>) -> Who<'a> {
+    Who { party, ..human(id) }
+}
+
+fn bot(id: &str) -> Who<'_> {
+    Who {
+        kind: Kind::Bot,
+        ..human(id)
+    }
+}
+
+fn frame() -> Frame {
+    Frame {
+        server: "srv".into(),
+        epoch: Timestamp(1_000_000),
+        mode: String::new(),
+    }
+}
+
+fn about(frame: &Frame, teams: usize) -> About<'_> {
+    About {
+        frame,
+        game_type: "ctf",
+        map: "m",
+        mutators: &[],
+        teams,
+    }
+}
+
+fn end(course: &mut Course, verdict: Verdict, now: u64) -> MatchRecord {
+    let finished = course.end(&about(&frame(), 2), verdict, now).unwrap();
+    assert!(!finished.cut);
+    finished.record
+}
+
+fn stay(team: u8, from: u64, to: u64) -> Presence {
+    let span = Span { from, to };
+    Presence { team, span }
+}
+
+/// A whole game by hand.
+#[test]
+fn a_game_becomes_a_record() {
+    let mut course = Course::default();
+    course.sit(&human("ann"), Some(0), 100);
+    course.sit(&human("ben"), Some(1), 200);
+    course.sit(&human("gone"), Some(1), 300);
+    course.sit(&human("gone"), None, 400);
+    course.start(2, 5_000);
+    let (ann, ben) = (course.find("ann").unwrap(), course.find("ben").unwrap());
+    course.score(1, 1.0, Some(ben), 6_000);
+    course.sit(&bot("Sarge"), Some(0), 7_000);
+    let sarge = course.find("Sarge").unwrap();
+    course.kill(ben, sarge);
+    course.kill(ann, sarge);
+    course.kill(ann, ann);
+    course.points(ann, 12.5);
+    course.death(ben);
+    course.sit(&human("ben"), Some(0), 8_000);
+    course.sit(&human("ben"), None, 9_000);
+    course.sit(&human("ben"), Some(1), 10_000);
+    course.score(0, 3.0, None, 11_000);
+    let record = end(&mut course, Verdict::Scores, 15_000);
+
+    assert_eq!(record.server, "srv");
+    assert_eq!(
+        (record.start, record.end),
+        (Timestamp(1_005_000), Timestamp(1_015_000))
+    );
+    assert_eq!(record.scores, [3.0, 1.0]);
+    assert_eq!(record.outcome, Outcome::Won(0));
+    let [a, b, s] = &record.participants[..] else {
+        panic!("{record:?}")
+    };
+    assert_eq!(a.presence, [stay(0, 0, 10_000)]);
+    assert_eq!(
+        b.presence,
+        [
+            stay(1, 0, 3_000),
+            stay(0, 3_000, 4_000),
+            stay(1, 5_000, 10_000)
+        ]
+    );
+    assert_eq!(s.presence, [stay(0, 2_000, 10_000)]);
+    assert_eq!(s.key.kind, Kind::Bot);
+    // A team mate and oneself are no kills; a death may be told by KILL or by DEATH.
+    assert_eq!((a.kills, a.deaths, a.points), (0, 1, Some(12.5)));
+    assert_eq!((b.kills, b.deaths, b.points), (1, 1, None));
+    assert_eq!((s.kills, s.deaths), (0, 2));
+    let events: Vec<_> = (record.events.iter())
+        .map(|event| (event.at, event.team, event.points, event.by))
+        .collect();
+    assert_eq!(events, [(1_000, 1, 1.0, Some(1)), (6_000, 0, 3.0, None)]);
+}
+
+#[test]
+fn lines_of_one_millisecond_keep_their_order() {
+    let mut course = Course::default();
+    course.sit(&human("a"), Some(0), 0);
+    course.sit(&human("b"), Some(1), 0);
+    course.start(2, 0);
+    let a = course.find("a");
+    course.score(0, 1.0, a, 500);
+    course.sit(&human("a"), None, 500);
+    course.score(1, 1.0, None, 500);
+    let record = end(&mut course, Verdict::Scores, 500);
+    let span = record.participants[0].presence[0].span;
+    assert!(span.contains(record.events[0].at));
+    assert!(!span.contains(record.events[1].at));
+    assert_eq!(record.millis(), 503);
+}
+
+#[test]
+fn nothing_counts_before_the_start_and_after_the_end() {
+    let mut course = Course::default();
+    course.sit(&human("a"), Some(0), 0);
+    let a = course.find("a").unwrap();
+    let warm_up = |course: &mut Course| {
+        course.score(0, 1.0, Some(a), 10);
+        course.points(a, 5.0);
+        course.kill(a, a);
+        course.death(a);
+        course.clock(1_000, 10);
+    };
+    warm_up(&mut course);
+    assert_eq!(
+        course.end(&about(&frame(), 2), Verdict::Scores, 20),
+        Err(LobbyError::NotStarted)
+    );
+    assert_eq!(course.abandoned(&about(&frame(), 2), 20), None);
+    course.start(2, 100);
+    let record = end(&mut course, Verdict::Draw, 200);
+    assert_eq!(record.outcome, Outcome::Draw);
+    assert_eq!(
+        (record.scores.as_slice(), record.events.len()),
+        ([0.0, 0.0].as_slice(), 0)
+    );
+    assert_eq!(record.participants[0].points, None);
+    assert_eq!(record.participants[0].deaths, 0);
+    warm_up(&mut course);
+    assert_eq!(
+        end(&mut course, Verdict::Won(0), 999),
+        record,
+        "END again is the same END"
+    );
+    assert_eq!(course.left(999), None);
+    course.start(2, 1_000);
+    assert_eq!(
+        end(&mut course, Verdict::Won(1), 2_000).outcome,
+        Outcome::Won(1)
+    );
+}
+
+#[test]
+fn a_game_broken_off_is_abandoned() {
+    let mut course = Course::default();
+    course.sit(&human("a"), Some(0), 0);
+    course.start(2, 0);
+    course.score(0, 2.0, None, 1_000);
+    let finished = course.abandoned(&about(&frame(), 2), 4_000).unwrap();
+    assert_eq!(finished.record.outcome, Outcome::Abandoned);
+    assert_eq!(finished.record.millis(), 4_000);
+    assert!(course.is_running(), "it may be gone on with");
+}
+
+#[test]
+fn parties_are_numbered_and_one_alone_is_none() {
+    let mut course = Course::default();
+    let people = [
+        ("a", Some("x")),
+        ("b", Some("y")),
+        ("c", None),
+        ("d", Some("z")),
+    ];
+    for (id, party) in people {
+        course.sit(&of(id, party), Some(0), 0);
+    }
+    course.sit(&of("e", Some("y")), Some(1), 0);
+    course.sit(&of("f", Some("x")), None, 0);
+    course.start(2, 0);
+    course.sit(&of("d", Some("y")), Some(1), 10);
+    let record = end(&mut course, Verdict::Scores, 1_000);
+    let parties: Vec<_> = (record.participants.iter())
+        .map(|person| (person.key.id.as_str(), person.party))
+        .collect();
+    let expected = [
+        ("a", None),
+        ("b", Some(0)),
+        ("c", None),
+        ("d", Some(0)),
+        ("e", Some(0)),
+    ];
+    assert_eq!(parties, expected);
+}
+
+#[test]
+fn the_clock_runs_on() {
+    let mut course = Course::default();
+    course.start(2, 1_000);
+    assert_eq!(course.left(2_000), None);
+    course.clock(60_000, 2_000);
+    assert_eq!(course.left(2_000), Some(60_000));
+    assert_eq!(course.left(42_000), Some(20_000));
+    assert_eq!(course.left(99_000), Some(0));
+    assert_eq!(course.elapsed(4_000), 3_000);
+}
+
+#[test]
+fn a_game_without_teams_has_no_scores() {
+    let mut course = Course::default();
+    course.sit(&human("a"), Some(0), 0);
+    course.sit(&human("b"), Some(0), 0);
+    course.start(0, 0);
+    let (a, b) = (course.find("a").unwrap(), course.find("b").unwrap());
+    course.kill(a, b);
+    let finished = course
+        .end(&about(&frame(), 0), Verdict::Scores, 1_000)
+        .unwrap();
+    assert_eq!(finished.record.outcome, Outcome::Undecided);
+    assert_eq!(
+        finished.record.participants[0].kills, 1,
+        "there are no team mates"
+    );
+}
+
+#[test]
+fn what_no_record_can_hold_is_refused_and_the_game_goes_on() {
+    let mut course = Course::default();
+    let long = "x".repeat(2_000);
+    course.sit(&human(&long), Some(0), 0);
+    course.start(2, 0);
+    let refused = course.end(&about(&frame(), 2), Verdict::Scores, 1_000);
+    assert!(matches!(
+        refused,
+        Err(LobbyError::Record(RecordError { .. }))
+    ));
+    assert!(course.is_running());
+}
+
+#[test]
+fn a_flood_is_cut_and_says_so() {
+    let mut course = Course::default();
+    course.start(2, 0);
+    for n in 0..2_000 {
+        course.sit(&human(&n.to_string()), Some(0), n);
+    }
+    let a = human("0");
+    for n in 0..210_000 {
+        course.sit(&a, Some((n % 2) as u8), 2_000);
+        course.score(0, 1e6, None, 2_000);
+    }
+    assert!(course.tracks.len() <= MAX_TRACKS && course.events.len() <= MAX_EVENTS);
+    let finished = course
+        .end(&about(&frame(), 2), Verdict::Scores, 3_000)
+        .unwrap();
+    assert!(finished.cut);
+    assert_eq!(finished.record.scores, [MAX_POINTS, 0.0]);
+}

@@ -1,0 +1,480 @@
+use super::*;
+use crate::lobby::{
+    Conduct, Decision, Finished, Frame, LobbySettings, Reason, Stay, Update, Verdict as Winner,
+    weights::tests::Table,
+};
+use proptest::prelude::*;
+
+fn ident(text: &str) -> Ident {
+    Ident::from_text(text)
+}
+
+/// A game of ctf without bots, in which play has begun.
+fn lobby(settings: LobbySettings) -> Lobby {
+    let mut lobby = Lobby::new(LobbySettings {
+        bots: false,
+        ..settings
+    });
+    lobby.begin("ctf", true);
+    lobby.start().unwrap();
+    lobby
+}
+
+fn join(lobby: &mut Lobby, id: &str, team: Option<u8>) {
+    let update = Update {
+        team,
+        ..Update::default()
+    };
+    lobby.join(&ident(id), update).unwrap();
+}
+
+fn conduct(lobby: &Lobby, id: &str) -> Conduct {
+    lobby.memory.of(id).conduct
+}
+
+fn team_of(lobby: &Lobby, id: &str) -> Option<u8> {
+    lobby.game().unwrap().roster.by_text(id).unwrap().team
+}
+
+#[test]
+fn a_late_arrival_is_on_the_side_told() {
+    let mut lobby = lobby(LobbySettings::default());
+    let weights = Table::new(&[("a", 60.0), ("b", 40.0), ("c", 20.0)], &[]);
+    join(&mut lobby, "a", Some(0));
+    join(&mut lobby, "b", Some(1));
+    join(&mut lobby, "c", None);
+    let placed = lobby.place(&ident("c"), &weights, 1).unwrap();
+    assert_eq!((placed.answer.team, placed.answer.ratio), (1, 1.0));
+    assert_eq!(team_of(&lobby, "c"), Some(1));
+    // Asked again, it is the same, and nothing changes.
+    let again = lobby.place(&ident("c"), &weights, 2).unwrap();
+    assert_eq!((again.answer.team, again.answer.ratio), (1, 1.0));
+    assert_eq!(
+        lobby.place(&ident("x"), &weights, 1).err(),
+        Some(LobbyError::UnknownPlayer)
+    );
+}
+
+#[test]
+fn who_comes_back_in_time_is_on_the_old_team() {
+    let mut lobby = lobby(LobbySettings::default());
+    let weights = Table::new(&[("a", 50.0), ("b", 52.0), ("c", 20.0)], &[]);
+    join(&mut lobby, "a", Some(0));
+    join(&mut lobby, "b", Some(1));
+    join(&mut lobby, "c", Some(1));
+    lobby.at(10_000).leave(&ident("c")).unwrap();
+    join(lobby.at(310_000), "c", None);
+    let placed = lobby.place(&ident("c"), &weights, 1).unwrap();
+    assert_eq!(
+        (placed.answer.team, placed.answer.reason),
+        (1, Reason::OldTeam)
+    );
+    assert_eq!(conduct(&lobby, "c").returns, 1);
+    lobby.at(320_000).leave(&ident("c")).unwrap();
+    join(lobby.at(620_001), "c", None);
+    let placed = lobby.place(&ident("c"), &weights, 1).unwrap();
+    assert_eq!(
+        (placed.answer.team, placed.answer.reason),
+        (0, Reason::Ratio)
+    );
+    assert!(
+        placed.to_string().contains("c returned 2 times"),
+        "{placed}"
+    );
+}
+
+#[test]
+fn advantage_uses_the_very_bots_and_slews() {
+    let mut lobby = lobby(LobbySettings::default());
+    let weights = Table::new(
+        &[("a", 50.0), ("b", 50.0)],
+        &[("Weak", 10.0), ("Good", 22.0)],
+    );
+    join(&mut lobby, "a", Some(0));
+    join(&mut lobby, "b", Some(1));
+    lobby.bot_join(&ident("Weak"), 0).unwrap();
+    lobby.bot_join(&ident("Good"), 1).unwrap();
+    let help = |lobby: &mut Lobby| lobby.advantage(&weights).unwrap().answer.help;
+    let first = help(&mut lobby).unwrap();
+    assert_eq!((first.team, (first.factor * 1e6).round()), (0, 1.2e6));
+    lobby.bot_leave(&ident("Good")).unwrap();
+    lobby.bot_leave(&ident("Weak")).unwrap();
+    assert_eq!(help(lobby.at(0)), Some(first), "no time, no change");
+    let later = help(lobby.at(60_000)).unwrap();
+    assert!((later.factor - 1.2 / 1.05).abs() < 1e-9, "{later:?}");
+    assert_eq!(help(lobby.at(600_000)), None);
+    // Neither does it jump up from none.
+    lobby.bot_join(&ident("Good"), 0).unwrap();
+    let up = help(lobby.at(660_000)).unwrap();
+    assert_eq!(up.team, 1);
+    assert!(up.factor <= 1.05 + 1e-9, "{up:?}");
+}
+
+#[test]
+fn following_advice_is_not_switching() {
+    let mut lobby = lobby(LobbySettings::default());
+    let weights = Table::new(&[("a", 30.0), ("b", 30.0), ("c", 30.0), ("d", 30.0)], &[]);
+    for id in ["a", "b", "c"] {
+        join(&mut lobby, id, Some(0));
+    }
+    join(&mut lobby, "d", Some(1));
+    lobby.watch(&weights);
+    let advice = lobby.rebalance(&weights, 1).unwrap();
+    let [step] = &advice.answer.moves[..] else {
+        panic!("{advice}")
+    };
+    assert_eq!(team_of(&lobby, &step.id), Some(0), "advice only");
+    lobby.at(1_000).move_to(&ident(&step.id), 1).unwrap();
+    assert_eq!(conduct(&lobby, &step.id), Conduct::default());
+    let snapshot = lobby.snapshot(&weights).unwrap();
+    let moved = snapshot
+        .humans
+        .iter()
+        .find(|human| human.id == step.id)
+        .unwrap();
+    assert_eq!((moved.moved, moved.held), (true, Some(Held::JustMoved)));
+    let snapshot = lobby.at(301_000).snapshot(&weights).unwrap();
+    assert!(snapshot.humans.iter().all(|human| human.held.is_none()));
+}
+
+#[test]
+fn advice_is_forgotten_with_who_leaves() {
+    let mut lobby = lobby(LobbySettings::default());
+    let weights = Table::new(&[("a", 30.0), ("b", 30.0)], &[]);
+    join(&mut lobby, "a", Some(0));
+    join(&mut lobby, "b", Some(0));
+    let advice = lobby.rebalance(&weights, 1).unwrap();
+    let id = ident(&advice.answer.moves[0].id);
+    lobby.leave(&id).unwrap();
+    join(&mut lobby, id.text(), Some(0));
+    lobby.move_to(&id, 1).unwrap();
+    assert_eq!(lobby.memory.of(id.text()).moved_at, None);
+}
+
+#[test]
+fn going_over_to_the_stronger_side_and_asking_is_seen() {
+    let mut lobby = lobby(LobbySettings::default());
+    let weights = Table::new(&[("strong", 90.0), ("a", 30.0), ("b", 30.0)], &[]);
+    join(&mut lobby, "strong", Some(0));
+    join(&mut lobby, "a", Some(1));
+    join(&mut lobby, "b", Some(1));
+    lobby.watch(&weights);
+    lobby.at(1_000).move_to(&ident("a"), 0).unwrap();
+    lobby.watch(&weights);
+    assert_eq!(conduct(&lobby, "a").switches, 1);
+    let advice = lobby.at(2_000).rebalance(&weights, 1).unwrap();
+    assert!(
+        advice
+            .to_string()
+            .contains("a returned 0 times, joined the stronger side 1 times")
+    );
+    lobby.at(3_000).rebalance(&weights, 1).unwrap();
+    assert_eq!(conduct(&lobby, "a").asks, 1, "once for each time");
+    lobby.at(4_000).move_to(&ident("a"), 1).unwrap();
+    assert_eq!(conduct(&lobby, "a").switches, 1, "going back is fine");
+    lobby.begin("ctf", true);
+    assert_eq!(conduct(&lobby, "a").switches, 1, "the session remembers");
+}
+
+#[test]
+fn who_dies_on_the_stronger_team_is_moved_after_20_s() {
+    let mut lobby = lobby(LobbySettings::default());
+    let weights = Table::default();
+    for id in ["a", "b", "c", "d"] {
+        join(&mut lobby, id, Some(0));
+    }
+    join(&mut lobby, "e", Some(1));
+    lobby.watch(&weights);
+    let fate = |lobby: &mut Lobby, id: &str| {
+        let decided = lobby.died(&ident(id), &weights).unwrap();
+        decided.map(|decided| decided.answer.fate)
+    };
+    assert_eq!(
+        fate(lobby.at(19_999), "a"),
+        Some(Fate::Stays(Stay::TooSoon))
+    );
+    assert!(matches!(fate(lobby.at(20_000), "a"), Some(Fate::Moves(_))));
+    assert_eq!(team_of(&lobby, "a"), Some(1));
+    // 3 to 2 are like sizes.
+    assert_eq!(
+        fate(lobby.at(90_000), "b"),
+        Some(Fate::Stays(Stay::Balanced))
+    );
+    // It begins anew.
+    lobby.at(100_000).leave(&ident("e")).unwrap();
+    lobby.watch(&weights);
+    assert_eq!(
+        fate(lobby.at(101_000), "b"),
+        Some(Fate::Stays(Stay::TooSoon))
+    );
+    lobby.clock(190_000).unwrap();
+    assert!(matches!(
+        fate(lobby.at(110_999), "a"),
+        Some(Fate::Stays(Stay::OtherTeam))
+    ));
+    lobby.clock(179_000).unwrap();
+    assert_eq!(
+        fate(lobby.at(130_000), "b"),
+        Some(Fate::Stays(Stay::Balanced))
+    );
+    lobby.bot_join(&ident("Sarge"), 1).unwrap();
+    assert_eq!(fate(&mut lobby, "Sarge"), None, "bots stay");
+    assert_eq!(
+        lobby.died(&ident("x"), &weights).err(),
+        Some(LobbyError::UnknownPlayer)
+    );
+}
+
+#[test]
+fn a_tournament_and_a_warm_up_are_left_alone() {
+    let mut lobby = lobby(LobbySettings::default());
+    let weights = Table::default();
+    for id in ["a", "b", "c", "d"] {
+        join(&mut lobby, id, Some(0));
+    }
+    lobby.watch(&weights);
+    lobby.set_tournament(true).unwrap();
+    let decided = lobby
+        .at(60_000)
+        .died(&ident("a"), &weights)
+        .unwrap()
+        .unwrap();
+    assert_eq!(decided.answer.fate, Fate::Stays(Stay::Balanced));
+    lobby.begin("ctf", true);
+    join(&mut lobby, "a", Some(0));
+    assert_eq!(lobby.died(&ident("a"), &weights), Ok(None), "before START");
+}
+
+#[test]
+fn protection_ends_when_told() {
+    let mut lobby = lobby(LobbySettings::default());
+    let weights = Table::default();
+    join(&mut lobby, "a", Some(0));
+    let held = |lobby: &mut Lobby, now| lobby.at(now).snapshot(&weights).unwrap().humans[0].held;
+    lobby.protect(&ident("a"), Some(5_000)).unwrap();
+    assert_eq!(held(&mut lobby, 4_999), Some(Held::Protected));
+    assert_eq!(held(&mut lobby, 5_000), None);
+    lobby.protect(&ident("a"), None).unwrap();
+    assert_eq!(held(&mut lobby, u64::MAX - 1), Some(Held::Protected));
+    lobby.protect(&ident("a"), Some(0)).unwrap();
+    assert_eq!(held(&mut lobby, u64::MAX - 1), None);
+}
+
+#[test]
+fn a_party_that_stands_together_weighs_its_multiple() {
+    let mut lobby = lobby(LobbySettings {
+        party_multiplier: vec![1.15, 1.2],
+        ..LobbySettings::default()
+    });
+    let weights = Table::new(&[("a", 10.0), ("b", 10.0), ("c", 10.0), ("d", 10.0)], &[]);
+    for id in ["a", "b", "c", "d"] {
+        let update = Update {
+            party: Some("p".into()),
+            team: (id != "d").then_some(0),
+            ..Update::default()
+        };
+        lobby.join(&ident(id), update).unwrap();
+    }
+    let weigh = |lobby: &Lobby| -> Vec<f64> {
+        let humans = lobby.snapshot(&weights).unwrap().humans;
+        humans.iter().map(|human| human.weight).collect()
+    };
+    assert_eq!(weigh(&lobby), [12.0, 12.0, 12.0, 10.0]);
+    lobby.move_to(&ident("c"), 1).unwrap();
+    assert_eq!(weigh(&lobby), [11.5, 11.5, 10.0, 10.0]);
+}
+
+#[test]
+fn games_without_teams_have_no_sides() {
+    let mut lobby = lobby(LobbySettings::default());
+    lobby.begin("dm", false);
+    join(&mut lobby, "a", None);
+    lobby.start().unwrap();
+    let weights = Table::default();
+    let none = Some(LobbyError::NoTeams);
+    assert_eq!(lobby.place(&ident("a"), &weights, 1).err(), none);
+    assert_eq!(lobby.advantage(&weights).err(), none);
+    assert_eq!(lobby.rebalance(&weights, 1).err(), none);
+    assert_eq!(lobby.score(0, 1.0, None).err(), none);
+    assert_eq!(lobby.end(Winner::Won(0), &Frame::default()).err(), none);
+    assert_eq!(lobby.died(&ident("a"), &weights), Ok(None));
+    let finished = lobby
+        .at(5_000)
+        .end(Winner::Scores, &Frame::default())
+        .unwrap();
+    assert_eq!(finished.record.participants[0].deaths, 1);
+}
+
+/// One command of any kind.
+#[derive(Clone, Debug)]
+enum Step {
+    Join(usize, Option<u8>, Option<u8>, Option<u8>),
+    Leave(usize),
+    Move(usize, u8),
+    Bot(usize, Option<u8>),
+    Place(usize),
+    Advantage,
+    Rebalance(bool),
+    Protect(usize, Option<u64>),
+    Teams(u8),
+    Begin(bool),
+    Start,
+    Score(u8, i32, Option<usize>),
+    Points(usize, i32),
+    Kill(usize, usize),
+    Death(usize),
+    Clock(u64),
+    End(Option<u8>),
+}
+
+fn steps() -> impl Strategy<Value = Vec<(u64, Step)>> {
+    let who = 0usize..8;
+    let team = || 0u8..4;
+    let step = prop_oneof![
+        6 => (who.clone(), proptest::option::of(team()), proptest::option::weighted(0.2, team()), proptest::option::weighted(0.3, 0u8..2))
+            .prop_map(|(who, team, pin, party)| Step::Join(who, team, pin, party)),
+        2 => who.clone().prop_map(Step::Leave),
+        2 => (who.clone(), team()).prop_map(|(who, team)| Step::Move(who, team)),
+        3 => (who.clone(), proptest::option::of(team())).prop_map(|(who, team)| Step::Bot(who, team)),
+        4 => who.clone().prop_map(Step::Place),
+        2 => Just(Step::Advantage),
+        3 => any::<bool>().prop_map(Step::Rebalance),
+        1 => (who.clone(), proptest::option::of(0u64..60_000)).prop_map(|(who, ms)| Step::Protect(who, ms)),
+        1 => (0u8..10).prop_map(Step::Teams),
+        1 => any::<bool>().prop_map(Step::Begin),
+        2 => Just(Step::Start),
+        2 => (team(), -3i32..9, proptest::option::of(who.clone())).prop_map(|(team, points, by)| Step::Score(team, points, by)),
+        1 => (who.clone(), -3i32..99).prop_map(|(who, points)| Step::Points(who, points)),
+        1 => (who.clone(), who.clone()).prop_map(|(a, b)| Step::Kill(a, b)),
+        4 => who.prop_map(Step::Death),
+        1 => (0u64..400_000).prop_map(Step::Clock),
+        1 => proptest::option::of(team()).prop_map(Step::End),
+    ];
+    proptest::collection::vec((0u64..30_000, step), 0..60)
+}
+
+/// Carries out a step; its decision is checked on the way.
+fn take(lobby: &mut Lobby, step: &Step, weights: &Table, seed: u64) -> Result<(), LobbyError> {
+    let id = |who: &usize| ident(&format!("p{who}"));
+    match step {
+        Step::Join(who, team, pin, party) => {
+            let party = party.map(|party| party.to_string());
+            let (team, pin) = (*team, pin.map(Some));
+            let update = Update {
+                team,
+                pin,
+                party,
+                ..Update::default()
+            };
+            lobby.join(&id(who), update)
+        }
+        Step::Leave(who) => lobby.leave(&id(who)),
+        Step::Move(who, team) => lobby.move_to(&id(who), *team),
+        Step::Bot(who, Some(team)) => lobby.bot_join(&ident(&format!("b{who}")), *team),
+        Step::Bot(who, None) => lobby.bot_leave(&ident(&format!("b{who}"))),
+        Step::Place(who) => lobby
+            .place(&id(who), weights, seed)
+            .map(|decided| check(decided.into())),
+        Step::Advantage => lobby
+            .advantage(weights)
+            .map(|decided| check(decided.into())),
+        Step::Rebalance(follow) => {
+            let decided = lobby.rebalance(weights, seed)?;
+            for step in decided.answer.steps().filter(|_| *follow) {
+                lobby.move_to(&ident(&step.id), step.to)?;
+            }
+            check(decided.into());
+            Ok(())
+        }
+        Step::Protect(who, ms) => lobby.protect(&id(who), *ms),
+        Step::Teams(teams) => lobby.set_teams(*teams),
+        Step::Begin(teams) => {
+            lobby.begin("ctf", *teams);
+            Ok(())
+        }
+        Step::Start => lobby.start(),
+        Step::Score(team, points, by) => {
+            lobby.score(*team, f64::from(*points), by.as_ref().map(id).as_ref())
+        }
+        Step::Points(who, points) => lobby.points(&id(who), f64::from(*points)),
+        Step::Kill(a, b) => lobby.kill(&id(a), &id(b)),
+        Step::Death(who) => {
+            let decided = lobby.died(&id(who), weights)?;
+            decided
+                .into_iter()
+                .for_each(|decided| check(decided.into()));
+            Ok(())
+        }
+        Step::Clock(left) => lobby.clock(*left),
+        Step::End(winner) => {
+            let verdict = winner.map_or(Winner::Scores, Winner::Won);
+            let Finished { record, .. } = lobby.end(verdict, &Frame::default())?;
+            assert_eq!(record.check(), Ok(()));
+            assert_eq!(
+                lobby.end(verdict, &Frame::default()).unwrap().record,
+                record
+            );
+            Ok(())
+        }
+    }
+}
+
+/// A decision comes out the same from what is stored of it, and has something to say.
+fn check(decision: Decision) {
+    let stored = serde_json::to_string(&decision).unwrap();
+    let read: Decision = serde_json::from_str(&stored).unwrap();
+    assert_eq!(read, decision);
+    assert!(read.holds());
+    let told = read.to_string();
+    assert!(
+        told.ends_with('\n') && told.lines().all(|line| !line.is_empty()),
+        "{told}"
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_sequence_of_commands_panics_loses_a_human_or_leaves_the_teams(
+        steps in steps(),
+        weights in proptest::collection::vec(0.0..100.0, 16),
+        seed: u64,
+        (bots, proposal) in any::<(bool, bool)>(),
+    ) {
+        let named = |prefix: &'static str| weights.iter().enumerate().map(move |(n, w)| (format!("{prefix}{n}"), *w));
+        let table = Table { humans: named("p").take(6).collect(), bots: named("b").skip(2).take(4).collect(), sides: vec![1.1] };
+        let mut settings = LobbySettings { max_roster: 6, bots, ..LobbySettings::default() };
+        if proposal {
+            settings.auto_balance = crate::lobby::AutoBalanceRules::players_proposal();
+        }
+        let mut lobby = Lobby::new(settings);
+        let mut here = std::collections::BTreeSet::new();
+        let mut now = 0;
+        for (pause, step) in &steps {
+            now += pause;
+            let before = lobby.game().ok().map(|game| game.roster.clone());
+            let result = take(lobby.at(now), step, &table, seed);
+            lobby.watch(&table);
+            match (&result, step) {
+                (Ok(()), Step::Join(who, ..)) => { here.insert(format!("p{who}")); }
+                (Ok(()), Step::Leave(who)) => { here.remove(&format!("p{who}")); }
+                (Ok(()), Step::Begin(_)) => here.clear(),
+                (Err(_), _) => {
+                    let after = lobby.game().ok().map(|game| game.roster.clone());
+                    prop_assert_eq!(after, before, "a command that fails changes nothing");
+                }
+                _ => {}
+            }
+            let Ok(game) = lobby.game() else { continue };
+            let ids = game.roster.humans().iter().map(|human| human.id.text().to_owned());
+            prop_assert_eq!(ids.collect::<std::collections::BTreeSet<_>>(), here.clone());
+            for team in game.roster.humans().iter().filter_map(|human| human.team) {
+                prop_assert!(team < lobby.teams());
+            }
+        }
+        if let Some(finished) = lobby.abandoned(&Frame::default()) {
+            prop_assert_eq!(finished.record.check(), Ok(()));
+        }
+    }
+}

@@ -1,0 +1,315 @@
+use super::*;
+use crate::lobby::snapshot::tests::{robot, snapshot};
+use proptest::prelude::*;
+
+fn advise(snapshot: &Snapshot, settings: RebalanceSettings) -> Advice {
+    let question = Rebalance {
+        snapshot: snapshot.clone(),
+        settings,
+    };
+    question.answer(1)
+}
+
+/// Humans only.
+fn game(humans: &[(f64, u8)]) -> Snapshot {
+    let mut game = snapshot(2, humans);
+    game.fill.on = false;
+    game
+}
+
+fn moves(advice: &Advice) -> Vec<(&str, u8)> {
+    let mut moves: Vec<_> = (advice.moves.iter())
+        .map(|step| (step.id.as_str(), step.to))
+        .collect();
+    moves.sort_unstable();
+    moves
+}
+
+#[test]
+fn one_swap_where_one_swap_will_do() {
+    // 90+60+30 against 40+20+10: swapping a (90) and e (20)… no: 110 to 140; b (60) and f (10)
+    // 130 to 120; a and d (40): 130 to 120 as well; c (30) alone would leave 2 against 4.
+    let game = game(&[
+        (90.0, 0),
+        (60.0, 0),
+        (30.0, 0),
+        (40.0, 1),
+        (20.0, 1),
+        (10.0, 1),
+    ]);
+    let strict = RebalanceSettings {
+        enough: 0.92,
+        ..RebalanceSettings::default()
+    };
+    let advice = advise(&game, strict);
+    assert_eq!(advice.moves.len(), 2, "{advice:?}");
+    assert_eq!(advice.before, 70.0 / 180.0);
+    assert_eq!(advice.after, 120.0 / 130.0);
+}
+
+#[test]
+fn one_move_where_the_sizes_allow() {
+    let game = game(&[(50.0, 0), (50.0, 0), (50.0, 0), (50.0, 1)]);
+    let advice = advise(&game, RebalanceSettings::default());
+    assert_eq!((advice.moves.len(), advice.after), (1, 1.0));
+    assert_eq!(advice.moves[0].from, Some(0));
+}
+
+#[test]
+fn bots_come_before_moves() {
+    let mut game = game(&[(40.0, 0), (40.0, 0), (40.0, 1)]);
+    assert_eq!(advise(&game, RebalanceSettings::default()).ladder.len(), 4);
+    game.fill.on = true;
+    game.next_bot = 40.0;
+    let advice = advise(&game, RebalanceSettings::default());
+    assert!(advice.moves.is_empty());
+    assert_eq!((advice.before, advice.after), (0.5, 1.0));
+}
+
+#[test]
+fn nobody_moves_when_nothing_helps() {
+    let hopeless = game(&[(90.0, 0), (10.0, 1)]);
+    let advice = advise(&hopeless, RebalanceSettings::default());
+    assert!(advice.moves.is_empty());
+    assert_eq!(advice.before, advice.after);
+    let even = game(&[(50.0, 0), (50.0, 1)]);
+    assert!(advise(&even, RebalanceSettings::default()).moves.is_empty());
+    assert!(
+        advise(&game(&[]), RebalanceSettings::default())
+            .moves
+            .is_empty()
+    );
+}
+
+#[test]
+fn a_move_must_be_worth_it() {
+    // The swap of b and c would bring 200 : 100 to 199 : 101.
+    let game = game(&[(199.0, 0), (1.0, 0), (0.0, 1), (100.0, 1)]);
+    assert!(advise(&game, RebalanceSettings::default()).moves.is_empty());
+    let keen = RebalanceSettings {
+        min_gain: 0.0,
+        ..RebalanceSettings::default()
+    };
+    assert_eq!(moves(&advise(&game, keen)), [("a", 1), ("d", 0)]);
+}
+
+#[test]
+fn those_on_no_team_come_first() {
+    let game = game(&[(60.0, 0), (30.0, 1), (30.0, 9), (20.0, 9), (20.0, 9)]);
+    let advice = advise(&game, RebalanceSettings::default());
+    assert!(advice.moves.is_empty());
+    assert_eq!(advice.placed.len(), 3);
+    assert_eq!(advice.after, 1.0);
+    assert!(advice.placed.iter().all(|step| step.from.is_none()));
+}
+
+#[test]
+fn a_party_moves_whole_or_not_at_all() {
+    let mut game = game(&[
+        (40.0, 0),
+        (40.0, 0),
+        (40.0, 0),
+        (40.0, 0),
+        (40.0, 1),
+        (40.0, 1),
+    ]);
+    for member in [0, 1, 2, 3] {
+        game.humans[member].party = Some("four".into());
+    }
+    assert!(advise(&game, RebalanceSettings::default()).moves.is_empty());
+    for member in [2, 3] {
+        game.humans[member].party = Some("two".into());
+    }
+    let wide = RebalanceSettings {
+        max_difference: None,
+        ..RebalanceSettings::default()
+    };
+    let three = advise(&game, wide);
+    assert_eq!(
+        (three.moves.len(), three.after),
+        (3, 1.0),
+        "a pair for one other"
+    );
+    game.humans[4].held = Some(Held::Protected);
+    game.humans[5].held = Some(Held::Protected);
+    assert!(
+        advise(&game, wide).moves.is_empty(),
+        "two to four is as bad as four to two"
+    );
+    game.humans[4].weight = 0.0;
+    game.humans[5].weight = 0.0;
+    assert_eq!(moves(&advise(&game, wide)).len(), 2, "80 to 80");
+}
+
+#[test]
+fn who_must_not_be_moved_stays() {
+    let mut game = game(&[
+        (50.0, 0),
+        (50.0, 0),
+        (50.0, 0),
+        (50.0, 0),
+        (50.0, 1),
+        (50.0, 1),
+    ]);
+    game.humans[0].held = Some(Held::Protected);
+    game.humans[1].held = Some(Held::JustMoved);
+    game.humans[2].pin = Some(0);
+    let advice = advise(&game, RebalanceSettings::default());
+    assert_eq!(moves(&advice), [("d", 1)]);
+    assert_eq!(advice.held.len(), 3);
+    game.humans[2].pin = None;
+    let newest = RebalanceSettings {
+        newest_first: true,
+        max_moves: 1,
+        ..RebalanceSettings::default()
+    };
+    assert_eq!(moves(&advise(&game, newest)), [("d", 1)]);
+    game.humans[2].points = -5.0;
+    game.humans[3].points = 5.0;
+    let spare = RebalanceSettings {
+        spare_top: true,
+        ..RebalanceSettings::default()
+    };
+    assert_eq!(moves(&advise(&game, spare)), [("c", 1)]);
+}
+
+#[test]
+fn beyond_three_moves_it_goes_on_while_it_helps() {
+    // Every swap of a strong and a weak one brings the teams closer; five are needed.
+    let mut humans = vec![(30.0, 0); 10];
+    humans.extend([(10.0, 1); 10]);
+    let game = game(&humans);
+    let many = RebalanceSettings {
+        max_moves: 12,
+        ..RebalanceSettings::default()
+    };
+    let advice = advise(&game, many);
+    assert_eq!(advice.exact, 3);
+    assert_eq!(advice.after, 1.0);
+    assert!(advice.moves.len() <= 10, "{}", advice.moves.len());
+    let few = advise(&game, RebalanceSettings::default());
+    assert_eq!(few.moves.len(), 4);
+    assert!(few.after > few.before && few.after < 1.0);
+}
+
+#[test]
+fn the_explanation_names_everything() {
+    let mut game = game(&[(50.0, 0), (50.0, 0), (50.0, 0), (50.0, 1), (5.0, 9)]);
+    game.humans[0].held = Some(Held::Protected);
+    game.humans[1].conduct.switches = 2;
+    let question = Rebalance {
+        snapshot: game,
+        settings: RebalanceSettings::default(),
+    };
+    let told = crate::lobby::Decided::by(question, 3).to_string();
+    for part in [
+        "ratio 0.333333 as it stands",
+        "e to team 1",
+        "move ",
+        "a, protected",
+        "b returned",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+}
+
+/// The oracle: every assignment of the movable humans, by the number of moves.
+fn naive(game: &Snapshot, limit: usize, moves: usize) -> f64 {
+    let teams = usize::from(game.teams);
+    let limit = limit.max(Strength::of(game).spread());
+    let mut best = Strength::of(game).ratio_settled();
+    for code in 0..teams.pow(game.humans.len() as u32) {
+        let mut next = game.clone();
+        for (at, human) in next.humans.iter_mut().enumerate() {
+            human.team = Some((code / teams.pow(at as u32) % teams) as u8);
+        }
+        let changed = |&at: &usize| next.humans[at].team != game.humans[at].team;
+        let count = (0..game.humans.len()).filter(changed).count();
+        let strength = Strength::of(&next);
+        if count <= moves && strength.spread() <= limit {
+            best = best.max(strength.ratio_settled());
+        }
+    }
+    best
+}
+
+prop_compose! {
+    fn games()(
+        teams in 2u8..=4,
+        humans in proptest::collection::vec((0u32..100, 0u8..5, proptest::option::of(0u8..3)), 0..14),
+        bots in proptest::collection::vec((0u32..60, 0u8..4), 0..5),
+        (on, wish) in (any::<bool>(), 0u32..16),
+        held in proptest::collection::vec(any::<bool>(), 14),
+    ) -> Snapshot {
+        let placed: Vec<_> = humans.iter().map(|&(weight, team, _)| (f64::from(weight), team)).collect();
+        let mut game = snapshot(teams, &placed);
+        for (at, human) in game.humans.iter_mut().enumerate() {
+            human.party = humans[at].2.map(|party| party.to_string());
+            human.held = held[at].then_some(Held::Protected);
+            human.points = f64::from(humans[at].0 % 7);
+        }
+        game.bots = bots.into_iter().filter(|bot| bot.1 < teams).map(|(w, t)| robot(f64::from(w), t)).collect();
+        (game.fill.on, game.fill.wish, game.next_bot) = (on, wish, 25.0);
+        game
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_plan_of_three_moves_is_better(
+        teams in 2u8..=3,
+        humans in proptest::collection::vec((0u32..60, 0u8..3), 1..6),
+        wish in 0u32..8,
+    ) {
+        let placed: Vec<_> = humans.iter().map(|&(w, team)| (f64::from(w), team % teams)).collect();
+        let mut game = snapshot(teams, &placed);
+        (game.fill.wish, game.next_bot) = (wish, 20.0);
+        let keen = RebalanceSettings {
+            enough: 2.0,
+            min_gain: 0.0,
+            max_moves: 3,
+            ..RebalanceSettings::default()
+        };
+        let advice = advise(&game, keen);
+        let best = naive(&game, 1, 3);
+        prop_assert_eq!(advice.exact, 3);
+        // What is not better than the game as it stands isn't advised.
+        let expected = if best > advice.before + EQUAL { best } else { advice.ladder[0].1 };
+        prop_assert!((advice.after - expected).abs() < 1e-8, "{} {} {:?}", advice.after, best, advice);
+    }
+
+    #[test]
+    fn promises(
+        game in games(), max_moves in 0usize..8, newest_first: bool, spare_top: bool, seed: u64,
+    ) {
+        let settings = RebalanceSettings { max_moves, newest_first, spare_top, ..RebalanceSettings::default() };
+        let advice = Rebalance { snapshot: game.clone(), settings }.answer(seed);
+        prop_assert!(advice.moves.len() <= max_moves);
+        let mut settled = game.clone();
+        for step in &advice.placed {
+            let human = settled.humans.iter_mut().find(|human| human.id == step.id).unwrap();
+            human.team = Some(step.to);
+        }
+        let mut next = game.clone();
+        for step in advice.steps() {
+            let human = next.humans.iter_mut().find(|human| human.id == step.id).unwrap();
+            prop_assert!(step.to < game.teams && human.team == step.from && step.from != Some(step.to));
+            prop_assert!(human.held.is_none() || step.from.is_none(), "protected");
+            human.team = Some(step.to);
+        }
+        prop_assert!(next.humans.iter().all(|human| human.team.is_some()));
+        prop_assert!((Strength::of(&next).ratio_settled() - advice.after).abs() < 1e-9);
+        prop_assert!(advice.after + EQUAL >= advice.ladder[0].1, "never worse than moving nobody");
+        let spread = |game: &Snapshot| Strength::of(game).spread();
+        prop_assert!(spread(&next) <= spread(&settled).max(1), "nobody is outnumbered more");
+        if !advice.moves.is_empty() && advice.placed.is_empty() {
+            prop_assert!(advice.after > advice.before);
+        }
+        // Nobody is torn from mates they stood with.
+        for (at, human) in game.humans.iter().enumerate() {
+            for mate in game.mates(at).filter(|&mate| game.humans[mate].team == human.team) {
+                prop_assert!(human.team.is_none() || next.humans[mate].team == next.humans[at].team);
+            }
+        }
+    }
+}
