@@ -321,6 +321,33 @@ async fn what_was_said_of_somebody_can_be_taken_back() {
 }
 
 #[tokio::test]
+async fn verbs_that_no_session_serves_yet_are_unknown() {
+    let daemon = daemon("").await;
+    let lines = [
+        "PLACE a",
+        "ADVANTAGE",
+        "REBALANCE",
+        "PROTECT a",
+        "START",
+        "SCORE 0",
+        "POINTS a 1",
+        "KILL a b",
+        "DEATH a",
+        "CLOCK 60",
+        "END",
+    ];
+    let script = format!(
+        "GAME ctf\nJOIN a team=0\nJOIN b team=1\n{}\n",
+        lines.join("\n")
+    );
+    let said = daemon.client().await.talk(&script).await;
+    let all = said
+        .lines()
+        .all(|line| line.starts_with("ERROR unknown-command "));
+    assert!(all && said.lines().count() == lines.len(), "{said}");
+}
+
+#[tokio::test]
 async fn explain_tells_why() {
     let daemon = daemon("").await;
     let script = "GAME ctf\nEXPLAIN\nJOIN ann\nJOIN \"R\r\"\nJOIN c\nJOIN d\nBALANCE seed=5\nEXPLAIN\nGAME ctf\nEXPLAIN\n";

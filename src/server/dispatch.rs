@@ -40,6 +40,7 @@ async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>
             let (weight, count) = session.mean_bot()?;
             Ok(Some(Reply::MeanBot(weight, count)))
         }
+        Request::Hello { resume: true, .. } => Err(ServiceError::NotServed),
         Request::Hello { server, token, .. } => {
             session.hello(&server, token.as_ref())?;
             Ok(Some(Reply::Hello))
@@ -100,11 +101,7 @@ async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>
         | Request::Kill { .. }
         | Request::Death(_)
         | Request::Clock(_)
-        | Request::End(_) => {
-            let text = "this command is not served yet".to_owned();
-            let code = Code::UnknownCommand;
-            Ok(Some(Reply::Error(Refusal { code, text })))
-        }
+        | Request::End(_) => Err(ServiceError::NotServed),
     }
 }
 
@@ -123,6 +120,7 @@ fn refusal(error: ServiceError) -> Refusal {
             | LobbyError::Record(_) => Code::BadArgument,
         },
         ServiceError::NotAllowed(_) => Code::NotAllowed,
+        ServiceError::NotServed => Code::UnknownCommand,
         ServiceError::BadArgument(_) => Code::BadArgument,
         ServiceError::Overloaded => Code::Overloaded,
         ServiceError::Store(_) | ServiceError::Pattern(_) | ServiceError::Task(_) => {

@@ -61,6 +61,9 @@ pub enum ServiceError {
     /// This peer may not.
     #[error("{0}")]
     NotAllowed(&'static str),
+    /// The protocol knows it, and no use case does yet.
+    #[error("this command is not served yet")]
+    NotServed,
     /// An argument that makes no problem to solve.
     #[error("{0}")]
     BadArgument(String),
