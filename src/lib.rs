@@ -29,7 +29,7 @@
 //! | [`rating`] | one file per rating system behind one small trait | domain |
 //! | [`ingest`] | one file per log format: bytes → match records | domain |
 //! | [`protocol`] | bytes → request, reply → bytes, once each | domain |
-//! | [`lobby`] | one running game: roster, wishes, bots | partition, domain |
+//! | [`lobby`] | one running game: roster, wishes, bots; late arrivals, advantage, moves and the game's course (decided here, not served yet) | partition, domain |
 //! | [`history`] | the fold of matches into weights | rating, domain |
 //! | [`store`] | the only room that knows SQL | domain |
 //! | [`service`] | the use cases; owns the locks and the cores | all above but protocol and ingest |
