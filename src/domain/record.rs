@@ -1,6 +1,6 @@
 //! The match record: everything a finished game told, and the only ground truth of the program.
 
-use super::{Kind, PlayerKey, Timestamp};
+use super::{PlayerKey, Timestamp};
 
 /// The largest number of teams a game may have.
 pub const MAX_TEAMS: usize = 8;
@@ -162,11 +162,6 @@ impl MatchRecord {
         }
     }
 
-    /// Whether anybody of this kind took part.
-    pub fn has(&self, kind: Kind) -> bool {
-        self.participants.iter().any(|p| p.key.kind == kind)
-    }
-
     /// Checks what every consumer relies on: bounded sizes, finite numbers, teams that exist,
     /// times inside the game and in order, one entry per identity.
     ///
@@ -307,6 +302,7 @@ fn ensure(holds: bool, otherwise: &'static str) -> Result<(), RecordError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::Kind;
 
     #[test]
     fn outcomes() {

@@ -57,11 +57,6 @@ impl Session {
         self.server.is_none() && !self.service.settings.clients.is_empty()
     }
 
-    /// The name the game server gave itself.
-    pub fn server(&self) -> Option<&str> {
-        self.server.as_deref()
-    }
-
     /// A new game begins.
     pub fn game(&mut self, game_type: &Ident) {
         let has_teams = self.service.rulebook.is_team_game(game_type.text());
