@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Part of the settings' key: change it when the fold itself changes, and every database is rebuilt.
-const FOLD_VERSION: u32 = 2;
+const FOLD_VERSION: u32 = 3;
 /// Matches read at once.
 const CHUNK: u32 = 512;
 /// How often other processes' changes are looked for: new weights are seen within a second.
