@@ -63,6 +63,11 @@ impl Config {
                 "must be 60 or less",
             ),
             (
+                "server.resume_grace_seconds",
+                server.resume_grace_seconds <= 86_400,
+                "must be 0 to 86400",
+            ),
+            (
                 "server.clients",
                 server.clients.iter().all(named),
                 "must have names and tokens that are not empty",
@@ -76,6 +81,11 @@ impl Config {
                 "store.busy_ms",
                 self.store.busy_ms <= 600_000,
                 "must be 0 to 600000",
+            ),
+            (
+                "store.keep_decisions",
+                self.store.keep_decisions <= 10_000_000,
+                "must be 0 to 10000000",
             ),
         ]
     }

@@ -76,6 +76,8 @@ impl Config {
             lobby: self.lobby(),
             balance: self.balance(),
             clients: self.server.clients.clone(),
+            resume_grace: self.server.resume_grace_seconds * 1_000,
+            keep_decisions: self.store.keep_decisions,
         }
     }
 
