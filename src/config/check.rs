@@ -4,7 +4,7 @@ use tracing_subscriber::EnvFilter;
 
 use super::{Config, Rating};
 use crate::{
-    domain::{Rulebook, Secret},
+    domain::{Patterns, Rulebook, Secret},
     partition::ProblemError,
     rating::SystemName,
 };
@@ -18,6 +18,7 @@ impl Config {
         let numbers = [
             self.server_faults(),
             self.lobby_faults(),
+            self.running_faults(),
             self.rating_faults(),
         ];
         let mut numbers = numbers.into_iter().flatten();
@@ -225,9 +226,12 @@ impl Config {
     }
 
     fn pattern_fault(&self) -> Option<Fault> {
-        let error = Rulebook::new(&self.rulebook()).err()?;
+        let rulebook = Rulebook::new(&self.rulebook()).err();
+        let tournament = || Patterns::new("tournament", &self.auto_balance.tournament).err();
+        let error = rulebook.or_else(tournament)?;
         let section = match error.list {
             "gameplay" | "ignore" => "mutators",
+            "tournament" => "auto_balance",
             _ => "game_types",
         };
         let path = format!("{section}.{}", error.list);
@@ -253,7 +257,7 @@ impl Config {
 }
 
 /// A key's path, whether its value is fine, and the rule it goes by.
-type Check = (&'static str, bool, &'static str);
+pub(super) type Check = (&'static str, bool, &'static str);
 
 const WAIT: &str = "must be 1 to 604800 (a week)";
 
