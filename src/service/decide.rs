@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     domain::{Ident, Kind, PlayerKey, Ruleset},
-    lobby::{BalanceVerdict, BotPlan, Decision, Fate, Help, Limits, Move},
+    lobby::{BalanceVerdict, BotPlan, Conduct, Decision, Fate, Help, Limits, Move},
     partition::{self, Objective, Problem, ProblemError, ProblemSpec, Solution},
     store::DecisionRow,
 };
@@ -183,7 +183,9 @@ impl Session {
     /// No game, a game without teams, nobody of that id.
     pub fn place(&mut self, id: &Ident) -> Result<(u8, f64), ServiceError> {
         let seen = self.seen()?;
+        let before = self.lobby().conduct(id);
         let decided = self.lobby().place(id, &seen, draw_seed())?;
+        self.notice(id, before);
         let (team, ratio) = (decided.answer.team, decided.answer.ratio);
         self.decided(decided)?;
         Ok((team, ratio))
@@ -208,7 +210,13 @@ impl Session {
     pub fn rebalance(&mut self, seed: Option<u64>) -> Result<Rebalanced, ServiceError> {
         let seen = self.seen()?;
         let seed = seed.unwrap_or_else(draw_seed);
+        let humans = self.lobby().game()?.roster.humans();
+        let ids: Vec<Ident> = humans.iter().map(|human| human.id.clone()).collect();
+        let before: Vec<Conduct> = ids.iter().map(|id| self.lobby().conduct(id)).collect();
         let decided = self.lobby().rebalance(&seen, seed)?;
+        for (id, before) in ids.iter().zip(before) {
+            self.notice(id, before);
+        }
         let steps = decided.answer.steps();
         let steps = steps.filter_map(|step| self.step(step)).collect();
         let (before, after) = (decided.answer.before, decided.answer.after);
