@@ -24,7 +24,6 @@ var enum EClientPhase
 	CP_Down,		// waiting for the next attempt
 	CP_Dialing,		// no connection yet
 	CP_Hello,		// HELLO is said
-	CP_Resume,		// asked whether the game that broke off is still there
 	CP_Live			// lines go both ways
 } Phase;
 
@@ -194,48 +193,19 @@ function Heard(EvenkeelLink Which, string Line)
 	bWaiting = false;
 	Rest = Line;
 	Verb = Caps(class'EvenkeelWords'.static.Take(Rest));
-	switch ( Phase )
+	if ( Phase == CP_Live )
+		Keeper.Heard(Verb, Rest);
+	else if ( Verb == "HELLO" )
 	{
-		case CP_Hello:
-			HeardAtHello(Verb, Line);
-			break;
-		case CP_Resume:
-			HeardAtResume(Verb);
-			break;
-		case CP_Live:
-			Keeper.Heard(Verb, Rest);
-			break;
+		// HELLO <program> <protocol> [resumed|new]
+		class'EvenkeelWords'.static.Take(Rest);
+		class'EvenkeelWords'.static.Take(Rest);
+		GoLive(class'EvenkeelWords'.static.Take(Rest) ~= "resumed");
 	}
-}
-
-function HeardAtHello(string Verb, string Line)
-{
-	if ( Verb == "HELLO" )
-	{
-		if ( !WantsResume() )
-			GoLive(false);
-		else
-		{
-			// Whether the game is still there shows in whether it can be asked about.
-			Phase = CP_Resume;
-			Put("BOTS");
-		}
-	}
+	else if ( (Verb == "ERROR") && WantsResume() )
+		bNoResume = true;
 	else if ( Verb == "ERROR" )
-	{
-		if ( WantsResume() )
-			bNoResume = true;
-		else
-			Log("HELLO was refused:" @ Line, 'Evenkeel');
-	}
-}
-
-function HeardAtResume(string Verb)
-{
-	if ( Verb == "BOTS" )
-		GoLive(true);
-	else if ( Verb == "ERROR" )
-		GoLive(false);
+		Log("HELLO was refused:" @ Line, 'Evenkeel');
 }
 
 function GoLive(bool bResumed)

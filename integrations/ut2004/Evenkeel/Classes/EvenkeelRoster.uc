@@ -8,6 +8,8 @@ class EvenkeelRoster extends Info;
 
 /** Seconds that a late arrival waits for the answer to PLACE before their own team counts. */
 const PLACE_PATIENCE = 5.0;
+/** More than a server's worth of people who leave while the daemon is away. */
+const MOST_MISSED = 64;
 
 /** One human or bot. */
 struct Seat
@@ -29,6 +31,8 @@ struct Seat
 var MutEvenkeel Keeper;
 var EvenkeelClient Client;
 var array<Seat> Seats;
+/** Lines about people who left while the daemon was away. */
+var array<string> Missed;
 
 function string Quote(string Text)
 {
@@ -158,11 +162,15 @@ function Tell(int i, bool bSeated)
 	Client.Say(Line);
 }
 
-/** Everyone, to a daemon that knows nobody, or may have missed something. */
-function TellAll()
+/** Everyone, to a daemon that knows nobody, or (bResumed) may have missed something. */
+function TellAll(bool bResumed)
 {
 	local int i;
 
+	if ( bResumed )
+		for ( i = 0; i < Missed.Length; i++ )
+			Client.Say(Missed[i]);
+	Missed.Length = 0;
 	for ( i = 0; i < Seats.Length; i++ )
 	{
 		Seats[i].Team = -1;
@@ -242,11 +250,17 @@ function Gone(Controller C)
 
 function Remove(int i)
 {
+	local string Line;
+
 	// A bot without a team was never told of.
 	if ( !Seats[i].bBot )
-		Client.Say("LEAVE" @ Quote(Seats[i].Id));
-	else if ( Seats[i].Team != -1 )
-		Client.Say("BOTLEAVE" @ Quote(Seats[i].Id));
+		Line = "LEAVE" @ Quote(Seats[i].Id);
+	else if ( Seats[i].Team >= 0 )
+		Line = "BOTLEAVE" @ Quote(Seats[i].Id);
+	if ( (Line != "") && Client.IsLive() )
+		Client.Say(Line);
+	else if ( (Line != "") && Keeper.HasUnfinishedGame() && (Missed.Length < MOST_MISSED) )
+		Missed[Missed.Length] = Line;
 	Seats.Remove(i, 1);
 	Keeper.RosterChanged();
 }

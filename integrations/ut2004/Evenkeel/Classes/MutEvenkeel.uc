@@ -289,13 +289,14 @@ function WentLive(bool bResumed)
 	bBalancing = false;
 	if ( bEnded )
 	{
-		if ( bResumed && bReport && !bEndTold )
+		// Said again, END has the same answer; whether it was heard isn't known.
+		if ( bReport && HasUnfinishedGame() )
 			TellEnd();
 		return;
 	}
 	HoldTeams(true);
 	if ( bResumed )
-		Roster.TellAll();
+		Roster.TellAll(true);
 	else
 		BeginGame();
 	bRosterChanged = true;
@@ -328,7 +329,7 @@ function BeginGame()
 		Client.Say("TEAMS 2");
 	if ( MinPlayers > 0 )
 		Client.Say("MINPLAYERS" @ Min(MinPlayers, MOST_PLAYERS));
-	Roster.TellAll();
+	Roster.TellAll(false);
 	if ( bStarted )
 	{
 		// Who was there for the goals so far isn't known any more.
