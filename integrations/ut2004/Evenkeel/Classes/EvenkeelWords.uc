@@ -71,8 +71,7 @@ static final function bool NextWord(out string Rest, out string Word)
 	local int i, Code;
 
 	Word = "";
-	while ( (Rest != "") && (Asc(Rest) <= 32) )
-		Rest = Mid(Rest, 1);
+	Rest = WithoutBlanks(Rest);
 	if ( Rest == "" )
 		return false;
 	if ( Asc(Rest) == QUOTATION )
@@ -84,8 +83,16 @@ static final function bool NextWord(out string Rest, out string Word)
 			break;
 	}
 	Word = Left(Rest, i);
-	Rest = Mid(Rest, i);
+	Rest = WithoutBlanks(Mid(Rest, i));
 	return true;
+}
+
+/** Text from its first letter on. */
+static final function string WithoutBlanks(string Text)
+{
+	while ( (Text != "") && (Asc(Text) <= 32) )
+		Text = Mid(Text, 1);
+	return Text;
 }
 
 /** NextWord, where Rest begins with a quotation mark. */
@@ -107,7 +114,7 @@ static final function bool NextQuoted(out string Rest, out string Word)
 		}
 		Word = Word $ Letter;
 	}
-	Rest = Mid(Rest, i + 1);
+	Rest = WithoutBlanks(Mid(Rest, i + 1));
 	return true;
 }
 
