@@ -7,11 +7,13 @@
 
 mod clock;
 mod decide;
+mod decisions;
 mod derive;
 mod journal;
 mod learned;
 mod play;
 mod players;
+mod present;
 mod results;
 mod seen;
 mod session;
@@ -26,7 +28,7 @@ use std::{
 use tokio::sync::Semaphore;
 
 use crate::{
-    domain::{MatchRecord, PatternError, Rulebook, RulebookSpec, Secret},
+    domain::{MatchRecord, PatternError, Patterns, Rulebook, RulebookSpec, Secret},
     history,
     lobby::LobbySettings,
     store::{Store, StoreError},
@@ -36,6 +38,7 @@ pub use crate::lobby::{LobbyError, Update, Verdict};
 pub use crate::store::{NameSeen, Recorded, Said, WeightRow};
 pub use clock::{Clock, HandClock, MachineClock};
 pub use decide::{BalanceSettings, Balanced, Rebalanced, Step};
+pub use decisions::Replayed;
 pub use derive::Rebuilt;
 pub use results::Ended;
 pub use session::{Session, draw_seed};
@@ -43,6 +46,7 @@ pub use weights::{Standings, View};
 
 use journal::Journal;
 use learned::Learned;
+use present::Present;
 use results::Waiting;
 
 /// What an admin decides about the service.
@@ -62,6 +66,10 @@ pub struct Settings {
     pub clients: BTreeMap<String, Secret>,
     /// For how long a game waits for its server after its connection ended, in milliseconds.
     pub resume_grace: u64,
+    /// How many decisions are stored, 0 for none.
+    pub keep_decisions: u32,
+    /// Game types whose teams are the players' own affair; globs.
+    pub tournament: Vec<String>,
 }
 
 /// Why a use case did not happen; nothing has changed.
@@ -96,6 +104,7 @@ pub struct Service {
     /// Tells what was derived by these settings from what was by others.
     settings_key: String,
     rulebook: Rulebook,
+    tournament: Patterns,
     store: Store,
     /// Swapped whole when new weights are known; readers keep what they have.
     standings: RwLock<Arc<Standings>>,
@@ -106,6 +115,7 @@ pub struct Service {
     clock: Arc<dyn Clock>,
     /// Games whose connection has ended.
     waiting: Waiting,
+    present: Present,
     journal: Journal,
 }
 
@@ -125,6 +135,7 @@ impl Service {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let service = Self {
             rulebook,
+            tournament: Patterns::new("tournament", &settings.tournament)?,
             settings_key: derive::settings_key(&settings),
             settings,
             store,
@@ -133,6 +144,7 @@ impl Service {
             learned: tokio::sync::Mutex::default(),
             clock: Arc::new(MachineClock::default()),
             waiting: Waiting::default(),
+            present: Present::default(),
             journal: Journal::default(),
         };
         Ok(service)

@@ -8,7 +8,10 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use super::{Service, ServiceError, Session, table::Table};
+use super::{
+    Service, ServiceError, Session,
+    table::{Table, draw_game},
+};
 use crate::{
     domain::{MatchRecord, Outcome, Timestamp},
     history,
@@ -99,6 +102,8 @@ impl Session {
             unrated = ended.unrated.unwrap_or("no"),
             "a game has ended"
         );
+        self.service.journal.became(self.table.game, ended.id);
+        self.table.game = draw_game();
         self.table.ended = Some(ended.clone());
         Ok(ended)
     }
@@ -107,6 +112,11 @@ impl Session {
     /// daemon goes on.
     pub fn close(&mut self, goes_on: bool) {
         let table = std::mem::replace(&mut self.table, Table::new(&self.service));
+        self.leave_table(table, goes_on);
+        self.presence.end();
+    }
+
+    fn leave_table(&self, table: Table, goes_on: bool) {
         if table.lobby.game().is_err() {
             return;
         }
@@ -167,7 +177,7 @@ impl Service {
     /// Notes a game that goes no further, to be written soon.
     fn give_up(&self, table: &Table, server: Option<&str>) {
         if let Some(finished) = table.abandoned(server) {
-            self.journal.abandon(finished.record);
+            self.journal.abandon(finished.record, table.game);
         }
     }
 
