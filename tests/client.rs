@@ -53,7 +53,7 @@ async fn client_plays_a_game() {
         assert!(teams.contains(player), "{player} in {teams}");
     }
     assert_eq!(refused, "SCORE: unknown-player not in the roster");
-    assert_eq!(end, "END 1 recorded");
+    assert_eq!(end, "END 1 unrated too-short");
 }
 
 #[tokio::test]

@@ -195,7 +195,7 @@ END 1
 
 #[tokio::test]
 async fn no_line_of_a_game_is_refused() {
-    let daemon = Daemon::start("").await;
+    let daemon = Daemon::start("[rating]\nmin_seconds = 0\n").await;
     let said = |text: &str| text.replace('\n', "\r\n");
     let first = daemon.client().await.talk(&said(BEFORE)).await;
     assert!(!first.contains("ERROR"), "{first}");
