@@ -149,7 +149,8 @@ fn refusal(error: ServiceError) -> Refusal {
             LobbyError::UnknownPlayer => Code::UnknownPlayer,
             LobbyError::RosterFull => Code::RosterFull,
             LobbyError::NoTeams | LobbyError::NotStarted => Code::NotAllowed,
-            LobbyError::NoSuchTeam(_)
+            LobbyError::Nobody
+            | LobbyError::NoSuchTeam(_)
             | LobbyError::BadTeams(_)
             | LobbyError::TeamInUse
             | LobbyError::TooManyMutators
