@@ -44,10 +44,10 @@ use world::{People, Plan, Settings};
 #[derive(Debug, Args)]
 pub(super) struct SimulateArgs {
     /// Seasons, which the intervals are made from
-    #[arg(long, value_name = "N", default_value_t = 6, value_parser = value_parser!(u64).range(1..=1_000))]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = value_parser!(u64).range(1..=1_000))]
     seasons: u64,
     /// Games of a season
-    #[arg(long, value_name = "N", default_value_t = 150, value_parser = value_parser!(u64).range(2..=100_000))]
+    #[arg(long, value_name = "N", default_value_t = 300, value_parser = value_parser!(u64).range(2..=100_000))]
     games: u64,
     /// Only this policy; may be repeated
     #[arg(long = "policy", value_name = "POLICY")]
