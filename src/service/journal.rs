@@ -102,7 +102,7 @@ impl Service {
     async fn keep_learning(&self) {
         loop {
             self.journal.learned.notified().await;
-            if let Err(error) = self.follow().await {
+            if let Err(error) = self.learn_own().await {
                 tracing::warn!(%error, "cannot learn from a match, trying again");
                 sleep(TURN).await;
                 self.journal.learn();

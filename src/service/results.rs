@@ -105,6 +105,9 @@ impl Session {
         self.service.journal.became(self.table.game, ended.id);
         self.table.game = draw_game();
         self.table.ended = Some(ended.clone());
+        if let Err(error) = self.service.write_down().await {
+            tracing::warn!(%error, "the decisions of a game are not written yet");
+        }
         Ok(ended)
     }
 
