@@ -5,7 +5,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use super::{
@@ -170,7 +170,7 @@ impl Service {
     ///
     /// # Errors
     /// The database's.
-    pub async fn settle(&self) -> Result<(), ServiceError> {
+    pub async fn settle(self: &Arc<Self>) -> Result<(), ServiceError> {
         for (server, table) in self.waiting.expired(u64::MAX) {
             self.give_up(&table, Some(&server));
         }
