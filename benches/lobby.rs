@@ -16,7 +16,7 @@ use std::{
 use criterion::{Criterion, criterion_group, criterion_main};
 use evenkeel::{
     config::Config,
-    domain::Ident,
+    domain::{Ident, Kind, PlayerKey},
     lobby::{BotWeight, Lobby, LobbySettings, RebalanceSettings, Snapshot, Update, Weights},
     service::{Service, Session},
     store::Store,
@@ -188,17 +188,27 @@ fn sessions(c: &mut Criterion) {
     let mut session = runtime.block_on(async {
         let path = folder.path().join("bench.db");
         let store = Store::open(&path, true, Duration::ZERO).await.unwrap();
-        Session::new(Arc::new(Service::open(store, config.service()).unwrap()))
+        let service = Service::open(store, config.service()).unwrap();
+        for n in 0..HUMANS {
+            let id = format!("p{n}");
+            let weight = Some(weight(&id));
+            let kind = Kind::Human;
+            service
+                .pin_weight(&PlayerKey { kind, id }, weight)
+                .await
+                .unwrap();
+        }
+        service.refresh().await.unwrap();
+        Session::new(Arc::new(service))
     });
     session.game(&Ident::from_text("ctf"));
     let ids: Vec<Ident> = (0..HUMANS)
         .map(|n| Ident::from_text(&format!("p{n}")))
         .collect();
-    for (n, id) in ids.iter().enumerate() {
-        // Lopsided in numbers, since nobody is known.
-        let team = Some(u8::from(n % 3 == 0));
+    for id in &ids {
+        // As above.
         let update = Update {
-            team,
+            team: Some(u8::from(weight(id.text()) < 50.0)),
             ..Update::default()
         };
         session.join(id, update).unwrap();
