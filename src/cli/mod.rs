@@ -9,6 +9,7 @@ mod progress;
 mod rebuild;
 mod replay;
 mod serve;
+mod simulate;
 mod table;
 mod weights;
 
@@ -47,6 +48,7 @@ enum Command {
     Evaluate(evaluate::EvaluateArgs),
     Player(player::PlayerArgs),
     ReplayDecision(replay::ReplayArgs),
+    Simulate(simulate::SimulateArgs),
     Config(config::ConfigArgs),
 }
 
@@ -153,6 +155,7 @@ fn dispatch(command: Command) -> Result<ExitCode, CliError> {
         Command::Evaluate(args) => block_on(evaluate::run(args)).map(done),
         Command::Player(args) => block_on(player::run(args)).map(done),
         Command::ReplayDecision(args) => block_on(replay::run(args)),
+        Command::Simulate(args) => block_on(simulate::run(args)).map(done),
     }
 }
 
