@@ -10,6 +10,7 @@ mod derive;
 mod learned;
 mod players;
 mod session;
+mod tail;
 mod weights;
 
 use std::{
@@ -31,6 +32,7 @@ pub use crate::store::{NameSeen, Recorded, Said, WeightRow};
 pub use decide::{BalanceSettings, Balanced};
 pub use derive::Rebuilt;
 pub use session::{Session, draw_seed};
+pub use tail::{Tail, Tailed};
 pub use weights::{Standings, View};
 
 use learned::Learned;
