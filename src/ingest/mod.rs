@@ -14,6 +14,7 @@ mod jsonl;
 mod lines;
 mod text;
 mod ut2004;
+mod xonotic;
 
 use std::fmt;
 
@@ -126,7 +127,12 @@ pub struct Format {
 }
 
 /// Every format there is.
-pub static FORMATS: &[Format] = &[idtech3::FORMAT, ut2004::FORMAT, jsonl::FORMAT];
+pub static FORMATS: &[Format] = &[
+    idtech3::FORMAT,
+    ut2004::FORMAT,
+    xonotic::FORMAT,
+    jsonl::FORMAT,
+];
 
 /// The format of this name.
 pub fn by_name(name: &str) -> Option<&'static Format> {

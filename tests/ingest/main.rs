@@ -5,6 +5,7 @@
 
 mod golden;
 mod properties;
+mod xonotic;
 
 use evenkeel::domain::MatchRecord;
 use evenkeel::ingest::{Context, Format, Item, Reader, by_name};

@@ -4,7 +4,7 @@ use evenkeel::domain::MatchRecord;
 use evenkeel::ingest::{FORMATS, Item, by_name, detect};
 use proptest::prelude::*;
 
-use crate::{FIXTURES, games, read, read_in};
+use crate::{FIXTURES, games, read, read_in, xonotic};
 
 /// Urban Terror as it is written: warm-up, rounds, an end without captures, a restart of the clock.
 const ROUNDS: &str = r"  0:00 InitGame: \mapname\m\gamename\q3ut4\g_gametype\3
@@ -47,6 +47,26 @@ const STOCK: &str =
 30\tEG\tmapchange\t0
 ";
 
+const EVENTS: &str = ":time:2026-11-20 15:00:00
+:gamestart:tdm_m:0.1
+:join:1:1:bot:Ann
+:team:1:5
+:join:2:2:192.0.2.1:Bob
+:team:2:14
+:time:2026-11-20 15:00:30
+:scores:tdm_m:30
+:labels:player:score!!
+:player:see-labels:11:30:5:1:Ann
+:labels:teamscores:score!!
+:teamscores:see-labels:11:5
+:teamscores:see-labels:10:14
+:end
+:gameover
+:gamestart:tdm_m:0.2
+:join:1:1:bot:Ann
+:scores:tdm_m:9
+";
+
 /// A cut log tells no game that the whole log does not tell, and those it tells to the letter.
 fn check_cut(format: &str, log: &[u8], cut: usize, whole: &[MatchRecord]) {
     let told = games(read(format, &log[..cut]));
@@ -56,7 +76,11 @@ fn check_cut(format: &str, log: &[u8], cut: usize, whole: &[MatchRecord]) {
 
 #[test]
 fn a_log_cut_at_any_byte_tells_no_game_that_was_not_over() {
-    for (format, log, count) in [("idtech3", ROUNDS, 2), ("ut2004", STOCK, 1)] {
+    for (format, log, count) in [
+        ("idtech3", ROUNDS, 2),
+        ("ut2004", STOCK, 1),
+        ("xonotic", EVENTS, 1),
+    ] {
         let whole = games(read(format, log.as_bytes()));
         assert_eq!(whole.len(), count);
         for cut in 0..log.len() {
@@ -131,6 +155,35 @@ const UT2004: &[&str] = &[
     "T\t#\t#\tx",
 ];
 
+const XONOTIC: &[&str] = &[
+    ":gamestart:tdm_~:0.1",
+    ":gamestart:ctf_m:0.1",
+    ":gameinfo:mutators:LIST:~:b",
+    ":join:#:#:bot:~",
+    ":join:#:#:1.2.3.4:a~:",
+    ":team:#:5",
+    ":team:#:14:3",
+    ":team:#:-1:4",
+    ":part:#",
+    ":name:#:~",
+    ":kill:frag:#:#:x",
+    ":kill:suicide:#:#:x",
+    ":ctf:capture:5:#",
+    ":restart",
+    ":scores:ctf_m:#",
+    ":scores:ctf_m:#",
+    ":status:ctf_m:#",
+    ":labels:player:a!!,b",
+    ":player:see-labels:#,#:#:5:#:~",
+    ":player:see-labels:#,#:#:spectator:#:~",
+    ":labels:teamscores:a!!,b",
+    ":teamscores:see-labels:#,#:5",
+    ":teamscores:see-labels:#,#:14",
+    ":end",
+    ":end",
+    ":gameover",
+];
+
 /// Lines of a format's own words with hostile numbers and names, and a clock that mostly runs on.
 fn lines(words: &'static [&'static str]) -> impl Strategy<Value = Vec<u8>> {
     let number = prop_oneof![
@@ -148,9 +201,15 @@ fn lines(words: &'static [&'static str]) -> impl Strategy<Value = Vec<u8>> {
                 seconds + passed / 20
             };
             let mut numbers = numbers.into_iter().cycle();
-            let time = match words.contains(':') && !words.starts_with("NG") {
-                true => format!("{:3}:{:02} ", seconds / 60, seconds % 60),
-                false => format!("{seconds}\t"),
+            let time = match words {
+                _ if words.starts_with(':') && passed % 5 == 0 => String::new(),
+                _ if words.starts_with(':') => {
+                    format!(":time:2026-1-1 1:{}:{}\n", seconds / 60, seconds % 60)
+                }
+                _ if words.contains(':') && !words.starts_with("NG") => {
+                    format!("{:3}:{:02} ", seconds / 60, seconds % 60)
+                }
+                _ => format!("{seconds}\t"),
             };
             log.extend(time.bytes());
             for byte in words.bytes() {
@@ -168,7 +227,7 @@ fn lines(words: &'static [&'static str]) -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn any_log() -> impl Strategy<Value = Vec<u8>> {
-    prop_oneof![lines(IDTECH3), lines(UT2004)]
+    prop_oneof![lines(IDTECH3), lines(UT2004), lines(XONOTIC)]
 }
 
 /// A real log of which pieces were lost, doubled or spoiled.
@@ -179,8 +238,9 @@ fn spoiled() -> impl Strategy<Value = Vec<u8>> {
         0u8..3,
         any::<u8>(),
     );
-    (0..FIXTURES.len(), prop::collection::vec(spoil, 1..12)).prop_map(|(log, spoils)| {
-        let mut log = FIXTURES[log].to_vec();
+    let logs = [FIXTURES[0], FIXTURES[1], xonotic::FIXTURE];
+    (0..logs.len(), prop::collection::vec(spoil, 1..12)).prop_map(move |(log, spoils)| {
+        let mut log = logs[log].to_vec();
         for (at, length, how, byte) in spoils {
             let from = at.index(log.len());
             let to = (from + length).min(log.len());
