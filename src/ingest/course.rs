@@ -191,6 +191,11 @@ impl Course {
         }
     }
 
+    /// Whether nobody ever took part.
+    pub(super) fn is_empty(&self) -> bool {
+        self.tracks.is_empty()
+    }
+
     /// Whether it outgrew what any real game has, so that part of it is missing.
     pub(super) fn is_too_large(&self) -> bool {
         self.too_large

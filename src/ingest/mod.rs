@@ -9,9 +9,11 @@
 
 mod clock;
 mod course;
+mod halves;
 mod idtech3;
 mod jsonl;
 mod lines;
+mod source;
 mod text;
 mod ut2004;
 mod xonotic;
@@ -20,6 +22,7 @@ use std::fmt;
 
 use crate::domain::{MatchRecord, RecordError};
 
+pub use halves::{PAUSE, join_halves};
 pub use lines::{Framed, Line, Lines, MAX_LINE};
 
 /// How many bytes of a log's beginning [`detect`] wants to see; fewer where the log is shorter.
@@ -124,6 +127,8 @@ pub struct Format {
     pub detect: fn(head: &[u8]) -> bool,
     /// A parser for one log.
     pub parser: fn(&Context) -> Box<dyn LogParser>,
+    /// Whether two of its games may be the halves of one match: see [`join_halves`].
+    pub in_halves: bool,
 }
 
 /// Every format there is.
@@ -131,6 +136,7 @@ pub static FORMATS: &[Format] = &[
     idtech3::FORMAT,
     ut2004::FORMAT,
     xonotic::FORMAT,
+    source::FORMAT,
     jsonl::FORMAT,
 ];
 

@@ -419,7 +419,7 @@ fn every_log_is_known_for_what_it_is() {
         ("ut2004", Some("ut2004")),
         ("ut99", None),
         ("nexuiz", Some("xonotic")),
-        ("source", None),
+        ("source", Some("source")),
     ];
     for (folder, expected) in folders {
         for (name, bytes) in logs(folder, "") {

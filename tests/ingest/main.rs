@@ -5,6 +5,7 @@
 
 mod golden;
 mod properties;
+mod source;
 mod xonotic;
 
 use evenkeel::domain::MatchRecord;

@@ -67,6 +67,24 @@ const EVENTS: &str = ":time:2026-11-20 15:00:00
 :scores:tdm_m:9
 ";
 
+const HALVES: &str = r#"L 01/24/2026 - 18:00:00: Log file started (file "l") (game "x/tf") (version "1")
+L 01/24/2026 - 18:00:00: Loading map "ctf_m"
+L 01/24/2026 - 18:00:01: "Ann<1><STEAM_0:0:1><Unassigned>" joined team "Red"
+L 01/24/2026 - 18:00:01: "Bob<2><BOT><Unassigned>" joined team "Blue"
+L 01/24/2026 - 18:00:05: World triggered "Round_Start"
+L 01/24/2026 - 18:00:09: "Ann<1><STEAM_0:0:1><Red>" killed "Bob<2><BOT><Blue>" with "gun"
+L 01/24/2026 - 18:00:19: "Ann<1><STEAM_0:0:1><Red>" triggered "flagevent" (event "captured")
+L 01/24/2026 - 18:01:00: World triggered "Game_Over" reason "x"
+L 01/24/2026 - 18:01:00: Team "Red" final score "12" with "1" players
+L 01/24/2026 - 18:01:00: Team "Blue" final score "10" with "1" players
+L 01/24/2026 - 18:01:05: World triggered "Round_Start"
+L 01/24/2026 - 18:02:00: World triggered "Game_Over" reason "x"
+L 01/24/2026 - 18:02:00: Team "Red" final score "2" with "1" players
+L 01/24/2026 - 18:02:00: Team "Blue" final score "1" with "1" players
+L 01/24/2026 - 18:02:05: World triggered "Round_Start"
+L 01/24/2026 - 18:02:09: Log file closed
+"#;
+
 /// A cut log tells no game that the whole log does not tell, and those it tells to the letter.
 fn check_cut(format: &str, log: &[u8], cut: usize, whole: &[MatchRecord]) {
     let told = games(read(format, &log[..cut]));
@@ -80,6 +98,7 @@ fn a_log_cut_at_any_byte_tells_no_game_that_was_not_over() {
         ("idtech3", ROUNDS, 2),
         ("ut2004", STOCK, 1),
         ("xonotic", EVENTS, 1),
+        ("source", HALVES, 2),
     ] {
         let whole = games(read(format, log.as_bytes()));
         assert_eq!(whole.len(), count);
@@ -184,8 +203,37 @@ const XONOTIC: &[&str] = &[
     ":gameover",
 ];
 
+const SOURCE: &[&str] = &[
+    "Log file started (file \"l\") (game \"~\") (version \"1\")",
+    "Log file closed",
+    "Loading map \"ctf_~\"",
+    "Started map \"~\" (CRC \"1\")",
+    "server_cvar: \"sv_gravity\" \"#\"",
+    "\"~<#><STEAM_0:0:1><>\" entered the game",
+    "\"~<#><BOT><Red>\" joined team \"Blue\"",
+    "\"~<#><STEAM_0:0:#><Unassigned>\" joined team \"Red\"",
+    "\"~<#><STEAM_0:0:#><Red>\" disconnected",
+    "\"a<#><STEAM_0:0:1><Red>\" killed \"b<#><BOT><Blue>\" with \"x\"",
+    "\"a<#><STEAM_0:0:1><Blue>\" committed suicide with \"x\"",
+    "\"a<#><STEAM_0:0:1><Red>\" triggered \"flagevent\" (event \"captured\")",
+    "\"a<#><STEAM_0:0:1><Red>\" changed name to \"~\"",
+    "World triggered \"Round_Start\"",
+    "World triggered \"Round_Start\"",
+    "World triggered \"Round_Win\" (winner \"Red\")",
+    "World triggered \"Match_Begins_Now\"",
+    "World triggered \"Game_Over\"",
+    "World triggered \"Game_Over\"",
+    "Team \"Red\" current score \"#\"",
+    "Team \"Red\" final score \"#\"",
+    "Team \"Blue\" final score \"#\"",
+    "Team \"Red\" scored \"#\"",
+    "Team \"Blue\" scored \"#\"",
+    "Team \"Green\" scored \"#\"",
+];
+
 /// Lines of a format's own words with hostile numbers and names, and a clock that mostly runs on.
 fn lines(words: &'static [&'static str]) -> impl Strategy<Value = Vec<u8>> {
+    let is_source = words[0].starts_with("Log file");
     let number = prop_oneof![
         30 => (0i64..4).boxed(),
         1 => prop::sample::select(vec![-1, 5, 63, 255, 256, 1022, 999_999_999, i64::MAX]).boxed(),
@@ -202,6 +250,10 @@ fn lines(words: &'static [&'static str]) -> impl Strategy<Value = Vec<u8>> {
             };
             let mut numbers = numbers.into_iter().cycle();
             let time = match words {
+                _ if is_source => {
+                    let (m, s) = (seconds / 60, seconds % 60);
+                    format!("L 01/02/2026 - 03:{m:02}:{s:02}: ")
+                }
                 _ if words.starts_with(':') && passed % 5 == 0 => String::new(),
                 _ if words.starts_with(':') => {
                     format!(":time:2026-1-1 1:{}:{}\n", seconds / 60, seconds % 60)
@@ -227,7 +279,7 @@ fn lines(words: &'static [&'static str]) -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn any_log() -> impl Strategy<Value = Vec<u8>> {
-    prop_oneof![lines(IDTECH3), lines(UT2004), lines(XONOTIC)]
+    prop_oneof![lines(IDTECH3), lines(UT2004), lines(XONOTIC), lines(SOURCE)]
 }
 
 /// A real log of which pieces were lost, doubled or spoiled.

@@ -16,6 +16,7 @@ pub(super) const FORMAT: Format = Format {
     name: "ut2004",
     detect,
     parser: |context| Box::new(Parser::new(context)),
+    in_halves: false,
 };
 
 /// The first words of an OLStats log, before its first line with a time.

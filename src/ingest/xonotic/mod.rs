@@ -17,6 +17,7 @@ pub(super) const FORMAT: Format = Format {
     name: "xonotic",
     detect,
     parser: |context| Box::new(Parser::new(context)),
+    in_halves: false,
 };
 
 fn detect(head: &[u8]) -> bool {
