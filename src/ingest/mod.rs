@@ -16,11 +16,15 @@ mod lines;
 mod source;
 mod text;
 mod ut2004;
+mod ut99;
+mod wide;
 mod xonotic;
 
 use std::fmt;
 
 use crate::domain::{MatchRecord, RecordError};
+
+use wide::Encoding;
 
 pub use halves::{PAUSE, join_halves};
 pub use lines::{Framed, Line, Lines, MAX_LINE};
@@ -135,6 +139,7 @@ pub struct Format {
 pub static FORMATS: &[Format] = &[
     idtech3::FORMAT,
     ut2004::FORMAT,
+    ut99::FORMAT,
     xonotic::FORMAT,
     source::FORMAT,
     jsonl::FORMAT,
@@ -147,11 +152,13 @@ pub fn by_name(name: &str) -> Option<&'static Format> {
 
 /// The format of a log that begins with these bytes, if it is any.
 pub fn detect(head: &[u8]) -> Option<&'static Format> {
-    FORMATS.iter().find(|format| (format.detect)(head))
+    let head = wide::decoded(head);
+    FORMATS.iter().find(|format| (format.detect)(&head))
 }
 
 /// One log being read: bytes in chunks of any size in, items out.
 pub struct Reader {
+    encoding: Encoding,
     lines: Lines,
     parser: Box<dyn LogParser>,
 }
@@ -160,6 +167,7 @@ impl Reader {
     /// Begins a log.
     pub fn new(format: &Format, context: &Context) -> Self {
         Self {
+            encoding: Encoding::default(),
             lines: Lines::default(),
             parser: (format.parser)(context),
         }
@@ -167,17 +175,20 @@ impl Reader {
 
     /// Takes the next bytes of the log.
     pub fn feed(&mut self, chunk: &[u8], items: &mut Vec<Item>) {
-        let parser = &mut self.parser;
-        self.lines
-            .feed(chunk, |framed| take(&mut **parser, framed, items));
+        let (lines, parser) = (&mut self.lines, &mut self.parser);
+        self.encoding.feed(chunk, |text| {
+            lines.feed(text, |framed| take(&mut **parser, framed, items));
+        });
     }
 
     /// Ends the log, and tells how much time its clock told, in milliseconds
     /// (see [`LogParser::elapsed`]).
     pub fn finish(mut self, items: &mut Vec<Item>) -> u64 {
-        let parser = &mut self.parser;
-        self.lines
-            .finish(|framed| take(&mut **parser, framed, items));
+        let (lines, parser) = (&mut self.lines, &mut self.parser);
+        self.encoding.finish(|text| {
+            lines.feed(text, |framed| take(&mut **parser, framed, items));
+        });
+        lines.finish(|framed| take(&mut **parser, framed, items));
         self.parser.finish(items);
         self.parser.elapsed()
     }

@@ -417,7 +417,7 @@ fn every_log_is_known_for_what_it_is() {
         ("openarena", Some("idtech3")),
         ("quake3", Some("idtech3")),
         ("ut2004", Some("ut2004")),
-        ("ut99", None),
+        ("ut99", Some("ut99")),
         ("nexuiz", Some("xonotic")),
         ("source", Some("source")),
     ];

@@ -6,6 +6,7 @@
 mod golden;
 mod properties;
 mod source;
+mod ut99;
 mod xonotic;
 
 use evenkeel::domain::MatchRecord;

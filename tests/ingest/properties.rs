@@ -85,6 +85,30 @@ L 01/24/2026 - 18:02:05: World triggered "Round_Start"
 L 01/24/2026 - 18:02:09: Log file closed
 "#;
 
+const NGLOG: &str = "0.00\tinfo\tLog_Standard\tUTStats
+0.00\tinfo\tAbsolute_Time\t2019.07.08.14.00.00.000.-4.0
+0.00\tmap\tName\tDM-x.unr
+0.00\tgame\tGameClass\tBotpack.TeamGamePlus
+0.00\tgame\tTeamGame\tTrue
+1.00\tplayer\tConnect\tAnn\t0\tFalse
+1.00\tplayer\tTeam\t0\t0
+1.00\tplayer\tConnect\tBob\t1\tFalse
+1.00\tplayer\tTeam\t1\t1
+2.00\tgame_start
+9.00\tkill\t0\tx\t1\ty\tz
+12.00\tplayer\tDisconnect\t1
+13.00\tplayer\tConnect\tBob\t2\tFalse
+13.00\tplayer\tTeam\t2\t1
+99.00\tgame_end\tfraglimit
+99.00\tteamscore\t0\t11
+99.00\tteamscore\t1\t10
+99.00\tstat_player\tscore\t1\t3
+99.00\tstat_player\tscore\t0\t11
+99.00\tstat_player\tscore\t2\t10
+0.00\tinfo\tLog_Standard\tUTStats
+9.00\tgame_start
+";
+
 /// A cut log tells no game that the whole log does not tell, and those it tells to the letter.
 fn check_cut(format: &str, log: &[u8], cut: usize, whole: &[MatchRecord]) {
     let told = games(read(format, &log[..cut]));
@@ -99,6 +123,7 @@ fn a_log_cut_at_any_byte_tells_no_game_that_was_not_over() {
         ("ut2004", STOCK, 1),
         ("xonotic", EVENTS, 1),
         ("source", HALVES, 2),
+        ("ut99", NGLOG, 1),
     ] {
         let whole = games(read(format, log.as_bytes()));
         assert_eq!(whole.len(), count);
@@ -231,6 +256,36 @@ const SOURCE: &[&str] = &[
     "Team \"Green\" scored \"#\"",
 ];
 
+const UT99: &[&str] = &[
+    "info\tLog_Standard\tUTStats",
+    "info\tLog_Standard\tngLog",
+    "info\tAbsolute_Time\t2019.07.08.14.16.47.663.-4.0",
+    "map\tName\t~.unr",
+    "game\tGameClass\tBotpack.~",
+    "game\tTeamGame\tTrue",
+    "game\tGoodMutator\t~",
+    "game\trealstart",
+    "game_start",
+    "game_start",
+    "game_end\tfraglimit",
+    "game_end\tfraglimit",
+    "game_end\tmapchange",
+    "player\tConnect\t~\t#\tFalse",
+    "player\tRename\t~\t#",
+    "player\tTeam\t#\t#",
+    "player\tTeamchange\t#\t#",
+    "player\tIsABot\t#\tTrue",
+    "player\tDisconnect\t#",
+    "kill\t#\tx\t#\ty\tz",
+    "teamkill\t#\tx\t#\ty\tz",
+    "suicide\t#\tx",
+    "flag_captured\t#\t1",
+    "teamscore\t0\t#",
+    "teamscore\t1\t#",
+    "stat_player\tscore\t#\t#",
+    "stat_player\tscore\t#\t#",
+];
+
 /// Lines of a format's own words with hostile numbers and names, and a clock that mostly runs on.
 fn lines(words: &'static [&'static str]) -> impl Strategy<Value = Vec<u8>> {
     let is_source = words[0].starts_with("Log file");
@@ -279,7 +334,13 @@ fn lines(words: &'static [&'static str]) -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn any_log() -> impl Strategy<Value = Vec<u8>> {
-    prop_oneof![lines(IDTECH3), lines(UT2004), lines(XONOTIC), lines(SOURCE)]
+    prop_oneof![
+        lines(IDTECH3),
+        lines(UT2004),
+        lines(XONOTIC),
+        lines(SOURCE),
+        lines(UT99)
+    ]
 }
 
 /// A real log of which pieces were lost, doubled or spoiled.
@@ -359,6 +420,19 @@ proptest! {
     #[test]
     fn spoiled_logs(log in spoiled(), chunk in 1usize..5_000) {
         check(&log, chunk);
+    }
+}
+
+/// What Windows servers write tells the same.
+#[test]
+fn two_bytes_a_character() {
+    let wide: Vec<u8> = NGLOG.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert_eq!(detect(&wide).map(|format| format.name), Some("ut99"));
+    let whole = read("ut99", NGLOG.as_bytes());
+    assert_eq!(read("ut99", &wide), whole);
+    let whole = games(whole);
+    for cut in 0..wide.len() {
+        check_cut("ut99", &wide, cut, &whole);
     }
 }
 
