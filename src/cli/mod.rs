@@ -7,6 +7,7 @@ mod ingest;
 mod player;
 mod progress;
 mod rebuild;
+mod replay;
 mod serve;
 mod table;
 mod weights;
@@ -45,6 +46,7 @@ enum Command {
     Rebuild(rebuild::RebuildArgs),
     Evaluate(evaluate::EvaluateArgs),
     Player(player::PlayerArgs),
+    ReplayDecision(replay::ReplayArgs),
     Config(config::ConfigArgs),
 }
 
@@ -150,6 +152,7 @@ fn dispatch(command: Command) -> Result<ExitCode, CliError> {
         Command::Rebuild(args) => block_on(rebuild::run(args)).map(done),
         Command::Evaluate(args) => block_on(evaluate::run(args)).map(done),
         Command::Player(args) => block_on(player::run(args)).map(done),
+        Command::ReplayDecision(args) => block_on(replay::run(args)),
     }
 }
 

@@ -28,10 +28,10 @@ use standing::Standing;
 
 pub use bootstrap::Interval;
 pub use evaluate::{Evaluation, Line, Plan, Subset, evaluate};
-pub use fold::{Fold, Late, Weight};
+pub use fold::{Field, Fold, Late, Weight};
 pub use levels::Level;
 pub use metrics::{Bin, Forecast, Metrics};
-pub use ruling::{Played, Rules, Ruling, Unrated};
+pub use ruling::{Played, Rules, Ruling, Unrated, unrated};
 
 use crate::{domain::Timestamp, rating};
 

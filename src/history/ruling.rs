@@ -109,6 +109,11 @@ pub(super) struct Verdict {
     pub humans: bool,
 }
 
+/// Why a match will not be rated; the very word that folding it will have for it.
+pub fn unrated(record: &MatchRecord, rulebook: &Rulebook, rules: &Rules) -> Option<Unrated> {
+    judge(record, rulebook, rules).err()
+}
+
 /// How the match is rated, or why it is not.
 pub(super) fn judge(
     record: &MatchRecord,
@@ -119,11 +124,11 @@ pub(super) fn judge(
     if record.millis() == 0 || players().next().is_none() {
         return Err(Unrated::NoPlayTime);
     }
+    if record.outcome == Outcome::Abandoned {
+        return Err(Unrated::Abandoned); // however short it thereby was
+    }
     if record.millis() < u64::from(rules.min_seconds) * 1_000 {
         return Err(Unrated::TooShort);
-    }
-    if record.outcome == Outcome::Abandoned {
-        return Err(Unrated::Abandoned);
     }
     let scoring = scoring(record, rulebook)?;
     let humans = enough_humans(record, rules);

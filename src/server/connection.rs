@@ -33,6 +33,8 @@ pub enum Ended {
     ForCause,
     /// It was silent, or too slow.
     TimedOut,
+    /// Another connection of the same game server goes on with its game.
+    Replaced,
     /// The daemon stops.
     ByShutdown,
     /// The network's doing.
@@ -58,6 +60,9 @@ pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
         inside_line: false,
     };
     let ended = connection.talk(&stop).await;
+    connection
+        .session
+        .close(!matches!(ended, Ended::ByShutdown));
     // Whatever the reason, replies owed are sent; a peer that has gone does not mind.
     let _ = connection.flush().await;
     let _ = timeout(limits.write, connection.stream.shutdown()).await;
@@ -113,6 +118,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             let read = tokio::select! {
                 biased;
                 () = stop.cancelled() => return Ended::ByShutdown,
+                () = self.session.replaced() => return Ended::Replaced,
                 read = tokio::time::timeout_at(self.patience, read) => read,
             };
             match read {

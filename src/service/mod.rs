@@ -5,11 +5,19 @@
 //! about weights are answered from memory; only what must be kept touches the disk.
 //! Entry points: [`Service::open`], [`Session::new`].
 
+mod clock;
 mod decide;
+mod decisions;
 mod derive;
+mod journal;
 mod learned;
+mod play;
 mod players;
+mod present;
+mod results;
+mod seen;
 mod session;
+mod table;
 mod tail;
 mod weights;
 
@@ -21,21 +29,27 @@ use std::{
 use tokio::sync::Semaphore;
 
 use crate::{
-    domain::{MatchRecord, PatternError, Rulebook, RulebookSpec, Secret},
+    domain::{MatchRecord, PatternError, Patterns, Rulebook, RulebookSpec, Secret},
     history,
     lobby::LobbySettings,
     store::{Store, StoreError},
 };
 
-pub use crate::lobby::{LobbyError, Update};
+pub use crate::lobby::{LobbyError, Update, Verdict};
 pub use crate::store::{NameSeen, Recorded, Said, WeightRow};
-pub use decide::{BalanceSettings, Balanced};
+pub use clock::{Clock, HandClock, MachineClock};
+pub use decide::{BalanceSettings, Balanced, Rebalanced, Step};
+pub use decisions::Replayed;
 pub use derive::Rebuilt;
+pub use results::Ended;
 pub use session::{Session, draw_seed};
 pub use tail::{Tail, Tailed};
 pub use weights::{Standings, View};
 
+use journal::Journal;
 use learned::Learned;
+use present::Present;
+use results::Waiting;
 
 /// What an admin decides about the service.
 #[derive(Clone, Debug)]
@@ -52,6 +66,12 @@ pub struct Settings {
     pub balance: BalanceSettings,
     /// Game servers that may connect, with their tokens; none: all may.
     pub clients: BTreeMap<String, Secret>,
+    /// For how long a game waits for its server after its connection ended, in milliseconds.
+    pub resume_grace: u64,
+    /// How many decisions are stored, 0 for none.
+    pub keep_decisions: u32,
+    /// Game types whose teams are the players' own affair; globs.
+    pub tournament: Vec<String>,
 }
 
 /// Why a use case did not happen; nothing has changed.
@@ -63,9 +83,6 @@ pub enum ServiceError {
     /// This peer may not.
     #[error("{0}")]
     NotAllowed(&'static str),
-    /// The protocol knows it, and no use case does yet.
-    #[error("this command is not served yet")]
-    NotServed,
     /// An argument that makes no problem to solve.
     #[error("{0}")]
     BadArgument(String),
@@ -89,6 +106,7 @@ pub struct Service {
     /// Tells what was derived by these settings from what was by others.
     settings_key: String,
     rulebook: Rulebook,
+    tournament: Patterns,
     store: Store,
     /// Swapped whole when new weights are known; readers keep what they have.
     standings: RwLock<Arc<Standings>>,
@@ -96,6 +114,11 @@ pub struct Service {
     cores: Arc<Semaphore>,
     /// All that is learned, for whoever adds to it, and by which configuration.
     learned: tokio::sync::Mutex<Option<(String, Learned)>>,
+    clock: Arc<dyn Clock>,
+    /// Games whose connection has ended.
+    waiting: Waiting,
+    present: Present,
+    journal: Journal,
 }
 
 impl std::fmt::Debug for Service {
@@ -114,14 +137,26 @@ impl Service {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let service = Self {
             rulebook,
+            tournament: Patterns::new("tournament", &settings.tournament)?,
             settings_key: derive::settings_key(&settings),
             settings,
             store,
             standings: RwLock::default(),
             cores: Arc::new(Semaphore::new(cores)),
             learned: tokio::sync::Mutex::default(),
+            clock: Arc::new(MachineClock::default()),
+            waiting: Waiting::default(),
+            present: Present::default(),
+            journal: Journal::default(),
         };
         Ok(service)
+    }
+
+    /// The same, by another clock.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
     }
 
     /// Writes a finished match. Its weights follow with [`Service::refresh`].

@@ -1,14 +1,14 @@
 //! What is known, for everybody who asks: the weights that apply to a game, and chances.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     sync::{Arc, Mutex, PoisonError},
 };
 
 use super::learned::Knowledge;
 use crate::{
     domain::{Kind, PlayerKey, Ruleset},
-    history::Level,
+    history::{Field, Weight},
 };
 
 /// Rulesets whose weights are kept at hand. Peers can make up any number of them.
@@ -56,57 +56,72 @@ impl Standings {
     /// The chance that the first of two teams wins, by the rating system itself; `None` with another
     /// number of teams, or where nothing has been learned at all.
     pub fn chance(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<PlayerKey>]) -> Option<f64> {
-        let fold = self.knowledge.as_ref()?.fold(ruleset)?;
-        let chances = fold.chances(ruleset, map, teams);
+        let chances = self.chances(ruleset, map, teams)?;
         (teams.len() == 2)
             .then(|| chances.first().copied())
             .flatten()
     }
+
+    /// What the sides and sizes of two teams are worth beside weights.
+    pub fn field(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<PlayerKey>]) -> Field {
+        let fold = self.knowledge.as_ref().and_then(|k| k.fold(ruleset));
+        fold.map_or(Field::default(), |fold| fold.field(ruleset, map, teams))
+    }
+
+    /// Each team's chance to win, summing to 1, likewise.
+    pub fn chances(
+        &self,
+        ruleset: &Ruleset,
+        map: &str,
+        teams: &[Vec<PlayerKey>],
+    ) -> Option<Vec<f64>> {
+        let fold = self.knowledge.as_ref()?.fold(ruleset)?;
+        Some(fold.chances(ruleset, map, teams))
+    }
 }
 
-/// The weights that apply to one ruleset: for each player that from its own games, or else that from
-/// games of the type without mutators.
+/// The weights that apply to one ruleset: for each player that from its own games, or else that from all
+/// games of its type, or else that from all games.
 #[derive(Clone, Debug, Default)]
 pub struct View {
     humans: HashMap<String, f64>,
     bots: HashMap<String, f64>,
     mean_bot: Option<(f64, usize)>,
+    /// The bots whose mean that is.
+    in_mean: HashSet<String>,
 }
 
 impl View {
     fn new(knowledge: &Knowledge, ruleset: &Ruleset) -> Self {
         let mut view = Self::default();
         let fold = knowledge.fold(ruleset);
-        // The closest last, so that it replaces what is known from farther away.
-        let tables: Vec<Ruleset> = ruleset.fallbacks().collect();
-        for ruleset in tables.iter().rev() {
-            let weights = fold
-                .into_iter()
-                .flat_map(|f| f.weights_on(ruleset, Level::Ruleset));
-            let mut bots = Vec::new();
-            for weight in weights {
-                let table = match weight.key.kind {
-                    Kind::Human => &mut view.humans,
-                    Kind::Bot => {
-                        bots.push(weight.weight);
-                        &mut view.bots
-                    }
-                };
-                table.insert(weight.key.id.clone(), weight.weight);
+        let best = fold.map_or(Vec::new(), |fold| fold.best_weights(ruleset));
+        let is_bot = |weight: &Weight<'_>| weight.key.kind == Kind::Bot;
+        let of_bots = best.iter().filter(|(weight, _)| is_bot(weight));
+        let closest = of_bots.map(|(_, level)| *level).min();
+        let (mut sum, mut count) = (0.0, 0);
+        for (weight, level) in &best {
+            let id = weight.key.id.clone();
+            if is_bot(weight) && Some(*level) == closest {
+                (sum, count) = (sum + weight.weight, count + 1);
+                view.in_mean.insert(id.clone());
             }
-            if !bots.is_empty() {
-                let sum: f64 = bots.iter().sum();
-                view.mean_bot = Some((sum / bots.len() as f64, bots.len()));
-            }
+            view.table(weight.key.kind).insert(id, weight.weight);
+        }
+        if count > 0 {
+            view.mean_bot = Some((sum / count as f64, count));
         }
         for (key, &weight) in &knowledge.pinned {
-            let table = match key.kind {
-                Kind::Human => &mut view.humans,
-                Kind::Bot => &mut view.bots,
-            };
-            table.insert(key.id.clone(), weight);
+            view.table(key.kind).insert(key.id.clone(), weight);
         }
         view
+    }
+
+    fn table(&mut self, kind: Kind) -> &mut HashMap<String, f64> {
+        match kind {
+            Kind::Human => &mut self.humans,
+            Kind::Bot => &mut self.bots,
+        }
     }
 
     /// Whether nobody is known.
@@ -127,5 +142,10 @@ impl View {
     /// The mean weight and the number of the known bots, of the closest ruleset that any is known from.
     pub fn mean_bot(&self) -> Option<(f64, usize)> {
         self.mean_bot
+    }
+
+    /// Whether that bot is among those whose mean [`mean_bot`](Self::mean_bot) tells.
+    pub fn is_in_mean(&self, name: &str) -> bool {
+        self.in_mean.contains(name)
     }
 }
