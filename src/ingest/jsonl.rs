@@ -18,6 +18,7 @@ pub(super) const FORMAT: Format = Format {
     name: "jsonl",
     detect,
     parser: |context| Box::new(Parser::new(context)),
+    in_halves: false,
 };
 
 fn detect(head: &[u8]) -> bool {

@@ -9,16 +9,24 @@
 
 mod clock;
 mod course;
+mod halves;
 mod idtech3;
 mod jsonl;
 mod lines;
+mod source;
 mod text;
 mod ut2004;
+mod ut99;
+mod wide;
+mod xonotic;
 
 use std::fmt;
 
 use crate::domain::{MatchRecord, RecordError};
 
+use wide::Encoding;
+
+pub use halves::{PAUSE, join_halves};
 pub use lines::{Framed, Line, Lines, MAX_LINE};
 
 /// How many bytes of a log's beginning [`detect`] wants to see; fewer where the log is shorter.
@@ -123,10 +131,19 @@ pub struct Format {
     pub detect: fn(head: &[u8]) -> bool,
     /// A parser for one log.
     pub parser: fn(&Context) -> Box<dyn LogParser>,
+    /// Whether two of its games may be the halves of one match: see [`join_halves`].
+    pub in_halves: bool,
 }
 
 /// Every format there is.
-pub static FORMATS: &[Format] = &[idtech3::FORMAT, ut2004::FORMAT, jsonl::FORMAT];
+pub static FORMATS: &[Format] = &[
+    idtech3::FORMAT,
+    ut2004::FORMAT,
+    ut99::FORMAT,
+    xonotic::FORMAT,
+    source::FORMAT,
+    jsonl::FORMAT,
+];
 
 /// The format of this name.
 pub fn by_name(name: &str) -> Option<&'static Format> {
@@ -135,11 +152,13 @@ pub fn by_name(name: &str) -> Option<&'static Format> {
 
 /// The format of a log that begins with these bytes, if it is any.
 pub fn detect(head: &[u8]) -> Option<&'static Format> {
-    FORMATS.iter().find(|format| (format.detect)(head))
+    let head = wide::decoded(head);
+    FORMATS.iter().find(|format| (format.detect)(&head))
 }
 
 /// One log being read: bytes in chunks of any size in, items out.
 pub struct Reader {
+    encoding: Encoding,
     lines: Lines,
     parser: Box<dyn LogParser>,
 }
@@ -148,6 +167,7 @@ impl Reader {
     /// Begins a log.
     pub fn new(format: &Format, context: &Context) -> Self {
         Self {
+            encoding: Encoding::default(),
             lines: Lines::default(),
             parser: (format.parser)(context),
         }
@@ -155,17 +175,20 @@ impl Reader {
 
     /// Takes the next bytes of the log.
     pub fn feed(&mut self, chunk: &[u8], items: &mut Vec<Item>) {
-        let parser = &mut self.parser;
-        self.lines
-            .feed(chunk, |framed| take(&mut **parser, framed, items));
+        let (lines, parser) = (&mut self.lines, &mut self.parser);
+        self.encoding.feed(chunk, |text| {
+            lines.feed(text, |framed| take(&mut **parser, framed, items));
+        });
     }
 
     /// Ends the log, and tells how much time its clock told, in milliseconds
     /// (see [`LogParser::elapsed`]).
     pub fn finish(mut self, items: &mut Vec<Item>) -> u64 {
-        let parser = &mut self.parser;
-        self.lines
-            .finish(|framed| take(&mut **parser, framed, items));
+        let (lines, parser) = (&mut self.lines, &mut self.parser);
+        self.encoding.finish(|text| {
+            lines.feed(text, |framed| take(&mut **parser, framed, items));
+        });
+        lines.finish(|framed| take(&mut **parser, framed, items));
         self.parser.finish(items);
         self.parser.elapsed()
     }

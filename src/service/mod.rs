@@ -18,6 +18,7 @@ mod results;
 mod seen;
 mod session;
 mod table;
+mod tail;
 mod weights;
 
 use std::{
@@ -42,6 +43,7 @@ pub use decisions::Replayed;
 pub use derive::Rebuilt;
 pub use results::Ended;
 pub use session::{Session, draw_seed};
+pub use tail::{Tail, Tailed};
 pub use weights::{Standings, View};
 
 use journal::Journal;

@@ -23,6 +23,7 @@ pub(super) const FORMAT: Format = Format {
     name: "idtech3",
     detect,
     parser: |context| Box::new(Parser::new(context)),
+    in_halves: false,
 };
 
 fn detect(head: &[u8]) -> bool {
