@@ -8,6 +8,7 @@ mod player;
 mod progress;
 mod rebuild;
 mod serve;
+mod sidecar;
 mod table;
 mod weights;
 
@@ -46,6 +47,7 @@ enum Command {
     Evaluate(evaluate::EvaluateArgs),
     Player(player::PlayerArgs),
     Config(config::ConfigArgs),
+    Sidecar(sidecar::SidecarArgs),
 }
 
 /// Where the configuration and the database are.
@@ -150,6 +152,7 @@ fn dispatch(command: Command) -> Result<ExitCode, CliError> {
         Command::Rebuild(args) => block_on(rebuild::run(args)).map(done),
         Command::Evaluate(args) => block_on(evaluate::run(args)).map(done),
         Command::Player(args) => block_on(player::run(args)).map(done),
+        Command::Sidecar(args) => block_on(sidecar::run(args)).map(done),
     }
 }
 

@@ -9,7 +9,7 @@
 
 mod clock;
 mod course;
-mod idtech3;
+pub(crate) mod idtech3;
 mod jsonl;
 mod lines;
 mod text;
