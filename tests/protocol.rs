@@ -248,7 +248,7 @@ async fn what_cannot_be_is_refused_and_changes_nothing() {
         .await
         .talk(
             "GAME ctf\nMINPLAYERS 0\nJOIN a team=0\nJOIN b team=0\nJOIN c\nMOVE x 1\nLEAVE x\nBOTLEAVE x\n\
-             MOVE a 2\nJOIN a team=5\nBOTJOIN x 7\nADVANTAGE\nMAP m 3\nBOTS\n",
+             MOVE a 2\nJOIN a team=5\nBOTJOIN x 7\nNOSUCH\nMAP m 3\nBOTS\n",
         )
         .await;
     let codes: Vec<&str> = said
@@ -318,33 +318,6 @@ async fn what_was_said_of_somebody_can_be_taken_back() {
     let said = daemon.client().await.talk(&format!("{bound}{free}")).await;
     assert!(said.starts_with("BALANCE 5 "), "{said}");
     assert!(said.contains("\nTEAM 0 b\nTEAM 1 c\n"), "{said}");
-}
-
-#[tokio::test]
-async fn verbs_that_no_session_serves_yet_are_unknown() {
-    let daemon = daemon("").await;
-    let lines = [
-        "PLACE a",
-        "ADVANTAGE",
-        "REBALANCE",
-        "PROTECT a",
-        "START",
-        "SCORE 0",
-        "POINTS a 1",
-        "KILL a b",
-        "DEATH a",
-        "CLOCK 60",
-        "END",
-    ];
-    let script = format!(
-        "GAME ctf\nJOIN a team=0\nJOIN b team=1\n{}\n",
-        lines.join("\n")
-    );
-    let said = daemon.client().await.talk(&script).await;
-    let all = said
-        .lines()
-        .all(|line| line.starts_with("ERROR unknown-command "));
-    assert!(all && said.lines().count() == lines.len(), "{said}");
 }
 
 #[tokio::test]

@@ -63,6 +63,11 @@ impl Config {
                 "must be 60 or less",
             ),
             (
+                "server.resume_grace_seconds",
+                server.resume_grace_seconds <= 86_400,
+                "must be 0 to 86400",
+            ),
+            (
                 "server.clients",
                 server.clients.iter().all(named),
                 "must have names and tokens that are not empty",

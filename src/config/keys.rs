@@ -38,6 +38,7 @@ pub struct Server {
     pub idle_seconds: u64,
     pub write_seconds: u64,
     pub drain_seconds: u64,
+    pub resume_grace_seconds: u64,
     pub clients: BTreeMap<String, Secret>,
 }
 

@@ -76,6 +76,7 @@ impl Config {
             lobby: self.lobby(),
             balance: self.balance(),
             clients: self.server.clients.clone(),
+            resume_grace: self.server.resume_grace_seconds * 1_000,
         }
     }
 

@@ -31,7 +31,7 @@ pub use evaluate::{Evaluation, Line, Plan, Subset, evaluate};
 pub use fold::{Fold, Late, Weight};
 pub use levels::Level;
 pub use metrics::{Bin, Forecast, Metrics};
-pub use ruling::{Played, Rules, Ruling, Unrated};
+pub use ruling::{Played, Rules, Ruling, Unrated, unrated};
 
 use crate::{domain::Timestamp, rating};
 

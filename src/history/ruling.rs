@@ -109,6 +109,11 @@ pub(super) struct Verdict {
     pub humans: bool,
 }
 
+/// Why a match will not be rated; the very word that folding it will have for it.
+pub fn unrated(record: &MatchRecord, rulebook: &Rulebook, rules: &Rules) -> Option<Unrated> {
+    judge(record, rulebook, rules).err()
+}
+
 /// How the match is rated, or why it is not.
 pub(super) fn judge(
     record: &MatchRecord,

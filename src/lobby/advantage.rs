@@ -84,7 +84,7 @@ pub struct TeamState {
     pub players: usize,
     /// What they weigh.
     pub weight: f64,
-    /// The odds that its side wins between even teams; 1 where unknown.
+    /// How much likelier its side wins than an even chance, between even teams; 1 where unknown.
     pub odds: f64,
     /// Its score.
     pub score: f64,

@@ -11,8 +11,8 @@ pub trait Weights {
     /// The mean weight of the known bots, and how many those are; a default and 0 without any.
     fn mean_bot(&self) -> (f64, usize);
 
-    /// The odds that this side wins between teams that are even otherwise (its share of wins over
-    /// its share of defeats, on this map); 1 where nothing is known of it.
+    /// How much likelier this side of the map wins than an even chance, between teams that are even
+    /// otherwise; 1 where nothing is known of it. Two sides' ratio is the odds of one over the other.
     fn side(&self, _team: u8) -> f64 {
         1.0
     }

@@ -79,8 +79,11 @@ pub enum Reply {
     Bot(Ident, f64),
     /// The mean weight of so many known bots.
     MeanBot(f64, usize),
-    /// Who answers.
-    Hello,
+    /// Who answers; and, where that was asked for, whether a game was gone on with.
+    Hello {
+        /// Whether one was.
+        resumed: Option<bool>,
+    },
     /// Here I am.
     Pong,
     /// The teams chosen.
@@ -133,11 +136,16 @@ impl Reply {
             Reply::Player(id, weight) => weighed(out, b"PLAYER ", id, *weight),
             Reply::Bot(id, weight) => weighed(out, b"BOT ", id, Some(*weight)),
             Reply::MeanBot(weight, count) => line(out, format_args!("MEANBOT {weight:.3} {count}")),
-            Reply::Hello => {
+            Reply::Hello { resumed } => {
                 let program = env!("CARGO_PKG_VERSION");
+                let resumed = match resumed {
+                    None => "",
+                    Some(true) => " resumed",
+                    Some(false) => " new",
+                };
                 line(
                     out,
-                    format_args!("HELLO evenkeel/{program} protocol/{VERSION}"),
+                    format_args!("HELLO evenkeel/{program} protocol/{VERSION}{resumed}"),
                 );
             }
             Reply::Pong => line(out, format_args!("PONG")),

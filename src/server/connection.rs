@@ -58,6 +58,9 @@ pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
         inside_line: false,
     };
     let ended = connection.talk(&stop).await;
+    connection
+        .session
+        .close(!matches!(ended, Ended::ByShutdown));
     // Whatever the reason, replies owed are sent; a peer that has gone does not mind.
     let _ = connection.flush().await;
     let _ = timeout(limits.write, connection.stream.shutdown()).await;

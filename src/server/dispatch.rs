@@ -1,8 +1,8 @@
 //! A request → the session's answer → a reply.
 
 use crate::{
-    protocol::{Code, Join, Refusal, Reply, Request},
-    service::{LobbyError, ServiceError, Session, Update},
+    protocol::{Code, Join, Move, Refusal, Reply, Request, Verdict},
+    service::{self, LobbyError, ServiceError, Session, Step, Update},
 };
 
 /// What the session says to one request; `None` is the silence that most commands are answered with.
@@ -40,10 +40,13 @@ async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>
             let (weight, count) = session.mean_bot()?;
             Ok(Some(Reply::MeanBot(weight, count)))
         }
-        Request::Hello { resume: true, .. } => Err(ServiceError::NotServed),
-        Request::Hello { server, token, .. } => {
-            session.hello(&server, token.as_ref())?;
-            Ok(Some(Reply::Hello))
+        Request::Hello {
+            server,
+            token,
+            resume,
+        } => {
+            let resumed = session.hello(&server, token.as_ref(), resume)?;
+            Ok(Some(Reply::Hello { resumed }))
         }
         Request::Ping => Ok(Some(Reply::Pong)),
         Request::Quit => Ok(None),
@@ -90,18 +93,51 @@ async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>
             let plan = session.bots()?;
             Ok(Some(Reply::Bots(plan.players, plan.per_team)))
         }
-        // The grammar knows them; no session does yet.
-        Request::Place(_)
-        | Request::Advantage
-        | Request::Rebalance { .. }
-        | Request::Protect { .. }
-        | Request::Start
-        | Request::Score { .. }
-        | Request::Points { .. }
-        | Request::Kill { .. }
-        | Request::Death(_)
-        | Request::Clock(_)
-        | Request::End(_) => Err(ServiceError::NotServed),
+        Request::Place(id) => {
+            let (team, ratio) = session.place(&id)?;
+            Ok(Some(Reply::Place(id, team, ratio)))
+        }
+        Request::Advantage => {
+            let help = session.advantage()?;
+            Ok(Some(Reply::Advantage(
+                help.map(|help| (help.team, help.factor)),
+            )))
+        }
+        Request::Rebalance { seed } => {
+            let advice = session.rebalance(seed)?;
+            Ok(Some(Reply::Rebalance {
+                before: advice.before,
+                after: advice.after,
+                moves: advice.steps.into_iter().map(moved).collect(),
+            }))
+        }
+        Request::Protect { id, seconds } => silent(session.protect(&id, seconds)),
+        Request::Start => silent(session.start()),
+        Request::Score { team, points, by } => silent(session.score(team, points, by.as_ref())),
+        Request::Points { id, points } => silent(session.points(&id, points)),
+        Request::Kill { killer, victim } => silent(session.kill(&killer, &victim)),
+        Request::Death(id) => Ok(session.died(&id)?.map(|step| Reply::Move(moved(step)))),
+        Request::Clock(seconds) => silent(session.clock(seconds)),
+        Request::End(verdict) => {
+            let ended = session.end(self::verdict(verdict)).await?;
+            Ok(Some(Reply::End {
+                id: ended.id.to_string(),
+                unrated: ended.unrated.map(str::to_owned),
+            }))
+        }
+    }
+}
+
+fn moved(step: Step) -> Move {
+    let Step { id, from, to } = step;
+    Move { id, from, to }
+}
+
+fn verdict(verdict: Verdict) -> service::Verdict {
+    match verdict {
+        Verdict::Scores => service::Verdict::Scores,
+        Verdict::Won(team) => service::Verdict::Won(team),
+        Verdict::Draw => service::Verdict::Draw,
     }
 }
 
@@ -120,7 +156,6 @@ fn refusal(error: ServiceError) -> Refusal {
             | LobbyError::Record(_) => Code::BadArgument,
         },
         ServiceError::NotAllowed(_) => Code::NotAllowed,
-        ServiceError::NotServed => Code::UnknownCommand,
         ServiceError::BadArgument(_) => Code::BadArgument,
         ServiceError::Overloaded => Code::Overloaded,
         ServiceError::Store(_) | ServiceError::Pattern(_) | ServiceError::Task(_) => {

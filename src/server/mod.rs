@@ -25,6 +25,9 @@ use crate::{
 
 pub use connection::serve;
 
+/// For writing what is left when all sessions have ended.
+const SETTLE: Duration = Duration::from_millis(500);
+
 /// What a connection may cost.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -58,7 +61,7 @@ pub async fn run(
     let tasks = TaskTracker::new();
     let room = Arc::new(Semaphore::new(limits.max_connections));
     let door = Door {
-        service,
+        service: service.clone(),
         limits,
         stop: stop.clone(),
         tasks: tasks.clone(),
@@ -66,6 +69,7 @@ pub async fn run(
     };
     tokio::select! {
         () = door.accept_all(&listener) => {}
+        () = service.tend() => {}
         () = shutdown => {}
     }
     drop(listener);
@@ -73,6 +77,11 @@ pub async fn run(
     tasks.close();
     if time::timeout(limits.drain, tasks.wait()).await.is_err() {
         tracing::warn!(connections = tasks.len(), "not drained in time, dropped");
+    }
+    match time::timeout(SETTLE, service.settle()).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::error!(%error, "abandoned games are not kept"),
+        Err(_) => tracing::error!("abandoned games are not kept: the database takes too long"),
     }
 }
 

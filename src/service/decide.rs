@@ -1,12 +1,16 @@
-//! Choosing teams: off the async threads, on as many cores as there are, and in time.
+//! The decisions of a session. Choosing teams runs off the async threads, on as many cores as there
+//! are, and in time; all others take far less than a millisecond.
 
-use std::time::{Duration, Instant};
+use std::{
+    fmt::Display,
+    time::{Duration, Instant},
+};
 
-use super::{Service, ServiceError};
+use super::{Service, ServiceError, Session, draw_seed};
 use crate::{
-    domain::Ident,
-    lobby::Limits,
-    partition::{self, Problem, ProblemError},
+    domain::{Ident, Kind, PlayerKey, Ruleset},
+    lobby::{BotPlan, Fate, Help, Limits, Move},
+    partition::{self, Problem, ProblemError, Solution},
 };
 
 /// What an admin decides about choosing teams.
@@ -39,10 +43,178 @@ pub struct Balanced {
     pub bots: Vec<u32>,
 }
 
+/// Moves that mend a game.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rebalanced {
+    /// The ratio as the game stands.
+    pub before: f64,
+    /// The ratio after these moves.
+    pub after: f64,
+    /// Who goes where; those who are on no team yet first.
+    pub steps: Vec<Step>,
+}
+
+/// Somebody goes from one team to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Who.
+    pub id: Ident,
+    /// Their team; `None` for somebody who is on none yet.
+    pub from: Option<u8>,
+    /// Where to.
+    pub to: u8,
+}
+
 /// Why a decision was taken, a line each: names as they were sent, but nothing that ends a line.
-pub(super) fn reasons(explanation: &partition::Explanation) -> Vec<String> {
+fn reasons(explanation: &impl Display) -> Vec<String> {
     let clean = |line: &str| line.replace(|c: char| c.is_control(), "?");
     explanation.to_string().lines().map(clean).collect()
+}
+
+impl Session {
+    /// How many players the game should have, and how many of them bots.
+    ///
+    /// # Errors
+    /// There is no game.
+    pub fn bots(&mut self) -> Result<BotPlan, ServiceError> {
+        let plan = self.lobby().bots()?;
+        let fill = self.lobby().fill()?;
+        self.table.reasons = reasons(&fill);
+        Ok(plan)
+    }
+
+    /// Chooses teams for all humans and puts them there. The seed is drawn unless given.
+    ///
+    /// # Errors
+    /// No game, a game without teams, or no core or time free for it.
+    pub async fn balance(
+        &mut self,
+        top: Option<usize>,
+        seed: Option<u64>,
+    ) -> Result<Balanced, ServiceError> {
+        let ruleset = self.ruleset()?.clone();
+        let (mean_bot, _) = self.mean_bot()?;
+        let seed = seed.unwrap_or_else(draw_seed);
+        let view = self.service.standings().view(&ruleset);
+        let settings = &self.service.settings.balance;
+        let weight_of = |id: &str| view.human(id).unwrap_or(settings.default_weight);
+        let spec = self
+            .table
+            .lobby
+            .problem(weight_of, mean_bot, settings.limits)?;
+        let problem = Problem::new(spec)?;
+        let solution = self.service.solve(problem, top, seed).await?;
+        self.lobby().assign(&solution.team_of)?;
+        self.watch()?;
+        self.table.reasons = reasons(&solution.explanation);
+        let chance = match view.is_empty() {
+            true => None,
+            false => self.chance(&ruleset, &solution)?,
+        };
+        let bots = self.lobby().bots()?.per_team;
+        let humans = self.table.lobby.game()?.roster.humans();
+        let placed = humans.iter().zip(&solution.team_of);
+        Ok(Balanced {
+            ratio: solution.ratio,
+            chance,
+            seed,
+            humans: placed
+                .map(|(human, &team)| (human.id.clone(), team))
+                .collect(),
+            bots,
+        })
+    }
+
+    /// The chance that team 0 wins with these teams, by the rating system; bots to come are strangers.
+    fn chance(&self, ruleset: &Ruleset, solution: &Solution) -> Result<Option<f64>, ServiceError> {
+        let game = self.table.lobby.game()?;
+        let key = |kind, id: &str| PlayerKey {
+            kind,
+            id: id.to_owned(),
+        };
+        let stranger = |bots: &usize| vec![key(Kind::Bot, ""); *bots];
+        let mut teams: Vec<Vec<PlayerKey>> = solution.bots.iter().map(stranger).collect();
+        for (human, &team) in game.roster.humans().iter().zip(&solution.team_of) {
+            teams[usize::from(team)].push(key(Kind::Human, human.id.text()));
+        }
+        let map = game.map.as_deref().unwrap_or("");
+        Ok(self.service.standings().chance(ruleset, map, &teams))
+    }
+
+    /// The side for a late arrival, who is now on it, and the ratio that results.
+    ///
+    /// # Errors
+    /// No game, a game without teams, nobody of that id.
+    pub fn place(&mut self, id: &Ident) -> Result<(u8, f64), ServiceError> {
+        let seen = self.seen()?;
+        let decided = self.lobby().place(id, &seen, draw_seed())?;
+        let (team, ratio) = (decided.answer.team, decided.answer.ratio);
+        self.decided(&decided);
+        Ok((team, ratio))
+    }
+
+    /// The team that needs help now, and by what factor; `None` when that is due to nobody.
+    ///
+    /// # Errors
+    /// No game, or a game without teams.
+    pub fn advantage(&mut self) -> Result<Option<Help>, ServiceError> {
+        let seen = self.seen()?;
+        let decided = self.lobby().advantage(&seen)?;
+        let help = decided.answer.help;
+        self.decided(&decided);
+        Ok(help)
+    }
+
+    /// The fewest moves that mend the game. Advice: the roster changes only with MOVE.
+    ///
+    /// # Errors
+    /// No game, or a game without teams.
+    pub fn rebalance(&mut self, seed: Option<u64>) -> Result<Rebalanced, ServiceError> {
+        let seen = self.seen()?;
+        let seed = seed.unwrap_or_else(draw_seed);
+        let decided = self.lobby().rebalance(&seen, seed)?;
+        let steps = decided.answer.steps();
+        let steps = steps.filter_map(|step| self.step(step)).collect();
+        let (before, after) = (decided.answer.before, decided.answer.after);
+        self.decided(&decided);
+        Ok(Rebalanced {
+            before,
+            after,
+            steps,
+        })
+    }
+
+    /// Somebody died; a human whom the rules move is on the other team now.
+    ///
+    /// # Errors
+    /// No game, or nobody of that id has played.
+    pub fn died(&mut self, id: &Ident) -> Result<Option<Step>, ServiceError> {
+        let seen = self.seen()?;
+        let Some(decided) = self.lobby().died(id, &seen)? else {
+            return Ok(None);
+        };
+        let step = match &decided.answer.fate {
+            Fate::Moves(step) => self.step(step),
+            Fate::Stays(_) => None,
+        };
+        self.decided(&decided);
+        Ok(step)
+    }
+
+    /// A move, with the name in the bytes it came in.
+    fn step(&self, step: &Move) -> Option<Step> {
+        let roster = &self.table.lobby.game().ok()?.roster;
+        Some(Step {
+            id: roster.by_text(&step.id)?.id.clone(),
+            from: step.from,
+            to: step.to,
+        })
+    }
+
+    /// A decision was taken: it is explained.
+    fn decided(&mut self, decision: &impl Display) {
+        self.table.reasons = reasons(decision);
+    }
 }
 
 impl Service {

@@ -129,7 +129,7 @@ impl Service {
 
     /// Learns what is new. What another configuration has derived on disk is left as it is: two that
     /// share a database would undo each other's work for ever.
-    async fn follow(&self) -> Result<(), ServiceError> {
+    pub(super) async fn follow(&self) -> Result<(), ServiceError> {
         let key = self.key(&self.store.said().await?);
         let derived = self.store.derived_from().await?;
         if derived.is_some_and(|derived| derived.settings != key) {

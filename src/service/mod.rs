@@ -5,11 +5,17 @@
 //! about weights are answered from memory; only what must be kept touches the disk.
 //! Entry points: [`Service::open`], [`Session::new`].
 
+mod clock;
 mod decide;
 mod derive;
+mod journal;
 mod learned;
+mod play;
 mod players;
+mod results;
+mod seen;
 mod session;
+mod table;
 mod tail;
 mod weights;
 
@@ -27,15 +33,19 @@ use crate::{
     store::{Store, StoreError},
 };
 
-pub use crate::lobby::{LobbyError, Update};
+pub use crate::lobby::{LobbyError, Update, Verdict};
 pub use crate::store::{NameSeen, Recorded, Said, WeightRow};
-pub use decide::{BalanceSettings, Balanced};
+pub use clock::{Clock, HandClock, MachineClock};
+pub use decide::{BalanceSettings, Balanced, Rebalanced, Step};
 pub use derive::Rebuilt;
+pub use results::Ended;
 pub use session::{Session, draw_seed};
 pub use tail::{Tail, Tailed};
 pub use weights::{Standings, View};
 
+use journal::Journal;
 use learned::Learned;
+use results::Waiting;
 
 /// What an admin decides about the service.
 #[derive(Clone, Debug)]
@@ -52,6 +62,8 @@ pub struct Settings {
     pub balance: BalanceSettings,
     /// Game servers that may connect, with their tokens; none: all may.
     pub clients: BTreeMap<String, Secret>,
+    /// For how long a game waits for its server after its connection ended, in milliseconds.
+    pub resume_grace: u64,
 }
 
 /// Why a use case did not happen; nothing has changed.
@@ -63,9 +75,6 @@ pub enum ServiceError {
     /// This peer may not.
     #[error("{0}")]
     NotAllowed(&'static str),
-    /// The protocol knows it, and no use case does yet.
-    #[error("this command is not served yet")]
-    NotServed,
     /// An argument that makes no problem to solve.
     #[error("{0}")]
     BadArgument(String),
@@ -96,6 +105,10 @@ pub struct Service {
     cores: Arc<Semaphore>,
     /// All that is learned, for whoever adds to it, and by which configuration.
     learned: tokio::sync::Mutex<Option<(String, Learned)>>,
+    clock: Arc<dyn Clock>,
+    /// Games whose connection has ended.
+    waiting: Waiting,
+    journal: Journal,
 }
 
 impl std::fmt::Debug for Service {
@@ -120,8 +133,18 @@ impl Service {
             standings: RwLock::default(),
             cores: Arc::new(Semaphore::new(cores)),
             learned: tokio::sync::Mutex::default(),
+            clock: Arc::new(MachineClock::default()),
+            waiting: Waiting::default(),
+            journal: Journal::default(),
         };
         Ok(service)
+    }
+
+    /// The same, by another clock.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
     }
 
     /// Writes a finished match. Its weights follow with [`Service::refresh`].

@@ -1,46 +1,45 @@
-//! One game server's session: its lobby, and the weights that apply to its game.
+//! One game server's session: who it is, its game and roster, and the weights that apply to it.
 
 use std::sync::Arc;
 
 use rand::{TryRng, rngs::SysRng};
 
-use super::{Balanced, Service, ServiceError, decide};
+use super::{Service, ServiceError, seen::Seen, table::Table};
 use crate::{
-    domain::{Ident, Kind, PlayerKey, Ruleset, Secret},
-    lobby::{BotPlan, Lobby, LobbyError, Update},
-    partition::{Problem, Solution},
+    domain::{Ident, Ruleset, Secret},
+    lobby::{Lobby, LobbyError, Update},
 };
 
-/// A session dies with its connection, and everything in it.
+/// A session dies with its connection; its game may wait for the next one.
 #[derive(Debug)]
 pub struct Session {
-    service: Arc<Service>,
-    lobby: Lobby,
-    server: Option<String>,
-    /// Made by the first question about a weight, forgotten by GAME and MUTATOR.
-    ruleset: Option<Ruleset>,
-    /// Why the last decision was taken; forgotten by GAME.
-    reasons: Vec<String>,
+    pub(super) service: Arc<Service>,
+    pub(super) table: Table,
+    pub(super) server: Option<String>,
 }
 
 impl Session {
     /// Nobody has said anything yet.
     pub fn new(service: Arc<Service>) -> Self {
-        let lobby = Lobby::new(service.settings.lobby.clone());
         Self {
+            table: Table::new(&service),
             service,
-            lobby,
             server: None,
-            ruleset: None,
-            reasons: Vec::new(),
         }
     }
 
-    /// Names the game server.
+    /// Names the game server. To `resume` goes on at once with the game that its last connection
+    /// left, and tells whether there was one; otherwise the first line that needs a game does, unless
+    /// that is GAME.
     ///
     /// # Errors
     /// Clients are configured, and this isn't one of them or the token is wrong.
-    pub fn hello(&mut self, server: &Ident, token: Option<&Secret>) -> Result<(), ServiceError> {
+    pub fn hello(
+        &mut self,
+        server: &Ident,
+        token: Option<&Secret>,
+        resume: bool,
+    ) -> Result<Option<bool>, ServiceError> {
         let clients = &self.service.settings.clients;
         if !clients.is_empty() {
             let expected = clients.get(server.text());
@@ -49,7 +48,7 @@ impl Session {
             }
         }
         self.server = Some(server.text().to_owned());
-        Ok(())
+        Ok(resume.then(|| self.table.lobby.game().is_ok() || self.take_up()))
     }
 
     /// Whether HELLO has to come first, and has not.
@@ -57,12 +56,11 @@ impl Session {
         self.server.is_none() && !self.service.settings.clients.is_empty()
     }
 
-    /// A new game begins.
+    /// A new game begins; one that was running is kept as abandoned.
     pub fn game(&mut self, game_type: &Ident) {
+        self.give_way();
         let has_teams = self.service.rulebook.is_team_game(game_type.text());
-        self.lobby.begin(game_type.text(), has_teams);
-        self.ruleset = None;
-        self.reasons.clear();
+        self.table.begin(game_type.text(), has_teams);
     }
 
     /// A mutator is active.
@@ -70,8 +68,8 @@ impl Session {
     /// # Errors
     /// Too many of them.
     pub fn mutator(&mut self, name: &Ident) -> Result<(), ServiceError> {
-        self.ruleset = None;
-        Ok(self.lobby.add_mutator(name.text())?)
+        self.table.forget_ruleset();
+        Ok(self.table.lobby.add_mutator(name.text())?)
     }
 
     /// A human's weight in this game; `None` when nothing is known.
@@ -113,7 +111,7 @@ impl Session {
     /// # Errors
     /// There is no game.
     pub fn map(&mut self, name: &Ident, range: Option<(u32, u32)>) -> Result<(), ServiceError> {
-        Ok(self.lobby.set_map(name.text(), range)?)
+        Ok(self.lobby().set_map(name.text(), range)?)
     }
 
     /// Sets the number of teams.
@@ -121,12 +119,12 @@ impl Session {
     /// # Errors
     /// A number that cannot be, or a player on a team that would be gone.
     pub fn teams(&mut self, teams: u8) -> Result<(), ServiceError> {
-        Ok(self.lobby.set_teams(teams)?)
+        Ok(self.table.lobby.set_teams(teams)?)
     }
 
     /// This session's wish for the number of players.
     pub fn min_players(&mut self, players: u32) {
-        self.lobby.set_min_players(players);
+        self.lobby().set_min_players(players);
     }
 
     /// A human takes part, or what is known of them changes.
@@ -134,7 +132,8 @@ impl Session {
     /// # Errors
     /// No game, no such team, no room.
     pub fn join(&mut self, id: &Ident, update: Update) -> Result<(), ServiceError> {
-        Ok(self.lobby.join(id, update)?)
+        self.lobby().join(id, update)?;
+        self.watch()
     }
 
     /// A human is gone.
@@ -142,7 +141,8 @@ impl Session {
     /// # Errors
     /// No game, or nobody of that id.
     pub fn leave(&mut self, id: &Ident) -> Result<(), ServiceError> {
-        Ok(self.lobby.leave(id)?)
+        self.lobby().leave(id)?;
+        self.watch()
     }
 
     /// A human is on this team now.
@@ -150,7 +150,8 @@ impl Session {
     /// # Errors
     /// No game, nobody of that id, no such team.
     pub fn move_to(&mut self, id: &Ident, team: u8) -> Result<(), ServiceError> {
-        Ok(self.lobby.move_to(id, team)?)
+        self.lobby().move_to(id, team)?;
+        self.watch()
     }
 
     /// A bot is on this team now.
@@ -158,7 +159,8 @@ impl Session {
     /// # Errors
     /// No game, no such team, no room.
     pub fn bot_join(&mut self, name: &Ident, team: u8) -> Result<(), ServiceError> {
-        Ok(self.lobby.bot_join(name, team)?)
+        self.lobby().bot_join(name, team)?;
+        self.watch()
     }
 
     /// A bot is gone.
@@ -166,88 +168,58 @@ impl Session {
     /// # Errors
     /// No game, or no bot of that name.
     pub fn bot_leave(&mut self, name: &Ident) -> Result<(), ServiceError> {
-        Ok(self.lobby.bot_leave(name)?)
-    }
-
-    /// How many players the game should have, and how many of them bots.
-    ///
-    /// # Errors
-    /// There is no game.
-    pub fn bots(&self) -> Result<BotPlan, ServiceError> {
-        Ok(self.lobby.bots()?)
-    }
-
-    /// Chooses teams for all humans and puts them there. The seed is drawn unless given.
-    ///
-    /// # Errors
-    /// No game, a game without teams, or no core or time free for it.
-    pub async fn balance(
-        &mut self,
-        top: Option<usize>,
-        seed: Option<u64>,
-    ) -> Result<Balanced, ServiceError> {
-        let ruleset = self.ruleset()?.clone();
-        let (mean_bot, _) = self.mean_bot()?;
-        let seed = seed.unwrap_or_else(draw_seed);
-        let view = self.service.standings().view(&ruleset);
-        let settings = &self.service.settings.balance;
-        let weight_of = |id: &str| view.human(id).unwrap_or(settings.default_weight);
-        let spec = self.lobby.problem(weight_of, mean_bot, settings.limits)?;
-        let problem = Problem::new(spec)?;
-        let solution = self.service.solve(problem, top, seed).await?;
-        self.lobby.assign(&solution.team_of)?;
-        self.reasons = decide::reasons(&solution.explanation);
-        let chance = match view.is_empty() {
-            true => None,
-            false => self.chance(&ruleset, &solution)?,
-        };
-        let humans = self.lobby.game()?.roster.humans();
-        let placed = humans.iter().zip(&solution.team_of);
-        Ok(Balanced {
-            ratio: solution.ratio,
-            chance,
-            seed,
-            humans: placed
-                .map(|(human, &team)| (human.id.clone(), team))
-                .collect(),
-            bots: solution.bots.iter().map(|&count| count as u32).collect(),
-        })
-    }
-
-    /// The chance that team 0 wins with these teams, by the rating system; bots to come are strangers.
-    fn chance(&self, ruleset: &Ruleset, solution: &Solution) -> Result<Option<f64>, ServiceError> {
-        let game = self.lobby.game()?;
-        let key = |kind, id: &str| PlayerKey {
-            kind,
-            id: id.to_owned(),
-        };
-        let stranger = |bots: &usize| vec![key(Kind::Bot, ""); *bots];
-        let mut teams: Vec<Vec<PlayerKey>> = solution.bots.iter().map(stranger).collect();
-        for (human, &team) in game.roster.humans().iter().zip(&solution.team_of) {
-            teams[usize::from(team)].push(key(Kind::Human, human.id.text()));
-        }
-        let map = game.map.as_deref().unwrap_or("");
-        Ok(self.service.standings().chance(ruleset, map, &teams))
+        self.lobby().bot_leave(name)?;
+        self.watch()
     }
 
     /// Why the last decision was taken, a line each.
     ///
     /// # Errors
     /// There is no game, or nothing has been decided in it.
-    pub fn explain(&self) -> Result<&[String], ServiceError> {
-        self.lobby.game()?;
-        if self.reasons.is_empty() {
+    pub fn explain(&mut self) -> Result<&[String], ServiceError> {
+        self.lobby().game()?;
+        if self.table.reasons.is_empty() {
             return Err(ServiceError::NotAllowed("nothing has been decided yet"));
         }
-        Ok(&self.reasons)
+        Ok(&self.table.reasons)
     }
 
-    fn ruleset(&mut self) -> Result<&Ruleset, LobbyError> {
-        let game = self.lobby.game()?;
-        let rulebook = &self.service.rulebook;
-        Ok(self
-            .ruleset
-            .get_or_insert_with(|| rulebook.ruleset(&game.game_type, &game.mutators)))
+    /// The lobby, now. A game that the server's last connection left is gone on with, where there is
+    /// no other.
+    pub(super) fn lobby(&mut self) -> &mut Lobby {
+        if self.table.lobby.game().is_err() {
+            self.take_up();
+        }
+        let now = self.service.clock.millis();
+        self.table.lobby.at(now)
+    }
+
+    pub(super) fn ruleset(&mut self) -> Result<&Ruleset, LobbyError> {
+        self.lobby();
+        self.table.ruleset(&self.service)
+    }
+
+    /// Everybody's weights in this game.
+    pub(super) fn seen(&mut self) -> Result<Seen, LobbyError> {
+        let ruleset = self.ruleset()?.clone();
+        let standings = self.service.standings();
+        let game = self.table.lobby.game()?;
+        let balance = &self.service.settings.balance;
+        Ok(Seen {
+            view: standings.view(&ruleset),
+            standings,
+            ruleset,
+            map: game.map.clone().unwrap_or_default(),
+            teams: self.table.lobby.teams(),
+            defaults: (balance.default_weight, balance.default_bot_weight),
+        })
+    }
+
+    /// Somebody came, went or changed sides: the rules of auto-balance look at it.
+    pub(super) fn watch(&mut self) -> Result<(), ServiceError> {
+        let seen = self.seen()?;
+        self.lobby().watch(&seen);
+        Ok(())
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is known, for everybody who asks: the weights that apply to a game, and chances.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -56,11 +56,21 @@ impl Standings {
     /// The chance that the first of two teams wins, by the rating system itself; `None` with another
     /// number of teams, or where nothing has been learned at all.
     pub fn chance(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<PlayerKey>]) -> Option<f64> {
-        let fold = self.knowledge.as_ref()?.fold(ruleset)?;
-        let chances = fold.chances(ruleset, map, teams);
+        let chances = self.chances(ruleset, map, teams)?;
         (teams.len() == 2)
             .then(|| chances.first().copied())
             .flatten()
+    }
+
+    /// Each team's chance to win, summing to 1, likewise.
+    pub fn chances(
+        &self,
+        ruleset: &Ruleset,
+        map: &str,
+        teams: &[Vec<PlayerKey>],
+    ) -> Option<Vec<f64>> {
+        let fold = self.knowledge.as_ref()?.fold(ruleset)?;
+        Some(fold.chances(ruleset, map, teams))
     }
 }
 
@@ -71,6 +81,8 @@ pub struct View {
     humans: HashMap<String, f64>,
     bots: HashMap<String, f64>,
     mean_bot: Option<(f64, usize)>,
+    /// The bots whose mean that is.
+    in_mean: HashSet<String>,
 }
 
 impl View {
@@ -83,12 +95,13 @@ impl View {
             let weights = fold
                 .into_iter()
                 .flat_map(|f| f.weights_on(ruleset, Level::Ruleset));
-            let mut bots = Vec::new();
+            let (mut bots, mut names) = (Vec::new(), HashSet::new());
             for weight in weights {
                 let table = match weight.key.kind {
                     Kind::Human => &mut view.humans,
                     Kind::Bot => {
                         bots.push(weight.weight);
+                        names.insert(weight.key.id.clone());
                         &mut view.bots
                     }
                 };
@@ -97,6 +110,7 @@ impl View {
             if !bots.is_empty() {
                 let sum: f64 = bots.iter().sum();
                 view.mean_bot = Some((sum / bots.len() as f64, bots.len()));
+                view.in_mean = names;
             }
         }
         for (key, &weight) in &knowledge.pinned {
@@ -127,5 +141,10 @@ impl View {
     /// The mean weight and the number of the known bots, of the closest ruleset that any is known from.
     pub fn mean_bot(&self) -> Option<(f64, usize)> {
         self.mean_bot
+    }
+
+    /// Whether that bot is among those whose mean [`mean_bot`](Self::mean_bot) tells.
+    pub fn is_in_mean(&self, name: &str) -> bool {
+        self.in_mean.contains(name)
     }
 }

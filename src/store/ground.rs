@@ -69,6 +69,41 @@ impl Store {
         Ok(Recorded::New(id))
     }
 
+    /// When a match began, and its game type as the game named it.
+    ///
+    /// # Errors
+    /// The database's.
+    pub async fn start_of(&self, id: i64) -> Result<Option<(Timestamp, String)>, StoreError> {
+        let query = sqlx::query_as("SELECT started_at, game_type FROM matches WHERE id = ?");
+        let row: Option<(i64, String)> = query.bind(id).fetch_optional(&self.readers).await?;
+        Ok(row.map(|(start, game_type)| (Timestamp(start), game_type)))
+    }
+
+    /// The last match of a server, if it ended `since` then.
+    ///
+    /// # Errors
+    /// The database's, or rows that make no record.
+    pub async fn last_of(
+        &self,
+        server: &str,
+        since: Timestamp,
+    ) -> Result<Option<Stored>, StoreError> {
+        let mut tx = self.readers.begin().await?;
+        let head_row = sqlx::query(
+            "SELECT * FROM matches WHERE ended_at >= ? AND server = ?
+             ORDER BY ended_at DESC, id DESC LIMIT 1",
+        )
+        .bind(since.0)
+        .bind(server)
+        .fetch_optional(&mut *tx)
+        .await?;
+        let Some(row) = head_row else { return Ok(None) };
+        let mut stored = head(&row)?;
+        let mut parts = Parts::fetch(&mut tx, &[stored.id]).await?;
+        parts.fill(stored.id, &mut stored.record);
+        Ok(Some(stored))
+    }
+
     /// Up to `limit` matches behind `cursor` in (end, fingerprint) order, and the
     /// cursor to go on with. No matches: that was all.
     ///
