@@ -104,7 +104,8 @@ impl Orders {
         let vacancies = vacancies.flat_map(|(team, &count)| (0..count.min(128)).map(move |_| team));
         let mut vacancies: Vec<u8> = vacancies.collect();
         // The last to come go first.
-        while let (Some(bot), Some(&team)) = (surplus.pop(), vacancies.first()) {
+        while let Some(&team) = vacancies.first() {
+            let Some(bot) = surplus.pop() else { break };
             if self.reseat(bot, team) {
                 vacancies.remove(0);
             }

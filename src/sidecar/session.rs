@@ -32,6 +32,8 @@ pub struct Sidecar {
     warms_up: bool,
     /// Whether the last game announced was a warm-up.
     warmed: bool,
+    /// Whether this daemon knows nothing of the course of games: one of an older version.
+    outdated: bool,
     /// Since when the daemon may believe somebody on a team they are not on.
     doubt: Option<u64>,
     spoke: u64,
@@ -49,6 +51,7 @@ impl Sidecar {
             lull: Lull::default(),
             warms_up: false,
             warmed: false,
+            outdated: false,
             doubt: None,
             spoke: 0,
         }
@@ -57,6 +60,7 @@ impl Sidecar {
     /// There is a connection to the daemon, which knows nothing of the game yet.
     pub fn connected(&mut self, now: u64, acts: &mut Vec<Act>) {
         self.connected = true;
+        self.outdated = false;
         self.spoke = now;
         self.answers = Answers::default();
         self.lull = Lull::new(now);
@@ -215,7 +219,7 @@ impl Sidecar {
     }
 
     fn begin(&mut self, info: &[u8], at: u64, now: u64, acts: &mut Vec<Act>) {
-        let game = Game::new(Rules::read(info), at, self.connected);
+        let game = Game::new(Rules::read(info), at, self.connected && !self.outdated);
         if self.connected {
             game.announce(&mut |line| acts.push(Act::Say(line)));
         }
@@ -356,10 +360,20 @@ impl Sidecar {
             }
             Some(Answer::Side { id, team }) => self.side(&id, team, now, acts),
             Some(Answer::End(what)) => acts.push(Act::Tell(format!("the game is over: {what}"))),
-            Some(Answer::Refused(why)) => {
-                acts.push(Act::Tell(format!("the daemon refuses: {}", plain(&why))));
-            }
+            Some(Answer::Refused(why)) => self.refused(&why, acts),
             Some(Answer::Other) | None => {}
+        }
+    }
+
+    fn refused(&mut self, why: &str, acts: &mut Vec<Act>) {
+        if !why.starts_with("unknown-command") {
+            acts.push(Act::Tell(format!("the daemon refuses: {}", plain(why))));
+        } else if !std::mem::replace(&mut self.outdated, true) {
+            let text = "this daemon does not follow games: it has to learn from their logs";
+            acts.push(Act::Tell(text.to_owned()));
+            if let Some(game) = &mut self.game {
+                game.whole = false;
+            }
         }
     }
 

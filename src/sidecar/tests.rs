@@ -66,7 +66,9 @@ const HELLO: [&str; 2] = ["HELLO test", "MINPLAYERS 0"];
 
 /// A warm-up of two bots a side, the first on client number `first`.
 fn warm_up() -> String {
-    let mut log = "0:00 InitGame: \\g_gametype\\4\\gamename\\baseoa\\mapname\\ps37ctf\n0:00 Warmup:\n".to_owned();
+    let mut log =
+        "0:00 InitGame: \\g_gametype\\4\\gamename\\baseoa\\mapname\\ps37ctf\n0:00 Warmup:\n"
+            .to_owned();
     for (number, (name, team)) in [("A", 1), ("B", 1), ("C", 2), ("D", 2)].iter().enumerate() {
         log += &arrival(number, name, *team, Some(number + 1));
     }
@@ -85,7 +87,8 @@ fn arrival(number: usize, name: &str, team: u8, skill: Option<usize>) -> String 
     )
 }
 
-const CHOSEN: &str = "BALANCE 6 0.99 - 7\nTEAM 1 A\nTEAM 0 B\nTEAM 0 C\nTEAM 1 D\nBOTS 0 0\nBOTS 1 0";
+const CHOSEN: &str =
+    "BALANCE 6 0.99 - 7\nTEAM 1 A\nTEAM 0 B\nTEAM 0 C\nTEAM 1 D\nBOTS 0 0\nBOTS 1 0";
 
 #[test]
 fn a_warm_up_is_balanced_once_it_is_quiet() {
@@ -121,7 +124,12 @@ fn a_warm_up_is_balanced_once_it_is_quiet() {
     assert!(play.done().is_empty(), "they are on their way");
     play.log("0:02 ClientDisconnect: 0\n0:02 ClientDisconnect: 2\n");
     play.log(&(arrival(0, "A", 2, Some(1)) + &arrival(2, "C", 1, Some(3))));
-    let told = ["LEAVE A", "LEAVE C", "JOIN A name=A team=1", "JOIN C name=C team=0"];
+    let told = [
+        "LEAVE A",
+        "LEAVE C",
+        "JOIN A name=A team=1",
+        "JOIN C name=C team=0",
+    ];
     assert_eq!(play.done(), told);
     play.wait(1_000);
     assert_eq!(play.done(), ["* the teams are as chosen, ratio 0.990"]);
@@ -135,7 +143,11 @@ fn moves_that_do_not_happen_are_ordered_again_and_then_given_up() {
     play.log(&warm_up());
     play.wait(1_000);
     play.reply(CHOSEN);
-    let ordered = |done: Vec<String>| done.iter().filter(|line| line.contains("clientkick")).count();
+    let ordered = |done: Vec<String>| {
+        done.iter()
+            .filter(|line| line.contains("clientkick"))
+            .count()
+    };
     assert_eq!(ordered(play.done()), 2);
     play.wait(2_999);
     assert_eq!(ordered(play.done()), 0);
@@ -161,10 +173,16 @@ fn who_comes_into_a_balanced_warm_up_is_fitted_in_with_few_moves() {
     play.wait(1_000);
     assert_eq!(play.done(), ["REBALANCE", "BOTS"]);
     play.reply(&format!("REBALANCE 1 0.7 0.9\nMOVE {id} 0 1\nBOTS 0 0 0"));
-    let moves = ["# say Evenkeel: 1 player to even teams, ratio 0.90", "# forceteam 9 blue"];
+    let moves = [
+        "# say Evenkeel: 1 player to even teams, ratio 0.90",
+        "# forceteam 9 blue",
+    ];
     assert_eq!(play.done(), moves);
     play.log("0:09 ClientUserinfoChanged: 9 n\\x\\t\\2\\id\\0000000000000000000000000000000A\n");
-    assert_eq!(play.done(), [format!("JOIN {id} name=x"), format!("MOVE {id} 1")]);
+    assert_eq!(
+        play.done(),
+        [format!("JOIN {id} name=x"), format!("MOVE {id} 1")]
+    );
 }
 
 #[test]
@@ -176,7 +194,10 @@ fn an_answer_that_comes_too_late_moves_nobody() {
     play.log("0:03 InitGame: \\g_gametype\\4\\gamename\\baseoa\n0:05 Item: 0 x\n");
     play.done();
     play.reply(CHOSEN);
-    assert_eq!(play.done(), ["* play has begun before teams were chosen; nobody is moved"]);
+    assert_eq!(
+        play.done(),
+        ["* play has begun before teams were chosen; nobody is moved"]
+    );
 }
 
 #[test]
@@ -186,13 +207,29 @@ fn without_a_warm_up_teams_are_chosen_after_the_game() {
     play.wait(10_000);
     play.log("0:01 Item: 0 x\n0:09 CTF: 0 2 1: A captured\n0:10 Exit: done\n0:10 red:1  blue:0\n");
     for number in 0..4 {
-        play.log(&format!("0:10 score: {number}  ping: 0  client: {number} x\n"));
+        play.log(&format!(
+            "0:10 score: {number}  ping: 0  client: {number} x\n"
+        ));
     }
     let done = play.done();
-    assert_eq!(done[8..], ["START", "SCORE 0 1 A", "POINTS A 0", "POINTS B 1", "POINTS C 2", "POINTS D 3", "END"]);
+    assert_eq!(
+        done[8..],
+        [
+            "START",
+            "SCORE 0 1 A",
+            "POINTS A 0",
+            "POINTS B 1",
+            "POINTS C 2",
+            "POINTS D 3",
+            "END"
+        ]
+    );
     play.reply("END 00ff recorded");
     play.wait(1_000);
-    assert_eq!(play.done(), ["* the game is over: 00ff recorded", "BALANCE"]);
+    assert_eq!(
+        play.done(),
+        ["* the game is over: 00ff recorded", "BALANCE"]
+    );
     play.reply(CHOSEN);
     assert_eq!(play.done().len(), 6);
 }
@@ -200,7 +237,11 @@ fn without_a_warm_up_teams_are_chosen_after_the_game() {
 #[test]
 fn the_score_is_set_right_by_what_the_log_tells_later() {
     let mut play = Play::new(settings());
-    play.log(&warm_up().replace("0:00 Warmup:\n", "").replace("gametype\\4", "gametype\\3"));
+    play.log(
+        &warm_up()
+            .replace("0:00 Warmup:\n", "")
+            .replace("gametype\\4", "gametype\\3"),
+    );
     play.done();
     play.log(
         "0:05 Kill: 0 2 1: A killed C by MOD_X\n0:06 Kill: 0 1 1: A killed B by MOD_X\n\
@@ -230,10 +271,19 @@ fn a_connection_lost_in_play_costs_this_game_only() {
     play.log("0:03 CTF: 0 2 1: A captured\n0:04 ClientDisconnect: 3\n");
     assert!(play.done().is_empty(), "nobody hears it");
     play.sidecar.connected(play.now, &mut play.acts);
-    let again = ["GAME baseoa.ctf", "MAP ps37ctf", "JOIN A name=A team=0", "JOIN B name=B team=0", "JOIN C name=C team=1"];
+    let again = [
+        "GAME baseoa.ctf",
+        "MAP ps37ctf",
+        "JOIN A name=A team=0",
+        "JOIN B name=B team=0",
+        "JOIN C name=C team=1",
+    ];
     assert_eq!(play.done(), [&HELLO[..], &again].concat());
     play.log("0:05 CTF: 0 2 1: A captured\n0:06 Exit: x\n0:06 red:2  blue:0\n0:09 x\n");
-    assert_eq!(play.done(), ["* a game ended that the daemon has not heard all of: ingest its log"]);
+    assert_eq!(
+        play.done(),
+        ["* a game ended that the daemon has not heard all of: ingest its log"]
+    );
     play.log("0:10 ShutdownGame:\n");
     play.log(&warm_up());
     play.log("0:02 Item: 0 x\n");
@@ -243,7 +293,10 @@ fn a_connection_lost_in_play_costs_this_game_only() {
 #[test]
 fn in_play_people_move_only_with_auto_balance() {
     for auto_balance in [false, true] {
-        let mut play = Play::new(Settings { auto_balance, ..settings() });
+        let mut play = Play::new(Settings {
+            auto_balance,
+            ..settings()
+        });
         play.log(&warm_up().replace("0:00 Warmup:\n", ""));
         play.log("0:02 Item: 0 x\n");
         play.done();
@@ -255,23 +308,40 @@ fn in_play_people_move_only_with_auto_balance() {
             assert!(play.done().is_empty());
             continue;
         }
-        assert_eq!(play.done(), ["JOIN AB name=late", "PLACE AB", "KILL A C", "DEATH C"]);
+        assert_eq!(
+            play.done(),
+            ["JOIN AB name=late", "PLACE AB", "KILL A C", "DEATH C"]
+        );
         play.reply("PLACE AB 1 0.9\nMOVE C 1 0");
         let moved = "# say Evenkeel: one player changes teams";
         assert_eq!(
             play.done(),
-            [moved, "# forceteam 5 blue", moved, "# clientkick 2", "# wait 5", "# addbot C 3 red"]
+            [
+                moved,
+                "# forceteam 5 blue",
+                moved,
+                "# clientkick 2",
+                "# wait 5",
+                "# addbot C 3 red"
+            ]
         );
         play.wait(4_999);
         assert!(play.done().is_empty());
         play.wait(1);
-        assert_eq!(play.done(), ["MOVE C 1", "MOVE AB 0"], "neither move has happened");
+        assert_eq!(
+            play.done(),
+            ["MOVE C 1", "MOVE AB 0"],
+            "neither move has happened"
+        );
     }
 }
 
 #[test]
 fn bots_that_stay_bots_are_counted() {
-    let mut play = Play::new(Settings { bots_as_players: false, ..settings() });
+    let mut play = Play::new(Settings {
+        bots_as_players: false,
+        ..settings()
+    });
     play.log(&warm_up());
     play.log(&(arrival(6, "ann", 1, None) + &arrival(7, "bob", 1, None)));
     let done = play.done();
@@ -282,7 +352,14 @@ fn bots_that_stay_bots_are_counted() {
         "BALANCE 4 1.0 - 7\nTEAM 0 00000000000000000000000000000007\nTEAM 1 00000000000000000000000000000008\n\
          BOTS 0 2\nBOTS 1 2",
     );
-    assert_eq!(play.done(), ["BALANCE", "# say Evenkeel: 1 player to even teams, ratio 1.00", "# forceteam 7 blue"]);
+    assert_eq!(
+        play.done(),
+        [
+            "BALANCE",
+            "# say Evenkeel: 1 player to even teams, ratio 1.00",
+            "# forceteam 7 blue"
+        ]
+    );
 }
 
 #[test]
@@ -299,7 +376,14 @@ fn two_of_one_name_are_told_apart() {
 
 #[test]
 fn hostile_names_never_reach_the_console() {
-    for name in ["x\"; quit; \"", "$rconpassword", "a;b", "//", "x y", "\u{1b}[2J"] {
+    for name in [
+        "x\"; quit; \"",
+        "$rconpassword",
+        "a;b",
+        "//",
+        "x y",
+        "\u{1b}[2J",
+    ] {
         let mut play = Play::new(settings());
         play.log(&warm_up());
         play.log(&(arrival(4, name, 1, Some(2)) + &arrival(5, name, 1, None)));
@@ -309,7 +393,11 @@ fn hostile_names_never_reach_the_console() {
             "BALANCE 6 0.99 - 7\nTEAM 0 A\nTEAM 0 B\nTEAM 1 C\nTEAM 1 D\nTEAM 1 {id}\n\
              TEAM 1 00000000000000000000000000000006"
         ));
-        let console: Vec<_> = play.done().into_iter().filter(|line| line.starts_with('#')).collect();
+        let console: Vec<_> = play
+            .done()
+            .into_iter()
+            .filter(|line| line.starts_with('#'))
+            .collect();
         let count = "# say Evenkeel: 1 player to even teams, ratio 0.99";
         assert_eq!(console, [count, "# forceteam 5 blue"], "{name:?}");
     }
@@ -336,4 +424,18 @@ fn any_bytes_are_borne() {
             prop_assert!(!line.contains('\n') && line.len() < 1_024);
         }
     });
+}
+
+#[test]
+fn a_daemon_that_does_not_follow_games_is_not_pestered() {
+    let mut play = Play::new(settings());
+    play.log(&warm_up().replace("0:00 Warmup:\n", ""));
+    play.log("0:02 Kill: 0 2 1: A killed C by MOD_X\n");
+    play.reply("ERROR unknown-command START\nERROR unknown-command KILL");
+    let told = "* this daemon does not follow games: it has to learn from their logs";
+    assert_eq!(play.done().last().map(String::as_str), Some(told));
+    play.log("0:03 Kill: 0 2 1: A killed C by MOD_X\n0:04 Exit: x\n0:07 ShutdownGame:\n");
+    assert_eq!(play.done().len(), 1);
+    play.log(&(warm_up().replace("0:00 Warmup:\n", "") + "0:02 Item: 0 x\n"));
+    assert!(!play.done().contains(&"START".to_owned()));
 }
