@@ -7,6 +7,7 @@ mod ingest;
 mod player;
 mod progress;
 mod rebuild;
+mod replay;
 mod serve;
 mod sidecar;
 mod table;
@@ -46,6 +47,7 @@ enum Command {
     Rebuild(rebuild::RebuildArgs),
     Evaluate(evaluate::EvaluateArgs),
     Player(player::PlayerArgs),
+    ReplayDecision(replay::ReplayArgs),
     Config(config::ConfigArgs),
     Sidecar(sidecar::SidecarArgs),
 }
@@ -153,6 +155,7 @@ fn dispatch(command: Command) -> Result<ExitCode, CliError> {
         Command::Evaluate(args) => block_on(evaluate::run(args)).map(done),
         Command::Player(args) => block_on(player::run(args)).map(done),
         Command::Sidecar(args) => block_on(sidecar::run(args)).map(done),
+        Command::ReplayDecision(args) => block_on(replay::run(args)),
     }
 }
 

@@ -82,6 +82,11 @@ impl Config {
                 self.store.busy_ms <= 600_000,
                 "must be 0 to 600000",
             ),
+            (
+                "store.keep_decisions",
+                self.store.keep_decisions <= 10_000_000,
+                "must be 0 to 10000000",
+            ),
         ]
     }
 

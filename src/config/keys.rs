@@ -49,6 +49,7 @@ pub struct Server {
 pub struct Store {
     pub database: PathBuf,
     pub busy_ms: u64,
+    pub keep_decisions: u32,
 }
 
 /// `[log]`

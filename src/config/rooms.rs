@@ -77,6 +77,7 @@ impl Config {
             balance: self.balance(),
             clients: self.server.clients.clone(),
             resume_grace: self.server.resume_grace_seconds * 1_000,
+            keep_decisions: self.store.keep_decisions,
         }
     }
 

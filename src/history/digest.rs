@@ -63,6 +63,8 @@ pub(super) struct Digest {
     lengths: Vec<Lengths>,
 }
 
+const MILLIS_A_DAY: f64 = 86_400_000.0;
+
 /// The role that the Natural Selection 2 page rates apart.
 const COMMANDER: &str = "commander";
 
@@ -183,6 +185,7 @@ impl Digest {
         game.ruleset = number;
         game.map = self.maps.of(&record.map);
         game.sides = self.settings.sides && record.has_teams();
+        game.day = record.end.0 as f64 / MILLIS_A_DAY;
         Digested { game, played }
     }
 }

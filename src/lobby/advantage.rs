@@ -28,6 +28,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::Question;
+use crate::domain::MAX_TEAMS;
 
 /// What an admin decides about helping the weaker team.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -118,6 +119,10 @@ pub struct Assistance {
 
 impl Question for Advantage {
     type Answer = Assistance;
+
+    fn is_sound(&self) -> bool {
+        (2..=MAX_TEAMS).contains(&self.teams.len())
+    }
 
     fn answer(&self, _seed: u64) -> Assistance {
         let prior = self.shares(|team| team.weight.max(0.0) * team.odds.max(0.0));

@@ -90,6 +90,11 @@ pub enum Stay {
 impl Question for AutoBalance {
     type Answer = Ruling;
 
+    fn is_sound(&self) -> bool {
+        let snapshot = &self.situation.snapshot;
+        snapshot.is_sound() && self.who < snapshot.humans.len()
+    }
+
     fn answer(&self, _seed: u64) -> Ruling {
         let powers = self.situation.powers();
         let verdict = self.situation.judge(&powers);

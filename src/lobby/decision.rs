@@ -12,6 +12,10 @@ pub trait Question: Serialize + DeserializeOwned {
     /// What is decided.
     type Answer: Serialize + DeserializeOwned + PartialEq;
 
+    /// Whether all in it fits together. One that a [`Lobby`](super::Lobby) asked does; one that was
+    /// read from somewhere need not, and must not be answered then.
+    fn is_sound(&self) -> bool;
+
     /// Decides. Pure.
     fn answer(&self, seed: u64) -> Self::Answer;
 
@@ -47,6 +51,12 @@ impl<Q: Question> Decided<Q> {
     /// Whether the question has the same answer today.
     pub fn holds(&self) -> bool {
         self.question.answer(self.seed) == self.answer
+    }
+
+    /// The same question, answered today; `None` if it makes no sense.
+    pub fn again(self) -> Option<Self> {
+        let sound = self.question.is_sound();
+        sound.then(|| Self::by(self.question, self.seed))
     }
 }
 
@@ -91,13 +101,13 @@ impl Decision {
         }
     }
 
-    /// Takes it again, and says whether it came out the same.
-    pub fn holds(&self) -> bool {
+    /// Takes it again; `None` if its question makes no sense.
+    pub fn again(self) -> Option<Self> {
         match self {
-            Decision::Place(decided) => decided.holds(),
-            Decision::Advantage(decided) => decided.holds(),
-            Decision::Rebalance(decided) => decided.holds(),
-            Decision::AutoBalance(decided) => decided.holds(),
+            Decision::Place(decided) => decided.again().map(Decision::Place),
+            Decision::Advantage(decided) => decided.again().map(Decision::Advantage),
+            Decision::Rebalance(decided) => decided.again().map(Decision::Rebalance),
+            Decision::AutoBalance(decided) => decided.again().map(Decision::AutoBalance),
         }
     }
 }

@@ -133,6 +133,11 @@ type Cost = fn(&Prospect) -> f64;
 impl Question for Place {
     type Answer = Placement;
 
+    fn is_sound(&self) -> bool {
+        let who = self.snapshot.humans.get(self.who);
+        self.snapshot.is_sound() && who.is_some_and(|who| who.team.is_none())
+    }
+
     fn answer(&self, seed: u64) -> Placement {
         let (sides, exact) = self.prospects();
         let (team, reason) = self.choose(&sides, seed);

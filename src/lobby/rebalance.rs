@@ -117,6 +117,10 @@ impl Advice {
 impl Question for Rebalance {
     type Answer = Advice;
 
+    fn is_sound(&self) -> bool {
+        self.snapshot.is_sound()
+    }
+
     fn answer(&self, seed: u64) -> Advice {
         let Self { snapshot, settings } = self;
         let now = Strength::of(snapshot);

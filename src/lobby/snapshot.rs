@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{Conduct, bots::Fill};
+use crate::domain::MAX_TEAMS;
 
 /// Who plays where, and what they weigh. Made by a [`Lobby`](super::Lobby); stored with a decision,
 /// so that it can be taken again.
@@ -91,6 +92,26 @@ impl fmt::Display for Held {
 }
 
 impl Snapshot {
+    /// Whether all in it fits together: teams that exist, weights that are some, and no more people
+    /// than a roster could ever have.
+    pub(super) fn is_sound(&self) -> bool {
+        const MOST: usize = 1_024;
+        let exists = |team: Option<u8>| team.is_none_or(|team| team < self.teams);
+        let person = |human: &Person| {
+            let teams = [human.team, human.pin, human.old_team];
+            teams.into_iter().all(exists) && human.weight >= 0.0 && human.weight.is_finite()
+        };
+        let robot =
+            |bot: &Robot| bot.team < self.teams && bot.weight >= 0.0 && bot.weight.is_finite();
+        (2..=MAX_TEAMS).contains(&usize::from(self.teams))
+            && self.scores.len() == usize::from(self.teams)
+            && self.humans.len() <= MOST
+            && self.bots.len() <= MOST
+            && self.fill.wish.max(self.fill.level.0) as usize <= MOST
+            && self.humans.iter().all(person)
+            && self.bots.iter().all(robot)
+    }
+
     /// Whether anybody else of this human's party is in the game.
     pub(super) fn in_party(&self, human: usize) -> bool {
         self.mates(human).next().is_some()

@@ -12,7 +12,7 @@ pub const MAX_TEAMS: usize = 8;
 pub const MAX_PLAYERS: usize = 1024;
 
 /// Somebody to put on a team.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Human {
     /// What tells this human from the others, whatever order they are given in. Ties are broken by
     /// it and the seed.
@@ -42,7 +42,7 @@ impl Human {
 
 /// The bots that fill every team up to the same size:
 /// `max(round_up(clamp(target, min, max), teams), largest team × teams) / teams`.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Bots {
     /// The mean bot weight: finite, ≥ 0. Which bots will come isn't known.
     pub weight: f64,
@@ -55,7 +55,7 @@ pub struct Bots {
 }
 
 /// What a [`Problem`] is made of. Humans are spoken of by their index in `humans`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ProblemSpec {
     /// Up to [`MAX_HUMANS`], under different keys.
     pub humans: Vec<Human>,

@@ -62,7 +62,7 @@ pub const MAX_TOP: usize = 4096;
 pub const DEFAULT_TIME: Duration = Duration::from_millis(250);
 
 /// How to choose among the splits of a [`Problem`](super::Problem).
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Settings {
     /// Force this engine. `None` chooses by measured size, which never changes an exact answer.
     pub engine: Option<Engine>,
@@ -73,6 +73,7 @@ pub struct Settings {
     /// What one unit of each term costs: finite, ≥ 0. All 0 leaves the evenness alone to decide.
     pub factors: Terms,
     /// The pick's probability is proportional to quality^power: ≥ 0, and infinite picks the best.
+    #[serde(with = "maybe_infinite")]
     pub power: f64,
     /// How much evenness keeping every party together may cost: 0 to 1.
     pub party_budget: f64,
@@ -81,6 +82,19 @@ pub struct Settings {
     pub party_multiplier: Vec<f64>,
     /// The most memory to use for lists of sums, in bytes.
     pub memory: usize,
+}
+
+/// JSON has no infinity: null stands for it.
+mod maybe_infinite {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(power: &f64, to: S) -> Result<S::Ok, S::Error> {
+        power.is_finite().then_some(power).serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+        Ok(Option::deserialize(from)?.unwrap_or(f64::INFINITY))
+    }
 }
 
 impl Default for Settings {

@@ -119,6 +119,8 @@ pub struct Game {
     pub map: u32,
     /// Whether the team number is a side that may be easier to win on.
     pub sides: bool,
+    /// When it ended, in days since any instant.
+    pub day: f64,
 }
 
 impl Game {

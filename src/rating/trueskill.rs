@@ -105,7 +105,6 @@ impl TrueSkill {
     }
 
     /// A team's performance.
-    #[inline]
     fn team(&self, seats: &[Seat]) -> Gaussian {
         let noise = self.noise + self.drift; // drift comes before the game
         let (mut mean, mut variance) = (0.0, 0.0);
@@ -135,13 +134,13 @@ impl TrueSkill {
     /// Changes everyone on a team whose performance, of standard deviation `c`, moved by `v` of it and
     /// lost `w` of its variance.
     fn learn(&mut self, seats: &[Seat], c: f64, moments: Moments) {
-        let (inverse, drift) = (1.0 / c, self.drift);
+        let (v, w, drift) = (moments.v / c, moments.w / (c * c), self.drift);
         for seat in seats.iter().filter(|s| s.learns) {
             let player = self.enter(seat.player);
             let before = player.variance + drift;
-            let gain = seat.share * before * inverse;
-            player.mean += gain * moments.v;
-            player.variance = before - gain * gain * moments.w;
+            let gain = seat.share * before;
+            player.mean += gain * v;
+            player.variance = before - gain * gain * w;
             player.seen = true;
         }
     }

@@ -6,11 +6,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Service, ServiceError, Session, draw_seed};
+use serde::Serialize;
+
+use super::{
+    Service, ServiceError, Session,
+    decisions::{self, Chosen},
+    draw_seed,
+};
 use crate::{
     domain::{Ident, Kind, PlayerKey, Ruleset},
-    lobby::{BotPlan, Fate, Help, Limits, Move},
+    lobby::{BalanceVerdict, BotPlan, Decision, Fate, Help, Limits, Move},
     partition::{self, Problem, ProblemError, Solution},
+    store::DecisionRow,
 };
 
 /// What an admin decides about choosing teams.
@@ -66,7 +73,7 @@ pub struct Step {
 }
 
 /// Why a decision was taken, a line each: names as they were sent, but nothing that ends a line.
-fn reasons(explanation: &impl Display) -> Vec<String> {
+pub(super) fn reasons(explanation: &impl Display) -> Vec<String> {
     let clean = |line: &str| line.replace(|c: char| c.is_control(), "?");
     explanation.to_string().lines().map(clean).collect()
 }
@@ -102,8 +109,10 @@ impl Session {
             .table
             .lobby
             .problem(weight_of, mean_bot, settings.limits)?;
+        let mut settings = settings.partition.clone();
+        settings.top = top.unwrap_or(settings.top);
         let problem = Problem::new(spec)?;
-        let solution = self.service.solve(problem, top, seed).await?;
+        let (solution, chosen) = self.service.solve(problem, settings, seed).await?;
         self.lobby().assign(&solution.team_of)?;
         self.watch()?;
         self.table.reasons = reasons(&solution.explanation);
@@ -111,6 +120,7 @@ impl Session {
             true => None,
             false => self.chance(&ruleset, &solution)?,
         };
+        self.note(decisions::BALANCE, seed, chance, &chosen)?;
         let bots = self.lobby().bots()?.per_team;
         let humans = self.table.lobby.game()?.roster.humans();
         let placed = humans.iter().zip(&solution.team_of);
@@ -149,7 +159,7 @@ impl Session {
         let seen = self.seen()?;
         let decided = self.lobby().place(id, &seen, draw_seed())?;
         let (team, ratio) = (decided.answer.team, decided.answer.ratio);
-        self.decided(&decided);
+        self.decided(decided)?;
         Ok((team, ratio))
     }
 
@@ -161,7 +171,7 @@ impl Session {
         let seen = self.seen()?;
         let decided = self.lobby().advantage(&seen)?;
         let help = decided.answer.help;
-        self.decided(&decided);
+        self.decided(decided)?;
         Ok(help)
     }
 
@@ -176,7 +186,7 @@ impl Session {
         let steps = decided.answer.steps();
         let steps = steps.filter_map(|step| self.step(step)).collect();
         let (before, after) = (decided.answer.before, decided.answer.after);
-        self.decided(&decided);
+        self.decided(decided)?;
         Ok(Rebalanced {
             before,
             after,
@@ -197,7 +207,12 @@ impl Session {
             Fate::Moves(step) => self.step(step),
             Fate::Stays(_) => None,
         };
-        self.decided(&decided);
+        // With balanced teams nobody asks why, and everybody dies all the time.
+        if matches!(decided.answer.verdict, BalanceVerdict::Unbalanced { .. }) {
+            self.decided(decided)?;
+        } else {
+            self.table.reasons = reasons(&decided);
+        }
         Ok(step)
     }
 
@@ -211,34 +226,74 @@ impl Session {
         })
     }
 
-    /// A decision was taken: it is explained.
-    fn decided(&mut self, decision: &impl Display) {
-        self.table.reasons = reasons(decision);
+    /// A decision was taken: it is explained, and noted.
+    fn decided(&mut self, decision: impl Into<Decision>) -> Result<(), ServiceError> {
+        let decision = decision.into();
+        self.table.reasons = reasons(&decision);
+        self.note(decision.kind(), decision.seed(), None, &decision)
+    }
+
+    /// Has a decision written, as JSON.
+    fn note(
+        &mut self,
+        kind: &str,
+        seed: u64,
+        chance: Option<f64>,
+        decision: &impl Serialize,
+    ) -> Result<(), ServiceError> {
+        if self.service.settings.keep_decisions == 0 {
+            return Ok(());
+        }
+        let ruleset = self.ruleset()?.to_string();
+        match serde_json::to_string(decision) {
+            Ok(decision) => self.service.journal.decided(DecisionRow {
+                made_at: self.service.clock.now(),
+                server: self.server.clone().unwrap_or_default(),
+                ruleset,
+                game: self.table.game,
+                kind: kind.to_owned(),
+                seed,
+                chance,
+                decision,
+            }),
+            Err(error) => tracing::error!(%error, kind, "a decision cannot be written"),
+        }
+        Ok(())
     }
 }
 
 impl Service {
     /// Solves a problem on a thread of its own, when a core is free, and gives up at the deadline.
-    pub(super) async fn solve(
+    async fn solve(
         &self,
         problem: Problem,
-        top: Option<usize>,
+        settings: partition::Settings,
         seed: u64,
-    ) -> Result<partition::Solution, ServiceError> {
+    ) -> Result<(Solution, Chosen), ServiceError> {
         let deadline = Instant::now() + self.settings.balance.deadline;
         let waiting = self.cores.clone().acquire_owned();
         let core = tokio::time::timeout_at(deadline.into(), waiting).await;
         let Ok(Ok(core)) = core else {
             return Err(ServiceError::Overloaded);
         };
-        let mut settings = self.settings.balance.partition.clone();
-        settings.top = top.unwrap_or(settings.top);
         let solved = tokio::task::spawn_blocking(move || {
             let _core = core;
-            let mut out_of_time = || Instant::now() >= deadline;
-            partition::solve(&problem, &settings, seed, &mut out_of_time)
+            let mut cut_short = false;
+            let mut out_of_time = || {
+                cut_short |= Instant::now() >= deadline;
+                cut_short
+            };
+            let solution = partition::solve(&problem, &settings, seed, &mut out_of_time)?;
+            let chosen = Chosen {
+                problem: problem.spec().clone(),
+                settings,
+                seed,
+                team_of: solution.team_of.clone(),
+                cut_short,
+            };
+            Ok((solution, chosen))
         });
-        Ok(solved.await??)
+        solved.await?
     }
 }
 

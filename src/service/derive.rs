@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Part of the settings' key: change it when the fold itself changes, and every database is rebuilt.
-const FOLD_VERSION: u32 = 2;
+const FOLD_VERSION: u32 = 3;
 /// Matches read at once.
 const CHUNK: u32 = 512;
 /// How often other processes' changes are looked for: new weights are seen within a second.
@@ -105,7 +105,7 @@ impl Service {
     pub async fn watch(&self) -> Result<(), ServiceError> {
         let mut watcher = self.store.watcher().await?;
         // Unlike any version, so that what came before the first look is not missed.
-        let mut seen = None;
+        let (mut seen, mut pulse) = (None, None);
         let mut changed = Instant::now();
         let mut behind = true;
         let mut in_place = true;
@@ -116,7 +116,12 @@ impl Service {
             }
             let version = watcher.version().await?;
             if seen != Some(version) {
-                (seen, changed, behind) = (Some(version), Instant::now(), true);
+                seen = Some(version);
+                // Decisions are written all the time, and mean nothing here.
+                let now = (self.store.derived_from().await?, self.store.extent().await?);
+                if pulse.as_ref() != Some(&now) {
+                    (pulse, changed, behind) = (Some(now), Instant::now(), true);
+                }
             }
             // An ingest under way is waited for: it learns once, at its end.
             if behind && (self.is_derived().await? || changed.elapsed() >= ABANDONED) {

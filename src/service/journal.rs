@@ -12,27 +12,63 @@ use tokio::{
 };
 
 use super::{Service, ServiceError};
-use crate::domain::MatchRecord;
+use crate::{
+    domain::MatchRecord,
+    store::{DecisionRow, Note},
+};
 
 /// How often games that wait are looked through, and how soon a failed write is tried again.
 const TURN: Duration = Duration::from_secs(1);
 /// Abandoned games that wait to be written, at most: more come only while the database is away.
 const MAX_ABANDONED: usize = 256;
+/// Likewise notes, of up to some 20 kB each.
+const MAX_NOTES: usize = 2_048;
+/// Notes written in one transaction.
+const BATCH: usize = 256;
 
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct Journal {
-    abandoned: Mutex<VecDeque<MatchRecord>>,
+    abandoned: Mutex<VecDeque<(MatchRecord, i64)>>,
+    notes: Mutex<Notes>,
+    /// Held while notes are written, so that none is written twice.
+    writing: tokio::sync::Mutex<()>,
     written: Notify,
     learned: Notify,
 }
 
+#[derive(Debug, Default)]
+struct Notes {
+    waiting: VecDeque<Note>,
+    dropped: u64,
+}
+
 impl Journal {
-    /// A game that went no further is to be written.
-    pub(super) fn abandon(&self, record: MatchRecord) {
+    /// A decision was made; it is not worth waiting for the disk.
+    pub(super) fn decided(&self, decision: DecisionRow) {
+        self.note(Note::Decided(decision));
+    }
+
+    /// The decisions of this game belong to this match.
+    pub(super) fn became(&self, game: i64, match_id: i64) {
+        self.note(Note::Became { game, match_id });
+    }
+
+    fn note(&self, note: Note) {
+        let mut notes = lock(&self.notes);
+        if notes.waiting.len() < MAX_NOTES {
+            notes.waiting.push_back(note);
+        } else {
+            notes.dropped += 1;
+        }
+        self.written.notify_one();
+    }
+
+    /// A game that went no further is to be written; its decisions share this number.
+    pub(super) fn abandon(&self, record: MatchRecord, game: i64) {
         let mut abandoned = lock(&self.abandoned);
         if abandoned.len() < MAX_ABANDONED {
-            abandoned.push_back(record);
+            abandoned.push_back((record, game));
         } else {
             tracing::warn!(server = %record.server, "an abandoned game is not kept: too many wait");
         }
@@ -78,18 +114,51 @@ impl Service {
     ///
     /// # Errors
     /// The database's; nothing is lost then.
-    pub(super) async fn write_down(&self) -> Result<(), ServiceError> {
+    pub async fn write_down(&self) -> Result<(), ServiceError> {
+        let _one_at_a_time = self.journal.writing.lock().await;
+        self.write_abandoned().await?;
+        self.write_notes().await
+    }
+
+    // Nothing is taken out before it is on disk: these futures may be dropped on their way.
+
+    async fn write_abandoned(&self) -> Result<(), ServiceError> {
         loop {
-            // Taken out only once it is on disk: this future may be dropped on its way.
-            let Some(record) = lock(&self.journal.abandoned).front().cloned() else {
+            let Some((record, game)) = lock(&self.journal.abandoned).front().cloned() else {
                 return Ok(());
             };
             match self.put(record).await {
-                Ok(_) => self.journal.learn(),
+                Ok(id) => {
+                    self.journal.became(game, id);
+                    self.journal.learn();
+                }
                 Err(ServiceError::Store(error)) => return Err(error.into()),
                 Err(error) => tracing::warn!(%error, "an abandoned game is not kept"),
             }
             lock(&self.journal.abandoned).pop_front();
+        }
+    }
+
+    async fn write_notes(&self) -> Result<(), ServiceError> {
+        loop {
+            let (batch, dropped) = {
+                let mut notes = lock(&self.journal.notes);
+                let batch: Vec<Note> = notes.waiting.iter().take(BATCH).cloned().collect();
+                (batch, std::mem::take(&mut notes.dropped))
+            };
+            if dropped > 0 {
+                tracing::warn!(
+                    dropped,
+                    "decisions are not kept: the database takes too long"
+                );
+            }
+            if batch.is_empty() {
+                return Ok(());
+            }
+            self.store
+                .write_notes(&batch, self.settings.keep_decisions)
+                .await?;
+            lock(&self.journal.notes).waiting.drain(..batch.len());
         }
     }
 }

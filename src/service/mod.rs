@@ -7,6 +7,7 @@
 
 mod clock;
 mod decide;
+mod decisions;
 mod derive;
 mod journal;
 mod learned;
@@ -37,6 +38,7 @@ pub use crate::lobby::{LobbyError, Update, Verdict};
 pub use crate::store::{NameSeen, Recorded, Said, WeightRow};
 pub use clock::{Clock, HandClock, MachineClock};
 pub use decide::{BalanceSettings, Balanced, Rebalanced, Step};
+pub use decisions::Replayed;
 pub use derive::Rebuilt;
 pub use results::Ended;
 pub use session::{Session, draw_seed};
@@ -64,6 +66,8 @@ pub struct Settings {
     pub clients: BTreeMap<String, Secret>,
     /// For how long a game waits for its server after its connection ended, in milliseconds.
     pub resume_grace: u64,
+    /// How many decisions are stored, 0 for none.
+    pub keep_decisions: u32,
 }
 
 /// Why a use case did not happen; nothing has changed.

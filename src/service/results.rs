@@ -8,7 +8,10 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use super::{Service, ServiceError, Session, table::Table};
+use super::{
+    Service, ServiceError, Session,
+    table::{Table, draw_game},
+};
 use crate::{
     domain::{MatchRecord, Outcome, Timestamp},
     history,
@@ -99,6 +102,8 @@ impl Session {
             unrated = ended.unrated.unwrap_or("no"),
             "a game has ended"
         );
+        self.service.journal.became(self.table.game, ended.id);
+        self.table.game = draw_game();
         self.table.ended = Some(ended.clone());
         Ok(ended)
     }
@@ -167,7 +172,7 @@ impl Service {
     /// Notes a game that goes no further, to be written soon.
     fn give_up(&self, table: &Table, server: Option<&str>) {
         if let Some(finished) = table.abandoned(server) {
-            self.journal.abandon(finished.record);
+            self.journal.abandon(finished.record, table.game);
         }
     }
 

@@ -1,5 +1,7 @@
 //! One game of a game server: all that a broken connection leaves to the next one.
 
+use rand::{TryRng, rngs::SysRng};
+
 use super::{Ended, Service};
 use crate::{
     domain::{Ruleset, Timestamp},
@@ -16,6 +18,8 @@ pub(super) struct Table {
     ruleset: Option<Ruleset>,
     /// Why the last decision was taken; forgotten by GAME.
     pub(super) reasons: Vec<String>,
+    /// A number that the decisions before one END share.
+    pub(super) game: i64,
     /// What END was answered.
     pub(super) ended: Option<Ended>,
 }
@@ -28,6 +32,7 @@ impl Table {
             epoch: Timestamp::default(),
             ruleset: None,
             reasons: Vec::new(),
+            game: draw_game(),
             ended: None,
         }
     }
@@ -37,6 +42,7 @@ impl Table {
         self.lobby.begin(game_type, has_teams);
         self.ruleset = None;
         self.reasons.clear();
+        self.game = draw_game();
         self.ended = None;
     }
 
@@ -69,4 +75,12 @@ impl Table {
         let finished = self.lobby.abandoned(&self.frame(server));
         finished.filter(|finished| !finished.record.participants.is_empty())
     }
+}
+
+/// A number that no other game has. Should the system have no randomness, decisions are attributed to
+/// too many games, and are right all the same.
+pub(super) fn draw_game() -> i64 {
+    SysRng
+        .try_next_u64()
+        .map_or(0, |drawn| (drawn >> 1).cast_signed())
 }

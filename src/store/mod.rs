@@ -4,6 +4,7 @@
 //! replaced by whoever folds the matches; this room does not know how that is done. What a database
 //! says is kept in the error for the log and never meant for a peer. Entry point: [`Store::open`].
 
+mod decisions;
 mod derived;
 mod error;
 mod ground;
@@ -23,6 +24,7 @@ use sqlx::{
 
 use tokio::time::{Instant, sleep};
 
+pub use decisions::{DecisionRow, Note};
 pub use derived::{Derived, DerivedFrom, Performance, RulingRow, WeightRow};
 pub use error::StoreError;
 pub use ground::{Cursor, Recorded, Stored};

@@ -140,6 +140,11 @@ impl Store {
             let query = sqlx::query(statement).bind(who.kind.as_str()).bind(&who.id);
             query.execute(&mut *tx).await?;
         }
+        // Decisions speak of people in JSON; those that speak of this one go.
+        if let Ok(quoted) = serde_json::to_string(&who.id) {
+            let query = sqlx::query("DELETE FROM decisions WHERE instr(decision, ?) > 0");
+            query.bind(quoted).execute(&mut *tx).await?;
+        }
         changed(&mut tx).await?;
         tx.commit().await?;
         Ok(done.rows_affected())

@@ -58,7 +58,7 @@ pub struct Daemon {
     pub service: Arc<Service>,
     pub task: JoinHandle<()>,
     stop: Option<oneshot::Sender<()>>,
-    _folder: TempDir,
+    pub folder: TempDir,
 }
 
 impl Daemon {
@@ -80,7 +80,7 @@ impl Daemon {
             service,
             task,
             stop: Some(stop),
-            _folder: folder,
+            folder,
         }
     }
 

@@ -14,11 +14,18 @@ use crate::rating::Strength;
 /// sets measured (0.1 for casual rounds of friends, 0.8 for a league, 1.6 for open pick-up games).
 const SKILLS: [f64; 5] = [0.1, 0.2, 0.4, 0.8, 1.6];
 /// Drift a match, and at most this part of the players' deviation.
-const DRIFT: f64 = 0.04;
+const DRIFT: f64 = 0.05;
 const DRIFT_SHARE: f64 = 0.1;
+/// A week away counts as a match.
+const DAYS: f64 = 7.0;
 /// How many filters go on after so many matches. Evidence differs by about a hundredth a match, so by
 /// then what is dropped is behind, or as good as what stays.
 const HALVINGS: [(u64, usize); 3] = [(128, 3), (512, 2), (2_048, 1)];
+/// After so many matches drift is put to the test, too: other drifts foretell the same until then.
+const DRIFTING: u64 = 512;
+/// What is tried, as multiples of drift and of the days that count as a match: nothing else, half the
+/// drift, double, and a day as a match.
+const DRIFTS: [(f64, f64); 4] = [(1.0, 1.0), (0.5, 1.0), (2.0, 1.0), (1.0, 1.0 / 7.0)];
 
 /// One filter and its record.
 #[derive(Clone, Debug)]
@@ -51,6 +58,7 @@ impl Default for Bank {
             prior: Prior {
                 skill,
                 drift: DRIFT.min(DRIFT_SHARE * skill),
+                days: DAYS,
             },
             points: false,
             evidence: 0.0,
@@ -75,6 +83,20 @@ impl Bank {
             let doubles = doubles.map(|m| Member { points: true, ..m });
             self.members = self.members.iter().cloned().chain(doubles).collect();
         }
+    }
+
+    /// Every filter gets doubles whose players drift less and more.
+    fn try_drifts(&mut self) {
+        let each = std::mem::take(&mut self.members);
+        let doubles = each.into_iter().flat_map(|member| {
+            DRIFTS.map(|(drift, days)| {
+                let mut double = member.clone();
+                double.prior.drift *= drift;
+                double.prior.days *= days;
+                double
+            })
+        });
+        self.members = doubles.collect();
     }
 
     /// Posterior probabilities of the members; they sum to 1.
@@ -109,14 +131,21 @@ impl Bank {
         }
     }
 
-    /// Drops the filters with the least evidence when `matches` reaches a halving. The doubles of
+    /// When `matches` reaches a halving, drops the filters with the least evidence. The doubles of
     /// [`try_points`](Self::try_points) can come late, so the last halving comes again.
     pub fn halve(&mut self, matches: u64) {
-        let due = HALVINGS.iter().rev().find(|(at, _)| matches >= *at);
-        let Some(&(at, keep)) = due else { return };
-        if !matches.is_multiple_of(at) || self.members.len() <= keep {
-            return;
+        let last = HALVINGS[HALVINGS.len() - 1].0;
+        let due = |at: u64| matches == at || (at == last && matches.is_multiple_of(last));
+        let due = HALVINGS.iter().find(|(at, _)| due(*at));
+        if let Some(&(_, keep)) = due {
+            self.drop_to(keep);
         }
+        if matches == DRIFTING {
+            self.try_drifts();
+        }
+    }
+
+    fn drop_to(&mut self, keep: usize) {
         let mut order: Vec<usize> = (0..self.members.len()).collect();
         let evidence = |i: &usize| self.members[*i].evidence;
         order.sort_by(|i, j| evidence(j).total_cmp(&evidence(i)).then(i.cmp(j)));
@@ -175,13 +204,16 @@ impl Member {
         self.filter.learn(sight, self.seen, &self.gain, &[]);
     }
 
-    /// Lets those who play drift, up to what is believed of somebody unknown.
-    pub fn drift(&mut self, columns: impl Iterator<Item = usize>) {
+    /// Lets those who play drift, by a game and by the days each was away, but not beyond what is
+    /// believed of somebody unknown.
+    pub fn drift(&mut self, columns: impl Iterator<Item = (usize, f64)>) {
         let most = self.prior.skill * self.prior.skill;
         let step = self.prior.drift * self.prior.drift;
-        for column in columns {
-            if self.filter.variance(column) < most {
-                self.filter.widen(column, step);
+        for (column, days) in columns {
+            let room = most - self.filter.variance(column);
+            if room > 0.0 {
+                self.filter
+                    .widen(column, (step * (1.0 + days / self.prior.days)).min(room));
             }
         }
     }
@@ -216,5 +248,38 @@ mod tests {
         bank.halve(4_096);
         assert_eq!(skills(&bank), [0.4]);
         assert!(!bank.members[0].points, "the first among equals");
+    }
+
+    #[test]
+    fn drifts_are_tried_once_the_players_are_known() {
+        let mut bank = Bank::default();
+        let drift = bank.members[0].prior.drift;
+        (1..DRIFTING).for_each(|matches| bank.halve(matches));
+        assert_eq!(bank.members.len(), 3);
+        (DRIFTING..2_048).for_each(|matches| bank.halve(matches));
+        let drifts: Vec<f64> = bank.members.iter().map(|m| m.prior.drift).collect();
+        assert_eq!(drifts[..4], [drift, 0.5 * drift, 2.0 * drift, drift]);
+        assert_eq!(drifts.len(), 8);
+        bank.members[1].evidence += 1.0;
+        bank.halve(2_048);
+        assert_eq!(bank.members.len(), 1);
+        assert_eq!(bank.members[0].prior.drift, 0.5 * drift);
+    }
+
+    #[test]
+    fn absence_blurs_up_to_somebody_unknown() {
+        let mut member = Bank::default().members.swap_remove(3);
+        let known = Strength {
+            mean: 1.0,
+            deviation: 0.1,
+        };
+        (0..3).for_each(|_| member.filter.add(known));
+        member.drift([(0, 0.0), (1, 7.0), (2, 1e9)].into_iter());
+        let step = member.prior.drift * member.prior.drift;
+        let variances = [0, 1, 2].map(|c| member.filter.variance(c));
+        let expected = [0.01 + step, 0.01 + 2.0 * step, 0.64];
+        for (got, expected) in variances.into_iter().zip(expected) {
+            assert!((got - expected).abs() < 1e-6, "{got} {expected}");
+        }
     }
 }

@@ -47,6 +47,7 @@ pub struct Columns {
 struct Career {
     games: u32,
     last: u64,
+    day: f64,
     newness: f64,
 }
 
@@ -55,6 +56,7 @@ impl Default for Career {
         Self {
             games: 0,
             last: 0,
+            day: f64::INFINITY,
             newness: 1.0,
         }
     }
@@ -114,9 +116,16 @@ impl Columns {
             if career.last < number || career.games == 0 {
                 career.games += 1;
                 career.last = number;
+                career.day = game.day;
                 career.newness = 1.0 / libm::sqrt(1.0 + f64::from(career.games));
             }
         }
+    }
+
+    /// Days since somebody's last game; 0 for a newcomer.
+    pub fn absence(&self, player: Player, day: f64) -> f64 {
+        let away = |career: &Career| (day - career.day).max(0.0);
+        self.games.get(player).map_or(0.0, away)
     }
 
     /// How new somebody is: 1 in the first game, then falling as the standard error of a mean does.

@@ -14,17 +14,19 @@ pub struct Prior {
     pub skill: f64,
     /// Standard deviation of a player's drift from one match to the next.
     pub drift: f64,
+    /// The days of absence that let a player drift as far as a match does.
+    pub days: f64,
 }
 
 /// Standard deviation of the side's effect: 95 % of rulesets are believed to be won by one side in
-/// between 8 and 92 % of matches of equals.
-const SIDE: f64 = 0.7;
+/// between 16 and 84 % of matches of equals.
+const SIDE: f64 = 0.5;
 /// The same of a map's effect on top: 42 to 58 %.
 const SIDE_MAP: f64 = 0.1;
 /// The same of one head more.
 const SIZE: f64 = 0.3;
-/// Being new, commanding and being with friends: parts of a player's strength.
-const NEWNESS: f64 = 0.4;
+/// Being new, commanding and being with friends, beside how much players differ.
+const NEWNESS: f64 = 0.5;
 const COMMAND: f64 = 0.25;
 const PARTY: f64 = 0.1;
 

@@ -8,6 +8,7 @@ use crate::rating::{Player, trueskill};
 const PRIOR: Prior = Prior {
     skill: 0.8,
     drift: 0.0,
+    days: 7.0,
 };
 
 /// A filter of players with these means and deviations.
