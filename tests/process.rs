@@ -315,6 +315,73 @@ async fn kill_9_during_ingest_loses_no_committed_match_and_leaves_no_half_one() 
     assert!(list("other.db").len() > 100);
 }
 
+#[test]
+fn a_match_survives_the_process_that_was_killed_after_end() {
+    let folder = TempDir::new().unwrap();
+    for round in 1..=3 {
+        let mut daemon = Daemon::start(folder.path());
+        let stream = TcpStream::connect(daemon.address).unwrap();
+        stream.set_read_timeout(Some(HANG)).unwrap();
+        let script =
+            "HELLO s\nGAME ctf\nJOIN a team=0\nJOIN b team=1\nPLACE a\nSTART\nSCORE 0\nEND\n";
+        (&stream).write_all(script.as_bytes()).unwrap();
+        let mut lines = BufReader::new(&stream).lines().map(Result::unwrap);
+        let end = lines.find(|line| line.starts_with("END ")).unwrap();
+        // No mercy: the very moment it is acknowledged.
+        daemon.child.kill().unwrap();
+        assert!(end.starts_with(&format!("END {round} ")), "{end}");
+        daemon.child.wait().unwrap();
+
+        let again = Daemon::start(folder.path());
+        let said = again.ask("HELLO s\nEND\n");
+        assert_eq!(
+            said.lines().last(),
+            Some(end.as_str()),
+            "said again after the crash"
+        );
+        let said = again.ask("HELLO other\nEND\n");
+        assert!(said.ends_with("ERROR no-game send GAME first\n"), "{said}");
+    }
+}
+
+#[test]
+fn a_decision_is_replayed_from_the_command_line() {
+    let folder = TempDir::new().unwrap();
+    let daemon = Daemon::start(folder.path());
+    let said = daemon.ask("HELLO s\nGAME ctf\nJOIN a\nJOIN b\nBALANCE seed=3\nJOIN c\nPLACE c\n");
+    assert!(said.contains("\nPLACE c "), "{said}");
+    daemon.signal("-TERM");
+    let mut daemon = daemon;
+    assert!(wait(&mut daemon.child).success());
+    let replay = |id: &str| {
+        let args = ["replay-decision", id];
+        let output = evenkeel(folder.path()).args(args).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (
+            output.status.code(),
+            text(output.stdout),
+            text(output.stderr),
+        )
+    };
+    let (code, out, _) = replay("1");
+    assert_eq!(code, Some(0));
+    assert!(out.starts_with("decision 1: balance of s at 2"), "{out}");
+    assert!(
+        out.lines()
+            .next()
+            .unwrap()
+            .ends_with(", seed 3: the same answer"),
+        "{out}"
+    );
+    assert!(out.contains("\npicked: "), "{out}");
+    let (code, out, _) = replay("2");
+    assert_eq!(code, Some(0));
+    assert!(out.contains("\nc to team "), "{out}");
+    let (code, out, err) = replay("3");
+    assert_eq!((code, out.as_str()), (Some(4), ""));
+    assert_eq!(err, "evenkeel: there is no decision 3, or no longer\n");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_locked_database_is_named() {
     let folder = TempDir::new().unwrap();

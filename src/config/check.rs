@@ -4,7 +4,7 @@ use tracing_subscriber::EnvFilter;
 
 use super::{Config, Rating};
 use crate::{
-    domain::{Rulebook, Secret},
+    domain::{Patterns, Rulebook, Secret},
     partition::ProblemError,
     rating::SystemName,
 };
@@ -18,6 +18,7 @@ impl Config {
         let numbers = [
             self.server_faults(),
             self.lobby_faults(),
+            self.running_faults(),
             self.rating_faults(),
         ];
         let mut numbers = numbers.into_iter().flatten();
@@ -158,11 +159,7 @@ impl Config {
                 rating.half_life > 0.0,
                 "must be above 0",
             ),
-            (
-                "rating.prior",
-                rating.prior >= 0.0 && rating.prior.is_finite(),
-                "must be 0 or more",
-            ),
+            ("rating.prior", is_amount(rating.prior), "must be 0 or more"),
             (
                 "rating.min_seconds",
                 rating.min_seconds <= 86_400,
@@ -180,13 +177,43 @@ impl Config {
             ),
             (
                 "rating.elo_best",
-                rating.elo_best >= 0.0 && rating.elo_best.is_finite(),
+                is_amount(rating.elo_best),
                 "must be 0 or more",
             ),
             (
                 "rating.elo_worst",
                 (0.0..=rating.elo_best).contains(&rating.elo_worst),
                 "must be 0 to elo_best",
+            ),
+            (
+                "rating.hive_constant",
+                is_amount(rating.hive_constant),
+                "must be 0 or more",
+            ),
+            (
+                "rating.hive_adaptive",
+                is_amount(rating.hive_adaptive),
+                "must be 0 or more",
+            ),
+            (
+                "rating.hive_epsilon",
+                rating.hive_epsilon > 0.0 && rating.hive_epsilon.is_finite(),
+                "must be above 0",
+            ),
+            (
+                "rating.trueskill_beta",
+                rating.trueskill_beta > 0.0 && rating.trueskill_beta.is_finite(),
+                "must be above 0",
+            ),
+            (
+                "rating.trueskill_drift",
+                is_amount(rating.trueskill_drift),
+                "must be 0 or more",
+            ),
+            (
+                "rating.trueskill_ties",
+                (0.0..1.0).contains(&rating.trueskill_ties),
+                "must be 0 to below 1",
             ),
             (
                 "rating.scoreboard_window",
@@ -225,9 +252,12 @@ impl Config {
     }
 
     fn pattern_fault(&self) -> Option<Fault> {
-        let error = Rulebook::new(&self.rulebook()).err()?;
+        let rulebook = Rulebook::new(&self.rulebook()).err();
+        let tournament = || Patterns::new("tournament", &self.auto_balance.tournament).err();
+        let error = rulebook.or_else(tournament)?;
         let section = match error.list {
             "gameplay" | "ignore" => "mutators",
+            "tournament" => "auto_balance",
             _ => "game_types",
         };
         let path = format!("{section}.{}", error.list);
@@ -253,9 +283,13 @@ impl Config {
 }
 
 /// A key's path, whether its value is fine, and the rule it goes by.
-type Check = (&'static str, bool, &'static str);
+pub(super) type Check = (&'static str, bool, &'static str);
 
 const WAIT: &str = "must be 1 to 604800 (a week)";
+
+fn is_amount(number: f64) -> bool {
+    number >= 0.0 && number.is_finite()
+}
 
 fn is_wait(seconds: u64) -> bool {
     (1..=604_800).contains(&seconds)

@@ -6,7 +6,10 @@ use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf};
 use serde::Deserialize;
 use toml::Value;
 
-use crate::domain::{Secret, Timestamp, Unknown};
+use crate::{
+    domain::{Secret, Timestamp, Unknown},
+    lobby,
+};
 
 /// The whole configuration. Units and ranges are told in `config/evenkeel.toml`.
 #[derive(Clone, Debug, Deserialize)]
@@ -18,6 +21,10 @@ pub struct Config {
     pub log: Log,
     pub lobby: Lobby,
     pub balance: Balance,
+    pub place: Place,
+    pub advantage: Advantage,
+    pub rebalance: Rebalance,
+    pub auto_balance: AutoBalance,
     pub rating: Rating,
     pub season: Season,
     pub mutators: Mutators,
@@ -69,6 +76,92 @@ pub struct Lobby {
     pub min_players: u32,
     pub level_min: u32,
     pub level_max: u32,
+    pub bots: bool,
+    pub min_humans: u32,
+}
+
+/// `[place]`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Place {
+    pub rejoin_grace_seconds: u64,
+    pub rejoin_budget: f64,
+    pub max_difference: Limit,
+}
+
+/// `[advantage]`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Advantage {
+    pub max: f64,
+    pub dead_band: f64,
+    pub slew: f64,
+    pub trust: f64,
+    pub usual_seconds: u64,
+}
+
+/// `[rebalance]`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Rebalance {
+    pub max_moves: usize,
+    pub enough: f64,
+    pub min_gain: f64,
+    pub cooldown_seconds: u64,
+    pub newest_first: bool,
+    pub spare_top: bool,
+    pub max_difference: Limit,
+}
+
+/// `[auto_balance]`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct AutoBalance {
+    pub rules: RuleSet,
+    pub tournament: Vec<String>,
+    pub custom: CustomRules,
+}
+
+/// Whose rules auto-balance goes by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
+pub enum RuleSet {
+    Off,
+    SectorsEdge,
+    PlayersProposal,
+    Custom,
+}
+
+/// `[auto_balance.custom]`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct CustomRules {
+    pub quiet_end_seconds: u64,
+    pub like_sizes: Limit,
+    pub lopsided: Vec<(usize, usize)>,
+    pub gap: f64,
+    pub gap_of: GapOf,
+    pub power: lobby::Power,
+    pub rank_base: u32,
+    pub delay_seconds: u64,
+    pub movable_share: f64,
+    pub once: bool,
+    pub choice: lobby::Choice,
+}
+
+/// What a gap of power is measured in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs)]
+pub enum GapOf {
+    Points,
+    Share,
 }
 
 /// `[balance]`
@@ -76,6 +169,7 @@ pub struct Lobby {
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
 pub struct Balance {
+    pub objective: Objective,
     pub top: usize,
     pub power: f64,
     pub max_team_share: f64,
@@ -87,6 +181,16 @@ pub struct Balance {
     pub deadline_ms: u64,
     pub memory_mb: usize,
     pub factors: Factors,
+}
+
+/// What `[balance] objective` can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Objective {
+    /// The ratio of the teams' weights.
+    Ratio,
+    /// The chance to win.
+    Chance,
 }
 
 /// `[balance.factors]`
@@ -137,6 +241,12 @@ pub struct Rating {
     pub elo_k: f64,
     pub elo_best: f64,
     pub elo_worst: f64,
+    pub hive_constant: f64,
+    pub hive_adaptive: f64,
+    pub hive_epsilon: f64,
+    pub trueskill_beta: f64,
+    pub trueskill_drift: f64,
+    pub trueskill_ties: f64,
     pub scoreboard_window: usize,
 }
 

@@ -5,6 +5,7 @@
 //! the line. Entry point: [`Config::load`].
 
 mod check;
+mod check_running;
 mod keys;
 mod layers;
 mod rooms;
@@ -12,8 +13,8 @@ mod rooms;
 use toml::{Table, Value, de::DeTable};
 
 pub use keys::{
-    Balance, Config, Date, Factors, GameTypes, Limit, Lobby, Log, Mutators, Rating, Season, Server,
-    Store,
+    Advantage, AutoBalance, Balance, Config, CustomRules, Date, Factors, GameTypes, GapOf, Limit,
+    Lobby, Log, Mutators, Objective, Place, Rating, Rebalance, RuleSet, Season, Server, Store,
 };
 
 /// The documented defaults, as `evenkeel config default` prints them.
@@ -109,14 +110,23 @@ mod tests {
     fn the_documented_defaults_are_those_of_the_rooms() {
         let config = load("").unwrap();
         let rooms = crate::history::Settings::default();
-        assert_eq!(config.history().rating.presence, rooms.rating.presence);
-        assert_eq!(config.history().rating.elo, rooms.rating.elo);
-        assert_eq!(config.history().season_keeps, rooms.season_keeps);
+        assert_eq!(config.history(), rooms);
         assert_eq!(
             config.balance().partition,
             crate::partition::Settings::default()
         );
         assert_eq!(config.balance().deadline, crate::partition::DEFAULT_TIME);
+        let lobby = crate::lobby::LobbySettings {
+            max_roster: 128,
+            ..crate::lobby::LobbySettings::default()
+        };
+        assert_eq!(config.lobby(), lobby);
+        let custom = load("auto_balance.rules = 'custom'").unwrap();
+        assert_eq!(
+            custom.lobby(),
+            lobby,
+            "the rules written down are the default's"
+        );
         assert!(!config.service().auto);
         let auto = load("rating.system = 'auto'").unwrap();
         assert!(auto.service().auto);
@@ -209,6 +219,55 @@ mod tests {
             ("lobby.max_roster", "1", "2", "128", "129"),
             ("lobby.min_players", "-1", "0", "128", "129"),
             ("lobby.level_max", "-1", "0", "128", "129"),
+            ("lobby.min_humans", "-1", "0", "128", "129"),
+            ("place.rejoin_grace_seconds", "-1", "0", "86400", "86401"),
+            ("place.rejoin_budget", "-0.1", "0", "1.0", "1.1"),
+            ("place.max_difference", "-1", "0", "'off'", "1025"),
+            ("advantage.max", "0.9", "1.05", "10.0", "nan"),
+            ("advantage.dead_band", "0.9", "1", "1.5", "1.6"),
+            ("advantage.slew", "1.0", "1.01", "10.0", "11"),
+            ("advantage.trust", "0.0", "0.1", "10.0", "nan"),
+            ("advantage.usual_seconds", "-1", "0", "86400", "86401"),
+            ("rebalance.max_moves", "-1", "0", "16", "17"),
+            ("rebalance.enough", "-0.1", "0", "1.0", "1.1"),
+            ("rebalance.min_gain", "-0.1", "0", "1.0", "nan"),
+            ("rebalance.cooldown_seconds", "-1", "0", "86400", "86401"),
+            ("rebalance.max_difference", "-1", "0", "'off'", "'on'"),
+            (
+                "auto_balance.custom.quiet_end_seconds",
+                "-1",
+                "0",
+                "86400",
+                "86401",
+            ),
+            ("auto_balance.custom.like_sizes", "-1", "0", "'off'", "'on'"),
+            (
+                "auto_balance.custom.lopsided",
+                "[[1, 1]]",
+                "[]",
+                "[[2, 1]]",
+                "[[0, 3]]",
+            ),
+            ("auto_balance.custom.gap", "0.0", "0.1", "1e6", "inf"),
+            ("auto_balance.custom.rank_base", "-1", "0", "1000", "1001"),
+            (
+                "auto_balance.custom.delay_seconds",
+                "-1",
+                "0",
+                "86400",
+                "86401",
+            ),
+            (
+                "auto_balance.custom.movable_share",
+                "-0.1",
+                "0",
+                "1.0",
+                "1.1",
+            ),
+            ("auto_balance.rules", "'on'", "'off'", "'custom'", "'mine'"),
+            ("auto_balance.tournament", "['[']", "[]", "['x*']", "[1]"),
+            ("server.resume_grace_seconds", "-1", "0", "86400", "86401"),
+            ("store.keep_decisions", "-1", "0", "10000000", "10000001"),
             ("balance.top", "0", "1", "4096", "4097"),
             ("balance.power", "-0.1", "0.0", "inf", "nan"),
             ("balance.max_team_share", "0.0", "0.01", "1.0", "1.01"),
@@ -234,7 +293,14 @@ mod tests {
             ("rating.elo_k", "0.0", "0.1", "1e6", "inf"),
             ("rating.elo_best", "-0.1", "0.4", "1e6", "inf"),
             ("rating.elo_worst", "-0.1", "0.0", "1.6", "1.7"),
+            ("rating.hive_constant", "-0.1", "0.0", "1e6", "inf"),
+            ("rating.hive_adaptive", "-0.1", "0.0", "1e6", "inf"),
+            ("rating.hive_epsilon", "0.0", "1e-9", "1e6", "inf"),
+            ("rating.trueskill_beta", "0.0", "0.1", "1e6", "inf"),
+            ("rating.trueskill_drift", "-0.1", "0.0", "1e6", "nan"),
+            ("rating.trueskill_ties", "-0.1", "0.0", "0.99", "1.0"),
             ("rating.scoreboard_window", "0", "1", "1000", "1001"),
+            ("balance.objective", "'even'", "'ratio'", "'chance'", "1"),
             ("season.keeps", "-0.1", "0.0", "1.0", "1.1"),
             (
                 "season.starts",

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::{Config, Rating};
+use super::{Config, GapOf, Objective, Rating, RuleSet};
 use crate::{
     domain::RulebookSpec,
     history,
-    lobby::{self, LobbySettings},
+    lobby::{self, AutoBalanceRules, LobbySettings},
     partition, rating, server,
     service::{self, BalanceSettings},
 };
@@ -30,8 +30,60 @@ impl Config {
             max_roster: self.lobby.max_roster,
             min_players: self.lobby.min_players,
             level: (self.lobby.level_min, self.lobby.level_max),
+            bots: self.lobby.bots,
+            min_humans: self.lobby.min_humans,
             party_multiplier: self.balance.party_multiplier.clone(),
-            ..LobbySettings::default()
+            place: lobby::PlaceSettings {
+                party_budget: self.balance.party_budget,
+                rejoin_budget: self.place.rejoin_budget,
+                rejoin_grace: self.place.rejoin_grace_seconds * 1_000,
+                max_difference: self.place.max_difference.0,
+            },
+            advantage: lobby::AdvantageSettings {
+                max: self.advantage.max,
+                dead_band: self.advantage.dead_band,
+                slew: self.advantage.slew,
+                trust: self.advantage.trust,
+                usual_length: self.advantage.usual_seconds * 1_000,
+            },
+            rebalance: lobby::RebalanceSettings {
+                max_moves: self.rebalance.max_moves,
+                enough: self.rebalance.enough,
+                min_gain: self.rebalance.min_gain,
+                cooldown: self.rebalance.cooldown_seconds * 1_000,
+                newest_first: self.rebalance.newest_first,
+                spare_top: self.rebalance.spare_top,
+                max_difference: self.rebalance.max_difference.0,
+            },
+            auto_balance: self.auto_balance_rules(),
+        }
+    }
+
+    fn auto_balance_rules(&self) -> AutoBalanceRules {
+        let custom = &self.auto_balance.custom;
+        match self.auto_balance.rules {
+            RuleSet::SectorsEdge => AutoBalanceRules::sectors_edge(),
+            RuleSet::PlayersProposal => AutoBalanceRules::players_proposal(),
+            RuleSet::Off => AutoBalanceRules {
+                on: false,
+                ..AutoBalanceRules::sectors_edge()
+            },
+            RuleSet::Custom => AutoBalanceRules {
+                on: true,
+                quiet_end: custom.quiet_end_seconds * 1_000,
+                like_sizes: custom.like_sizes.0,
+                lopsided: custom.lopsided.clone(),
+                gap: match custom.gap_of {
+                    GapOf::Points => lobby::Gap::Points(custom.gap),
+                    GapOf::Share => lobby::Gap::Share(custom.gap),
+                },
+                power: custom.power,
+                rank_base: custom.rank_base,
+                delay: custom.delay_seconds * 1_000,
+                movable_share: custom.movable_share,
+                once: custom.once,
+                choice: custom.choice,
+            },
         }
     }
 
@@ -41,6 +93,10 @@ impl Config {
         let factors = &balance.factors;
         BalanceSettings {
             partition: partition::Settings {
+                objective: match balance.objective {
+                    Objective::Ratio => partition::Objective::Ratio,
+                    Objective::Chance => partition::Objective::Gap,
+                },
                 top: balance.top,
                 power: balance.power,
                 party_budget: balance.party_budget,
@@ -78,6 +134,7 @@ impl Config {
             clients: self.server.clients.clone(),
             resume_grace: self.server.resume_grace_seconds * 1_000,
             keep_decisions: self.store.keep_decisions,
+            tournament: self.auto_balance.tournament.clone(),
         }
     }
 
@@ -113,10 +170,20 @@ impl Config {
                 worst: settings.elo_worst,
                 ..rating::elo::Settings::default()
             },
+            hive: rating::hive::Settings {
+                constant: settings.hive_constant,
+                adaptive: settings.hive_adaptive,
+                epsilon: settings.hive_epsilon,
+            },
+            trueskill: rating::trueskill::Settings {
+                beta: settings.trueskill_beta,
+                drift: settings.trueskill_drift,
+                ties: settings.trueskill_ties,
+                ..rating::trueskill::Settings::default()
+            },
             scoreboard: rating::scoreboard::Settings {
                 window: settings.scoreboard_window,
             },
-            ..rating::Settings::default()
         };
         let mut seasons: Vec<_> = self.season.starts.iter().map(|start| start.0).collect();
         seasons.sort_unstable();

@@ -17,6 +17,6 @@ pub use ident::{Ident, Kind, PlayerKey, Secret};
 pub use record::{
     MAX_TEAMS, MatchRecord, Outcome, Participant, Presence, RecordError, Role, ScoreEvent, Span,
 };
-pub use rulebook::{PatternError, Rulebook, RulebookSpec, Scoring, Unknown};
+pub use rulebook::{PatternError, Patterns, Rulebook, RulebookSpec, Scoring, Unknown};
 pub use ruleset::Ruleset;
 pub use time::Timestamp;

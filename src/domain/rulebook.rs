@@ -123,6 +123,25 @@ impl Rulebook {
     }
 }
 
+/// A list of globs without case over the canonical names of game types.
+#[derive(Clone, Debug, Default)]
+pub struct Patterns(GlobSet);
+
+impl Patterns {
+    /// Compiles the list, which errors speak of by its name.
+    ///
+    /// # Errors
+    /// The first pattern that is no glob.
+    pub fn new(list: &'static str, patterns: &[String]) -> Result<Self, PatternError> {
+        Ok(Self(globs(list, patterns)?))
+    }
+
+    /// Whether one of them is this name's.
+    pub fn matches(&self, name: &str) -> bool {
+        self.0.is_match(name)
+    }
+}
+
 /// Names of game types and mutators are compared without case, as UnrealScript does.
 fn fold(name: &str) -> String {
     name.trim().to_lowercase()

@@ -30,6 +30,17 @@ pub struct Weight<'a> {
     pub last_seen: Timestamp,
 }
 
+/// What makes teams uneven beside the weights of their players, in units of the weight.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Field {
+    /// What the first team's side is worth; below 0 where it is the worse one.
+    pub side: f64,
+    /// What an empty place counts on the smaller of two teams, so that the sums of weights differ by
+    /// what the system says one head more is worth: 0 where that is 50, an average player's weight, and 50
+    /// where a head more is worth nothing.
+    pub empty: f64,
+}
+
 /// Matches folded so far. See the [module](super) for its promises.
 #[derive(Clone)]
 pub struct Fold {
@@ -75,6 +86,11 @@ impl Fold {
         Ok(Ruling { ruleset, rated })
     }
 
+    /// Every ruleset with a rated match.
+    pub fn rulesets(&self) -> impl Iterator<Item = &Ruleset> {
+        self.levels.rulesets().map(|(ruleset, _)| ruleset)
+    }
+
     /// The weights of every ruleset, by ruleset and then by player (humans before bots).
     pub fn weights(&self) -> impl Iterator<Item = Weight<'_>> {
         let rulesets = self.levels.rulesets();
@@ -112,6 +128,14 @@ impl Fold {
             Some(standing) => rating::chances(standing.system.as_ref(), &game),
             None => vec![1.0 / teams.len().max(1) as f64; teams.len()],
         }
+    }
+
+    /// What the sides and sizes of two teams are worth beside their players' weights, by the best the
+    /// rating system knows. Nothing before any game.
+    pub fn field(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<PlayerKey>]) -> Field {
+        let game = self.digest.lineup(ruleset, map, teams);
+        let standing = self.levels.best(ruleset);
+        standing.map_or(Field::default(), |standing| standing.field(&game))
     }
 
     /// What an operator should know about the rating of a ruleset, a sentence each.

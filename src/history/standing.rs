@@ -1,7 +1,7 @@
 //! One rating system's view of one ruleset (or of all of a game type): strengths as weights.
 
 use super::{
-    Weight,
+    Field, Weight,
     digest::Person,
     newcomers::{Features, Newcomers, SETTLED},
 };
@@ -149,6 +149,26 @@ impl Standing {
     /// Whether somebody has a rated game here.
     pub fn knows(&self, player: Player) -> bool {
         self.careers.get(player).is_some_and(|c| c.games > 0)
+    }
+
+    /// What the first side of a game is worth, and an empty place on a team.
+    pub fn field(&self, game: &Game) -> Field {
+        let rated = self.careers.players().filter(|p| self.knows(*p));
+        let strengths = rated.filter_map(|p| Some(self.system.strength(p)?.mean));
+        let scale = self.system.scale();
+        let ruler = Ruler::of(scale, strengths);
+        let worth = |strength: f64| match ruler.unit > 0.0 {
+            true => 50.0 * strength / ruler.unit,
+            false => 0.0, // nobody differs, and so nothing can be told in weights
+        };
+        let empty = match scale {
+            Scale::Weights => 0.0,
+            Scale::Strengths { one_more, .. } => (50.0 - worth(one_more)).clamp(0.0, 50.0),
+        };
+        Field {
+            side: worth(self.system.side(game)),
+            empty,
+        }
     }
 
     /// Everyone with a rated game here, by key, as known under `ruleset`.

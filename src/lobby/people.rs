@@ -2,7 +2,7 @@
 //! remembered of people.
 
 use super::{
-    Lobby, LobbyError, Update,
+    Conduct, Lobby, LobbyError, Update,
     course::Who,
     roster::Human,
     state::{Game, exists},
@@ -113,6 +113,11 @@ impl Lobby {
         game.advised.clear();
         game.seat_all(now);
         Ok(())
+    }
+
+    /// What somebody did in this session that others should know.
+    pub fn conduct(&self, id: &Ident) -> Conduct {
+        self.memory.of(id.text()).conduct
     }
 
     /// A human went from one team to another. Whether they were sent or went by themselves is all

@@ -148,6 +148,17 @@ impl System for Hive {
         }
     }
 
+    /// F, and everyone's offset, which is added on one side and on the other not taken away.
+    fn side(&self, game: &Game) -> f64 {
+        if !game.sides || game.teams() != 2 {
+            return 0.0;
+        }
+        let offset = |s: &super::Seat| s.share * self.known(s.player).offset;
+        let offsets: f64 = game.seats().iter().map(offset).sum();
+        let time = total(game, 0, 1, |s| s.share);
+        self.record.log_odds(game, 0, 1) * time + offsets
+    }
+
     fn adopt(&mut self, player: Player, known: Strength) {
         let skill = self.players.enter(player, Skill::default);
         skill.playing.value = known.mean;

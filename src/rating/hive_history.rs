@@ -177,6 +177,11 @@ impl System for HiveHistory {
         }
     }
 
+    fn side(&self, game: &Game) -> f64 {
+        let shares: f64 = game.seats().iter().map(|s| s.share).sum();
+        self.record.log_odds(game, 0, 1) * shares
+    }
+
     /// All that counts is the history here.
     fn adopt(&mut self, _: Player, _: Strength) {}
 

@@ -49,6 +49,12 @@ pub trait System: Send + Sync {
     /// The units of strengths.
     fn scale(&self) -> Scale;
 
+    /// What being the first of two teams is worth in a game of these players, whoever is on which: in
+    /// units of strength, below 0 where it is the worse side. 0 in systems that know of no sides.
+    fn side(&self, _game: &Game) -> f64 {
+        0.0
+    }
+
     /// Somebody about to play here for the first time, known from other rulesets. The same system
     /// rated them there, so the units are the same.
     fn adopt(&mut self, player: Player, known: Strength);

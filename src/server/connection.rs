@@ -33,6 +33,8 @@ pub enum Ended {
     ForCause,
     /// It was silent, or too slow.
     TimedOut,
+    /// Another connection of the same game server goes on with its game.
+    Replaced,
     /// The daemon stops.
     ByShutdown,
     /// The network's doing.
@@ -116,6 +118,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             let read = tokio::select! {
                 biased;
                 () = stop.cancelled() => return Ended::ByShutdown,
+                () = self.session.replaced() => return Ended::Replaced,
                 read = tokio::time::timeout_at(self.patience, read) => read,
             };
             match read {

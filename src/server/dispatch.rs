@@ -45,7 +45,7 @@ async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>
             token,
             resume,
         } => {
-            let resumed = session.hello(&server, token.as_ref(), resume)?;
+            let resumed = session.hello(&server, token.as_ref(), resume).await?;
             Ok(Some(Reply::Hello { resumed }))
         }
         Request::Ping => Ok(Some(Reply::Pong)),

@@ -15,8 +15,8 @@ use super::{
 };
 use crate::{
     domain::{Ident, Kind, PlayerKey, Ruleset},
-    lobby::{BalanceVerdict, BotPlan, Decision, Fate, Help, Limits, Move},
-    partition::{self, Problem, ProblemError, Solution},
+    lobby::{BalanceVerdict, BotPlan, Conduct, Decision, Fate, Help, Limits, Move},
+    partition::{self, Objective, Problem, ProblemError, ProblemSpec, Solution},
     store::DecisionRow,
 };
 
@@ -78,6 +78,13 @@ pub(super) fn reasons(explanation: &impl Display) -> Vec<String> {
     explanation.to_string().lines().map(clean).collect()
 }
 
+fn player(kind: Kind, id: &str) -> PlayerKey {
+    PlayerKey {
+        kind,
+        id: id.to_owned(),
+    }
+}
+
 impl Session {
     /// How many players the game should have, and how many of them bots.
     ///
@@ -105,10 +112,11 @@ impl Session {
         let view = self.service.standings().view(&ruleset);
         let settings = &self.service.settings.balance;
         let weight_of = |id: &str| view.human(id).unwrap_or(settings.default_weight);
-        let spec = self
-            .table
-            .lobby
-            .problem(weight_of, mean_bot, settings.limits)?;
+        let lobby = &self.table.lobby;
+        let mut spec = lobby.problem(weight_of, mean_bot, settings.limits)?;
+        if settings.partition.objective == Objective::Gap {
+            self.handicap(&ruleset, &mut spec)?;
+        }
         let mut settings = settings.partition.clone();
         settings.top = top.unwrap_or(settings.top);
         let problem = Problem::new(spec)?;
@@ -135,17 +143,35 @@ impl Session {
         })
     }
 
+    /// Adds what sides and sizes are worth beside weights, in a game of these humans and the bots to
+    /// come: then the teams whose sums differ the least are those whose chances do.
+    fn handicap(&self, ruleset: &Ruleset, spec: &mut ProblemSpec) -> Result<(), ServiceError> {
+        let lobby = &self.table.lobby;
+        let game = lobby.game()?;
+        let bots = lobby.bots()?.players as usize;
+        let humans = spec.humans.iter().map(|h| player(Kind::Human, &h.key));
+        let players = bots.max(humans.len());
+        let mut teams = vec![Vec::new(); spec.teams];
+        let strangers = std::iter::repeat_with(|| player(Kind::Bot, ""));
+        for (seat, key) in humans.chain(strangers).take(players).enumerate() {
+            teams[seat % spec.teams].push(key); // whoever is on which
+        }
+        let map = game.map.as_deref().unwrap_or("");
+        let field = self.service.standings().field(ruleset, map, &teams);
+        spec.handicap = field.side;
+        if bots == 0 {
+            spec.bots.weight = field.empty; // places on paper, that nobody fills
+        }
+        Ok(())
+    }
+
     /// The chance that team 0 wins with these teams, by the rating system; bots to come are strangers.
     fn chance(&self, ruleset: &Ruleset, solution: &Solution) -> Result<Option<f64>, ServiceError> {
         let game = self.table.lobby.game()?;
-        let key = |kind, id: &str| PlayerKey {
-            kind,
-            id: id.to_owned(),
-        };
-        let stranger = |bots: &usize| vec![key(Kind::Bot, ""); *bots];
+        let stranger = |bots: &usize| vec![player(Kind::Bot, ""); *bots];
         let mut teams: Vec<Vec<PlayerKey>> = solution.bots.iter().map(stranger).collect();
         for (human, &team) in game.roster.humans().iter().zip(&solution.team_of) {
-            teams[usize::from(team)].push(key(Kind::Human, human.id.text()));
+            teams[usize::from(team)].push(player(Kind::Human, human.id.text()));
         }
         let map = game.map.as_deref().unwrap_or("");
         Ok(self.service.standings().chance(ruleset, map, &teams))
@@ -157,7 +183,9 @@ impl Session {
     /// No game, a game without teams, nobody of that id.
     pub fn place(&mut self, id: &Ident) -> Result<(u8, f64), ServiceError> {
         let seen = self.seen()?;
+        let before = self.lobby().conduct(id);
         let decided = self.lobby().place(id, &seen, draw_seed())?;
+        self.notice(id, before);
         let (team, ratio) = (decided.answer.team, decided.answer.ratio);
         self.decided(decided)?;
         Ok((team, ratio))
@@ -182,7 +210,13 @@ impl Session {
     pub fn rebalance(&mut self, seed: Option<u64>) -> Result<Rebalanced, ServiceError> {
         let seen = self.seen()?;
         let seed = seed.unwrap_or_else(draw_seed);
+        let humans = self.lobby().game()?.roster.humans();
+        let ids: Vec<Ident> = humans.iter().map(|human| human.id.clone()).collect();
+        let before: Vec<Conduct> = ids.iter().map(|id| self.lobby().conduct(id)).collect();
         let decided = self.lobby().rebalance(&seen, seed)?;
+        for (id, before) in ids.iter().zip(before) {
+            self.notice(id, before);
+        }
         let steps = decided.answer.steps();
         let steps = steps.filter_map(|step| self.step(step)).collect();
         let (before, after) = (decided.answer.before, decided.answer.after);

@@ -205,6 +205,7 @@ impl Service {
                 learned.push_all(matches);
                 if done {
                     learned.choose();
+                    learned.remark();
                 }
                 learned
             });

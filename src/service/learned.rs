@@ -1,6 +1,9 @@
 //! All that is learned from the matches, for whoever adds to it.
 
-use std::{collections::BTreeMap, time::Instant};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Instant,
+};
 
 use super::Settings;
 use crate::{
@@ -29,6 +32,7 @@ pub(super) struct Learned {
     trial: Option<Vec<MatchRecord>>,
     rulebook: Rulebook,
     history: history::Settings,
+    remarked: BTreeSet<(Ruleset, String)>,
 }
 
 /// What can be asked of it.
@@ -72,6 +76,7 @@ impl Learned {
             trial: settings.auto.then(Vec::new),
             rulebook,
             history: settings.history.clone(),
+            remarked: BTreeSet::new(),
         })
     }
 
@@ -101,6 +106,15 @@ impl Learned {
             }
             if let Some(trial) = &mut self.trial {
                 trial.push(record);
+            }
+        }
+    }
+
+    /// Tells an operator what they should know of the rating, each remark once.
+    pub(super) fn remark(&mut self) {
+        for (ruleset, remark) in self.knowledge.remarks() {
+            if self.remarked.insert((ruleset.clone(), remark.clone())) {
+                tracing::info!(%ruleset, "{remark}");
             }
         }
     }
@@ -139,15 +153,29 @@ impl Knowledge {
             .get(self.chosen.get(ruleset).unwrap_or(&self.first))
     }
 
+    /// What an operator should know, by ruleset.
+    fn remarks(&self) -> Vec<(Ruleset, String)> {
+        let of = |(system, fold): (&SystemName, &Fold)| {
+            let rulesets = fold.rulesets().filter(|r| self.serves(*system, r));
+            let remarks = rulesets.flat_map(|r| {
+                let said = fold.remarks(r).into_iter();
+                said.map(|remark| (r.clone(), remark))
+            });
+            remarks.collect::<Vec<_>>()
+        };
+        self.folds.iter().flat_map(of).collect()
+    }
+
+    fn serves(&self, system: SystemName, ruleset: &Ruleset) -> bool {
+        *self.chosen.get(ruleset).unwrap_or(&self.first) == system
+    }
+
     /// Everybody's weights, each by the system that serves its ruleset.
     pub(super) fn rows(&self) -> Vec<WeightRow> {
-        let serves = |system: &SystemName, ruleset: &Ruleset| {
-            self.chosen.get(ruleset).unwrap_or(&self.first) == system
-        };
         let folds = self.folds.iter();
         let rows = folds.flat_map(|(system, fold)| {
             fold.weights()
-                .filter(move |weight| serves(system, weight.ruleset))
+                .filter(|weight| self.serves(*system, weight.ruleset))
         });
         let mut rows: Vec<WeightRow> = rows.map(|weight| self.row(weight)).collect();
         rows.sort_by(|a, b| (&a.ruleset, &a.key).cmp(&(&b.ruleset, &b.key)));

@@ -13,6 +13,7 @@ mod journal;
 mod learned;
 mod play;
 mod players;
+mod present;
 mod results;
 mod seen;
 mod session;
@@ -28,7 +29,7 @@ use std::{
 use tokio::sync::Semaphore;
 
 use crate::{
-    domain::{MatchRecord, PatternError, Rulebook, RulebookSpec, Secret},
+    domain::{MatchRecord, PatternError, Patterns, Rulebook, RulebookSpec, Secret},
     history,
     lobby::LobbySettings,
     store::{Store, StoreError},
@@ -47,6 +48,7 @@ pub use weights::{Standings, View};
 
 use journal::Journal;
 use learned::Learned;
+use present::Present;
 use results::Waiting;
 
 /// What an admin decides about the service.
@@ -68,6 +70,8 @@ pub struct Settings {
     pub resume_grace: u64,
     /// How many decisions are stored, 0 for none.
     pub keep_decisions: u32,
+    /// Game types whose teams are the players' own affair; globs.
+    pub tournament: Vec<String>,
 }
 
 /// Why a use case did not happen; nothing has changed.
@@ -102,6 +106,7 @@ pub struct Service {
     /// Tells what was derived by these settings from what was by others.
     settings_key: String,
     rulebook: Rulebook,
+    tournament: Patterns,
     store: Store,
     /// Swapped whole when new weights are known; readers keep what they have.
     standings: RwLock<Arc<Standings>>,
@@ -112,6 +117,7 @@ pub struct Service {
     clock: Arc<dyn Clock>,
     /// Games whose connection has ended.
     waiting: Waiting,
+    present: Present,
     journal: Journal,
 }
 
@@ -131,6 +137,7 @@ impl Service {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let service = Self {
             rulebook,
+            tournament: Patterns::new("tournament", &settings.tournament)?,
             settings_key: derive::settings_key(&settings),
             settings,
             store,
@@ -139,6 +146,7 @@ impl Service {
             learned: tokio::sync::Mutex::default(),
             clock: Arc::new(MachineClock::default()),
             waiting: Waiting::default(),
+            present: Present::default(),
             journal: Journal::default(),
         };
         Ok(service)

@@ -112,6 +112,11 @@ impl Session {
     /// daemon goes on.
     pub fn close(&mut self, goes_on: bool) {
         let table = std::mem::replace(&mut self.table, Table::new(&self.service));
+        self.leave_table(table, goes_on);
+        self.presence.end();
+    }
+
+    fn leave_table(&self, table: Table, goes_on: bool) {
         if table.lobby.game().is_err() {
             return;
         }

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use rand::{TryRng, rngs::SysRng};
 
-use super::{Service, ServiceError, seen::Seen, table::Table};
+use super::{Service, ServiceError, present::Presence, seen::Seen, table::Table};
 use crate::{
     domain::{Ident, Ruleset, Secret},
-    lobby::{Lobby, LobbyError, Update},
+    lobby::{Conduct, Lobby, LobbyError, Update},
 };
 
 /// A session dies with its connection; its game may wait for the next one.
@@ -16,6 +16,7 @@ pub struct Session {
     pub(super) service: Arc<Service>,
     pub(super) table: Table,
     pub(super) server: Option<String>,
+    pub(super) presence: Presence,
 }
 
 impl Session {
@@ -23,18 +24,19 @@ impl Session {
     pub fn new(service: Arc<Service>) -> Self {
         Self {
             table: Table::new(&service),
+            presence: Presence::new(&service),
             service,
             server: None,
         }
     }
 
     /// Names the game server. To `resume` goes on at once with the game that its last connection
-    /// left, and tells whether there was one; otherwise the first line that needs a game does, unless
-    /// that is GAME.
+    /// left, or that it still has without knowing that it is dead, and tells whether there was one;
+    /// otherwise the first line that needs a game goes on with one that was left, unless that is GAME.
     ///
     /// # Errors
     /// Clients are configured, and this isn't one of them or the token is wrong.
-    pub fn hello(
+    pub async fn hello(
         &mut self,
         server: &Ident,
         token: Option<&Secret>,
@@ -48,7 +50,17 @@ impl Session {
             }
         }
         self.server = Some(server.text().to_owned());
-        Ok(resume.then(|| self.table.lobby.game().is_ok() || self.take_up()))
+        if !resume {
+            self.presence.announce(server.text());
+            return Ok(None);
+        }
+        self.presence.replace(server.text()).await;
+        Ok(Some(self.table.lobby.game().is_ok() || self.take_up()))
+    }
+
+    /// Resolves when another connection takes this one's place, which should end then.
+    pub async fn replaced(&self) {
+        self.presence.replaced().await;
     }
 
     /// Whether HELLO has to come first, and has not.
@@ -61,6 +73,11 @@ impl Session {
         self.give_way();
         let has_teams = self.service.rulebook.is_team_game(game_type.text());
         self.table.begin(game_type.text(), has_teams);
+        let name = self.service.rulebook.game_type(game_type.text());
+        if self.service.tournament.matches(&name) {
+            // There is a game, now.
+            let _ = self.table.lobby.set_tournament(true);
+        }
     }
 
     /// A mutator is active.
@@ -132,7 +149,9 @@ impl Session {
     /// # Errors
     /// No game, no such team, no room.
     pub fn join(&mut self, id: &Ident, update: Update) -> Result<(), ServiceError> {
+        let before = self.lobby().conduct(id);
         self.lobby().join(id, update)?;
+        self.notice(id, before);
         self.watch()
     }
 
@@ -150,7 +169,9 @@ impl Session {
     /// # Errors
     /// No game, nobody of that id, no such team.
     pub fn move_to(&mut self, id: &Ident, team: u8) -> Result<(), ServiceError> {
+        let before = self.lobby().conduct(id);
         self.lobby().move_to(id, team)?;
+        self.notice(id, before);
         self.watch()
     }
 
@@ -213,6 +234,22 @@ impl Session {
             teams: self.table.lobby.teams(),
             defaults: (balance.default_weight, balance.default_bot_weight),
         })
+    }
+
+    /// Tells the log what somebody did who may be gaming the balance: the first time, the second, the
+    /// fourth, and so on.
+    pub(super) fn notice(&self, id: &Ident, before: Conduct) {
+        let conduct = self.table.lobby.conduct(id);
+        let news = |before: u32, now: u32| now > before && now.is_power_of_two();
+        let counts = [
+            (before.returns, conduct.returns),
+            (before.switches, conduct.switches),
+            (before.asks, conduct.asks),
+        ];
+        if counts.into_iter().any(|(before, now)| news(before, now)) {
+            let server = self.server.as_deref().unwrap_or("");
+            tracing::info!(server, player = id.text(), %conduct, "may be gaming the balance");
+        }
     }
 
     /// Somebody came, went or changed sides: the rules of auto-balance look at it.

@@ -8,7 +8,7 @@ use std::{
 use super::learned::Knowledge;
 use crate::{
     domain::{Kind, PlayerKey, Ruleset},
-    history::Level,
+    history::{Field, Weight},
 };
 
 /// Rulesets whose weights are kept at hand. Peers can make up any number of them.
@@ -62,6 +62,12 @@ impl Standings {
             .flatten()
     }
 
+    /// What the sides and sizes of two teams are worth beside weights.
+    pub fn field(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<PlayerKey>]) -> Field {
+        let fold = self.knowledge.as_ref().and_then(|k| k.fold(ruleset));
+        fold.map_or(Field::default(), |fold| fold.field(ruleset, map, teams))
+    }
+
     /// Each team's chance to win, summing to 1, likewise.
     pub fn chances(
         &self,
@@ -74,8 +80,8 @@ impl Standings {
     }
 }
 
-/// The weights that apply to one ruleset: for each player that from its own games, or else that from
-/// games of the type without mutators.
+/// The weights that apply to one ruleset: for each player that from its own games, or else that from all
+/// games of its type, or else that from all games.
 #[derive(Clone, Debug, Default)]
 pub struct View {
     humans: HashMap<String, f64>,
@@ -89,38 +95,33 @@ impl View {
     fn new(knowledge: &Knowledge, ruleset: &Ruleset) -> Self {
         let mut view = Self::default();
         let fold = knowledge.fold(ruleset);
-        // The closest last, so that it replaces what is known from farther away.
-        let tables: Vec<Ruleset> = ruleset.fallbacks().collect();
-        for ruleset in tables.iter().rev() {
-            let weights = fold
-                .into_iter()
-                .flat_map(|f| f.weights_on(ruleset, Level::Ruleset));
-            let (mut bots, mut names) = (Vec::new(), HashSet::new());
-            for weight in weights {
-                let table = match weight.key.kind {
-                    Kind::Human => &mut view.humans,
-                    Kind::Bot => {
-                        bots.push(weight.weight);
-                        names.insert(weight.key.id.clone());
-                        &mut view.bots
-                    }
-                };
-                table.insert(weight.key.id.clone(), weight.weight);
+        let best = fold.map_or(Vec::new(), |fold| fold.best_weights(ruleset));
+        let is_bot = |weight: &Weight<'_>| weight.key.kind == Kind::Bot;
+        let of_bots = best.iter().filter(|(weight, _)| is_bot(weight));
+        let closest = of_bots.map(|(_, level)| *level).min();
+        let (mut sum, mut count) = (0.0, 0);
+        for (weight, level) in &best {
+            let id = weight.key.id.clone();
+            if is_bot(weight) && Some(*level) == closest {
+                (sum, count) = (sum + weight.weight, count + 1);
+                view.in_mean.insert(id.clone());
             }
-            if !bots.is_empty() {
-                let sum: f64 = bots.iter().sum();
-                view.mean_bot = Some((sum / bots.len() as f64, bots.len()));
-                view.in_mean = names;
-            }
+            view.table(weight.key.kind).insert(id, weight.weight);
+        }
+        if count > 0 {
+            view.mean_bot = Some((sum / count as f64, count));
         }
         for (key, &weight) in &knowledge.pinned {
-            let table = match key.kind {
-                Kind::Human => &mut view.humans,
-                Kind::Bot => &mut view.bots,
-            };
-            table.insert(key.id.clone(), weight);
+            view.table(key.kind).insert(key.id.clone(), weight);
         }
         view
+    }
+
+    fn table(&mut self, kind: Kind) -> &mut HashMap<String, f64> {
+        match kind {
+            Kind::Human => &mut self.humans,
+            Kind::Bot => &mut self.bots,
+        }
     }
 
     /// Whether nobody is known.

@@ -10,7 +10,7 @@ use evenkeel::{
         Kind, MatchRecord, Outcome, Participant, PlayerKey, Presence, ScoreEvent, Span, Timestamp,
     },
     server::{self, Limits},
-    service::{Service, WeightRow},
+    service::{HandClock, Service, WeightRow},
     store::Store,
 };
 use tempfile::TempDir;
@@ -31,14 +31,16 @@ pub fn config(toml: &str) -> Config {
 
 /// A service over a new database, which lives as long as the folder.
 pub async fn service(config: &Config) -> (Arc<Service>, TempDir) {
+    let (service, folder) = new_service(config).await;
+    (Arc::new(service), folder)
+}
+
+async fn new_service(config: &Config) -> (Service, TempDir) {
     let folder = TempDir::new().unwrap();
     let store = Store::open(&folder.path().join("test.db"), true, BUSY)
         .await
         .unwrap();
-    (
-        Arc::new(Service::open(store, config.service()).unwrap()),
-        folder,
-    )
+    (Service::open(store, config.service()).unwrap(), folder)
 }
 
 /// All weights on disk.
@@ -69,6 +71,20 @@ impl Daemon {
 
     pub async fn start_with(config: &Config, limits: Limits) -> Self {
         let (service, folder) = service(config).await;
+        Self::serve(service, folder, limits).await
+    }
+
+    /// One whose sessions' time passes only when the test says so.
+    pub async fn start_by_hand(toml: &str) -> (Self, Arc<HandClock>) {
+        let config = config(toml);
+        let clock = Arc::new(HandClock::new(Timestamp(1_000_000_000_000)));
+        let (service, folder) = new_service(&config).await;
+        let service = Arc::new(service.with_clock(clock.clone()));
+        let daemon = Self::serve(service, folder, config.limits()).await;
+        (daemon, clock)
+    }
+
+    async fn serve(service: Arc<Service>, folder: TempDir, limits: Limits) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel::<()>();
@@ -112,6 +128,17 @@ impl Client {
             .write_all(text.as_bytes())
             .await
             .unwrap();
+    }
+
+    /// Sends lines and gives the next one that comes back.
+    pub async fn ask(&mut self, text: &str) -> String {
+        self.send(text).await;
+        self.line().await
+    }
+
+    /// Sends lines that are answered by silence; whatever was said has been heard when this returns.
+    pub async fn tell(&mut self, text: &str) {
+        assert_eq!(self.ask(&format!("{text}PING\n")).await, "PONG", "{text}");
     }
 
     /// The next line, without its end; empty when the connection has ended.

@@ -328,6 +328,19 @@ impl System for Joint {
         }
     }
 
+    fn side(&self, game: &Game) -> f64 {
+        if !game.sides || game.teams() != 2 {
+            return 0.0;
+        }
+        let columns = [
+            Column::Side(game.ruleset),
+            Column::SideMap(game.ruleset, game.map),
+        ];
+        let effect: f64 = columns.iter().map(|column| self.effect(*column)).sum();
+        let shares: f64 = game.seats().iter().map(|s| s.share).sum();
+        effect / columns::unit(shares)
+    }
+
     fn adopt(&mut self, player: Player, known: Strength) {
         if self.columns.number(Column::Skill(player)).is_none() {
             self.away.enter(player, || Away::Adopted(known));

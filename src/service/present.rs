@@ -1,0 +1,114 @@
+//! Which sessions are there, by the name of their game server: a connection can be dead for hours
+//! before anybody notices, and its server must not have to wait for that.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::{sync::Notify, time::timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::Service;
+
+/// How long a session gets to leave when another takes its place.
+const LEAVE: Duration = Duration::from_secs(1);
+
+/// The last session of each name.
+#[derive(Debug, Default)]
+pub(super) struct Present {
+    sessions: Mutex<BTreeMap<String, (u64, CancellationToken)>>,
+    next: AtomicU64,
+    left: Notify,
+}
+
+/// One session among them.
+#[derive(Debug)]
+pub(super) struct Presence {
+    service: Arc<Service>,
+    number: u64,
+    name: Option<String>,
+    replaced: CancellationToken,
+}
+
+impl Present {
+    /// The session of this name, unless it is the one of this number.
+    fn other(&self, name: &str, number: u64) -> Option<(u64, CancellationToken)> {
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let session = sessions.get(name).filter(|(other, _)| *other != number);
+        session.cloned()
+    }
+}
+
+impl Presence {
+    pub(super) fn new(service: &Arc<Service>) -> Self {
+        Self {
+            service: service.clone(),
+            number: service.present.next.fetch_add(1, Ordering::Relaxed),
+            name: None,
+            replaced: CancellationToken::new(),
+        }
+    }
+
+    /// This is the session of that name from now on.
+    pub(super) fn announce(&mut self, name: &str) {
+        self.end();
+        self.name = Some(name.to_owned());
+        let me = (self.number, self.replaced.clone());
+        let sessions = &self.service.present.sessions;
+        let mut sessions = sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.insert(name.to_owned(), me);
+    }
+
+    /// Likewise, and another session of that name ends, and has left its game when this returns.
+    pub(super) async fn replace(&mut self, name: &str) {
+        let present = &self.service.present;
+        if let Some((other, token)) = present.other(name, self.number) {
+            token.cancel();
+            let gone = async {
+                loop {
+                    let left = present.left.notified();
+                    let now = present.other(name, self.number);
+                    if now.is_none_or(|(now, _)| now != other) {
+                        return;
+                    }
+                    left.await;
+                }
+            };
+            let _ = timeout(LEAVE, gone).await;
+        }
+        self.announce(name);
+    }
+
+    /// Resolves when another session takes this one's place.
+    pub(super) async fn replaced(&self) {
+        self.replaced.cancelled().await;
+    }
+
+    /// This session is none of that name any longer.
+    pub(super) fn end(&mut self) {
+        let Some(name) = self.name.take() else { return };
+        let present = &self.service.present;
+        let mut sessions = present
+            .sessions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if sessions
+            .get(&name)
+            .is_some_and(|(own, _)| *own == self.number)
+        {
+            sessions.remove(&name);
+        }
+        present.left.notify_waiters();
+    }
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
