@@ -6,6 +6,7 @@ import json
 import os
 import random
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -24,6 +25,8 @@ SKILLS = {
 LEVELS = ["ps37ctf", "am_thornish", "oa_ctf4ish", "ctf_gate1"]
 # Who changes skill in mid-season.
 SWAPPED = ("Sarge", "Gargoyle")
+# A game of ten minutes takes ten seconds here: none is too short to learn from.
+ENVIRONMENT = {"EVENKEEL_RATING_MIN_SECONDS": "0", **os.environ}
 # How long one game may take, in seconds: a tie can go on for ever.
 LIMIT = 240
 
@@ -43,10 +46,11 @@ class Program:
 
     def __init__(self, command, output):
         self.output = Path(output)
+        self.began = self.output.stat().st_size if self.output.exists() else 0
         with open(self.output, "ab") as out:
             self.process = subprocess.Popen(
                 [str(word) for word in command], stdin=subprocess.DEVNULL, stdout=out, stderr=out,
-                cwd=self.output.parent)
+                cwd=self.output.parent, env=ENVIRONMENT)
 
     def size(self):
         return self.output.stat().st_size
@@ -85,10 +89,11 @@ class Season:
         self.server.start()
         command = [self.args.evenkeel, "serve", "--listen", "127.0.0.1:0"]
         self.daemon = Program(command, self.folder / "daemon.log")
-        found = self.daemon.wait_for(r"listening address=127\.0\.0\.1:(\d+)", 0, 30)
+        found = self.daemon.wait_for(r"listening address=127\.0\.0\.1:(\d+)", self.daemon.began, 30)
         self.port = int(found.group(1))
 
     def stop(self):
+        """Everything that was started, whatever happened to it."""
         for program in (self.sidecar, self.daemon):
             if program:
                 program.stop()
@@ -196,8 +201,9 @@ def report(season, args):
             games, correlations[title] = season.arm(title, count, balanced)
             if games:
                 arms[title] = games
-    system = subprocess.run([args.evenkeel, "config", "default"], capture_output=True, text=True, check=True).stdout
-    print(f"rating system: {re.search(r'^system = .(.*).$', system, re.M).group(1)}; 95 % intervals in brackets\n")
+    default = subprocess.run([args.evenkeel, "config", "default"], capture_output=True, text=True, check=True).stdout
+    system = os.environ.get("EVENKEEL_RATING_SYSTEM") or re.search(r"^system = .(.*).$", default, re.M).group(1)
+    print(f"rating system: {system}; 95 % intervals in brackets\n")
     print(figures.table(arms, correlations))
     if len(arms) == 2:
         print(f"\nmean capture difference, Evenkeel less random: {figures.paired(*arms.values())}")
@@ -231,6 +237,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="evenkeel-demo-") as temporary:
         os.chmod(temporary, 0o755)
         season = Season(args, args.keep or temporary)
+        # So that a signal, too, stops what was started.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit("told to stop"))
         try:
             season.start()
             report(season, args)

@@ -19,12 +19,12 @@ set sv_maxclients 16
 set capturelimit 5
 set timelimit 10
 set g_doWarmup 1
-set g_warmup 30
+set g_warmup 20
 """
 # Exact frames of 50 ms however loaded the machine is: without them bots miss their turns to think.
 # timescale and com_fixedtime are cheats, hence devmap.
 SLOW = "com_fixedtime 0\ntimescale 1\nsv_fps 20\n"
-FAST = "sv_fps 500\ntimescale 25\ncom_fixedtime 50\n"
+FAST = "sv_fps 1000\ntimescale 50\ncom_fixedtime 50\n"
 CHANGED = re.compile(r"ClientUserinfoChanged: (\d+) n\\(.*?)\\t\\(\d)")
 
 
@@ -118,7 +118,9 @@ class Server:
     def warm_up(self, level, teams, skills):
         """Loads a level with these bots; returns when all are there and warming up."""
         self.mark()
-        lines = [f"addbot {bot} {skills[bot]} {colour}" for colour, bots in teams.items() for bot in bots]
+        # In turns, since whoever comes first acts first in every frame.
+        order = [(bot, colour) for pair in zip(*teams.values()) for bot, colour in zip(pair, teams)]
+        lines = [f"addbot {bot} {skills[bot]} {colour}" for bot, colour in order]
         start = [SLOW, "kick allbots", "wait 5", f"devmap {level}", "wait 5", *lines, ""]
         self.write("match.cfg", "\n".join(start))
         self.rcon("exec match.cfg")
