@@ -471,7 +471,7 @@ fn an_operator_says_who_somebody_is_and_what_they_weigh() {
 
     let (code, out, _) = player(&["merge", "Sarge", "Grunt", "--bot"]);
     assert_eq!((code, out.as_str()), (0, "Sarge counts as Grunt now\n"));
-    assert!(!weights().contains(",Sarge,7") && weights().contains(",Grunt,7"));
+    assert!(!weights().contains(",Sarge,") && weights().contains(",Grunt,Grunt,"));
     assert!(
         player(&["show", "Sarge", "--bot"])
             .1

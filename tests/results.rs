@@ -193,7 +193,7 @@ async fn an_end_without_a_start_changes_nothing() {
 
 #[tokio::test]
 async fn weights_follow_the_end_of_a_game() {
-    let daemon = Daemon::start("rating.system = 'presence'").await;
+    let daemon = Daemon::start("rating.system = 'presence'\nrating.min_seconds = 0").await;
     let mut client = daemon.client().await;
     client
         .tell(&format!("GAME ctf\n{TWO}START\nSCORE 0\n"))
@@ -206,7 +206,7 @@ async fn weights_follow_the_end_of_a_game() {
 
 #[tokio::test]
 async fn two_games_within_a_second_are_two() {
-    let (daemon, clock) = Daemon::start_by_hand("").await;
+    let (daemon, clock) = Daemon::start_by_hand("rating.min_seconds = 0").await;
     let mut client = daemon.client().await;
     client.tell(&format!("GAME ctf\n{TWO}")).await;
     for id in 1..=3 {

@@ -124,11 +124,11 @@ pub(super) fn judge(
     if record.millis() == 0 || players().next().is_none() {
         return Err(Unrated::NoPlayTime);
     }
+    if record.outcome == Outcome::Abandoned {
+        return Err(Unrated::Abandoned); // however short it thereby was
+    }
     if record.millis() < u64::from(rules.min_seconds) * 1_000 {
         return Err(Unrated::TooShort);
-    }
-    if record.outcome == Outcome::Abandoned {
-        return Err(Unrated::Abandoned);
     }
     let scoring = scoring(record, rulebook)?;
     let humans = enough_humans(record, rules);

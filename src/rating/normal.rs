@@ -65,7 +65,7 @@ pub fn above(z: f64) -> Moments {
 /// function" (1969), gives one quotient of polynomials from 0.47 to 4 (here used from 0) and one from 4 on.
 /// They are summed by halves, since this is what a rating update waits for.
 fn mills(z: f64) -> f64 {
-    const SQRT_HALF_PI: f64 = 1.253_314_137_315_500_3;
+    const SQRT_HALF_PI: f64 = 1.253_314_137_315_5;
     const INV_SQRT_PI: f64 = 0.564_189_583_547_756_3;
     let x = z * FRAC_1_SQRT_2;
     let scaled = if x <= 4.0 {
@@ -86,7 +86,7 @@ fn mills(z: f64) -> f64 {
     } else {
         const P: [f64; 6] = [
             6.587_491_615_298_378e-4,
-            0.016_083_785_148_742_277,
+            0.016_083_785_148_742_28,
             0.125_781_726_111_229_26,
             0.360_344_899_949_804_45,
             0.305_326_634_961_232_36,

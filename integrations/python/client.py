@@ -1,0 +1,40 @@
+"""Tells Evenkeel of one game: python3 client.py HOST:PORT [TOKEN]"""
+import re, socket, sys
+
+class Evenkeel:
+    def __init__(self, address, *hello):
+        host, port = address.rsplit(":", 1)
+        self.socket = socket.create_connection((host, int(port)), timeout=10)
+        self.file = self.socket.makefile("rw", encoding="utf-8", errors="surrogateescape", newline="\n")
+        self.say("HELLO", *hello)
+
+    def say(self, verb, *arguments, **options):
+        """The reply's lines, each a list of words. Most commands have none, so PONG ends them all."""
+        quote = lambda word: '"' + re.sub(r'(["\\])', r"\\\1", str(word)) + '"'
+        named = (f"{key}={quote(value)}" for key, value in options.items())
+        print(verb, *map(quote, arguments), *named, "\nPING", file=self.file, flush=True)
+        reply = []
+        while (line := self.file.readline()) not in ("PONG\n", ""):
+            words = re.findall(r'"((?:[^"\\]|\\.)*)"|(\S+)', line)
+            reply.append([bare or re.sub(r"\\(.)", r"\1", quoted) for quoted, bare in words])
+        if reply and reply[0][0] == "ERROR":
+            raise ValueError(f"{verb}: {' '.join(reply[0][1:])}")
+        if not line:
+            raise ConnectionError(f"{verb}: the daemon closed the connection")
+        return reply
+
+game = Evenkeel(sys.argv[1], "my-server", *sys.argv[2:])
+game.say("GAME", "baseoa.ctf")
+for player in ["ann", "bob", "cid", 'Boring "John"']:
+    game.say("JOIN", player, name=player.title())
+(_, count, ratio, chance, seed), *lines = game.say("BALANCE")
+team = {player: int(number) for word, number, player in lines if word == "TEAM"}
+print(ratio, *(sorted(p for p in team if team[p] == side) for side in (0, 1)))
+game.say("START")
+game.say("KILL", "ann", next(p for p in team if team[p] != team["ann"]))
+game.say("SCORE", team["ann"], 1, "ann")
+try:
+    game.say("SCORE", team["ann"], 1, "nobody")
+except ValueError as error:
+    print(error)
+print(*game.say("END")[0])

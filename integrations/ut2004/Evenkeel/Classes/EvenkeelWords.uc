@@ -1,0 +1,132 @@
+//=============================================================================
+// EvenkeelWords: a protocol line's words, written and read.
+//
+// Nothing that a player chose may end a line or an argument: what comes from
+// outside goes through Quote on its way out.
+//=============================================================================
+class EvenkeelWords extends Object
+	abstract;
+
+const QUOTATION = 34;
+const BACKSLASH = 92;
+
+/** Text with no character in it that a line of Windows-1252 cannot hold. */
+static final function string Clean(string Text)
+{
+	local string Result;
+	local int i, Code;
+
+	for ( i = 0; i < Len(Text); i++ )
+	{
+		Code = Asc(Mid(Text, i, 1));
+		if ( (Code < 32) || (Code == 127) )
+			Result = Result $ "_";
+		else if ( Code > 255 )
+			Result = Result $ "?";
+		else
+			Result = Result $ Mid(Text, i, 1);
+	}
+	return Result;
+}
+
+/** Text as one argument: bare where that is safe, otherwise in quotes. */
+static final function string Quote(string Text)
+{
+	local string Result, Letter;
+	local int i, Code;
+	local bool bBare;
+
+	Text = Clean(Text);
+	bBare = (Text != "");
+	for ( i = 0; i < Len(Text); i++ )
+	{
+		Letter = Mid(Text, i, 1);
+		Code = Asc(Letter);
+		if ( !IsPlain(Code) )
+			bBare = false;
+		if ( (Code == QUOTATION) || (Code == BACKSLASH) )
+			Result = Result $ Chr(BACKSLASH);
+		Result = Result $ Letter;
+	}
+	if ( bBare )
+		return Result;
+	return Chr(QUOTATION) $ Result $ Chr(QUOTATION);
+}
+
+/** Letters, digits, and - . _ */
+static final function bool IsPlain(int Code)
+{
+	if ( (Code >= 48) && (Code <= 57) )
+		return true;
+	if ( (Code >= 65) && (Code <= 90) )
+		return true;
+	if ( (Code >= 97) && (Code <= 122) )
+		return true;
+	return (Code == 45) || (Code == 46) || (Code == 95);
+}
+
+/** Takes the next word off Rest, quoted or not. False when there is none. */
+static final function bool NextWord(out string Rest, out string Word)
+{
+	local int i, Code;
+
+	Word = "";
+	Rest = WithoutBlanks(Rest);
+	if ( Rest == "" )
+		return false;
+	if ( Asc(Rest) == QUOTATION )
+		return NextQuoted(Rest, Word);
+	for ( i = 0; i < Len(Rest); i++ )
+	{
+		Code = Asc(Mid(Rest, i, 1));
+		if ( Code <= 32 )
+			break;
+	}
+	Word = Left(Rest, i);
+	Rest = WithoutBlanks(Mid(Rest, i));
+	return true;
+}
+
+/** Text from its first letter on. */
+static final function string WithoutBlanks(string Text)
+{
+	while ( (Text != "") && (Asc(Text) <= 32) )
+		Text = Mid(Text, 1);
+	return Text;
+}
+
+/** NextWord, where Rest begins with a quotation mark. */
+static final function bool NextQuoted(out string Rest, out string Word)
+{
+	local string Letter;
+	local int i, Code;
+
+	for ( i = 1; i < Len(Rest); i++ )
+	{
+		Letter = Mid(Rest, i, 1);
+		Code = Asc(Letter);
+		if ( Code == QUOTATION )
+			break;
+		if ( (Code == BACKSLASH) && (i + 1 < Len(Rest)) )
+		{
+			i++;
+			Letter = Mid(Rest, i, 1);
+		}
+		Word = Word $ Letter;
+	}
+	Rest = WithoutBlanks(Mid(Rest, i + 1));
+	return true;
+}
+
+/** The next word of Rest, or nothing. */
+static final function string Take(out string Rest)
+{
+	local string Word;
+
+	NextWord(Rest, Word);
+	return Word;
+}
+
+defaultproperties
+{
+}
