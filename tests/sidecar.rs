@@ -278,6 +278,12 @@ async fn a_game_is_balanced_played_and_learned_from() {
     sidecar.wait_for("the game is over: 1 ");
     assert_eq!(daemon.service.match_count().await.unwrap(), 1);
     assert!(!sidecar.seen.iter().any(|line| line.contains(PASSWORD)));
+    // Told to stop, it ends as it should.
+    let told = Command::new("kill")
+        .args(["-TERM", &sidecar.child.id().to_string()])
+        .status();
+    assert!(told.unwrap().success());
+    assert!(sidecar.child.wait().unwrap().success());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -94,13 +94,18 @@ impl Daemon {
 
     /// Says what is still unsaid, and closes.
     pub(super) async fn close(mut self) {
-        let connected = self.say.take().is_some();
-        self.told.close();
+        if self.say.take().is_some() {
+            let all_said = async {
+                while let Some(told) = self.told.recv().await {
+                    if matches!(told, Told::Lost(_)) {
+                        return;
+                    }
+                }
+            };
+            let _ = timeout(PATIENCE, all_said).await;
+        }
         if let Some(task) = self.task.take() {
-            let stop = task.abort_handle();
-            if !connected || timeout(PATIENCE, task).await.is_err() {
-                stop.abort();
-            }
+            task.abort();
         }
     }
 }
@@ -167,7 +172,10 @@ async fn converse(
             line.push('\n');
             writer.write_all(line.as_bytes()).await?;
         }
-        writer.shutdown().await
+        writer.shutdown().await?;
+        // The daemon closes when it has read all of it; closing first could take it away.
+        sleep(PATIENCE).await;
+        Ok(())
     };
     let ended: io::Result<()> = tokio::select! {
         ended = reading => ended,
