@@ -2,7 +2,7 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -84,15 +84,19 @@ impl Journal {
 impl Service {
     /// Writes what was noted, gives up games that nobody goes on with, and learns from matches that
     /// sessions reported, until dropped.
-    pub async fn tend(&self) {
+    pub async fn tend(self: &Arc<Self>) {
         tokio::join!(self.keep_books(), self.keep_learning());
     }
 
-    async fn keep_books(&self) {
+    async fn keep_books(self: &Arc<Self>) {
         loop {
             let _ = timeout(TURN, self.journal.written.notified()).await;
             self.sweep();
-            if let Err(error) = self.write_down().await {
+            // A task of its own, which goes on when this one is dropped: between a commit and the
+            // striking out of what it wrote there must be no end.
+            let service = self.clone();
+            let written = tokio::spawn(async move { service.write_down().await });
+            if let Ok(Err(error)) = written.await {
                 tracing::warn!(%error, "cannot write what was noted, trying again");
                 sleep(TURN).await;
             }
@@ -120,7 +124,7 @@ impl Service {
         self.write_notes().await
     }
 
-    // Nothing is taken out before it is on disk: these futures may be dropped on their way.
+    // Nothing is taken out before it is on disk.
 
     async fn write_abandoned(&self) -> Result<(), ServiceError> {
         loop {
