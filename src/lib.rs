@@ -29,6 +29,7 @@
 //! | [`rating`] | one file per rating system behind one small trait | domain |
 //! | [`ingest`] | one file per log format: bytes → match records | domain |
 //! | [`protocol`] | bytes → request, reply → bytes, once each | domain |
+//! | [`sidecar`] | the thinking of a sidecar: log lines and replies → lines to the daemon and console commands | ingest, protocol, domain |
 //! | [`lobby`] | one running game: roster, wishes, bots; late arrivals, advantage, moves and the game's course | partition, domain |
 //! | [`history`] | the fold of matches into weights | rating, domain |
 //! | [`store`] | the only room that knows SQL | domain |
@@ -36,7 +37,7 @@
 //! | [`server`] | TCP: limits, one connection's loop, request → service → reply | service, protocol |
 //! | [`config`], [`cli`] | the TOML file; one file per subcommand | all |
 //!
-//! The first seven are pure: no runtime, database, log, files, clock or global random numbers. Time and
+//! The first eight are pure: no runtime, database, log, files, clock or global random numbers. Time and
 //! randomness come in as arguments, weights as numbers.
 //!
 //! # What is never the case
@@ -62,4 +63,5 @@ pub mod protocol;
 pub mod rating;
 pub mod server;
 pub mod service;
+pub mod sidecar;
 pub mod store;

@@ -9,6 +9,7 @@ mod progress;
 mod rebuild;
 mod replay;
 mod serve;
+mod sidecar;
 mod simulate;
 mod table;
 mod weights;
@@ -50,6 +51,7 @@ enum Command {
     ReplayDecision(replay::ReplayArgs),
     Simulate(simulate::SimulateArgs),
     Config(config::ConfigArgs),
+    Sidecar(sidecar::SidecarArgs),
 }
 
 /// Where the configuration and the database are.
@@ -154,6 +156,7 @@ fn dispatch(command: Command) -> Result<ExitCode, CliError> {
         Command::Rebuild(args) => block_on(rebuild::run(args)).map(done),
         Command::Evaluate(args) => block_on(evaluate::run(args)).map(done),
         Command::Player(args) => block_on(player::run(args)).map(done),
+        Command::Sidecar(args) => block_on(sidecar::run(args)).map(done),
         Command::ReplayDecision(args) => block_on(replay::run(args)),
         Command::Simulate(args) => block_on(simulate::run(args)).map(done),
     }
