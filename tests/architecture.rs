@@ -21,7 +21,15 @@ const ROOMS: [(&str, &[&str]); 12] = [
     ("store", &["domain"]),
     (
         "service",
-        &["domain", "partition", "rating", "lobby", "history", "store"],
+        &[
+            "domain",
+            "partition",
+            "rating",
+            "lobby",
+            "history",
+            "ingest",
+            "store",
+        ],
     ),
     ("server", &["service", "protocol"]),
     (
