@@ -29,14 +29,15 @@
 //! | [`rating`] | one file per rating system behind one small trait | domain |
 //! | [`ingest`] | one file per log format: bytes → match records | domain |
 //! | [`protocol`] | bytes → request, reply → bytes, once each | domain |
-//! | [`lobby`] | one running game: roster, wishes, bots; late arrivals, advantage, moves and the game's course (decided here, not served yet) | partition, domain |
+//! | [`sidecar`] | the thinking of a sidecar: log lines and replies → lines to the daemon and console commands | ingest, protocol, domain |
+//! | [`lobby`] | one running game: roster, wishes, bots; late arrivals, advantage, moves and the game's course | partition, domain |
 //! | [`history`] | the fold of matches into weights | rating, domain |
 //! | [`store`] | the only room that knows SQL | domain |
 //! | [`service`] | the use cases; owns the locks and the cores | all above but protocol and ingest |
 //! | [`server`] | TCP: limits, one connection's loop, request → service → reply | service, protocol |
 //! | [`config`], [`cli`] | the TOML file; one file per subcommand | all |
 //!
-//! The first seven are pure: no runtime, database, log, files, clock or global random numbers. Time and
+//! The first eight are pure: no runtime, database, log, files, clock or global random numbers. Time and
 //! randomness come in as arguments, weights as numbers.
 //!
 //! # What is never the case
@@ -44,6 +45,7 @@
 //! - A weight that cannot be derived again from the stored matches.
 //! - A question about a weight that waits for the disk: they are answered from memory.
 //! - Half a match on disk: a match is one transaction.
+//! - An END that is answered before its match is on disk.
 //! - An input without a bound: lines, logs, configurations, database rows and names are checked where
 //!   they come in, and refused with a reason.
 //! - A pick that cannot be repeated: the seed is always told, and the generator has a name.
@@ -61,4 +63,5 @@ pub mod protocol;
 pub mod rating;
 pub mod server;
 pub mod service;
+pub mod sidecar;
 pub mod store;

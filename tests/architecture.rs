@@ -10,13 +10,14 @@ use std::{
 };
 
 /// Every room, and the rooms it may import.
-const ROOMS: [(&str, &[&str]); 12] = [
+const ROOMS: [(&str, &[&str]); 13] = [
     ("domain", &[]),
     ("partition", &["domain"]),
     ("rating", &["domain"]),
     ("ingest", &["domain"]),
     ("protocol", &["domain"]),
     ("lobby", &["partition", "domain"]),
+    ("sidecar", &["domain", "ingest", "protocol"]),
     ("history", &["rating", "domain"]),
     ("store", &["domain"]),
     (
@@ -57,11 +58,13 @@ const ROOMS: [(&str, &[&str]); 12] = [
             "service",
             "server",
             "config",
+            "protocol",
+            "sidecar",
         ],
     ),
 ];
 
-const PURE: [&str; 7] = [
+const PURE: [&str; 8] = [
     "domain",
     "partition",
     "rating",
@@ -69,6 +72,7 @@ const PURE: [&str; 7] = [
     "protocol",
     "lobby",
     "history",
+    "sidecar",
 ];
 
 /// What a pure room must not name.

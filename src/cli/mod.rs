@@ -11,6 +11,8 @@ mod progress;
 mod rebuild;
 mod replay;
 mod serve;
+mod sidecar;
+mod simulate;
 mod table;
 mod weights;
 
@@ -55,7 +57,9 @@ enum Command {
     Evaluate(evaluate::EvaluateArgs),
     Player(player::PlayerArgs),
     ReplayDecision(replay::ReplayArgs),
+    Simulate(simulate::SimulateArgs),
     Config(config::ConfigArgs),
+    Sidecar(sidecar::SidecarArgs),
 }
 
 /// Where the configuration and the database are.
@@ -172,7 +176,9 @@ fn dispatch(command: Command) -> Result<ExitCode, CliError> {
         Command::Rebuild(args) => block_on(rebuild::run(args)).map(done),
         Command::Evaluate(args) => block_on(evaluate::run(args)).map(done),
         Command::Player(args) => block_on(player::run(args)).map(done),
+        Command::Sidecar(args) => block_on(sidecar::run(args)).map(done),
         Command::ReplayDecision(args) => block_on(replay::run(args)),
+        Command::Simulate(args) => block_on(simulate::run(args)).map(done),
     }
 }
 

@@ -10,7 +10,7 @@
 mod clock;
 mod course;
 mod halves;
-mod idtech3;
+pub(crate) mod idtech3;
 mod jsonl;
 mod lines;
 mod source;

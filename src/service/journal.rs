@@ -2,7 +2,7 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -84,11 +84,11 @@ impl Journal {
 impl Service {
     /// Writes what was noted, gives up games that nobody goes on with, and learns from matches that
     /// sessions reported, until dropped.
-    pub async fn tend(&self) {
+    pub async fn tend(self: &Arc<Self>) {
         tokio::join!(self.keep_books(), self.keep_learning());
     }
 
-    async fn keep_books(&self) {
+    async fn keep_books(self: &Arc<Self>) {
         loop {
             let _ = timeout(TURN, self.journal.written.notified()).await;
             self.sweep();
@@ -102,7 +102,7 @@ impl Service {
     async fn keep_learning(&self) {
         loop {
             self.journal.learned.notified().await;
-            if let Err(error) = self.follow().await {
+            if let Err(error) = self.learn_own().await {
                 tracing::warn!(%error, "cannot learn from a match, trying again");
                 sleep(TURN).await;
                 self.journal.learn();
@@ -114,13 +114,19 @@ impl Service {
     ///
     /// # Errors
     /// The database's; nothing is lost then.
-    pub async fn write_down(&self) -> Result<(), ServiceError> {
-        let _one_at_a_time = self.journal.writing.lock().await;
-        self.write_abandoned().await?;
-        self.write_notes().await
+    pub async fn write_down(self: &Arc<Self>) -> Result<(), ServiceError> {
+        // A task of its own, which goes on when this one is dropped: between a commit and the striking
+        // out of what it wrote there must be no end.
+        let service = self.clone();
+        let written = tokio::spawn(async move {
+            let _one_at_a_time = service.journal.writing.lock().await;
+            service.write_abandoned().await?;
+            service.write_notes().await
+        });
+        written.await?
     }
 
-    // Nothing is taken out before it is on disk: these futures may be dropped on their way.
+    // Nothing is taken out before it is on disk.
 
     async fn write_abandoned(&self) -> Result<(), ServiceError> {
         loop {

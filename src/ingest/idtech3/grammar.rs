@@ -5,7 +5,7 @@ use super::roster::MAX_CLIENTS;
 
 /// What a line tells, as far as it matters here. Client numbers are below [`MAX_CLIENTS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Event<'a> {
+pub(crate) enum Event<'a> {
     /// A game begins; its settings, `\key\value…`.
     InitGame(&'a [u8]),
     /// A round of it begins (Urban Terror); the same settings.
@@ -59,7 +59,7 @@ type Read<T> = Result<T, &'static str>;
 ///
 /// # Errors
 /// What is wrong with the line.
-pub(super) fn read(line: &[u8], whole: bool) -> Read<Option<(u64, Event<'_>)>> {
+pub(crate) fn read(line: &[u8], whole: bool) -> Read<Option<(u64, Event<'_>)>> {
     let Some((at, rest)) = clock(line) else {
         let empty = line.iter().all(|&b| b == b'-' || b == b' ');
         return if empty {
@@ -189,14 +189,14 @@ fn points(rest: &[u8]) -> Read<Event<'_>> {
 }
 
 /// The pairs of `\key\value\key\value…`, with or without the first backslash.
-pub(super) fn pairs(info: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+pub(crate) fn pairs(info: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     let info = info.strip_prefix(b"\\").unwrap_or(info);
     let mut parts = info.split(|&b| b == b'\\');
     std::iter::from_fn(move || Some((parts.next()?, parts.next()?)))
 }
 
 /// Whether a line is one of this format; `None` for one that tells nothing either way.
-pub(super) fn is_known(line: &[u8]) -> Option<bool> {
+pub(crate) fn is_known(line: &[u8]) -> Option<bool> {
     if line.iter().all(|&b| b == b'-' || b == b' ') {
         return None;
     }

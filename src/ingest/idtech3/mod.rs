@@ -7,9 +7,9 @@
 //! `Exit:`. Its results follow; it is told when something else begins, or when the log is over.
 
 mod game;
-mod grammar;
-mod roster;
-mod rules;
+pub(crate) mod grammar;
+pub(crate) mod roster;
+pub(crate) mod rules;
 #[cfg(test)]
 mod tests;
 

@@ -5,14 +5,14 @@ use super::grammar::pairs;
 use crate::domain::{Kind, PlayerKey};
 
 /// More than any server of this engine has; `Kill` calls the world 1022.
-pub(super) const MAX_CLIENTS: usize = 256;
+pub(crate) const MAX_CLIENTS: usize = 256;
 
 /// What the game calls somebody without a name.
 const UNNAMED: &str = "UnnamedPlayer";
 
 /// Where a client plays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Side {
+pub(crate) enum Side {
     /// Not told yet.
     #[default]
     Unknown,
@@ -26,10 +26,10 @@ pub(super) enum Side {
 
 /// One client number.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Client {
+pub(crate) struct Client {
     /// Whether they are in the game (and not still connecting).
-    pub(super) begun: bool,
-    pub(super) side: Side,
+    pub(crate) begun: bool,
+    pub(crate) side: Side,
     /// The name as the log writes it, with colour codes.
     raw_name: Vec<u8>,
     /// `\id\` of what the game says, `\cl_guid\` of what the client's program does.
@@ -39,22 +39,22 @@ pub(super) struct Client {
     skilled: bool,
     userinfo_skilled: bool,
     /// Who they are in the record of the game being told: their track, and the team they are on.
-    pub(super) track: Option<usize>,
-    pub(super) seat: Option<u8>,
+    pub(crate) track: Option<usize>,
+    pub(crate) seat: Option<u8>,
     /// As whom the track knows them.
-    pub(super) known_as: Option<Who>,
+    pub(crate) known_as: Option<Who>,
     /// Whether that may have changed.
-    pub(super) renamed: bool,
+    pub(crate) renamed: bool,
 }
 
 impl Client {
     /// Whether any line told who they are.
-    pub(super) fn is_known(&self) -> bool {
+    pub(crate) fn is_known(&self) -> bool {
         self.side != Side::Unknown
     }
 
     /// Takes what the client's own program says.
-    pub(super) fn userinfo(&mut self, info: &[u8]) {
+    pub(crate) fn userinfo(&mut self, info: &[u8]) {
         let (mut guid, mut skilled) = (&b""[..], false);
         for (key, value) in pairs(info) {
             match key {
@@ -68,7 +68,7 @@ impl Client {
     }
 
     /// Takes what the game says. Tells whether anything is new: games repeat themselves.
-    pub(super) fn changed(&mut self, info: &[u8]) -> bool {
+    pub(crate) fn changed(&mut self, info: &[u8]) -> bool {
         let (mut name, mut id, mut team, mut skilled) = (&b""[..], &b""[..], &b""[..], false);
         for (key, value) in pairs(info) {
             match key {
@@ -95,7 +95,7 @@ impl Client {
     }
 
     /// Their name, without colour codes.
-    pub(super) fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         let plain = name(&without_colours(&self.raw_name));
         if plain.is_empty() {
             UNNAMED.to_owned()
@@ -105,7 +105,7 @@ impl Client {
     }
 
     /// Who they are: a human's strongest identity, a bot's name.
-    pub(super) fn who(&self) -> Who {
+    pub(crate) fn who(&self) -> Who {
         let strong = [&self.id, &self.guid]
             .into_iter()
             .find(|id| is_identity(id));
@@ -127,28 +127,28 @@ impl Client {
 
 /// Who a client is.
 #[derive(Clone, Debug)]
-pub(super) struct Who {
-    pub(super) key: PlayerKey,
+pub(crate) struct Who {
+    pub(crate) key: PlayerKey,
     /// Whether that is more than a name, which they can change.
-    pub(super) strong: bool,
+    pub(crate) strong: bool,
 }
 
 impl Who {
     /// Whether two looks at one client show two persons, and not a new name.
-    pub(super) fn is_somebody_else(&self, new: &Who) -> bool {
+    pub(crate) fn is_somebody_else(&self, new: &Who) -> bool {
         self.key.kind != new.key.kind || (self.strong && new.strong && self.key.id != new.key.id)
     }
 }
 
 /// All clients.
 #[derive(Debug, Default)]
-pub(super) struct Roster {
+pub(crate) struct Roster {
     clients: Vec<Client>,
 }
 
 impl Roster {
     /// The client of this number, below [`MAX_CLIENTS`].
-    pub(super) fn client(&mut self, number: usize) -> &mut Client {
+    pub(crate) fn client(&mut self, number: usize) -> &mut Client {
         if number >= self.clients.len() {
             self.clients.resize_with(number + 1, Client::default);
         }
@@ -156,20 +156,20 @@ impl Roster {
     }
 
     /// The client of this number, if any was ever heard of.
-    pub(super) fn get(&self, number: usize) -> Option<&Client> {
+    pub(crate) fn get(&self, number: usize) -> Option<&Client> {
         self.clients.get(number)
     }
 
-    pub(super) fn all(&mut self) -> impl Iterator<Item = &mut Client> {
+    pub(crate) fn all(&mut self) -> impl Iterator<Item = &mut Client> {
         self.clients.iter_mut()
     }
 
-    pub(super) fn remove(&mut self, number: usize) {
+    pub(crate) fn remove(&mut self, number: usize) {
         *self.client(number) = Client::default();
     }
 
     /// The game whose tracks the clients had is over; the clients are still there.
-    pub(super) fn forget_tracks(&mut self) {
+    pub(crate) fn forget_tracks(&mut self) {
         for client in &mut self.clients {
             client.track = None;
             client.seat = None;

@@ -42,22 +42,22 @@ const DEFAULT_GAME: &str = "baseq3";
 
 /// The kind of a game.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Rules {
-    pub(super) map: String,
+pub(crate) struct Rules {
+    pub(crate) map: String,
     /// `<gamename>.<mode>`
-    pub(super) game_type: String,
+    pub(crate) game_type: String,
     /// Sorted, each once.
-    pub(super) mutators: Vec<String>,
+    pub(crate) mutators: Vec<String>,
     /// Whether it is played in teams.
-    pub(super) teams: bool,
+    pub(crate) teams: bool,
     /// Whether a team scores by killing.
-    pub(super) scored_by_kills: bool,
+    pub(crate) scored_by_kills: bool,
     /// When the line was written, where it tells.
-    pub(super) date: Option<Timestamp>,
+    pub(crate) date: Option<Timestamp>,
 }
 
 impl Rules {
-    pub(super) fn read(info: &[u8]) -> Self {
+    pub(crate) fn read(info: &[u8]) -> Self {
         let (mut map, mut game, mut mode, mut date) = (String::new(), String::new(), 0, None);
         let mut mutators = BTreeSet::new();
         for (key, value) in pairs(info) {

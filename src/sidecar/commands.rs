@@ -1,0 +1,258 @@
+//! Moves → console commands. Client numbers, `red` and `blue`, and the names of bots are all that ever
+//! stands in one.
+
+use std::str::FromStr;
+
+/// The longest name of a bot that is put into a command.
+const MAX_NAME: usize = 32;
+/// Frames between the bots' going and their coming back, so that their client numbers are free.
+const FRAMES: u32 = 5;
+
+/// A bot that can be added.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SpareBot {
+    name: String,
+    skill: f64,
+}
+
+impl Eq for SpareBot {}
+
+impl SpareBot {
+    /// `None` for a name that could be more than a name on a console: letters, digits, `_`, `-` and `.`
+    /// are what bots are called.
+    pub fn new(name: &str, skill: f64) -> Option<Self> {
+        let plain = |b: u8| b.is_ascii_alphanumeric() || b"_-.".contains(&b);
+        let first = name
+            .bytes()
+            .next()
+            .is_some_and(|b| b.is_ascii_alphanumeric());
+        let fits = first && name.len() <= MAX_NAME && name.bytes().all(plain);
+        (fits && (0.0..=100.0).contains(&skill)).then(|| Self {
+            name: name.to_owned(),
+            skill,
+        })
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// `NAME:SKILL`
+impl FromStr for SpareBot {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bot = text
+            .rsplit_once(':')
+            .and_then(|(name, skill)| Self::new(name, skill.parse().ok()?));
+        bot.ok_or_else(|| "a bot is NAME:SKILL, say Sarge:3, with a plain name".to_owned())
+    }
+}
+
+/// Who goes where.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Orders {
+    /// Humans by client number, and the team they go to.
+    pub(super) force: Vec<(usize, u8)>,
+    /// Bots that go, by client number: bots can't be moved.
+    pub(super) kick: Vec<usize>,
+    /// Bots that come, and to which team.
+    pub(super) add: Vec<(SpareBot, u8)>,
+}
+
+/// A bot on the server.
+pub(super) struct PresentBot {
+    pub(super) number: usize,
+    pub(super) team: u8,
+    /// What it takes to add it again; `None` when its name cannot be put into a command.
+    pub(super) again: Option<SpareBot>,
+}
+
+impl Orders {
+    pub(super) fn is_empty(&self) -> bool {
+        self.force.is_empty() && self.kick.is_empty() && self.add.is_empty()
+    }
+
+    /// How many change teams, come or go.
+    pub(super) fn count(&self) -> usize {
+        self.force.len() + self.kick.len().max(self.add.len())
+    }
+
+    /// A bot goes and comes back on that team. Whether that can be.
+    pub(super) fn reseat(&mut self, bot: PresentBot, team: u8) -> bool {
+        let Some(again) = bot.again else { return false };
+        self.kick.push(bot.number);
+        self.add.push((again, team));
+        true
+    }
+
+    /// What it takes to have so many bots on each team: those too many go where some are missing. Only
+    /// with spare bots does their number change.
+    pub(super) fn seat_bots(&mut self, bots: Vec<PresentBot>, counts: &[u32], spare: &[SpareBot]) {
+        let mut missing: Vec<u32> = counts.to_vec();
+        let mut surplus = Vec::new();
+        let present: Vec<_> = bots.iter().filter_map(|bot| bot.again.clone()).collect();
+        for bot in bots {
+            match missing.get_mut(usize::from(bot.team)) {
+                Some(missing) if *missing > 0 => *missing -= 1,
+                _ => surplus.push(bot),
+            }
+        }
+        let vacancies = (0u8..).zip(&missing);
+        let vacancies = vacancies.flat_map(|(team, &count)| (0..count.min(128)).map(move |_| team));
+        let mut vacancies: Vec<u8> = vacancies.collect();
+        // The last to come go first.
+        while let Some(&team) = vacancies.first() {
+            let Some(bot) = surplus.pop() else { break };
+            if self.reseat(bot, team) {
+                vacancies.remove(0);
+            }
+        }
+        if spare.is_empty() {
+            return;
+        }
+        self.kick.extend(surplus.iter().map(|bot| bot.number));
+        let free = spare
+            .iter()
+            .filter(|spare| !present.iter().any(|bot| bot.name == spare.name));
+        self.add.extend(free.cloned().zip(vacancies));
+    }
+
+    /// The commands. Humans move in turns from either side, since a server may refuse to make the
+    /// larger team larger.
+    pub(super) fn commands(&self, admin: bool) -> Vec<String> {
+        let verb = if admin { "!putteam" } else { "forceteam" };
+        let mut commands: Vec<String> = self
+            .kick
+            .iter()
+            .map(|n| format!("clientkick {n}"))
+            .collect();
+        let to = |team: u8| self.force.iter().filter(move |(_, to)| *to == team);
+        let (mut red, mut blue) = (to(0), to(1));
+        let mut red_first = to(0).count() >= to(1).count();
+        for _ in 0..self.force.len() {
+            let next = match red_first {
+                true => red.next().or_else(|| blue.next()),
+                false => blue.next().or_else(|| red.next()),
+            };
+            red_first = !red_first;
+            if let Some((number, team)) = next {
+                commands.push(format!("{verb} {number} {}", colour(*team)));
+            }
+        }
+        if !self.kick.is_empty() && !self.add.is_empty() {
+            commands.push(format!("wait {FRAMES}"));
+        }
+        for (bot, team) in &self.add {
+            commands.push(format!(
+                "addbot {} {} {}",
+                bot.name,
+                bot.skill,
+                colour(*team)
+            ));
+        }
+        commands
+    }
+}
+
+fn colour(team: u8) -> &'static str {
+    if team == 0 { "red" } else { "blue" }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn bot(number: usize, team: u8, name: &str) -> PresentBot {
+        PresentBot {
+            number,
+            team,
+            again: SpareBot::new(name, 4.5),
+        }
+    }
+
+    #[test]
+    fn names_that_are_commands_are_refused() {
+        for wrong in [
+            "",
+            "a;quit",
+            "a\"b",
+            "a b",
+            "a\nquit",
+            "-x",
+            "$x",
+            "é",
+            "a//b",
+            &"x".repeat(33),
+        ] {
+            assert_eq!(SpareBot::new(wrong, 1.0), None, "{wrong:?}");
+        }
+        assert_eq!(SpareBot::new("Sarge", f64::NAN), None);
+        assert!(SpareBot::new("Mr.Gauntlet-2_x", 1.0).is_some());
+        assert!("Sarge:5".parse::<SpareBot>().is_ok());
+        assert!("Sarge".parse::<SpareBot>().is_err() && "Sarge:x".parse::<SpareBot>().is_err());
+    }
+
+    #[test]
+    fn humans_move_in_turns_and_bots_come_back() {
+        let mut orders = Orders {
+            force: vec![(1, 0), (2, 0), (3, 1)],
+            ..Orders::default()
+        };
+        assert!(orders.reseat(bot(5, 0, "Sarge"), 1));
+        assert!(!orders.reseat(bot(6, 0, "x;quit"), 1));
+        let moved = ["forceteam 1 red", "forceteam 3 blue", "forceteam 2 red"];
+        let bots = ["clientkick 5", "wait 5", "addbot Sarge 4.5 blue"];
+        let expected = [&bots[..1], &moved[..], &bots[1..]].concat();
+        assert_eq!(orders.commands(false), expected);
+        assert_eq!(orders.commands(true)[1], "!putteam 1 red");
+        assert_eq!(orders.count(), 4);
+    }
+
+    #[test]
+    fn bots_go_where_they_are_missing() {
+        let bots = || {
+            vec![
+                bot(0, 0, "A"),
+                bot(1, 0, "B"),
+                bot(2, 0, "C"),
+                bot(3, 1, "D"),
+            ]
+        };
+        let orders = |counts: &[u32], spare: &[SpareBot]| {
+            let mut orders = Orders::default();
+            orders.seat_bots(bots(), counts, spare);
+            orders.commands(false)
+        };
+        let none: [&str; 0] = [];
+        assert_eq!(
+            orders(&[2, 2], &[]),
+            ["clientkick 2", "wait 5", "addbot C 4.5 blue"]
+        );
+        assert_eq!(orders(&[3, 1], &[]), none);
+        // Without spare bots nobody is sent away for good, and nobody new comes.
+        assert_eq!(orders(&[0, 1], &[]), none);
+        assert_eq!(orders(&[3, 3], &[]), none);
+        let spare = ["A:1".parse().unwrap(), "E:2".parse().unwrap()];
+        assert_eq!(orders(&[1, 1], &spare), ["clientkick 1", "clientkick 2"]);
+        assert_eq!(orders(&[3, 3], &spare), ["addbot E 2 blue"]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_name_is_ever_two_words(name in any::<String>()) {
+            if let Some(bot) = SpareBot::new(&name, 1.0) {
+                let add = vec![(bot, 1)];
+                let commands = Orders { add, ..Orders::default() }.commands(false);
+                prop_assert_eq!(commands.len(), 1);
+                prop_assert!(commands[0].split(' ').count() == 4);
+                prop_assert!(commands[0].bytes().all(|b| b.is_ascii_graphic() || b == b' '));
+                prop_assert!(!commands[0].contains([';', '"', '$', '/']));
+            }
+        }
+    }
+}

@@ -1,0 +1,441 @@
+//! Whole games through the room, without a socket.
+
+use super::{Act, Settings, Sidecar};
+
+fn settings() -> Settings {
+    Settings {
+        server: "test".into(),
+        token: None,
+        bots_as_players: true,
+        auto_balance: false,
+        admin: false,
+        settle: 1_000,
+        attempts: 2,
+        spare_bots: vec![],
+    }
+}
+
+/// A sidecar whose clock is this test's.
+struct Play {
+    sidecar: Sidecar,
+    now: u64,
+    acts: Vec<Act>,
+}
+
+impl Play {
+    fn new(settings: Settings) -> Self {
+        let (sidecar, acts) = (Sidecar::new(settings), Vec::new());
+        let mut play = Self {
+            sidecar,
+            now: 0,
+            acts,
+        };
+        play.sidecar.connected(0, &mut play.acts);
+        play
+    }
+
+    fn log(&mut self, text: &str) {
+        for line in text.lines() {
+            self.sidecar.line(line.as_bytes(), self.now, &mut self.acts);
+        }
+    }
+
+    fn wait(&mut self, millis: u64) {
+        self.now += millis;
+        self.sidecar.tick(self.now, &mut self.acts);
+    }
+
+    fn reply(&mut self, text: &str) {
+        for line in text.lines() {
+            self.sidecar.reply(line, self.now, &mut self.acts);
+        }
+    }
+
+    /// What was done since this was asked last, a line each.
+    fn done(&mut self) -> Vec<String> {
+        let line = |act: Act| match act {
+            Act::Say(line) => vec![line],
+            Act::Console(commands) => commands.iter().map(|c| format!("# {c}")).collect(),
+            Act::Tell(text) => vec![format!("* {text}")],
+        };
+        self.acts.drain(..).flat_map(line).collect()
+    }
+}
+
+const HELLO: [&str; 2] = ["HELLO test", "MINPLAYERS 0"];
+
+/// A warm-up of two bots a side, the first on client number `first`.
+fn warm_up() -> String {
+    let mut log =
+        "0:00 InitGame: \\g_gametype\\4\\gamename\\baseoa\\mapname\\ps37ctf\n0:00 Warmup:\n"
+            .to_owned();
+    for (number, (name, team)) in [("A", 1), ("B", 1), ("C", 2), ("D", 2)].iter().enumerate() {
+        log += &arrival(number, name, *team, Some(number + 1));
+    }
+    log
+}
+
+/// Somebody comes; a bot has a skill.
+fn arrival(number: usize, name: &str, team: u8, skill: Option<usize>) -> String {
+    let rest = match skill {
+        Some(skill) => format!("\\skill\\ {skill}.00\\id\\"),
+        None => format!("\\id\\{:032X}", number + 1),
+    };
+    format!(
+        "0:00 ClientUserinfoChanged: {number} n\\{name}\\t\\{team}{rest}\n0:00 ClientConnect: {number}\n\
+         0:00 ClientBegin: {number}\n"
+    )
+}
+
+const CHOSEN: &str =
+    "BALANCE 6 0.99 - 7\nTEAM 1 A\nTEAM 0 B\nTEAM 0 C\nTEAM 1 D\nBOTS 0 0\nBOTS 1 0";
+
+#[test]
+fn a_warm_up_is_balanced_once_it_is_quiet() {
+    let mut play = Play::new(settings());
+    assert_eq!(play.done(), HELLO);
+    play.log(&warm_up());
+    assert_eq!(
+        play.done(),
+        [
+            "GAME baseoa.ctf",
+            "MAP ps37ctf",
+            "JOIN A name=A team=0",
+            "JOIN B name=B team=0",
+            "JOIN C name=C team=1",
+            "JOIN D name=D team=1"
+        ]
+    );
+    play.wait(999);
+    assert!(play.done().is_empty());
+    play.wait(1);
+    assert_eq!(play.done(), ["BALANCE"]);
+    play.reply(CHOSEN);
+    let moves = [
+        "# say Evenkeel: 2 players to even teams, ratio 0.99",
+        "# clientkick 0",
+        "# clientkick 2",
+        "# wait 5",
+        "# addbot A 1 blue",
+        "# addbot C 3 red",
+    ];
+    assert_eq!(play.done(), moves);
+    play.wait(1_000);
+    assert!(play.done().is_empty(), "they are on their way");
+    play.log("0:02 ClientDisconnect: 0\n0:02 ClientDisconnect: 2\n");
+    play.log(&(arrival(0, "A", 2, Some(1)) + &arrival(2, "C", 1, Some(3))));
+    let told = [
+        "LEAVE A",
+        "LEAVE C",
+        "JOIN A name=A team=1",
+        "JOIN C name=C team=0",
+    ];
+    assert_eq!(play.done(), told);
+    play.wait(1_000);
+    assert_eq!(play.done(), ["* the teams are as chosen, ratio 0.990"]);
+    play.wait(60_000);
+    assert_eq!(play.done(), ["PING"]);
+}
+
+#[test]
+fn moves_that_do_not_happen_are_ordered_again_and_then_given_up() {
+    let mut play = Play::new(settings());
+    play.log(&warm_up());
+    play.wait(1_000);
+    play.reply(CHOSEN);
+    let ordered = |done: Vec<String>| {
+        done.iter()
+            .filter(|line| line.contains("clientkick"))
+            .count()
+    };
+    assert_eq!(ordered(play.done()), 2);
+    play.wait(2_999);
+    assert_eq!(ordered(play.done()), 0);
+    play.wait(1);
+    assert_eq!(ordered(play.done()), 2);
+    play.wait(3_000);
+    assert_eq!(play.done(), ["* 2 moves were ordered and did not happen"]);
+    play.wait(30_000);
+    assert!(play.done().is_empty());
+}
+
+#[test]
+fn who_comes_into_a_balanced_warm_up_is_fitted_in_with_few_moves() {
+    let mut play = Play::new(settings());
+    play.log(&warm_up());
+    play.wait(1_000);
+    play.reply("BALANCE 6 0.99 - 7\nTEAM 0 A\nTEAM 0 B\nTEAM 1 C\nTEAM 1 D\nBOTS 0 0\nBOTS 1 0");
+    play.done();
+    play.log(&arrival(9, "a \"b\"; quit", 1, None));
+    let id = "0000000000000000000000000000000A";
+    let join = format!("JOIN {id} name=\"a \\\"b\\\"; quit\" team=0");
+    assert_eq!(play.done(), [join]);
+    play.wait(1_000);
+    assert_eq!(play.done(), ["REBALANCE", "BOTS"]);
+    play.reply(&format!("REBALANCE 1 0.7 0.9\nMOVE {id} 0 1\nBOTS 0 0 0"));
+    let moves = [
+        "# say Evenkeel: 1 player to even teams, ratio 0.90",
+        "# forceteam 9 blue",
+    ];
+    assert_eq!(play.done(), moves);
+    play.log("0:09 ClientUserinfoChanged: 9 n\\x\\t\\2\\id\\0000000000000000000000000000000A\n");
+    assert_eq!(
+        play.done(),
+        [format!("JOIN {id} name=x"), format!("MOVE {id} 1")]
+    );
+}
+
+#[test]
+fn an_answer_that_comes_too_late_moves_nobody() {
+    let mut play = Play::new(settings());
+    play.log(&warm_up());
+    play.wait(1_000);
+    play.log("0:03 ShutdownGame:\n");
+    play.log("0:03 InitGame: \\g_gametype\\4\\gamename\\baseoa\n0:05 Item: 0 x\n");
+    play.done();
+    play.reply(CHOSEN);
+    assert_eq!(
+        play.done(),
+        ["* play has begun before teams were chosen; nobody is moved"]
+    );
+}
+
+#[test]
+fn without_a_warm_up_teams_are_chosen_after_the_game() {
+    let mut play = Play::new(settings());
+    play.log(&warm_up().replace("0:00 Warmup:\n", ""));
+    play.wait(10_000);
+    play.log("0:01 Item: 0 x\n0:09 CTF: 0 2 1: A captured\n0:10 Exit: done\n0:10 red:1  blue:0\n");
+    for number in 0..4 {
+        play.log(&format!(
+            "0:10 score: {number}  ping: 0  client: {number} x\n"
+        ));
+    }
+    let done = play.done();
+    assert_eq!(
+        done[8..],
+        [
+            "START",
+            "SCORE 0 1 A",
+            "POINTS A 0",
+            "POINTS B 1",
+            "POINTS C 2",
+            "POINTS D 3",
+            "END"
+        ]
+    );
+    play.reply("END 00ff recorded");
+    play.wait(1_000);
+    assert_eq!(
+        play.done(),
+        ["* the game is over: 00ff recorded", "BALANCE"]
+    );
+    play.reply(CHOSEN);
+    assert_eq!(play.done().len(), 6);
+}
+
+#[test]
+fn the_score_is_set_right_by_what_the_log_tells_later() {
+    let mut play = Play::new(settings());
+    play.log(
+        &warm_up()
+            .replace("0:00 Warmup:\n", "")
+            .replace("gametype\\4", "gametype\\3"),
+    );
+    play.done();
+    play.log(
+        "0:05 Kill: 0 2 1: A killed C by MOD_X\n0:06 Kill: 0 1 1: A killed B by MOD_X\n\
+         0:07 Kill: 1022 3 1: <world> killed D by MOD_FALLING\n0:07 TeamScore: 2 -1: BLUE\n0:08 TeamScore: 1 2: RED\n\
+         0:09 Exit: x\n0:09 red:2  blue:1\n0:11 x\n",
+    );
+    let told = [
+        "START",
+        "KILL A C",
+        "SCORE 0 1 A",
+        "SCORE 0 -1 A",
+        "SCORE 1 -1 D",
+        "SCORE 0 2",
+        "SCORE 1 2",
+        "END",
+    ];
+    assert_eq!(play.done(), told);
+}
+
+#[test]
+fn a_connection_lost_in_play_costs_this_game_only() {
+    let mut play = Play::new(settings());
+    play.log(&warm_up().replace("0:00 Warmup:\n", ""));
+    play.log("0:02 Item: 0 x\n");
+    play.sidecar.disconnected();
+    play.done();
+    play.log("0:03 CTF: 0 2 1: A captured\n0:04 ClientDisconnect: 3\n");
+    assert!(play.done().is_empty(), "nobody hears it");
+    play.sidecar.connected(play.now, &mut play.acts);
+    let again = [
+        "GAME baseoa.ctf",
+        "MAP ps37ctf",
+        "JOIN A name=A team=0",
+        "JOIN B name=B team=0",
+        "JOIN C name=C team=1",
+    ];
+    assert_eq!(play.done(), [&HELLO[..], &again].concat());
+    play.log("0:05 CTF: 0 2 1: A captured\n0:06 Exit: x\n0:06 red:2  blue:0\n0:09 x\n");
+    assert_eq!(
+        play.done(),
+        ["* a game ended that the daemon has not heard all of: ingest its log"]
+    );
+    play.log("0:10 ShutdownGame:\n");
+    play.log(&warm_up());
+    play.log("0:02 Item: 0 x\n");
+    assert_eq!(play.done().last().unwrap(), "JOIN D name=D team=1");
+}
+
+#[test]
+fn in_play_people_move_only_with_auto_balance() {
+    for auto_balance in [false, true] {
+        let mut play = Play::new(Settings {
+            auto_balance,
+            ..settings()
+        });
+        play.log(&warm_up().replace("0:00 Warmup:\n", ""));
+        play.log("0:02 Item: 0 x\n");
+        play.done();
+        play.log("0:30 ClientUserinfoChanged: 5 n\\late\\t\\1\\id\\AB\n0:30 ClientBegin: 5\n");
+        play.log("0:31 Kill: 0 2 1: A killed C by MOD_X\n");
+        if !auto_balance {
+            assert_eq!(play.done(), ["JOIN AB name=late team=0", "KILL A C"]);
+            play.reply("MOVE C 1 0");
+            assert!(play.done().is_empty());
+            continue;
+        }
+        assert_eq!(
+            play.done(),
+            ["JOIN AB name=late", "PLACE AB", "KILL A C", "DEATH C"]
+        );
+        play.reply("PLACE AB 1 0.9\nMOVE C 1 0");
+        let moved = "# say Evenkeel: one player changes teams";
+        assert_eq!(
+            play.done(),
+            [
+                moved,
+                "# forceteam 5 blue",
+                moved,
+                "# clientkick 2",
+                "# wait 5",
+                "# addbot C 3 red"
+            ]
+        );
+        play.wait(4_999);
+        assert!(play.done().is_empty());
+        play.wait(1);
+        assert_eq!(
+            play.done(),
+            ["MOVE C 1", "MOVE AB 0"],
+            "neither move has happened"
+        );
+    }
+}
+
+#[test]
+fn bots_that_stay_bots_are_counted() {
+    let mut play = Play::new(Settings {
+        bots_as_players: false,
+        ..settings()
+    });
+    play.log(&warm_up());
+    play.log(&(arrival(6, "ann", 1, None) + &arrival(7, "bob", 1, None)));
+    let done = play.done();
+    assert_eq!(done[3], "BOTJOIN A 0");
+    assert!(done.last().unwrap().starts_with("JOIN 0000"), "{done:?}");
+    play.wait(1_000);
+    play.reply(
+        "BALANCE 4 1.0 - 7\nTEAM 0 00000000000000000000000000000007\nTEAM 1 00000000000000000000000000000008\n\
+         BOTS 0 2\nBOTS 1 2",
+    );
+    assert_eq!(
+        play.done(),
+        [
+            "BALANCE",
+            "# say Evenkeel: 1 player to even teams, ratio 1.00",
+            "# forceteam 7 blue"
+        ]
+    );
+}
+
+#[test]
+fn two_of_one_name_are_told_apart() {
+    let mut play = Play::new(settings());
+    play.log(&warm_up());
+    play.done();
+    play.log(&arrival(4, "A", 2, Some(2)));
+    assert_eq!(play.done(), ["JOIN \"A (2)\" name=A team=1"]);
+    play.log("0:01 ClientDisconnect: 0\n");
+    play.log("0:01 ClientDisconnect: 4\n");
+    assert_eq!(play.done(), ["LEAVE A", "LEAVE \"A (2)\""]);
+}
+
+#[test]
+fn hostile_names_never_reach_the_console() {
+    for name in [
+        "x\"; quit; \"",
+        "$rconpassword",
+        "a;b",
+        "//",
+        "x y",
+        "\u{1b}[2J",
+    ] {
+        let mut play = Play::new(settings());
+        play.log(&warm_up());
+        play.log(&(arrival(4, name, 1, Some(2)) + &arrival(5, name, 1, None)));
+        play.wait(1_000);
+        let id = super::words::word(name.trim());
+        play.reply(&format!(
+            "BALANCE 6 0.99 - 7\nTEAM 0 A\nTEAM 0 B\nTEAM 1 C\nTEAM 1 D\nTEAM 1 {id}\n\
+             TEAM 1 00000000000000000000000000000006"
+        ));
+        let console: Vec<_> = play
+            .done()
+            .into_iter()
+            .filter(|line| line.starts_with('#'))
+            .collect();
+        let count = "# say Evenkeel: 1 player to even teams, ratio 0.99";
+        assert_eq!(console, [count, "# forceteam 5 blue"], "{name:?}");
+    }
+}
+
+#[test]
+fn any_bytes_are_borne() {
+    use proptest::prelude::*;
+    let line = prop_oneof![
+        any::<Vec<u8>>(),
+        "0:0[0-9] (Kill|CTF|ClientBegin|ClientConnect|ClientDisconnect|TeamScore|red|score|Exit|Warmup|InitRound|\
+         InitGame|ShutdownGame|ClientUserinfoChanged): [0-9]{1,3} [0-9] (n\\\\a\\\\t\\\\[0-3])?"
+            .prop_map(String::into_bytes),
+    ];
+    let reply = "(BALANCE|TEAM|BOTS|MOVE|PLACE|REBALANCE|END|ERROR)( [0-9ab.]{1,4}){0,4}";
+    proptest!(|(lines in proptest::collection::vec((line, reply, 0u64..2_000), 0..60))| {
+        let mut play = Play::new(Settings { auto_balance: true, ..settings() });
+        for (line, reply, millis) in lines {
+            play.sidecar.line(&line, play.now, &mut play.acts);
+            play.reply(&reply);
+            play.wait(millis);
+        }
+        for line in play.done() {
+            prop_assert!(!line.contains('\n') && line.len() < 1_024);
+        }
+    });
+}
+
+#[test]
+fn a_daemon_that_does_not_follow_games_is_not_pestered() {
+    let mut play = Play::new(settings());
+    play.log(&warm_up().replace("0:00 Warmup:\n", ""));
+    play.log("0:02 Kill: 0 2 1: A killed C by MOD_X\n");
+    play.reply("ERROR unknown-command START\nERROR unknown-command KILL");
+    let told = "* this daemon does not follow games: it has to learn from their logs";
+    assert_eq!(play.done().last().map(String::as_str), Some(told));
+    play.log("0:03 Kill: 0 2 1: A killed C by MOD_X\n0:04 Exit: x\n0:07 ShutdownGame:\n");
+    assert_eq!(play.done().len(), 1);
+    play.log(&(warm_up().replace("0:00 Warmup:\n", "") + "0:02 Item: 0 x\n"));
+    assert!(!play.done().contains(&"START".to_owned()));
+}
