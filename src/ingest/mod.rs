@@ -20,13 +20,14 @@ mod ut99;
 mod wide;
 mod xonotic;
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
-use crate::domain::{MatchRecord, RecordError};
+use crate::domain::{Fingerprint, MatchRecord, RecordError};
 
 use wide::Encoding;
 
 pub use halves::{PAUSE, join_halves};
+pub use jsonl::write as write_record;
 pub use lines::{Framed, Line, Lines, MAX_LINE};
 
 /// How many bytes of a log's beginning [`detect`] wants to see; fewer where the log is shorter.
@@ -44,6 +45,8 @@ pub struct Context {
 pub enum Item {
     /// A finished game.
     Game(Box<MatchRecord>),
+    /// A finished game that was on record before, under this fingerprint, and has its dates.
+    Known(Box<MatchRecord>, Fingerprint),
     /// A game that makes no record.
     Skipped {
         /// The line on which its telling begins.
@@ -56,7 +59,7 @@ pub enum Item {
         /// The line.
         line: u64,
         /// What is wrong with it.
-        why: &'static str,
+        why: Cow<'static, str>,
     },
 }
 
@@ -131,6 +134,8 @@ pub struct Format {
     pub detect: fn(head: &[u8]) -> bool,
     /// A parser for one log.
     pub parser: fn(&Context) -> Box<dyn LogParser>,
+    /// The longest line it may have, in bytes; a longer one is dropped and named.
+    pub max_line: usize,
     /// Whether two of its games may be the halves of one match: see [`join_halves`].
     pub in_halves: bool,
 }
@@ -168,7 +173,7 @@ impl Reader {
     pub fn new(format: &Format, context: &Context) -> Self {
         Self {
             encoding: Encoding::default(),
-            lines: Lines::default(),
+            lines: Lines::new(format.max_line),
             parser: (format.parser)(context),
         }
     }
@@ -181,8 +186,19 @@ impl Reader {
         });
     }
 
-    /// Ends the log, and tells how much time its clock told, in milliseconds
-    /// (see [`LogParser::elapsed`]).
+    /// Drops a line that was begun: another log follows, as after one that was rotated away, and what
+    /// is being told goes on in it.
+    pub fn interrupt(&mut self) {
+        self.encoding = Encoding::default();
+        self.lines.interrupt();
+    }
+
+    /// How much time the log's clock told so far, in milliseconds (see [`LogParser::elapsed`]).
+    pub fn elapsed(&self) -> u64 {
+        self.parser.elapsed()
+    }
+
+    /// Ends the log, and tells how much time its clock told, in milliseconds.
     pub fn finish(mut self, items: &mut Vec<Item>) -> u64 {
         let (lines, parser) = (&mut self.lines, &mut self.parser);
         self.encoding.finish(|text| {
@@ -199,7 +215,7 @@ fn take(parser: &mut dyn LogParser, framed: Framed<'_>, items: &mut Vec<Item>) {
         Framed::Line(line) => parser.line(line, items),
         Framed::TooLong { number } => items.push(Item::Malformed {
             line: number,
-            why: "the line is too long",
+            why: "the line is too long".into(),
         }),
     }
 }
@@ -216,7 +232,7 @@ fn mostly(head: &[u8], is_known: impl Fn(&[u8]) -> Option<bool>) -> bool {
         },
         Framed::TooLong { .. } => unknown += 1,
     };
-    let mut lines = Lines::default();
+    let mut lines = Lines::new(MAX_LINE);
     lines.feed(&head[..head.len().min(HEAD)], &mut count);
     lines.finish(&mut count);
     known > 0 && known >= unknown

@@ -379,7 +379,7 @@ fn check(log: &[u8], chunk: usize) {
         assert_eq!((items.clone(), elapsed), read_in(format, log, chunk));
         for item in items {
             match item {
-                Item::Game(game) => {
+                Item::Game(game) | Item::Known(game, _) => {
                     assert_eq!(game.check(), Ok(()));
                     assert!(game.events.iter().all(|event| event.at < game.millis()));
                     assert!(game.participants.iter().all(|p| !p.presence.is_empty()));

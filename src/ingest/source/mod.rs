@@ -11,7 +11,7 @@ mod roster;
 #[cfg(test)]
 mod tests;
 
-use super::{Context, Format, Item, Line, LogParser, Skip, clock::Calendar};
+use super::{Context, Format, Item, Line, LogParser, MAX_LINE, Skip, clock::Calendar};
 use game::{Game, Rules};
 use grammar::Event;
 use roster::Roster;
@@ -20,6 +20,7 @@ pub(super) const FORMAT: Format = Format {
     name: "source",
     detect,
     parser: |context| Box::new(Parser::new(context)),
+    max_line: MAX_LINE,
     in_halves: true,
 };
 
@@ -140,7 +141,7 @@ impl LogParser for Parser {
             Ok(event) => self.event(line.number, event, items),
             Err(why) => items.push(Item::Malformed {
                 line: line.number,
-                why,
+                why: why.into(),
             }),
         }
     }

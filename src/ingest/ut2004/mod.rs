@@ -9,13 +9,14 @@ mod game;
 #[cfg(test)]
 mod tests;
 
-use super::{Context, Format, Item, Line, LogParser, Skip, clock::Clock, text};
+use super::{Context, Format, Item, Line, LogParser, MAX_LINE, Skip, clock::Clock, text};
 use game::Game;
 
 pub(super) const FORMAT: Format = Format {
     name: "ut2004",
     detect,
     parser: |context| Box::new(Parser::new(context)),
+    max_line: MAX_LINE,
     in_halves: false,
 };
 
@@ -210,6 +211,7 @@ impl LogParser for Parser {
         };
         if let Err(why) = read {
             let line = line.number;
+            let why = why.into();
             items.push(Item::Malformed { line, why });
         }
     }

@@ -108,7 +108,10 @@ impl Game {
             }
             b"stat_player" if fields.next()? == b"score" => {
                 let (number, points) = (fields.player()?, fields.points()?);
-                if let Some(player) = self.players.get_mut(&number) {
+                // Where they are not expected, the game may have been told without.
+                if let Some(player) = self.players.get_mut(&number)
+                    && (self.utstats || self.lasted.is_none())
+                {
                     player.points = Some(points);
                 }
             }
@@ -275,13 +278,20 @@ impl Game {
     /// Whether it is over, and what belongs to a result has been told.
     pub(super) fn has_results(&self) -> bool {
         let told = |player: &Player| !player.there || player.points.is_some();
-        let teams = !self.is_team_game() || self.results.iter().flatten().count() >= 2;
+        let teams = !self.is_team_game() || self.scores().is_some();
         self.lasted.is_some() && teams && (!self.utstats || self.players.values().all(told))
     }
 
     /// It is not over after all, as far as the log goes.
     pub(super) fn forget_end(&mut self) {
         self.lasted = None;
+    }
+
+    /// The scores of all teams that anybody is on, once they are told.
+    fn scores(&self) -> Option<Vec<f64>> {
+        let teams = self.players.values().filter_map(|player| player.team);
+        let last = teams.max().map_or(1, usize::from).max(1);
+        self.results.iter().take(last + 1).copied().collect()
     }
 
     fn is_team_game(&self) -> bool {
@@ -299,13 +309,10 @@ impl Game {
         if self.course.is_too_large() {
             return Err(Skip::TooLarge);
         }
-        let mut scores = Vec::new();
-        if self.is_team_game() {
-            let last = self.results.iter().rposition(Option::is_some);
-            let last = last.filter(|&last| last > 0).ok_or(Skip::NoResult)?;
-            let told = self.results[..=last].iter();
-            scores.extend(told.map(|score| score.unwrap_or(0.0)));
-        }
+        let scores = match self.is_team_game() {
+            true => self.scores().ok_or(Skip::NoResult)?,
+            false => Vec::new(),
+        };
         self.course.reconcile(&scores);
         for player in self.players.values() {
             if let Some(track) = player.track {

@@ -9,7 +9,7 @@ mod grammar;
 #[cfg(test)]
 mod tests;
 
-use super::{Context, Format, Item, Line, LogParser, Skip, clock::Calendar};
+use super::{Context, Format, Item, Line, LogParser, MAX_LINE, Skip, clock::Calendar};
 use game::Game;
 use grammar::Event;
 
@@ -17,6 +17,7 @@ pub(super) const FORMAT: Format = Format {
     name: "xonotic",
     detect,
     parser: |context| Box::new(Parser::new(context)),
+    max_line: MAX_LINE,
     in_halves: false,
 };
 
@@ -130,7 +131,7 @@ impl LogParser for Parser {
             Ok(event) => self.event(line.number, event, items),
             Err(why) => items.push(Item::Malformed {
                 line: line.number,
-                why,
+                why: why.into(),
             }),
         }
     }
