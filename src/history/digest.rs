@@ -63,6 +63,8 @@ pub(super) struct Digest {
     lengths: Vec<Lengths>,
 }
 
+/// Less tells nothing, and a share of nothing would have no noise to divide by.
+const LEAST_SHARE: f64 = 1e-6;
 const MILLIS_A_DAY: f64 = 86_400_000.0;
 
 /// The role that the Natural Selection 2 page rates apart.
@@ -230,7 +232,7 @@ fn own_seats(
         }
     }
     for seat in &mut seats {
-        seat.share = seat.share.min(1.0);
+        seat.share = seat.share.clamp(LEAST_SHARE, 1.0);
     }
     seats
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::Standing;
 use crate::{
     domain::{Ruleset, Timestamp},
-    rating::{Game, Settings},
+    rating::{Game, Player, Settings},
 };
 
 /// How closely a weight fits the ruleset asked for.
@@ -79,18 +79,28 @@ impl Levels {
     /// Learns from a game that ended then, on every level.
     pub fn learn(&mut self, ruleset: &Ruleset, game: &Game, end: Timestamp) {
         self.open(ruleset);
-        let mut game_type = self.types.get_mut(ruleset.game_type());
-        if let (Some(all), Some(game_type)) = (&self.all, &mut game_type) {
-            adopt(game, all, game_type);
+        let own = self.rulesets.get_mut(ruleset);
+        let game_type = self.types.get_mut(ruleset.game_type());
+        for standing in own.into_iter().chain(game_type).chain(&mut self.all) {
+            standing.learn(game, end);
         }
-        if let Some(own) = self.rulesets.get_mut(ruleset) {
-            if let Some(above) = game_type.as_deref().or(self.all.as_ref()) {
-                adopt(game, above, own);
+        self.pass_down(game);
+    }
+
+    /// Tells every level what the one above knows by now of those in a game who are new to it, so that
+    /// they are no strangers to its next prediction.
+    fn pass_down(&mut self, game: &Game) {
+        let players = || game.tallies.iter().map(|tally| tally.player);
+        if let Some(all) = &self.all {
+            for below in self.types.values_mut() {
+                adopt(players(), all, below);
             }
-            own.learn(game, end);
         }
-        for above in game_type.into_iter().chain(&mut self.all) {
-            above.learn(game, end);
+        for (ruleset, below) in &mut self.rulesets {
+            let above = self.types.get(ruleset.game_type());
+            if let Some(above) = above.or(self.all.as_ref()) {
+                adopt(players(), above, below);
+            }
         }
     }
 
@@ -110,7 +120,11 @@ impl Levels {
             None => {}
         }
         let system = self.settings.system.build(&self.settings);
-        self.rulesets.insert(ruleset.clone(), Standing::new(system));
+        let mut own = Standing::new(system);
+        if let Some(above) = self.types.get(game_type).or(self.all.as_ref()) {
+            adopt(above.players(), above, &mut own);
+        }
+        self.rulesets.insert(ruleset.clone(), own);
     }
 
     /// A new season, on every level.
@@ -124,9 +138,8 @@ impl Levels {
 }
 
 /// Tells a standing what the one above knows of those who are new to it.
-fn adopt(game: &Game, above: &Standing, below: &mut Standing) {
-    for tally in &game.tallies {
-        let player = tally.player;
+fn adopt(players: impl Iterator<Item = Player>, above: &Standing, below: &mut Standing) {
+    for player in players {
         if !below.knows(player)
             && above.knows(player)
             && let Some(known) = above.system.strength(player)

@@ -73,11 +73,10 @@ impl Ruler {
     }
 
     fn weight(&self, strength: f64) -> f64 {
-        if self.unit > 0.0 {
-            let weight = 50.0 + 50.0 * (strength - self.newcomer) / self.unit;
-            weight.clamp(0.0, 100.0)
-        } else {
-            50.0 // nobody differs
+        let weight = 50.0 + 50.0 * (strength - self.newcomer) / self.unit;
+        match self.unit > 0.0 && weight.is_finite() {
+            true => weight.clamp(0.0, 100.0),
+            false => 50.0, // nobody differs
         }
     }
 }
@@ -162,13 +161,18 @@ impl Standing {
             false => 0.0, // nobody differs, and so nothing can be told in weights
         };
         let empty = match scale {
-            Scale::Weights => 0.0,
+            Scale::Weights => 50.0, // such systems compare what everyone differs from 50
             Scale::Strengths { one_more, .. } => (50.0 - worth(one_more)).clamp(0.0, 50.0),
         };
         Field {
             side: worth(self.system.side(game)),
             empty,
         }
+    }
+
+    /// Everyone who was ever in a game here.
+    pub fn players(&self) -> impl Iterator<Item = Player> {
+        self.careers.players()
     }
 
     /// Everyone with a rated game here, by key, as known under `ruleset`.

@@ -151,7 +151,7 @@ impl System for Elo {
     }
 
     fn adopt(&mut self, player: Player, known: Strength) {
-        self.players.enter(player, || known.mean - MEAN);
+        self.players.set(player, known.mean - MEAN);
     }
 
     fn new_season(&mut self, keep: f64) {

@@ -188,11 +188,12 @@ impl System for Glicko2 {
     }
 
     fn adopt(&mut self, player: Player, known: Strength) {
-        self.players.enter(player, || Rating {
+        let rating = Rating {
             mu: (known.mean - CENTRE) / UNIT,
             phi: known.deviation / UNIT,
             sigma: VOLATILITY,
-        });
+        };
+        self.players.set(player, rating);
     }
 
     fn new_season(&mut self, keep: f64) {

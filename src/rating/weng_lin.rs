@@ -193,7 +193,7 @@ impl System for WengLin {
     }
 
     fn adopt(&mut self, player: Player, known: Strength) {
-        self.players.enter(player, || known);
+        self.players.set(player, known);
     }
 
     fn new_season(&mut self, keep: f64) {

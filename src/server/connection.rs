@@ -20,6 +20,8 @@ const READ: usize = 8 * 1024;
 /// Replies that may gather before they are sent although more commands wait.
 const WRITE: usize = 64 * 1024;
 
+/// How long replies owed may still take once the daemon is told to stop.
+const LAST_WRITE: Duration = Duration::from_secs(1);
 /// How long, and how many bytes, a peer is still listened to after the last reply.
 const LEAVE: Duration = Duration::from_millis(500);
 const LEAVE_BYTES: usize = 64 * 1024;
@@ -64,7 +66,7 @@ pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
         .session
         .close(!matches!(ended, Ended::ByShutdown));
     // Whatever the reason, replies owed are sent; a peer that has gone does not mind.
-    let _ = connection.flush().await;
+    let _ = connection.flush(&stop).await;
     let _ = timeout(limits.write, connection.stream.shutdown()).await;
     connection.take_leave().await;
     ended
@@ -105,12 +107,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                     return Ended::ByShutdown;
                 }
                 if self.output.len() >= WRITE
-                    && let Err(ended) = self.flush().await
+                    && let Err(ended) = self.flush(stop).await
                 {
                     return ended;
                 }
             }
-            if let Err(ended) = self.flush().await {
+            if let Err(ended) = self.flush(stop).await {
                 return ended;
             }
             self.watch_line();
@@ -213,11 +215,20 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         Next::Close(Ended::ForCause)
     }
 
-    async fn flush(&mut self) -> Result<(), Ended> {
+    async fn flush(&mut self, stop: &CancellationToken) -> Result<(), Ended> {
         if self.output.is_empty() {
             return Ok(());
         }
-        let write = timeout(self.limits.write, self.stream.write_all(&self.output)).await;
+        let write = timeout(self.limits.write, self.stream.write_all(&self.output));
+        let too_late = async {
+            stop.cancelled().await;
+            tokio::time::sleep(LAST_WRITE).await;
+        };
+        let write = tokio::select! {
+            biased;
+            write = write => write,
+            () = too_late => return Err(Ended::ByShutdown),
+        };
         self.output.clear();
         match write {
             Ok(Ok(())) => Ok(()),

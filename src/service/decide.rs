@@ -9,7 +9,7 @@ use std::{
 use serde::Serialize;
 
 use super::{
-    Service, ServiceError, Session,
+    Service, ServiceError, Session, View,
     decisions::{self, Chosen},
     draw_seed,
 };
@@ -124,12 +124,9 @@ impl Session {
         self.lobby().assign(&solution.team_of)?;
         self.watch()?;
         self.table.reasons = reasons(&solution.explanation);
-        let chance = match view.is_empty() {
-            true => None,
-            false => self.chance(&ruleset, &solution)?,
-        };
-        self.note(decisions::BALANCE, seed, chance, &chosen)?;
         let bots = self.lobby().bots()?.per_team;
+        let chance = self.chance(&ruleset, &view, &solution.team_of, &bots)?;
+        self.note(decisions::BALANCE, seed, chance, &chosen)?;
         let humans = self.table.lobby.game()?.roster.humans();
         let placed = humans.iter().zip(&solution.team_of);
         Ok(Balanced {
@@ -165,13 +162,29 @@ impl Session {
         Ok(())
     }
 
-    /// The chance that team 0 wins with these teams, by the rating system; bots to come are strangers.
-    fn chance(&self, ruleset: &Ruleset, solution: &Solution) -> Result<Option<f64>, ServiceError> {
+    /// The chance that team 0 wins with these teams, by the rating system. Which bots will come isn't
+    /// known: the most usual of those that are stand for them, in turns.
+    fn chance(
+        &self,
+        ruleset: &Ruleset,
+        view: &View,
+        team_of: &[u8],
+        bots: &[u32],
+    ) -> Result<Option<f64>, ServiceError> {
         let game = self.table.lobby.game()?;
-        let stranger = |bots: &usize| vec![player(Kind::Bot, ""); *bots];
-        let mut teams: Vec<Vec<PlayerKey>> = solution.bots.iter().map(stranger).collect();
-        for (human, &team) in game.roster.humans().iter().zip(&solution.team_of) {
+        let mut teams = vec![Vec::new(); bots.len()];
+        for (human, &team) in game.roster.humans().iter().zip(team_of) {
             teams[usize::from(team)].push(player(Kind::Human, human.id.text()));
+        }
+        let mut usual = view.typical_bots().into_iter();
+        for place in 0..bots.iter().copied().max().unwrap_or(0) {
+            let wanting = teams
+                .iter_mut()
+                .zip(bots)
+                .filter(|(_, bots)| **bots > place);
+            for (team, _) in wanting {
+                team.push(player(Kind::Bot, usual.next().unwrap_or("")));
+            }
         }
         let map = game.map.as_deref().unwrap_or("");
         Ok(self.service.standings().chance(ruleset, map, &teams))

@@ -28,11 +28,26 @@ pub(super) struct Learned {
     pub(super) pending: Vec<RulingRow>,
     pub(super) knowledge: Knowledge,
     counts_as: BTreeMap<PlayerKey, PlayerKey>,
-    /// The matches themselves, while systems are still to be compared on them.
-    trial: Option<Vec<MatchRecord>>,
+    /// Where systems are compared on them, the matches themselves.
+    trial: Option<Trial>,
     rulebook: Rulebook,
     history: history::Settings,
     remarked: BTreeSet<(Ruleset, String)>,
+}
+
+/// The past that systems are compared on.
+#[derive(Clone, Default)]
+struct Trial {
+    records: Vec<MatchRecord>,
+    /// On how many of them they were last.
+    judged: usize,
+}
+
+/// The first matches of so many that systems are compared on: 32, and half as many more each time.
+fn judged(matches: usize) -> usize {
+    let grown = |n: &usize| Some(n + n / 2);
+    let steps = std::iter::successors(Some(32), grown);
+    steps.take_while(|n| *n <= matches).last().unwrap_or(0)
 }
 
 /// What can be asked of it.
@@ -73,7 +88,7 @@ impl Learned {
                 pinned: said.pinned.iter().cloned().collect(),
             },
             counts_as: said.merged.iter().cloned().collect(),
-            trial: settings.auto.then(Vec::new),
+            trial: settings.auto.then(Trial::default),
             rulebook,
             history: settings.history.clone(),
             remarked: BTreeSet::new(),
@@ -105,7 +120,7 @@ impl Learned {
                 Some(Err(Late)) | None => tracing::warn!(match_id = id, "out of order, left out"),
             }
             if let Some(trial) = &mut self.trial {
-                trial.push(record);
+                trial.records.push(record);
             }
         }
     }
@@ -119,11 +134,18 @@ impl Learned {
         }
     }
 
-    /// Once all matches are there: compares the systems, and gives each ruleset the best. CPU-heavy.
+    /// Compares the systems whenever the history has grown by half, and gives each ruleset the best. What
+    /// comes out depends on the matches alone, however many came at a time. CPU-heavy.
     pub(super) fn choose(&mut self) {
-        let Some(trial) = self.trial.take() else {
+        let Some(trial) = &mut self.trial else {
             return;
         };
+        let due = judged(trial.records.len());
+        if due <= trial.judged {
+            return;
+        }
+        trial.judged = due;
+        let trial = &trial.records[..due];
         let began = Instant::now();
         let mut timer = || began.elapsed().as_secs_f64();
         let (rulebook, history) = (&self.rulebook, &self.history);
@@ -136,6 +158,7 @@ impl Learned {
             &mut timer,
             &mut |_| (),
         );
+        self.knowledge.chosen.clear();
         for ruleset in &result.rulesets {
             if let Some((system, line)) = result.best(ruleset) {
                 let log_loss = line.metrics.log_loss;
@@ -215,5 +238,16 @@ fn ruling_row(match_id: i64, seats: &[usize], ruling: &Ruling) -> RulingRow {
         ruleset: ruling.ruleset.to_string(),
         unrated: ruling.rated.as_ref().err().map(|why| why.as_str()),
         performances: played.iter().filter_map(performance).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn systems_are_compared_again_as_the_history_grows() {
+        assert_eq!([0, 31].map(judged), [0, 0]);
+        assert_eq!([32, 47, 48, 71, 72].map(judged), [32, 32, 48, 48, 72]);
     }
 }

@@ -90,11 +90,11 @@ impl Session {
                 None => Err(LobbyError::NoGame.into()),
             };
         }
+        if let Some(ended) = &self.table.ended {
+            return Ok(ended.clone()); // said again
+        }
         let frame = self.table.frame(server.as_deref());
         let finished = self.lobby().end(verdict, &frame)?;
-        if let Some(ended) = &self.table.ended {
-            return Ok(ended.clone());
-        }
         let ended = self.service.keep(finished).await?;
         tracing::info!(
             match_id = ended.id,
@@ -241,5 +241,12 @@ impl Service {
     fn resumable_since(&self) -> u64 {
         let grace = self.settings.resume_grace;
         self.clock.millis().saturating_sub(grace)
+    }
+}
+
+/// However a session ends, its game is kept.
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.close(false);
     }
 }

@@ -85,8 +85,9 @@ impl Session {
     /// # Errors
     /// Too many of them.
     pub fn mutator(&mut self, name: &Ident) -> Result<(), ServiceError> {
+        self.lobby().add_mutator(name.text())?;
         self.table.forget_ruleset();
-        Ok(self.table.lobby.add_mutator(name.text())?)
+        Ok(())
     }
 
     /// A human's weight in this game; `None` when nothing is known.
@@ -136,7 +137,7 @@ impl Session {
     /// # Errors
     /// A number that cannot be, or a player on a team that would be gone.
     pub fn teams(&mut self, teams: u8) -> Result<(), ServiceError> {
-        Ok(self.table.lobby.set_teams(teams)?)
+        Ok(self.lobby().set_teams(teams)?)
     }
 
     /// This session's wish for the number of players.

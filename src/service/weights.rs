@@ -53,13 +53,10 @@ impl Standings {
         view
     }
 
-    /// The chance that the first of two teams wins, by the rating system itself; `None` with another
-    /// number of teams, or where nothing has been learned at all.
+    /// The chance that the first team wins, by the rating system itself; `None` where nothing has been
+    /// learned at all.
     pub fn chance(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<PlayerKey>]) -> Option<f64> {
-        let chances = self.chances(ruleset, map, teams)?;
-        (teams.len() == 2)
-            .then(|| chances.first().copied())
-            .flatten()
+        self.chances(ruleset, map, teams)?.first().copied()
     }
 
     /// What the sides and sizes of two teams are worth beside weights.
@@ -76,6 +73,7 @@ impl Standings {
         teams: &[Vec<PlayerKey>],
     ) -> Option<Vec<f64>> {
         let fold = self.knowledge.as_ref()?.fold(ruleset)?;
+        fold.rulesets().next()?; // otherwise all would be a coin's
         Some(fold.chances(ruleset, map, teams))
     }
 }
@@ -124,9 +122,18 @@ impl View {
         }
     }
 
-    /// Whether nobody is known.
-    pub fn is_empty(&self) -> bool {
-        self.humans.is_empty() && self.bots.is_empty()
+    /// Known bots, those nearest to the mean first: they can stand for bots that nobody has chosen yet.
+    pub fn typical_bots(&self) -> Vec<&str> {
+        let Some((mean, _)) = self.mean_bot else {
+            return Vec::new();
+        };
+        let known = self.in_mean.iter().filter_map(|name| {
+            let off = (self.bots.get(name)? - mean).abs();
+            Some((off, name.as_str()))
+        });
+        let mut known: Vec<(f64, &str)> = known.collect();
+        known.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(b.1)));
+        known.into_iter().map(|(_, name)| name).collect()
     }
 
     /// A human's weight, 0 to 100; `None` when nothing is known.

@@ -532,7 +532,7 @@ fn an_empty_place_counts_what_a_head_is_short_of_an_average_player() {
             .field(&ruleset, "m", &teams)
             .empty
     };
-    assert_eq!(empty(SystemName::Presence), 0.0, "its weights are of heads");
+    assert_eq!(empty(SystemName::Presence), 50.0, "it compares with 50");
     assert_eq!(empty(SystemName::Hive), 50.0, "it knows nothing of heads");
     let joint = empty(SystemName::Joint);
     assert!((0.0..50.0).contains(&joint), "{joint}: it learnt something");

@@ -19,7 +19,7 @@
 //!   games (the benchmark `accuracy` measures on the rest).
 //! - **Absence** blurs, in the beginning a week as much as a match.
 //! - **Beyond [`ACTIVE`] columns** those who have been away longest leave the covariance: what is known
-//!   of them stays, independent of all others, until they return.
+//!   of them as players stays, independent of all others, until they return.
 
 mod bank;
 pub(super) mod columns;
@@ -179,8 +179,12 @@ impl Joint {
     /// Takes those out of the covariance who have been away longest.
     fn clear(&mut self) {
         self.cleared = true;
+        let is_map = |column: &&Column| matches!(column, Column::SideMap(..));
+        let many_maps = self.columns.list.iter().filter(is_map).count() > self.active / 4;
         let last_game = |column: &Column| match column {
             Column::Skill(p) | Column::Command(p) => self.columns.last_game(*p),
+            // Of maps there are few, unless somebody makes them up.
+            Column::SideMap(..) if many_maps => 0,
             _ => u64::MAX,
         };
         let list = &self.columns.list;
@@ -342,8 +346,9 @@ impl System for Joint {
     }
 
     fn adopt(&mut self, player: Player, known: Strength) {
-        if self.columns.number(Column::Skill(player)).is_none() {
-            self.away.enter(player, || Away::Adopted(known));
+        let dormant = matches!(self.away.get(player), Some(Away::Dormant(_)));
+        if !dormant && self.columns.number(Column::Skill(player)).is_none() {
+            self.away.set(player, Away::Adopted(known));
         }
     }
 
