@@ -239,7 +239,7 @@ impl SideRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rating::testing::game;
+    use crate::rating::{Seat, testing::game};
 
     #[test]
     fn the_first_game_by_hand() {
@@ -269,22 +269,42 @@ mod tests {
     #[test]
     fn offsets_learn_who_is_better_on_which_side() {
         let mut system = Hive::new(Settings::default());
-        // Whoever is on side 0 wins; player 0 wins on side 1, too.
-        for _ in 0..50 {
-            for places in [[0, 1], [1, 0]] {
-                let mut seats = game(&[&[1.0], &[1.0]], &[0, 1]).seats().to_vec();
-                if places == [1, 0] {
-                    (seats[0].team, seats[1].team) = (1, 0);
-                }
-                let mut game = Game::new(seats);
-                game.places = places.to_vec();
-                game.sides = true;
-                system.update(&game);
-            }
+        // Of four, two win on either side 0 only, and two on side 1 only, whoever is against them.
+        for n in 0..200 {
+            let (ours, theirs) = (n % 4, (n % 4 + 1 + n / 4 % 3) % 4);
+            let mut game = Game::new(vec![
+                Seat::new(Player(ours), 0),
+                Seat::new(Player(theirs), 1),
+            ]);
+            let won = ours < 2; // a duel of two who are both at home is won by the first
+            game.places = vec![u16::from(!won), u16::from(won)];
+            game.sides = true;
+            system.update(&game);
         }
-        let (always, never) = (system.known(Player(0)), system.known(Player(1)));
-        assert!(always.playing.value > 1.0 && never.playing.value < -1.0);
-        assert!(always.offset.abs() < 0.5, "{always:?}");
+        let offset = |p| system.known(Player(p)).offset;
+        for (home, away) in [(0, 2), (0, 3), (1, 2), (1, 3)] {
+            assert!(offset(home) > offset(away), "{home} {away}");
+        }
+        assert!(offset(0) > 0.0 && offset(3) < 0.0);
+    }
+
+    #[test]
+    fn a_commander_is_rated_apart() {
+        let mut system = Hive::new(Settings::default());
+        let mut seats = game(&[&[1.0, 1.0], &[1.0, 1.0]], &[0, 1]).seats().to_vec();
+        seats[0].command = 1.0;
+        let mut game = Game::new(seats);
+        game.places = vec![0, 1];
+        system.update(&game);
+        let step = |gradient: f64| (1.0 + 1.0 / (gradient * gradient + 0.02).sqrt()) * gradient;
+        let commander = system.known(Player(0));
+        // Half a surprise; a quarter of the play time, and all of the commanding.
+        assert!((commander.playing.value - step(0.125)).abs() < 1e-12);
+        assert!((commander.commanding.value - step(0.5)).abs() < 1e-12);
+        assert_eq!(system.known(Player(1)).commanding.value, 0.0);
+        let log_odds = step(0.5) + step(0.125);
+        let chance = 1.0 / (1.0 + (-log_odds).exp());
+        assert!((system.beats(&game, 0, 1) - chance).abs() < 1e-12);
     }
 
     #[test]
