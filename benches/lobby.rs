@@ -1,21 +1,28 @@
 //! The decisions in a running game, for 64 humans and 16 bots on two teams.
 //!
-//! `cargo bench --bench lobby`. Each should take well under a millisecond; the run fails when the
-//! fastest of some tries doesn't. Two references in the same run: the snapshot that every decision is
+//! `cargo bench --bench lobby`. Each should take well under a millisecond, in the lobby alone and
+//! through a session, which notes every decision as JSON; the run fails when the fastest of some tries
+//! doesn't. Two references in the same run: the snapshot that every decision is
 //! made from, and the NS2 page's greedy swaps, which REBALANCE's exact search stands beside.
 
 #![allow(clippy::unwrap_used, missing_docs)] // criterion's macros document nothing
 
 use std::{
     hint::black_box,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use evenkeel::{
-    domain::Ident,
+    config::Config,
+    domain::{Ident, Kind, PlayerKey},
     lobby::{BotWeight, Lobby, LobbySettings, RebalanceSettings, Snapshot, Update, Weights},
+    service::{Service, Session},
+    store::Store,
 };
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
 
 const HUMANS: usize = 64;
 const BOTS: usize = 16;
@@ -173,5 +180,69 @@ fn decisions(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, decisions);
+/// The same through a session of the service, over a database.
+fn sessions(c: &mut Criterion) {
+    let runtime = Runtime::new().unwrap();
+    let folder = TempDir::new().unwrap();
+    let config = Config::load("lobby.min_players = 80\nlobby.level_max = 100", []).unwrap();
+    let mut session = runtime.block_on(async {
+        let path = folder.path().join("bench.db");
+        let store = Store::open(&path, true, Duration::ZERO).await.unwrap();
+        let service = Service::open(store, config.service()).unwrap();
+        for n in 0..HUMANS {
+            let id = format!("p{n}");
+            let weight = Some(weight(&id));
+            let kind = Kind::Human;
+            service
+                .pin_weight(&PlayerKey { kind, id }, weight)
+                .await
+                .unwrap();
+        }
+        service.refresh().await.unwrap();
+        Session::new(Arc::new(service))
+    });
+    session.game(&Ident::from_text("ctf"));
+    let ids: Vec<Ident> = (0..HUMANS)
+        .map(|n| Ident::from_text(&format!("p{n}")))
+        .collect();
+    for id in &ids {
+        // As above.
+        let update = Update {
+            team: Some(u8::from(weight(id.text()) < 50.0)),
+            ..Update::default()
+        };
+        session.join(id, update).unwrap();
+    }
+    for n in 0..BOTS {
+        let name = Ident::from_text(&format!("b{n}"));
+        session.bot_join(&name, (n % 2) as u8).unwrap();
+    }
+    session.start().unwrap();
+    let mut group = c.benchmark_group("session");
+    group
+        .sample_size(20)
+        .warm_up_time(Duration::from_millis(300))
+        .measurement_time(Duration::from_secs(1));
+    let mut measure = |what: &str, run: &mut dyn FnMut()| {
+        in_time(what, &mut *run);
+        group.bench_function(what, |b| b.iter(&mut *run));
+    };
+    measure("LEAVE, JOIN, PLACE", &mut || {
+        session.leave(&ids[1]).unwrap();
+        session.join(&ids[1], Update::default()).unwrap();
+        black_box(session.place(&ids[1], Some(1)).unwrap());
+    });
+    measure("ADVANTAGE", &mut || {
+        black_box(session.advantage().unwrap());
+    });
+    measure("REBALANCE", &mut || {
+        black_box(session.rebalance(Some(1)).unwrap());
+    });
+    measure("DEATH", &mut || {
+        black_box(session.died(&ids[2]).unwrap());
+    });
+    group.finish();
+}
+
+criterion_group!(benches, decisions, sessions);
 criterion_main!(benches);

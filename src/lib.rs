@@ -30,7 +30,7 @@
 //! | [`ingest`] | one file per log format: bytes → match records | domain |
 //! | [`protocol`] | bytes → request, reply → bytes, once each | domain |
 //! | [`sidecar`] | the thinking of a sidecar: log lines and replies → lines to the daemon and console commands | ingest, protocol, domain |
-//! | [`lobby`] | one running game: roster, wishes, bots; late arrivals, advantage, moves and the game's course (decided here, not served yet) | partition, domain |
+//! | [`lobby`] | one running game: roster, wishes, bots; late arrivals, advantage, moves and the game's course | partition, domain |
 //! | [`history`] | the fold of matches into weights | rating, domain |
 //! | [`store`] | the only room that knows SQL | domain |
 //! | [`service`] | the use cases; owns the locks and the cores | all above but protocol and ingest |
@@ -45,6 +45,7 @@
 //! - A weight that cannot be derived again from the stored matches.
 //! - A question about a weight that waits for the disk: they are answered from memory.
 //! - Half a match on disk: a match is one transaction.
+//! - An END that is answered before its match is on disk.
 //! - An input without a bound: lines, logs, configurations, database rows and names are checked where
 //!   they come in, and refused with a reason.
 //! - A pick that cannot be repeated: the seed is always told, and the generator has a name.

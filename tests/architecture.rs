@@ -22,7 +22,15 @@ const ROOMS: [(&str, &[&str]); 13] = [
     ("store", &["domain"]),
     (
         "service",
-        &["domain", "partition", "rating", "lobby", "history", "store"],
+        &[
+            "domain",
+            "partition",
+            "rating",
+            "lobby",
+            "history",
+            "ingest",
+            "store",
+        ],
     ),
     ("server", &["service", "protocol"]),
     (

@@ -583,6 +583,57 @@ fn auto_gives_each_ruleset_a_system() {
 }
 
 #[test]
+fn a_simulation_is_repeated_by_its_seed_and_shows_what_knowing_is_worth() {
+    let folder = folder();
+    let simulate = |seed: &str, system: &str| {
+        let mut command = evenkeel(folder.path());
+        command.env("EVENKEEL_RATING_SYSTEM", system);
+        let args = [
+            "simulate",
+            "--seasons",
+            "2",
+            "--games",
+            "20",
+            "--json",
+            "--seed",
+            seed,
+        ];
+        let policies = [
+            "--policy", "random", "--policy", "exact", "--policy", "known",
+        ];
+        let output = command.args(args).args(policies).output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let first = simulate("1", "joint");
+    assert_eq!(first, simulate("1", "joint"));
+    assert_ne!(first, simulate("2", "joint"));
+    for report in [first, simulate("1", "presence")] {
+        let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+        let of = |line: usize, what: &str| report["policies"][line][what]["mean"].as_f64().unwrap();
+        let (random, known) = (0, 2);
+        assert!(
+            of(known, "log_loss") > of(random, "log_loss") + 0.05,
+            "{report}"
+        );
+        assert!(
+            of(known, "favourite") < of(random, "favourite") - 0.01,
+            "{report}"
+        );
+        assert!(of(known, "log_loss") <= std::f64::consts::LN_2);
+        assert_eq!(of(known, "spearman_humans"), 1.0);
+        assert_eq!(of(random, "moves_per_player_hour"), 0.0);
+    }
+    assert!(
+        fs::read_dir(folder.path()).unwrap().next().is_none(),
+        "its databases are elsewhere"
+    );
+    for bad in ["--games=1", "--spread=-1", "--policy=best", "--players=x"] {
+        assert_eq!(run(folder.path(), &["simulate", bad]).0, 2, "{bad}");
+    }
+}
+
+#[test]
 fn help_and_version() {
     let folder = folder();
     let (code, out, _) = run(folder.path(), &["--help"]);

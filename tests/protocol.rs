@@ -393,3 +393,21 @@ async fn parties_pins_and_more_teams_are_respected() {
         .await;
     assert!(said.starts_with("ERROR bad-argument "), "{said}");
 }
+
+#[tokio::test]
+async fn what_everybody_is_called_joins_as_nobody() {
+    let daemon = daemon("").await;
+    let said = daemon
+        .client()
+        .await
+        .talk("GAME ctf\nJOIN 0\nJOIN 00000000\nJOIN \"\"\nPLAYER 0\nBOTS\n")
+        .await;
+    let refused: Vec<&str> = said.lines().take(3).collect();
+    assert!(
+        refused
+            .iter()
+            .all(|line| line.starts_with("ERROR bad-argument ")),
+        "{said}"
+    );
+    assert!(said.ends_with("\nPLAYER 0\nBOTS 6 3 3\n"), "{said}");
+}

@@ -388,3 +388,26 @@ async fn a_daemon_that_stops_keeps_what_was_running() {
             .all(|record| record.outcome == Outcome::Abandoned)
     );
 }
+
+#[tokio::test]
+async fn only_so_many_games_wait() {
+    let (daemon, clock) = Daemon::start_by_hand("").await;
+    for n in 0..260 {
+        let mut client = daemon.client().await;
+        client.ask(&format!("HELLO server{n}\n")).await;
+        client.tell(&format!("GAME ctf\n{TWO}START\n")).await;
+        clock.pass(10);
+        hang_up(client).await;
+    }
+    let given_up: Vec<String> = matches(&daemon)
+        .await
+        .into_iter()
+        .map(|m| m.server)
+        .collect();
+    assert_eq!(given_up, ["server0", "server1", "server2", "server3"]);
+    for (server, word) in [("server3", " new"), ("server4", " resumed")] {
+        let mut client = daemon.client().await;
+        let said = client.ask(&format!("HELLO {server} resume=yes\n")).await;
+        assert!(said.ends_with(word), "{server}: {said}");
+    }
+}

@@ -339,3 +339,36 @@ async fn every_line_needs_a_game() {
     let said = client.talk(&format!("{}\n", lines.join("\n"))).await;
     assert_eq!(said, "ERROR no-game send GAME first\n".repeat(lines.len()));
 }
+
+#[tokio::test]
+async fn who_games_the_balance_is_seen() {
+    let (_daemon, _clock, mut client) = session("").await;
+    client
+        .tell("GAME ctf\nMINPLAYERS 0\nJOIN s1 team=0\nJOIN s2 team=0\nJOIN w1 team=1\nJOIN a team=1\n")
+        .await;
+    client.tell("LEAVE a\nJOIN a team=1\nMOVE w1 0\n").await;
+    let said = client.ask("REBALANCE\n").await;
+    let moves = said.split(' ').nth(1).unwrap().parse().unwrap();
+    for _ in 0..moves {
+        client.line().await;
+    }
+    let why = why(&mut client).await;
+    let of = |who: &str| {
+        why.iter()
+            .find(|line| line.starts_with(&format!("{who} returned")))
+    };
+    let counts = "joined the stronger side";
+    assert_eq!(
+        of("a").unwrap(),
+        &format!(
+            "a returned 1 times, {counts} 0 times, and 0 times balance was asked for after that"
+        )
+    );
+    assert_eq!(
+        of("w1").unwrap(),
+        &format!(
+            "w1 returned 0 times, {counts} 1 times, and 1 times balance was asked for after that"
+        )
+    );
+    assert!(of("s1").is_none(), "{why:?}");
+}

@@ -1,8 +1,7 @@
 //! `evenkeel evaluate`: how well each rating system would have predicted the past.
 
 use std::{
-    fs::File,
-    io::{self, Read, Write},
+    io::{self, Write},
     path::{Path, PathBuf},
     time::Instant,
 };
@@ -18,10 +17,10 @@ use super::{
     table::{printable, table},
 };
 use crate::{
-    domain::{Fingerprint, MatchRecord, Rulebook},
+    domain::{MatchRecord, Rulebook},
     history::{self, Evaluation, Line, Plan, Subset},
-    ingest::{self, Context, HEAD, Item, Reader},
     rating::SystemName,
+    service::logs::read_all,
 };
 
 /// Compare the rating systems on the stored matches, or on those of files
@@ -67,7 +66,7 @@ pub(super) async fn run(args: EvaluateArgs) -> Result<(), CliError> {
         service.close().await;
     }
     for file in &args.files {
-        histories.push((file.display().to_string(), read(file)?));
+        histories.push((file.display().to_string(), read_all(file)?));
     }
     let mut reports = Vec::new();
     for (name, matches) in &histories {
@@ -117,40 +116,6 @@ fn evaluate(args: &EvaluateArgs, matches: &[MatchRecord]) -> Result<Evaluation, 
     );
     progress.done();
     Ok(result)
-}
-
-/// All finished games of a file, in time order.
-fn read(path: &Path) -> Result<Vec<MatchRecord>, CliError> {
-    let fail = |source| CliError::File {
-        path: path.to_owned(),
-        source,
-    };
-    let mut file = File::open(path).map_err(fail)?;
-    let mut chunk = vec![0; HEAD];
-    let mut filled = super::ingest::read_full(&mut file, &mut chunk).map_err(fail)?;
-    let format = ingest::detect(&chunk[..filled]).ok_or_else(|| {
-        CliError::Input(format!(
-            "{}: this is no log of any known format",
-            path.display()
-        ))
-    })?;
-    let mut reader = Reader::new(format, &Context::default());
-    let mut items = Vec::new();
-    while filled > 0 {
-        reader.feed(&chunk[..filled], &mut items);
-        filled = file.read(&mut chunk).map_err(fail)?;
-    }
-    reader.finish(&mut items);
-    let mut matches: Vec<(Fingerprint, MatchRecord)> = items
-        .into_iter()
-        .filter_map(|item| match item {
-            Item::Game(record) => Some((Fingerprint::of(&record), *record)),
-            _ => None,
-        })
-        .collect();
-    matches.sort_by_key(|(print, record)| (record.end, *print));
-    matches.dedup_by_key(|(print, _)| *print);
-    Ok(matches.into_iter().map(|(_, record)| record).collect())
 }
 
 /// What came out for one history.

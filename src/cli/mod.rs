@@ -3,6 +3,8 @@
 mod balance;
 mod config;
 mod evaluate;
+mod export;
+mod follow;
 mod ingest;
 mod player;
 mod progress;
@@ -10,6 +12,7 @@ mod rebuild;
 mod replay;
 mod serve;
 mod sidecar;
+mod simulate;
 mod table;
 mod weights;
 
@@ -19,6 +22,7 @@ use std::{
     net::SocketAddr,
     path::PathBuf,
     process::ExitCode,
+    sync::Arc,
     time::Duration,
 };
 
@@ -26,7 +30,10 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::{
     config::{Config, ConfigError},
-    service::{Service, ServiceError},
+    service::{
+        Service, ServiceError,
+        logs::{Archive, LogError},
+    },
     store::{Store, StoreError},
 };
 
@@ -42,12 +49,15 @@ pub struct Cli {
 enum Command {
     Serve(serve::ServeArgs),
     Ingest(ingest::IngestArgs),
+    Follow(follow::FollowArgs),
+    Export(export::ExportArgs),
     Balance(Box<balance::BalanceArgs>),
     Weights(weights::WeightsArgs),
     Rebuild(rebuild::RebuildArgs),
     Evaluate(evaluate::EvaluateArgs),
     Player(player::PlayerArgs),
     ReplayDecision(replay::ReplayArgs),
+    Simulate(simulate::SimulateArgs),
     Config(config::ConfigArgs),
     Sidecar(sidecar::SidecarArgs),
 }
@@ -93,6 +103,16 @@ enum CliError {
     Json(#[from] serde_json::Error),
     #[error(transparent)]
     Csv(#[from] csv::Error),
+}
+
+impl From<LogError> for CliError {
+    fn from(error: LogError) -> Self {
+        match error {
+            LogError::File { path, source } => Self::File { path, source },
+            LogError::Service(error) => Self::Service(error),
+            other => Self::Input(other.to_string()),
+        }
+    }
 }
 
 impl CliError {
@@ -150,12 +170,15 @@ fn dispatch(command: Command) -> Result<ExitCode, CliError> {
         Command::Config(args) => config::run(&args).map(done),
         Command::Serve(args) => block_on(serve::run(args)).map(done),
         Command::Ingest(args) => block_on(ingest::run(args)),
+        Command::Follow(args) => block_on(follow::run(args)).map(done),
+        Command::Export(args) => block_on(export::run(args)).map(done),
         Command::Weights(args) => block_on(weights::run(args)).map(done),
         Command::Rebuild(args) => block_on(rebuild::run(args)).map(done),
         Command::Evaluate(args) => block_on(evaluate::run(args)).map(done),
         Command::Player(args) => block_on(player::run(args)).map(done),
         Command::Sidecar(args) => block_on(sidecar::run(args)).map(done),
         Command::ReplayDecision(args) => block_on(replay::run(args)),
+        Command::Simulate(args) => block_on(simulate::run(args)).map(done),
     }
 }
 
@@ -206,6 +229,23 @@ fn load_config(path: Option<&PathBuf>) -> Result<Config, CliError> {
         },
         ConfigError::Environment { .. } => source.into(),
     })
+}
+
+/// Where logs are put away, if anywhere.
+fn archive(config: &Config) -> Result<Option<Arc<Archive>>, CliError> {
+    let folder = config.ingest.archive();
+    Ok(folder.map(Archive::open).transpose()?)
+}
+
+fn log_to_stderr(filter: &str) -> Result<(), CliError> {
+    let filter = tracing_subscriber::EnvFilter::try_new(filter)?;
+    // Names come from strangers: the formatter escapes what could drive a terminal.
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(io::stderr)
+        .with_ansi(io::IsTerminal::is_terminal(&io::stderr()))
+        .init();
+    Ok(())
 }
 
 /// Opens the database and the use cases over it.

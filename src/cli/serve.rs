@@ -6,13 +6,22 @@ use clap::Args;
 use tokio::{
     net::TcpListener,
     signal::unix::{SignalKind, signal},
+    task::JoinHandle,
 };
+use tokio_util::sync::CancellationToken;
 
-use super::{CliError, Place, open};
-use crate::{config::Config, server, service::Service};
+use super::{CliError, Place, archive, log_to_stderr, open};
+use crate::{
+    config::Config,
+    server,
+    service::{Service, logs::Follower},
+};
 
 /// How long after a failure of the database the watch for new weights is tried again.
 const RETRY: Duration = Duration::from_secs(1);
+
+/// How long logs get to be put away when the daemon is told to stop.
+const FOLLOWER: Duration = Duration::from_secs(1);
 
 /// Run the daemon that game servers connect to
 #[derive(Debug, Args)]
@@ -44,8 +53,15 @@ pub(super) async fn run(args: ServeArgs) -> Result<(), CliError> {
         () = &mut told_to_stop => return Ok(()),
     };
     let watch = tokio::spawn(watch(service.clone()));
+    let stop = CancellationToken::new();
+    let follower = follow(&config, &service, stop.clone())?;
     server::run(listener, service.clone(), config.limits(), told_to_stop).await;
     watch.abort();
+    stop.cancel();
+    if let Some(follower) = follower {
+        // What it has not put away it reads again at the next start.
+        let _ = tokio::time::timeout(FOLLOWER, follower).await;
+    }
     // The database has nothing to lose by now: every match was committed when it was acknowledged.
     let _ = tokio::time::timeout(Duration::from_millis(500), service.close()).await;
     tracing::info!("stopped");
@@ -71,20 +87,27 @@ async fn begin(config: &Config) -> Result<(TcpListener, Arc<Service>), CliError>
     Ok((listener, service))
 }
 
+/// Follows the logs that the configuration names, if any.
+fn follow(
+    config: &Config,
+    service: &Arc<Service>,
+    stop: CancellationToken,
+) -> Result<Option<JoinHandle<()>>, CliError> {
+    let follows = config.follows();
+    if follows.is_empty() {
+        return Ok(None);
+    }
+    tracing::info!(logs = follows.len(), "following");
+    let settings = &config.ingest;
+    let (archive, settle) = (archive(config)?, settings.settle());
+    let follower = Follower::new(service.clone(), follows, archive, settle);
+    let run = follower.run(settings.interval(), stop.cancelled_owned());
+    Ok(Some(tokio::spawn(run)))
+}
+
 async fn watch(service: Arc<Service>) {
     while let Err(error) = service.watch().await {
         tracing::warn!(%error, "cannot look for new weights, trying again");
         tokio::time::sleep(RETRY).await;
     }
-}
-
-fn log_to_stderr(filter: &str) -> Result<(), CliError> {
-    let filter = tracing_subscriber::EnvFilter::try_new(filter)?;
-    // Names come from strangers: the formatter escapes what could drive a terminal.
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
-        .init();
-    Ok(())
 }

@@ -2,11 +2,12 @@
 
 use tracing_subscriber::EnvFilter;
 
-use super::{Config, Rating};
+use super::{Config, Follow, Rating};
 use crate::{
     domain::{Patterns, Rulebook, Secret},
     partition::ProblemError,
     rating::SystemName,
+    service,
 };
 
 /// A key's path, and the rule that its value breaks.
@@ -20,6 +21,7 @@ impl Config {
             self.lobby_faults(),
             self.running_faults(),
             self.rating_faults(),
+            self.ingest_faults(),
         ];
         let mut numbers = numbers.into_iter().flatten();
         let broken = numbers.find(|(_, holds, _)| !holds);
@@ -28,6 +30,7 @@ impl Config {
             .or_else(|| self.partition_fault())
             .or_else(|| self.pattern_fault())
             .or_else(|| self.filter_fault())
+            .or_else(|| self.follow_fault())
             .or_else(|| self.system_fault())
     }
 
@@ -89,6 +92,36 @@ impl Config {
                 "must be 0 to 10000000",
             ),
         ]
+    }
+
+    fn ingest_faults(&self) -> Vec<Check> {
+        let ingest = &self.ingest;
+        vec![
+            (
+                "ingest.follow_ms",
+                (10..=60_000).contains(&ingest.follow_ms),
+                "must be 10 to 60000",
+            ),
+            (
+                "ingest.settle_seconds",
+                is_wait(ingest.settle_seconds),
+                WAIT,
+            ),
+        ]
+    }
+
+    fn follow_fault(&self) -> Option<Fault> {
+        let known = service::logs::format_names().join(", ");
+        let fault = |follow: &Follow| {
+            let (auto, format) = (follow.format == Follow::AUTO, &follow.format);
+            if follow.path.as_os_str().is_empty() {
+                return Some("must have a path that is not empty".to_owned());
+            }
+            (!auto && service::logs::format_of(format).is_none())
+                .then(|| format!("has a format that is none of auto, {known}"))
+        };
+        let rule = self.follow.iter().find_map(fault)?;
+        Some(("follow".to_owned(), rule))
     }
 
     fn lobby_faults(&self) -> Vec<Check> {

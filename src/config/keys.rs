@@ -29,6 +29,8 @@ pub struct Config {
     pub season: Season,
     pub mutators: Mutators,
     pub game_types: GameTypes,
+    pub ingest: Ingest,
+    pub follow: Vec<Follow>,
 }
 
 /// `[server]`
@@ -296,4 +298,35 @@ pub struct GameTypes {
     pub free_for_all: Vec<String>,
     pub frags: Vec<String>,
     pub aliases: BTreeMap<String, String>,
+}
+
+/// `[ingest]`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Ingest {
+    pub archive: PathBuf,
+    pub follow_ms: u64,
+    pub settle_seconds: u64,
+}
+
+/// One `[[follow]]`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Follow {
+    pub path: PathBuf,
+    #[serde(default = "Follow::auto")]
+    pub format: String,
+    #[serde(default)]
+    pub server: String,
+}
+
+impl Follow {
+    /// The format that is found out.
+    pub const AUTO: &str = "auto";
+
+    fn auto() -> String {
+        Self::AUTO.to_owned()
+    }
 }

@@ -16,7 +16,11 @@ const ENV_PREFIX: &str = "EVENKEEL_";
 
 /// The compiled-in file. That it parses is shown by a test, and by every run.
 pub(super) fn defaults() -> Table {
-    DEFAULT.parse().unwrap_or_default()
+    let mut table: Table = DEFAULT.parse().unwrap_or_default();
+    // TOML has no way to write down that there are no [[follow]] and leave room for some.
+    let none = Value::Array(Vec::new());
+    table.entry("follow").or_insert(none);
+    table
 }
 
 pub(super) fn refuse_unknown_keys(

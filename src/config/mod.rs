@@ -13,8 +13,9 @@ mod rooms;
 use toml::{Table, Value, de::DeTable};
 
 pub use keys::{
-    Advantage, AutoBalance, Balance, Config, CustomRules, Date, Factors, GameTypes, GapOf, Limit,
-    Lobby, Log, Mutators, Objective, Place, Rating, Rebalance, RuleSet, Season, Server, Store,
+    Advantage, AutoBalance, Balance, Config, CustomRules, Date, Factors, Follow, GameTypes, GapOf,
+    Ingest, Limit, Lobby, Log, Mutators, Objective, Place, Rating, Rebalance, RuleSet, Season,
+    Server, Store,
 };
 
 /// The documented defaults, as `evenkeel config default` prints them.

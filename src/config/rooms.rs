@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Config, GapOf, Objective, Rating, RuleSet};
+use super::{Config, Follow, GapOf, Ingest, Objective, Rating, RuleSet};
 use crate::{
     domain::RulebookSpec,
     history,
@@ -12,6 +12,16 @@ use crate::{
 };
 
 impl Config {
+    /// The logs that the daemon follows.
+    pub fn follows(&self) -> Vec<service::logs::Follow> {
+        let follow = |follow: &Follow| service::logs::Follow {
+            path: follow.path.clone(),
+            format: service::logs::format_of(&follow.format),
+            server: follow.server.clone(),
+        };
+        self.follow.iter().map(follow).collect()
+    }
+
     /// Which games count alike.
     pub fn rulebook(&self) -> RulebookSpec {
         RulebookSpec {
@@ -197,5 +207,22 @@ impl Config {
             seasons,
             season_keeps: self.season.keeps,
         }
+    }
+}
+
+impl Ingest {
+    /// Where logs are put away, if anywhere.
+    pub fn archive(&self) -> Option<&std::path::Path> {
+        Some(self.archive.as_path()).filter(|path| !path.as_os_str().is_empty())
+    }
+
+    /// How often followed logs are looked at.
+    pub fn interval(&self) -> Duration {
+        Duration::from_millis(self.follow_ms)
+    }
+
+    /// How long a followed log is quiet until it is taken for over.
+    pub fn settle(&self) -> Duration {
+        Duration::from_secs(self.settle_seconds)
     }
 }

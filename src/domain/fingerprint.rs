@@ -41,6 +41,13 @@ impl Fingerprint {
         Self(short)
     }
 
+    /// The fingerprint that 32 hexadecimal digits tell.
+    pub fn parse(text: &str) -> Option<Self> {
+        let fits = text.len() == 32 && text.bytes().all(|b| b.is_ascii_hexdigit());
+        let bits = u128::from_str_radix(text, 16).ok().filter(|_| fits)?;
+        Some(Self(bits.to_be_bytes()))
+    }
+
     /// The bytes of a stored fingerprint.
     pub fn from_slice(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)

@@ -41,6 +41,12 @@ impl Ident {
     pub fn text(&self) -> &str {
         &self.text
     }
+
+    /// Whether games say this of everybody they know no identity of: nothing, `0`, or zeros, with or
+    /// without dashes.
+    pub fn is_nobody(&self) -> bool {
+        self.text.chars().all(|c| matches!(c, '0' | '-' | ' '))
+    }
 }
 
 /// Two identifiers are the same when they mean the same text, however it was written.
@@ -142,5 +148,15 @@ mod tests {
         assert_eq!(ident.text(), "René€");
         assert_eq!(ident.raw(), b"Ren\xe9\x80");
         assert_eq!(ident, Ident::from_text("René€"));
+    }
+
+    #[test]
+    fn what_everybody_is_called_is_nobody() {
+        for nobody in ["", "0", "00000000000000000000000000000000", "0000-00", " "] {
+            assert!(Ident::from_text(nobody).is_nobody(), "{nobody}");
+        }
+        for somebody in ["01", "x", "-x-", "000a"] {
+            assert!(!Ident::from_text(somebody).is_nobody(), "{somebody}");
+        }
     }
 }

@@ -36,6 +36,13 @@ impl Timestamp {
         Some(Self(instant?.as_millisecond()))
     }
 
+    /// The instant to the millisecond, such that [`Timestamp::parse`] gives it back, where a calendar
+    /// has it.
+    pub fn exact(self) -> Option<String> {
+        let instant = jiff::Timestamp::from_millisecond(self.0).ok()?;
+        Some(instant.to_string())
+    }
+
     /// This instant and `millis` more, held within what an `i64` can count.
     pub fn plus_millis(self, millis: i64) -> Self {
         Self(self.0.saturating_add(millis))
@@ -69,5 +76,10 @@ mod tests {
         assert_eq!(Timestamp::parse("2026-11-20T15:28:36"), at);
         assert_eq!(Timestamp::parse("2026-11-20T16:28:36+01:00"), at);
         assert_eq!(Timestamp::parse("yesterday"), None);
+        for at in [0, 1_795_188_516_007, -1, i64::MAX] {
+            let told = Timestamp(at).exact();
+            let back = told.as_deref().and_then(Timestamp::parse);
+            assert_eq!(back, told.is_some().then_some(Timestamp(at)));
+        }
     }
 }

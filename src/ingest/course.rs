@@ -113,6 +113,19 @@ impl Course {
         }
     }
 
+    /// The present stay began at `at`.
+    pub(super) fn began(&mut self, track: usize, at: u64) {
+        if let Some(seat) = &mut self.tracks[track].seat {
+            seat.1 = at;
+        }
+    }
+
+    /// What was told of a track so far counts as nothing: it only watched.
+    pub(super) fn leave_out(&mut self, track: usize) {
+        self.tracks[track].seat = None;
+        self.tracks[track].stays.clear();
+    }
+
     /// Somebody on a track killed an enemy.
     pub(super) fn kill(&mut self, track: usize) {
         self.tracks[track].kills = self.tracks[track].kills.saturating_add(1);
@@ -162,6 +175,25 @@ impl Course {
             }
         }
         sums
+    }
+
+    /// Makes the score changes those of the final scores: each is worth as many points as makes the
+    /// sums right, the same for all teams. Where no worth does, they are none of them.
+    pub(super) fn reconcile(&mut self, scores: &[f64]) {
+        let sums = self.sums(scores.len());
+        let worth = sums.iter().zip(scores).find(|(sum, _)| **sum != 0.0);
+        let worth = worth.map_or(1.0, |(sum, score)| score / sum);
+        let right = |(sum, score): (&f64, &f64)| sum * worth == *score;
+        if worth > 0.0 && sums.iter().zip(scores).all(right) {
+            self.events.iter_mut().for_each(|e| e.points *= worth);
+        } else {
+            self.events.clear();
+        }
+    }
+
+    /// Whether nobody ever took part.
+    pub(super) fn is_empty(&self) -> bool {
+        self.tracks.is_empty()
     }
 
     /// Whether it outgrew what any real game has, so that part of it is missing.
@@ -363,6 +395,23 @@ mod tests {
             let record = course.record(frame(scores), 10).unwrap();
             assert_eq!(record.participants.len(), present);
         }
+    }
+
+    #[test]
+    fn score_changes_are_reconciled_with_the_final_score() {
+        let reconciled = |goals: &[u8], scores: &[f64]| {
+            let mut course = Course::default();
+            for (at, &team) in goals.iter().enumerate() {
+                course.score(team, 1.0, None, at as u64);
+            }
+            course.reconcile(scores);
+            course.sums(scores.len())
+        };
+        assert_eq!(reconciled(&[0, 1, 0], &[2.0, 1.0]), [2.0, 1.0]);
+        assert_eq!(reconciled(&[1, 1], &[0.0, 20.0]), [0.0, 20.0]);
+        assert_eq!(reconciled(&[0, 1, 0], &[2.0, 2.0]), [0.0, 0.0]);
+        assert_eq!(reconciled(&[0], &[-1.0, 0.0]), [0.0, 0.0]);
+        assert_eq!(reconciled(&[], &[0.0, 0.0]), [0.0, 0.0]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Bytes in chunks of any size to numbered lines of bounded length.
 
-/// The longest line kept, in bytes. Real ones have a tenth of it at most.
+/// The longest line of most formats, in bytes. Real ones have a tenth of it at most.
 pub const MAX_LINE: usize = 64 * 1024;
 
 /// A line of a log, without its end (`\n` or `\r\n`).
@@ -20,7 +20,7 @@ pub struct Line<'a> {
 pub enum Framed<'a> {
     /// A line.
     Line(Line<'a>),
-    /// A line longer than [`MAX_LINE`], which was dropped.
+    /// A line longer than may be, which was dropped.
     TooLong {
         /// Its number, from 1.
         number: u64,
@@ -28,8 +28,10 @@ pub enum Framed<'a> {
 }
 
 /// Splits a stream of chunks into lines. Holds at most one line.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Lines {
+    /// The longest line kept, in bytes.
+    limit: usize,
     /// The beginning of a line whose end has not come yet.
     begun: Vec<u8>,
     /// How many lines were ended.
@@ -39,9 +41,26 @@ pub struct Lines {
 }
 
 impl Lines {
+    /// Of lines up to this many bytes.
+    pub fn new(limit: usize) -> Self {
+        Self {
+            limit,
+            begun: Vec::new(),
+            ended: 0,
+            too_long: false,
+        }
+    }
+
+    /// Drops a line that was begun and not ended, and counts from 1 again.
+    pub fn interrupt(&mut self) {
+        self.begun.clear();
+        self.too_long = false;
+        self.ended = 0;
+    }
+
     /// Takes the next chunk, and hands over every line that ends in it.
     pub fn feed(&mut self, mut chunk: &[u8], mut each: impl FnMut(Framed<'_>)) {
-        while let Some(end) = chunk.iter().position(|&byte| byte == b'\n') {
+        while let Some(end) = memchr::memchr(b'\n', chunk) {
             let (line, rest) = chunk.split_at(end);
             chunk = &rest[1..];
             if self.begun.is_empty() && !self.too_long {
@@ -64,11 +83,11 @@ impl Lines {
         if !self.begun.is_empty() || self.too_long {
             each(self.framed(&self.begun, false));
         }
-        *self = Self::default();
+        *self = Self::new(self.limit);
     }
 
     fn extend(&mut self, bytes: &[u8]) {
-        if self.begun.len() + bytes.len() > MAX_LINE + 1 {
+        if self.begun.len() + bytes.len() > self.limit + 1 {
             self.too_long = true;
             self.begun.clear();
         }
@@ -83,7 +102,7 @@ impl Lines {
         if number == 1 {
             bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         }
-        if self.too_long || bytes.len() > MAX_LINE {
+        if self.too_long || bytes.len() > self.limit {
             Framed::TooLong { number }
         } else {
             Framed::Line(Line {
@@ -107,7 +126,7 @@ mod tests {
             Framed::Line(line) => found.push((line.number, Some(line.bytes.to_vec()), line.whole)),
             Framed::TooLong { number } => found.push((number, None, true)),
         };
-        let mut lines = Lines::default();
+        let mut lines = Lines::new(MAX_LINE);
         for chunk in chunks {
             lines.feed(chunk, &mut note);
             assert!(lines.begun.len() <= MAX_LINE + 1);

@@ -9,16 +9,25 @@
 
 mod clock;
 mod course;
+mod halves;
 pub(crate) mod idtech3;
 mod jsonl;
 mod lines;
+mod source;
 mod text;
 mod ut2004;
+mod ut99;
+mod wide;
+mod xonotic;
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
-use crate::domain::{MatchRecord, RecordError};
+use crate::domain::{Fingerprint, MatchRecord, RecordError};
 
+use wide::Encoding;
+
+pub use halves::{PAUSE, join_halves};
+pub use jsonl::write as write_record;
 pub use lines::{Framed, Line, Lines, MAX_LINE};
 
 /// How many bytes of a log's beginning [`detect`] wants to see; fewer where the log is shorter.
@@ -36,6 +45,8 @@ pub struct Context {
 pub enum Item {
     /// A finished game.
     Game(Box<MatchRecord>),
+    /// A finished game that was on record before, under this fingerprint, and has its dates.
+    Known(Box<MatchRecord>, Fingerprint),
     /// A game that makes no record.
     Skipped {
         /// The line on which its telling begins.
@@ -48,7 +59,7 @@ pub enum Item {
         /// The line.
         line: u64,
         /// What is wrong with it.
-        why: &'static str,
+        why: Cow<'static, str>,
     },
 }
 
@@ -123,10 +134,21 @@ pub struct Format {
     pub detect: fn(head: &[u8]) -> bool,
     /// A parser for one log.
     pub parser: fn(&Context) -> Box<dyn LogParser>,
+    /// The longest line it may have, in bytes; a longer one is dropped and named.
+    pub max_line: usize,
+    /// Whether two of its games may be the halves of one match: see [`join_halves`].
+    pub in_halves: bool,
 }
 
 /// Every format there is.
-pub static FORMATS: &[Format] = &[idtech3::FORMAT, ut2004::FORMAT, jsonl::FORMAT];
+pub static FORMATS: &[Format] = &[
+    idtech3::FORMAT,
+    ut2004::FORMAT,
+    ut99::FORMAT,
+    xonotic::FORMAT,
+    source::FORMAT,
+    jsonl::FORMAT,
+];
 
 /// The format of this name.
 pub fn by_name(name: &str) -> Option<&'static Format> {
@@ -135,11 +157,13 @@ pub fn by_name(name: &str) -> Option<&'static Format> {
 
 /// The format of a log that begins with these bytes, if it is any.
 pub fn detect(head: &[u8]) -> Option<&'static Format> {
-    FORMATS.iter().find(|format| (format.detect)(head))
+    let head = wide::decoded(head);
+    FORMATS.iter().find(|format| (format.detect)(&head))
 }
 
 /// One log being read: bytes in chunks of any size in, items out.
 pub struct Reader {
+    encoding: Encoding,
     lines: Lines,
     parser: Box<dyn LogParser>,
 }
@@ -148,24 +172,39 @@ impl Reader {
     /// Begins a log.
     pub fn new(format: &Format, context: &Context) -> Self {
         Self {
-            lines: Lines::default(),
+            encoding: Encoding::default(),
+            lines: Lines::new(format.max_line),
             parser: (format.parser)(context),
         }
     }
 
     /// Takes the next bytes of the log.
     pub fn feed(&mut self, chunk: &[u8], items: &mut Vec<Item>) {
-        let parser = &mut self.parser;
-        self.lines
-            .feed(chunk, |framed| take(&mut **parser, framed, items));
+        let (lines, parser) = (&mut self.lines, &mut self.parser);
+        self.encoding.feed(chunk, |text| {
+            lines.feed(text, |framed| take(&mut **parser, framed, items));
+        });
     }
 
-    /// Ends the log, and tells how much time its clock told, in milliseconds
-    /// (see [`LogParser::elapsed`]).
+    /// Drops a line that was begun: another log follows, as after one that was rotated away, and what
+    /// is being told goes on in it.
+    pub fn interrupt(&mut self) {
+        self.encoding = Encoding::default();
+        self.lines.interrupt();
+    }
+
+    /// How much time the log's clock told so far, in milliseconds (see [`LogParser::elapsed`]).
+    pub fn elapsed(&self) -> u64 {
+        self.parser.elapsed()
+    }
+
+    /// Ends the log, and tells how much time its clock told, in milliseconds.
     pub fn finish(mut self, items: &mut Vec<Item>) -> u64 {
-        let parser = &mut self.parser;
-        self.lines
-            .finish(|framed| take(&mut **parser, framed, items));
+        let (lines, parser) = (&mut self.lines, &mut self.parser);
+        self.encoding.finish(|text| {
+            lines.feed(text, |framed| take(&mut **parser, framed, items));
+        });
+        lines.finish(|framed| take(&mut **parser, framed, items));
         self.parser.finish(items);
         self.parser.elapsed()
     }
@@ -176,7 +215,7 @@ fn take(parser: &mut dyn LogParser, framed: Framed<'_>, items: &mut Vec<Item>) {
         Framed::Line(line) => parser.line(line, items),
         Framed::TooLong { number } => items.push(Item::Malformed {
             line: number,
-            why: "the line is too long",
+            why: "the line is too long".into(),
         }),
     }
 }
@@ -193,7 +232,7 @@ fn mostly(head: &[u8], is_known: impl Fn(&[u8]) -> Option<bool>) -> bool {
         },
         Framed::TooLong { .. } => unknown += 1,
     };
-    let mut lines = Lines::default();
+    let mut lines = Lines::new(MAX_LINE);
     lines.feed(&head[..head.len().min(HEAD)], &mut count);
     lines.finish(&mut count);
     known > 0 && known >= unknown

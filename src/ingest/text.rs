@@ -71,6 +71,25 @@ pub(super) fn skip_blanks(bytes: &[u8]) -> &[u8] {
     &bytes[blanks..]
 }
 
+/// Seconds before every line, with or without decimals, and the rest after the tab.
+pub(super) fn seconds(line: &[u8]) -> Option<(u64, &[u8])> {
+    let (whole, rest) = number(line)?;
+    let whole = u64::try_from(whole).ok()?;
+    let (mut millis, mut rest) = (whole * 1_000, rest);
+    if let [b'.', after @ ..] = rest {
+        let count = after.iter().take_while(|b| b.is_ascii_digit()).count();
+        let (decimals, after) = after.split_at(count);
+        for (digit, worth) in decimals.iter().zip([100, 10, 1]) {
+            millis += u64::from(digit - b'0') * worth;
+        }
+        rest = after;
+    }
+    match rest {
+        [b'\t', rest @ ..] => Some((millis, rest)),
+        _ => None,
+    }
+}
+
 /// `2026-11-20 14:54:02`, also with single digits (`2017-6-29 21:22:7`), taken as UTC.
 pub(super) fn date_time(bytes: &[u8]) -> Option<Timestamp> {
     let mut parts = bytes.trim_ascii().split(|b| b"-: ".contains(b));

@@ -104,6 +104,9 @@ pub enum LobbyError {
     /// Nobody of that id or name takes part.
     #[error("not in the roster")]
     UnknownPlayer,
+    /// What many share tells nobody from another.
+    #[error("this is nobody's identity; say a name instead")]
+    Nobody,
     /// No more room.
     #[error("the roster is full")]
     RosterFull,

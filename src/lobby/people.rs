@@ -15,6 +15,9 @@ impl Lobby {
     /// # Errors
     /// No game, no such team, no room.
     pub fn join(&mut self, id: &Ident, update: Update) -> Result<(), LobbyError> {
+        if id.is_nobody() {
+            return Err(LobbyError::Nobody);
+        }
         let teams = self.teams;
         let game = self.game_mut()?;
         for team in update.team.into_iter().chain(update.pin.flatten()) {

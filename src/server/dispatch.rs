@@ -94,7 +94,7 @@ async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>
             Ok(Some(Reply::Bots(plan.players, plan.per_team)))
         }
         Request::Place(id) => {
-            let (team, ratio) = session.place(&id)?;
+            let (team, ratio) = session.place(&id, None)?;
             Ok(Some(Reply::Place(id, team, ratio)))
         }
         Request::Advantage => {
@@ -149,7 +149,8 @@ fn refusal(error: ServiceError) -> Refusal {
             LobbyError::UnknownPlayer => Code::UnknownPlayer,
             LobbyError::RosterFull => Code::RosterFull,
             LobbyError::NoTeams | LobbyError::NotStarted => Code::NotAllowed,
-            LobbyError::NoSuchTeam(_)
+            LobbyError::Nobody
+            | LobbyError::NoSuchTeam(_)
             | LobbyError::BadTeams(_)
             | LobbyError::TeamInUse
             | LobbyError::TooManyMutators

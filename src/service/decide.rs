@@ -177,14 +177,17 @@ impl Session {
         Ok(self.service.standings().chance(ruleset, map, &teams))
     }
 
-    /// The side for a late arrival, who is now on it, and the ratio that results.
+    /// The side for a late arrival, who is now on it, and the ratio that results. The seed, which
+    /// decides between equals, is drawn unless given.
     ///
     /// # Errors
     /// No game, a game without teams, nobody of that id.
-    pub fn place(&mut self, id: &Ident) -> Result<(u8, f64), ServiceError> {
+    pub fn place(&mut self, id: &Ident, seed: Option<u64>) -> Result<(u8, f64), ServiceError> {
         let seen = self.seen()?;
         let before = self.lobby().conduct(id);
-        let decided = self.lobby().place(id, &seen, draw_seed())?;
+        let decided = self
+            .lobby()
+            .place(id, &seen, seed.unwrap_or_else(draw_seed))?;
         self.notice(id, before);
         let (team, ratio) = (decided.answer.team, decided.answer.ratio);
         self.decided(decided)?;

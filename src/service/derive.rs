@@ -134,7 +134,7 @@ impl Service {
 
     /// Learns what is new. What another configuration has derived on disk is left as it is: two that
     /// share a database would undo each other's work for ever.
-    pub(super) async fn follow(&self) -> Result<(), ServiceError> {
+    async fn follow(&self) -> Result<(), ServiceError> {
         let key = self.key(&self.store.said().await?);
         let derived = self.store.derived_from().await?;
         if derived.is_some_and(|derived| derived.settings != key) {
@@ -143,6 +143,12 @@ impl Service {
         if self.learn(How::InMemory, |_| ()).await? {
             tracing::info!("matches nobody had learned from found, and learned from");
         }
+        Ok(())
+    }
+
+    /// Learns from what this process itself has just recorded, on the same terms.
+    pub(super) async fn learn_own(&self) -> Result<(), ServiceError> {
+        self.learn(How::InMemory, |_| ()).await?;
         Ok(())
     }
 

@@ -92,11 +92,7 @@ impl Service {
         loop {
             let _ = timeout(TURN, self.journal.written.notified()).await;
             self.sweep();
-            // A task of its own, which goes on when this one is dropped: between a commit and the
-            // striking out of what it wrote there must be no end.
-            let service = self.clone();
-            let written = tokio::spawn(async move { service.write_down().await });
-            if let Ok(Err(error)) = written.await {
+            if let Err(error) = self.write_down().await {
                 tracing::warn!(%error, "cannot write what was noted, trying again");
                 sleep(TURN).await;
             }
@@ -106,7 +102,7 @@ impl Service {
     async fn keep_learning(&self) {
         loop {
             self.journal.learned.notified().await;
-            if let Err(error) = self.follow().await {
+            if let Err(error) = self.learn_own().await {
                 tracing::warn!(%error, "cannot learn from a match, trying again");
                 sleep(TURN).await;
                 self.journal.learn();
@@ -118,10 +114,16 @@ impl Service {
     ///
     /// # Errors
     /// The database's; nothing is lost then.
-    pub async fn write_down(&self) -> Result<(), ServiceError> {
-        let _one_at_a_time = self.journal.writing.lock().await;
-        self.write_abandoned().await?;
-        self.write_notes().await
+    pub async fn write_down(self: &Arc<Self>) -> Result<(), ServiceError> {
+        // A task of its own, which goes on when this one is dropped: between a commit and the striking
+        // out of what it wrote there must be no end.
+        let service = self.clone();
+        let written = tokio::spawn(async move {
+            let _one_at_a_time = service.journal.writing.lock().await;
+            service.write_abandoned().await?;
+            service.write_notes().await
+        });
+        written.await?
     }
 
     // Nothing is taken out before it is on disk.

@@ -11,6 +11,7 @@ mod decisions;
 mod derive;
 mod journal;
 mod learned;
+pub mod logs;
 mod play;
 mod players;
 mod present;
@@ -36,7 +37,7 @@ use crate::{
 };
 
 pub use crate::lobby::{LobbyError, Update, Verdict};
-pub use crate::store::{NameSeen, Recorded, Said, WeightRow};
+pub use crate::store::{Half, NameSeen, Recorded, Said, WeightRow};
 pub use clock::{Clock, HandClock, MachineClock};
 pub use decide::{BalanceSettings, Balanced, Rebalanced, Step};
 pub use decisions::Replayed;

@@ -5,7 +5,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use super::{
@@ -105,6 +105,9 @@ impl Session {
         self.service.journal.became(self.table.game, ended.id);
         self.table.game = draw_game();
         self.table.ended = Some(ended.clone());
+        if let Err(error) = self.service.write_down().await {
+            tracing::warn!(%error, "the decisions of a game are not written yet");
+        }
         Ok(ended)
     }
 
@@ -167,7 +170,7 @@ impl Service {
     ///
     /// # Errors
     /// The database's.
-    pub async fn settle(&self) -> Result<(), ServiceError> {
+    pub async fn settle(self: &Arc<Self>) -> Result<(), ServiceError> {
         for (server, table) in self.waiting.expired(u64::MAX) {
             self.give_up(&table, Some(&server));
         }

@@ -75,6 +75,11 @@ impl Tail {
         open.file.metadata().ok()?.modified().ok()
     }
 
+    /// How many bytes of it were read.
+    pub fn offset(&self) -> u64 {
+        self.open.as_ref().map_or(0, |open| open.offset)
+    }
+
     /// Device and number of the file being read.
     pub fn id(&self) -> Option<(u64, u64)> {
         self.open.as_ref().map(|open| open.id)

@@ -40,6 +40,11 @@ pub struct Cursor(Option<(Timestamp, Fingerprint)>);
 impl Cursor {
     /// Before the first match.
     pub const START: Self = Self(None);
+
+    /// Before the first match that ended then or later.
+    pub fn since(end: Timestamp) -> Self {
+        Self(Some((end.plus_millis(-1), Fingerprint([u8::MAX; 16]))))
+    }
 }
 
 impl Store {
@@ -48,25 +53,23 @@ impl Store {
     /// # Errors
     /// A record that fails its own check, or the database's.
     pub async fn record(&self, record: &MatchRecord) -> Result<Recorded, StoreError> {
-        let fingerprint = Fingerprint::of(record);
-        record.check().map_err(|why| StoreError::BadRecord {
-            what: fingerprint.to_string(),
-            why,
-        })?;
+        self.record_as(record, Fingerprint::of(record)).await
+    }
+
+    /// The same, known by a fingerprint that need not be its own: a match that was changed since it
+    /// was first recorded is still the same match.
+    ///
+    /// # Errors
+    /// A record that fails its own check, or the database's.
+    pub async fn record_as(
+        &self,
+        record: &MatchRecord,
+        fingerprint: Fingerprint,
+    ) -> Result<Recorded, StoreError> {
         let mut tx = self.writer.begin_with("BEGIN IMMEDIATE").await?;
-        let known = sqlx::query_scalar("SELECT id FROM matches WHERE fingerprint = ?")
-            .bind(&fingerprint.0[..])
-            .fetch_optional(&mut *tx)
-            .await?;
-        if let Some(id) = known {
-            return Ok(Recorded::Duplicate(id));
-        }
-        let id = insert_match(&mut tx, &fingerprint, record).await?;
-        insert_mutators_and_teams(&mut tx, id, record).await?;
-        insert_participants(&mut tx, id, &record.participants).await?;
-        insert_events(&mut tx, id, &record.events).await?;
+        let recorded = put(&mut tx, record, fingerprint).await?;
         tx.commit().await?;
-        Ok(Recorded::New(id))
+        Ok(recorded)
     }
 
     /// When a match began, and its game type as the game named it.
@@ -140,6 +143,69 @@ impl Store {
         });
         Ok((matches, next))
     }
+}
+
+/// Writes a match unless it is there, also as a half of another.
+pub(super) async fn put(
+    tx: &mut SqliteConnection,
+    record: &MatchRecord,
+    fingerprint: Fingerprint,
+) -> Result<Recorded, StoreError> {
+    if let Some(id) = known(tx, fingerprint).await? {
+        return Ok(Recorded::Duplicate(id));
+    }
+    let id = insert_whole(tx, record, fingerprint).await?;
+    Ok(Recorded::New(id))
+}
+
+/// The match of this fingerprint, or that it is a half of.
+pub(super) async fn known(
+    tx: &mut SqliteConnection,
+    fingerprint: Fingerprint,
+) -> Result<Option<i64>, StoreError> {
+    let query = sqlx::query_scalar(
+        "SELECT id FROM matches WHERE fingerprint = ?1
+         UNION ALL SELECT match_id FROM match_halves WHERE fingerprint = ?1",
+    );
+    let known = query.bind(&fingerprint.0[..]).fetch_optional(tx).await?;
+    Ok(known)
+}
+
+/// Writes a match and all of its parts.
+pub(super) async fn insert_whole(
+    tx: &mut SqliteConnection,
+    record: &MatchRecord,
+    fingerprint: Fingerprint,
+) -> Result<i64, StoreError> {
+    record.check().map_err(|why| StoreError::BadRecord {
+        what: fingerprint.to_string(),
+        why,
+    })?;
+    let id = insert_match(tx, &fingerprint, record).await?;
+    insert_mutators_and_teams(tx, id, record).await?;
+    insert_participants(tx, id, &record.participants).await?;
+    insert_events(tx, id, &record.events).await?;
+    Ok(id)
+}
+
+/// Everything of these matches, in no order.
+pub(super) async fn fetch(
+    tx: &mut SqliteConnection,
+    ids: &[i64],
+) -> Result<Vec<Stored>, StoreError> {
+    let mut query = QueryBuilder::<Sqlite>::new("SELECT * FROM matches WHERE id IN (");
+    let mut list = query.separated(", ");
+    for id in ids {
+        list.push_bind(*id);
+    }
+    query.push(")");
+    let rows = query.build().fetch_all(&mut *tx).await?;
+    let mut matches = rows.iter().map(head).collect::<Result<Vec<_>, _>>()?;
+    let mut parts = Parts::fetch(tx, ids).await?;
+    for Stored { id, record, .. } in &mut matches {
+        parts.fill(*id, record);
+    }
+    Ok(matches)
 }
 
 async fn insert_match(

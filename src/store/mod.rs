@@ -8,6 +8,8 @@ mod decisions;
 mod derived;
 mod error;
 mod ground;
+mod halves;
+mod logs;
 mod players;
 
 use std::{
@@ -28,6 +30,8 @@ pub use decisions::{DecisionRow, Note};
 pub use derived::{Derived, DerivedFrom, Performance, RulingRow, WeightRow};
 pub use error::StoreError;
 pub use ground::{Cursor, Recorded, Stored};
+pub use halves::Half;
+pub use logs::{Log, Replaced};
 pub use players::{NameSeen, Said};
 
 static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!();

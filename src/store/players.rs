@@ -177,7 +177,8 @@ impl Store {
     }
 }
 
-async fn changed(tx: &mut SqliteConnection) -> Result<(), StoreError> {
+/// What is derived has to be made anew: not only more matches, but others.
+pub(super) async fn changed(tx: &mut SqliteConnection) -> Result<(), StoreError> {
     let query = sqlx::query("UPDATE player_changes SET changes = changes + 1");
     query.execute(tx).await?;
     Ok(())

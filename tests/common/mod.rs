@@ -246,3 +246,13 @@ pub fn shared_data(folder: &str) -> Option<PathBuf> {
     told.unwrap();
     None
 }
+
+/// Changes a database behind everybody's back.
+pub async fn sql(path: &std::path::Path, statements: &'static str) {
+    let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path);
+    let pool = sqlx::SqlitePool::connect_with(options).await.unwrap();
+    for statement in statements.split(';').filter(|text| !text.trim().is_empty()) {
+        sqlx::query(statement).execute(&pool).await.unwrap();
+    }
+    pool.close().await;
+}

@@ -9,7 +9,7 @@ use evenkeel::ingest::{HEAD, Item, Skip, by_name, detect};
 use crate::{FIXTURES, games, read, read_in};
 
 /// A folder of logs that do not come with the crate; says so where it is missing.
-fn shared(folder: &str) -> Option<PathBuf> {
+pub fn shared(folder: &str) -> Option<PathBuf> {
     let path =
         PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data/logs")).join(folder);
     if path.is_dir() {
@@ -20,7 +20,7 @@ fn shared(folder: &str) -> Option<PathBuf> {
 }
 
 /// The logs of a folder whose names begin like this, at least one.
-fn logs(folder: &str, prefix: &str) -> Vec<(String, Vec<u8>)> {
+pub fn logs(folder: &str, prefix: &str) -> Vec<(String, Vec<u8>)> {
     let Some(folder) = shared(folder) else {
         return Vec::new();
     };
@@ -36,11 +36,11 @@ fn logs(folder: &str, prefix: &str) -> Vec<(String, Vec<u8>)> {
     found
 }
 
-fn log(folder: &str, name: &str) -> Option<Vec<u8>> {
+pub fn log(folder: &str, name: &str) -> Option<Vec<u8>> {
     logs(folder, name).pop().map(|(_, bytes)| bytes)
 }
 
-fn skips(items: &[Item]) -> Vec<(u64, &'static str)> {
+pub fn skips(items: &[Item]) -> Vec<(u64, &'static str)> {
     let skips = items.iter().filter_map(|item| match item {
         Item::Skipped { line, reason } => Some((*line, reason.code())),
         _ => None,
@@ -48,7 +48,7 @@ fn skips(items: &[Item]) -> Vec<(u64, &'static str)> {
     skips.collect()
 }
 
-fn malformed(items: &[Item]) -> Vec<u64> {
+pub fn malformed(items: &[Item]) -> Vec<u64> {
     let lines = items.iter().filter_map(|item| match item {
         Item::Malformed { line, .. } => Some(*line),
         _ => None,
@@ -417,9 +417,9 @@ fn every_log_is_known_for_what_it_is() {
         ("openarena", Some("idtech3")),
         ("quake3", Some("idtech3")),
         ("ut2004", Some("ut2004")),
-        ("ut99", None),
-        ("nexuiz", None),
-        ("source", None),
+        ("ut99", Some("ut99")),
+        ("nexuiz", Some("xonotic")),
+        ("source", Some("source")),
     ];
     for (folder, expected) in folders {
         for (name, bytes) in logs(folder, "") {

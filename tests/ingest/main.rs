@@ -5,6 +5,9 @@
 
 mod golden;
 mod properties;
+mod source;
+mod ut99;
+mod xonotic;
 
 use evenkeel::domain::MatchRecord;
 use evenkeel::ingest::{Context, Format, Item, Reader, by_name};

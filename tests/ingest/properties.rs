@@ -4,7 +4,7 @@ use evenkeel::domain::MatchRecord;
 use evenkeel::ingest::{FORMATS, Item, by_name, detect};
 use proptest::prelude::*;
 
-use crate::{FIXTURES, games, read, read_in};
+use crate::{FIXTURES, games, read, read_in, xonotic};
 
 /// Urban Terror as it is written: warm-up, rounds, an end without captures, a restart of the clock.
 const ROUNDS: &str = r"  0:00 InitGame: \mapname\m\gamename\q3ut4\g_gametype\3
@@ -47,6 +47,68 @@ const STOCK: &str =
 30\tEG\tmapchange\t0
 ";
 
+const EVENTS: &str = ":time:2026-11-20 15:00:00
+:gamestart:tdm_m:0.1
+:join:1:1:bot:Ann
+:team:1:5
+:join:2:2:192.0.2.1:Bob
+:team:2:14
+:time:2026-11-20 15:00:30
+:scores:tdm_m:30
+:labels:player:score!!
+:player:see-labels:11:30:5:1:Ann
+:labels:teamscores:score!!
+:teamscores:see-labels:11:5
+:teamscores:see-labels:10:14
+:end
+:gameover
+:gamestart:tdm_m:0.2
+:join:1:1:bot:Ann
+:scores:tdm_m:9
+";
+
+const HALVES: &str = r#"L 01/24/2026 - 18:00:00: Log file started (file "l") (game "x/tf") (version "1")
+L 01/24/2026 - 18:00:00: Loading map "ctf_m"
+L 01/24/2026 - 18:00:01: "Ann<1><STEAM_0:0:1><Unassigned>" joined team "Red"
+L 01/24/2026 - 18:00:01: "Bob<2><BOT><Unassigned>" joined team "Blue"
+L 01/24/2026 - 18:00:05: World triggered "Round_Start"
+L 01/24/2026 - 18:00:09: "Ann<1><STEAM_0:0:1><Red>" killed "Bob<2><BOT><Blue>" with "gun"
+L 01/24/2026 - 18:00:19: "Ann<1><STEAM_0:0:1><Red>" triggered "flagevent" (event "captured")
+L 01/24/2026 - 18:01:00: World triggered "Game_Over" reason "x"
+L 01/24/2026 - 18:01:00: Team "Red" final score "12" with "1" players
+L 01/24/2026 - 18:01:00: Team "Blue" final score "10" with "1" players
+L 01/24/2026 - 18:01:05: World triggered "Round_Start"
+L 01/24/2026 - 18:02:00: World triggered "Game_Over" reason "x"
+L 01/24/2026 - 18:02:00: Team "Red" final score "2" with "1" players
+L 01/24/2026 - 18:02:00: Team "Blue" final score "1" with "1" players
+L 01/24/2026 - 18:02:05: World triggered "Round_Start"
+L 01/24/2026 - 18:02:09: Log file closed
+"#;
+
+const NGLOG: &str = "0.00\tinfo\tLog_Standard\tUTStats
+0.00\tinfo\tAbsolute_Time\t2019.07.08.14.00.00.000.-4.0
+0.00\tmap\tName\tDM-x.unr
+0.00\tgame\tGameClass\tBotpack.TeamGamePlus
+0.00\tgame\tTeamGame\tTrue
+1.00\tplayer\tConnect\tAnn\t0\tFalse
+1.00\tplayer\tTeam\t0\t0
+1.00\tplayer\tConnect\tBob\t1\tFalse
+1.00\tplayer\tTeam\t1\t1
+2.00\tgame_start
+9.00\tkill\t0\tx\t1\ty\tz
+12.00\tplayer\tDisconnect\t1
+13.00\tplayer\tConnect\tBob\t2\tFalse
+13.00\tplayer\tTeam\t2\t1
+99.00\tgame_end\tfraglimit
+99.00\tteamscore\t0\t11
+99.00\tteamscore\t1\t10
+99.00\tstat_player\tscore\t1\t3
+99.00\tstat_player\tscore\t0\t11
+99.00\tstat_player\tscore\t2\t10
+0.00\tinfo\tLog_Standard\tUTStats
+9.00\tgame_start
+";
+
 /// A cut log tells no game that the whole log does not tell, and those it tells to the letter.
 fn check_cut(format: &str, log: &[u8], cut: usize, whole: &[MatchRecord]) {
     let told = games(read(format, &log[..cut]));
@@ -56,7 +118,13 @@ fn check_cut(format: &str, log: &[u8], cut: usize, whole: &[MatchRecord]) {
 
 #[test]
 fn a_log_cut_at_any_byte_tells_no_game_that_was_not_over() {
-    for (format, log, count) in [("idtech3", ROUNDS, 2), ("ut2004", STOCK, 1)] {
+    for (format, log, count) in [
+        ("idtech3", ROUNDS, 2),
+        ("ut2004", STOCK, 1),
+        ("xonotic", EVENTS, 1),
+        ("source", HALVES, 2),
+        ("ut99", NGLOG, 1),
+    ] {
         let whole = games(read(format, log.as_bytes()));
         assert_eq!(whole.len(), count);
         for cut in 0..log.len() {
@@ -131,8 +199,96 @@ const UT2004: &[&str] = &[
     "T\t#\t#\tx",
 ];
 
+const XONOTIC: &[&str] = &[
+    ":gamestart:tdm_~:0.1",
+    ":gamestart:ctf_m:0.1",
+    ":gameinfo:mutators:LIST:~:b",
+    ":join:#:#:bot:~",
+    ":join:#:#:1.2.3.4:a~:",
+    ":team:#:5",
+    ":team:#:14:3",
+    ":team:#:-1:4",
+    ":part:#",
+    ":name:#:~",
+    ":kill:frag:#:#:x",
+    ":kill:suicide:#:#:x",
+    ":ctf:capture:5:#",
+    ":restart",
+    ":scores:ctf_m:#",
+    ":scores:ctf_m:#",
+    ":status:ctf_m:#",
+    ":labels:player:a!!,b",
+    ":player:see-labels:#,#:#:5:#:~",
+    ":player:see-labels:#,#:#:spectator:#:~",
+    ":labels:teamscores:a!!,b",
+    ":teamscores:see-labels:#,#:5",
+    ":teamscores:see-labels:#,#:14",
+    ":end",
+    ":end",
+    ":gameover",
+];
+
+const SOURCE: &[&str] = &[
+    "Log file started (file \"l\") (game \"~\") (version \"1\")",
+    "Log file closed",
+    "Loading map \"ctf_~\"",
+    "Started map \"~\" (CRC \"1\")",
+    "server_cvar: \"sv_gravity\" \"#\"",
+    "\"~<#><STEAM_0:0:1><>\" entered the game",
+    "\"~<#><BOT><Red>\" joined team \"Blue\"",
+    "\"~<#><STEAM_0:0:#><Unassigned>\" joined team \"Red\"",
+    "\"~<#><STEAM_0:0:#><Red>\" disconnected",
+    "\"a<#><STEAM_0:0:1><Red>\" killed \"b<#><BOT><Blue>\" with \"x\"",
+    "\"a<#><STEAM_0:0:1><Blue>\" committed suicide with \"x\"",
+    "\"a<#><STEAM_0:0:1><Red>\" triggered \"flagevent\" (event \"captured\")",
+    "\"a<#><STEAM_0:0:1><Red>\" changed name to \"~\"",
+    "World triggered \"Round_Start\"",
+    "World triggered \"Round_Start\"",
+    "World triggered \"Round_Win\" (winner \"Red\")",
+    "World triggered \"Match_Begins_Now\"",
+    "World triggered \"Game_Over\"",
+    "World triggered \"Game_Over\"",
+    "Team \"Red\" current score \"#\"",
+    "Team \"Red\" final score \"#\"",
+    "Team \"Blue\" final score \"#\"",
+    "Team \"Red\" scored \"#\"",
+    "Team \"Blue\" scored \"#\"",
+    "Team \"Green\" scored \"#\"",
+];
+
+const UT99: &[&str] = &[
+    "info\tLog_Standard\tUTStats",
+    "info\tLog_Standard\tngLog",
+    "info\tAbsolute_Time\t2019.07.08.14.16.47.663.-4.0",
+    "map\tName\t~.unr",
+    "game\tGameClass\tBotpack.~",
+    "game\tTeamGame\tTrue",
+    "game\tGoodMutator\t~",
+    "game\trealstart",
+    "game_start",
+    "game_start",
+    "game_end\tfraglimit",
+    "game_end\tfraglimit",
+    "game_end\tmapchange",
+    "player\tConnect\t~\t#\tFalse",
+    "player\tRename\t~\t#",
+    "player\tTeam\t#\t#",
+    "player\tTeamchange\t#\t#",
+    "player\tIsABot\t#\tTrue",
+    "player\tDisconnect\t#",
+    "kill\t#\tx\t#\ty\tz",
+    "teamkill\t#\tx\t#\ty\tz",
+    "suicide\t#\tx",
+    "flag_captured\t#\t1",
+    "teamscore\t0\t#",
+    "teamscore\t1\t#",
+    "stat_player\tscore\t#\t#",
+    "stat_player\tscore\t#\t#",
+];
+
 /// Lines of a format's own words with hostile numbers and names, and a clock that mostly runs on.
 fn lines(words: &'static [&'static str]) -> impl Strategy<Value = Vec<u8>> {
+    let is_source = words[0].starts_with("Log file");
     let number = prop_oneof![
         30 => (0i64..4).boxed(),
         1 => prop::sample::select(vec![-1, 5, 63, 255, 256, 1022, 999_999_999, i64::MAX]).boxed(),
@@ -148,9 +304,19 @@ fn lines(words: &'static [&'static str]) -> impl Strategy<Value = Vec<u8>> {
                 seconds + passed / 20
             };
             let mut numbers = numbers.into_iter().cycle();
-            let time = match words.contains(':') && !words.starts_with("NG") {
-                true => format!("{:3}:{:02} ", seconds / 60, seconds % 60),
-                false => format!("{seconds}\t"),
+            let time = match words {
+                _ if is_source => {
+                    let (m, s) = (seconds / 60, seconds % 60);
+                    format!("L 01/02/2026 - 03:{m:02}:{s:02}: ")
+                }
+                _ if words.starts_with(':') && passed % 5 == 0 => String::new(),
+                _ if words.starts_with(':') => {
+                    format!(":time:2026-1-1 1:{}:{}\n", seconds / 60, seconds % 60)
+                }
+                _ if words.contains(':') && !words.starts_with("NG") => {
+                    format!("{:3}:{:02} ", seconds / 60, seconds % 60)
+                }
+                _ => format!("{seconds}\t"),
             };
             log.extend(time.bytes());
             for byte in words.bytes() {
@@ -168,7 +334,13 @@ fn lines(words: &'static [&'static str]) -> impl Strategy<Value = Vec<u8>> {
 }
 
 fn any_log() -> impl Strategy<Value = Vec<u8>> {
-    prop_oneof![lines(IDTECH3), lines(UT2004)]
+    prop_oneof![
+        lines(IDTECH3),
+        lines(UT2004),
+        lines(XONOTIC),
+        lines(SOURCE),
+        lines(UT99)
+    ]
 }
 
 /// A real log of which pieces were lost, doubled or spoiled.
@@ -179,8 +351,9 @@ fn spoiled() -> impl Strategy<Value = Vec<u8>> {
         0u8..3,
         any::<u8>(),
     );
-    (0..FIXTURES.len(), prop::collection::vec(spoil, 1..12)).prop_map(|(log, spoils)| {
-        let mut log = FIXTURES[log].to_vec();
+    let logs = [FIXTURES[0], FIXTURES[1], xonotic::FIXTURE];
+    (0..logs.len(), prop::collection::vec(spoil, 1..12)).prop_map(move |(log, spoils)| {
+        let mut log = logs[log].to_vec();
         for (at, length, how, byte) in spoils {
             let from = at.index(log.len());
             let to = (from + length).min(log.len());
@@ -206,7 +379,7 @@ fn check(log: &[u8], chunk: usize) {
         assert_eq!((items.clone(), elapsed), read_in(format, log, chunk));
         for item in items {
             match item {
-                Item::Game(game) => {
+                Item::Game(game) | Item::Known(game, _) => {
                     assert_eq!(game.check(), Ok(()));
                     assert!(game.events.iter().all(|event| event.at < game.millis()));
                     assert!(game.participants.iter().all(|p| !p.presence.is_empty()));
@@ -247,6 +420,19 @@ proptest! {
     #[test]
     fn spoiled_logs(log in spoiled(), chunk in 1usize..5_000) {
         check(&log, chunk);
+    }
+}
+
+/// What Windows servers write tells the same.
+#[test]
+fn two_bytes_a_character() {
+    let wide: Vec<u8> = NGLOG.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert_eq!(detect(&wide).map(|format| format.name), Some("ut99"));
+    let whole = read("ut99", NGLOG.as_bytes());
+    assert_eq!(read("ut99", &wide), whole);
+    let whole = games(whole);
+    for cut in 0..wide.len() {
+        check_cut("ut99", &wide, cut, &whole);
     }
 }
 

@@ -13,7 +13,7 @@ pub(crate) mod rules;
 #[cfg(test)]
 mod tests;
 
-use super::{Context, Format, Item, Line, LogParser, Skip, clock::Clock};
+use super::{Context, Format, Item, Line, LogParser, MAX_LINE, Skip, clock::Clock};
 use game::Game;
 use grammar::Event;
 use roster::Roster;
@@ -23,6 +23,8 @@ pub(super) const FORMAT: Format = Format {
     name: "idtech3",
     detect,
     parser: |context| Box::new(Parser::new(context)),
+    max_line: MAX_LINE,
+    in_halves: false,
 };
 
 fn detect(head: &[u8]) -> bool {
@@ -156,9 +158,9 @@ impl Parser {
 impl LogParser for Parser {
     fn line(&mut self, line: Line<'_>, items: &mut Vec<Item>) {
         let read = grammar::read(line.bytes, line.whole);
-        let malformed = |why| Item::Malformed {
+        let malformed = |why: &'static str| Item::Malformed {
             line: line.number,
-            why,
+            why: why.into(),
         };
         match read {
             Ok(None) => {}

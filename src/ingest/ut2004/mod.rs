@@ -9,13 +9,15 @@ mod game;
 #[cfg(test)]
 mod tests;
 
-use super::{Context, Format, Item, Line, LogParser, Skip, clock::Clock, text};
+use super::{Context, Format, Item, Line, LogParser, MAX_LINE, Skip, clock::Clock, text};
 use game::Game;
 
 pub(super) const FORMAT: Format = Format {
     name: "ut2004",
     detect,
     parser: |context| Box::new(Parser::new(context)),
+    max_line: MAX_LINE,
+    in_halves: false,
 };
 
 /// The first words of an OLStats log, before its first line with a time.
@@ -26,7 +28,7 @@ fn detect(head: &[u8]) -> bool {
         if line.is_empty() || line.starts_with(OLSTATS) {
             return None;
         }
-        let Some((_, rest)) = seconds(line) else {
+        let Some((_, rest)) = text::seconds(line) else {
             return Some(false);
         };
         let verb = rest.split(|&b| b == b'\t').next()?;
@@ -37,25 +39,6 @@ fn detect(head: &[u8]) -> bool {
         // A relative of this format (UT99's) has a time and tabs as well, but whole words.
         Some(verbs.contains(&verb) || verb == b"PP")
     })
-}
-
-/// Seconds before every line, with or without decimals, and the rest after the tab.
-fn seconds(line: &[u8]) -> Option<(u64, &[u8])> {
-    let (whole, rest) = text::number(line)?;
-    let whole = u64::try_from(whole).ok()?;
-    let (mut millis, mut rest) = (whole * 1_000, rest);
-    if let [b'.', after @ ..] = rest {
-        let count = after.iter().take_while(|b| b.is_ascii_digit()).count();
-        let (decimals, after) = after.split_at(count);
-        for (digit, worth) in decimals.iter().zip([100, 10, 1]) {
-            millis += u64::from(digit - b'0') * worth;
-        }
-        rest = after;
-    }
-    match rest {
-        [b'\t', rest @ ..] => Some((millis, rest)),
-        _ => None,
-    }
 }
 
 /// The fields of a line after its verb.
@@ -215,7 +198,7 @@ impl LogParser for Parser {
         if line.bytes.is_empty() || line.bytes.starts_with(OLSTATS) {
             return;
         }
-        let read = match seconds(line.bytes) {
+        let read = match text::seconds(line.bytes) {
             None => Err("the line does not begin with a time"),
             // Of a line that is not whole only an end is believed, and that with care.
             Some((_, rest)) if !line.whole && !rest.starts_with(b"EG\t") => Err(CUT),
@@ -228,6 +211,7 @@ impl LogParser for Parser {
         };
         if let Err(why) = read {
             let line = line.number;
+            let why = why.into();
             items.push(Item::Malformed { line, why });
         }
     }

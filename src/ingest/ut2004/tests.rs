@@ -1,7 +1,8 @@
 //! Small logs, written for one question each.
 
+use super::super::text::seconds;
 use super::super::{Item, detect, one_game, read};
-use super::{FORMAT, seconds};
+use super::FORMAT;
 use crate::domain::{Kind, MatchRecord, Outcome};
 
 const NG: &str =
@@ -291,7 +292,7 @@ fn detection() {
     assert_eq!(named(&log(&["61.20|K|0|X|1|Y"])), Some("ut2004"));
     assert_eq!(
         named("0.00\tinfo\tLog_Standard\tngLog\n0.00\tmap\tName\tx\n"),
-        None
+        Some("ut99")
     );
     assert_eq!(named("a\tb\tc\n1\t2\t3\n"), None);
 }

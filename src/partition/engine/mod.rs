@@ -50,8 +50,7 @@ impl Answer {
     ) -> Self {
         // One order, whoever found them.
         splits.sort_by(|(a, one), (b, other)| b.cmp(a).then_with(|| one.cmp(other)));
-        let best = splits.first().map(|(balance, _)| balance.evenness());
-        let bound = best.filter(|_| exact).unwrap_or(1.0);
+        let bound = if exact { highest(&splits) } else { 1.0 };
         Self {
             splits,
             exact,
@@ -60,6 +59,13 @@ impl Answer {
             considered,
         }
     }
+}
+
+/// The highest evenness. Not always the first split's: another may be as even by other numbers, whose
+/// quotient rounds differently.
+fn highest(splits: &[(Balance, Split)]) -> f64 {
+    let each = splits.iter().map(|(balance, _)| balance.evenness());
+    each.fold(0.0, f64::max)
 }
 
 /// What an engine is to do.
@@ -199,7 +205,7 @@ fn search(instance: &Instance, order: Order, clock: &mut Clock, so_far: Answer) 
     let bound = bound::upper(instance);
     let exact = best.best().is_some_and(|best| best >= bound);
     let mut answer = Answer::new(best.finish(), exact, Engine::Search, considered);
-    answer.bound = bound.evenness();
+    answer.bound = bound.evenness().max(highest(&answer.splits));
     answer
 }
 

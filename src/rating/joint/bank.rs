@@ -20,7 +20,7 @@ const DRIFT_SHARE: f64 = 0.1;
 const DAYS: f64 = 7.0;
 /// How many filters go on after so many matches. Evidence differs by about a hundredth a match, so by
 /// then what is dropped is behind, or as good as what stays.
-const HALVINGS: [(u64, usize); 3] = [(128, 3), (512, 2), (2_048, 1)];
+const HALVINGS: [(u64, usize); 4] = [(128, 3), (512, 2), (1_024, 3), (2_048, 1)];
 /// After so many matches drift is put to the test, too: other drifts foretell the same until then.
 const DRIFTING: u64 = 512;
 /// What is tried, as multiples of drift and of the days that count as a match: nothing else, half the
@@ -85,18 +85,21 @@ impl Bank {
         }
     }
 
-    /// Every filter gets doubles whose players drift less and more.
+    /// The best filter is replaced by some whose players drift less and more. They share its evidence.
     fn try_drifts(&mut self) {
-        let each = std::mem::take(&mut self.members);
-        let doubles = each.into_iter().flat_map(|member| {
-            DRIFTS.map(|(drift, days)| {
-                let mut double = member.clone();
-                double.prior.drift *= drift;
-                double.prior.days *= days;
-                double
-            })
+        let evidence = |(_, m): &(usize, &Member)| m.evidence;
+        let best = self.members.iter().enumerate();
+        let best = best.max_by(|a, b| evidence(a).total_cmp(&evidence(b)));
+        let Some((best, _)) = best else { return };
+        let member = self.members.remove(best);
+        let each = DRIFTS.map(|(drift, days)| {
+            let mut each = member.clone();
+            each.prior.drift *= drift;
+            each.prior.days *= days;
+            each.evidence -= libm::log(DRIFTS.len() as f64);
+            each
         });
-        self.members = doubles.collect();
+        self.members.splice(best..best, each);
     }
 
     /// Posterior probabilities of the members; they sum to 1.
@@ -254,14 +257,18 @@ mod tests {
     fn drifts_are_tried_once_the_players_are_known() {
         let mut bank = Bank::default();
         let drift = bank.members[0].prior.drift;
+        bank.members[0].evidence = 1.0;
         (1..DRIFTING).for_each(|matches| bank.halve(matches));
         assert_eq!(bank.members.len(), 3);
-        (DRIFTING..2_048).for_each(|matches| bank.halve(matches));
+        let before = bank.weights()[0];
+        bank.halve(DRIFTING);
         let drifts: Vec<f64> = bank.members.iter().map(|m| m.prior.drift).collect();
         assert_eq!(drifts[..4], [drift, 0.5 * drift, 2.0 * drift, drift]);
-        assert_eq!(drifts.len(), 8);
+        assert_eq!(drifts.len(), 5, "the second best stays as it is");
+        let after: f64 = bank.weights()[..4].iter().sum();
+        assert!(after >= before, "shared, and of one rival less");
         bank.members[1].evidence += 1.0;
-        bank.halve(2_048);
+        (DRIFTING + 1..2_049).for_each(|matches| bank.halve(matches));
         assert_eq!(bank.members.len(), 1);
         assert_eq!(bank.members[0].prior.drift, 0.5 * drift);
     }

@@ -1,5 +1,4 @@
-//! Finished team games as JSON objects, one a line, in time order: the form in which histories of
-//! games are published, without logs.
+//! A row of a published history.
 //!
 //! `t` Unix seconds or an index, `game`, `mode`, `map`, `teams` (two lists of ids), `w` (time shares in
 //! the same shape), `role` (the same: a number is the share of commanding, a word a role's name),
@@ -8,29 +7,11 @@
 
 use serde::Deserialize;
 
-use super::{Context, Format, Item, Line, LogParser, Skip};
+use std::borrow::Cow;
+
 use crate::domain::{
     Kind, MatchRecord, Outcome, Participant, PlayerKey, Presence, Role, Span, Timestamp,
 };
-
-/// The format's entry in the registry.
-pub(super) const FORMAT: Format = Format {
-    name: "jsonl",
-    detect,
-    parser: |context| Box::new(Parser::new(context)),
-};
-
-fn detect(head: &[u8]) -> bool {
-    let is_row = |line: &[u8]| {
-        let trimmed = line.trim_ascii();
-        (!trimmed.is_empty()).then(|| trimmed.starts_with(b"{\"") && has(trimmed, b"\"teams\":"))
-    };
-    super::mostly(head, is_row)
-}
-
-fn has(line: &[u8], word: &[u8]) -> bool {
-    line.windows(word.len()).any(|window| window == word)
-}
 
 /// One row.
 #[derive(Deserialize)]
@@ -58,18 +39,30 @@ const MILLIS: u64 = 20 * 60 * 1_000;
 /// What a share of commanding is recorded as.
 const COMMANDER: &str = "commander";
 
-struct Parser {
-    server: String,
+/// Reads rows, which have to be in time order.
+#[derive(Default)]
+pub(super) struct History {
     /// Second at which the last match began.
     last: Option<i64>,
 }
 
-impl Parser {
-    fn new(context: &Context) -> Self {
-        Self {
-            server: context.server.clone(),
-            last: None,
+impl History {
+    /// The match that a row tells of. It is not checked yet.
+    ///
+    /// # Errors
+    /// What is wrong with the row.
+    pub(super) fn read(
+        &mut self,
+        line: &[u8],
+        server: &str,
+    ) -> Result<MatchRecord, Cow<'static, str>> {
+        let row: Row =
+            serde_json::from_slice(line).map_err(|_| "no JSON object with t, game, teams and y")?;
+        if !row.t.is_finite() {
+            return Err("impossible time".into());
         }
+        let start = self.start(row.t);
+        Ok(record(row, start, server.to_owned())?)
     }
 
     /// A match's start. Matches of one instant (of one day, in some histories) are put a second after
@@ -81,41 +74,6 @@ impl Parser {
             .map_or(told, |last| told.max(last.saturating_add(1)));
         self.last = Some(start);
         Timestamp(start.saturating_mul(1_000))
-    }
-}
-
-impl LogParser for Parser {
-    fn line(&mut self, line: Line<'_>, items: &mut Vec<Item>) {
-        if line.bytes.trim_ascii().is_empty() {
-            return;
-        }
-        let malformed = |why| Item::Malformed {
-            line: line.number,
-            why,
-        };
-        items.push(match serde_json::from_slice::<Row>(line.bytes) {
-            Err(_) => malformed("no JSON object with t, game, teams and y"),
-            Ok(row) if !row.t.is_finite() => malformed("impossible time"),
-            Ok(row) => {
-                let start = self.start(row.t);
-                match record(row, start, self.server.clone()) {
-                    Err(why) => malformed(why),
-                    Ok(record) => match record.check() {
-                        Ok(()) => Item::Game(Box::new(record)),
-                        Err(why) => Item::Skipped {
-                            line: line.number,
-                            reason: Skip::Impossible(why),
-                        },
-                    },
-                }
-            }
-        });
-    }
-
-    fn finish(&mut self, _: &mut Vec<Item>) {}
-
-    fn elapsed(&self) -> u64 {
-        0 // every row has its time
     }
 }
 
@@ -206,8 +164,9 @@ fn millis(share: f64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::FORMAT;
     use super::*;
-    use crate::ingest::{one_game, read};
+    use crate::ingest::{Item, one_game, read};
 
     #[test]
     fn a_row_with_everything() {
@@ -282,11 +241,5 @@ mod tests {
             other => panic!("{other:?}"),
         });
         assert_eq!(lines.collect::<Vec<_>>(), [1, 2, 3, 4]);
-    }
-
-    #[test]
-    fn it_is_known_by_its_look() {
-        assert!(detect(b"{\"t\":1,\"game\":\"g\",\"teams\":[[],[]]}\n"));
-        assert!(!detect(b"{\"t\":1}\n") && !detect(b"  0:00 InitGame: \\x\\y\n"));
     }
 }

@@ -1,0 +1,91 @@
+//! `evenkeel export`: the stored matches in the interchange format.
+
+use std::{
+    fs::{self, File},
+    io::{self, BufWriter, Write},
+    path::{Path, PathBuf},
+};
+
+use clap::Args;
+
+use super::{CliError, Place, ingest::parse_date, open, progress::Progress};
+use crate::{domain::Timestamp, ingest::write_record, service::Service};
+
+/// Write the stored matches as JSON objects, one a line, to be ingested elsewhere
+///
+/// Nothing that is known of a match is left out. What an operator said about players is not part of
+/// the matches, and not written.
+#[derive(Debug, Args)]
+pub(super) struct ExportArgs {
+    /// Where to; - is standard output
+    #[arg(value_name = "FILE", default_value = "-")]
+    file: PathBuf,
+    /// Only matches that ended then or later, as 2026-11-20 or 2026-11-20T15:30:00, UTC
+    #[arg(long, value_name = "DATE", value_parser = parse_date)]
+    since: Option<Timestamp>,
+    /// Only matches that ended before then
+    #[arg(long, value_name = "DATE", value_parser = parse_date)]
+    until: Option<Timestamp>,
+    #[command(flatten)]
+    place: Place,
+}
+
+pub(super) async fn run(args: ExportArgs) -> Result<(), CliError> {
+    let service = open(&args.place.load()?, false).await?;
+    let done = if args.file == Path::new("-") {
+        write(&service, &args, &mut BufWriter::new(io::stdout().lock())).await
+    } else {
+        to_file(&service, &args).await
+    };
+    service.close().await;
+    done
+}
+
+/// The file appears whole or not at all.
+async fn to_file(service: &Service, args: &ExportArgs) -> Result<(), CliError> {
+    let path = &args.file;
+    let fail = |source| CliError::File {
+        path: path.clone(),
+        source,
+    };
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}", std::process::id()));
+    let partial = path.with_file_name(name);
+    let mut file = BufWriter::new(File::create_new(&partial).map_err(fail)?);
+    let written = match write(service, args, &mut file).await {
+        Ok(()) => {
+            let file = file.into_inner().map_err(|error| fail(error.into_error()));
+            let kept = file.and_then(|file| file.sync_all().map_err(fail));
+            kept.and_then(|()| fs::rename(&partial, path).map_err(fail))
+        }
+        Err(CliError::Io(source)) => Err(fail(source)),
+        Err(other) => Err(other),
+    };
+    if written.is_err() {
+        let _ = fs::remove_file(&partial);
+    }
+    written
+}
+
+async fn write(service: &Service, args: &ExportArgs, out: &mut impl Write) -> Result<(), CliError> {
+    let template = "{wide_bar} {pos}/{len} matches, {eta} to go";
+    let mut progress = Progress::new(service.match_count().await?, template);
+    let mut export = service.export(args.since);
+    let mut done = 0;
+    'all: loop {
+        let matches = export.next().await?;
+        if matches.is_empty() {
+            break;
+        }
+        for stored in matches {
+            if args.until.is_some_and(|until| stored.record.end >= until) {
+                break 'all;
+            }
+            writeln!(out, "{}", write_record(&stored.record, stored.fingerprint))?;
+            done += 1;
+        }
+        progress.set(done);
+    }
+    progress.done();
+    Ok(out.flush()?)
+}

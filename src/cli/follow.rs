@@ -1,0 +1,58 @@
+//! `evenkeel follow`: matches out of logs that still grow, as they end.
+
+use std::{path::PathBuf, sync::Arc};
+
+use clap::Args;
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::{CliError, Place, archive, ingest::Origin, log_to_stderr, open};
+use crate::service::logs::{Follow, Follower};
+
+/// Learn from logs while they are written, until told to stop
+///
+/// A log may be rotated, truncated, or not be there yet; each match is recorded once, as it ends. The
+/// daemon does the same for the logs that [[follow]] names in its configuration.
+#[derive(Debug, Args)]
+pub(super) struct FollowArgs {
+    /// Logs, or folders of logs
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    origin: Origin,
+    #[command(flatten)]
+    place: Place,
+}
+
+pub(super) async fn run(args: FollowArgs) -> Result<(), CliError> {
+    let config = args.place.load()?;
+    log_to_stderr(&config.log.filter)?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let service = Arc::new(open(&config, true).await?);
+    service.refresh().await?;
+    let follow = |path: &PathBuf| Follow {
+        path: path.clone(),
+        format: args.origin.format(),
+        server: args.origin.server.clone(),
+    };
+    let follows = args.paths.iter().map(follow).collect();
+    let settings = &config.ingest;
+    let follower = Follower::new(
+        service.clone(),
+        follows,
+        archive(&config)?,
+        settings.settle(),
+    );
+    tracing::info!(logs = args.paths.len(), "following");
+    follower
+        .run(settings.interval(), async {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+        })
+        .await;
+    service.close().await;
+    tracing::info!("stopped");
+    Ok(())
+}

@@ -1,0 +1,283 @@
+//! `evenkeel simulate`: seasons of synthetic games against the real service, to see what choosing teams
+//! is worth.
+//!
+//! Nobody is known at first. Each policy plays the same seasons (the same people come and go, and chance
+//! has the same in store), and learns from its own games. The first half of each season is for
+//! learning; what is measured is the second.
+
+use std::{
+    io::{self, Write},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use clap::{Args, value_parser};
+use tempfile::TempDir;
+use tokio::{sync::Semaphore, task::JoinSet};
+
+use super::{CliError, load_config, progress::Progress};
+use crate::{
+    config::Config,
+    domain::{Kind, PlayerKey, Timestamp},
+    service::{HandClock, Service, Session},
+    store::Store,
+};
+
+mod play;
+mod policy;
+mod report;
+mod world;
+
+use play::{Outcome, Server};
+use policy::Policy;
+use report::{Report, Season};
+use world::{People, Plan, Settings};
+
+/// Play seasons of synthetic games against the real service, and compare ways to choose teams
+///
+/// Everybody's true strength is known here, so that it can be told how even games really were, and how
+/// well weights match it. Each policy plays the same seasons and learns from its own games; measured is
+/// the second half of each.
+#[derive(Debug, Args)]
+pub(super) struct SimulateArgs {
+    /// Seasons, which the intervals are made from
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = value_parser!(u64).range(1..=1_000))]
+    seasons: u64,
+    /// Games of a season
+    #[arg(long, value_name = "N", default_value_t = 300, value_parser = value_parser!(u64).range(2..=100_000))]
+    games: u64,
+    /// Only this policy; may be repeated
+    #[arg(long = "policy", value_name = "POLICY")]
+    policies: Vec<Policy>,
+    /// The seed of everything
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    world: WorldArgs,
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+    /// The configuration file; without one, the defaults serve
+    #[arg(long, value_name = "FILE", env = "EVENKEEL_CONFIG")]
+    config: Option<std::path::PathBuf>,
+}
+
+/// What the games are like.
+#[derive(Debug, Args)]
+struct WorldArgs {
+    /// Humans who ever come
+    #[arg(long, value_name = "N", default_value_t = 40, value_parser = value_parser!(u64).range(4..=1_000))]
+    players: u64,
+    /// Humans present on average
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = value_parser!(u64).range(2..=64))]
+    present: u64,
+    /// Bots that can be added, to so many players in all
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = value_parser!(u64).range(0..=32))]
+    bots: u64,
+    /// Standard deviation of ln strength between humans, and from game to game
+    #[arg(long, value_name = "SD", default_value_t = 0.5, value_parser = amount)]
+    spread: f64,
+    /// Standard deviation of ln strength of one human from game to game
+    #[arg(long, value_name = "SD", default_value_t = 0.2, value_parser = amount)]
+    form: f64,
+    /// The power of the ratio of strengths that is the odds of a goal
+    #[arg(long, value_name = "POWER", default_value_t = 2.0, value_parser = amount)]
+    sharpness: f64,
+    /// Length of a game in minutes
+    #[arg(long, value_name = "MINUTES", default_value_t = 20.0, value_parser = amount)]
+    minutes: f64,
+    /// Goals of both teams in one minute
+    #[arg(long, value_name = "N", default_value_t = 0.5, value_parser = amount)]
+    goals: f64,
+    /// Deaths of one player in one minute
+    #[arg(long, value_name = "N", default_value_t = 1.5, value_parser = amount)]
+    deaths: f64,
+    /// Minutes that a human stays, on average
+    #[arg(long, value_name = "MINUTES", default_value_t = 30.0, value_parser = amount)]
+    stay: f64,
+}
+
+fn amount(text: &str) -> Result<f64, String> {
+    let amount: f64 = text.parse().map_err(|_| "no number".to_owned())?;
+    let fine = (0.0..=1_000.0).contains(&amount);
+    fine.then_some(amount)
+        .ok_or_else(|| "must be 0 to 1000".to_owned())
+}
+
+impl WorldArgs {
+    fn settings(&self) -> Settings {
+        Settings {
+            players: self.players as usize,
+            bots: self.bots as usize,
+            present: self.present.min(self.players) as usize,
+            min_players: self.bots as u32,
+            spread: self.spread,
+            form: self.form,
+            sharpness: self.sharpness,
+            minutes: self.minutes.clamp(0.1, 1_000.0),
+            goals: self.goals,
+            deaths: self.deaths,
+            stay: self.stay.max(0.1),
+        }
+    }
+}
+
+pub(super) async fn run(args: SimulateArgs) -> Result<(), CliError> {
+    let config = load_config(args.config.as_ref())?;
+    let settings = Arc::new(args.world.settings());
+    let mut policies = args.policies.clone();
+    if policies.is_empty() {
+        policies = Policy::ALL.to_vec();
+    }
+    let total = policies.len() as u64 * args.seasons * args.games;
+    let mut progress = Progress::new(total, "{wide_bar} {pos}/{len} games, {eta} to go");
+    let done = Arc::new(AtomicU64::new(0));
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let cores = Arc::new(Semaphore::new(cores));
+    let mut tasks = JoinSet::new();
+    for season in 0..args.seasons {
+        for (index, &policy) in policies.iter().enumerate() {
+            let run = Run {
+                policy,
+                season,
+                seed: args.seed,
+                games: args.games,
+                config: policy.configure(&config, settings.bots),
+                settings: settings.clone(),
+                done: done.clone(),
+            };
+            let cores = cores.clone();
+            tasks.spawn(async move {
+                let _core = cores.acquire_owned().await;
+                (index, run.play().await)
+            });
+        }
+    }
+    let mut seasons: Vec<Vec<Season>> = vec![Vec::new(); policies.len()];
+    let mut tick = tokio::time::interval(Duration::from_millis(200));
+    loop {
+        tokio::select! {
+            _ = tick.tick() => progress.set(done.load(Ordering::Relaxed)),
+            joined = tasks.join_next() => match joined {
+                None => break,
+                Some(joined) => {
+                    let (index, season) = joined.map_err(crate::service::ServiceError::from)?;
+                    seasons[index].push(season?);
+                }
+            },
+        }
+    }
+    progress.done();
+    seasons.iter_mut().for_each(|s| s.sort_by_key(|s| s.number));
+    let system = &config.rating.system;
+    let report = Report::new(
+        system, args.seed, args.games, &settings, &policies, &seasons,
+    );
+    let mut out = io::stdout().lock();
+    if args.json {
+        serde_json::to_writer_pretty(&mut out, &report)?;
+        writeln!(out)?;
+    } else {
+        report.write(&mut out)?;
+    }
+    Ok(())
+}
+
+/// One policy's season.
+struct Run {
+    policy: Policy,
+    season: u64,
+    seed: u64,
+    games: u64,
+    config: Config,
+    settings: Arc<Settings>,
+    done: Arc<AtomicU64>,
+}
+
+/// 2026-01-01, when seasons begin.
+const BEGIN: Timestamp = Timestamp(1_767_225_600_000);
+
+impl Run {
+    async fn play(self) -> Result<Season, CliError> {
+        let folder = TempDir::with_prefix("evenkeel-")?;
+        let database = folder.path().join("season.db");
+        let store = Store::open(&database, true, Duration::from_secs(5)).await?;
+        let clock = Arc::new(HandClock::new(BEGIN));
+        let mut settings = self.config.service();
+        // Nobody will ask for them again.
+        settings.keep_decisions = 0;
+        let service = Service::open(store, settings)?.with_clock(clock.clone());
+        let service = Arc::new(service);
+        let people = People::draw(&self.settings, self.seed, self.season);
+        if self.policy == Policy::Known {
+            tell_all(&service, &people).await?;
+        }
+        service.refresh().await?;
+        let mut session = Session::new(service.clone());
+        let mut outcomes = Vec::new();
+        for game in 0..self.games {
+            let plan = Plan::draw(&self.settings, self.seed, self.season, game);
+            let mut server = Server {
+                session: &mut session,
+                clock: &clock,
+                policy: self.policy,
+                settings: &self.settings,
+                people: &people,
+            };
+            outcomes.push(server.play(&plan).await?);
+            service.refresh().await?;
+            self.done.fetch_add(1, Ordering::Relaxed);
+        }
+        let known = |kind, name: fn(usize) -> crate::domain::Ident, truth: &[f64]| {
+            let service = service.clone();
+            let names: Vec<_> = (0..truth.len()).map(name).collect();
+            let truth = truth.to_vec();
+            async move { known(&service, kind, &names, &truth).await }
+        };
+        let humans = known(Kind::Human, play::human, &people.humans).await?;
+        let bots = known(Kind::Bot, play::bot, &people.bots).await?;
+        service.close().await;
+        let measured: Vec<Outcome> = outcomes.split_off(outcomes.len() / 2);
+        Ok(Season::of(self.season, &measured, &humans, &bots))
+    }
+}
+
+/// Pins everybody's weight to their true strength, the strongest being 100.
+async fn tell_all(service: &Service, people: &People) -> Result<(), CliError> {
+    let all = people.humans.iter().chain(&people.bots);
+    let most = all.copied().fold(f64::NEG_INFINITY, f64::max);
+    let humans = people.humans.iter().enumerate();
+    let humans = humans.map(|(index, strength)| (Kind::Human, play::human(index), strength));
+    let bots = people.bots.iter().enumerate();
+    let bots = bots.map(|(index, strength)| (Kind::Bot, play::bot(index), strength));
+    for (kind, name, strength) in humans.chain(bots) {
+        let id = name.text().to_owned();
+        let weight = 100.0 * libm::exp(strength - most);
+        let who = PlayerKey { kind, id };
+        service.pin_weight(&who, Some(weight)).await?;
+    }
+    Ok(())
+}
+
+/// Weight and true strength of everybody with enough games.
+async fn known(
+    service: &Service,
+    kind: Kind,
+    names: &[crate::domain::Ident],
+    truth: &[f64],
+) -> Result<Vec<(f64, f64)>, CliError> {
+    const ENOUGH: u32 = 5;
+    let mut pairs = Vec::new();
+    for ruleset in service.rulesets().await? {
+        for row in service.weights(&ruleset, kind).await? {
+            let who = names.iter().position(|name| name.text() == row.key.id);
+            if let (Some(who), true) = (who, row.games >= ENOUGH) {
+                pairs.push((row.weight, truth[who]));
+            }
+        }
+    }
+    Ok(pairs)
+}

@@ -1,0 +1,138 @@
+//! How teams are chosen in a simulated game.
+
+use rand::{SeedableRng, rngs::ChaCha8Rng};
+use serde::Serialize;
+
+use super::world::below;
+use crate::{
+    config::{Config, RuleSet},
+    domain::Ident,
+    service::{ServiceError, Session, Update},
+};
+
+/// A way to choose teams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Policy {
+    /// Shuffled, as many on each; who comes late joins the smaller team
+    Random,
+    /// The strongest here, the next one there, and so on; who comes late joins the smaller team
+    Alternate,
+    /// BALANCE, and PLACE for who comes late
+    Exact,
+    /// The same, and whoever dies is moved by the rules of auto-balance
+    AutoBalance,
+    /// BALANCE and PLACE, and what REBALANCE advises is done, every minute
+    Rebalance,
+    /// BALANCE and PLACE by the true strengths: what perfect learning would be worth
+    Known,
+}
+
+impl Policy {
+    pub(super) const ALL: [Self; 6] = [
+        Self::Random,
+        Self::Alternate,
+        Self::Exact,
+        Self::AutoBalance,
+        Self::Rebalance,
+        Self::Known,
+    ];
+
+    /// For tables.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Random => "random",
+            Self::Alternate => "alternate by weight",
+            Self::Exact => "exact",
+            Self::AutoBalance => "exact, auto-balance",
+            Self::Rebalance => "exact, REBALANCE",
+            Self::Known => "exact, all known",
+        }
+    }
+
+    /// The configuration, with auto-balance only where it is part of the policy, and bots only where
+    /// there are some.
+    pub(super) fn configure(self, config: &Config, bots: usize) -> Config {
+        let mut config = config.clone();
+        config.lobby.bots &= bots > 0;
+        let rules = &mut config.auto_balance.rules;
+        *rules = match (self, *rules) {
+            (Self::AutoBalance, RuleSet::Off) => RuleSet::SectorsEdge,
+            (Self::AutoBalance, rules) => rules,
+            _ => RuleSet::Off,
+        };
+        config
+    }
+
+    /// Whether teams are chosen by BALANCE and PLACE.
+    fn asks(self) -> bool {
+        !matches!(self, Self::Random | Self::Alternate)
+    }
+
+    /// Chooses teams for these, who have joined; each one's team in their order.
+    pub(super) async fn choose(
+        self,
+        session: &mut Session,
+        ids: &[Ident],
+        seed: u64,
+    ) -> Result<Vec<u8>, ServiceError> {
+        if self.asks() {
+            let balanced = session.balance(None, Some(seed)).await?;
+            return Ok(balanced.humans.into_iter().map(|(_, team)| team).collect());
+        }
+        let order = match self {
+            Self::Alternate => {
+                // Strangers weigh the same, and come in no order.
+                let weight = |at: usize, session: &mut Session| {
+                    Ok::<_, ServiceError>((at, session.player(&ids[at])?.unwrap_or(50.0)))
+                };
+                let order = shuffled(ids.len(), seed).into_iter();
+                let weights = order.map(|at| weight(at, session));
+                let mut weights = weights.collect::<Result<Vec<_>, _>>()?;
+                weights.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+                weights.into_iter().map(|(at, _)| at).collect()
+            }
+            _ => shuffled(ids.len(), seed),
+        };
+        let mut teams = vec![0; ids.len()];
+        for (rank, at) in order.into_iter().enumerate() {
+            teams[at] = (rank % 2) as u8;
+            session.move_to(&ids[at], teams[at])?;
+        }
+        Ok(teams)
+    }
+
+    /// The team of somebody who comes late, when so many humans are on each.
+    pub(super) fn place(
+        self,
+        session: &mut Session,
+        id: &Ident,
+        sizes: [usize; 2],
+        seed: u64,
+    ) -> Result<u8, ServiceError> {
+        if self.asks() {
+            session.join(id, Update::default())?;
+            return Ok(session.place(id, Some(seed))?.0);
+        }
+        let team = match sizes[0].cmp(&sizes[1]) {
+            std::cmp::Ordering::Less => 0,
+            std::cmp::Ordering::Greater => 1,
+            std::cmp::Ordering::Equal => (seed % 2) as u8,
+        };
+        let update = Update {
+            team: Some(team),
+            ..Update::default()
+        };
+        session.join(id, update)?;
+        Ok(team)
+    }
+}
+
+fn shuffled(count: usize, seed: u64) -> Vec<usize> {
+    let mut draw = ChaCha8Rng::seed_from_u64(seed);
+    let mut order: Vec<usize> = (0..count).collect();
+    for last in (1..count).rev() {
+        order.swap(last, below(&mut draw, last + 1));
+    }
+    order
+}

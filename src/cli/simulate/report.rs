@@ -1,0 +1,273 @@
+//! What the seasons of each policy came to, with intervals.
+
+use std::io::{self, Write};
+
+use comfy_table::Cell;
+use serde::Serialize;
+
+use super::{Outcome, Policy, Settings};
+use crate::cli::table::table;
+
+/// The measured half of one season. Shares are 0 to 1.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct Season {
+    pub(super) number: u64,
+    /// Mean difference of the final scores.
+    pub(super) difference: f64,
+    /// Games lost to nil by 3 or more.
+    pub(super) shutouts: f64,
+    /// Games within one goal.
+    pub(super) close: f64,
+    /// The stronger team's true chance of the next goal, on average over play time.
+    pub(super) favourite: f64,
+    /// The log loss of who knows all true strengths at the start; a coin's is ln 2.
+    pub(super) log_loss: f64,
+    /// Spearman's correlation of weights and true strengths after the season.
+    pub(super) humans: Option<f64>,
+    pub(super) bots: Option<f64>,
+    /// Humans moved while they played, in an hour of one human's play.
+    pub(super) moves: f64,
+}
+
+impl Season {
+    pub(super) fn of(
+        number: u64,
+        games: &[Outcome],
+        humans: &[(f64, f64)],
+        bots: &[(f64, f64)],
+    ) -> Self {
+        let mean = |of: &dyn Fn(&Outcome) -> f64| {
+            games.iter().map(of).sum::<f64>() / games.len().max(1) as f64
+        };
+        let difference = |game: &Outcome| (game.scores[0] - game.scores[1]).abs();
+        let shutout = |game: &Outcome| {
+            let least = game.scores[0].min(game.scores[1]);
+            least == 0.0 && difference(game) >= 3.0
+        };
+        let entropy = |p: f64| if p > 0.0 { -p * libm::log(p) } else { 0.0 };
+        let hours = games.iter().map(|game| game.played).sum::<u64>() as f64 / 3_600_000.0;
+        let moves = games.iter().map(|game| game.moves).sum::<usize>() as f64;
+        Self {
+            number,
+            difference: mean(&difference),
+            shutouts: mean(&|game| f64::from(shutout(game))),
+            close: mean(&|game| f64::from(difference(game) <= 1.0)),
+            favourite: mean(&|game| game.favourite),
+            log_loss: mean(&|game| entropy(game.chance) + entropy(1.0 - game.chance)),
+            humans: spearman(humans),
+            bots: spearman(bots),
+            moves: if hours > 0.0 { moves / hours } else { 0.0 },
+        }
+    }
+}
+
+/// A mean over seasons; the 95 % interval is this much on either side.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(super) struct Estimate {
+    mean: f64,
+    /// Nothing with a single season.
+    interval: Option<f64>,
+}
+
+impl Estimate {
+    /// By Student's t (1908).
+    fn of(values: &[f64]) -> Option<Self> {
+        let count = values.len();
+        let mean = values.iter().sum::<f64>() / count as f64;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        let interval = (count > 1).then(|| {
+            let error = (squares / (count - 1) as f64 / count as f64).sqrt();
+            student(count - 1) * error
+        });
+        (count > 0).then_some(Self { mean, interval })
+    }
+
+    fn show(self, places: usize) -> String {
+        let mean = self.mean;
+        match self.interval {
+            Some(interval) => format!("{mean:.places$} ± {interval:.places$}"),
+            None => format!("{mean:.places$}"),
+        }
+    }
+}
+
+/// One line of the report.
+#[derive(Debug, Serialize)]
+struct Line {
+    policy: Policy,
+    difference: Option<Estimate>,
+    shutouts: Option<Estimate>,
+    close: Option<Estimate>,
+    favourite: Option<Estimate>,
+    log_loss: Option<Estimate>,
+    spearman_humans: Option<Estimate>,
+    spearman_bots: Option<Estimate>,
+    moves_per_player_hour: Option<Estimate>,
+    /// The difference of the scores less that of the first policy, season by season.
+    difference_to_first: Option<Estimate>,
+}
+
+/// Everything.
+#[derive(Debug, Serialize)]
+pub(super) struct Report<'a> {
+    rating_system: &'a str,
+    seed: u64,
+    games: u64,
+    world: &'a Settings,
+    policies: Vec<Line>,
+    seasons: &'a [Vec<Season>],
+}
+
+impl<'a> Report<'a> {
+    pub(super) fn new(
+        rating_system: &'a str,
+        seed: u64,
+        games: u64,
+        world: &'a Settings,
+        policies: &[Policy],
+        seasons: &'a [Vec<Season>],
+    ) -> Self {
+        let line = |(&policy, own): (&Policy, &Vec<Season>)| {
+            let estimate = |of: &dyn Fn(&Season) -> Option<f64>| {
+                Estimate::of(&own.iter().filter_map(of).collect::<Vec<_>>())
+            };
+            let first = seasons.first().into_iter().flatten();
+            let gaps = own.iter().zip(first);
+            let gaps: Vec<f64> = gaps.map(|(a, b)| a.difference - b.difference).collect();
+            Line {
+                policy,
+                difference: estimate(&|s| Some(s.difference)),
+                shutouts: estimate(&|s| Some(s.shutouts)),
+                close: estimate(&|s| Some(s.close)),
+                favourite: estimate(&|s| Some(s.favourite)),
+                log_loss: estimate(&|s| Some(s.log_loss)),
+                spearman_humans: estimate(&|s| s.humans),
+                spearman_bots: estimate(&|s| s.bots),
+                moves_per_player_hour: estimate(&|s| Some(s.moves)),
+                difference_to_first: Estimate::of(&gaps),
+            }
+        };
+        Self {
+            rating_system,
+            seed,
+            games,
+            world,
+            policies: policies.iter().zip(seasons).map(line).collect(),
+            seasons,
+        }
+    }
+
+    /// Tables for people.
+    pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        let count = self.seasons.first().map_or(0, Vec::len);
+        writeln!(
+            out,
+            "{count} seasons of {} games each, seed {}, rating system {}; measured: the second half of each season, with 95 % intervals over seasons",
+            self.games, self.seed, self.rating_system
+        )?;
+        let show = |estimate: &Option<Estimate>, places| {
+            Cell::new(estimate.map_or_else(|| "-".to_owned(), |e| e.show(places)))
+        };
+        let mut even = table(&[
+            "policy",
+            ">score difference",
+            ">less the first's",
+            ">shutouts",
+            ">within one goal",
+            ">stronger team's chance of a goal",
+            ">log loss, coin 0.693",
+        ]);
+        for line in &self.policies {
+            even.add_row([
+                Cell::new(line.policy.name()),
+                show(&line.difference, 2),
+                show(&line.difference_to_first, 2),
+                show(&line.shutouts, 3),
+                show(&line.close, 3),
+                show(&line.favourite, 3),
+                show(&line.log_loss, 3),
+            ]);
+        }
+        writeln!(out, "{even}")?;
+        let mut learned = table(&[
+            "policy",
+            ">Spearman, humans",
+            ">Spearman, bots",
+            ">moves per player and hour",
+        ]);
+        for line in &self.policies {
+            learned.add_row([
+                Cell::new(line.policy.name()),
+                show(&line.spearman_humans, 3),
+                show(&line.spearman_bots, 3),
+                show(&line.moves_per_player_hour, 2),
+            ]);
+        }
+        writeln!(out, "{learned}")
+    }
+}
+
+/// The 97.5 % quantile of Student's t, by degrees of freedom, which are 1 or more.
+fn student(freedom: usize) -> f64 {
+    const QUANTILES: [f64; 30] = [
+        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,
+        2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056,
+        2.052, 2.048, 2.045, 2.042,
+    ];
+    let beyond = 2.042; // a little wider than need be, beyond 30
+    let quantile = QUANTILES.get(freedom.saturating_sub(1));
+    quantile.copied().unwrap_or(beyond)
+}
+
+/// Spearman's rank correlation: Pearson's of the ranks. Nothing without two different ranks.
+fn spearman(pairs: &[(f64, f64)]) -> Option<f64> {
+    let a = ranks(pairs.iter().map(|pair| pair.0).collect());
+    let b = ranks(pairs.iter().map(|pair| pair.1).collect());
+    let middle = (pairs.len() as f64 - 1.0) / 2.0;
+    let product = |x: &[f64], y: &[f64]| -> f64 {
+        let pairs = x.iter().zip(y);
+        pairs.map(|(x, y)| (x - middle) * (y - middle)).sum()
+    };
+    let scale = (product(&a, &a) * product(&b, &b)).sqrt();
+    (scale > 0.0).then(|| product(&a, &b) / scale)
+}
+
+/// Ranks from 0, equal values sharing the mean of theirs.
+fn ranks(values: Vec<f64>) -> Vec<f64> {
+    let rank = |value: &f64| {
+        let below = values.iter().filter(|other| *other < value).count();
+        let equal = values.iter().filter(|other| *other == value).count();
+        below as f64 + (equal as f64 - 1.0) / 2.0
+    };
+    values.iter().map(rank).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spearman_by_hand() {
+        let of = |a: &[f64], b: &[f64]| {
+            let pairs: Vec<(f64, f64)> = a.iter().copied().zip(b.iter().copied()).collect();
+            spearman(&pairs)
+        };
+        assert_eq!(of(&[1.0, 2.0, 3.0], &[10.0, 20.0, 30.0]), Some(1.0));
+        assert_eq!(of(&[1.0, 2.0, 3.0], &[3.0, 2.0, 1.0]), Some(-1.0));
+        let some = of(&[1.0, 2.0, 3.0, 4.0], &[1.0, 3.0, 2.0, 4.0]);
+        assert!(some.is_some_and(|s| (s - 0.8).abs() < 1e-12));
+        assert_eq!(of(&[1.0, 1.0], &[1.0, 2.0]), None);
+        assert_eq!(of(&[], &[]), None);
+    }
+
+    #[test]
+    fn an_interval_by_hand() {
+        // Mean 3, standard error 1 / √3 · √3 = 1: a standard deviation of √3 over three values.
+        let estimate = Estimate::of(&[3.0 - 1.5, 3.0, 3.0 + 1.5]).unwrap();
+        let error = 1.5 / 3.0_f64.sqrt();
+        assert!((estimate.mean - 3.0).abs() < 1e-12);
+        assert!((estimate.interval.unwrap() - 4.303 * error).abs() < 1e-9);
+        assert!(Estimate::of(&[1.0]).unwrap().interval.is_none());
+        assert!(Estimate::of(&[]).is_none());
+    }
+}

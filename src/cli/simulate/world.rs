@@ -1,0 +1,173 @@
+//! A synthetic season: who is how strong, who is there when, and what chance has in store. All of it
+//! is drawn before anybody chooses teams, so that every policy is put to the same test.
+
+use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
+use serde::Serialize;
+
+/// What the season is like.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Settings {
+    /// Humans who ever come, and bots that can be added.
+    pub(super) players: usize,
+    pub(super) bots: usize,
+    /// Humans present on average, and players wished for, bots included.
+    pub(super) present: usize,
+    pub(super) min_players: u32,
+    /// Standard deviation of ln strength between humans; bots have half of it.
+    pub(super) spread: f64,
+    /// Standard deviation of ln strength from one game of somebody to the next.
+    pub(super) form: f64,
+    /// The power of the ratio of the teams' strengths that is the odds of a goal.
+    pub(super) sharpness: f64,
+    /// Length of a game in minutes, and goals and deaths (of one player) in one minute.
+    pub(super) minutes: f64,
+    pub(super) goals: f64,
+    pub(super) deaths: f64,
+    /// How long a human stays, in minutes, on average.
+    pub(super) stay: f64,
+}
+
+/// Everybody's true strength, as its logarithm.
+#[derive(Clone, Debug)]
+pub(super) struct People {
+    pub(super) humans: Vec<f64>,
+    pub(super) bots: Vec<f64>,
+}
+
+/// Something that happens in a game, at a millisecond of play. Its numbers from 0 to 1 decide who it
+/// happens to, once it is known who plays where.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Event {
+    Arrives(usize),
+    Leaves(usize),
+    Goal([f64; 2]),
+    Kill([f64; 3]),
+}
+
+/// One game, before teams are chosen.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    /// The humans who are there when teams are chosen.
+    pub(super) there: Vec<usize>,
+    /// In time order.
+    pub(super) events: Vec<(u64, Event)>,
+    /// Everybody's form in this game, added to the logarithm of their strength.
+    pub(super) form: People,
+    /// For seeds and choices that a policy draws.
+    pub(super) seed: u64,
+}
+
+/// Streams of chance that have nothing to do with each other.
+fn random(seed: u64, season: u64, game: u64) -> ChaCha8Rng {
+    let mut key = [0; 32];
+    for (part, number) in key.chunks_exact_mut(8).zip([seed, season, game]) {
+        part.copy_from_slice(&number.to_le_bytes());
+    }
+    ChaCha8Rng::from_seed(key)
+}
+
+impl People {
+    pub(super) fn draw(settings: &Settings, seed: u64, season: u64) -> Self {
+        let mut random = random(seed, season, u64::MAX);
+        let mut of = |count: usize, spread: f64| {
+            let mut draw = |_| spread * normal(&mut random);
+            (0..count).map(&mut draw).collect()
+        };
+        Self {
+            humans: of(settings.players, settings.spread),
+            bots: of(settings.bots, settings.spread / 2.0),
+        }
+    }
+}
+
+impl Plan {
+    pub(super) fn draw(settings: &Settings, seed: u64, season: u64, game: u64) -> Self {
+        let mut random = random(seed, season, game);
+        let draw = &mut random;
+        let form = People {
+            humans: forms(settings.players, settings.form, draw),
+            bots: forms(settings.bots, settings.form, draw),
+        };
+        // Between half and one and a half of the average are there at first.
+        let least = settings.present.div_ceil(2);
+        let count = least + below(draw, settings.present + 1);
+        let mut away: Vec<usize> = (0..settings.players).collect();
+        let mut there = Vec::new();
+        while there.len() < count && !away.is_empty() {
+            there.push(away.swap_remove(below(draw, away.len())));
+        }
+        let end = settings.minutes * 60_000.0;
+        let mut events = comings_and_goings(settings, there.clone(), away, end, draw);
+        for at in poisson(settings.goals / 60_000.0, end, draw) {
+            events.push((at, Event::Goal([draw.random(), draw.random()])));
+        }
+        let deaths = settings.deaths * settings.present as f64 / 60_000.0;
+        for at in poisson(deaths, end, draw) {
+            let kill = [draw.random(), draw.random(), draw.random()];
+            events.push((at, Event::Kill(kill)));
+        }
+        events.sort_by_key(|(at, _)| *at);
+        Self {
+            there,
+            events,
+            form,
+            seed: draw.random::<u64>() >> 1,
+        }
+    }
+}
+
+/// As many come as go, on average.
+fn comings_and_goings(
+    settings: &Settings,
+    mut there: Vec<usize>,
+    mut away: Vec<usize>,
+    end: f64,
+    draw: &mut ChaCha8Rng,
+) -> Vec<(u64, Event)> {
+    let turnover = settings.present as f64 / (settings.stay * 60_000.0);
+    let mut events = Vec::new();
+    for at in poisson(2.0 * turnover, end, draw) {
+        let comes = draw.random::<bool>();
+        if comes && !away.is_empty() {
+            let who = away.swap_remove(below(draw, away.len()));
+            there.push(who);
+            events.push((at, Event::Arrives(who)));
+        } else if !comes && there.len() > 2 {
+            let who = there.swap_remove(below(draw, there.len()));
+            away.push(who);
+            events.push((at, Event::Leaves(who)));
+        }
+    }
+    events
+}
+
+fn forms(count: usize, spread: f64, draw: &mut ChaCha8Rng) -> Vec<f64> {
+    (0..count).map(|_| spread * normal(draw)).collect()
+}
+
+/// A number below `count`, or 0.
+pub(super) fn below(draw: &mut ChaCha8Rng, count: usize) -> usize {
+    draw.random_range(0..count.max(1) as u64) as usize
+}
+
+/// Times of a Poisson process of this rate, up to `end`.
+fn poisson(rate: f64, end: f64, draw: &mut ChaCha8Rng) -> Vec<u64> {
+    let mut times = Vec::new();
+    let mut at = 0.0;
+    if rate <= 0.0 {
+        return times;
+    }
+    loop {
+        at -= libm::log(1.0 - draw.random::<f64>()) / rate;
+        if at >= end {
+            return times;
+        }
+        times.push(at as u64);
+    }
+}
+
+/// A standard normal number (Box and Muller 1958).
+fn normal(draw: &mut ChaCha8Rng) -> f64 {
+    let radius = (-2.0 * libm::log(1.0 - draw.random::<f64>())).sqrt();
+    radius * libm::cos(std::f64::consts::TAU * draw.random::<f64>())
+}

@@ -1,0 +1,151 @@
+//! Finished games as JSON objects, one a line, in either of two dialects; a file may mix them.
+//!
+//! # The interchange format, version 1
+//!
+//! Everything that is known of a match, as `evenkeel export` writes it. Whoever keeps games in some
+//! other form can convert them to this. An object with a key that is not in this list is refused, so
+//! that nothing is lost unnoticed; keys may come in any order.
+//!
+//! | key | type | meaning | when left out |
+//! | --- | --- | --- | --- |
+//! | `evenkeel` | 1 | the version of this format | then it is not this dialect |
+//! | `start`, `end` | date or number | when play began (after warm-up) and ended: `2026-11-20T15:14:28.5Z` (UTC unless it has an offset), or milliseconds since 1970 | required |
+//! | `game` | text | the game type as the game names it | required |
+//! | `server` | text | the game server's name | as told on the command line |
+//! | `map`, `mode` | text | the level; the league, region or playlist | empty |
+//! | `clock` | number | where the log had no dates: its own clock when play began, in milliseconds; `start` is then an estimate | dates are true |
+//! | `mutators` | list of texts | all active ones | none |
+//! | `scores` | list of numbers | the final score of each team, 2 to 8 of them | a game without teams |
+//! | `outcome` | text | `won`, `draw`, `undecided` or `abandoned` | by the scores |
+//! | `winner` | number | the team that won, from 0; only with `won` | by the scores |
+//! | `players` | list of objects | everybody who played, one entry per identity | nobody |
+//! | `events` | list of objects | score changes in time order | none are known |
+//! | `fingerprint` | text | 32 hexadecimal digits: what the match is known by, only where that is not what follows from the rest, since somebody in it was forgotten | follows from the rest |
+//!
+//! A player:
+//!
+//! | key | type | meaning | when left out |
+//! | --- | --- | --- | --- |
+//! | `id` | text | their identity, or a bot's name | required |
+//! | `bot` | true or false | whether the game itself played them | false |
+//! | `name` | text | the last name they were seen under | the id |
+//! | `team` | number | the team they were on from start to end, from 0; instead of `stays` | `stays` says |
+//! | `stays` | list of objects | `team`, and `from` and `to` in milliseconds since the start of play, in time order | `team` says, or they never played |
+//! | `points` | number | scoreboard points at the end | not known |
+//! | `kills`, `deaths` | numbers | enemies killed; deaths of whatever cause | 0 |
+//! | `roles` | list of objects | parts taken beside playing: `role` (text), `team`, `share` (0 to 1) | none |
+//! | `party` | number | the same for those who came together, and nobody else | came alone |
+//!
+//! An event: `at` (milliseconds since the start of play), `team`, `points` (by how much the score
+//! changed), and `by`, where it is known: the place in `players`, from 0, of who did it.
+//!
+//! # Published histories
+//!
+//! See `history`: team games without courses, as collections of games are published.
+
+mod history;
+mod record;
+
+use std::borrow::Cow;
+
+use super::{Context, Format, Item, Line, LogParser, Skip};
+use crate::domain::Fingerprint;
+use history::History;
+
+pub use record::write;
+
+/// A match of the most players and events that may be fits.
+const MAX_LINE: usize = 32 * 1024 * 1024;
+
+/// The format's entry in the registry.
+pub(super) const FORMAT: Format = Format {
+    name: "jsonl",
+    detect,
+    parser: |context| Box::new(Parser::new(context)),
+    max_line: MAX_LINE,
+    in_halves: false,
+};
+
+fn detect(head: &[u8]) -> bool {
+    let is_row = |line: &[u8]| {
+        let trimmed = line.trim_ascii();
+        let known = || has(trimmed, b"\"teams\":") || is_record(trimmed);
+        (!trimmed.is_empty()).then(|| trimmed.starts_with(b"{\"") && known())
+    };
+    super::mostly(head, is_row)
+}
+
+/// Whether an object is of the interchange format.
+fn is_record(line: &[u8]) -> bool {
+    has(line, b"\"evenkeel\":")
+}
+
+fn has(line: &[u8], word: &[u8]) -> bool {
+    memchr::memmem::find(line, word).is_some()
+}
+
+struct Parser {
+    server: String,
+    history: History,
+}
+
+impl Parser {
+    fn new(context: &Context) -> Self {
+        Self {
+            server: context.server.clone(),
+            history: History::default(),
+        }
+    }
+
+    fn item(&mut self, line: Line<'_>) -> Result<Item, Cow<'static, str>> {
+        let (record, fingerprint) = if is_record(line.bytes) {
+            record::read(line.bytes, &self.server)?
+        } else {
+            (self.history.read(line.bytes, &self.server)?, None)
+        };
+        Ok(match (record.check(), fingerprint) {
+            (Err(why), _) => Item::Skipped {
+                line: line.number,
+                reason: Skip::Impossible(why),
+            },
+            (Ok(()), Some(fingerprint)) => Item::Known(Box::new(record), fingerprint),
+            // Its date is an estimate, but it was made.
+            (Ok(()), None) if record.clock.is_some() => {
+                let fingerprint = Fingerprint::of(&record);
+                Item::Known(Box::new(record), fingerprint)
+            }
+            (Ok(()), None) => Item::Game(Box::new(record)),
+        })
+    }
+}
+
+impl LogParser for Parser {
+    fn line(&mut self, line: Line<'_>, items: &mut Vec<Item>) {
+        if line.bytes.trim_ascii().is_empty() {
+            return;
+        }
+        let line_number = line.number;
+        items.push(self.item(line).unwrap_or_else(|why| Item::Malformed {
+            line: line_number,
+            why,
+        }));
+    }
+
+    fn finish(&mut self, _: &mut Vec<Item>) {}
+
+    fn elapsed(&self) -> u64 {
+        0 // every match has its time
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_known_by_its_look() {
+        assert!(detect(b"{\"t\":1,\"game\":\"g\",\"teams\":[[],[]]}\n"));
+        assert!(detect(b"{\"game\":\"g\",\"evenkeel\":1,\"players\":["));
+        assert!(!detect(b"{\"t\":1}\n") && !detect(b"  0:00 InitGame: \\x\\y\n"));
+    }
+}

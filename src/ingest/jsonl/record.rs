@@ -1,0 +1,519 @@
+//! A match of the interchange format, in and out.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::{
+    Fingerprint, Kind, MatchRecord, Outcome, Participant, PlayerKey, Presence, Role, ScoreEvent,
+    Span, Timestamp,
+};
+
+/// The version written, and the only one read.
+const VERSION: u32 = 1;
+/// No reason is told at greater length.
+const MAX_REASON: usize = 200;
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Match<'a> {
+    evenkeel: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fingerprint: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    server: Option<Cow<'a, str>>,
+    start: When,
+    end: When,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    clock: Option<u64>,
+    game: Cow<'a, str>,
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    mode: Cow<'a, str>,
+    #[serde(default, skip_serializing_if = "str::is_empty")]
+    map: Cow<'a, str>,
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+    mutators: Vec<Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+    scores: Vec<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outcome: Option<Ended>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    winner: Option<u8>,
+    #[serde(default)]
+    players: Vec<Player<'a>>,
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+    events: Vec<Event>,
+}
+
+/// An instant: text that a calendar can tell, or milliseconds since 1970.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum When {
+    Millis(i64),
+    Text(String),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Ended {
+    Won,
+    Draw,
+    Undecided,
+    Abandoned,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Player<'a> {
+    id: Cow<'a, str>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    bot: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<Cow<'a, str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    team: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stays: Option<Vec<Stay>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    points: Option<f64>,
+    #[serde(default)]
+    kills: u32,
+    #[serde(default)]
+    deaths: u32,
+    #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
+    roles: Vec<Part<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    party: Option<u32>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stay {
+    team: u8,
+    from: u64,
+    to: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Part<'a> {
+    role: Cow<'a, str>,
+    team: u8,
+    share: f64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Event {
+    at: u64,
+    team: u8,
+    points: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<u32>,
+}
+
+/// A match as one line of the interchange format, without its end. `fingerprint` is what it is on
+/// record under.
+pub fn write(record: &MatchRecord, fingerprint: Fingerprint) -> String {
+    let own = Fingerprint::of(record);
+    let (outcome, winner) = match record.outcome {
+        Outcome::Won(team) => (Ended::Won, Some(team)),
+        Outcome::Draw => (Ended::Draw, None),
+        Outcome::Undecided => (Ended::Undecided, None),
+        Outcome::Abandoned => (Ended::Abandoned, None),
+    };
+    let told = Match {
+        evenkeel: VERSION,
+        fingerprint: (fingerprint != own).then(|| fingerprint.to_string()),
+        server: Some(record.server.as_str().into()),
+        start: When::of(record.start),
+        end: When::of(record.end),
+        clock: record.clock,
+        game: record.game_type.as_str().into(),
+        mode: record.mode.as_str().into(),
+        map: record.map.as_str().into(),
+        mutators: record.mutators.iter().map(|m| m.as_str().into()).collect(),
+        scores: record.scores.clone(),
+        outcome: Some(outcome),
+        winner,
+        players: record.participants.iter().map(Player::of).collect(),
+        events: record.events.iter().map(Event::of).collect(),
+    };
+    // Nothing in it that JSON could not say: every number is finite.
+    serde_json::to_string(&told).unwrap_or_default()
+}
+
+/// Reads a line, which is not checked yet, and what it was on record under where that is not what
+/// follows from it.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn read(
+    line: &[u8],
+    server: &str,
+) -> Result<(MatchRecord, Option<Fingerprint>), Cow<'static, str>> {
+    let told: Match<'_> = serde_json::from_slice(line).map_err(|error| reason(&error))?;
+    if told.evenkeel != VERSION {
+        return Err("another version of the format".into());
+    }
+    let fingerprint = told.fingerprint.as_deref().map(fingerprint).transpose()?;
+    let (start, end) = (told.start.read()?, told.end.read()?);
+    let millis =
+        u64::try_from(end.0.saturating_sub(start.0)).map_err(|_| "it ends before it starts")?;
+    let outcome = match (told.outcome, told.winner) {
+        (None, None) => MatchRecord::outcome_of(&told.scores),
+        (Some(Ended::Won), Some(team)) => Outcome::Won(team),
+        (Some(Ended::Won), None) => match MatchRecord::outcome_of(&told.scores) {
+            won @ Outcome::Won(_) => won,
+            _ => return Err("the winner is missing".into()),
+        },
+        (Some(Ended::Draw), None) => Outcome::Draw,
+        (Some(Ended::Undecided), None) => Outcome::Undecided,
+        (Some(Ended::Abandoned), None) => Outcome::Abandoned,
+        (_, Some(_)) => return Err("a winner of what was not won".into()),
+    };
+    let mut mutators: Vec<String> = told.mutators.into_iter().map(Cow::into_owned).collect();
+    mutators.sort();
+    mutators.dedup();
+    let players = told.players.into_iter();
+    let record = MatchRecord {
+        server: told
+            .server
+            .map_or_else(|| server.to_owned(), Cow::into_owned),
+        start,
+        end,
+        clock: told.clock,
+        map: told.map.into_owned(),
+        game_type: told.game.into_owned(),
+        mode: told.mode.into_owned(),
+        mutators,
+        scores: told.scores,
+        participants: players.map(|p| p.read(millis)).collect::<Result<_, _>>()?,
+        events: told.events.iter().map(Event::read).collect(),
+        outcome,
+    };
+    let fingerprint = fingerprint.filter(|told| *told != Fingerprint::of(&record));
+    Ok((record, fingerprint))
+}
+
+/// What serde says, kept short, and harmless to a terminal.
+fn reason(error: &serde_json::Error) -> Cow<'static, str> {
+    let text: String = error.to_string().chars().take(MAX_REASON).collect();
+    text.escape_debug().to_string().replace("\\\"", "\"").into()
+}
+
+fn fingerprint(text: &str) -> Result<Fingerprint, &'static str> {
+    Fingerprint::parse(text).ok_or("the fingerprint is no 32 hexadecimal digits")
+}
+
+impl When {
+    fn of(instant: Timestamp) -> Self {
+        match instant.exact() {
+            Some(text) => Self::Text(text),
+            None => Self::Millis(instant.0),
+        }
+    }
+
+    fn read(&self) -> Result<Timestamp, &'static str> {
+        match self {
+            Self::Millis(millis) => Ok(Timestamp(*millis)),
+            Self::Text(text) => Timestamp::parse(text).ok_or("start or end is no date"),
+        }
+    }
+}
+
+impl<'a> Player<'a> {
+    fn of(participant: &'a Participant) -> Self {
+        let Participant { key, name, .. } = participant;
+        let stay = |stay: &Presence| Stay {
+            team: stay.team,
+            from: stay.span.from,
+            to: stay.span.to,
+        };
+        let part = |role: &'a Role| Part {
+            role: role.name.as_str().into(),
+            team: role.team,
+            share: role.share,
+        };
+        Self {
+            id: key.id.as_str().into(),
+            bot: key.kind == Kind::Bot,
+            name: (*name != key.id).then(|| name.as_str().into()),
+            team: None,
+            stays: Some(participant.presence.iter().map(stay).collect()),
+            points: participant.points,
+            kills: participant.kills,
+            deaths: participant.deaths,
+            roles: participant.roles.iter().map(part).collect(),
+            party: participant.party,
+        }
+    }
+
+    fn read(self, millis: u64) -> Result<Participant, &'static str> {
+        let stays = match (self.team, self.stays) {
+            (Some(_), Some(_)) => return Err("a player has both team and stays"),
+            (Some(team), None) => vec![Stay {
+                team,
+                from: 0,
+                to: millis,
+            }],
+            (None, stays) => stays.unwrap_or_default(),
+        };
+        let presence = |stay: Stay| Presence {
+            team: stay.team,
+            span: Span {
+                from: stay.from,
+                to: stay.to,
+            },
+        };
+        let role = |part: Part<'_>| Role {
+            name: part.role.into_owned(),
+            team: part.team,
+            share: part.share,
+        };
+        let mut roles: Vec<Role> = self.roles.into_iter().map(role).collect();
+        roles.sort_by(|a, b| (&a.name, a.team).cmp(&(&b.name, b.team)));
+        let id = self.id.into_owned();
+        Ok(Participant {
+            name: self.name.map_or_else(|| id.clone(), Cow::into_owned),
+            key: PlayerKey {
+                kind: if self.bot { Kind::Bot } else { Kind::Human },
+                id,
+            },
+            presence: stays.into_iter().map(presence).collect(),
+            points: self.points,
+            kills: self.kills,
+            deaths: self.deaths,
+            roles,
+            party: self.party,
+        })
+    }
+}
+
+impl Event {
+    fn of(event: &ScoreEvent) -> Self {
+        Self {
+            at: event.at,
+            team: event.team,
+            points: event.points,
+            by: event.by,
+        }
+    }
+
+    fn read(&self) -> ScoreEvent {
+        ScoreEvent {
+            at: self.at,
+            team: self.team,
+            points: self.points,
+            by: self.by,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::FORMAT;
+    use super::*;
+    use crate::ingest::{Item, one_game, read as read_log};
+
+    #[test]
+    fn the_least_that_makes_a_match() {
+        let line = r#"{"evenkeel":1,"start":"2026-11-20T15:00:00Z","end":"2026-11-20T15:10:00Z",
+            "game":"ctf","scores":[3,1],"players":[{"id":"a","team":0},{"id":"b","bot":true,"team":1}]}"#;
+        let game = one_game(&FORMAT, &line.replace('\n', ""));
+        assert_eq!((game.server.as_str(), game.millis()), ("here", 600_000));
+        assert_eq!(game.outcome, Outcome::Won(0));
+        let [a, b] = &game.participants[..] else {
+            panic!("{game:?}")
+        };
+        assert_eq!(
+            (a.name.as_str(), a.key.kind, b.key.kind),
+            ("a", Kind::Human, Kind::Bot)
+        );
+        let whole = Span {
+            from: 0,
+            to: 600_000,
+        };
+        assert_eq!((b.presence[0].team, b.presence[0].span), (1, whole));
+    }
+
+    #[test]
+    fn what_is_wrong_is_told() {
+        let line = |more: &str| format!(r#"{{"evenkeel":1,"start":0,"end":9,"game":"g"{more}}}"#);
+        let why = |line: String| match &read_log(&FORMAT, &line)[..] {
+            [Item::Malformed { why, .. }] => why.to_string(),
+            [Item::Skipped { reason, .. }] => reason.to_string(),
+            other => panic!("{other:?}"),
+        };
+        for (more, part) in [
+            (r#","colour":"red""#, "unknown field `colour`"),
+            (
+                r#","map":7"#,
+                "invalid type: integer `7`, expected a string at line 1 column 50",
+            ),
+            (r#","winner":0"#, "a winner of what was not won"),
+            (r#","outcome":"won""#, "the winner is missing"),
+            (
+                r#","outcome":"won","winner":0"#,
+                "the winner does not exist",
+            ),
+            (r#","fingerprint":"x""#, "32 hexadecimal digits"),
+            (
+                r#","players":[{"id":"a","team":0,"stays":[]}]"#,
+                "both team and stays",
+            ),
+            (
+                r#","players":[{"id":"a","team":1}]"#,
+                "a presence is on no team",
+            ),
+            (r#","players":["#, "expected value"),
+        ] {
+            let told = why(line(more));
+            assert!(told.contains(part), "{more}: {told}");
+        }
+        assert_eq!(
+            why(line("").replace(":1", ":2")),
+            "another version of the format"
+        );
+        assert_eq!(
+            why(line("").replace(":9", ":-9")),
+            "it ends before it starts"
+        );
+        assert_eq!(
+            why(line("").replace(":9", ":\"soon\"")),
+            "start or end is no date"
+        );
+        let hostile = why(line(&format!(r#","\u001b[2J{}":1"#, "x".repeat(9_999))));
+        assert!(
+            hostile.len() < 300 && !hostile.contains('\u{1b}'),
+            "{hostile}"
+        );
+    }
+
+    #[test]
+    fn a_fingerprint_is_told_only_where_it_is_another() {
+        let record = one_game(&FORMAT, r#"{"evenkeel":1,"start":0,"end":9,"game":"g"}"#);
+        let own = Fingerprint::of(&record);
+        assert!(!write(&record, own).contains("fingerprint"));
+        let other = Fingerprint([0xab; 16]);
+        let items = read_log(&FORMAT, &write(&record, other));
+        assert_eq!(items, [Item::Known(Box::new(record), other)]);
+    }
+
+    fn text() -> impl Strategy<Value = String> {
+        prop_oneof![
+            Just(String::new()),
+            "[a-z]{1,5}",
+            "\\PC{1,9}",
+            Just("\"\\\n\u{1}".to_owned())
+        ]
+    }
+
+    fn number() -> impl Strategy<Value = f64> {
+        prop_oneof![
+            (-5i32..90).prop_map(f64::from),
+            -1e9..1e9,
+            Just(-0.0),
+            Just(1e-300)
+        ]
+    }
+
+    prop_compose! {
+        fn player(teams: u8, millis: u64)(
+            bot: bool,
+            name in text(),
+            stays in prop::collection::vec((0..teams, 0..=millis, 0..=millis), 0..4),
+            points in prop::option::of(number()),
+            counts: (u32, u32),
+            share in 0.0..=1.0,
+            role in prop::option::of((text(), 0..teams)),
+            party in prop::option::of(any::<u32>()),
+        ) -> Participant {
+            let mut presence: Vec<_> = stays.into_iter().map(|(team, a, b)| Presence {
+                team,
+                span: Span { from: a.min(b), to: a.max(b) },
+            }).collect();
+            presence.sort_by_key(|stay| stay.span.from);
+            Participant {
+                key: PlayerKey {
+                    kind: if bot { Kind::Bot } else { Kind::Human },
+                    id: String::new(),
+                },
+                name,
+                presence,
+                points,
+                kills: counts.0,
+                deaths: counts.1,
+                roles: role.map(|(name, team)| Role { name, team, share }).into_iter().collect(),
+                party,
+            }
+        }
+    }
+
+    prop_compose! {
+        fn record()(
+            teams in prop_oneof![Just(0u8), 2u8..=8],
+            millis in 0u64..10_000_000,
+        )(
+            texts in (text(), text(), text(), "[a-z.]{1,9}"),
+            start in prop_oneof![0i64..4_000_000_000_000, -9_999_999_999_999_999i64..0],
+            clock in prop::option::of(any::<u64>()),
+            mutators in prop::collection::btree_set(text(), 0..4),
+            scores in prop::collection::vec(number(), usize::from(teams)),
+            players in prop::collection::vec(player(teams.max(1), millis), 0..5),
+            events in prop::collection::vec((0..=millis, 0..teams.max(1), number(), any::<Option<u32>>()), 0..5),
+            outcome in 0u8..4,
+            millis in Just(millis),
+        ) -> MatchRecord {
+            let mut participants = players;
+            for (at, participant) in participants.iter_mut().enumerate() {
+                participant.key.id = format!("{at}{}", participant.name);
+            }
+            let count = participants.len() as u32;
+            let mut events: Vec<_> = events.into_iter().map(|(at, team, points, by)| ScoreEvent {
+                at,
+                team,
+                points,
+                by: by.filter(|_| count > 0).map(|by| by % count),
+            }).collect();
+            events.sort_by_key(|event| event.at);
+            if scores.is_empty() {
+                events.clear();
+            }
+            let won = (!scores.is_empty()).then_some(Outcome::Won(outcome % 2));
+            MatchRecord {
+                server: texts.0,
+                start: Timestamp(start),
+                end: Timestamp(start + millis as i64),
+                clock,
+                map: texts.1,
+                game_type: texts.3,
+                mode: texts.2,
+                mutators: mutators.into_iter().collect(),
+                scores,
+                participants,
+                events,
+                outcome: [Outcome::Draw, Outcome::Undecided, Outcome::Abandoned]
+                    .get(usize::from(outcome)).copied().or(won).unwrap_or(Outcome::Draw),
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(record in record()) {
+            prop_assert_eq!(record.check(), Ok(()));
+            let line = write(&record, Fingerprint::of(&record));
+            prop_assert!(!line.contains('\n'));
+            let items = read_log(&FORMAT, &line);
+            let fingerprint = Fingerprint::of(&record);
+            let back = match record.clock {
+                None => Item::Game(Box::new(record)),
+                Some(_) => Item::Known(Box::new(record), fingerprint),
+            };
+            prop_assert_eq!(items, [back]);
+        }
+    }
+}

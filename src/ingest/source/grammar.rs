@@ -1,0 +1,435 @@
+//! One line of a Source or GoldSrc log.
+
+use super::super::text;
+use crate::domain::Timestamp;
+
+/// What a line tells, as far as it matters here.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Event<'a> {
+    /// A log begins, of the game in this folder.
+    Started(&'a [u8]),
+    /// And ends.
+    Closed,
+    /// A level is loaded.
+    Map(&'a [u8]),
+    /// A setting of the server, and its value.
+    Setting(&'a [u8], &'a [u8]),
+    /// Somebody did something.
+    Player(Who<'a>, Act<'a>),
+    RoundStart,
+    /// It was won by one side or the other, or by none.
+    RoundEnd,
+    /// What was played so far does not count.
+    Restart,
+    GameOver,
+    /// A team's score so far.
+    Current(u8, f64),
+    /// A team's score at the end.
+    Final(u8, f64),
+    /// The same, and that it is the end (GoldSrc).
+    Scored(u8, f64),
+    /// A control point was taken, whose name begins like this.
+    Point(&'a [u8]),
+    /// Anything else.
+    Other,
+}
+
+/// Somebody as a line names them: `name<number><authority's id><team>`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Who<'a> {
+    pub(super) name: &'a [u8],
+    pub(super) uid: u32,
+    pub(super) auth: &'a [u8],
+    pub(super) team: Team,
+}
+
+/// What somebody did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Act<'a> {
+    /// They came to the server, or to the level.
+    Enter,
+    Leave,
+    Join(Team),
+    Rename(&'a [u8]),
+    Kill(Who<'a>),
+    /// By their own hand, or the world's.
+    Die,
+    /// They brought home a flag, or what there is in its stead.
+    Capture,
+    Other,
+}
+
+/// Where somebody plays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Team {
+    /// Counted from 0.
+    Of(u8),
+    /// Watching, or still choosing.
+    None,
+    /// The line does not say.
+    Untold,
+}
+
+type Read<T> = Result<T, &'static str>;
+
+/// `L MM/DD/YYYY - HH:MM:SS: ` before every line.
+const STAMP: usize = 25;
+
+/// The date a line begins with, and the rest.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn stamp(line: &[u8]) -> Read<(&[u8], &[u8])> {
+    let known = line.len() >= STAMP
+        && line.starts_with(b"L ")
+        && &line[12..15] == b" - "
+        && &line[23..25] == b": ";
+    if known {
+        Ok((&line[2..23], &line[STAMP..]))
+    } else {
+        Err("the line does not begin with a date")
+    }
+}
+
+/// `MM/DD/YYYY - HH:MM:SS`, taken as UTC.
+pub(super) fn date(stamp: &[u8]) -> Option<Timestamp> {
+    let mut parts = stamp
+        .split(|b| b"/ -:".contains(b))
+        .filter(|p| !p.is_empty());
+    let mut next = || parts.next().and_then(text::whole_number);
+    let mut small = || next().and_then(|value| i8::try_from(value).ok());
+    let (month, day) = (small()?, small()?);
+    let year = i16::try_from(next()?).ok()?;
+    let mut small = || next().and_then(|value| i8::try_from(value).ok());
+    let (hour, minute, second) = (small()?, small()?, small()?);
+    Timestamp::from_civil(year, month, day, hour, minute, second)
+}
+
+/// What follows the date.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn read(rest: &[u8]) -> Read<Event<'_>> {
+    Ok(match rest.first() {
+        Some(b'"') => {
+            let (who, rest) = who(rest)?;
+            Event::Player(who, act(rest)?)
+        }
+        Some(b'T') if rest.starts_with(b"Team \"") => team(&rest[5..])?,
+        Some(b'W') => match rest.strip_prefix(b"World triggered ") {
+            Some(rest) => world(quoted(rest)?.0),
+            None => Event::Other,
+        },
+        Some(b'L') => match rest {
+            _ if rest.starts_with(b"Log file started") => Event::Started(folder(rest)),
+            _ if rest.starts_with(b"Log file closed") => Event::Closed,
+            _ => map(rest, b"Loading map "),
+        },
+        Some(b'S') => match rest.strip_prefix(b"Server cvar ") {
+            Some(rest) => setting(rest, b"\" = \""),
+            None => map(rest, b"Started map "),
+        },
+        Some(b's') => match rest.strip_prefix(b"server_cvar: ") {
+            Some(rest) => setting(rest, b"\" \""),
+            None => Event::Other,
+        },
+        _ => Event::Other,
+    })
+}
+
+/// What stands in quotes at the beginning, and what follows.
+fn quoted(bytes: &[u8]) -> Read<(&[u8], &[u8])> {
+    let rest = bytes.strip_prefix(b"\"").ok_or("quotes are missing")?;
+    let end = rest.iter().position(|&b| b == b'"');
+    let end = end.ok_or("the quotes do not end")?;
+    Ok((&rest[..end], &rest[end + 1..]))
+}
+
+/// Somebody, and what follows. No name holds a quotation mark, but it may hold all others, and so it
+/// is read from the right.
+fn who(bytes: &[u8]) -> Read<(Who<'_>, &[u8])> {
+    let (token, rest) = quoted(bytes)?;
+    let (token, team) = last_field(token)?;
+    let (token, auth) = last_field(token)?;
+    let (name, uid) = last_field(token)?;
+    let uid = text::whole_number(uid).and_then(|uid| u32::try_from(uid).ok());
+    let who = Who {
+        name,
+        uid: uid.ok_or("a player's number is missing")?,
+        auth,
+        team: team_of(team),
+    };
+    Ok((who, rest))
+}
+
+/// Splits off a last `<field>`.
+fn last_field(token: &[u8]) -> Read<(&[u8], &[u8])> {
+    let inner = token.strip_suffix(b">");
+    let open = inner.and_then(|inner| inner.iter().rposition(|&b| b == b'<'));
+    match (inner, open) {
+        (Some(inner), Some(open)) => Ok((&inner[..open], &inner[open + 1..])),
+        _ => Err("this is no player"),
+    }
+}
+
+/// The two sides of the games there are; Team Fortress Classic has maps of four.
+fn team_of(name: &[u8]) -> Team {
+    const TEAMS: [&[&str]; 4] = [
+        &["red", "terrorist", "allies", "combine"],
+        &["blue", "ct", "axis", "rebels"],
+        &["yellow"],
+        &["green"],
+    ];
+    if name.is_empty() {
+        return Team::Untold;
+    }
+    let is = |known: &&str| known.as_bytes().eq_ignore_ascii_case(name);
+    let index = (0u8..).zip(TEAMS).find(|(_, names)| names.iter().any(is));
+    index.map_or(Team::None, |(index, _)| Team::Of(index))
+}
+
+fn act(rest: &[u8]) -> Read<Act<'_>> {
+    let rest = text::skip_blanks(rest);
+    let verb = rest.iter().position(|&b| b == b'"').unwrap_or(rest.len());
+    let (verb, rest) = rest.split_at(verb);
+    Ok(match verb {
+        b"triggered " => triggered(rest)?,
+        b"killed " => {
+            let (victim, rest) = who(rest)?;
+            // A spy's pretence.
+            if has(rest, b"\"feign_death\"") {
+                Act::Other
+            } else {
+                Act::Kill(victim)
+            }
+        }
+        b"committed suicide with " => Act::Die,
+        b"joined team " => match team_of(quoted(rest)?.0) {
+            Team::Untold => Act::Other,
+            team => Act::Join(team),
+        },
+        b"entered the game" | b"connected, address " => Act::Enter,
+        b"changed name to " => Act::Rename(quoted(rest)?.0),
+        b"disconnected" | b"disconnected (reason " => Act::Leave,
+        _ => Act::Other,
+    })
+}
+
+fn triggered(rest: &[u8]) -> Read<Act<'_>> {
+    let (what, rest) = quoted(rest)?;
+    let captured = match what {
+        b"flagevent" => has(rest, b"(event \"captured\")"),
+        // The goals of Team Fortress Classic's own maps.
+        _ => what.starts_with(b"Team ") && what.ends_with(b" dropoff"),
+    };
+    Ok(if captured { Act::Capture } else { Act::Other })
+}
+
+fn has(line: &[u8], words: &[u8]) -> bool {
+    line.windows(words.len()).any(|window| window == words)
+}
+
+/// `"Red" current score "1" with "9" players`
+fn team(rest: &[u8]) -> Read<Event<'_>> {
+    let (name, rest) = quoted(rest)?;
+    let verb = rest.iter().position(|&b| b == b'"').unwrap_or(rest.len());
+    let (verb, rest) = rest.split_at(verb);
+    let make: fn(u8, f64) -> Event<'static> = match verb {
+        b" current score " => Event::Current,
+        b" final score " => Event::Final,
+        b" scored " => Event::Scored,
+        b" triggered " => {
+            let (what, rest) = quoted(rest)?;
+            return Ok(match what {
+                b"pointcaptured" => Event::Point(after(rest, b"(cpname \"")),
+                _ => Event::Other,
+            });
+        }
+        _ => return Ok(Event::Other),
+    };
+    let Team::Of(team) = team_of(name) else {
+        return Ok(Event::Other);
+    };
+    let score = text::real(quoted(rest)?.0);
+    Ok(make(team, score.ok_or("that is no score")?))
+}
+
+fn after<'a>(bytes: &'a [u8], words: &[u8]) -> &'a [u8] {
+    let at = bytes
+        .windows(words.len())
+        .position(|window| window == words);
+    at.map_or(&[], |at| &bytes[at + words.len()..])
+}
+
+fn world(what: &[u8]) -> Event<'static> {
+    match what {
+        b"Round_Start" => Event::RoundStart,
+        b"Round_Win" | b"Round_Stalemate" | b"Round_End" | b"Mini_Round_Win" => Event::RoundEnd,
+        b"Match_Begins_Now" | b"Game_Commencing" => Event::Restart,
+        b"Game_Over" => Event::GameOver,
+        _ if what.starts_with(b"Restart_Round") => Event::Restart,
+        _ => Event::Other,
+    }
+}
+
+fn map<'a>(rest: &'a [u8], words: &[u8]) -> Event<'a> {
+    let name = rest.strip_prefix(words).map(quoted);
+    name.and_then(Result::ok)
+        .map_or(Event::Other, |(name, _)| Event::Map(name))
+}
+
+/// `"name" = "value"` or `"name" "value"`
+fn setting<'a>(rest: &'a [u8], between: &[u8]) -> Event<'a> {
+    let Some(rest) = rest.strip_prefix(b"\"") else {
+        return Event::Other;
+    };
+    let Some(at) = rest.windows(between.len()).position(|w| w == between) else {
+        return Event::Other;
+    };
+    let value = &rest[at + between.len()..];
+    Event::Setting(&rest[..at], value.strip_suffix(b"\"").unwrap_or(value))
+}
+
+/// The last part of `(game "C:\games\tf")`.
+fn folder(rest: &[u8]) -> &[u8] {
+    let path = after(rest, b"(game \"");
+    let end = path.iter().position(|&b| b == b'"').unwrap_or(path.len());
+    let name = path[..end].rsplit(|b| b"/\\".contains(b)).next();
+    name.unwrap_or_default()
+}
+
+/// Whether a line is one of this format; `None` for one that tells nothing either way.
+pub(super) fn is_known(line: &[u8]) -> Option<bool> {
+    if line.is_empty() {
+        return None;
+    }
+    Some(stamp(line).is_ok_and(|(stamp, _)| date(stamp).is_some()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(line: &str) -> Read<Event<'_>> {
+        read(line.as_bytes())
+    }
+
+    #[test]
+    fn dates() {
+        let (at, rest) = stamp(b"L 03/08/2026 - 01:59:56: x").unwrap();
+        let at = date(at).map(|date| date.to_string());
+        assert_eq!(at.as_deref(), Some("2026-03-08T01:59:56Z"));
+        assert_eq!(rest, b"x");
+        for wrong in ["", "L 03/08/2026", "L 03/08/2026 - 01:59:5x x", "- -"] {
+            assert!(stamp(wrong.as_bytes()).is_err());
+        }
+        assert_eq!(date(b"13/08/2026 - 01:59:56"), None);
+    }
+
+    #[test]
+    fn players_are_read_from_the_right() {
+        let line = br#""a<1><BOT><Red><7><STEAM_0:1:2><Blue>" say "x""#;
+        let (who, _) = who(line).unwrap();
+        assert_eq!(who.name, b"a<1><BOT><Red>");
+        assert_eq!(
+            (who.uid, who.auth, who.team),
+            (7, &b"STEAM_0:1:2"[..], Team::Of(1))
+        );
+    }
+
+    #[test]
+    fn lines_of_real_logs() {
+        let who = |name: &'static str, uid, auth: &'static str, team| Who {
+            name: name.as_bytes(),
+            uid,
+            auth: auth.as_bytes(),
+            team,
+        };
+        let a = who("A", 1, "STEAM_0:0:1", Team::Of(0));
+        let b = who("B", 2, "BOT", Team::Of(1));
+        assert_eq!(
+            told(r#""A<1><STEAM_0:0:1><Red>" killed "B<2><BOT><Blue>" with "gun" (x "1")"#),
+            Ok(Event::Player(a, Act::Kill(b)))
+        );
+        assert_eq!(
+            told(
+                r#""A<1><STEAM_0:0:1><Red>" killed "B<2><BOT><Blue>" with "gun" (customkill "feign_death")"#
+            ),
+            Ok(Event::Player(a, Act::Other))
+        );
+        let acts = [
+            (r#"committed suicide with "world" (x)"#, Act::Die),
+            (r#"joined team "Spectator""#, Act::Join(Team::None)),
+            (r#"joined team "BLUE""#, Act::Join(Team::Of(1))),
+            (r#"changed name to "C""#, Act::Rename(b"C")),
+            (r#"disconnected (reason "gone")"#, Act::Leave),
+            ("disconnected", Act::Leave),
+            ("entered the game", Act::Enter),
+            (r#"connected, address "192.0.2.1:5""#, Act::Enter),
+            (
+                r#"triggered "flagevent" (event "captured") (position "1")"#,
+                Act::Capture,
+            ),
+            (r#"triggered "flagevent" (event "dropped")"#, Act::Other),
+            (r#"triggered "Team 1 dropoff""#, Act::Capture),
+            (r#"say "killed me""#, Act::Other),
+        ];
+        for (words, act) in acts {
+            let line = format!(r#""A<1><STEAM_0:0:1><Red>" {words}"#);
+            assert_eq!(told(&line), Ok(Event::Player(a, act)), "{words}");
+        }
+        let lines = [
+            (
+                r#"Team "Red" current score "3" with "9" players"#,
+                Event::Current(0, 3.0),
+            ),
+            (
+                r#"Team "Blue" final score "7" with "9" players"#,
+                Event::Final(1, 7.0),
+            ),
+            (
+                r#"Team "Blue" scored "50" with "4" players"#,
+                Event::Scored(1, 50.0),
+            ),
+            (
+                r#"Team "BLUE" triggered "Intermission_Win_Limit""#,
+                Event::Other,
+            ),
+            (
+                r#"World triggered "Round_Win" (winner "Red")"#,
+                Event::RoundEnd,
+            ),
+            (r#"World triggered "Game_Over" reason "x""#, Event::GameOver),
+            (
+                r#"World triggered "Restart_Round_(1_second)""#,
+                Event::Restart,
+            ),
+            (r#"Loading map "ctf_2fort""#, Event::Map(b"ctf_2fort")),
+            (r#"Started map "schtop" (CRC "1")"#, Event::Map(b"schtop")),
+            (
+                r#"Log file started (file "x") (game "C:\a\tf") (version "1")"#,
+                Event::Started(b"tf"),
+            ),
+            (
+                r#"Server cvar "sv_gravity" = "800""#,
+                Event::Setting(b"sv_gravity", b"800"),
+            ),
+            (r#"server_cvar: "tf_x" "1""#, Event::Setting(b"tf_x", b"1")),
+            (r#"rcon from "192.0.2.1": command "x""#, Event::Other),
+            ("[META] x", Event::Other),
+            ("", Event::Other),
+        ];
+        for (line, event) in lines {
+            assert_eq!(told(line), Ok(event), "{line}");
+        }
+        for wrong in [
+            r#""A" killed"#,
+            r#""A<1><2"#,
+            r#""A<x><BOT><Red>" x"#,
+            r#"Team "Red" final score "x" with"#,
+            r#"World triggered "#,
+        ] {
+            assert!(told(wrong).is_err(), "{wrong}");
+        }
+    }
+}

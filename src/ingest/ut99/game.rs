@@ -1,0 +1,388 @@
+//! One UT99 game, from the lines that say what it is to its results.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::super::course::{Course, Frame, UNKNOWN_TEAM};
+use super::super::{Skip, clock::Clock, text};
+use super::{Fields, Read};
+use crate::domain::{Kind, MatchRecord, PlayerKey, Timestamp};
+
+/// Red, blue, green and gold.
+pub(super) const TEAMS: usize = 4;
+/// More numbers than a server gives out during one game.
+const MAX_PLAYERS: usize = 10_000;
+
+/// One player number, given out once a game.
+#[derive(Default)]
+struct Player {
+    there: bool,
+    bot: bool,
+    name: Vec<u8>,
+    team: Option<u8>,
+    track: Option<usize>,
+    points: Option<f64>,
+}
+
+impl Player {
+    fn key(&self) -> PlayerKey {
+        let (kind, id) = match self.bot {
+            true => (Kind::Bot, self.name()),
+            false => (Kind::Human, text::weak_identity(&self.name())),
+        };
+        PlayerKey { kind, id }
+    }
+
+    fn name(&self) -> String {
+        match text::name(&self.name) {
+            name if name.is_empty() => "Player".to_owned(),
+            name => name,
+        }
+    }
+}
+
+pub(super) struct Game {
+    /// The line on which its log begins.
+    pub(super) line: u64,
+    /// When the log began, by the calendar and by its own clock.
+    date: Option<Timestamp>,
+    announced: Clock,
+    /// Whether everybody's score is told after the end.
+    utstats: bool,
+    map: String,
+    class: String,
+    teams: Option<bool>,
+    mutators: BTreeSet<String>,
+    began: Option<Clock>,
+    /// How long it lasted, once it is over.
+    lasted: Option<u64>,
+    aborted: bool,
+    players: BTreeMap<u32, Player>,
+    course: Course,
+    /// Whether flags decide, and not kills.
+    flags: bool,
+    results: [Option<f64>; TEAMS],
+}
+
+impl Game {
+    pub(super) fn new(line: u64, now: Clock, utstats: bool) -> Self {
+        Self {
+            line,
+            date: None,
+            announced: now,
+            utstats,
+            map: String::new(),
+            class: String::new(),
+            teams: None,
+            mutators: BTreeSet::new(),
+            began: None,
+            lasted: None,
+            aborted: false,
+            players: BTreeMap::new(),
+            course: Course::default(),
+            flags: false,
+            results: [None; TEAMS],
+        }
+    }
+
+    pub(super) fn event(&mut self, kind: &[u8], mut fields: Fields<'_>, now: Clock) -> Read<()> {
+        match kind {
+            b"info" if fields.next()? == b"Absolute_Time" => self.date = date(fields.next()?),
+            b"map" if fields.next()? == b"Name" => {
+                let name = fields.next()?;
+                self.map = text::name(name.strip_suffix(b".unr").unwrap_or(name));
+            }
+            b"game" => self.describe(fields, now)?,
+            b"game_start" => self.begin(now),
+            b"game_end" => {
+                let reason = fields.next().unwrap_or_default();
+                let aborts: [&[u8]; 4] = [b"", b"mapchange", b"serverquit", b"forced"];
+                self.aborted = aborts.contains(&reason);
+                if self.began.is_some() && self.lasted.is_none() {
+                    self.lasted = Some(self.course.end(self.millis(now)));
+                }
+            }
+            b"teamscore" => {
+                if let (Some(team), points) = (fields.team()?, fields.points()?) {
+                    self.results[usize::from(team)] = Some(points);
+                }
+            }
+            b"stat_player" if fields.next()? == b"score" => {
+                let (number, points) = (fields.player()?, fields.points()?);
+                // Where they are not expected, the game may have been told without.
+                if let Some(player) = self.players.get_mut(&number)
+                    && (self.utstats || self.lasted.is_none())
+                {
+                    player.points = Some(points);
+                }
+            }
+            _ if self.lasted.is_some() => {}
+            b"player" => self.player(fields, now)?,
+            b"kill" | b"teamkill" => self.kill(kind == b"kill", fields, now)?,
+            b"suicide" => {
+                let number = fields.player()?;
+                self.died(number);
+                self.frag(number, -1.0, now);
+            }
+            b"flag_captured" => {
+                let number = fields.player()?;
+                if !std::mem::replace(&mut self.flags, true) {
+                    self.course.forget_scores();
+                }
+                self.score(number, 1.0, now);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// What game it is.
+    fn describe(&mut self, mut fields: Fields<'_>, now: Clock) -> Read<()> {
+        let key = fields.next()?;
+        match key {
+            b"realstart" => self.begin(now),
+            b"GameClass" => self.class = text::name(fields.next()?),
+            b"TeamGame" => self.teams = Some(fields.is_true()?),
+            b"GoodMutator" => {
+                let name = text::name(fields.next()?);
+                if !name.is_empty() && self.mutators.len() < MAX_PLAYERS {
+                    self.mutators.insert(name);
+                }
+            }
+            b"insta" | b"JumpMatch" | b"MegaSpeed" if fields.is_true()? => {
+                self.mutators.insert(text::name(key));
+            }
+            b"GameSpeed" => {
+                let speed = text::name(fields.next()?);
+                if text::real(speed.as_bytes()) != Some(100.0) {
+                    self.mutators.insert(format!("GameSpeed={speed}"));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Play begins, for everybody who is there.
+    fn begin(&mut self, now: Clock) {
+        if self.lasted.is_some() {
+            return;
+        }
+        self.began = Some(now);
+        self.course = Course::default();
+        self.players.retain(|_, player| player.there);
+        for player in self.players.values_mut() {
+            player.track = None;
+            settle(player, &mut self.course, 0);
+        }
+    }
+
+    /// `what …`, of which some name the player first and some last.
+    fn player(&mut self, mut fields: Fields<'_>, now: Clock) -> Read<()> {
+        match fields.next()? {
+            what @ (b"Connect" | b"Rename") => {
+                let (name, number) = (fields.next()?, fields.player()?);
+                self.learn(number, now, what == b"Connect", |player| {
+                    name.clone_into(&mut player.name);
+                });
+            }
+            b"IsABot" => {
+                let (number, bot) = (fields.player()?, fields.is_true()?);
+                self.learn(number, now, false, |player| player.bot = bot);
+            }
+            b"Team" | b"Teamchange" => {
+                let (number, team) = (fields.player()?, fields.team()?);
+                self.learn(number, now, true, |player| player.team = team);
+            }
+            b"Disconnect" => {
+                let number = fields.player()?;
+                self.learn(number, now, true, |player| player.there = false);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Something new is known of a player; whether it may have `moved` them.
+    fn learn(&mut self, number: u32, now: Clock, moved: bool, what: impl FnOnce(&mut Player)) {
+        if self.players.len() >= MAX_PLAYERS && !self.players.contains_key(&number) {
+            return;
+        }
+        let millis = self.millis(now);
+        let player = self.players.entry(number).or_insert_with(|| Player {
+            there: true,
+            ..Player::default()
+        });
+        let before = (player.there, player.team);
+        what(player);
+        if let Some(track) = player.track {
+            self.course.rename(track, player.key(), player.name());
+        }
+        let moved = moved && (player.track.is_none() || before != (player.there, player.team));
+        if self.began.is_some() && moved {
+            settle(player, &mut self.course, millis);
+        }
+    }
+
+    /// `killer weapon victim weapon damage`
+    fn kill(&mut self, enemy: bool, mut fields: Fields<'_>, now: Clock) -> Read<()> {
+        let (killer, _weapon, victim) = (fields.player()?, fields.next()?, fields.player()?);
+        self.died(victim);
+        let enemy = enemy && killer != victim;
+        if let (Some(track), true) = (self.track(killer), enemy) {
+            self.course.kill(track);
+        }
+        self.frag(killer, if enemy { 1.0 } else { -1.0 }, now);
+        Ok(())
+    }
+
+    fn died(&mut self, number: u32) {
+        if let Some(track) = self.track(number) {
+            self.course.death(track);
+        }
+    }
+
+    fn track(&self, number: u32) -> Option<usize> {
+        self.players.get(&number)?.track
+    }
+
+    /// A point of those games in which teams score by killing.
+    fn frag(&mut self, number: u32, points: f64, now: Clock) {
+        if !self.flags && self.teams == Some(true) {
+            self.score(number, points, now);
+        }
+    }
+
+    fn score(&mut self, number: u32, points: f64, now: Clock) {
+        let millis = self.millis(now);
+        let Some(player) = self.players.get(&number) else {
+            return;
+        };
+        if let (Some(team), Some(_)) = (player.team, self.began) {
+            let at = self.course.tick(millis);
+            self.course.score(team, points, player.track, at);
+        }
+    }
+
+    /// Since play began.
+    fn millis(&self, now: Clock) -> u64 {
+        let began = self.began.unwrap_or(now);
+        now.position().saturating_sub(began.position())
+    }
+
+    /// Whether everything about it has been told.
+    pub(super) fn is_complete(&self) -> bool {
+        let told = |player: &Player| player.track.is_none() || player.points.is_some();
+        self.utstats && self.has_results() && self.players.values().all(told)
+    }
+
+    /// Whether it is over, and what belongs to a result has been told.
+    pub(super) fn has_results(&self) -> bool {
+        let told = |player: &Player| !player.there || player.points.is_some();
+        let teams = !self.is_team_game() || self.scores().is_some();
+        self.lasted.is_some() && teams && (!self.utstats || self.players.values().all(told))
+    }
+
+    /// It is not over after all, as far as the log goes.
+    pub(super) fn forget_end(&mut self) {
+        self.lasted = None;
+    }
+
+    /// The scores of all teams that anybody is on, once they are told.
+    fn scores(&self) -> Option<Vec<f64>> {
+        let teams = self.players.values().filter_map(|player| player.team);
+        let last = teams.max().map_or(1, usize::from).max(1);
+        self.results.iter().take(last + 1).copied().collect()
+    }
+
+    fn is_team_game(&self) -> bool {
+        self.teams
+            .unwrap_or(self.results.iter().any(Option::is_some))
+    }
+
+    /// The record, or why there is none.
+    pub(super) fn finish(mut self, server: &str) -> Result<MatchRecord, Skip> {
+        let began = self.began.ok_or(Skip::WarmUp)?;
+        let lasted = self.lasted.ok_or(Skip::Unfinished)?;
+        if self.aborted {
+            return Err(Skip::Aborted);
+        }
+        if self.course.is_too_large() {
+            return Err(Skip::TooLarge);
+        }
+        let scores = match self.is_team_game() {
+            true => self.scores().ok_or(Skip::NoResult)?,
+            false => Vec::new(),
+        };
+        self.course.reconcile(&scores);
+        for player in self.players.values() {
+            if let Some(track) = player.track {
+                *self.course.points(track) = player.points;
+            }
+        }
+        let millis = |clock: Clock| i64::try_from(clock.position()).unwrap_or(i64::MAX);
+        let frame = Frame {
+            server: server.to_owned(),
+            start: match self.date {
+                Some(date) => date.plus_millis(millis(began) - millis(self.announced)),
+                None => Timestamp(millis(began)),
+            },
+            clock: self.date.is_none().then(|| began.reading()),
+            map: self.map,
+            game_type: self.class,
+            mutators: self.mutators.into_iter().collect(),
+            scores,
+        };
+        self.course.record(frame, lasted).map_err(Skip::Impossible)
+    }
+}
+
+/// Puts a player where they are now.
+fn settle(player: &mut Player, course: &mut Course, millis: u64) {
+    let team = player.there.then_some(player.team.unwrap_or(UNKNOWN_TEAM));
+    let track = match (player.track, team) {
+        (Some(track), _) => track,
+        (None, Some(_)) => course.enter(player.key(), player.name()),
+        (None, None) => return,
+    };
+    player.track = Some(track);
+    let at = course.tick(millis);
+    course.seat(track, team, at);
+}
+
+/// `2019.07.08.14.16.47.663.-4.0`: local time to the millisecond, and how many hours it is before UTC.
+fn date(told: &[u8]) -> Option<Timestamp> {
+    let mut parts = told.splitn(8, |&b| b == b'.');
+    let mut next = || parts.next().and_then(text::whole_number);
+    let year = i16::try_from(next()?).ok()?;
+    let mut small = || next().and_then(|value| i8::try_from(value).ok());
+    let (month, day, hour, minute, second) = (small()?, small()?, small()?, small()?, small()?);
+    let millis = next()?;
+    let zone = parts.next().and_then(text::real).unwrap_or(0.0);
+    let zone = if zone.abs() <= 14.0 { zone } else { 0.0 };
+    let local = Timestamp::from_civil(year, month, day, hour, minute, second)?;
+    Some(local.plus_millis(millis - (zone * 3_600_000.0) as i64))
+}
+
+#[cfg(test)]
+mod date_tests {
+    use super::*;
+
+    #[test]
+    fn dates_with_their_zone() {
+        let told = |text: &str| date(text.as_bytes()).map(|at| (at.to_string(), at.0 % 1_000));
+        let at = |text: &str, millis| Some((text.to_owned(), millis));
+        assert_eq!(
+            told("2019.07.08.14.16.47.663.-4.0"),
+            at("2019-07-08T18:16:47Z", 663)
+        );
+        assert_eq!(
+            told("2019.07.08.14.16.47.000.5.5"),
+            at("2019-07-08T08:46:47Z", 0)
+        );
+        assert_eq!(told("2019.07.08.14.16.47.1"), at("2019-07-08T14:16:47Z", 1));
+        assert_eq!(
+            [told("2019.07.08"), told("x"), told("2019.13.08.1.1.1.1")],
+            [None, None, None]
+        );
+    }
+}

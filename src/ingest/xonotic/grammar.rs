@@ -1,0 +1,352 @@
+//! One line of an event log of version 3.
+
+use super::super::text::{self, date_time, name, whole_number};
+use crate::domain::Timestamp;
+
+/// What a line tells, as far as it matters here.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Event<'a> {
+    /// When the next event was.
+    Time(Timestamp),
+    /// A game begins.
+    GameStart {
+        /// `ctf`, say.
+        kind: &'a [u8],
+        map: &'a [u8],
+    },
+    /// The active mutators, between colons.
+    Mutators(&'a [u8]),
+    /// Somebody is on the server.
+    Join {
+        id: u32,
+        bot: bool,
+        nick: &'a [u8],
+    },
+    /// Somebody is on a team (from 0), on none, or watches.
+    Team {
+        id: u32,
+        place: Place,
+    },
+    Part(u32),
+    Name {
+        id: u32,
+        nick: &'a [u8],
+    },
+    Kill {
+        /// Of an enemy, and not of a team mate or oneself.
+        frag: bool,
+        killer: u32,
+        victim: u32,
+    },
+    /// This player captured a flag.
+    Capture(u32),
+    /// The level begins anew: what was played was warm-up.
+    Restart,
+    /// The final scores follow: the game is over, after so many seconds.
+    Scores {
+        seconds: Option<f64>,
+    },
+    /// Scores follow that are not final.
+    Status,
+    /// What a player's scores mean, between commas.
+    PlayerLabels(&'a [u8]),
+    /// What a team's scores mean.
+    TeamLabels(&'a [u8]),
+    Player {
+        id: u32,
+        scores: &'a [u8],
+        /// Seconds.
+        played: Option<f64>,
+        watches: bool,
+    },
+    TeamScores {
+        team: u8,
+        scores: &'a [u8],
+    },
+    /// The scores are all told.
+    End,
+    GameOver,
+    /// Anything else.
+    Other,
+}
+
+/// Where somebody is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Team(u8),
+    NoTeam,
+    Watching,
+}
+
+type Read<T> = Result<T, &'static str>;
+
+/// Reads a whole line.
+///
+/// # Errors
+/// What is wrong with it.
+pub(super) fn read(line: &[u8]) -> Read<Event<'_>> {
+    let Some(rest) = line.strip_prefix(b":") else {
+        return Err("the line is no event");
+    };
+    let mut fields = Fields(Some(rest));
+    Ok(match fields.next()? {
+        b"time" => Event::Time(date_time(fields.rest()?).ok_or("that is no time")?),
+        b"kill" => kill(fields)?,
+        b"ctf" => capture(fields)?,
+        b"gamestart" => game_start(fields)?,
+        b"gameinfo" => match fields.next()? {
+            b"mutators" => Event::Mutators(fields.rest()?.strip_prefix(b"LIST").unwrap_or(b"")),
+            _ => Event::Other,
+        },
+        b"join" => {
+            let (id, _slot, address) = (fields.id()?, fields.next()?, fields.next()?);
+            let bot = address == b"bot";
+            // An IPv6 address has colons as the nick may have; it stands in brackets.
+            let nick = match address.first() {
+                Some(b'[') => after(fields.rest()?, b"]:"),
+                _ => fields.rest()?,
+            };
+            Event::Join { id, bot, nick }
+        }
+        b"team" => {
+            let (id, team, kind) = (fields.id()?, fields.next()?, fields.next().unwrap_or(b""));
+            let place = match team_of(team) {
+                Some(team) => Place::Team(team),
+                None if team == b"spectator" || kind == b"4" => Place::Watching,
+                None => Place::NoTeam,
+            };
+            Event::Team { id, place }
+        }
+        b"part" => Event::Part(fields.id()?),
+        b"name" => Event::Name {
+            id: fields.id()?,
+            nick: fields.rest()?,
+        },
+        b"restart" => Event::Restart,
+        b"scores" => {
+            let seconds = fields.rest()?.rsplit(|&b| b == b':').next();
+            let seconds = seconds.and_then(text::real).filter(|s| *s >= 0.0);
+            Event::Scores { seconds }
+        }
+        b"status" => Event::Status,
+        b"labels" => match fields.next()? {
+            b"player" => Event::PlayerLabels(fields.rest()?),
+            b"teamscores" => Event::TeamLabels(fields.rest()?),
+            _ => Event::Other,
+        },
+        b"player" => player(fields)?,
+        b"teamscores" => {
+            let (_labels, scores, team) = (fields.next()?, fields.next()?, fields.next()?);
+            match team_of(team) {
+                Some(team) if !scores.is_empty() => Event::TeamScores { team, scores },
+                _ => Event::Other,
+            }
+        }
+        b"end" => Event::End,
+        b"gameover" => Event::GameOver,
+        _ => Event::Other,
+    })
+}
+
+/// Fields between colons.
+struct Fields<'a>(Option<&'a [u8]>);
+
+impl<'a> Fields<'a> {
+    fn next(&mut self) -> Read<&'a [u8]> {
+        let rest = self.0.ok_or(MISSING)?;
+        let colon = rest.iter().position(|&b| b == b':');
+        let (field, rest) = match colon {
+            Some(colon) => (&rest[..colon], Some(&rest[colon + 1..])),
+            None => (rest, None),
+        };
+        self.0 = rest;
+        Ok(field)
+    }
+
+    fn rest(&mut self) -> Read<&'a [u8]> {
+        self.0.take().ok_or(MISSING)
+    }
+
+    fn id(&mut self) -> Read<u32> {
+        let id = whole_number(self.next()?).and_then(|id| u32::try_from(id).ok());
+        id.ok_or("a player's number is missing")
+    }
+}
+
+const MISSING: &str = "a field is missing";
+
+fn after<'a>(bytes: &'a [u8], what: &[u8]) -> &'a [u8] {
+    let at = bytes.windows(what.len()).position(|window| window == what);
+    at.map_or(bytes, |at| &bytes[at + what.len()..])
+}
+
+/// The engine's colour of a team: red, blue, yellow, pink.
+fn team_of(colour: &[u8]) -> Option<u8> {
+    match colour {
+        b"5" => Some(0),
+        b"14" => Some(1),
+        b"13" => Some(2),
+        b"10" => Some(3),
+        _ => None,
+    }
+}
+
+/// `<type>_<map>:<match id>`
+fn game_start(mut fields: Fields<'_>) -> Read<Event<'_>> {
+    let level = fields.next()?;
+    let underscore = level.iter().position(|&b| b == b'_');
+    let underscore = underscore.ok_or("the game has no map")?;
+    let (kind, map) = (&level[..underscore], &level[underscore + 1..]);
+    if kind.is_empty() {
+        return Err("the game has no type");
+    }
+    Ok(Event::GameStart { kind, map })
+}
+
+/// `how:killer:victim:…`
+fn kill(mut fields: Fields<'_>) -> Read<Event<'_>> {
+    let (how, killer, victim) = (fields.next()?, fields.id()?, fields.id()?);
+    let frag = how == b"frag" && killer != victim;
+    Ok(Event::Kill {
+        frag,
+        killer,
+        victim,
+    })
+}
+
+/// `capture:flag:player`; everything else that becomes of a flag changes no score.
+fn capture(mut fields: Fields<'_>) -> Read<Event<'_>> {
+    if fields.next()? != b"capture" {
+        return Ok(Event::Other);
+    }
+    let _flag = fields.next()?;
+    Ok(Event::Capture(fields.id()?))
+}
+
+/// `see-labels:scores:seconds:team:id:nick`
+fn player(mut fields: Fields<'_>) -> Read<Event<'_>> {
+    let (_labels, scores, played) = (fields.next()?, fields.next()?, fields.next()?);
+    let (team, id) = (fields.next()?, fields.id()?);
+    Ok(Event::Player {
+        id,
+        scores,
+        played: text::real(played).filter(|seconds| *seconds >= 0.0),
+        watches: team == b"spectator",
+    })
+}
+
+/// Which of the scores is the one that decides: where its label is marked `!!`. A mark `<` means that
+/// less is better, which nothing here is for.
+pub(super) fn deciding(labels: &[u8]) -> Option<usize> {
+    let mut labels = labels.split(|&b| b == b',');
+    labels.position(|label| label.ends_with(b"!!"))
+}
+
+/// A score in a list of them.
+pub(super) fn score(scores: &[u8], index: usize) -> Option<f64> {
+    scores.split(|&b| b == b',').nth(index).and_then(text::real)
+}
+
+/// The name without colour codes: `^7`, `^xF0A`, and `^^` for a `^`.
+pub(super) fn plain(nick: &[u8]) -> String {
+    let mut plain = Vec::with_capacity(nick.len());
+    let mut rest = nick;
+    loop {
+        rest = match rest {
+            [b'^', b'^', after @ ..] => {
+                plain.push(b'^');
+                after
+            }
+            [b'^', b'0'..=b'9', after @ ..] => after,
+            [b'^', b'x', r, g, b, after @ ..]
+                if [r, g, b].iter().all(|digit| digit.is_ascii_hexdigit()) =>
+            {
+                after
+            }
+            [byte, after @ ..] => {
+                plain.push(*byte);
+                after
+            }
+            [] => break,
+        };
+    }
+    name(&plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_real_logs() {
+        let told = |line: &'static str| read(line.as_bytes());
+        assert_eq!(
+            told(":gamestart:ctf_basementctf:0.0.562212"),
+            Ok(Event::GameStart {
+                kind: b"ctf",
+                map: b"basementctf"
+            })
+        );
+        let join = |bot, nick: &'static str| {
+            let nick = nick.as_bytes();
+            Ok(Event::Join { id: 3, bot, nick })
+        };
+        assert_eq!(told(":join:3:3:bot:Peg:asus"), join(true, "Peg:asus"));
+        assert_eq!(told(":join:3:3:192.0.2.1:a"), join(false, "a"));
+        assert_eq!(told(":join:3:3:[2001:db8::1]:a:b"), join(false, "a:b"));
+        let team = |place| Ok(Event::Team { id: 1, place });
+        assert_eq!(told(":team:1:14"), team(Place::Team(1)));
+        assert_eq!(told(":team:1:-1:4"), team(Place::Watching));
+        assert_eq!(told(":team:1:-1:1"), team(Place::NoTeam));
+        assert_eq!(
+            told(":player:see-labels:40,1,12:493:14:1:Delirium"),
+            Ok(Event::Player {
+                id: 1,
+                scores: b"40,1,12",
+                played: Some(493.0),
+                watches: false
+            })
+        );
+        assert_eq!(told(":teamscores:see-labels::3"), Ok(Event::Other));
+        assert_eq!(
+            told(":teamscores:see-labels:4,183:14"),
+            Ok(Event::TeamScores {
+                team: 1,
+                scores: b"4,183"
+            })
+        );
+        assert_eq!(told(":ctf:returned:14"), Ok(Event::Other));
+        assert_eq!(told(":ctf:capture:14:3"), Ok(Event::Capture(3)));
+        assert_eq!(told(":gameinfo:mutators:LIST"), Ok(Event::Mutators(b"")));
+        assert_eq!(
+            told(":scores:ctf_x:495"),
+            Ok(Event::Scores {
+                seconds: Some(495.0)
+            })
+        );
+        for wrong in [
+            "kill",
+            ":kill:frag:1",
+            ":time:x",
+            ":part:-1",
+            ":gamestart:x:1",
+            ":join:1:1",
+        ] {
+            assert!(told(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn labels() {
+        assert_eq!(deciding(b"score!!,caps!,kills"), Some(0));
+        assert_eq!(deciding(b"score,caps!!,"), Some(1));
+        assert_eq!((deciding(b""), deciding(b"time!!<,score")), (None, None));
+        assert_eq!(score(b"0,4", 1), Some(4.0));
+        assert_eq!(score(b"0,4", 2), None);
+    }
+
+    #[test]
+    fn colours() {
+        assert_eq!(plain(b"^1a^xF0Ab^^7^x1^"), "ab^7^x1^");
+    }
+}
