@@ -19,7 +19,7 @@ use tokio::{
 
 use super::CliError;
 use crate::{
-    ingest::{Framed, Lines},
+    ingest::{Framed, Lines, MAX_LINE},
     service::{Tail, Tailed},
     sidecar::{Act, Settings, Sidecar, SpareBot},
 };
@@ -116,7 +116,7 @@ pub(super) async fn run(args: SidecarArgs) -> Result<(), CliError> {
     let run = Run {
         sidecar: Sidecar::new(settings),
         tail: Tail::new(&args.log),
-        lines: Lines::default(),
+        lines: Lines::new(MAX_LINE),
         daemon: Daemon::new(args.daemon),
         console,
         began: Instant::now(),
@@ -218,7 +218,7 @@ impl Run {
                         self.sidecar.line(line.bytes, now, acts);
                     }
                 }),
-                Ok(Tailed::Fresh) => self.lines = Lines::default(),
+                Ok(Tailed::Fresh) => self.lines.interrupt(),
                 Ok(Tailed::Nothing) => {
                     self.unreadable = false;
                     return;
