@@ -31,11 +31,12 @@ ENVIRONMENT = {"EVENKEEL_RATING_MIN_SECONDS": "0", **os.environ}
 LIMIT = 240
 
 
-def lineup(seed, match, always=()):
-    """The level and the two random teams of a match; the same in every arm."""
+def lineup(seed, match, here=None, away=None):
+    """The level and the two random teams of a match, with one bot and without another; the same in every arm."""
     rng = random.Random(f"{seed}:{match}")
     level = rng.choice(LEVELS)
-    others = [bot for bot in SKILLS if bot not in always]
+    always = [here] if here else []
+    others = [bot for bot in SKILLS if bot not in (here, away)]
     bots = [*always, *rng.sample(others, 8 - len(always))]
     rng.shuffle(bots)
     return level, {"red": bots[:4], "blue": bots[4:]}
@@ -120,9 +121,9 @@ class Season:
         words = (answer.split() for answer in said.decode().splitlines())
         return {word[1]: float(word[2]) for word in words if word[0] == "PLAYER" and len(word) == 3}
 
-    def match(self, arm, match, always=(), balanced=False):
+    def match(self, arm, match, here=None, away=None, balanced=False):
         """One match, again if anything went wrong on the way to it; None when it had no end."""
-        level, teams = lineup(self.args.seed, match, always)
+        level, teams = lineup(self.args.seed, match, here, away)
         for _ in range(3):
             began, size = time.monotonic(), self.sidecar.size()
             try:
@@ -170,28 +171,31 @@ class Season:
         return [game for game in self.games if game["arm"] == title], (r, len(known))
 
     def swap(self, count):
-        """Two bots change skills; what each weighs after every game they play from then on."""
+        """Two bots change skills; what they weigh after every game they play from then on. A game has one of
+        them, in turns: two who swap skills and are on one team change nothing about it."""
         before = self.weights()
         first, second = SWAPPED
         self.skills[first], self.skills[second] = self.skills[second], self.skills[first]
-        rows = [(0, before.get(first), before.get(second), "")]
-        for match in range(count):
-            game = self.match("swapped", 100_000 + match, always=SWAPPED, balanced=True)
+        rows = {bot: [(before[bot], "")] for bot in SWAPPED}
+        for match in range(2 * count):
+            here, away = SWAPPED if match % 2 == 0 else SWAPPED[::-1]
+            game = self.match("swapped", 100_000 + match, here, away, balanced=True)
             if game:
                 time.sleep(1.0)  # New weights are seen within a second.
-                now = self.weights()
-                rows.append((len(rows), now[first], now[second], "{}:{}".format(*game["score"])))
+                own = 0 if here in game["teams"][0] else 1
+                score = "{}:{}".format(game["score"][own], game["score"][1 - own])
+                rows[here].append((self.weights()[here], score))
         # Where they belong now: where the others of that skill are.
         level = lambda skill: figures.mean([before[bot] for bot in before if SKILLS[bot] == skill and bot not in SWAPPED])
-        half = [(before[bot] + level(self.skills[bot])) / 2 for bot in SWAPPED]
+        half = {bot: (before[bot] + level(self.skills[bot])) / 2 for bot in SWAPPED}
         return rows, half
 
 
-def crossing(rows, column, half):
+def crossing(rows, half):
     """The first game after which a weight is beyond half-way to where it belongs now."""
-    down = rows[0][column] > half
-    beyond = [row[0] for row in rows[1:] if (row[column] < half) == down and row[column] != half]
-    return f"after game {beyond[0]}" if beyond else "not seen"
+    weights = [weight for weight, _ in rows]
+    beyond = [game for game, weight in enumerate(weights) if (weight < half) != (weights[0] < half)]
+    return f"after {beyond[0]} games" if beyond else f"not within {len(weights) - 1} games"
 
 
 def report(season, args):
@@ -211,12 +215,12 @@ def report(season, args):
         rows, half = season.swap(args.swap)
         first, second = SWAPPED
         print(f"\n{first} plays with the skill of {second} now, and {second} with that of {first}.\n")
-        print(f"| games since | {first} | {second} | score |\n| ---: | ---: | ---: | ---: |")
-        for row in rows:
-            print("| {} | {:.1f} | {:.1f} | {} |".format(*row))
-        for column, name in enumerate(SWAPPED):
-            told = crossing(rows, column + 1, half[column])
-            print(f"\n{name}: half-way to the others of that skill ({half[column]:.1f}) {told}", end="")
+        print(f"| games since | {first} | score | {second} | score |\n| ---: | ---: | ---: | ---: | ---: |")
+        for game in range(max(map(len, rows.values()))):
+            cells = [rows[bot][game] if game < len(rows[bot]) else (float("nan"), "") for bot in SWAPPED]
+            print("| {} | {:.1f} | {} | {:.1f} | {} |".format(game, *cells[0], *cells[1]))
+        for bot in SWAPPED:
+            print(f"\n{bot}: half-way to the others of that skill ({half[bot]:.1f}) {crossing(rows[bot], half[bot])}", end="")
         print()
 
 
@@ -225,7 +229,7 @@ def main():
     parser.add_argument("--evenkeel", required=True, type=os.path.abspath, help="the program")
     parser.add_argument("--random", type=int, default=60, help="matches with random teams")
     parser.add_argument("--balanced", type=int, default=60, help="matches with Evenkeel's teams")
-    parser.add_argument("--swap", type=int, default=0, help="matches after two bots have changed skills")
+    parser.add_argument("--swap", type=int, default=0, help="matches of each of two bots after they have swapped skills")
     parser.add_argument("--seed", type=int, default=1, help="of the lineups and the random teams")
     parser.add_argument("--keep", help="a folder for logs, results and the database, which are deleted otherwise; "
                         "what an earlier run has played there is not played again")

@@ -218,7 +218,7 @@ impl Run {
                         self.sidecar.line(line.bytes, now, acts);
                     }
                 }),
-                Ok(Tailed::Fresh) => self.lines = Lines::new(MAX_LINE),
+                Ok(Tailed::Fresh) => self.lines.interrupt(),
                 Ok(Tailed::Nothing) => {
                     self.unreadable = false;
                     return;
