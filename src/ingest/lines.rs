@@ -40,6 +40,13 @@ pub struct Lines {
     too_long: bool,
 }
 
+/// Of lines up to [`MAX_LINE`].
+impl Default for Lines {
+    fn default() -> Self {
+        Self::new(MAX_LINE)
+    }
+}
+
 impl Lines {
     /// Of lines up to this many bytes.
     pub fn new(limit: usize) -> Self {

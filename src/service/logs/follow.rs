@@ -75,16 +75,16 @@ impl Follower {
                 new = self.look(SystemTime::now()) => new,
                 () = &mut stop => break,
             };
-            if new > 0
-                && let Err(error) = self.service.refresh().await
-            {
-                tracing::warn!(%error, "cannot learn from new matches yet");
+            if new > 0 {
+                learn(&self.service).await;
             }
             tokio::select! {
                 () = tokio::time::sleep(interval) => {}
                 () = &mut stop => break,
             }
         }
+        // The last look may have been broken off.
+        learn(&self.service).await;
         self.end().await;
     }
 
@@ -124,6 +124,12 @@ impl Follower {
     }
 }
 
+async fn learn(service: &Service) {
+    if let Err(error) = service.refresh().await {
+        tracing::warn!(%error, "cannot learn from new matches yet");
+    }
+}
+
 /// The file of this name, or the files of this folder.
 fn files(path: &Path) -> Vec<PathBuf> {
     let Ok(entries) = path.read_dir() else {
@@ -140,6 +146,16 @@ fn files(path: &Path) -> Vec<PathBuf> {
         .collect();
     found.sort();
     found
+}
+
+/// The format of a file that begins like this. In a folder there is more than logs, whatever was said
+/// of its logs.
+fn format_of(follow: &Follow, path: &Path, head: &[u8]) -> Option<&'static Format> {
+    match follow.format {
+        Some(format) if path == follow.path => Some(format),
+        Some(format) => detect(head).filter(|found| found.name == format.name),
+        None => detect(head),
+    }
 }
 
 /// What tells whether a file that is not read any more has changed.
@@ -287,7 +303,7 @@ impl Followed {
         }
         if let State::Head(head) = &mut self.state {
             head.extend_from_slice(bytes);
-            let Some(format) = self.follow.format.or_else(|| detect(head)) else {
+            let Some(format) = format_of(&self.follow, self.tail.path(), head) else {
                 if head.len() >= HEAD {
                     self.give_up();
                 }
