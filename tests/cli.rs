@@ -588,9 +588,16 @@ fn auto_takes_what_evaluate_finds_best() {
     let (auto, chosen) = (weights("auto"), weights(best));
     assert_eq!(auto, chosen);
     assert_eq!(auto.lines().count(), 4);
-    let other = if best == "presence" { "joint" } else { "presence" };
+    let other = if best == "presence" {
+        "joint"
+    } else {
+        "presence"
+    };
     assert_ne!(auto, weights(other));
-    assert_ne!(best, "joint", "which auto begins with: this would prove nothing");
+    assert_ne!(
+        best, "joint",
+        "which auto begins with: this would prove nothing"
+    );
 }
 
 #[test]

@@ -381,7 +381,7 @@ async fn parties_pins_and_more_teams_are_respected() {
                 .unwrap()
                 .to_owned()
         };
-        assert!(said.starts_with("BALANCE 12 1.000000 - "), "{said}");
+        assert!(said.starts_with("BALANCE 12 1.000000 0.333333 "), "{said}");
         assert_eq!(team(0), team(4));
         assert_eq!(team(2), "2");
         assert!(said.ends_with("BOTS 0 0\nBOTS 1 0\nBOTS 2 0\n"), "{said}");

@@ -85,7 +85,11 @@ impl Game {
     }
 
     pub(super) fn event(&mut self, kind: &[u8], mut fields: Fields<'_>, now: Clock) -> Read<()> {
+        let over = self.lasted.is_some();
         match kind {
+            // What is told of a game that is over is its results, each once: a log that ends between them
+            // tells nothing else than the whole does.
+            b"info" | b"map" | b"game" | b"game_start" | b"game_end" if over => {}
             b"info" if fields.next()? == b"Absolute_Time" => self.date = date(fields.next()?),
             b"map" if fields.next()? == b"Name" => {
                 let name = fields.next()?;
@@ -99,11 +103,15 @@ impl Game {
                 self.aborted = aborts.contains(&reason);
                 if self.began.is_some() && self.lasted.is_none() {
                     self.lasted = Some(self.course.end(self.millis(now)));
+                    self.results = Default::default();
                 }
             }
             b"teamscore" => {
                 if let (Some(team), points) = (fields.team()?, fields.points()?) {
-                    self.results[usize::from(team)] = Some(points);
+                    let result = &mut self.results[usize::from(team)];
+                    if !over || result.is_none() {
+                        *result = Some(points);
+                    }
                 }
             }
             b"stat_player" if fields.next()? == b"score" => {
@@ -115,7 +123,7 @@ impl Game {
                     player.points = Some(points);
                 }
             }
-            _ if self.lasted.is_some() => {}
+            _ if over => {}
             b"player" => self.player(fields, now)?,
             b"kill" | b"teamkill" => self.kill(kind == b"kill", fields, now)?,
             b"suicide" => {
