@@ -566,10 +566,10 @@ fn evaluate_compares_the_systems() {
 #[test]
 fn auto_takes_what_evaluate_finds_best() {
     let folder = folder();
-    // Three duellists by turns, of whom the higher number wins: 48 matches are enough to judge by.
+    // Three duellists by turns, each of whom wins what they lost before: 48 matches are enough to see
+    // that the past foretells nothing.
     let row = |n: u32| {
-        let (a, b) = (n % 3, (n + 1) % 3);
-        let y = u32::from(a < b);
+        let (a, b, y) = (n % 3, (n + 1) % 3, n / 3 % 2);
         let t = n * 9_000;
         format!("{{\"t\":{t},\"game\":\"x\",\"teams\":[[\"p{b}\"],[\"p{a}\"]],\"y\":{y}}}\n")
     };
@@ -587,17 +587,7 @@ fn auto_takes_what_evaluate_finds_best() {
     };
     let (auto, chosen) = (weights("auto"), weights(best));
     assert_eq!(auto, chosen);
-    assert_eq!(auto.lines().count(), 4);
-    let other = if best == "presence" {
-        "joint"
-    } else {
-        "presence"
-    };
-    assert_ne!(auto, weights(other));
-    assert_ne!(
-        best, "joint",
-        "which auto begins with: this would prove nothing"
-    );
+    assert_ne!(auto, weights("joint"), "which auto begins with");
 }
 
 #[test]
