@@ -46,7 +46,7 @@ pub struct Moments {
 
 /// A variable `x` is seen to be above `-z`: v = φ(z)/Φ(z), w = v(v + z).
 ///
-/// By [`mills`], which needs no exponential on the side where φ and Φ vanish.
+/// By Mills' ratio, which needs no exponential on the side where φ and Φ vanish.
 pub fn above(z: f64) -> Moments {
     let r = mills(z.abs());
     let v = if z <= 0.0 {
