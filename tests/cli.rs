@@ -503,6 +503,12 @@ fn an_operator_says_who_somebody_is_and_what_they_weigh() {
         out.contains("duplicates          ┆ 2"),
         "the matches stayed: {out}"
     );
+    // Who counts as somebody is forgotten with them.
+    assert_eq!(player(&["merge", "Neko", "Grunt", "--bot"]).0, 0);
+    assert_eq!(player(&["forget", "Grunt", "--bot"]).0, 0);
+    let left = weights();
+    assert!(!left.contains("Neko") && !left.contains("Grunt"), "{left}");
+    assert_eq!(player(&["show", "Neko", "--bot"]).0, 4);
 }
 
 #[test]

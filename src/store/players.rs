@@ -114,40 +114,27 @@ impl Store {
         Ok(tx.commit().await?)
     }
 
-    /// Removes somebody's identity and names from all matches, and what was said about them. The
-    /// matches stay, and stay the same matches: their logs read again are duplicates. How many.
+    /// Removes somebody's identity and names from all matches, and what was said about them; those of
+    /// every identity that counts as them, too. The matches stay, and stay the same matches: their logs
+    /// read again are duplicates. How many.
     ///
     /// # Errors
     /// The database's.
     pub async fn forget_player(&self, who: &PlayerKey) -> Result<u64, StoreError> {
         let mut tx = self.writer.begin_with("BEGIN IMMEDIATE").await?;
-        // A number that tells nothing, and is nobody else's.
-        let done = sqlx::query(
-            "UPDATE participants SET name = '', player = 'forgotten-' ||
-                 (SELECT changes + 1 FROM player_changes)
-             WHERE kind = ? AND player = ?",
-        )
-        .bind(who.kind.as_str())
-        .bind(&who.id)
-        .execute(&mut *tx)
-        .await?;
-        let statements = [
-            "DELETE FROM merged_players WHERE kind = ?1 AND (player = ?2 OR into_player = ?2)",
-            "DELETE FROM pinned_weights WHERE kind = ?1 AND player = ?2",
-            "DELETE FROM weights WHERE kind = ?1 AND player = ?2",
-        ];
-        for statement in statements {
-            let query = sqlx::query(statement).bind(who.kind.as_str()).bind(&who.id);
-            query.execute(&mut *tx).await?;
+        let query = sqlx::query_scalar(
+            "SELECT player FROM merged_players WHERE kind = ? AND into_player = ?",
+        );
+        let query = query.bind(who.kind.as_str()).bind(&who.id);
+        let mut ids: Vec<String> = query.fetch_all(&mut *tx).await?;
+        ids.push(who.id.clone());
+        let mut matches = 0;
+        for id in ids {
+            let kind = who.kind;
+            matches += forget(&mut tx, &PlayerKey { kind, id }).await?;
         }
-        // Decisions speak of people in JSON; those that speak of this one go.
-        if let Ok(quoted) = serde_json::to_string(&who.id) {
-            let query = sqlx::query("DELETE FROM decisions WHERE instr(decision, ?) > 0");
-            query.bind(quoted).execute(&mut *tx).await?;
-        }
-        changed(&mut tx).await?;
         tx.commit().await?;
-        Ok(done.rows_affected())
+        Ok(matches)
     }
 
     /// The names somebody was seen under, the last one first. None: nobody of that identity played.
@@ -175,6 +162,36 @@ impl Store {
         };
         rows.iter().map(seen).collect()
     }
+}
+
+/// Forgets one identity. The number of matches it was in.
+async fn forget(tx: &mut SqliteConnection, who: &PlayerKey) -> Result<u64, StoreError> {
+    // A number that tells nothing, and is nobody else's.
+    let done = sqlx::query(
+        "UPDATE participants SET name = '', player = 'forgotten-' ||
+                 (SELECT changes + 1 FROM player_changes)
+             WHERE kind = ? AND player = ?",
+    )
+    .bind(who.kind.as_str())
+    .bind(&who.id)
+    .execute(&mut *tx)
+    .await?;
+    let statements = [
+        "DELETE FROM merged_players WHERE kind = ?1 AND (player = ?2 OR into_player = ?2)",
+        "DELETE FROM pinned_weights WHERE kind = ?1 AND player = ?2",
+        "DELETE FROM weights WHERE kind = ?1 AND player = ?2",
+    ];
+    for statement in statements {
+        let query = sqlx::query(statement).bind(who.kind.as_str()).bind(&who.id);
+        query.execute(&mut *tx).await?;
+    }
+    // Decisions speak of people in JSON; those that speak of this one go.
+    if let Ok(quoted) = serde_json::to_string(&who.id) {
+        let query = sqlx::query("DELETE FROM decisions WHERE instr(decision, ?) > 0");
+        query.bind(quoted).execute(&mut *tx).await?;
+    }
+    changed(tx).await?;
+    Ok(done.rows_affected())
 }
 
 /// What is derived has to be made anew: not only more matches, but others.
