@@ -85,10 +85,10 @@ impl Drop for Process {
     }
 }
 
-fn sarges_games(folder: &Path) -> usize {
+fn rais_games(folder: &Path) -> usize {
     let weights = ["weights", "--game", "baseoa.ctf", "--bots", "--csv"];
     let out = said(folder, &weights);
-    let row = out.lines().find(|line| line.contains(",Sarge,"));
+    let row = out.lines().find(|line| line.contains(",Rai,"));
     row.map_or(0, |row| row.split(',').nth(5).unwrap().parse().unwrap())
 }
 
@@ -107,7 +107,7 @@ fn a_log_is_followed_until_it_is_enough() {
     append(&log, rest);
     process.wait_for("a match from a log");
     process.terminate();
-    assert_eq!(sarges_games(folder.path()), 2);
+    assert_eq!(rais_games(folder.path()), 2);
     // Nothing is doubled by another start.
     let mut process = Process::start(folder.path(), &["follow", "logs", "--config", "c.toml"]);
     append(&log, &CTF.replace("2026-11-20", "2026-11-21"));
