@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! a game server ── lines ──▶ server ─▶ protocol ─▶ service ─▶ lobby ─▶ partition ──▶ reply
-//! a game log ─────────────▶ cli ─▶ ingest ─▶ service ─▶ store    (finished matches: the only ground truth)
+//! a game log ─▶ cli, or the daemon ─▶ service (`logs`) ─▶ ingest ─▶ store    (finished matches: the only ground truth)
 //!                                              └─▶ history ─▶ rating ─▶ weights, derived, rebuilt at will
 //! ```
 //!
@@ -33,7 +33,7 @@
 //! | [`lobby`] | one running game: roster, wishes, bots; late arrivals, advantage, moves and the game's course | partition, domain |
 //! | [`history`] | the fold of matches into weights | rating, domain |
 //! | [`store`] | the only room that knows SQL | domain |
-//! | [`service`] | the use cases; owns the locks and the cores | all above but protocol and ingest |
+//! | [`service`] | the use cases; owns the locks and the cores | all above but protocol |
 //! | [`server`] | TCP: limits, one connection's loop, request → service → reply | service, protocol |
 //! | [`config`], [`cli`] | the TOML file; one file per subcommand | all |
 //!

@@ -16,7 +16,7 @@ const TEAMS: usize = 2;
 enum Source {
     /// From who killed whom, by the game's own rule, where scores are kills.
     Kills,
-    /// From flag captures.
+    /// From flag captures, or rounds.
     Captures,
     /// The log tells the score.
     Told,
@@ -33,6 +33,8 @@ pub(super) struct Game {
     /// When the line was written that began the game, by the log's clock: what its date means.
     dated: Option<(Timestamp, u64)>,
     warm_up: bool,
+    /// Whether a round has begun, of which the game may have many.
+    round: bool,
     /// How long it lasted, once it is over.
     lasted: Option<u64>,
     course: Course,
@@ -55,6 +57,7 @@ impl Game {
             rules,
             began: now,
             warm_up: false,
+            round: false,
             lasted: None,
             course: Course::default(),
             source: Source::Kills,
@@ -70,6 +73,12 @@ impl Game {
         let dated = self.dated;
         *self = Self::new(self.line, rules, now, self.roster_known);
         self.dated = self.dated.or(dated);
+        self.round = true;
+    }
+
+    /// Whether a round that begins now is just the next of this game.
+    pub(super) fn is_between_rounds(&self) -> bool {
+        self.rules.rounds && self.round && !self.warm_up && !self.is_over()
     }
 
     /// Whether it has ended, and only its results may still come.
@@ -184,6 +193,7 @@ impl Game {
                 let team = if flag == 1 { 1 } else { 0 };
                 self.score(Source::Captures, team, 1, track(roster, by), now);
             }
+            Event::RoundWon(team) => self.score(Source::Captures, team, 1, None, now),
             Event::TeamScore { team, total } => self.total(roster, team, total, now),
             _ => {}
         }

@@ -1,7 +1,9 @@
 //! One line of an id Tech 3 log.
 
 use super::super::text::{number, skip_blanks};
-use super::roster::MAX_CLIENTS;
+
+/// More than any server of this engine has; `Kill` calls the world 1022.
+pub(crate) const MAX_CLIENTS: usize = 256;
 
 /// What a line tells, as far as it matters here. Client numbers are below [`MAX_CLIENTS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +38,8 @@ pub(crate) enum Event<'a> {
         /// The flag's owners: 1 red, 2 blue.
         flag: i64,
     },
+    /// A round of a game of rounds was won by this team: 0 red, 1 blue.
+    RoundWon(u8),
     /// A team's new total.
     TeamScore {
         team: i64,
@@ -93,6 +97,12 @@ fn event<'a>(verb: &[u8], rest: &'a [u8]) -> Read<Event<'a>> {
         }
         b"Kill" => kill(rest)?,
         b"CTF" => flag(rest)?,
+        b"Flag" => urban_flag(rest)?,
+        b"SurvivorWinner" => match rest {
+            b"Red" => Event::RoundWon(0),
+            b"Blue" => Event::RoundWon(1),
+            _ => Event::Other,
+        },
         b"TeamScore" => {
             let (team, rest) = field(rest)?;
             let (total, _) = field(rest)?;
@@ -170,6 +180,21 @@ fn flag(rest: &[u8]) -> Read<Event<'_>> {
     })
 }
 
+/// `c what: team_CTF_redflag` (Urban Terror), of which only captures (2) change a score.
+fn urban_flag(rest: &[u8]) -> Read<Event<'_>> {
+    let (by, rest) = field(rest)?;
+    let (what, rest) = field(rest)?;
+    let flag = match rest {
+        b": team_CTF_redflag" => 1,
+        b": team_CTF_blueflag" => 2,
+        _ => return Ok(Event::Other),
+    };
+    Ok(match what {
+        2 => Event::Capture { by: slot(by), flag },
+        _ => Event::Other,
+    })
+}
+
 /// `red:N  blue:N`
 fn result(rest: &[u8]) -> Read<Event<'_>> {
     let (red, rest) = field(rest)?;
@@ -242,6 +267,21 @@ mod tests {
                 }
             )
         );
+        for (line, event) in [
+            (
+                "Flag: 0 2: team_CTF_redflag",
+                Event::Capture {
+                    by: Some(0),
+                    flag: 1,
+                },
+            ),
+            ("Flag: 0 0: team_CTF_redflag", Event::Other),
+            ("Flag Return: RED", Event::Other),
+            ("SurvivorWinner: Blue", Event::RoundWon(1)),
+            ("SurvivorWinner: 0", Event::Other),
+        ] {
+            assert_eq!(told(&format!("  3:13 {line}")), at(193, event));
+        }
         assert_eq!(
             told("  3:13 CTF: -1 2 2: The BLUE flag was returned!"),
             at(193, Event::Other)

@@ -89,6 +89,7 @@ impl Parser {
     /// A round of Urban Terror. Before an exit it is the same game, whose play only now begins.
     fn round(&mut self, line: u64, info: &[u8], items: &mut Vec<Item>) {
         match &mut self.telling {
+            Telling::Game(game) if game.is_between_rounds() => return,
             Telling::Game(game) if !game.is_over() => game.restart(Rules::read(info), self.clock),
             Telling::Game(game) => {
                 let roster_known = game.roster_known;
@@ -129,6 +130,7 @@ impl Parser {
             Event::Warmup
             | Event::Kill { .. }
             | Event::Capture { .. }
+            | Event::RoundWon(_)
             | Event::TeamScore { .. }
             | Event::Exit
             | Event::Result(_)

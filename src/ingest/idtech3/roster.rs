@@ -4,9 +4,6 @@ use super::super::text::{name, weak_identity};
 use super::grammar::pairs;
 use crate::domain::{Kind, PlayerKey};
 
-/// More than any server of this engine has; `Kill` calls the world 1022.
-pub(crate) const MAX_CLIENTS: usize = 256;
-
 /// What the game calls somebody without a name.
 const UNNAMED: &str = "UnnamedPlayer";
 
@@ -147,7 +144,7 @@ pub(crate) struct Roster {
 }
 
 impl Roster {
-    /// The client of this number, below [`MAX_CLIENTS`].
+    /// The client of this number, below [`MAX_CLIENTS`](super::grammar::MAX_CLIENTS).
     pub(crate) fn client(&mut self, number: usize) -> &mut Client {
         if number >= self.clients.len() {
             self.clients.resize_with(number + 1, Client::default);

@@ -50,6 +50,8 @@ pub(crate) struct Rules {
     pub(crate) mutators: Vec<String>,
     /// Whether it is played in teams.
     pub(crate) teams: bool,
+    /// Whether it is played in rounds, each of which is worth a point.
+    pub(super) rounds: bool,
     /// Whether a team scores by killing.
     pub(crate) scored_by_kills: bool,
     /// When the line was written, where it tells.
@@ -72,22 +74,57 @@ impl Rules {
         if game.is_empty() {
             DEFAULT_GAME.clone_into(&mut game);
         }
-        // 2 is Quake III's single player; in OpenArena 10 is last man standing.
-        let free_for_all = (0..=2).contains(&mode) || (mode == 10 && game == "baseoa");
-        let mode_name = match mode {
-            0 => "ffa".to_owned(),
-            1 => "duel".to_owned(),
-            3 => "tdm".to_owned(),
-            4 => "ctf".to_owned(),
-            other => format!("g{other}"),
-        };
+        let urban_terror = game.starts_with("q3ut") || game.starts_with("q3urt");
+        let kind = Kind::of(mode, urban_terror, game == "baseoa");
         Self {
             map,
-            game_type: format!("{game}.{mode_name}"),
+            game_type: format!("{game}.{}", kind.name),
             mutators: mutators.into_iter().collect(),
-            teams: !free_for_all,
+            teams: kind.teams,
+            rounds: kind.rounds,
             scored_by_kills: mode == 3,
             date,
+        }
+    }
+}
+
+/// What a number of `g_gametype` stands for.
+struct Kind {
+    name: String,
+    teams: bool,
+    rounds: bool,
+}
+
+impl Kind {
+    fn of(mode: i64, urban_terror: bool, open_arena: bool) -> Self {
+        let name = match (mode, urban_terror) {
+            (0, _) => "ffa",
+            (1, false) => "duel",
+            (3, _) => "tdm",
+            (4, false) | (7, true) => "ctf",
+            // Urban Terror's own.
+            (1, true) => "lms",
+            (4, true) => "ts",
+            (5, true) => "ftl",
+            (6, true) => "cah",
+            (8, true) => "bomb",
+            (9, true) => "jump",
+            (10, true) => "freeze",
+            (11, true) => "gungame",
+            _ => "",
+        };
+        let name = match name {
+            "" => format!("g{mode}"),
+            name => name.to_owned(),
+        };
+        // 2 is Quake III's single player; in OpenArena 10 is last man standing.
+        let alone = (0..=2).contains(&mode)
+            || (mode == 10 && open_arena)
+            || (urban_terror && matches!(mode, 9 | 11));
+        Self {
+            name,
+            teams: !alone,
+            rounds: urban_terror && matches!(mode, 4 | 5 | 8),
         }
     }
 }
@@ -128,13 +165,22 @@ mod tests {
         assert_eq!(kind("\\g_gametype\\= 0"), told("baseq3.ffa", false, ""));
         assert_eq!(
             kind("\\g_gametype\\8\\gamename\\q3ut4\\g_gear\\FGH\\g_gravity\\400\\g_speed\\320.0"),
-            told("q3ut4.g8", true, "g_gear=FGH g_gravity=400")
+            told("q3ut4.bomb", true, "g_gear=FGH g_gravity=400")
         );
         assert_eq!(
             kind("\\dmflags\\8\\DMFLAGS\\8\\g_rockets\\\\g_lms_mode\\2"),
             told("baseq3.ffa", false, "dmflags=8 g_lms_mode=2")
         );
         assert_eq!(kind(""), told("baseq3.ffa", false, ""));
+        assert_eq!(kind("\\g_gametype\\8"), told("baseq3.g8", true, ""));
+        assert_eq!(
+            kind("\\g_gametype\\7\\gamename\\q3urt42"),
+            told("q3urt42.ctf", true, "")
+        );
+        assert_eq!(
+            kind("\\g_gametype\\9\\gamename\\q3urt42"),
+            told("q3urt42.jump", false, "")
+        );
     }
 
     #[test]

@@ -479,3 +479,45 @@ fn detection() {
         assert_eq!(named(other), None, "{other:?}");
     }
 }
+
+/// Urban Terror's team survivor: rounds in which the dead wait, each worth a point.
+#[test]
+fn a_game_of_rounds_is_one_game() {
+    const INIT: &str = r"InitGame: \mapname\m\gamename\q3ut4\g_gametype\4";
+    const ROUND: &str = r"InitRound: \mapname\m\gamename\q3ut4\g_gametype\4";
+    let rounds = [
+        ("0:05", "Warmup:"),
+        ("0:10", ROUND),
+        ("0:20", "Kill: 0 1 20: A killed B by X"),
+        ("0:20", "SurvivorWinner: Red"),
+        ("0:30", ROUND),
+        ("0:40", "Kill: 1 0 20: B killed A by X"),
+        ("0:40", "SurvivorWinner: Blue"),
+        ("0:50", ROUND),
+        ("1:00", "SurvivorWinner: 0"),
+        ("1:10", ROUND),
+        ("1:20", "SurvivorWinner: Red"),
+        ("1:20", "Exit: Timelimit hit."),
+        ("1:20", "red:2  blue:1"),
+        ("1:20", "score: 2  ping: 10  client: 0 A"),
+        ("1:20", "score: 1  ping: 10  client: 1 B"),
+    ];
+    let game = game(INIT, &rounds);
+    assert_eq!(
+        (game.game_type.as_str(), game.millis()),
+        ("q3ut4.ts", 70_001)
+    );
+    let events: Vec<_> = game
+        .events
+        .iter()
+        .map(|e| (e.at, e.team, e.points))
+        .collect();
+    assert_eq!(
+        events,
+        [(10_000, 0, 1.0), (30_000, 1, 1.0), (70_000, 0, 1.0)]
+    );
+    assert_eq!(
+        (game.scores, game.participants[0].kills),
+        (vec![2.0, 1.0], 1)
+    );
+}
