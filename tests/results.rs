@@ -411,3 +411,27 @@ async fn only_so_many_games_wait() {
         assert!(said.ends_with(word), "{server}: {said}");
     }
 }
+
+#[tokio::test]
+async fn an_end_that_fails_changes_nothing() {
+    let daemon = Daemon::start("rating.min_seconds = 0").await;
+    let mut client = daemon.client().await;
+    client
+        .tell(&format!("GAME ctf\n{TWO}START\nSCORE 0\n"))
+        .await;
+    let options =
+        sqlx::sqlite::SqliteConnectOptions::new().filename(daemon.folder.path().join("test.db"));
+    let mut other = sqlx::ConnectOptions::connect(&options).await.unwrap();
+    let lock = sqlx::query("BEGIN IMMEDIATE");
+    lock.execute(&mut other).await.unwrap();
+    assert!(client.ask("END\n").await.starts_with("ERROR internal "));
+    let free = sqlx::query("ROLLBACK");
+    free.execute(&mut other).await.unwrap();
+    client.tell("SCORE 1 5\n").await;
+    assert_eq!(client.ask("END 1\n").await, "END 1 recorded");
+    let record = &matches(&daemon).await[0];
+    assert_eq!(
+        (record.outcome, &record.scores[..]),
+        (Outcome::Won(1), &[1.0, 5.0][..])
+    );
+}

@@ -102,6 +102,11 @@ fn evaluate(args: &EvaluateArgs, matches: &[MatchRecord]) -> Result<Evaluation, 
     };
     if !args.systems.is_empty() {
         plan.systems = named.collect();
+        // Intervals are against somebody who takes part.
+        let against = SystemName::parse(&args.against).unwrap_or_default();
+        if !plan.systems.contains(&against) {
+            plan.systems.push(against);
+        }
     }
     let template = "{wide_bar} {pos}/{len} matches, {eta} to go";
     let mut progress = Progress::new(matches.len() as u64, template);

@@ -10,7 +10,7 @@ use super::{
     table::{name_cell, printable, table},
 };
 use crate::{
-    domain::{Kind, PlayerKey},
+    domain::{Ident, Kind, PlayerKey},
     service::Service,
 };
 
@@ -92,6 +92,17 @@ impl What {
     }
 }
 
+/// Refuses what games say of everybody they know no identity of.
+fn somebody(key: &PlayerKey) -> Result<(), CliError> {
+    match Ident::from_text(&key.id).is_nobody() {
+        true => Err(CliError::Input(format!(
+            "\"{}\" is nobody's identity",
+            printable(&key.id)
+        ))),
+        false => Ok(()),
+    }
+}
+
 pub(super) async fn run(args: PlayerArgs) -> Result<(), CliError> {
     let who = args.what.who();
     let config = who.place.load()?;
@@ -110,7 +121,9 @@ pub(super) async fn run(args: PlayerArgs) -> Result<(), CliError> {
                 kind: key.kind,
                 id: into.clone(),
             };
-            if into == key || into.id.is_empty() {
+            somebody(&key)?;
+            somebody(&into)?;
+            if into == key {
                 return Err(CliError::Input(
                     "nobody can be merged into themselves".into(),
                 ));
@@ -140,6 +153,7 @@ pub(super) async fn run(args: PlayerArgs) -> Result<(), CliError> {
             weight: Pin(weight),
             ..
         } => {
+            somebody(&key)?;
             service.pin_weight(&key, *weight).await?;
             let what = weight.map_or("is rated again".to_owned(), |w| format!("weighs {w} now"));
             Some(format!("{} {what}", printable(&key.id)))

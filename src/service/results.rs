@@ -94,8 +94,16 @@ impl Session {
             return Ok(ended.clone()); // said again
         }
         let frame = self.table.frame(server.as_deref());
+        let before = self.table.lobby.clone();
         let finished = self.lobby().end(verdict, &frame)?;
-        let ended = self.service.keep(finished).await?;
+        let ended = match self.service.keep(finished).await {
+            Ok(ended) => ended,
+            Err(error) => {
+                // A command that failed changed nothing: the game goes on, and can end otherwise.
+                self.table.lobby = before;
+                return Err(error);
+            }
+        };
         tracing::info!(
             match_id = ended.id,
             server = server.as_deref().unwrap_or(""),
