@@ -100,11 +100,12 @@ const NGLOG: &str = "0.00\tinfo\tLog_Standard\tUTStats
 13.00\tplayer\tConnect\tBob\t2\tFalse
 13.00\tplayer\tTeam\t2\t1
 99.00\tgame_end\tfraglimit
-99.00\tteamscore\t0\t11
-99.00\tteamscore\t1\t10
 99.00\tstat_player\tscore\t1\t3
 99.00\tstat_player\tscore\t0\t11
 99.00\tstat_player\tscore\t2\t10
+99.00\t
+99.00\tteamscore\t0\t11
+99.00\tteamscore\t1\t10
 0.00\tinfo\tLog_Standard\tUTStats
 9.00\tgame_start
 ";

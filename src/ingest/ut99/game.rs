@@ -87,9 +87,10 @@ impl Game {
     pub(super) fn event(&mut self, kind: &[u8], mut fields: Fields<'_>, now: Clock) -> Read<()> {
         let over = self.lasted.is_some();
         match kind {
-            // What is told of a game that is over is its results, each once: a log that ends between them
-            // tells nothing else than the whole does.
+            // What is told of a game that is over is its results, each once, until it has them all: a log
+            // that ends among them tells nothing else than the whole does.
             b"info" | b"map" | b"game" | b"game_start" | b"game_end" if over => {}
+            b"teamscore" | b"stat_player" if over && self.has_results() => {}
             b"info" if fields.next()? == b"Absolute_Time" => self.date = date(fields.next()?),
             b"map" if fields.next()? == b"Name" => {
                 let name = fields.next()?;
@@ -116,11 +117,11 @@ impl Game {
             }
             b"stat_player" if fields.next()? == b"score" => {
                 let (number, points) = (fields.player()?, fields.points()?);
-                // Where they are not expected, the game may have been told without.
-                if let Some(player) = self.players.get_mut(&number)
-                    && (self.utstats || self.lasted.is_none())
-                {
-                    player.points = Some(points);
+                if let Some(player) = self.players.get_mut(&number) {
+                    match over {
+                        true => player.points = player.points.or(Some(points)),
+                        false => player.points = Some(points),
+                    }
                 }
             }
             _ if over => {}
@@ -280,14 +281,18 @@ impl Game {
     /// Whether everything about it has been told.
     pub(super) fn is_complete(&self) -> bool {
         let told = |player: &Player| player.track.is_none() || player.points.is_some();
-        self.utstats && self.has_results() && self.players.values().all(told)
+        let all = self.is_team_game() || self.players.values().all(told);
+        self.utstats && all && self.has_results()
     }
 
-    /// Whether it is over, and what belongs to a result has been told.
+    /// Whether it is over, and what belongs to a result has been told. The teams' scores come last.
     pub(super) fn has_results(&self) -> bool {
         let told = |player: &Player| !player.there || player.points.is_some();
-        let teams = !self.is_team_game() || self.scores().is_some();
-        self.lasted.is_some() && teams && (!self.utstats || self.players.values().all(told))
+        self.lasted.is_some()
+            && match self.is_team_game() {
+                true => self.scores().is_some(),
+                false => !self.utstats || self.players.values().all(told),
+            }
     }
 
     /// It is not over after all, as far as the log goes.

@@ -29,10 +29,11 @@ const TWO: [&str; 9] = [
 fn end(red: &'static str, blue: &'static str) -> Vec<&'static str> {
     vec![
         "110.50\tgame_end\ttimelimit",
-        red,
-        blue,
         "110.50\tstat_player\tscore\t0\t7",
         "110.50\tstat_player\tscore\t1\t-1",
+        "110.50\t",
+        red,
+        blue,
     ]
 }
 
@@ -187,7 +188,7 @@ fn what_makes_no_record() {
     );
     assert_eq!(
         reasons(&[&HEAD[..], &TWO[..], &end, &HEAD].concat()),
-        [(1, "no-result"), (21, "warm-up")]
+        [(1, "no-result"), (22, "warm-up")]
     );
     assert_eq!(
         reasons(&["5.00\tkill\t0\tx\t1\ty\tz"]),

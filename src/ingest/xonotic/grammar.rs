@@ -235,11 +235,11 @@ fn player(mut fields: Fields<'_>) -> Read<Event<'_>> {
     })
 }
 
-/// Which of the scores is the one that decides: where its label is marked `!!`. A mark `<` means that
-/// less is better, which nothing here is for.
+/// Which of the scores is the one that decides: where its label is marked `!!`. A mark `<` before that
+/// means that less is better, which nothing here is for.
 pub(super) fn deciding(labels: &[u8]) -> Option<usize> {
     let mut labels = labels.split(|&b| b == b',');
-    labels.position(|label| label.ends_with(b"!!"))
+    labels.position(|label| label.ends_with(b"!!") && !label.ends_with(b"<!!"))
 }
 
 /// A score in a list of them.
@@ -340,7 +340,7 @@ mod tests {
     fn labels() {
         assert_eq!(deciding(b"score!!,caps!,kills"), Some(0));
         assert_eq!(deciding(b"score,caps!!,"), Some(1));
-        assert_eq!((deciding(b""), deciding(b"time!!<,score")), (None, None));
+        assert_eq!((deciding(b""), deciding(b"time<!!,score")), (None, None));
         assert_eq!(score(b"0,4", 1), Some(4.0));
         assert_eq!(score(b"0,4", 2), None);
     }

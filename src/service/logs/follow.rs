@@ -241,12 +241,12 @@ impl Followed {
             let fresh = Self::new(path, self.follow.clone(), self.archive.clone());
             *self = fresh;
         }
-        let news = self.read(service, new).await?;
+        self.read(service, new).await?;
         let quiet = self
             .tail
             .written()
             .and_then(|written| now.duration_since(written).ok());
-        if !news && quiet.is_some_and(|quiet| quiet >= settle) {
+        if quiet.is_some_and(|quiet| quiet >= settle) {
             self.finish();
             self.record(service, new).await?;
             self.put_away(service).await?;
@@ -254,10 +254,9 @@ impl Followed {
         Ok(())
     }
 
-    /// Reads all there is now. Whether there was anything.
-    async fn read(&mut self, service: &Service, new: &mut u64) -> Result<bool, LogError> {
+    /// Reads all there is now.
+    async fn read(&mut self, service: &Service, new: &mut u64) -> Result<(), LogError> {
         let mut chunk = vec![0; HEAD];
-        let mut news = false;
         loop {
             let read = self.tail.read(&mut chunk);
             match read.map_err(LogError::file(self.tail.path()))? {
@@ -271,7 +270,6 @@ impl Followed {
                     }
                 }
                 Tailed::Bytes(count) => {
-                    news = true;
                     self.feed(&chunk[..count])?;
                     self.record(service, new).await?;
                     tokio::task::yield_now().await;
@@ -290,7 +288,7 @@ impl Followed {
             self.caught_up = true;
             self.record(service, new).await?;
         }
-        Ok(news)
+        Ok(())
     }
 
     fn feed(&mut self, bytes: &[u8]) -> Result<(), LogError> {
