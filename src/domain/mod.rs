@@ -10,6 +10,7 @@ mod record;
 mod rulebook;
 mod ruleset;
 mod time;
+pub mod units;
 
 pub use fingerprint::Fingerprint;
 pub(crate) use ident::decode;
