@@ -137,7 +137,13 @@ impl Digest {
         }
         let mut game = Game::new(seats);
         game.sides = self.settings.sides;
-        game.ruleset = self.known.rulesets.0.get(ruleset).copied().unwrap_or(u32::MAX);
+        game.ruleset = self
+            .known
+            .rulesets
+            .0
+            .get(ruleset)
+            .copied()
+            .unwrap_or(u32::MAX);
         game.map = self.known.maps.0.get(map).copied().unwrap_or(u32::MAX);
         game
     }

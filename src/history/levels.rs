@@ -97,7 +97,11 @@ impl Levels {
         self.open(ruleset);
         let own = self.standings.rulesets.get_mut(ruleset);
         let game_type = self.standings.types.get_mut(ruleset.game_type());
-        for standing in own.into_iter().chain(game_type).chain(&mut self.standings.all) {
+        for standing in own
+            .into_iter()
+            .chain(game_type)
+            .chain(&mut self.standings.all)
+        {
             standing.learn(game, end);
         }
         self.pass_down(game);
@@ -128,7 +132,10 @@ impl Levels {
         let game_type = ruleset.game_type();
         match self.game_type(game_type).cloned() {
             Some(only) => {
-                self.standings.types.entry(game_type.to_owned()).or_insert(only);
+                self.standings
+                    .types
+                    .entry(game_type.to_owned())
+                    .or_insert(only);
             }
             None if self.standings.all.is_none() => {
                 self.standings.all = self.standing(ruleset, Level::AllGames).cloned();
@@ -136,7 +143,12 @@ impl Levels {
             None => {}
         }
         let mut own = Standing::new(&self.settings);
-        if let Some(above) = self.standings.types.get(game_type).or(self.standings.all.as_ref()) {
+        if let Some(above) = self
+            .standings
+            .types
+            .get(game_type)
+            .or(self.standings.all.as_ref())
+        {
             adopt(above.players(), above, &mut own);
         }
         self.standings.rulesets.insert(ruleset.clone(), own);
@@ -145,7 +157,11 @@ impl Levels {
     /// A new season, on every level.
     pub fn new_season(&mut self, keep: f64) {
         let rulesets = self.standings.rulesets.values_mut();
-        let above = self.standings.types.values_mut().chain(&mut self.standings.all);
+        let above = self
+            .standings
+            .types
+            .values_mut()
+            .chain(&mut self.standings.all);
         rulesets
             .chain(above)
             .for_each(|standing| standing.system.new_season(keep));

@@ -114,7 +114,9 @@ pub fn chances(system: &dyn System, game: &Game) -> Vec<f64> {
 }
 
 /// The registry: every system there is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub enum SystemName {
     /// Full covariance between players: [`joint`].
     #[default]
