@@ -131,7 +131,7 @@ impl fmt::Debug for Secret {
 }
 
 /// Humans and bots are rated apart, and never mixed up even where they share a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Kind {
     /// A person.
     Human,
@@ -165,7 +165,7 @@ impl fmt::Display for Kind {
 }
 
 /// What a weight belongs to: a human's strongest known identity, or a bot's name.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PlayerKey {
     /// Human or bot.
     pub kind: Kind,
