@@ -55,7 +55,10 @@ impl Ident {
 #[serde(untagged)]
 enum StoredIdent<'a> {
     Text(Cow<'a, str>),
-    Sent { text: Cow<'a, str>, raw: Cow<'a, [u8]> },
+    Sent {
+        text: Cow<'a, str>,
+        raw: Cow<'a, [u8]>,
+    },
 }
 
 impl Serialize for Ident {

@@ -10,13 +10,13 @@ use serde::{Deserialize, Serialize};
 use super::{Held, Question, Snapshot, snapshot::lower_share};
 use crate::domain::{Ident, Move};
 
+mod assessment;
 mod power;
 mod rules;
-mod assessment;
 
+pub use assessment::{Assessment, Calm, Cause};
 use power::Powers;
-pub use rules::{AutoBalanceRules, MoveRule, Gap, Power};
-pub use assessment::{Calm, Cause, Assessment};
+pub use rules::{AutoBalanceRules, Gap, MoveRule, Power};
 
 /// The most moves of one chain of [`MoveRule::Closest`]; more would be a new game.
 const MAX_CHAIN: usize = 16;
@@ -149,7 +149,11 @@ impl AutoBalance {
             MoveRule::WhoDies => {
                 let power = powers.humans[self.who];
                 let tips = rules.is_gap(of(weak) + power, of(strong) - power);
-                if tips { Err(StayReason::Tips) } else { Ok(weak) }
+                if tips {
+                    Err(StayReason::Tips)
+                } else {
+                    Ok(weak)
+                }
             }
             MoveRule::Closest => {
                 let chain = closest(rules, powers, eligible, of(strong), of(weak));
@@ -224,7 +228,9 @@ impl fmt::Display for StayReason {
         match self {
             StayReason::Balanced => f.write_str("the teams are balanced"),
             StayReason::OtherTeam => f.write_str("not of the stronger team"),
-            StayReason::TooSoon => f.write_str("the teams have not been unbalanced for long enough"),
+            StayReason::TooSoon => {
+                f.write_str("the teams have not been unbalanced for long enough")
+            }
             StayReason::Party => f.write_str("in a party"),
             StayReason::Moved => f.write_str("moved before"),
             StayReason::Held(held) => held.fmt(f),

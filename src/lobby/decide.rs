@@ -107,7 +107,9 @@ impl Lobby {
         };
         let decided = Decided::by(question, seed);
         let steps = decided.answer.steps();
-        let advised = steps.map(|step| (step.id.text().to_owned(), step.to)).collect();
+        let advised = steps
+            .map(|step| (step.id.text().to_owned(), step.to))
+            .collect();
         self.game_mut()?.advised = advised;
         Ok(decided)
     }

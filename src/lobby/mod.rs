@@ -32,8 +32,8 @@ mod weights;
 
 pub use advantage::{Advantage, AdvantageSettings, Assistance, Help, TeamState};
 pub use autobalance::{
-    AutoBalance, AutoBalanceRules, Calm, Cause, MoveRule, Fate, Gap, Power, AutoBalanceAnswer, Situation, StayReason,
-    Assessment,
+    Assessment, AutoBalance, AutoBalanceAnswer, AutoBalanceRules, Calm, Cause, Fate, Gap, MoveRule,
+    Power, Situation, StayReason,
 };
 pub use bots::{BotPlan, Fill};
 pub use course::{Finished, Frame};

@@ -1,9 +1,6 @@
 //! Which team is called what.
 
-use super::{
-    MAX_TEAMS, Problem,
-    instance::Instance,
-};
+use super::{MAX_TEAMS, Problem, instance::Instance};
 use crate::domain::{Stream, StreamPurpose};
 
 /// Names the teams of splits: where the pins leave a choice, so that the fewest humans leave their

@@ -1,10 +1,6 @@
 //! From the K best to one.
 
-use super::{
-    Settings, Terms,
-    balance::Balance,
-    instance::Instance,
-};
+use super::{Settings, Terms, balance::Balance, instance::Instance};
 use crate::domain::{Stream, StreamPurpose};
 
 /// A split that may be picked.
