@@ -168,7 +168,7 @@ pub struct CustomRulesSection {
     pub delay_seconds: UpToADay,
     pub movable_share: Share,
     pub once: bool,
-    pub choice: lobby::Choice,
+    pub choice: lobby::MoveRule,
 }
 
 /// The unit in which a gap between the teams' powers is measured.
