@@ -12,8 +12,8 @@ mod record;
 mod rulebook;
 mod ruleset;
 mod time;
-mod verdict;
 pub mod units;
+mod verdict;
 
 pub use fingerprint::Fingerprint;
 pub(crate) use ident::decode;
