@@ -18,8 +18,8 @@ mod words;
 pub use error::{Code, MalformedReply, Refusal};
 pub use framing::{FramedLine, Framer};
 pub use push::Push;
-pub use reply::{Move, Received, Reply, ReplyReader};
-pub use request::{Join, ReplyRule, Request, Token, Verdict};
+pub use reply::{Received, Reply, ReplyReader};
+pub use request::{Join, ReplyRule, Request, Token};
 
 /// The version of the protocol that the reply to HELLO names.
 pub const VERSION: u32 = 1;

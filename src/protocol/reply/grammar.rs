@@ -7,9 +7,9 @@ use std::str::FromStr;
 
 use bytes::{Bytes, BytesMut};
 
-use super::{Move, Reply};
+use super::Reply;
 use crate::{
-    domain::{Ident, decode},
+    domain::{Ident, Move, decode},
     protocol::{
         Code, MalformedReply, Refusal,
         words::{WordWriter, Words, is_one_quoted_word},

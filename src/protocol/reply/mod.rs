@@ -10,18 +10,7 @@ mod tests;
 pub use reader::{Received, ReplyReader};
 
 use super::{Refusal, VERSION};
-use crate::domain::Ident;
-
-/// A human's change of teams.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Move {
-    /// The human.
-    pub id: Ident,
-    /// The team they are on; `None` if they are on none yet.
-    pub from: Option<u8>,
-    /// The team they belong on.
-    pub to: u8,
-}
+use crate::domain::{Ident, Move};
 
 /// One reply, of one or several lines.
 #[derive(Clone, Debug, PartialEq)]

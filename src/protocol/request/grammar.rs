@@ -3,9 +3,9 @@
 
 use bytes::{Bytes, BytesMut};
 
-use super::{Join, Request, Token, Verdict};
+use super::{Join, Request, Token};
 use crate::{
-    domain::{Ident, MAX_TEAMS},
+    domain::{Ident, MAX_TEAMS, Verdict},
     protocol::{
         Code, Refusal,
         words::{WordWriter, Words, bad, decimal, number},

@@ -8,7 +8,7 @@ mod tests;
 
 use std::fmt;
 
-use crate::domain::{Ident, Secret};
+use crate::domain::{Ident, Secret, Verdict};
 
 /// One command of a game server.
 #[derive(Clone, Debug, PartialEq)]
@@ -157,17 +157,6 @@ impl Join {
             avoid: None,
         }
     }
-}
-
-/// How END states the result of the game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// The scores decide.
-    Scores,
-    /// This team won.
-    Won(u8),
-    /// The game ended in a draw.
-    Draw,
 }
 
 /// The token of HELLO as it stands on the wire. `Debug` does not show it.
