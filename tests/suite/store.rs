@@ -1,13 +1,9 @@
 //! The database: what goes in comes out, the same match is one match, and what is wrong with a file is
 //! said clearly.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may fail by unwrapping
-
-mod common;
-
 use std::{path::Path, sync::Arc, time::Duration};
 
-use common::{BUSY, game, player, service, weights};
+use crate::common::{self, BUSY, game, player, service, weights};
 use evenkeel::{
     domain::{
         Kind::{Bot, Human},

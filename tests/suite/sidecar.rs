@@ -1,10 +1,6 @@
 //! The sidecar for id Tech 3: what recorded logs make it say, and the real program between a real daemon
 //! and a game server of this test's own.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may fail by unwrapping
-
-mod common;
-
 use std::{
     fs::{self, File},
     io::{BufRead, BufReader, Write},
@@ -15,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use common::{Daemon, shared_data};
+use crate::common::{Daemon, shared_data};
 use evenkeel::sidecar::{Act, Settings, Sidecar};
 use tempfile::TempDir;
 
@@ -52,7 +48,7 @@ fn fixture(name: &str) -> Vec<u8> {
     fs::read(Path::new(FIXTURES).join(name)).unwrap()
 }
 
-/// Written anew by `EVENKEEL_BLESS=1 cargo test --test sidecar golden`, to be read before it is kept.
+/// Written anew by `EVENKEEL_BLESS=1 cargo test --test suite sidecar::golden`, to be read before it is kept.
 fn golden(name: &str, lines: &[String]) {
     let path = Path::new(FIXTURES).join("sidecar").join(name);
     let text = lines.join("\n") + "\n";

@@ -1,13 +1,9 @@
 //! Each limit of the server, by the attack it is there for. Where time matters it is paused, and the
 //! connection is a pipe in memory.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may fail by unwrapping
-
-mod common;
-
 use std::time::Duration;
 
-use common::{Client, Daemon, config, game, service};
+use crate::common::{Client, Daemon, config, game, service};
 use evenkeel::{
     domain::Kind,
     server::{Limits, serve},

@@ -1,8 +1,6 @@
 //! The house rules that a compiler does not know: which room may import which, and what the pure rooms
 //! must never touch.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may fail by unwrapping
-
 use std::{
     collections::BTreeSet,
     fs,
