@@ -154,7 +154,7 @@ pub struct CustomRules {
     pub delay_seconds: u64,
     pub movable_share: f64,
     pub once: bool,
-    pub choice: lobby::Choice,
+    pub choice: lobby::MoveRule,
 }
 
 /// What a gap of power is measured in.
