@@ -24,7 +24,6 @@ use std::{
     path::PathBuf,
     process::ExitCode,
     sync::Arc,
-    time::Duration,
 };
 
 use clap::{Args, Parser, Subcommand};
@@ -253,7 +252,7 @@ fn log_to_stderr(filter: &str) -> Result<(), CliError> {
 
 /// Opens the database and the use cases over it.
 async fn open(config: &Config, create: bool) -> Result<Service, CliError> {
-    let busy = Duration::from_millis(config.store.busy_ms);
+    let busy = config.store.busy_ms.duration();
     let store = Store::open(&config.store.database, create, busy).await?;
     Ok(Service::open(store, config.service())?)
 }
