@@ -19,7 +19,7 @@
 //!
 //! # Rooms
 //!
-//! An arrow only ever points down this list; `tests/architecture.rs` reads the imports and fails when
+//! An arrow only ever points down this list; `tests/suite/architecture.rs` reads the imports and fails when
 //! one points up.
 //!
 //! | room | holds | imports |

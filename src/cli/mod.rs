@@ -2,6 +2,7 @@
 
 mod balance;
 mod config;
+mod demo;
 mod evaluate;
 mod export;
 mod follow;
@@ -23,7 +24,6 @@ use std::{
     path::PathBuf,
     process::ExitCode,
     sync::Arc,
-    time::Duration,
 };
 
 use clap::{Args, Parser, Subcommand};
@@ -47,6 +47,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Demo(demo::DemoArgs),
     Serve(serve::ServeArgs),
     Ingest(ingest::IngestArgs),
     Follow(follow::FollowArgs),
@@ -168,6 +169,7 @@ fn dispatch(command: Command) -> Result<ExitCode, CliError> {
     match command {
         Command::Balance(args) => balance::run(&args).map(done),
         Command::Config(args) => config::run(&args).map(done),
+        Command::Demo(args) => block_on(demo::run(args)).map(done),
         Command::Serve(args) => block_on(serve::run(args)).map(done),
         Command::Ingest(args) => block_on(ingest::run(args)),
         Command::Follow(args) => block_on(follow::run(args)).map(done),
@@ -250,7 +252,7 @@ fn log_to_stderr(filter: &str) -> Result<(), CliError> {
 
 /// Opens the database and the use cases over it.
 async fn open(config: &Config, create: bool) -> Result<Service, CliError> {
-    let busy = Duration::from_millis(config.store.busy_ms);
+    let busy = config.store.busy_ms.duration();
     let store = Store::open(&config.store.database, create, busy).await?;
     Ok(Service::open(store, config.service())?)
 }

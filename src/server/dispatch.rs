@@ -1,8 +1,8 @@
 //! A request → the session's answer → a reply.
 
 use crate::{
-    protocol::{Code, Join, Move, Refusal, Reply, Request, Verdict},
-    service::{self, LobbyError, ServiceError, Session, Step, Update},
+    protocol::{Code, Join, Refusal, Reply, Request},
+    service::{LobbyError, ServiceError, Session, Update},
 };
 
 /// What the session says to one request; `None` is the silence that most commands are answered with.
@@ -45,8 +45,10 @@ async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>
             token,
             resume,
         } => {
-            let resumed = session.hello(&server, token.as_ref(), resume).await?;
-            Ok(Some(Reply::Hello { resumed }))
+            let resumed = session
+                .hello(&server, token.map(|token| token.secret()).as_ref(), resume)
+                .await?;
+            Ok(Some(Reply::hello(resumed)))
         }
         Request::Ping => Ok(Some(Reply::Pong)),
         Request::Quit => Ok(None),
@@ -108,7 +110,7 @@ async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>
             Ok(Some(Reply::Rebalance {
                 before: advice.before,
                 after: advice.after,
-                moves: advice.steps.into_iter().map(moved).collect(),
+                moves: advice.steps,
             }))
         }
         Request::Protect { id, seconds } => silent(session.protect(&id, seconds)),
@@ -116,28 +118,15 @@ async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>
         Request::Score { team, points, by } => silent(session.score(team, points, by.as_ref())),
         Request::Points { id, points } => silent(session.points(&id, points)),
         Request::Kill { killer, victim } => silent(session.kill(&killer, &victim)),
-        Request::Death(id) => Ok(session.died(&id)?.map(|step| Reply::Move(moved(step)))),
+        Request::Death(id) => Ok(session.died(&id)?.map(Reply::Move)),
         Request::Clock(seconds) => silent(session.clock(seconds)),
         Request::End(verdict) => {
-            let ended = session.end(self::verdict(verdict)).await?;
+            let ended = session.end(verdict).await?;
             Ok(Some(Reply::End {
                 id: ended.id.to_string(),
                 unrated: ended.unrated.map(str::to_owned),
             }))
         }
-    }
-}
-
-fn moved(step: Step) -> Move {
-    let Step { id, from, to } = step;
-    Move { id, from, to }
-}
-
-fn verdict(verdict: Verdict) -> service::Verdict {
-    match verdict {
-        Verdict::Scores => service::Verdict::Scores,
-        Verdict::Won(team) => service::Verdict::Won(team),
-        Verdict::Draw => service::Verdict::Draw,
     }
 }
 

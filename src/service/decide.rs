@@ -14,8 +14,8 @@ use super::{
     draw_seed,
 };
 use crate::{
-    domain::{Ident, Kind, PlayerKey, Ruleset},
-    lobby::{BalanceVerdict, BotPlan, Conduct, Decision, Fate, Help, Limits, Move},
+    domain::{Ident, Kind, Move, PlayerKey, Ruleset},
+    lobby::{Assessment, BotPlan, Conduct, Decision, Fate, Help, Limits},
     partition::{self, Objective, Problem, ProblemError, ProblemSpec, Solution},
     store::DecisionRow,
 };
@@ -58,18 +58,7 @@ pub struct Rebalanced {
     /// The ratio after these moves.
     pub after: f64,
     /// Who goes where; those who are on no team yet first.
-    pub steps: Vec<Step>,
-}
-
-/// Somebody goes from one team to another.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// Who.
-    pub id: Ident,
-    /// Their team; `None` for somebody who is on none yet.
-    pub from: Option<u8>,
-    /// Where to.
-    pub to: u8,
+    pub steps: Vec<Move>,
 }
 
 /// Why a decision was taken, a line each: names as they were sent, but nothing that ends a line.
@@ -248,7 +237,7 @@ impl Session {
     ///
     /// # Errors
     /// No game, or nobody of that id has played.
-    pub fn died(&mut self, id: &Ident) -> Result<Option<Step>, ServiceError> {
+    pub fn died(&mut self, id: &Ident) -> Result<Option<Move>, ServiceError> {
         let seen = self.seen()?;
         let Some(decided) = self.lobby().died(id, &seen)? else {
             return Ok(None);
@@ -258,7 +247,7 @@ impl Session {
             Fate::Stays(_) => None,
         };
         // With balanced teams nobody asks why, and everybody dies all the time.
-        if matches!(decided.answer.verdict, BalanceVerdict::Unbalanced { .. }) {
+        if matches!(decided.answer.verdict, Assessment::Unbalanced { .. }) {
             self.decided(decided)?;
         } else {
             self.table.reasons = reasons(&decided);
@@ -267,10 +256,10 @@ impl Session {
     }
 
     /// A move, with the name in the bytes it came in.
-    fn step(&self, step: &Move) -> Option<Step> {
+    fn step(&self, step: &Move) -> Option<Move> {
         let roster = &self.table.lobby.game().ok()?.roster;
-        Some(Step {
-            id: roster.by_text(&step.id)?.id.clone(),
+        Some(Move {
+            id: roster.find(&step.id)?.id.clone(),
             from: step.from,
             to: step.to,
         })

@@ -36,10 +36,10 @@ use crate::{
     store::{Store, StoreError},
 };
 
-pub use crate::lobby::{LobbyError, Update, Verdict};
+pub use crate::lobby::{LobbyError, Update};
 pub use crate::store::{Half, NameSeen, Recorded, Said, WeightRow};
 pub use clock::{Clock, HandClock, MachineClock};
-pub use decide::{BalanceSettings, Balanced, Rebalanced, Step};
+pub use decide::{BalanceSettings, Balanced, Rebalanced};
 pub use decisions::Replayed;
 pub use derive::Rebuilt;
 pub use results::Ended;

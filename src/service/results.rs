@@ -13,9 +13,9 @@ use super::{
     table::{Table, draw_game},
 };
 use crate::{
-    domain::{MatchRecord, Outcome, Timestamp},
+    domain::{MatchRecord, Outcome, Timestamp, Verdict},
     history,
-    lobby::{Finished, LobbyError, Verdict},
+    lobby::{Finished, LobbyError},
     store::Recorded,
 };
 

@@ -7,8 +7,8 @@ use super::{
     world::{Event, People, Plan, Settings},
 };
 use crate::{
-    domain::Ident,
-    service::{HandClock, ServiceError, Session, Verdict},
+    domain::{Ident, Verdict},
+    service::{HandClock, ServiceError, Session},
 };
 
 /// How often REBALANCE is asked, in milliseconds.

@@ -1,0 +1,69 @@
+//! Logs of any length in constant memory.
+
+use std::{fs::File, io::Write};
+
+use evenkeel::{
+    ingest::{Context, HEAD, LogItem, Reader, by_name},
+    service::logs::{Heard, Ingest},
+};
+use tempfile::TempDir;
+
+use crate::{alone, common, peak};
+
+const LOG: &[u8] = include_bytes!("../fixtures/openarena/ctf-014.log");
+const MIB: usize = 1 << 20;
+/// What reading may take beside what any program does.
+const MOST: usize = 24 * MIB;
+
+#[tokio::test]
+#[ignore = "reads 576 MiB of log: run it with `cargo test --test large -- --ignored`"]
+async fn a_log_of_any_length_takes_the_same_memory() {
+    let _turn = alone().await;
+    let warm = read(4 * MIB);
+    let before = peak();
+    let games = read(512 * MIB);
+    let grown = peak() - before;
+    assert!(
+        games > 100 * warm && grown < MOST,
+        "{games} games, {grown} bytes"
+    );
+
+    // Without dates, when a game was follows from when the log ended.
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("games.log");
+    let text = std::str::from_utf8(LOG)
+        .unwrap()
+        .replace("g_timestamp", "x");
+    let mut file = File::create(&path).unwrap();
+    for _ in 0..64 * MIB / text.len() {
+        file.write_all(text.as_bytes()).unwrap();
+    }
+    let (service, _database) = common::service(&common::config("")).await;
+    let mut ingest = Ingest::new(&service);
+    let before = peak();
+    ingest.file(&path, &mut |_: Heard<'_>| {}).await.unwrap();
+    let grown = peak() - before;
+    let tally = ingest.tally;
+    assert_eq!((tally.recorded.len(), tally.malformed), (1, 0));
+    assert!(
+        tally.duplicates > 1_000 && grown < MOST,
+        "{tally:?}, {grown} bytes"
+    );
+}
+
+/// Reads so many bytes of log; how many games they tell.
+fn read(length: usize) -> usize {
+    let mut reader = Reader::new(by_name("idtech3").unwrap(), &Context::default());
+    let (mut items, mut games) = (Vec::new(), 0);
+    for _ in 0..length / LOG.len() {
+        for chunk in LOG.chunks(HEAD) {
+            reader.feed(chunk, &mut items);
+            games += items
+                .drain(..)
+                .filter(|item| matches!(item, LogItem::Match(_)))
+                .count();
+        }
+    }
+    reader.finish(&mut items);
+    games
+}

@@ -1,0 +1,365 @@
+//! Each limit of the server, by the attack it is there for. Where time matters it is paused, and the
+//! connection is a pipe in memory.
+
+use std::time::Duration;
+
+use crate::common::{Client, Daemon, config, game, service};
+use evenkeel::{
+    domain::Kind,
+    server::{Limits, serve},
+};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    time::{Instant, sleep},
+};
+use tokio_util::sync::CancellationToken;
+
+/// Lets p0 to p99 play until they weigh differently, so that even teams of them are hard to find.
+async fn teach_a_hundred(daemon: &Daemon) {
+    let names: Vec<String> = (0..100).map(|n| format!("p{n}")).collect();
+    let player = |n: usize| (Kind::Human, names[n % 100].as_str());
+    for round in 0..20usize {
+        let red: Vec<_> = (0..50)
+            .map(|n| player(n * (2 * round + 3) + round))
+            .collect();
+        let red: Vec<_> = red
+            .iter()
+            .copied()
+            .collect::<std::collections::BTreeSet<_>>()
+            .into_iter()
+            .collect();
+        let blue: Vec<_> = (0..100).map(player).filter(|p| !red.contains(p)).collect();
+        let scores = [(round % 7) as f64, (round * 3 % 11) as f64 + 0.5];
+        let mut game = game(20 * round as i64, &red, &blue, scores.map(f64::floor));
+        game.server = format!("{round}");
+        daemon.service.record(&game).await.unwrap();
+    }
+    daemon.service.refresh().await.unwrap();
+}
+
+#[tokio::test]
+async fn picks_that_have_no_core_in_time_are_refused_and_nobody_else_waits() {
+    // So many hard picks at once, each with so little time, that most cannot have a core.
+    let daemon = Daemon::start("[balance]\ndeadline_ms = 20").await;
+    teach_a_hundred(&daemon).await;
+    let mut script = String::from("GAME ctf\nTEAMS 8\n");
+    for n in 0..100 {
+        script.push_str(&format!("JOIN p{n}\n"));
+    }
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut busy = Vec::new();
+    for _ in 0..(8 * cores).clamp(60, 200) {
+        let mut client = daemon.client().await;
+        client.send(&script).await;
+        client.send("PING\n").await;
+        assert_eq!(client.line().await, "PONG");
+        busy.push(client);
+    }
+    for client in &mut busy {
+        client.send("BALANCE\nPING\n").await;
+    }
+    // A question for a weight is answered meanwhile.
+    let said = daemon.client().await.talk("GAME ctf\nMEANBOT\n").await;
+    assert_eq!(said, "MEANBOT 50.000 0\n");
+    let (mut served, mut refused) = (0, 0);
+    for client in &mut busy {
+        let head = client.line().await;
+        if head == "ERROR overloaded there was no time to choose teams" {
+            refused += 1;
+        } else {
+            assert!(head.starts_with("BALANCE 108 "), "{head}");
+            for _ in 0..108 {
+                client.line().await;
+            }
+            served += 1;
+        }
+        assert_eq!(client.line().await, "PONG", "the session goes on");
+    }
+    assert!(
+        served > 0 && refused > 0,
+        "{served} served, {refused} refused"
+    );
+}
+
+#[tokio::test]
+async fn who_has_to_introduce_themselves_gets_no_more_time_by_talking() {
+    let (mut ours, task, _folder, limits) = pipe("[server.clients]\na = 'b'").await;
+    tokio::time::pause();
+    let began = Instant::now();
+    while ours.write_all(b"\n").await.is_ok() {
+        sleep(Duration::from_secs(1)).await;
+    }
+    assert!(began.elapsed() <= limits.first_line + Duration::from_secs(3));
+    task.await.unwrap();
+}
+
+#[tokio::test]
+async fn a_thousand_idle_connections_do_not_keep_those_inside_from_playing() {
+    let daemon = Daemon::start("[server]\nmax_connections = 50").await;
+    let mut inside = daemon.client().await;
+    inside.send("PING\n").await;
+    assert_eq!(inside.line().await, "PONG");
+    let mut idle = Vec::new();
+    let mut turned_away = 0;
+    for n in 0..1_000 {
+        let mut client = daemon.client().await;
+        // The first 49 are let in; from then on each is told why it is not.
+        if n >= 49 {
+            assert_eq!(client.line().await, "ERROR overloaded too many connections");
+            assert_eq!(client.line().await, "", "and closed");
+            turned_away += 1;
+        }
+        idle.push(client);
+    }
+    assert_eq!(turned_away, 951);
+    inside.send("GAME ctf\nMEANBOT\n").await;
+    assert_eq!(inside.line().await, "MEANBOT 50.000 0");
+    drop(idle);
+    // As soon as they are gone there is room again.
+    loop {
+        let mut client = daemon.client().await;
+        client.send("PING\n").await;
+        if client.line().await == "PONG" {
+            break;
+        }
+    }
+}
+
+#[tokio::test]
+async fn random_bytes_end_in_too_many_errors() {
+    let daemon = Daemon::start("[server]\nmax_errors = 5").await;
+    let mut client = daemon.client().await;
+    let mut noise = Vec::new();
+    let mut state = 1u32;
+    while noise.len() < 100_000 {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        noise.extend(state.to_be_bytes());
+    }
+    // The daemon may well hang up before it has all.
+    let _ = client.stream.get_mut().write_all(&noise).await;
+    let said = client.rest().await;
+    let errors: Vec<&str> = said
+        .lines()
+        .filter(|line| line.starts_with("ERROR "))
+        .collect();
+    assert_eq!(errors.len(), 6, "{said}");
+    assert_eq!(
+        errors[5],
+        "ERROR too-many-errors 5 errors since the last GAME"
+    );
+    assert_eq!(
+        Client::connect(daemon.address).await.talk("PING\n").await,
+        "PONG\n"
+    );
+}
+
+#[tokio::test]
+async fn errors_are_counted_since_the_last_game() {
+    let daemon = Daemon::start("[server]\nmax_errors = 3").await;
+    let said = daemon
+        .client()
+        .await
+        .talk("X\nX\nGAME ctf\nX\nX\nPING\nX\nPING\n")
+        .await;
+    let ends: Vec<&str> = said.lines().skip(4).collect();
+    assert_eq!(ends[0], "PONG");
+    assert!(ends[1].starts_with("ERROR unknown-command"));
+    assert_eq!(
+        ends[2],
+        "ERROR too-many-errors 3 errors since the last GAME"
+    );
+    assert_eq!(ends.len(), 3, "closed: {said}");
+}
+
+#[tokio::test]
+async fn every_verb_with_wrong_arguments_is_refused_and_nothing_breaks() {
+    let daemon = Daemon::start("[server]\nmax_errors = 100000").await;
+    let verbs = [
+        "GAME",
+        "MUTATOR",
+        "PLAYER",
+        "BOT",
+        "MEANBOT",
+        "HELLO",
+        "PING",
+        "MAP",
+        "TEAMS",
+        "MINPLAYERS",
+        "JOIN",
+        "LEAVE",
+        "MOVE",
+        "BOTJOIN",
+        "BOTLEAVE",
+        "BALANCE",
+        "BOTS",
+    ];
+    let arguments = [
+        "",
+        " ",
+        " \"",
+        " \"\"",
+        " \"\\\"",
+        " a b c d e",
+        " -1",
+        " 99999999999999999999",
+        " =",
+        " a=",
+        " a =b",
+        " \u{0}",
+        " team=9",
+        " a team=9",
+        " a pin=-1",
+        " \"a\"b",
+        " a 9",
+        " m 9 1",
+        " seed=x",
+        " top=0",
+        " \u{fffd}\u{202e}",
+        " %s%n",
+        " ';DROP TABLE matches;--",
+    ];
+    let mut script = String::new();
+    for verb in verbs {
+        for argument in arguments {
+            script.push_str(&format!("{verb}{argument}\n"));
+        }
+    }
+    let said = daemon.client().await.talk(&format!("{script}PING\n")).await;
+    assert!(said.ends_with("PONG\n"));
+    let refused = said
+        .lines()
+        .filter(|line| line.starts_with("ERROR "))
+        .count();
+    assert!(refused > 150, "{refused} refusals");
+    assert!(!said.contains("internal"), "{said}");
+}
+
+/// Serves one end of a pipe and gives the other; with it, whoever waits for the end.
+async fn pipe(
+    toml: &str,
+) -> (
+    tokio::io::DuplexStream,
+    tokio::task::JoinHandle<()>,
+    tempfile::TempDir,
+    Limits,
+) {
+    let config = config(toml);
+    let (service, folder) = service(&config).await;
+    let limits = config.limits();
+    let (ours, theirs) = tokio::io::duplex(4_096);
+    let task = tokio::spawn(async move {
+        serve(theirs, service, limits, CancellationToken::new()).await;
+    });
+    (ours, task, folder, limits)
+}
+
+#[tokio::test]
+async fn one_byte_a_second_is_too_slow() {
+    let (mut ours, task, _folder, limits) = pipe("").await;
+    tokio::time::pause();
+    ours.write_all(b"PING\n").await.unwrap();
+    let mut pong = [0; 5];
+    ours.read_exact(&mut pong).await.unwrap();
+    let began = Instant::now();
+    while ours.write_all(b"x").await.is_ok() {
+        sleep(Duration::from_secs(1)).await;
+    }
+    assert!(
+        began.elapsed() <= limits.line + Duration::from_secs(2),
+        "{:?}",
+        began.elapsed()
+    );
+    task.await.unwrap();
+}
+
+#[tokio::test]
+async fn one_line_a_minute_is_not() {
+    let (mut ours, _task, _folder, _) = pipe("").await;
+    tokio::time::pause();
+    for _ in 0..100 {
+        ours.write_all(b"PING\n").await.unwrap();
+        let mut pong = [0; 5];
+        ours.read_exact(&mut pong).await.unwrap();
+        sleep(Duration::from_secs(60)).await;
+    }
+}
+
+#[tokio::test]
+async fn who_says_nothing_is_closed_without_a_word() {
+    let (mut ours, task, _folder, limits) = pipe("").await;
+    tokio::time::pause();
+    let began = Instant::now();
+    let mut said = Vec::new();
+    ours.read_to_end(&mut said).await.unwrap();
+    assert_eq!(said, b"");
+    assert!(began.elapsed() >= limits.first_line && began.elapsed() < limits.idle);
+    task.await.unwrap();
+
+    tokio::time::resume();
+    let (mut ours, _task, _folder, limits) = pipe("").await;
+    tokio::time::pause();
+    ours.write_all(b"PING\n").await.unwrap();
+    let began = Instant::now();
+    ours.read_to_end(&mut said).await.unwrap();
+    assert_eq!(said, b"PONG\n");
+    assert!(began.elapsed() >= limits.idle);
+}
+
+#[tokio::test]
+async fn who_does_not_read_is_closed() {
+    let (mut ours, task, _folder, limits) = pipe("").await;
+    tokio::time::pause();
+    let began = Instant::now();
+    // The pipe holds 4 KiB; the replies do not fit, and nobody takes them.
+    let flood = "PING\n".repeat(20_000);
+    let _ = ours.write_all(flood.as_bytes()).await;
+    task.await.unwrap();
+    assert!(began.elapsed() >= limits.write && began.elapsed() <= limits.write * 3);
+}
+
+#[tokio::test]
+async fn a_stop_sends_the_replies_owed_and_drains_in_time() {
+    let mut daemon = Daemon::start("").await;
+    teach_a_hundred(&daemon).await;
+    let mut busy = daemon.client().await;
+    // 100 humans on 8 teams take as long as they may: the reply is still owed when the stop comes.
+    let mut script = String::from("GAME ctf\nTEAMS 8\n");
+    for n in 0..100 {
+        script.push_str(&format!("JOIN p{n}\n"));
+    }
+    busy.send(&format!("{script}PING\nBALANCE seed=1\n")).await;
+    assert_eq!(busy.line().await, "PONG");
+    let mut idle = daemon.client().await;
+    idle.send("PING\n").await;
+    assert_eq!(idle.line().await, "PONG");
+    daemon.stop();
+    tokio::time::timeout(Duration::from_secs(5), &mut daemon.task)
+        .await
+        .unwrap()
+        .unwrap();
+    let owed = busy.rest().await;
+    assert!(
+        owed.starts_with("BALANCE 108 ") && owed.lines().count() == 109,
+        "{owed}"
+    );
+    assert_eq!(idle.line().await, "", "closed");
+    assert!(
+        tokio::net::TcpStream::connect(daemon.address)
+            .await
+            .is_err(),
+        "no longer listening"
+    );
+}
+
+#[tokio::test]
+async fn a_session_in_the_middle_of_a_line_does_not_hold_up_the_end() {
+    let mut daemon = Daemon::start("").await;
+    let mut client = daemon.client().await;
+    client.send("PING\nPLAY").await;
+    assert_eq!(client.line().await, "PONG");
+    daemon.stop();
+    tokio::time::timeout(Duration::from_secs(5), &mut daemon.task)
+        .await
+        .unwrap()
+        .unwrap();
+}

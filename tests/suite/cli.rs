@@ -1,0 +1,672 @@
+//! The binary as an operator uses it: commands, their output, and their exit codes.
+
+use std::{fs, path::Path};
+
+use assert_cmd::Command;
+use tempfile::TempDir;
+
+const CTF: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/fixtures/openarena/ctf-014.log"
+);
+const OTHER: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/fixtures/openarena/ctf-017.log"
+);
+
+fn evenkeel(folder: &Path) -> Command {
+    let mut command = Command::cargo_bin("evenkeel").unwrap();
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("EVENKEEL_")) {
+        command.env_remove(name);
+    }
+    command.current_dir(folder);
+    command
+}
+
+/// Exit code, stdout, stderr.
+fn run(folder: &Path, args: &[&str]) -> (i32, String, String) {
+    run_with(folder, args, "")
+}
+
+fn run_with(folder: &Path, args: &[&str], stdin: &str) -> (i32, String, String) {
+    let output = evenkeel(folder)
+        .args(args)
+        .write_stdin(stdin)
+        .output()
+        .unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (
+        output.status.code().unwrap(),
+        text(output.stdout),
+        text(output.stderr),
+    )
+}
+
+fn folder() -> TempDir {
+    TempDir::new().unwrap()
+}
+
+#[test]
+fn ingest_learns_once_and_the_weights_can_be_listed() {
+    let folder = folder();
+    let (code, out, err) = run(folder.path(), &["ingest", CTF, OTHER]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    for row in [
+        "found               ┆ 4",
+        "rated               ┆ 2",
+        "skipped: unfinished ┆ 2",
+        "duplicates          ┆ 0",
+    ] {
+        assert!(out.contains(row), "{row}: {out}");
+    }
+    let (_, out, _) = run(folder.path(), &["ingest", CTF]);
+    assert!(out.contains("duplicates          ┆ 1"), "{out}");
+    let (code, out, _) = run(
+        folder.path(),
+        &["weights", "--game", "BASEOA.ctf", "--bots"],
+    );
+    assert_eq!(code, 0);
+    assert!(out.contains("baseoa.ctf") && out.contains("Sarge"), "{out}");
+    let (_, out, _) = run(folder.path(), &["weights", "--game", "baseoa.ctf"]);
+    assert!(
+        out.starts_with("no humans are known under baseoa.ctf\n  known: baseoa.ctf"),
+        "{out}"
+    );
+}
+
+#[test]
+fn weights_as_json_and_csv() {
+    let folder = folder();
+    run(folder.path(), &["ingest", CTF]);
+    let list = |how: &str| {
+        run(
+            folder.path(),
+            &["weights", "--game", "baseoa.ctf", "--bots", how],
+        )
+        .1
+    };
+    let json: serde_json::Value = serde_json::from_str(&list("--json")).unwrap();
+    let rows = json.as_array().unwrap();
+    assert_eq!(rows.len(), 8);
+    let weights: Vec<f64> = rows
+        .iter()
+        .map(|row| row["weight"].as_f64().unwrap())
+        .collect();
+    assert!(weights.is_sorted_by(|a, b| a >= b));
+    assert_eq!(
+        (&rows[0]["place"], &rows[0]["games"]),
+        (&1.into(), &1.into())
+    );
+    let csv = list("--csv");
+    let mut lines = csv.lines();
+    assert_eq!(
+        lines.next(),
+        Some("place,name,id,weight,deviation,games,last_seen")
+    );
+    assert_eq!(lines.count(), 8);
+    let (_, empty, _) = run(folder.path(), &["weights", "--game", "x", "--csv"]);
+    assert_eq!(empty, "place,name,id,weight,deviation,games,last_seen\n");
+    let (_, empty, _) = run(folder.path(), &["weights", "--game", "x", "--json"]);
+    assert_eq!(empty, "[]\n");
+}
+
+#[test]
+fn what_is_no_log_is_an_error_and_the_rest_is_still_read() {
+    let folder = folder();
+    fs::write(folder.path().join("empty"), "").unwrap();
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+    let (code, out, err) = run(
+        folder.path(),
+        &["ingest", readme, "empty", "missing", ".", CTF],
+    );
+    assert_eq!(code, 4);
+    assert!(out.contains("rated               ┆ 1"), "{out}");
+    assert_eq!(
+        err.matches("no log of any known format (idtech3, ut2004, ")
+            .count(),
+        2,
+        "{err}"
+    );
+    assert!(
+        err.contains("missing: No such file") && err.contains(".: Is a directory"),
+        "{err}"
+    );
+}
+
+#[test]
+fn a_malformed_line_is_named_and_not_fatal() {
+    let folder = folder();
+    let mut log = fs::read_to_string(CTF).unwrap();
+    log.insert_str(log.find('\n').unwrap() + 1, "garbage without a time\n");
+    fs::write(folder.path().join("games.log"), log).unwrap();
+    let (code, out, err) = run(folder.path(), &["ingest", "games.log"]);
+    assert_eq!(code, 0);
+    assert!(err.starts_with("games.log:2: "), "{err}");
+    assert!(
+        out.contains("malformed lines     ┆ 1") && out.contains("rated               ┆ 1"),
+        "{out}"
+    );
+}
+
+#[test]
+fn servers_are_told_apart_and_undated_logs_take_the_given_date() {
+    let folder = folder();
+    run(folder.path(), &["ingest", CTF]);
+    let (_, out, _) = run(folder.path(), &["ingest", "--server", "two", CTF]);
+    assert!(
+        out.contains("rated               ┆ 1"),
+        "another server, another match: {out}"
+    );
+    let undated: String = fs::read_to_string(CTF)
+        .unwrap()
+        .lines()
+        .map(|line| line.split("\\g_timestamp\\").next().unwrap().to_owned() + "\n")
+        .collect();
+    fs::write(folder.path().join("undated.log"), &undated).unwrap();
+    fs::write(folder.path().join("copy.log"), &undated).unwrap();
+    let db = ["--db", "undated.db"];
+    let ingest = |file| {
+        run(
+            folder.path(),
+            &["ingest", db[0], db[1], "--date", "2001-02-03", file],
+        )
+        .1
+    };
+    assert!(ingest("undated.log").contains("rated               ┆ 1"));
+    assert!(ingest("copy.log").contains("duplicates          ┆ 1"));
+    let (_, out, _) = run(
+        folder.path(),
+        &[
+            "weights",
+            db[0],
+            db[1],
+            "--game",
+            "baseoa.ctf",
+            "--bots",
+            "--csv",
+        ],
+    );
+    assert!(out.contains("2001-02-03T00:"), "{out}");
+    let (code, _, err) = run(folder.path(), &["ingest", "--date", "yesterday", CTF]);
+    assert_eq!(code, 2);
+    assert!(err.contains("expected a date such as"), "{err}");
+}
+
+#[test]
+fn rebuild_says_what_it_went_through_and_changes_nothing() {
+    let folder = folder();
+    run(folder.path(), &["ingest", CTF, OTHER]);
+    let list = || {
+        run(
+            folder.path(),
+            &["weights", "--game", "baseoa.ctf", "--bots", "--json"],
+        )
+        .1
+    };
+    let before = list();
+    let (code, out, _) = run(folder.path(), &["rebuild"]);
+    assert_eq!(code, 0);
+    assert!(
+        out.ends_with("weights from 2 matches, 2 of them rated\n"),
+        "{out}"
+    );
+    assert_eq!(list(), before);
+}
+
+#[test]
+fn the_configuration_is_one_source() {
+    let folder = folder();
+    let (code, out, _) = run(folder.path(), &["config", "default"]);
+    assert_eq!(code, 0);
+    assert_eq!(out, include_str!("../../config/evenkeel.toml"));
+    fs::write(folder.path().join("mine.toml"), &out).unwrap();
+    let (code, out, _) = run(folder.path(), &["config", "check", "mine.toml"]);
+    assert_eq!((code, out.as_str()), (0, "mine.toml: valid\n"));
+    fs::write(
+        folder.path().join("bad.toml"),
+        "[rating]\nwindow = 30\nhalflife = 3\n",
+    )
+    .unwrap();
+    for args in [
+        &["config", "check", "bad.toml"][..],
+        &["weights", "--game", "x", "--config", "bad.toml"],
+    ] {
+        let (code, out, err) = run(folder.path(), args);
+        assert_eq!((code, out.as_str()), (3, ""));
+        assert_eq!(
+            err,
+            "evenkeel: bad.toml: line 3: unknown key rating.halflife\n"
+        );
+    }
+    fs::write(folder.path().join("log.toml"), "[log]\nfilter = 'a=b=c'\n").unwrap();
+    assert_eq!(run(folder.path(), &["config", "check", "log.toml"]).0, 3);
+}
+
+#[test]
+fn flags_win_over_the_environment_and_that_over_the_file() {
+    let folder = folder();
+    fs::write(
+        folder.path().join("c.toml"),
+        "[store]\ndatabase = 'file.db'\n",
+    )
+    .unwrap();
+    let ingest = |env: &[(&str, &str)], flags: &[&str]| {
+        let mut command = evenkeel(folder.path());
+        command
+            .args(["ingest", "--config", "c.toml"])
+            .args(flags)
+            .arg(CTF)
+            .envs(env.iter().copied());
+        command.assert().success();
+    };
+    ingest(&[], &[]);
+    ingest(&[("EVENKEEL_STORE_DATABASE", "key.db")], &[]);
+    ingest(
+        &[
+            ("EVENKEEL_STORE_DATABASE", "no.db"),
+            ("EVENKEEL_DB", "env.db"),
+        ],
+        &[],
+    );
+    ingest(&[("EVENKEEL_DB", "no.db")], &["--db", "flag.db"]);
+    for db in ["file.db", "key.db", "env.db", "flag.db"] {
+        assert!(folder.path().join(db).exists(), "{db}");
+    }
+    assert!(!folder.path().join("no.db").exists());
+    let mut command = evenkeel(folder.path());
+    command
+        .args(["rebuild", "--db", "flag.db"])
+        .env("EVENKEEL_RATING_WINDOW", "zero");
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(3));
+    assert!(
+        output
+            .stderr
+            .starts_with(b"evenkeel: EVENKEEL_RATING_WINDOW: ")
+    );
+}
+
+/// The example of the UT2004 balancing page.
+const PAGE: &str = "5 Boring John\n3 Silly Billy\n2 Slartibartfast\n7 Chewbacca\n23 Ignoramus\n92 Riddick\n\
+    93 Luke Skywalker\n95 Darth Vader\n27 Peter Griffin\n56 Roger\n28 Annoying Git\n99 Cheat\n1 Lame\n\
+    23 Twonk\n83 Foogilicious\n41 Flunk Basket\n49 Jack O'Neill\n";
+
+#[test]
+fn balance_prints_both_teams_with_bots_and_sums() {
+    let folder = folder();
+    let args = [
+        "balance",
+        "--min",
+        "6",
+        "--max",
+        "12",
+        "--target",
+        "8",
+        "--bot-weight",
+        "20",
+        "--seed",
+        "1",
+    ];
+    let (code, out, err) = run_with(folder.path(), &args, PAGE);
+    assert_eq!((code, err.as_str()), (0, ""));
+    for name in PAGE.lines().map(|line| line.split_once(' ').unwrap().1) {
+        assert_eq!(
+            out.matches(&format!(" {name} ")).count(),
+            1,
+            "{name}: {out}"
+        );
+    }
+    assert!(
+        out.contains("team 0") && out.contains("team 1") && out.contains("1 bot of 20"),
+        "{out}"
+    );
+    assert!(
+        out.contains("sum: 9 players and 0 bots") && out.contains("sum: 8 players and 1 bot"),
+        "{out}"
+    );
+    assert!(out.ends_with("seed 1\n"), "{out}");
+    assert_eq!(
+        run_with(folder.path(), &args, PAGE).1,
+        out,
+        "the same seed, the same teams"
+    );
+    fs::write(folder.path().join("players"), PAGE).unwrap();
+    let from_file: Vec<&str> = [&["balance", "players"], &args[1..]].concat();
+    assert_eq!(run(folder.path(), &from_file).1, out);
+}
+
+#[test]
+fn balance_as_json_tells_everything() {
+    let folder = folder();
+    let (code, out, _) = run_with(
+        folder.path(),
+        &["balance", "--json", "--top", "5", "--target", "0"],
+        PAGE,
+    );
+    assert_eq!(code, 0);
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert!(json["seed"].as_u64().is_some());
+    let teams = json["teams"].as_array().unwrap();
+    let sums: Vec<f64> = teams
+        .iter()
+        .map(|team| team["sum"].as_f64().unwrap())
+        .collect();
+    let ratio = json["ratio"].as_f64().unwrap();
+    assert!((ratio - sums[0].min(sums[1]) / sums[0].max(sums[1])).abs() < 1e-12);
+    for team in teams {
+        let players = team["players"].as_array().unwrap();
+        let sum: f64 = players.iter().map(|p| p["weight"].as_f64().unwrap()).sum();
+        let bots = team["bots"].as_f64().unwrap() * team["bot_weight"].as_f64().unwrap();
+        assert!((team["sum"].as_f64().unwrap() - sum - bots).abs() < 1e-6);
+    }
+    assert_eq!(json["solution"]["candidates"].as_array().unwrap().len(), 5);
+}
+
+#[test]
+fn balance_takes_every_part_of_the_problem() {
+    let folder = folder();
+    let args = [
+        "balance",
+        "--party",
+        "Cheat,Darth Vader",
+        "--pin",
+        "Lame=1",
+        "--avoid",
+        "Roger,Riddick",
+        "--seed",
+        "4",
+        "--power",
+        "inf",
+        "--max-difference",
+        "off",
+        "--explain",
+        "--party-budget",
+        "1",
+    ];
+    let (code, out, err) = run_with(folder.path(), &args, PAGE);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let (zero, one) = out.split_once("team 1").unwrap();
+    let team = |name: &str| usize::from(!zero.contains(&format!(" {name} ")));
+    assert_eq!(team("Cheat"), team("Darth Vader"));
+    assert_ne!(team("Roger"), team("Riddick"));
+    assert_eq!(team("Lame"), 1);
+    assert!(
+        one.contains("runner-up") && one.contains("with Lame on team 0 instead: ratio"),
+        "{one}"
+    );
+    let toml = "bot_weight = 10.0\n[[players]]\nname = 'a'\nweight = 1.0\n[[players]]\nname = 'b'\nweight = 2.0\n";
+    fs::write(folder.path().join("lobby.toml"), toml).unwrap();
+    let (code, out, _) = run(folder.path(), &["balance", "lobby.toml", "--target", "4"]);
+    assert_eq!(code, 0);
+    assert!(out.contains("1 bot of 10"), "{out}");
+}
+
+#[test]
+fn the_lobby_file_of_the_readme_works() {
+    let folder = folder();
+    let readme = include_str!("../../README.md");
+    let (_, from) = readme.split_once("\n    teams = 2 ").unwrap();
+    let (lobby, _) = from.split_once("\n\n## ").unwrap();
+    let lobby: String = lobby
+        .lines()
+        .map(|line| line.trim_start_matches("    ").to_owned() + "\n")
+        .collect();
+    fs::write(
+        folder.path().join("lobby.toml"),
+        format!("teams = 2 {lobby}"),
+    )
+    .unwrap();
+    let (code, out, err) = run(folder.path(), &["balance", "lobby.toml", "--seed", "1"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(
+        out.contains("Riddick") && out.contains("2 bots of 20"),
+        "{out}"
+    );
+}
+
+#[test]
+fn balance_names_what_is_wrong() {
+    let folder = folder();
+    let fault = |args: &[&str], stdin: &str| {
+        let (code, out, err) = run_with(folder.path(), &[&["balance"], args].concat(), stdin);
+        assert_eq!((code, out.as_str()), (4, ""), "{err}");
+        err
+    };
+    assert_eq!(
+        fault(&[], "5 a\nx b\n"),
+        "evenkeel: -: line 2: the weight is no number\n"
+    );
+    assert!(fault(&[], "-5 a\n6 b\n").starts_with("evenkeel: "));
+    assert!(fault(&[], "nan a\n6 b\n").starts_with("evenkeel: "));
+    assert!(fault(&["--pin", "z=0"], "5 a\n").contains("there is no player z"));
+    assert!(fault(&["--pin", "a"], "5 a\n").contains("expected NAME=TEAM"));
+    assert!(fault(&["--top", "0"], "5 a\n").contains("top"));
+    assert!(fault(&["--teams", "9"], "5 a\n").contains('9'));
+    assert!(fault(&["--factor", "luck=1"], "5 a\n").contains("there is no term luck"));
+    assert!(fault(&["missing"], "").contains("No such file"));
+}
+
+#[test]
+fn an_operator_says_who_somebody_is_and_what_they_weigh() {
+    let folder = folder();
+    run(folder.path(), &["ingest", CTF, OTHER]);
+    let weights = || {
+        run(
+            folder.path(),
+            &["weights", "--game", "baseoa.ctf", "--bots", "--csv"],
+        )
+        .1
+    };
+    let player = |args: &[&str]| run(folder.path(), &[&["player"], args].concat());
+    let before = weights();
+    let (code, out, _) = player(&["show", "Sarge", "--bot"]);
+    assert_eq!(code, 0);
+    assert!(
+        out.starts_with("bot Sarge\n") && out.contains("baseoa.ctf"),
+        "{out}"
+    );
+    assert_eq!(player(&["show", "Nobody"]).0, 4);
+
+    let (code, out, _) = player(&["merge", "Sarge", "Grunt", "--bot"]);
+    assert_eq!((code, out.as_str()), (0, "Sarge counts as Grunt now\n"));
+    let id = |line: &str| line.split(',').nth(2).unwrap().to_owned();
+    let ids = || weights().lines().map(id).collect::<Vec<_>>();
+    assert!(!ids().contains(&"Sarge".to_owned()) && ids().contains(&"Grunt".to_owned()));
+    assert!(
+        player(&["show", "Sarge", "--bot"])
+            .1
+            .contains("counts as Grunt")
+    );
+    assert_eq!(player(&["merge", "Sarge", "Sarge", "--bot"]).0, 4);
+    assert_eq!(player(&["split", "Sarge", "--bot"]).0, 0);
+    assert_eq!(player(&["split", "Sarge", "--bot"]).0, 4);
+    assert_eq!(weights(), before, "as if nothing had been");
+
+    assert_eq!(player(&["pin-weight", "Sarge", "12.5", "--bot"]).0, 0);
+    assert!(
+        weights().contains(",Sarge,Sarge,12.5,0.0,"),
+        "{}",
+        weights()
+    );
+    assert_eq!(player(&["pin-weight", "Sarge", "101", "--bot"]).0, 2);
+    assert_eq!(player(&["pin-weight", "Sarge", "off", "--bot"]).0, 0);
+    assert_eq!(weights(), before);
+
+    let (code, out, _) = player(&["forget", "Sarge", "--bot"]);
+    assert_eq!((code, out.contains("forgotten in ")), (0, true), "{out}");
+    assert!(!weights().contains("Sarge"));
+    assert_eq!(player(&["show", "Sarge", "--bot"]).0, 4);
+    let (_, out, _) = run(folder.path(), &["ingest", CTF, OTHER]);
+    assert!(
+        out.contains("duplicates          ┆ 2"),
+        "the matches stayed: {out}"
+    );
+    // Who counts as somebody is forgotten with them.
+    assert_eq!(player(&["merge", "Neko", "Grunt", "--bot"]).0, 0);
+    assert_eq!(player(&["forget", "Grunt", "--bot"]).0, 0);
+    let left = weights();
+    assert!(!left.contains("Neko") && !left.contains("Grunt"), "{left}");
+    assert_eq!(player(&["show", "Neko", "--bot"]).0, 4);
+}
+
+#[test]
+fn evaluate_compares_the_systems() {
+    let folder = folder();
+    let row = |n: u32, y: u32| {
+        let (a, b) = (n % 3, (n + 1 + n / 3 % 2) % 3);
+        format!(
+            "{{\"t\":{},\"game\":\"x\",\"teams\":[[\"p{a}\",\"q\"],[\"p{b}\",\"r\"]],\"y\":{y}}}\n",
+            n * 9_000
+        )
+    };
+    let history: String = (0..60)
+        .map(|n| row(n, u32::from(n % 3 < (n + 1 + n / 3 % 2) % 3)))
+        .collect();
+    fs::write(folder.path().join("past.jsonl"), history).unwrap();
+    let args = [
+        "evaluate",
+        "past.jsonl",
+        "--json",
+        "--plot",
+        "plot.svg",
+        "--exchange",
+        "1",
+    ];
+    let (code, out, err) = run(folder.path(), &args);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let rows = json[0]["all"].as_array().unwrap();
+    assert_eq!(
+        (rows[0]["system"].as_str(), rows[0]["matches"].as_u64()),
+        (Some("base rate"), Some(48))
+    );
+    let loss = |name: &str| {
+        let row = rows.iter().find(|row| row["system"] == name).unwrap();
+        row["log_loss"].as_f64().unwrap()
+    };
+    assert!(loss("joint") < loss("base rate"), "{out}");
+    let svg = fs::read_to_string(folder.path().join("plot.svg")).unwrap();
+    assert!(svg.starts_with("<svg") && svg.contains("<circle"), "{svg}");
+    let (_, out, _) = run(
+        folder.path(),
+        &[
+            "evaluate",
+            "past.jsonl",
+            "--system",
+            "elo",
+            "--against",
+            "elo",
+        ],
+    );
+    assert!(out.contains("│ elo ") && !out.contains("glicko2"), "{out}");
+    run(folder.path(), &["ingest", "past.jsonl"]);
+    assert!(
+        run(folder.path(), &["evaluate"])
+            .1
+            .contains("the stored matches: 60 matches")
+    );
+}
+
+#[test]
+fn auto_takes_what_evaluate_finds_best() {
+    let folder = folder();
+    // Three duellists by turns, each of whom wins what they lost before: 48 matches are enough to see
+    // that the past foretells nothing.
+    let row = |n: u32| {
+        let (a, b, y) = (n % 3, (n + 1) % 3, n / 3 % 2);
+        let t = n * 9_000;
+        format!("{{\"t\":{t},\"game\":\"x\",\"teams\":[[\"p{b}\"],[\"p{a}\"]],\"y\":{y}}}\n")
+    };
+    let history: String = (0..48).map(row).collect();
+    fs::write(folder.path().join("past.jsonl"), history).unwrap();
+    let (code, out, _) = run(folder.path(), &["evaluate", "past.jsonl", "--json"]);
+    assert_eq!(code, 0);
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let best = json[0]["best"][0]["system"].as_str().unwrap();
+    let weights = |system: &str| {
+        let mut command = evenkeel(folder.path());
+        command.env("EVENKEEL_RATING_SYSTEM", system);
+        command.args(["ingest", "past.jsonl"]).assert().success();
+        run(folder.path(), &["weights", "--game", "x", "--csv"]).1
+    };
+    let (auto, chosen) = (weights("auto"), weights(best));
+    assert_eq!(auto, chosen);
+    assert_ne!(auto, weights("joint"), "which auto begins with");
+}
+
+#[test]
+fn a_simulation_is_repeated_by_its_seed_and_shows_what_knowing_is_worth() {
+    let folder = folder();
+    let simulate = |seed: &str, system: &str| {
+        let mut command = evenkeel(folder.path());
+        command.env("EVENKEEL_RATING_SYSTEM", system);
+        let args = [
+            "simulate",
+            "--seasons",
+            "2",
+            "--games",
+            "20",
+            "--json",
+            "--seed",
+            seed,
+        ];
+        let policies = [
+            "--policy", "random", "--policy", "exact", "--policy", "known",
+        ];
+        let output = command.args(args).args(policies).output().unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let first = simulate("1", "joint");
+    assert_eq!(first, simulate("1", "joint"));
+    assert_ne!(first, simulate("2", "joint"));
+    for report in [first, simulate("1", "presence")] {
+        let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+        let of = |line: usize, what: &str| report["policies"][line][what]["mean"].as_f64().unwrap();
+        let (random, known) = (0, 2);
+        assert!(
+            of(known, "log_loss") > of(random, "log_loss") + 0.05,
+            "{report}"
+        );
+        assert!(
+            of(known, "favourite") < of(random, "favourite") - 0.01,
+            "{report}"
+        );
+        assert!(of(known, "log_loss") <= std::f64::consts::LN_2);
+        assert_eq!(of(known, "spearman_humans"), 1.0);
+        assert_eq!(of(random, "moves_per_player_hour"), 0.0);
+    }
+    assert!(
+        fs::read_dir(folder.path()).unwrap().next().is_none(),
+        "its databases are elsewhere"
+    );
+    for bad in ["--games=1", "--spread=-1", "--policy=best", "--players=x"] {
+        assert_eq!(run(folder.path(), &["simulate", bad]).0, 2, "{bad}");
+    }
+}
+
+#[test]
+fn help_and_version() {
+    let folder = folder();
+    let (code, out, _) = run(folder.path(), &["--help"]);
+    assert_eq!(code, 0);
+    for command in ["serve", "ingest", "balance", "weights", "rebuild", "config"] {
+        assert!(out.contains(&format!("\n  {command}")), "{out}");
+    }
+    assert_eq!(
+        run(folder.path(), &["--version"]).1,
+        format!("evenkeel {}\n", env!("CARGO_PKG_VERSION"))
+    );
+    assert_eq!(run(folder.path(), &["serv"]).0, 2);
+}
+
+#[test]
+fn commands_that_only_read_make_no_database() {
+    let folder = folder();
+    for args in [&["weights", "--game", "x"][..], &["rebuild"]] {
+        let (code, _, err) = run(folder.path(), args);
+        assert_eq!(code, 5);
+        assert_eq!(err, "evenkeel: there is no database at evenkeel.db\n");
+    }
+    assert!(!folder.path().join("evenkeel.db").exists());
+}

@@ -1,0 +1,151 @@
+//! Decisions are stored with what they were made from, come out the same when they are taken again,
+//! and are held against what happened.
+
+use crate::common::Daemon;
+use sqlx::SqlitePool;
+
+async fn database(daemon: &Daemon) -> SqlitePool {
+    let path = daemon.folder.path().join("test.db");
+    let url = format!("sqlite://{}", path.display());
+    SqlitePool::connect(&url).await.unwrap()
+}
+
+/// Six against one another; the stronger three on one side, then one more arrives.
+const GAME: &str = "GAME ctf\nMINPLAYERS 0\nJOIN a\nJOIN b\nJOIN c\nJOIN d\nJOIN e\nJOIN f\nBALANCE seed=5\nJOIN g\n\
+                    PLACE g\nSTART\nSCORE 0\nADVANTAGE\nMOVE a 0\nMOVE b 0\nMOVE c 0\nMOVE d 0\nREBALANCE seed=18446744073709551615\n";
+
+#[tokio::test]
+async fn every_decision_comes_out_the_same_again() {
+    let daemon = Daemon::start("").await;
+    daemon
+        .client()
+        .await
+        .talk(&format!("HELLO s\n{GAME}END\nBALANCE\n"))
+        .await;
+    daemon.service.write_down().await.unwrap();
+    let pool = database(&daemon).await;
+    let rows: Vec<(i64, String, String, Option<i64>)> =
+        sqlx::query_as("SELECT id, kind, seed, match_id FROM decisions ORDER BY id")
+            .fetch_all(&pool)
+            .await
+            .unwrap();
+    let kinds: Vec<&str> = rows.iter().map(|row| row.1.as_str()).collect();
+    assert_eq!(
+        kinds,
+        ["balance", "place", "advantage", "rebalance", "balance"]
+    );
+    assert_eq!(
+        (rows[0].2.as_str(), rows[3].2.as_str()),
+        ("5", "18446744073709551615")
+    );
+    let matches: Vec<Option<i64>> = rows.iter().map(|row| row.3).collect();
+    assert_eq!(
+        matches,
+        [Some(1), Some(1), Some(1), Some(1), None],
+        "the last is of the next game"
+    );
+    for (id, kind, ..) in &rows {
+        let replayed = daemon.service.replay(*id).await.unwrap().unwrap();
+        assert!(replayed.same && !replayed.cut_short, "{kind}");
+        assert_eq!((&replayed.kind, replayed.server.as_str()), (kind, "s"));
+        assert!(!replayed.why.is_empty(), "{kind}");
+    }
+    assert!(daemon.service.replay(99).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn what_was_changed_by_hand_is_noticed() {
+    let daemon = Daemon::start("").await;
+    daemon.client().await.talk(GAME).await;
+    daemon.service.write_down().await.unwrap();
+    let pool = database(&daemon).await;
+    let spoil = |id: i64, path: &'static str, value: i64| {
+        let pool = pool.clone();
+        async move {
+            let sql = "UPDATE decisions SET decision = json_set(decision, ?, ?) WHERE id = ?";
+            let query = sqlx::query(sql).bind(path).bind(value).bind(id);
+            assert_eq!(query.execute(&pool).await.unwrap().rows_affected(), 1);
+        }
+    };
+    spoil(1, "$.team_of[0]", 7).await;
+    assert!(!daemon.service.replay(1).await.unwrap().unwrap().same);
+    for (id, path, value) in [
+        (1, "$.problem.humans[0].pin", 9),
+        (1, "$.problem", 3),
+        (2, "$.question.who", 900),
+        (3, "$.question.teams", 0),
+        (4, "$.question.snapshot.humans[0].team", 200),
+    ] {
+        spoil(id, path, value).await;
+        let replayed = daemon.service.replay(id).await;
+        assert!(replayed.is_err(), "{path}: {replayed:?}");
+    }
+}
+
+#[tokio::test]
+async fn only_so_many_are_kept() {
+    let daemon = Daemon::start("store.keep_decisions = 3").await;
+    daemon.client().await.talk(GAME).await;
+    daemon.service.write_down().await.unwrap();
+    let pool = database(&daemon).await;
+    let ids: Vec<i64> = sqlx::query_scalar("SELECT id FROM decisions ORDER BY id")
+        .fetch_all(&pool)
+        .await
+        .unwrap();
+    assert_eq!(ids, [2, 3, 4]);
+
+    let daemon = Daemon::start("store.keep_decisions = 0").await;
+    daemon.client().await.talk(GAME).await;
+    daemon.service.write_down().await.unwrap();
+    assert!(daemon.service.replay(1).await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn predictions_are_held_against_what_happened() {
+    let daemon = Daemon::start("rating.min_seconds = 0\nstore.keep_decisions = 1").await;
+    let mut client = daemon.client().await;
+    let mut chances = Vec::new();
+    for game in 0..4 {
+        let script = "GAME ctf\nMINPLAYERS 0\nJOIN a pin=0\nJOIN b pin=1\nBALANCE\n";
+        client.send(script).await;
+        let head = client.line().await;
+        let chance = head.split(' ').nth(3).unwrap().to_owned();
+        for _ in 0..4 {
+            client.line().await;
+        }
+        // Something to last, since a game of no time is not rated.
+        client.send("START\nSCORE 0\nSCORE 0\nEND\n").await;
+        assert_eq!(client.line().await, format!("END {} recorded", game + 1));
+        chances.extend(chance.parse::<f64>());
+        daemon.service.refresh().await.unwrap();
+    }
+    daemon.service.write_down().await.unwrap();
+    assert_eq!(chances.len(), 3, "nobody was known before the first game");
+    let pool = database(&daemon).await;
+    let sql = "SELECT matches, predicted, predicted_team_0_wins, happened_team_0_wins, brier FROM balance_report";
+    let row: (i64, i64, f64, f64, f64) = sqlx::query_as(sql).fetch_one(&pool).await.unwrap();
+    let mean = chances.iter().sum::<f64>() / 3.0;
+    let brier = chances.iter().map(|p| (1.0 - p) * (1.0 - p)).sum::<f64>() / 3.0;
+    assert_eq!((row.0, row.1, row.3), (4, 3, 1.0));
+    assert!(
+        (row.2 - mean).abs() < 6e-4 && (row.4 - brier).abs() < 6e-5,
+        "{row:?}, {mean}, {brier}"
+    );
+}
+
+#[tokio::test]
+async fn forgetting_somebody_forgets_what_was_decided_about_them() {
+    use evenkeel::domain::{Kind, PlayerKey};
+    let daemon = Daemon::start("").await;
+    let script = "GAME ctf\nJOIN \"Boring \\\"J\\\"\"\nPLACE \"Boring \\\"J\\\"\"\nGAME ctf\nJOIN b\nPLACE b\n";
+    daemon.client().await.talk(script).await;
+    daemon.service.write_down().await.unwrap();
+    let who = PlayerKey {
+        kind: Kind::Human,
+        id: "Boring \"J\"".into(),
+    };
+    assert!(daemon.service.replay(1).await.unwrap().is_some());
+    daemon.service.forget_player(&who).await.unwrap();
+    assert!(daemon.service.replay(1).await.unwrap().is_none());
+    assert!(daemon.service.replay(2).await.unwrap().is_some());
+}

@@ -1,0 +1,247 @@
+//! The binary on logs: following them in a process of its own and in the daemon, and taking the matches
+//! out and in again.
+
+use std::{
+    fs::{self, File},
+    io::{BufRead, BufReader, Write},
+    path::Path,
+    process::{Child, ChildStderr, Command, Output, Stdio},
+};
+
+use tempfile::TempDir;
+
+const CTF: &str = include_str!("../fixtures/openarena/ctf-014.log");
+const OTHER: &str = include_str!("../fixtures/openarena/ctf-017.log");
+
+fn evenkeel(folder: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_evenkeel"));
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("EVENKEEL_")) {
+        command.env_remove(name);
+    }
+    command.current_dir(folder).args(args);
+    command
+}
+
+fn run(folder: &Path, args: &[&str]) -> Output {
+    let output = evenkeel(folder, args).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    output
+}
+
+fn said(folder: &Path, args: &[&str]) -> String {
+    String::from_utf8(run(folder, args).stdout).unwrap()
+}
+
+fn append(path: &Path, text: &str) {
+    let mut file = File::options()
+        .append(true)
+        .create(true)
+        .open(path)
+        .unwrap();
+    file.write_all(text.as_bytes()).unwrap();
+}
+
+/// A process that says on stderr what it does; killed when dropped.
+struct Process {
+    child: Child,
+    log: BufReader<ChildStderr>,
+}
+
+impl Process {
+    fn start(folder: &Path, args: &[&str]) -> Self {
+        let mut command = evenkeel(folder, args);
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let log = BufReader::new(child.stderr.take().unwrap());
+        Self { child, log }
+    }
+
+    /// Waits until a line has these words.
+    fn wait_for(&mut self, words: &str) {
+        let mut line = String::new();
+        while !line.contains(words) {
+            line.clear();
+            assert_ne!(
+                self.log.read_line(&mut line).unwrap(),
+                0,
+                "it has ended without {words}"
+            );
+        }
+    }
+
+    fn terminate(mut self) {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").arg(id).status().unwrap().success());
+        self.wait_for("stopped");
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn rais_games(folder: &Path) -> usize {
+    let weights = ["weights", "--game", "baseoa.ctf", "--bots", "--csv"];
+    let out = said(folder, &weights);
+    let row = out.lines().find(|line| line.contains(",Rai,"));
+    row.map_or(0, |row| row.split(',').nth(5).unwrap().parse().unwrap())
+}
+
+#[test]
+fn a_log_is_followed_until_it_is_enough() {
+    let folder = TempDir::new().unwrap();
+    let logs = folder.path().join("logs");
+    fs::create_dir(&logs).unwrap();
+    fs::write(folder.path().join("c.toml"), "ingest.follow_ms = 10\n").unwrap();
+    let log = logs.join("games.log");
+    append(&log, CTF);
+    let mut process = Process::start(folder.path(), &["follow", "logs", "--config", "c.toml"]);
+    process.wait_for("a match from a log");
+    let (start, rest) = OTHER.split_at(OTHER.len() / 2 + 7);
+    append(&log, start);
+    append(&log, rest);
+    process.wait_for("a match from a log");
+    process.terminate();
+    assert_eq!(rais_games(folder.path()), 2);
+    // Nothing is doubled by another start.
+    let mut process = Process::start(folder.path(), &["follow", "logs", "--config", "c.toml"]);
+    append(&log, &CTF.replace("2026-11-20", "2026-11-21"));
+    process.wait_for("a match from a log");
+    process.terminate();
+    let matches = said(folder.path(), &["export"]);
+    assert_eq!(matches.lines().count(), 3);
+}
+
+#[test]
+fn the_daemon_follows_what_is_configured() {
+    let folder = TempDir::new().unwrap();
+    let config = "ingest.follow_ms = 10\nserver.listen = \"127.0.0.1:0\"\ningest.archive = \"kept\"
+[[follow]]\npath = \"games.log\"\nserver = \"one\"\n[[follow]]\npath = \"other.log\"\n";
+    fs::write(folder.path().join("c.toml"), config).unwrap();
+    let mut daemon = Process::start(folder.path(), &["serve", "--config", "c.toml"]);
+    daemon.wait_for("listening");
+    append(&folder.path().join("games.log"), CTF);
+    append(&folder.path().join("other.log"), CTF);
+    daemon.wait_for("a match from a log");
+    daemon.wait_for("a match from a log");
+    daemon.terminate();
+    let matches = said(folder.path(), &["export"]);
+    assert_eq!(
+        matches
+            .lines()
+            .filter(|line| line.contains("\"server\":\"one\""))
+            .count(),
+        1
+    );
+    assert_eq!(fs::read_dir(folder.path().join("kept")).unwrap().count(), 2);
+    // The logs are gone, and so is the database; the archive knows.
+    for file in ["games.log", "other.log", "evenkeel.db"] {
+        fs::remove_file(folder.path().join(file)).unwrap();
+    }
+    let told = said(
+        folder.path(),
+        &["rebuild", "--from-logs", "--config", "c.toml"],
+    );
+    assert!(
+        told.starts_with("2 logs read again: 0 matches as they were, 0 removed, 2 added\n"),
+        "{told}"
+    );
+    assert!(told.contains("from 2 matches"), "{told}");
+    assert_eq!(said(folder.path(), &["export"]), matches);
+}
+
+#[test]
+fn matches_go_out_and_come_in_the_same() {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("a.log"), CTF).unwrap();
+    fs::write(path("b.log"), OTHER).unwrap();
+    run(
+        folder.path(),
+        &["ingest", "a.log", "b.log", "--server", "one"],
+    );
+    run(folder.path(), &["export", "all.jsonl"]);
+    run(folder.path(), &["ingest", "--db", "other.db", "all.jsonl"]);
+    let all = fs::read_to_string(path("all.jsonl")).unwrap();
+    assert_eq!(
+        said(folder.path(), &["export", "-", "--db", "other.db"]),
+        all
+    );
+    let weights = |db: &str| {
+        said(
+            folder.path(),
+            &[
+                "weights",
+                "--game",
+                "baseoa.ctf",
+                "--bots",
+                "--json",
+                "--db",
+                db,
+            ],
+        )
+    };
+    assert_eq!(weights("evenkeel.db"), weights("other.db"));
+    // The first of the two games ended at 14:59:10.
+    let since = said(folder.path(), &["export", "--since", "2026-11-20T14:59:12"]);
+    let until = said(folder.path(), &["export", "--until", "2026-11-20T14:59:12"]);
+    assert_eq!(
+        (since.lines().count(), until.lines().count(), until + &since),
+        (1, 1, all)
+    );
+    let missing = evenkeel(folder.path(), &["export", "nowhere/x.jsonl"])
+        .output()
+        .unwrap();
+    assert_eq!(missing.status.code(), Some(4));
+    let left: Vec<_> = fs::read_dir(folder.path())
+        .unwrap()
+        .map(|e| e.unwrap().file_name())
+        .collect();
+    assert!(
+        !left
+            .iter()
+            .any(|name| name.to_string_lossy().starts_with("all.jsonl.")),
+        "{left:?}"
+    );
+}
+
+#[test]
+fn without_an_archive_there_is_nothing_to_read_again() {
+    let folder = TempDir::new().unwrap();
+    let output = evenkeel(folder.path(), &["rebuild", "--from-logs"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(4));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("ingest.archive is not set"));
+    for (config, wrong) in [
+        (
+            "[[follow]]\npath = ''\n",
+            "follow[0].path must not be empty",
+        ),
+        (
+            "[[follow]]\npath = 'x'\nformat = 'y'\n",
+            "follow[0].format must be one of: auto, ",
+        ),
+        (
+            "[[follow]]\npath = 'x'\ncolour = 'y'\n",
+            "unknown field `colour`",
+        ),
+        (
+            "ingest.follow_ms = 1\n",
+            "ingest.follow_ms must be 10 to 60000",
+        ),
+    ] {
+        fs::write(folder.path().join("c.toml"), config).unwrap();
+        let output = evenkeel(folder.path(), &["config", "check", "c.toml"])
+            .output()
+            .unwrap();
+        let err = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            output.status.code() == Some(3) && err.contains(wrong),
+            "{err}"
+        );
+    }
+}

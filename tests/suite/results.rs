@@ -1,0 +1,433 @@
+//! Results over TCP: what END keeps, END said again, and games whose connection breaks.
+
+use std::time::Duration;
+
+use crate::common::{Client, Daemon};
+use evenkeel::domain::{MatchRecord, Outcome, Presence, Span, Timestamp};
+use tokio::time::{sleep, timeout};
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+async fn matches(daemon: &Daemon) -> Vec<MatchRecord> {
+    daemon.service.write_down().await.unwrap();
+    daemon.service.matches().await.unwrap()
+}
+
+/// Waits for what another task is about to do.
+async fn until<F: AsyncFnMut() -> bool>(mut done: F) {
+    let waiting = async {
+        while !done().await {
+            sleep(Duration::from_millis(2)).await;
+        }
+    };
+    let waited = timeout(Duration::from_secs(30), waiting).await;
+    waited.expect("it does not happen");
+}
+
+/// Breaks a connection, and waits until the daemon has noticed.
+async fn hang_up(client: Client) {
+    let mut stream = client.stream.into_inner();
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    stream.shutdown().await.unwrap();
+    stream.read_to_end(&mut Vec::new()).await.unwrap();
+}
+
+const TWO: &str = "MINPLAYERS 0\nJOIN a name=Ann team=0\nJOIN b team=1\n";
+
+async fn hello(daemon: &Daemon) -> Client {
+    let mut client = daemon.client().await;
+    let said = client.ask("HELLO s\n").await;
+    assert_eq!(said, format!("HELLO evenkeel/{VERSION} protocol/1"));
+    client
+}
+
+/// A connection that asks to go on with the game of the last one; whether it does.
+async fn resume(daemon: &Daemon) -> (Client, bool) {
+    let mut client = daemon.client().await;
+    let said = client.ask("HELLO s resume=yes\n").await;
+    let resumed = said == format!("HELLO evenkeel/{VERSION} protocol/1 resumed");
+    assert!(
+        resumed || said == format!("HELLO evenkeel/{VERSION} protocol/1 new"),
+        "{said}"
+    );
+    (client, resumed)
+}
+
+#[tokio::test]
+async fn a_match_is_what_was_told_from_start_to_end() {
+    let (daemon, clock) = Daemon::start_by_hand("").await;
+    let mut client = hello(&daemon).await;
+    clock.pass(5_000);
+    client
+        .tell(&format!("GAME ctf\nMUTATOR zz\nMUTATOR aa\nMAP field\n{TWO}JOIN p1 party=x\nJOIN p2 party=x\nBOTJOIN Grunt 1\nSCORE 1\nKILL a b\nPOINTS a 99\n"))
+        .await;
+    clock.pass(60_000);
+    client.tell("MOVE p1 0\nMOVE p2 0\nSTART\n").await;
+    clock.pass(10_000);
+    client
+        .tell("KILL a b\nKILL a b\nDEATH b\nSCORE 0 2 a\n")
+        .await;
+    clock.pass(10_000);
+    client.tell("MOVE p2 1\nPOINTS a 7.5\nLEAVE b\n").await;
+    clock.pass(10_000);
+    client.tell("SCORE 1\nSCORE 0 -1\n").await;
+    clock.pass(30_000);
+    assert_eq!(client.ask("END 0\n").await, "END 1 recorded");
+    client
+        .tell("SCORE 1\nKILL b a\nPOINTS a 99\nDEATH a\n")
+        .await;
+
+    let [record] = &matches(&daemon).await[..] else {
+        panic!("one match")
+    };
+    let start = Timestamp(1_000_000_065_000);
+    assert_eq!(
+        (record.server.as_str(), record.map.as_str()),
+        ("s", "field")
+    );
+    assert_eq!(
+        (record.start, record.end),
+        (start, start.plus_millis(60_000))
+    );
+    assert_eq!(
+        (record.game_type.as_str(), &record.mutators[..]),
+        ("ctf", &["aa".to_owned(), "zz".to_owned()][..])
+    );
+    assert_eq!(
+        (record.outcome, &record.scores[..]),
+        (Outcome::Won(0), &[1.0, 1.0][..])
+    );
+    let points: Vec<f64> = record.events.iter().map(|event| event.points).collect();
+    assert_eq!(points, [2.0, 1.0, -1.0]);
+    let of = |id: &str| record.participants.iter().find(|p| p.key.id == id).unwrap();
+    assert_eq!(record.participants.len(), 5);
+    assert_eq!(
+        (
+            of("a").name.as_str(),
+            of("a").points,
+            of("a").kills,
+            of("a").deaths
+        ),
+        ("Ann", Some(7.5), 2, 0)
+    );
+    assert_eq!(of("b").deaths, 2, "told by KILL twice, and by DEATH once");
+    assert_eq!(
+        (of("p1").party, of("p2").party, of("a").party),
+        (Some(0), Some(0), None)
+    );
+    let stays = |id: &str| -> Vec<(u8, u64)> {
+        let stay = |p: &Presence| (p.team, p.span.millis() / 9_000);
+        of(id).presence.iter().map(stay).collect()
+    };
+    assert_eq!(stays("a"), [(0, 6)]);
+    assert_eq!(stays("b"), [(1, 2)]);
+    assert_eq!(stays("p2"), [(0, 2), (1, 4)]);
+    assert_eq!(
+        of("Grunt").presence[0].span,
+        Span {
+            from: 0,
+            to: 60_000
+        }
+    );
+}
+
+#[tokio::test]
+async fn the_scores_decide_unless_somebody_says() {
+    for (end, outcome) in [
+        ("END", Outcome::Won(1)),
+        ("END 0", Outcome::Won(0)),
+        ("END draw", Outcome::Draw),
+        ("end DRAW", Outcome::Draw),
+    ] {
+        let (daemon, clock) = Daemon::start_by_hand("").await;
+        let mut client = daemon.client().await;
+        client
+            .tell(&format!("GAME ctf\n{TWO}START\nSCORE 1\n"))
+            .await;
+        clock.pass(60_000);
+        assert_eq!(client.ask(&format!("{end}\n")).await, "END 1 recorded");
+        assert_eq!(matches(&daemon).await[0].outcome, outcome, "{end}");
+    }
+}
+
+#[tokio::test]
+async fn the_reason_is_told_where_a_match_is_not_rated() {
+    for (toml, script, reason) in [
+        (
+            "rating.min_seconds = 61",
+            "JOIN a team=0\nJOIN b team=1\nSTART\n",
+            "too-short",
+        ),
+        (
+            "rating.min_humans = 2",
+            "JOIN a team=0\nJOIN b team=1\nSTART\n",
+            "too-few-humans",
+        ),
+        ("", "JOIN a team=0\nSTART\n", "team-empty"),
+        ("", "START\n", "no-play-time"),
+    ] {
+        let (daemon, clock) = Daemon::start_by_hand(toml).await;
+        let mut client = daemon.client().await;
+        client.tell(&format!("GAME ctf\n{script}")).await;
+        clock.pass(60_000);
+        let said = client.ask("END\n").await;
+        assert_eq!(said, format!("END 1 unrated {reason}"));
+        daemon.service.refresh().await.unwrap();
+        let stored = daemon.service.rulings(&[1]).await.unwrap();
+        assert_eq!(stored, [Some(reason.to_owned())], "the fold says the same");
+    }
+}
+
+#[tokio::test]
+async fn an_end_without_a_start_changes_nothing() {
+    let (daemon, _clock) = Daemon::start_by_hand("").await;
+    let mut client = daemon.client().await;
+    let said = client.ask(&format!("GAME ctf\n{TWO}END\n")).await;
+    assert_eq!(said, "ERROR not-allowed send START first");
+    assert!(matches(&daemon).await.is_empty());
+}
+
+#[tokio::test]
+async fn weights_follow_the_end_of_a_game() {
+    let daemon = Daemon::start("rating.system = 'presence'\nrating.min_seconds = 0").await;
+    let mut client = daemon.client().await;
+    client
+        .tell(&format!("GAME ctf\n{TWO}START\nSCORE 0\n"))
+        .await;
+    assert_eq!(client.ask("PLAYER a\n").await, "PLAYER a");
+    sleep(Duration::from_millis(2)).await; // a game of no time says nothing
+    assert_eq!(client.ask("END\n").await, "END 1 recorded");
+    until(async || client.ask("PLAYER a\n").await == "PLAYER a 60.000").await;
+}
+
+#[tokio::test]
+async fn two_games_within_a_second_are_two() {
+    let (daemon, clock) = Daemon::start_by_hand("rating.min_seconds = 0").await;
+    let mut client = daemon.client().await;
+    client.tell(&format!("GAME ctf\n{TWO}")).await;
+    for id in 1..=3 {
+        client.tell("START\nSCORE 0\n").await;
+        clock.pass(10);
+        assert_eq!(client.ask("END\n").await, format!("END {id} recorded"));
+        assert_eq!(
+            client.ask("END draw\n").await,
+            format!("END {id} recorded"),
+            "said again"
+        );
+    }
+    assert_eq!(matches(&daemon).await.len(), 3);
+}
+
+#[tokio::test]
+async fn an_end_repeated_by_the_next_connection_is_the_same() {
+    let (daemon, clock) = Daemon::start_by_hand("").await;
+    let mut client = hello(&daemon).await;
+    client
+        .tell(&format!("GAME ctf\n{TWO}START\nSCORE 0\n"))
+        .await;
+    clock.pass(60_000);
+    client.send("END\n").await;
+    hang_up(client).await;
+    clock.pass(119_000);
+    let mut client = hello(&daemon).await;
+    assert_eq!(client.ask("END\n").await, "END 1 recorded");
+    hang_up(client).await;
+    let (mut client, resumed) = resume(&daemon).await;
+    assert!(resumed);
+    assert_eq!(client.ask("END 1\n").await, "END 1 recorded");
+    assert_eq!(matches(&daemon).await.len(), 1);
+    // It is no game of another server's.
+    let mut other = daemon.client().await;
+    other.ask("HELLO t\n").await;
+    assert_eq!(other.ask("END\n").await, "ERROR no-game send GAME first");
+}
+
+#[tokio::test]
+async fn a_game_goes_on_after_its_connection_broke() {
+    for explicitly in [false, true] {
+        let (daemon, clock) = Daemon::start_by_hand("").await;
+        let mut client = hello(&daemon).await;
+        client
+            .tell(&format!("GAME ctf\n{TWO}START\nSCORE 0\n"))
+            .await;
+        clock.pass(60_000);
+        hang_up(client).await;
+        clock.pass(120_000);
+        let mut client = if explicitly {
+            let (client, resumed) = resume(&daemon).await;
+            assert!(resumed);
+            client
+        } else {
+            hello(&daemon).await
+        };
+        client.tell("SCORE 1\nSCORE 1\nJOIN c team=0\n").await;
+        clock.pass(60_000);
+        assert_eq!(client.ask("END\n").await, "END 1 recorded");
+        let [record] = &matches(&daemon).await[..] else {
+            panic!("one match")
+        };
+        assert_eq!(
+            (record.millis(), record.outcome),
+            (240_000, Outcome::Won(1))
+        );
+        assert_eq!(record.participants.len(), 3);
+    }
+}
+
+#[tokio::test]
+async fn a_game_that_nobody_goes_on_with_is_kept_as_abandoned() {
+    let (daemon, clock) = Daemon::start_by_hand("").await;
+    let mut client = hello(&daemon).await;
+    client
+        .tell(&format!("GAME ctf\n{TWO}START\nSCORE 0\n"))
+        .await;
+    clock.pass(60_000);
+    hang_up(client).await;
+    clock.pass(120_001);
+    let (mut client, resumed) = resume(&daemon).await;
+    assert!(!resumed);
+    assert_eq!(
+        client.ask("SCORE 0\n").await,
+        "ERROR no-game send GAME first"
+    );
+    until(async || matches(&daemon).await.len() == 1).await;
+    let record = &matches(&daemon).await[0];
+    assert_eq!(
+        (record.outcome, record.scores[0]),
+        (Outcome::Abandoned, 1.0)
+    );
+    daemon.service.refresh().await.unwrap();
+    assert_eq!(
+        daemon.service.rulings(&[1]).await.unwrap(),
+        [Some("abandoned".to_owned())]
+    );
+    assert_eq!(client.ask("END\n").await, "ERROR no-game send GAME first");
+}
+
+#[tokio::test]
+async fn the_next_game_gives_up_the_one_before() {
+    let (daemon, clock) = Daemon::start_by_hand("").await;
+    let mut client = hello(&daemon).await;
+    client.tell(&format!("GAME ctf\n{TWO}START\n")).await;
+    clock.pass(60_000);
+    client.tell(&format!("GAME ctf\n{TWO}START\n")).await;
+    clock.pass(60_000);
+    hang_up(client).await;
+    let mut client = hello(&daemon).await;
+    client.tell("TEAMS 2\nMUTATOR x\nGAME ctf\n").await;
+    let outcomes: Vec<Outcome> = matches(&daemon).await.iter().map(|m| m.outcome).collect();
+    assert_eq!(outcomes, [Outcome::Abandoned, Outcome::Abandoned]);
+    // Warm-up is not worth keeping, nor is a game of nobody.
+    client
+        .tell(&format!("{TWO}GAME ctf\nSTART\nGAME ctf\n"))
+        .await;
+    assert_eq!(matches(&daemon).await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_server_without_a_name_is_not_waited_for() {
+    let (daemon, clock) = Daemon::start_by_hand("").await;
+    let mut client = daemon.client().await;
+    client.tell(&format!("GAME ctf\n{TWO}START\n")).await;
+    clock.pass(60_000);
+    hang_up(client).await;
+    until(async || matches(&daemon).await.len() == 1).await;
+}
+
+#[tokio::test]
+async fn a_dead_connection_gives_its_game_to_the_next_one() {
+    let (daemon, clock) = Daemon::start_by_hand("").await;
+    let mut dead = hello(&daemon).await;
+    dead.tell(&format!("GAME ctf\n{TWO}START\nSCORE 0\n")).await;
+    clock.pass(60_000);
+    // The daemon doesn't know that it is dead.
+    let (mut client, resumed) = resume(&daemon).await;
+    assert!(resumed);
+    assert_eq!(dead.line().await, "", "it is closed");
+    assert_eq!(client.ask("END\n").await, "END 1 recorded");
+    assert_eq!(matches(&daemon).await.len(), 1);
+}
+
+#[tokio::test]
+async fn who_is_not_going_on_takes_no_game_from_who_is_there() {
+    let (daemon, _clock) = Daemon::start_by_hand("").await;
+    let mut first = hello(&daemon).await;
+    first.tell(&format!("GAME ctf\n{TWO}START\n")).await;
+    let mut second = hello(&daemon).await;
+    assert_eq!(
+        second.ask("SCORE 0\n").await,
+        "ERROR no-game send GAME first"
+    );
+    first.tell("SCORE 0\n").await;
+}
+
+#[tokio::test]
+async fn a_daemon_that_stops_keeps_what_was_running() {
+    let (mut daemon, clock) = Daemon::start_by_hand("").await;
+    let mut running = hello(&daemon).await;
+    running.tell(&format!("GAME ctf\n{TWO}START\n")).await;
+    let mut waiting = daemon.client().await;
+    waiting.ask("HELLO t\n").await;
+    waiting
+        .tell(&format!("GAME ctf\nMAP other\n{TWO}START\n"))
+        .await;
+    clock.pass(60_000);
+    hang_up(waiting).await;
+    daemon.stop();
+    assert_eq!(running.line().await, "");
+    (&mut daemon.task).await.unwrap();
+    let stored = daemon.service.matches().await.unwrap();
+    assert_eq!(stored.len(), 2);
+    assert!(
+        stored
+            .iter()
+            .all(|record| record.outcome == Outcome::Abandoned)
+    );
+}
+
+#[tokio::test]
+async fn only_so_many_games_wait() {
+    let (daemon, clock) = Daemon::start_by_hand("").await;
+    for n in 0..260 {
+        let mut client = daemon.client().await;
+        client.ask(&format!("HELLO server{n}\n")).await;
+        client.tell(&format!("GAME ctf\n{TWO}START\n")).await;
+        clock.pass(10);
+        hang_up(client).await;
+    }
+    let given_up: Vec<String> = matches(&daemon)
+        .await
+        .into_iter()
+        .map(|m| m.server)
+        .collect();
+    assert_eq!(given_up, ["server0", "server1", "server2", "server3"]);
+    for (server, word) in [("server3", " new"), ("server4", " resumed")] {
+        let mut client = daemon.client().await;
+        let said = client.ask(&format!("HELLO {server} resume=yes\n")).await;
+        assert!(said.ends_with(word), "{server}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn an_end_that_fails_changes_nothing() {
+    let daemon = Daemon::start("rating.min_seconds = 0").await;
+    let mut client = daemon.client().await;
+    client
+        .tell(&format!("GAME ctf\n{TWO}START\nSCORE 0\n"))
+        .await;
+    let options =
+        sqlx::sqlite::SqliteConnectOptions::new().filename(daemon.folder.path().join("test.db"));
+    let mut other = sqlx::ConnectOptions::connect(&options).await.unwrap();
+    let lock = sqlx::query("BEGIN IMMEDIATE");
+    lock.execute(&mut other).await.unwrap();
+    assert!(client.ask("END\n").await.starts_with("ERROR internal "));
+    let free = sqlx::query("ROLLBACK");
+    free.execute(&mut other).await.unwrap();
+    client.tell("SCORE 1 5\n").await;
+    assert_eq!(client.ask("END 1\n").await, "END 1 recorded");
+    let record = &matches(&daemon).await[0];
+    assert_eq!(
+        (record.outcome, &record.scores[..]),
+        (Outcome::Won(1), &[1.0, 5.0][..])
+    );
+}

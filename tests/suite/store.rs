@@ -1,0 +1,479 @@
+//! The database: what goes in comes out, the same match is one match, and what is wrong with a file is
+//! said clearly.
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use crate::common::{self, BUSY, game, player, service, weights};
+use evenkeel::{
+    domain::{
+        Kind::{Bot, Human},
+        MatchRecord, Outcome, Presence, Role, ScoreEvent, Span,
+    },
+    store::{Cursor, Recorded, Store, StoreError},
+};
+use tempfile::TempDir;
+
+async fn store() -> (Store, TempDir) {
+    let folder = TempDir::new().unwrap();
+    let store = Store::open(&folder.path().join("test.db"), true, BUSY)
+        .await
+        .unwrap();
+    (store, folder)
+}
+
+/// A record that uses every field.
+fn full() -> MatchRecord {
+    let mut record = game(
+        5,
+        &[(Human, "a'); DROP TABLE matches;--"), (Bot, "Sarge")],
+        &[(Human, "Ren\u{e9}")],
+        [2.0, 1.0],
+    );
+    let again = Presence {
+        team: 1,
+        span: Span {
+            from: 400_000,
+            to: 600_000,
+        },
+    };
+    record.participants[0].presence[0].span.to = 300_000;
+    record.participants[0].presence.push(again);
+    record.participants[1].points = Some(-3.5);
+    record.participants[1].kills = 7;
+    record.participants[1].deaths = 4;
+    record.participants[2].name = "\u{1b}[31mRené".into();
+    record.participants[2].presence.clear();
+    record.events[0].by = Some(1);
+    record.events.push(ScoreEvent {
+        at: 599_999,
+        team: 1,
+        points: -0.1,
+        by: None,
+    });
+    record.participants[0].party = Some(3);
+    record.participants[1].roles = vec![Role {
+        name: "commander".into(),
+        team: 0,
+        share: 0.75,
+    }];
+    record.mode = "gather".into();
+    record.clock = Some(12_345);
+    record.mutators = vec!["A".into(), "b".into()];
+    record
+}
+
+async fn all(store: &Store, limit: u32) -> Vec<MatchRecord> {
+    let (mut records, mut cursor) = (Vec::new(), Cursor::START);
+    loop {
+        let (page, next) = store.matches(cursor, limit).await.unwrap();
+        if page.is_empty() {
+            return records;
+        }
+        records.extend(page.into_iter().map(|stored| stored.record));
+        cursor = next;
+    }
+}
+
+#[tokio::test]
+async fn what_goes_in_comes_out() {
+    let (store, _folder) = store().await;
+    let mut ffa = full();
+    ffa.scores.clear();
+    ffa.events.clear();
+    ffa.outcome = Outcome::Abandoned;
+    ffa.participants = vec![player(Human, "x", 0, 600_000)];
+    let mut draw = game(500, &[(Human, "x")], &[(Human, "y")], [1.0, 1.0]);
+    draw.end = draw.end.plus_millis(7);
+    for record in [&draw, &full(), &ffa] {
+        assert!(matches!(
+            store.record(record).await.unwrap(),
+            Recorded::New(_)
+        ));
+    }
+    let found = all(&store, 100).await;
+    assert_eq!(found.len(), 3);
+    for record in [&draw, &full(), &ffa] {
+        assert!(found.contains(record), "{record:?}");
+    }
+    assert!(found.is_sorted_by_key(|record| record.end));
+}
+
+#[tokio::test]
+async fn the_same_match_twice_is_one() {
+    let (store, _folder) = store().await;
+    let record = game(5, &[(Human, "a")], &[(Human, "b")], [2.0, 1.0]);
+    let Recorded::New(id) = store.record(&record).await.unwrap() else {
+        panic!()
+    };
+    // Who is listed first does not matter, nor what a second log says of the score.
+    let mut again = record.clone();
+    again.participants.reverse();
+    for event in &mut again.events {
+        event.by = None;
+    }
+    assert_eq!(store.record(&again).await.unwrap(), Recorded::Duplicate(id));
+    type Change = fn(&mut MatchRecord);
+    let others: [Change; 4] = [
+        |m| m.server = "other".into(),
+        |m| m.map = "other".into(),
+        |m| {
+            m.start = m.start.plus_millis(1_000);
+            m.end = m.end.plus_millis(1_000);
+        },
+        |m| m.participants[0].key.id = "c".into(),
+    ];
+    for change in others {
+        let mut other = record.clone();
+        change(&mut other);
+        assert!(matches!(
+            store.record(&other).await.unwrap(),
+            Recorded::New(_)
+        ));
+    }
+}
+
+#[tokio::test]
+async fn without_dates_the_course_of_the_game_tells_matches_apart() {
+    let (store, _folder) = store().await;
+    let mut record = game(5, &[(Human, "a")], &[(Human, "b")], [2.0, 1.0]);
+    record.clock = Some(0);
+    assert!(matches!(
+        store.record(&record).await.unwrap(),
+        Recorded::New(_)
+    ));
+    // The copied file has another date; it is the same game.
+    let mut copied = record.clone();
+    copied.start = copied.start.plus_millis(86_400_000);
+    copied.end = copied.end.plus_millis(86_400_000);
+    assert!(matches!(
+        store.record(&copied).await.unwrap(),
+        Recorded::Duplicate(_)
+    ));
+    let mut rematch = copied;
+    rematch.events[0].at += 1;
+    assert!(matches!(
+        store.record(&rematch).await.unwrap(),
+        Recorded::New(_)
+    ));
+}
+
+#[tokio::test]
+async fn pages_of_any_size_give_all_matches_in_order() {
+    let (store, _folder) = store().await;
+    for n in [3, 1, 2, 2, 5, 4] {
+        // Two end at the same time, told apart by who played.
+        let name = format!("p{n}{}", store.extent().await.unwrap().0);
+        store
+            .record(&game(n, &[(Human, &name)], &[(Human, "b")], [1.0, 0.0]))
+            .await
+            .unwrap();
+    }
+    let whole = all(&store, 100).await;
+    assert_eq!(whole.len(), 6);
+    for limit in 1..6 {
+        assert_eq!(all(&store, limit).await, whole);
+    }
+}
+
+#[tokio::test]
+async fn a_record_that_cannot_be_is_refused_whole() {
+    let (store, _folder) = store().await;
+    let mut record = full();
+    record.scores[0] = f64::INFINITY;
+    assert!(matches!(
+        store.record(&record).await,
+        Err(StoreError::BadRecord { .. })
+    ));
+    assert_eq!(store.extent().await.unwrap(), (0, 0));
+}
+
+#[tokio::test]
+async fn weights_are_the_same_bits_in_whatever_order_the_matches_came() {
+    let config = common::config("[rating]\nwindow = 3");
+    let names = ["a", "b", "c", "d"];
+    let mut games = Vec::new();
+    for n in 0..12usize {
+        let (one, other) = (names[n % 4], names[(n * 7 + 1) % 4]);
+        if one != other {
+            let scores = [(n % 5) as f64, (n % 3) as f64];
+            games.push(game(
+                n as i64 * 3,
+                &[(Human, one), (Bot, "x")],
+                &[(Human, other)],
+                scores,
+            ));
+        }
+    }
+    let bits = |rows: Vec<evenkeel::service::WeightRow>| {
+        let key = |row: evenkeel::service::WeightRow| {
+            (
+                row.ruleset,
+                row.key,
+                row.weight.to_bits(),
+                row.games,
+                row.last_seen,
+            )
+        };
+        rows.into_iter().map(key).collect::<Vec<_>>()
+    };
+    let mut results = Vec::new();
+    for shuffle in 0..4usize {
+        let (service, _folder) = service(&config).await;
+        let mut order = games.clone();
+        order.rotate_left(shuffle * 2);
+        if shuffle % 2 == 1 {
+            order.reverse();
+        }
+        for (n, game) in order.iter().enumerate() {
+            service.record(game).await.unwrap();
+            // One at a time, in clumps, or all at the end.
+            if n % (shuffle + 1) == 0 {
+                service.refresh().await.unwrap();
+            }
+        }
+        service.refresh().await.unwrap();
+        let learned = bits(weights(&service).await);
+        let rebuilt = service.rebuild(|_| ()).await.unwrap();
+        assert_eq!(rebuilt.matches, games.len() as u64);
+        assert_eq!(
+            bits(weights(&service).await),
+            learned,
+            "a rebuild changes nothing"
+        );
+        results.push(learned);
+    }
+    assert!(results[0].len() > 4);
+    assert!(results.iter().all(|result| *result == results[0]));
+}
+
+#[tokio::test]
+async fn a_change_of_configuration_is_noticed() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    let open = async |toml: &str| {
+        let store = Store::open(&path, true, BUSY).await.unwrap();
+        evenkeel::service::Service::open(store, common::config(toml).service()).unwrap()
+    };
+    let first = open("rating.system = 'presence'").await;
+    first
+        .record(&game(0, &[(Human, "a")], &[(Human, "b")], [3.0, 0.0]))
+        .await
+        .unwrap();
+    assert!(first.refresh().await.unwrap());
+    assert!(!first.refresh().await.unwrap(), "nothing new");
+    let before = weights(&first).await[0].weight;
+    first.close().await;
+    let second = open("[rating]\nsystem = 'presence'\nprior = 8.0").await;
+    assert!(second.refresh().await.unwrap());
+    assert_ne!(weights(&second).await[0].weight, before);
+}
+
+#[tokio::test]
+async fn who_shares_a_database_with_another_configuration_does_not_fight_it() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    let open = async |toml: &str| {
+        let store = Store::open(&path, true, BUSY).await.unwrap();
+        let settings = common::config(&format!("rating.system = 'presence'\n{toml}")).service();
+        Arc::new(evenkeel::service::Service::open(store, settings).unwrap())
+    };
+    let (one, two) = (open("").await, open("rating.prior = 8.0").await);
+    one.record(&game(0, &[(Human, "a")], &[(Human, "b")], [4.0, 0.0]))
+        .await
+        .unwrap();
+    two.refresh().await.unwrap();
+    let weight = |service: &evenkeel::service::Service| {
+        let ruleset = service.rulebook().ruleset::<&str>("ctf", &[]);
+        service.standings().view(&ruleset).human("a")
+    };
+    assert_eq!(weight(&two), Some(100.0 * 8.0 / 12.0));
+    // The first one follows what is on disk by its own lights, and leaves the tables to the other.
+    let watch = tokio::spawn({
+        let one = one.clone();
+        async move { one.watch().await }
+    });
+    while weight(&one).is_none() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(weight(&one), Some(75.0));
+    assert_eq!(weights(&two).await[0].weight, 100.0 * 8.0 / 12.0);
+    watch.abort();
+    // Asked to, it takes over.
+    assert!(one.refresh().await.unwrap());
+    assert_eq!(weights(&one).await[0].weight, 75.0);
+}
+
+#[tokio::test]
+async fn the_views_answer_an_operator() {
+    let (service, folder) = service(&common::config("rating.system = 'presence'")).await;
+    service
+        .record(&game(
+            0,
+            &[(Human, "ann"), (Bot, "x")],
+            &[(Human, "bob")],
+            [3.0, 1.0],
+        ))
+        .await
+        .unwrap();
+    service
+        .record(&game(20, &[(Human, "ann")], &[], [0.0, 0.0]))
+        .await
+        .unwrap();
+    service.refresh().await.unwrap();
+    let url = format!("sqlite://{}", folder.path().join("test.db").display());
+    let pool = sqlx::SqlitePool::connect(&url).await.unwrap();
+    let board: Vec<(String, String, i64, String, f64)> = sqlx::query_as(
+        "SELECT ruleset, kind, place, player, weight FROM leaderboard WHERE kind = 'human'",
+    )
+    .fetch_all(&pool)
+    .await
+    .unwrap();
+    let row = |place, player: &str, weight| {
+        (
+            "xgame.xctfgame".into(),
+            "human".into(),
+            place,
+            player.into(),
+            weight,
+        )
+    };
+    assert_eq!(board, [row(1, "ann", 62.5), row(2, "bob", 37.5)]);
+    type Row = (String, Option<f64>, Option<f64>, f64, Option<String>);
+    let history: Vec<Row> = sqlx::query_as(
+        "SELECT score, points_for, points_against, minutes, unrated FROM player_history WHERE player = 'ann'",
+    )
+    .fetch_all(&pool)
+    .await
+    .unwrap();
+    assert_eq!(
+        history,
+        [
+            ("3:1".into(), Some(3.0), Some(1.0), 10.0, None),
+            ("0:0".into(), None, None, 10.0, Some("team-empty".into())),
+        ]
+    );
+}
+
+/// The error's own words and those of its causes.
+fn words(error: &StoreError) -> String {
+    let mut words = error.to_string();
+    let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(error);
+    while let Some(error) = cause {
+        words.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    words
+}
+
+async fn refusal(path: &Path) -> String {
+    let error = Store::open(path, true, BUSY).await.unwrap_err();
+    words(&error)
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_database_is_left_alone() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("notes.txt");
+    let text = "not a database, but long enough to look like one. ".repeat(100);
+    std::fs::write(&path, &text).unwrap();
+    assert!(
+        refusal(&path)
+            .await
+            .contains("damaged, or no SQLite database")
+    );
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_new_database_can_be_opened_by_many_at_once() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    let open = |_| {
+        let path = path.clone();
+        tokio::spawn(async move { Store::open(&path, true, Duration::from_secs(30)).await })
+    };
+    for opened in (0..8).map(open).collect::<Vec<_>>() {
+        opened.await.unwrap().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_damaged_database_is_named() {
+    let (store, folder) = store().await;
+    store.record(&full()).await.unwrap();
+    store.close().await;
+    let path = folder.path().join("test.db");
+    let mut bytes = std::fs::read(&path).unwrap();
+    for byte in &mut bytes[100..4_000] {
+        *byte ^= 0x5a;
+    }
+    std::fs::write(&path, bytes).unwrap();
+    assert!(refusal(&path).await.contains("damaged"));
+}
+
+#[tokio::test]
+async fn somebody_elses_database_is_left_alone() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("other.db");
+    let url = format!("sqlite://{}?mode=rwc", path.display());
+    let pool = sqlx::SqlitePool::connect(&url).await.unwrap();
+    sqlx::query("CREATE TABLE theirs (x)")
+        .execute(&pool)
+        .await
+        .unwrap();
+    pool.close().await;
+    assert!(refusal(&path).await.contains("another program"));
+}
+
+#[tokio::test]
+async fn a_newer_database_is_left_alone() {
+    let (store, folder) = store().await;
+    store.close().await;
+    let path = folder.path().join("test.db");
+    let url = format!("sqlite://{}", path.display());
+    let pool = sqlx::SqlitePool::connect(&url).await.unwrap();
+    let newer =
+        "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+                 VALUES (9999, 'the future', 1, x'00', 0)";
+    sqlx::query(newer).execute(&pool).await.unwrap();
+    pool.close().await;
+    assert!(
+        refusal(&path)
+            .await
+            .contains("newer Evenkeel (migration 9999)")
+    );
+}
+
+#[tokio::test]
+async fn a_database_that_is_not_there_is_only_made_by_those_who_may() {
+    let folder = TempDir::new().unwrap();
+    let missing = folder.path().join("no.db");
+    let error = Store::open(&missing, false, BUSY).await.unwrap_err();
+    assert!(words(&error).contains("there is no database"));
+    assert!(!missing.exists());
+    assert!(
+        refusal(&folder.path().join("no/such/folder.db"))
+            .await
+            .contains("cannot be opened")
+    );
+}
+
+#[tokio::test]
+async fn rows_changed_by_hand_are_an_error_and_no_panic() {
+    let (store, folder) = store().await;
+    store.record(&full()).await.unwrap();
+    let url = format!("sqlite://{}", folder.path().join("test.db").display());
+    let pool = sqlx::SqlitePool::connect(&url).await.unwrap();
+    for spoil in [
+        "UPDATE presence SET team = 7",
+        "UPDATE presence SET to_ms = 99999999999",
+        "UPDATE score_events SET at_ms = -5",
+        "UPDATE matches SET ended_at = 9000000000000000000",
+        "UPDATE match_teams SET score = 9e300",
+    ] {
+        let mut tx = pool.begin().await.unwrap();
+        sqlx::query(spoil).execute(&mut *tx).await.unwrap();
+        tx.commit().await.unwrap();
+        assert!(store.matches(Cursor::START, 10).await.is_err(), "{spoil}");
+    }
+}
