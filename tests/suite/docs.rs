@@ -129,10 +129,10 @@ fn every_file_that_is_named_exists() {
 /// Every flag of a command and of its subcommands.
 fn flags(command: &clap::Command) -> BTreeSet<String> {
     let own = command.get_arguments().filter_map(|arg| arg.get_long());
-    let mut flags: BTreeSet<String> = own.map(str::to_owned).collect();
-    flags.insert("help".to_owned());
-    flags.extend(command.get_subcommands().flat_map(flags));
-    flags
+    let mut all: BTreeSet<String> = own.map(str::to_owned).collect();
+    all.insert("help".to_owned());
+    all.extend(command.get_subcommands().flat_map(flags));
+    all
 }
 
 #[test]
