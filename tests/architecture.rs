@@ -10,7 +10,7 @@ use std::{
 };
 
 /// Every room, and the rooms it may import.
-const ROOMS: [(&str, &[&str]); 13] = [
+const ROOMS: [(&str, &[&str]); 17] = [
     ("domain", &[]),
     ("partition", &["domain"]),
     ("rating", &["domain"]),
@@ -20,19 +20,21 @@ const ROOMS: [(&str, &[&str]); 13] = [
     ("sidecar", &["domain", "ingest", "protocol"]),
     ("history", &["rating", "domain"]),
     ("store", &["domain"]),
+    ("learning", &["domain", "rating", "history", "store"]),
+    ("logs", &["domain", "ingest", "store", "learning"]),
     (
-        "service",
+        "session",
         &[
             "domain",
             "partition",
-            "rating",
             "lobby",
             "history",
-            "ingest",
             "store",
+            "learning",
         ],
     ),
-    ("server", &["service", "protocol"]),
+    ("service", &["store", "learning", "session"]),
+    ("server", &["lobby", "session", "service", "protocol"]),
     (
         "config",
         &[
@@ -41,8 +43,23 @@ const ROOMS: [(&str, &[&str]); 13] = [
             "rating",
             "lobby",
             "history",
+            "learning",
+            "logs",
+            "session",
             "service",
             "server",
+        ],
+    ),
+    (
+        "daemon",
+        &[
+            "store",
+            "learning",
+            "logs",
+            "session",
+            "service",
+            "server",
+            "config",
         ],
     ),
     (
@@ -55,9 +72,13 @@ const ROOMS: [(&str, &[&str]); 13] = [
             "lobby",
             "history",
             "store",
+            "learning",
+            "logs",
+            "session",
             "service",
             "server",
             "config",
+            "daemon",
             "protocol",
             "sidecar",
         ],
