@@ -1,18 +1,14 @@
 //! The UT2004 mutator, as far as it can be held to anything without the game: its keys, the verbs it
 //! says, and a conversation such as it holds.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may fail by unwrapping
-
-mod common;
-
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     path::PathBuf,
 };
 
+use crate::common::Daemon;
 use bytes::Bytes;
-use common::Daemon;
 use evenkeel::protocol::{Code, Request};
 
 fn folder() -> PathBuf {

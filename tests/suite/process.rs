@@ -1,10 +1,6 @@
 //! Real processes: the daemon learning while it runs, being told to stop, being killed, and databases
 //! that cannot be used.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may fail by unwrapping
-
-mod common;
-
 use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},
@@ -15,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use common::BUSY;
+use crate::common::BUSY;
 use evenkeel::store::{Cursor, Store, Stored};
 use tempfile::TempDir;
 

@@ -1,13 +1,9 @@
 //! Any sequence of legal lines: nobody is lost, no team is made up, nothing fails on our side, and who
 //! comes and goes leaves no trace.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may fail by unwrapping
-
-mod common;
-
 use std::{cell::RefCell, collections::BTreeSet, sync::Arc};
 
-use common::{Client, Daemon, game};
+use crate::common::{Client, Daemon, game};
 use evenkeel::{
     domain::Kind::{Bot, Human},
     session::HandClock,

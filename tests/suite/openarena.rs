@@ -1,13 +1,9 @@
 //! The main job on real games: 60 matches of bots whose skill is known. Skipped, with the reason, where
 //! the logs are not beside the project.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may fail by unwrapping
-
-mod common;
-
 use std::{collections::BTreeMap, path::Path};
 
-use common::{config, service, shared_data, weights};
+use crate::common::{config, service, shared_data, weights};
 use evenkeel::{
     ingest::{self, Context, Item, Reader},
     service::Service,

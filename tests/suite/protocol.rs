@@ -1,10 +1,6 @@
 //! Scripted sessions over TCP: every line of the protocol that is built, as a game server sees it.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may fail by unwrapping
-
-mod common;
-
-use common::{Client, Daemon, game};
+use crate::common::{Client, Daemon, game};
 use evenkeel::domain::Kind::{Bot, Human};
 
 /// A daemon that knows two humans and two bots of ctf, by the system whose weights are reckoned by hand.

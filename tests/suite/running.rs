@@ -1,13 +1,9 @@
 //! The running game over TCP: late arrivals, advantage, moves and auto-balance, each delay by a clock
 //! that the test moves.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may fail by unwrapping
-
-mod common;
-
 use std::sync::Arc;
 
-use common::{Client, Daemon, game};
+use crate::common::{Client, Daemon, game};
 use evenkeel::{domain::Kind::Human, session::HandClock};
 
 /// A daemon that knows strong and weak humans of ctf, by the system whose weights are reckoned by

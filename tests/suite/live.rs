@@ -1,8 +1,6 @@
 //! A real OpenArena server, balanced end to end; see `integrations/openarena`. Runs with `EVENKEEL_LIVE=1`
 //! where openarena-server is installed, or with `EVENKEEL_LIVE=install`, which installs it from Debian.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may fail by unwrapping
-
 use std::{fs, io::Write, path::Path, process::Command};
 
 use tempfile::TempDir;

@@ -1,10 +1,6 @@
 //! The sidecar for id Tech 3: what recorded logs make it say, and the real program between a real daemon
 //! and a game server of this test's own.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may fail by unwrapping
-
-mod common;
-
 use std::{
     fs::{self, File},
     io::{BufRead, BufReader, Write},
@@ -15,7 +11,7 @@ use std::{
     time::Duration,
 };
 
-use common::{Daemon, shared_data};
+use crate::common::{Daemon, shared_data};
 use evenkeel::sidecar::{Act, Settings, Sidecar};
 use tempfile::TempDir;
 
@@ -52,7 +48,7 @@ fn fixture(name: &str) -> Vec<u8> {
     fs::read(Path::new(FIXTURES).join(name)).unwrap()
 }
 
-/// Written anew by `EVENKEEL_BLESS=1 cargo test --test sidecar golden`, to be read before it is kept.
+/// Written anew by `EVENKEEL_BLESS=1 cargo test --test suite sidecar::golden`, to be read before it is kept.
 fn golden(name: &str, lines: &[String]) {
     let path = Path::new(FIXTURES).join("sidecar").join(name);
     let text = lines.join("\n") + "\n";
@@ -276,7 +272,7 @@ async fn a_game_is_balanced_played_and_learned_from() {
     );
     (0..4).for_each(|n| server.log(&format!("  1:30 score: {n}  ping: 0  client: {n} x\n")));
     sidecar.wait_for("the game is over: 1 ");
-    assert_eq!(daemon.service.match_count().await.unwrap(), 1);
+    assert_eq!(daemon.service.store().extent().await.unwrap().0, 1);
     assert!(!sidecar.seen.iter().any(|line| line.contains(PASSWORD)));
     // Told to stop, it ends as it should.
     let told = Command::new("kill")

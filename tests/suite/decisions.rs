@@ -1,11 +1,7 @@
 //! Decisions are stored with what they were made from, come out the same when they are taken again,
 //! and are held against what happened.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may fail by unwrapping
-
-mod common;
-
-use common::Daemon;
+use crate::common::Daemon;
 use sqlx::SqlitePool;
 
 async fn database(daemon: &Daemon) -> SqlitePool {

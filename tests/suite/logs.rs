@@ -1,10 +1,6 @@
 //! Logs through the use cases: whole files, logs that still grow, the archive, and the way out and in
 //! again.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may fail by unwrapping
-
-mod common;
-
 use std::{
     fs::{self, File},
     io::Write,
@@ -13,7 +9,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use common::{service, weights};
+use crate::common::{self, service, weights};
 use evenkeel::{
     domain::{Fingerprint, Kind, MatchRecord, PlayerKey},
     ingest::write_record,
@@ -23,9 +19,9 @@ use evenkeel::{
 };
 use tempfile::TempDir;
 
-const CTF: &str = include_str!("fixtures/openarena/ctf-014.log");
-const OTHER: &str = include_str!("fixtures/openarena/ctf-017.log");
-const NEXUIZ: &str = include_str!("fixtures/nexuiz/ctf-01.log");
+const CTF: &str = include_str!("../fixtures/openarena/ctf-014.log");
+const OTHER: &str = include_str!("../fixtures/openarena/ctf-017.log");
+const NEXUIZ: &str = include_str!("../fixtures/nexuiz/ctf-01.log");
 
 const SETTLE: Duration = Duration::from_secs(600);
 

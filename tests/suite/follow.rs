@@ -1,8 +1,6 @@
 //! The binary on logs: following them in a process of its own and in the daemon, and taking the matches
 //! out and in again.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may fail by unwrapping
-
 use std::{
     fs::{self, File},
     io::{BufRead, BufReader, Write},
@@ -12,8 +10,8 @@ use std::{
 
 use tempfile::TempDir;
 
-const CTF: &str = include_str!("fixtures/openarena/ctf-014.log");
-const OTHER: &str = include_str!("fixtures/openarena/ctf-017.log");
+const CTF: &str = include_str!("../fixtures/openarena/ctf-014.log");
+const OTHER: &str = include_str!("../fixtures/openarena/ctf-017.log");
 
 fn evenkeel(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_evenkeel"));

@@ -1,12 +1,8 @@
 //! Results over TCP: what END keeps, END said again, and games whose connection breaks.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may fail by unwrapping
-
-mod common;
-
 use std::time::Duration;
 
-use common::{Client, Daemon};
+use crate::common::{Client, Daemon};
 use evenkeel::domain::{MatchRecord, Outcome, Presence, Span, Timestamp};
 use tokio::time::{sleep, timeout};
 

@@ -1,12 +1,8 @@
 //! The example client: what the README shows is the file, and the file plays a game.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may fail by unwrapping
-
-mod common;
-
 use std::process::{Command, Output};
 
-use common::Daemon;
+use crate::common::Daemon;
 
 const CLIENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/integrations/python/client.py");
 
@@ -27,8 +23,8 @@ async fn run(arguments: &[&str]) -> Option<Output> {
 
 #[test]
 fn readme_shows_the_client() {
-    let readme = include_str!("../README.md");
-    let client = include_str!("../integrations/python/client.py");
+    let readme = include_str!("../../README.md");
+    let client = include_str!("../../integrations/python/client.py");
     let (_, from) = readme.split_once("```python\n").unwrap();
     let (shown, _) = from.split_once("```").unwrap();
     assert_eq!(shown, client);

@@ -1,13 +1,9 @@
 //! Each limit of the server, by the attack it is there for. Where time matters it is paused, and the
 //! connection is a pipe in memory.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may fail by unwrapping
-
-mod common;
-
 use std::time::Duration;
 
-use common::{Client, Daemon, config, game, service};
+use crate::common::{Client, Daemon, config, game, service};
 use evenkeel::{
     domain::Kind,
     server::{Limits, serve},
@@ -252,7 +248,7 @@ async fn pipe(
     let limits = config.limits();
     let (ours, theirs) = tokio::io::duplex(4_096);
     let task = tokio::spawn(async move {
-        serve(theirs, service, limits, CancellationToken::new()).await;
+        serve(theirs, &service, limits, CancellationToken::new()).await;
     });
     (ours, task, folder, limits)
 }

@@ -1,7 +1,5 @@
 //! The partitioner on real and reported lobbies.
 
-#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may fail by unwrapping
-
 use std::path::Path;
 
 use evenkeel::partition::{Engine, Human, Problem, ProblemSpec, Settings, Solution, Terms, solve};

@@ -1,0 +1,43 @@
+//! A gigabyte over the wire and half a gigabyte of log, in bounded memory. `.ci/run` runs them, and
+//! `cargo test --test large -- --ignored` does; every other `cargo test` names them as ignored.
+//!
+//! They measure the memory of their process, so that they take turns.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may fail by unwrapping
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod gigabyte;
+mod long_logs;
+
+use std::fs;
+
+use tokio::sync::{Mutex, MutexGuard};
+
+/// Held by the test whose memory is measured.
+static PROCESS: Mutex<()> = Mutex::const_new(());
+
+/// Waits until no other test measures, and starts the peak anew at what the process holds now.
+async fn alone() -> MutexGuard<'static, ()> {
+    let turn = PROCESS.lock().await;
+    fs::write("/proc/self/clear_refs", "5").unwrap();
+    turn
+}
+
+/// The most memory that this process has held since [`alone`], in bytes.
+fn peak() -> usize {
+    memory("VmHWM:")
+}
+
+/// The memory that this process holds now, in bytes.
+fn resident() -> usize {
+    memory("VmRSS:")
+}
+
+fn memory(field: &str) -> usize {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(field));
+    let kib = line.and_then(|rest| rest.split_whitespace().next()?.parse::<usize>().ok());
+    kib.unwrap() * 1_024
+}

@@ -1,0 +1,26 @@
+//! Everything but the log formats (`ingest`) and the tests that move a gigabyte (`large`), in one binary:
+//! each binary links the whole library. One file alone runs by its name: `cargo test --test suite attacks::`.
+
+#![allow(clippy::unwrap_used, clippy::expect_used)] // a test may fail by unwrapping
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod architecture;
+mod attacks;
+mod cli;
+mod client;
+mod decisions;
+mod follow;
+mod live;
+mod logs;
+mod mutator;
+mod openarena;
+mod partition;
+mod process;
+mod protocol;
+mod results;
+mod running;
+mod sessions;
+mod sidecar;
+mod store;
