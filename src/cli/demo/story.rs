@@ -15,7 +15,7 @@ use crate::{
         table::{name_cell, table},
     },
     domain::MatchRecord,
-    service::WeightRow,
+    store::WeightRow,
 };
 
 /// The skill that each bot was set to on the server. The logs don't tell it to Evenkeel.
