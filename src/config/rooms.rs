@@ -5,18 +5,18 @@ use std::time::Duration;
 use super::{Config, EvenBy, FollowSection, IngestSection, RulesPreset, SystemChoice};
 use crate::{
     domain::RulebookSpec,
-    history,
+    history, learning,
     lobby::{self, AutoBalanceRules, LobbySettings},
-    partition, rating, server,
-    service::{self, BalanceSettings},
+    logs, partition, rating, server, service,
+    session::{self, BalanceSettings},
 };
 
 impl Config {
     /// The logs that the daemon follows.
-    pub fn follows(&self) -> Vec<service::logs::Follow> {
-        let follow = |follow: &FollowSection| service::logs::Follow {
+    pub fn follows(&self) -> Vec<logs::Follow> {
+        let follow = |follow: &FollowSection| logs::Follow {
             path: follow.path.clone(),
-            format: follow.format.name().and_then(service::logs::format_of),
+            format: follow.format.name().and_then(logs::format_of),
             server: follow.server.clone(),
         };
         self.follow.iter().map(follow).collect()
@@ -109,15 +109,19 @@ impl Config {
     /// The settings of the service.
     pub fn service(&self) -> service::Settings {
         service::Settings {
-            rulebook: self.rulebook(),
-            history: self.history(),
-            auto: self.rating.system == SystemChoice::Auto,
-            lobby: self.lobby(),
-            balance: self.balance(),
-            clients: self.server.clients.clone(),
-            resume_grace: self.server.resume_grace_seconds.millis(),
-            keep_decisions: self.store.keep_decisions.get(),
-            tournament: self.auto_balance.tournament.clone(),
+            learning: learning::Settings {
+                rulebook: self.rulebook(),
+                history: self.history(),
+                auto: self.rating.system == SystemChoice::Auto,
+            },
+            session: session::Settings {
+                lobby: self.lobby(),
+                balance: self.balance(),
+                clients: self.server.clients.clone(),
+                resume_grace: self.server.resume_grace_seconds.millis(),
+                keep_decisions: self.store.keep_decisions.get(),
+                tournament: self.auto_balance.tournament.clone(),
+            },
         }
     }
 

@@ -9,8 +9,8 @@ use tracing_subscriber::EnvFilter;
 
 use crate::{
     domain::{Secret, Timestamp},
+    logs,
     rating::SystemName,
-    service::logs,
 };
 
 /// The word that leaves a choice to the program.
