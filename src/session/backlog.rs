@@ -1,11 +1,8 @@
 //! What is written without anybody waiting for it, and what is learned from it.
 
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 
+use parking_lot::Mutex;
 use tokio::{
     sync::Notify,
     time::{sleep, timeout},
@@ -54,7 +51,7 @@ impl Backlog {
     }
 
     fn note(&self, note: Note) {
-        let mut notes = lock(&self.notes);
+        let mut notes = self.notes.lock();
         if notes.waiting.len() < MAX_NOTES {
             notes.waiting.push_back(note);
         } else {
@@ -65,7 +62,7 @@ impl Backlog {
 
     /// A game that went no further is to be written; its decisions share this number.
     pub(super) fn abandon(&self, record: MatchRecord, game: i64) {
-        let mut abandoned = lock(&self.abandoned);
+        let mut abandoned = self.abandoned.lock();
         if abandoned.len() < MAX_ABANDONED {
             abandoned.push_back((record, game));
         } else {
@@ -109,7 +106,7 @@ impl Sessions {
 
     async fn write_abandoned(&self) -> Result<(), SessionError> {
         loop {
-            let Some((record, game)) = lock(&self.backlog.abandoned).front().cloned() else {
+            let Some((record, game)) = self.backlog.abandoned.lock().front().cloned() else {
                 return Ok(());
             };
             match self.insert_match(record).await {
@@ -120,14 +117,14 @@ impl Sessions {
                 Err(SessionError::Store(error)) => return Err(error.into()),
                 Err(error) => tracing::warn!(%error, "an abandoned game is not kept"),
             }
-            lock(&self.backlog.abandoned).pop_front();
+            self.backlog.abandoned.lock().pop_front();
         }
     }
 
     async fn write_notes(&self) -> Result<(), SessionError> {
         loop {
             let (batch, dropped) = {
-                let mut notes = lock(&self.backlog.notes);
+                let mut notes = self.backlog.notes.lock();
                 let batch: Vec<Note> = notes.waiting.iter().take(BATCH).cloned().collect();
                 (batch, std::mem::take(&mut notes.dropped))
             };
@@ -143,11 +140,7 @@ impl Sessions {
             self.store
                 .write_notes(&batch, self.settings.keep_decisions)
                 .await?;
-            lock(&self.backlog.notes).waiting.drain(..batch.len());
+            self.backlog.notes.lock().waiting.drain(..batch.len());
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

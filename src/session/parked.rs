@@ -1,9 +1,8 @@
 //! Parked games: their connection ended, and they wait for their server to come back.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, PoisonError},
-};
+use std::collections::BTreeMap;
+
+use parking_lot::Mutex;
 
 use super::state::SessionState;
 
@@ -21,7 +20,7 @@ impl ParkedGames {
         state: SessionState,
         now: u64,
     ) -> Vec<(String, SessionState)> {
-        let mut parked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut parked = self.0.lock();
         let mut out = Vec::new();
         if let Some((_, other)) = parked.insert(server.to_owned(), (now, state)) {
             out.push((server.to_owned(), other));
@@ -39,7 +38,7 @@ impl ParkedGames {
 
     /// The game of this server, unless it has waited since before `earliest`.
     pub(super) fn take(&self, server: &str, earliest: u64) -> Option<SessionState> {
-        let mut parked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut parked = self.0.lock();
         let (since, _) = parked.get(server)?;
         if *since < earliest {
             return None;
@@ -49,7 +48,7 @@ impl ParkedGames {
 
     /// All games that have waited since before `earliest`.
     pub(super) fn expired(&self, earliest: u64) -> Vec<(String, SessionState)> {
-        let mut parked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut parked = self.0.lock();
         let late = parked.extract_if(.., |_, (since, _)| *since < earliest);
         late.map(|(server, (_, state))| (server, state)).collect()
     }
