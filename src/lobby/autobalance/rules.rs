@@ -1,69 +1,70 @@
-//! When a game counts as unbalanced, and who may be moved then.
+//! The rules of auto-balance: when teams are unbalanced, and who may be moved then.
 
 use serde::{Deserialize, Serialize};
 
 /// A set of rules. Times are in milliseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AutoBalanceRules {
-    /// Whether anybody is moved at all.
+    /// Whether auto-balance moves humans at all.
     pub on: bool,
-    /// With less play left than this, nobody is.
+    /// With less play time left than this, no human is moved.
     pub quiet_end: u64,
-    /// Teams whose sizes differ by no more than this are balanced, whatever their power; `None` for
-    /// no such exception.
+    /// Teams whose sizes differ by at most this are balanced, whatever their power; `None` to compare
+    /// their power always.
     pub like_sizes: Option<usize>,
-    /// Sizes that are unbalanced, whatever the power: (at least so many, against at most so many).
+    /// Sizes that are unbalanced, whatever the power: at least the first number of players against
+    /// at most the second.
     pub lopsided: Vec<(usize, usize)>,
-    /// A difference of power that is unbalanced.
+    /// The difference of power from which teams are unbalanced.
     pub gap: Gap,
-    /// What a player's power is.
+    /// How a player's power is measured.
     pub power: Power,
-    /// What the weakest player counts under a power by rank, so that every head is worth something.
+    /// The power of the weakest player where it is measured by rank, so that each player counts.
     pub rank_base: u32,
-    /// For how long the teams must have been unbalanced.
+    /// For how long the teams must have been unbalanced before a human is moved.
     pub delay: u64,
-    /// The share of their team, from below by points, that may be moved: 0 to 1, rounded down.
+    /// The share of a team that may be moved, from the lowest points up: 0 to 1, rounded down.
     pub movable_share: f64,
-    /// Whether nobody is moved twice in a game.
+    /// Whether each human is moved at most once in a game.
     pub once: bool,
-    /// Who is moved.
+    /// Which human is moved.
     pub choice: MoveRule,
 }
 
-/// A difference of power.
+/// A difference of power that makes teams unbalanced.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Gap {
-    /// At least so much more.
+    /// The stronger team has at least this much more.
     Points(f64),
-    /// More by over this share of the weaker team's.
+    /// The stronger team has more than the weaker team's power and this share of it.
     Share(f64),
 }
 
-/// What a player counts.
+/// How a player's power is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Power {
-    /// Their weight.
+    /// By weight.
     Weight,
-    /// Their rank by weight among all players, ascending, on top of `rank_base`.
+    /// By rank of weight among all players, the lowest having `rank_base`.
     Rank,
-    /// Half of that, half of their rank by current points.
+    /// The mean of that and of the rank by current points.
     RankAndPoints,
 }
 
-/// Who is moved.
+/// Which human is moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MoveRule {
-    /// Whoever of the stronger team dies first, unless that tips the balance.
+    /// The first of the stronger team who dies, unless that makes the other team too strong.
     WhoDies,
-    /// Whoever brings the teams closest, again and again, when they die.
+    /// The one who brings the teams closest together, once they die; then the next.
     Closest,
 }
 
 impl AutoBalanceRules {
-    /// Sector's Edge, by its published specification (version 1.2.2, with points).
+    /// The rules of Sector's Edge, as published (version 1.2.2, with points).
     pub fn sectors_edge() -> Self {
         Self {
             on: true,
@@ -80,8 +81,8 @@ impl AutoBalanceRules {
         }
     }
 
-    /// What a player of Sector's Edge proposed instead: weights that differ by more than 20 %, and
-    /// whoever outside a party brings them closest.
+    /// The rules that a player of Sector's Edge proposed instead: teams are unbalanced if their weights
+    /// differ by more than 20 %, and the human outside parties who brings them closest is moved.
     pub fn players_proposal() -> Self {
         Self {
             like_sizes: None,
@@ -96,7 +97,7 @@ impl AutoBalanceRules {
         }
     }
 
-    /// Whether `strong` outweighs `weak` too much.
+    /// Whether a team of power `strong` is too strong for one of power `weak`.
     pub(super) fn is_gap(&self, strong: f64, weak: f64) -> bool {
         match self.gap {
             Gap::Points(points) => strong - weak >= points,
@@ -105,7 +106,7 @@ impl AutoBalanceRules {
     }
 }
 
-/// Sector's Edge.
+/// The rules of Sector's Edge.
 impl Default for AutoBalanceRules {
     fn default() -> Self {
         Self::sectors_edge()
