@@ -12,6 +12,7 @@ mod record;
 mod rulebook;
 mod ruleset;
 mod time;
+pub mod units;
 mod verdict;
 
 pub use fingerprint::Fingerprint;

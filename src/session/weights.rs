@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::{Standings, View};
 use crate::{
     domain::{Kind, PlayerKey, Ruleset},
-    lobby::{BotWeight, Weights},
+    learning::{Standings, View},
+    lobby::{BotWeight, TeamBonus, Weights},
 };
 
-/// Everybody's weight in one game. Strangers weigh the defaults.
-pub(super) struct Seen {
+/// The weights in one game. Unknown players have the defaults.
+pub(super) struct GameWeights {
     pub(super) standings: Arc<Standings>,
     pub(super) view: Arc<View>,
     pub(super) ruleset: Ruleset,
@@ -19,7 +19,7 @@ pub(super) struct Seen {
     pub(super) defaults: (f64, f64),
 }
 
-impl Weights for Seen {
+impl Weights for GameWeights {
     fn human(&self, id: &str) -> f64 {
         self.view.human(id).unwrap_or(self.defaults.0)
     }
@@ -44,5 +44,21 @@ impl Weights for Seen {
         let chances = self.standings.chances(&self.ruleset, &self.map, &teams);
         let chance = chances.and_then(|chances| chances.get(usize::from(team)).copied());
         chance.map_or(1.0, |chance| chance * f64::from(self.teams))
+    }
+
+    fn typical_bots(&self) -> Vec<&str> {
+        self.view.typical_bots()
+    }
+
+    fn chance(&self, teams: &[Vec<PlayerKey>]) -> Option<f64> {
+        self.standings.chance(&self.ruleset, &self.map, teams)
+    }
+
+    fn bonus(&self, teams: &[Vec<PlayerKey>]) -> TeamBonus {
+        let field = self.standings.field(&self.ruleset, &self.map, teams);
+        TeamBonus {
+            side: field.side,
+            empty: field.empty,
+        }
     }
 }

@@ -2,15 +2,15 @@
 
 use rand::{TryRng, rngs::SysRng};
 
-use super::{Ended, Service};
+use super::{Ended, Sessions};
 use crate::{
     domain::{Ruleset, Timestamp},
-    lobby::{Finished, Frame, Lobby, LobbyError},
+    lobby::{Finished, Lobby, LobbyError, RecordFrame},
 };
 
 /// See the module.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct SessionState {
     pub(super) lobby: Lobby,
     /// The instant that the lobby's milliseconds count from, as of START.
     pub(super) epoch: Timestamp,
@@ -24,11 +24,11 @@ pub(super) struct Table {
     pub(super) ended: Option<Ended>,
 }
 
-impl Table {
+impl SessionState {
     /// Nothing has been said yet.
-    pub(super) fn new(service: &Service) -> Self {
+    pub(super) fn new(sessions: &Sessions) -> Self {
         Self {
-            lobby: Lobby::new(service.settings.lobby.clone()),
+            lobby: Lobby::new(sessions.settings.lobby.clone()),
             epoch: Timestamp::default(),
             ruleset: None,
             reasons: Vec::new(),
@@ -37,9 +37,8 @@ impl Table {
         }
     }
 
-    /// A new game begins.
-    pub(super) fn begin(&mut self, game_type: &str, has_teams: bool) {
-        self.lobby.begin(game_type, has_teams);
+    /// Forgets what belongs to the last game, but for the lobby itself.
+    pub(super) fn begin_game(&mut self) {
         self.ruleset = None;
         self.reasons.clear();
         self.game = draw_game();
@@ -52,17 +51,17 @@ impl Table {
     }
 
     /// The ruleset of the game.
-    pub(super) fn ruleset(&mut self, service: &Service) -> Result<&Ruleset, LobbyError> {
+    pub(super) fn ruleset(&mut self, sessions: &Sessions) -> Result<&Ruleset, LobbyError> {
         let game = self.lobby.game()?;
-        let rulebook = &service.rulebook;
+        let rulebook = sessions.rulebook();
         Ok(self
             .ruleset
             .get_or_insert_with(|| rulebook.ruleset(&game.game_type, &game.mutators)))
     }
 
     /// What a match record says of this session.
-    pub(super) fn frame(&self, server: Option<&str>) -> Frame {
-        Frame {
+    pub(super) fn frame(&self, server: Option<&str>) -> RecordFrame {
+        RecordFrame {
             server: server.unwrap_or_default().to_owned(),
             epoch: self.epoch,
             mode: String::new(),
