@@ -85,7 +85,7 @@ impl Question for Balance {
 
     fn explain(&self, answer: &BalanceAnswer, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&answer.explanation, &answer.refused) {
-            (Some(explanation), _) => explanation.fmt(f),
+            (Some(explanation), _) => write!(f, "{explanation}"),
             (None, Some(refused)) => writeln!(f, "no teams could be chosen: {refused}"),
             (None, None) => writeln!(f, "the reasons are not stored; replay the decision"),
         }

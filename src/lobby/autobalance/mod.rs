@@ -179,7 +179,7 @@ impl AutoBalance {
                 return Some(StayReason::Moved);
             }
             let held = human.pin.map(|_| MoveBlock::Pinned).or(human.held);
-            held.map(StayReason::MoveBlock)
+            held.map(StayReason::Held)
         };
         if let Some(stay) = forbidden(self.who) {
             return Err(stay);

@@ -425,7 +425,7 @@ fn check(decision: Decision) {
     let stored = serde_json::to_string(&decision).unwrap();
     let read: Decision = serde_json::from_str(&stored).unwrap();
     assert_eq!(read, decision);
-    assert_eq!(read.clone().again().as_ref(), Some(&read));
+    assert_eq!(read.clone().again(&mut || false).as_ref(), Some(&read));
     let told = read.to_string();
     assert!(
         told.ends_with('\n') && told.lines().all(|line| !line.is_empty()),
