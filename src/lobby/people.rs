@@ -112,7 +112,7 @@ impl Lobby {
     /// Remembers that a decision was asked for after a human changed to the stronger team, once for
     /// each change.
     pub(super) fn note_asked(&mut self, about: Option<&Ident>) {
-        let (now, recent) = (self.now, self.settings.rebalance.cooldown);
+        let (now, recent) = (self.now, self.settings.rebalance.cooldown_seconds.millis());
         let Some(game) = &self.game else { return };
         let humans = game.roster.humans().iter();
         for human in humans.filter(|human| about.is_none_or(|id| human.id == *id)) {

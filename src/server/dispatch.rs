@@ -98,9 +98,10 @@ async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>,
             server,
             token,
             resume,
-        } => Reply::Hello {
-            resumed: session.hello(&server, token.as_ref(), resume).await?,
-        },
+        } => {
+            let token = token.map(|token| token.secret());
+            Reply::hello(session.hello(&server, token.as_ref(), resume).await?)
+        }
         Request::Ping => Reply::Pong,
         Request::Balance { top, seed } => {
             let balanced = session.balance(top, seed).await?;

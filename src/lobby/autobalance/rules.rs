@@ -2,43 +2,69 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A set of rules. Times are in milliseconds.
+use crate::domain::units::{Count, MaxDifference, PositiveAmount, Share, UpToADay};
+
+/// A set of rules.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct AutoBalanceRules {
     /// Whether auto-balance moves humans at all.
+    #[serde(default = "on")]
     pub on: bool,
     /// With less play time left than this, no human is moved.
-    pub quiet_end: u64,
-    /// Teams whose sizes differ by at most this are balanced, whatever their power; `None` to compare
-    /// their power always.
-    pub like_sizes: Option<usize>,
+    pub quiet_end_seconds: UpToADay,
+    /// Teams whose sizes differ by at most this are balanced, whatever their power.
+    pub like_sizes: MaxDifference,
     /// Sizes that are unbalanced, whatever the power: at least the first number of players against
     /// at most the second.
-    pub lopsided: Vec<(usize, usize)>,
-    /// The difference of power from which teams are unbalanced.
-    pub gap: Gap,
+    pub lopsided: Lopsided,
+    /// The difference of power from which teams are unbalanced, in the unit of `gap_of`.
+    pub gap: PositiveAmount,
+    /// The unit of `gap`.
+    pub gap_of: GapUnit,
     /// How a player's power is measured.
     pub power: Power,
     /// The power of the weakest player where it is measured by rank, so that each player counts.
-    pub rank_base: u32,
+    pub rank_base: Count<0, 1_000>,
     /// For how long the teams must have been unbalanced before a human is moved.
-    pub delay: u64,
-    /// The share of a team that may be moved, from the lowest points up: 0 to 1, rounded down.
-    pub movable_share: f64,
+    pub delay_seconds: UpToADay,
+    /// The share of a team that may be moved, from the lowest points up, rounded down.
+    pub movable_share: Share,
     /// Whether each human is moved at most once in a game.
     pub once: bool,
     /// Which human is moved.
     pub choice: MoveRule,
 }
 
-/// A difference of power that makes teams unbalanced.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// The unit of a difference of the teams' powers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Gap {
-    /// The stronger team has at least this much more.
-    Points(f64),
-    /// The stronger team has more than the weaker team's power and this share of it.
-    Share(f64),
+pub enum GapUnit {
+    /// Points of power: the stronger team has at least that many more.
+    Points,
+    /// A share of the weaker team's power: the stronger team has more than that share more.
+    Share,
+}
+
+/// Team sizes that are unbalanced: up to 128 pairs of the larger and the smaller number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<(usize, usize)>")]
+pub struct Lopsided(pub Vec<(usize, usize)>);
+
+impl TryFrom<Vec<(usize, usize)>> for Lopsided {
+    type Error = &'static str;
+
+    fn try_from(sizes: Vec<(usize, usize)>) -> Result<Self, Self::Error> {
+        if sizes.len() <= 128 && sizes.iter().all(|(larger, smaller)| larger > smaller) {
+            Ok(Self(sizes))
+        } else {
+            Err("must be up to 128 pairs, the larger number first")
+        }
+    }
+}
+
+fn on() -> bool {
+    true
 }
 
 /// How a player's power is measured.
@@ -68,14 +94,15 @@ impl AutoBalanceRules {
     pub fn sectors_edge() -> Self {
         Self {
             on: true,
-            quiet_end: 180_000,
-            like_sizes: Some(1),
-            lopsided: vec![(2, 0), (3, 1), (4, 2)],
-            gap: Gap::Points(10.0),
+            quiet_end_seconds: const { UpToADay::of(180) },
+            like_sizes: const { MaxDifference::of(1) },
+            lopsided: Lopsided(vec![(2, 0), (3, 1), (4, 2)]),
+            gap: const { PositiveAmount::of(10.0) },
+            gap_of: GapUnit::Points,
             power: Power::RankAndPoints,
-            rank_base: 5,
-            delay: 20_000,
-            movable_share: 0.67,
+            rank_base: const { Count::of(5) },
+            delay_seconds: const { UpToADay::of(20) },
+            movable_share: const { Share::of(0.67) },
             once: true,
             choice: MoveRule::WhoDies,
         }
@@ -85,12 +112,13 @@ impl AutoBalanceRules {
     /// differ by more than 20 %, and the human outside parties who brings them closest is moved.
     pub fn players_proposal() -> Self {
         Self {
-            like_sizes: None,
-            lopsided: Vec::new(),
-            gap: Gap::Share(0.20),
+            like_sizes: MaxDifference::OFF,
+            lopsided: Lopsided(Vec::new()),
+            gap: const { PositiveAmount::of(0.20) },
+            gap_of: GapUnit::Share,
             power: Power::Weight,
-            delay: 0,
-            movable_share: 1.0,
+            delay_seconds: const { UpToADay::of(0) },
+            movable_share: const { Share::of(1.0) },
             once: false,
             choice: MoveRule::Closest,
             ..Self::sectors_edge()
@@ -99,9 +127,10 @@ impl AutoBalanceRules {
 
     /// Whether a team of power `strong` is too strong for one of power `weak`.
     pub(super) fn is_gap(&self, strong: f64, weak: f64) -> bool {
-        match self.gap {
-            Gap::Points(points) => strong - weak >= points,
-            Gap::Share(share) => strong > weak * (1.0 + share),
+        let gap = self.gap.get();
+        match self.gap_of {
+            GapUnit::Points => strong - weak >= gap,
+            GapUnit::Share => strong > weak * (1.0 + gap),
         }
     }
 }

@@ -227,13 +227,13 @@ impl Lobby {
         let since = |at: u64| self.now.saturating_sub(at);
         let just_moved = past
             .moved_at
-            .is_some_and(|at| since(at) < self.settings.rebalance.cooldown);
+            .is_some_and(|at| since(at) < self.settings.rebalance.cooldown_seconds.millis());
         let held = if human.protected_until > self.now {
             Some(MoveBlock::Protected)
         } else {
             just_moved.then_some(MoveBlock::JustMoved)
         };
-        let grace = self.settings.place.rejoin_grace;
+        let grace = self.settings.place.rejoin_grace_seconds.millis();
         let old_team = past.left.filter(|&(_, at)| since(at) <= grace);
         HumanInGame {
             id: id.to_owned(),

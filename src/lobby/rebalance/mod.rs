@@ -16,7 +16,10 @@ use super::{
     snapshot::lower_share,
     strength::{EQUAL, TeamStrengths},
 };
-use crate::domain::{Ident, Move, Stream, StreamPurpose};
+use crate::domain::{
+    Ident, Move, Stream, StreamPurpose,
+    units::{Count, MaxDifference, Share, UpToADay},
+};
 
 mod plan;
 
@@ -24,22 +27,23 @@ use plan::{MoveUnit, MovePlan, Planner};
 
 /// Settings of REBALANCE.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RebalanceSettings {
     /// The most moves to advise at once; a swap counts as two.
-    pub max_moves: usize,
-    /// The ratio from which the teams are even enough, 0 to 1.
-    pub enough: f64,
-    /// The ratio that each move must gain if that cannot be reached, 0 to 1.
-    pub min_gain: f64,
-    /// For how many milliseconds a human who was moved is not moved again.
-    pub cooldown: u64,
+    pub max_moves: Count<0, 16>,
+    /// The ratio from which the teams are even enough.
+    pub enough: Share,
+    /// The ratio that each move must gain if that cannot be reached.
+    pub min_gain: Share,
+    /// For how long a human who was moved is not moved again.
+    pub cooldown_seconds: UpToADay,
     /// Whether only those of each team who joined last may be moved.
     pub newest_first: bool,
     /// Whether the top third of each team, by points, stays.
     pub spare_top: bool,
-    /// By how many humans a team may outnumber another; `None` for any. A larger difference that
-    /// already exists may stay, but not grow.
-    pub max_difference: Option<usize>,
+    /// By how many humans a team may outnumber another. A larger difference that already exists may
+    /// stay, but not grow.
+    pub max_difference: MaxDifference,
 }
 
 impl Default for RebalanceSettings {
@@ -48,13 +52,13 @@ impl Default for RebalanceSettings {
     /// The difference in humans is that of BALANCE.
     fn default() -> Self {
         Self {
-            max_moves: 4,
-            enough: 0.95,
-            min_gain: 0.01,
-            cooldown: 300_000,
+            max_moves: const { Count::of(4) },
+            enough: const { Share::of(0.95) },
+            min_gain: const { Share::of(0.01) },
+            cooldown_seconds: const { UpToADay::of(300) },
             newest_first: false,
             spare_top: false,
-            max_difference: Some(1),
+            max_difference: const { MaxDifference::of(1) },
         }
     }
 }
@@ -104,7 +108,7 @@ impl Question for Rebalance {
     fn answer(&self, seed: u64) -> Advice {
         let Self { snapshot, settings } = self;
         let now = TeamStrengths::of(snapshot);
-        let limit = settings.max_difference.unwrap_or(usize::MAX);
+        let limit = settings.max_difference.get().unwrap_or(usize::MAX);
         let arrived = Arrivals::of(snapshot, &[], limit).place(&now);
         let mut settled = snapshot.clone();
         for &(who, team) in &arrived.teams {
@@ -113,7 +117,7 @@ impl Question for Rebalance {
         let (mut units, held) = self.units();
         Stream::new(seed, StreamPurpose::Rebalance).shuffle(&mut units);
         let planner = Planner::new(TeamStrengths::of(&settled), units, limit);
-        let exact = planner.exact_up_to(settings.max_moves);
+        let exact = planner.exact_up_to(settings.max_moves.as_usize());
         let ladder = planner.ladder(exact, settings);
         // Once arrivals are placed, the ratio before does not matter.
         let floor = if arrived.teams.is_empty() {
@@ -154,7 +158,7 @@ impl Question for Rebalance {
             answer.before,
             answer.after,
             answer.moves.len(),
-            self.settings.enough
+            self.settings.enough.get()
         )?;
         for step in &answer.placed {
             writeln!(f, "place {step}")?;
@@ -227,7 +231,9 @@ impl Rebalance {
             }
             if self.settings.newest_first {
                 let free = free(&held);
-                let older = free.len().saturating_sub(self.settings.max_moves);
+                let older = free
+                    .len()
+                    .saturating_sub(self.settings.max_moves.as_usize());
                 free[..older]
                     .iter()
                     .for_each(|&who| held[who] = Some(MoveBlock::CameFirst));
@@ -241,15 +247,15 @@ impl Rebalance {
 /// give a better ratio than `floor` and than no moves at all.
 fn choose<'a>(ladder: &'a [MovePlan], settings: &RebalanceSettings, floor: f64) -> &'a MovePlan {
     let alone = &ladder[0];
-    let worth = |plan: &MovePlan| plan.ratio - settings.min_gain.max(0.0) * plan.moves as f64;
-    if alone.ratio >= settings.enough {
+    let worth = |plan: &MovePlan| plan.ratio - settings.min_gain.get() * plan.moves as f64;
+    if alone.ratio >= settings.enough.get() {
         return alone;
     }
     let better = |plan: &&MovePlan| plan.ratio > alone.ratio + EQUAL && plan.ratio > floor + EQUAL;
     let mends = ladder
         .iter()
         .filter(better)
-        .find(|plan| plan.ratio >= settings.enough);
+        .find(|plan| plan.ratio >= settings.enough.get());
     let most_worth = || {
         let worthy = ladder
             .iter()
