@@ -203,10 +203,10 @@ fn the_explanation_names_everything() {
     };
     let told = crate::lobby::Decided::by(question, 3).to_string();
     for part in [
-        "ratio 0.333333 as it stands",
+        "ratio 0.333333 now",
         "e to team 1",
         "move ",
-        "a, protected",
+        "a (protected)",
         "b returned",
     ] {
         assert!(told.contains(part), "{part}: {told}");
