@@ -4,13 +4,15 @@ use std::fmt;
 
 use sha2::{Digest, Sha256};
 
+use serde::{Deserialize, Serialize};
+
 use super::{Kind, MatchRecord};
 
 /// 128 bits of SHA-256 over what identifies a match.
 ///
 /// With dates in the log: server, start to the second, map, and who played. Without them the start
 /// is only an estimate, so the log's own clock and the whole course of the game stand in for it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Fingerprint(pub [u8; 16]);
 
 impl Fingerprint {

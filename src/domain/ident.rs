@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use sha2::{Digest, Sha256};
 
 /// An identifier as a game sent it: the very bytes, for the reply, and the text, for everything else.
@@ -96,7 +98,7 @@ impl fmt::Debug for Secret {
 }
 
 /// Humans and bots are rated apart, and never mixed up even where they share a name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Kind {
     /// A person.
     Human,
@@ -130,7 +132,7 @@ impl fmt::Display for Kind {
 }
 
 /// What a weight belongs to: a human's strongest known identity, or a bot's name.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PlayerKey {
     /// Human or bot.
     pub kind: Kind,

@@ -2,10 +2,12 @@
 
 use std::{collections::BTreeSet, fmt};
 
+use serde::{Deserialize, Serialize};
+
 /// A game type and its sorted set of gameplay mutators, in their canonical (lower-case) spelling.
 ///
 /// Made by a [`Rulebook`](super::Rulebook), which knows the aliases and which mutators count.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Ruleset {
     game_type: String,
     mutators: BTreeSet<String>,

@@ -5,6 +5,8 @@ use std::{
     hash::Hash,
 };
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use super::{
     Played, Settings, Unrated,
     ruling::{self, Verdict},
@@ -22,6 +24,22 @@ struct Numbers<K>(HashMap<K, u32>);
 impl<K> Default for Numbers<K> {
     fn default() -> Self {
         Self(HashMap::new())
+    }
+}
+
+/// As a list in the order of the numbers, so that the same numbers always make the same bytes.
+impl<K: Serialize> Serialize for Numbers<K> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut listed: Vec<(&K, u32)> = self.0.iter().map(|(key, n)| (key, *n)).collect();
+        listed.sort_unstable_by_key(|(_, number)| *number);
+        serializer.collect_seq(listed.into_iter().map(|(key, _)| key))
+    }
+}
+
+impl<'de, K: Deserialize<'de> + Eq + Hash> Deserialize<'de> for Numbers<K> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let listed = Vec::<K>::deserialize(deserializer)?;
+        Ok(Self(listed.into_iter().zip(0..).collect()))
     }
 }
 
@@ -43,19 +61,27 @@ pub(super) struct Digested {
 }
 
 /// Who a player number is.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Person {
     pub key: PlayerKey,
     /// The last name they were seen under.
     pub name: String,
 }
 
-/// Who and what the dense numbers are, and how long games last.
+/// Turns match records into games for rating systems.
 #[derive(Clone, Debug)]
 pub(super) struct Digest {
     rulebook: Rulebook,
     settings: Settings,
+    known: Known,
+}
+
+/// What a [`Digest`] has learned from the matches so far: what the dense numbers stand for, and how
+/// long games last.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Known {
     players: Numbers<PlayerKey>,
+    /// By player number.
     people: Vec<Person>,
     maps: Numbers<String>,
     rulesets: Numbers<Ruleset>,
@@ -75,12 +101,18 @@ impl Digest {
         Self {
             rulebook: rulebook.clone(),
             settings: settings.clone(),
-            players: Numbers::default(),
-            people: Vec::new(),
-            maps: Numbers::default(),
-            rulesets: Numbers::default(),
-            lengths: Vec::new(),
+            known: Known::default(),
         }
+    }
+
+    /// What a checkpoint stores.
+    pub fn known(&self) -> &Known {
+        &self.known
+    }
+
+    /// Continues from what a checkpoint stored.
+    pub fn resume(&mut self, known: Known) {
+        self.known = known;
     }
 
     /// The ruleset of a match, and the match as a game, or why it is not rated.
@@ -98,29 +130,35 @@ impl Digest {
         let mut seats = Vec::new();
         for (team, keys) in (0..).zip(teams) {
             for key in keys {
-                let known = self.players.0.get(key).copied();
+                let known = self.known.players.0.get(key).copied();
                 let number = known.or_else(|| strangers.next()).unwrap_or(u32::MAX);
                 seats.push(Seat::new(Player(number), team));
             }
         }
         let mut game = Game::new(seats);
         game.sides = self.settings.sides;
-        game.ruleset = self.rulesets.0.get(ruleset).copied().unwrap_or(u32::MAX);
-        game.map = self.maps.0.get(map).copied().unwrap_or(u32::MAX);
+        game.ruleset = self
+            .known
+            .rulesets
+            .0
+            .get(ruleset)
+            .copied()
+            .unwrap_or(u32::MAX);
+        game.map = self.known.maps.0.get(map).copied().unwrap_or(u32::MAX);
         game
     }
 
     /// Everyone who has ever played, by player number.
     pub fn people(&self) -> &[Person] {
-        &self.people
+        &self.known.people
     }
 
     /// Somebody's number, under the name they have now.
     fn player(&mut self, participant: &Participant) -> Player {
-        let number = self.players.of(&participant.key);
-        match self.people.get_mut(number as usize) {
+        let number = self.known.players.of(&participant.key);
+        match self.known.people.get_mut(number as usize) {
             Some(person) => person.name.clone_from(&participant.name),
-            None => self.people.push(Person {
+            None => self.known.people.push(Person {
                 key: participant.key.clone(),
                 name: participant.name.clone(),
             }),
@@ -131,16 +169,16 @@ impl Digest {
     /// The length of a ruleset's usual game before this one, which is then counted.
     fn usual_length(&mut self, ruleset: u32, millis: u64) -> u64 {
         let index = ruleset as usize;
-        if index >= self.lengths.len() {
-            self.lengths.resize_with(index + 1, Lengths::default);
+        if index >= self.known.lengths.len() {
+            self.known.lengths.resize_with(index + 1, Lengths::default);
         }
-        let usual = self.lengths[index].median().unwrap_or(millis);
-        self.lengths[index].add(millis);
+        let usual = self.known.lengths[index].median().unwrap_or(millis);
+        self.known.lengths[index].add(millis);
         usual
     }
 
     fn game(&mut self, record: &MatchRecord, ruleset: &Ruleset, verdict: Verdict) -> Digested {
-        let number = self.rulesets.of(ruleset);
+        let number = self.known.rulesets.of(ruleset);
         let usual = self.usual_length(number, record.millis());
         let points = presence::points(record, verdict.scoring);
         let captures = captures(record);
@@ -185,7 +223,7 @@ impl Digest {
         game.scores = telling_scores(record, &game.places);
         game.tallies = tallies;
         game.ruleset = number;
-        game.map = self.maps.of(&record.map);
+        game.map = self.known.maps.of(&record.map);
         game.sides = self.settings.sides && record.has_teams();
         game.day = record.end.0 as f64 / MILLIS_A_DAY;
         Digested { game, played }
@@ -298,7 +336,7 @@ fn telling_scores(record: &MatchRecord, places: &[u16]) -> Vec<f64> {
 }
 
 /// Lengths of the last games of a ruleset.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Lengths {
     last: VecDeque<u64>,
 }

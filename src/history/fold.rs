@@ -11,6 +11,11 @@ use crate::{
 #[error("the match is not later than the last one folded")]
 pub struct Late;
 
+/// Bytes that are not the state of a [`Fold`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a stored state of this version: {0}")]
+pub struct BadState(#[from] postcard::Error);
+
 /// What is known of one player under one ruleset.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weight<'a> {
@@ -84,6 +89,40 @@ impl Fold {
             played
         });
         Ok(Ruling { ruleset, rated })
+    }
+
+    /// The whole state, to the bit, for [`restore`](Self::restore) by the same version of the program.
+    ///
+    /// # Errors
+    /// None is known; the encoder's signature has one.
+    pub fn save(&self) -> Result<Vec<u8>, BadState> {
+        let state = (self.digest.known(), self.levels.standings(), self.last);
+        Ok(postcard::to_stdvec(&state)?)
+    }
+
+    /// Continues where [`save`](Self::save) was called, under the same rulebook and settings: the
+    /// caller compares those.
+    ///
+    /// # Errors
+    /// The bytes are no such state. Reading them takes memory in proportion to their number.
+    pub fn restore(
+        rulebook: &Rulebook,
+        settings: impl Into<Settings>,
+        state: &[u8],
+    ) -> Result<Self, BadState> {
+        let (read, rest) = postcard::take_from_bytes(state)?;
+        if !rest.is_empty() {
+            return Err(postcard::Error::DeserializeBadEncoding.into());
+        }
+        let (known, standings, last): (_, _, Option<(Timestamp, Fingerprint)>) = read;
+        let mut fold = Self::new(rulebook, settings);
+        fold.digest.resume(known);
+        fold.levels.resume(standings);
+        if let Some((end, _)) = last {
+            fold.season.begun_by(end); // they have begun before the checkpoint
+        }
+        fold.last = last;
+        Ok(fold)
     }
 
     /// Every ruleset with a rated match.

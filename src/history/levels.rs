@@ -6,6 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::Standing;
 use crate::{
     domain::{Ruleset, Timestamp},
@@ -27,6 +29,12 @@ pub enum Level {
 #[derive(Clone)]
 pub(super) struct Levels {
     settings: Settings,
+    standings: Standings,
+}
+
+/// Every level's standing.
+#[derive(Clone, Default, Serialize, Deserialize)]
+pub(super) struct Standings {
     rulesets: BTreeMap<Ruleset, Standing>,
     /// Game types with more than one ruleset.
     types: BTreeMap<String, Standing>,
@@ -38,26 +46,34 @@ impl Levels {
     pub fn new(settings: Settings) -> Self {
         Self {
             settings,
-            rulesets: BTreeMap::new(),
-            types: BTreeMap::new(),
-            all: None,
+            standings: Standings::default(),
         }
+    }
+
+    /// What a checkpoint stores.
+    pub fn standings(&self) -> &Standings {
+        &self.standings
+    }
+
+    /// Continues from what a checkpoint stored.
+    pub fn resume(&mut self, standings: Standings) {
+        self.standings = standings;
     }
 
     /// Every ruleset that was played.
     pub fn rulesets(&self) -> impl Iterator<Item = (&Ruleset, &Standing)> {
-        self.rulesets.iter()
+        self.standings.rulesets.iter()
     }
 
     /// One level's standing, where anything was played on it.
     pub fn standing(&self, ruleset: &Ruleset, level: Level) -> Option<&Standing> {
         match level {
-            Level::Ruleset => self.rulesets.get(ruleset),
+            Level::Ruleset => self.standings.rulesets.get(ruleset),
             Level::GameType => self.game_type(ruleset.game_type()),
             Level::AllGames => {
-                let any = || self.rulesets.keys().next();
+                let any = || self.standings.rulesets.keys().next();
                 let only = || any().and_then(|r| self.game_type(r.game_type()));
-                self.all.as_ref().or_else(only)
+                self.standings.all.as_ref().or_else(only)
             }
         }
     }
@@ -65,8 +81,8 @@ impl Levels {
     /// The standing of a game type, be it that of its only ruleset.
     fn game_type(&self, game_type: &str) -> Option<&Standing> {
         let of_type = |r: &&Ruleset| r.game_type() == game_type;
-        let only = || self.rulesets.iter().find(|(r, _)| of_type(r));
-        let own = self.types.get(game_type);
+        let only = || self.standings.rulesets.iter().find(|(r, _)| of_type(r));
+        let own = self.standings.types.get(game_type);
         own.or_else(|| only().map(|(_, standing)| standing))
     }
 
@@ -79,9 +95,13 @@ impl Levels {
     /// Learns from a game that ended then, on every level.
     pub fn learn(&mut self, ruleset: &Ruleset, game: &Game, end: Timestamp) {
         self.open(ruleset);
-        let own = self.rulesets.get_mut(ruleset);
-        let game_type = self.types.get_mut(ruleset.game_type());
-        for standing in own.into_iter().chain(game_type).chain(&mut self.all) {
+        let own = self.standings.rulesets.get_mut(ruleset);
+        let game_type = self.standings.types.get_mut(ruleset.game_type());
+        for standing in own
+            .into_iter()
+            .chain(game_type)
+            .chain(&mut self.standings.all)
+        {
             standing.learn(game, end);
         }
         self.pass_down(game);
@@ -91,14 +111,14 @@ impl Levels {
     /// they are no strangers to its next prediction.
     fn pass_down(&mut self, game: &Game) {
         let players = || game.tallies.iter().map(|tally| tally.player);
-        if let Some(all) = &self.all {
-            for below in self.types.values_mut() {
+        if let Some(all) = &self.standings.all {
+            for below in self.standings.types.values_mut() {
                 adopt(players(), all, below);
             }
         }
-        for (ruleset, below) in &mut self.rulesets {
-            let above = self.types.get(ruleset.game_type());
-            if let Some(above) = above.or(self.all.as_ref()) {
+        for (ruleset, below) in &mut self.standings.rulesets {
+            let above = self.standings.types.get(ruleset.game_type());
+            if let Some(above) = above.or(self.standings.all.as_ref()) {
                 adopt(players(), above, below);
             }
         }
@@ -106,31 +126,42 @@ impl Levels {
 
     /// Makes a ruleset's standing, and those of the levels above that now stand for more than one.
     fn open(&mut self, ruleset: &Ruleset) {
-        if self.rulesets.contains_key(ruleset) {
+        if self.standings.rulesets.contains_key(ruleset) {
             return;
         }
         let game_type = ruleset.game_type();
         match self.game_type(game_type).cloned() {
             Some(only) => {
-                self.types.entry(game_type.to_owned()).or_insert(only);
+                self.standings
+                    .types
+                    .entry(game_type.to_owned())
+                    .or_insert(only);
             }
-            None if self.all.is_none() => {
-                self.all = self.standing(ruleset, Level::AllGames).cloned();
+            None if self.standings.all.is_none() => {
+                self.standings.all = self.standing(ruleset, Level::AllGames).cloned();
             }
             None => {}
         }
-        let system = self.settings.system.build(&self.settings);
-        let mut own = Standing::new(system);
-        if let Some(above) = self.types.get(game_type).or(self.all.as_ref()) {
+        let mut own = Standing::new(&self.settings);
+        if let Some(above) = self
+            .standings
+            .types
+            .get(game_type)
+            .or(self.standings.all.as_ref())
+        {
             adopt(above.players(), above, &mut own);
         }
-        self.rulesets.insert(ruleset.clone(), own);
+        self.standings.rulesets.insert(ruleset.clone(), own);
     }
 
     /// A new season, on every level.
     pub fn new_season(&mut self, keep: f64) {
-        let rulesets = self.rulesets.values_mut();
-        let above = self.types.values_mut().chain(&mut self.all);
+        let rulesets = self.standings.rulesets.values_mut();
+        let above = self
+            .standings
+            .types
+            .values_mut()
+            .chain(&mut self.standings.all);
         rulesets
             .chain(above)
             .for_each(|standing| standing.system.new_season(keep));

@@ -28,7 +28,7 @@ use standing::Standing;
 
 pub use bootstrap::Interval;
 pub use evaluate::{Evaluation, Line, Plan, Subset, evaluate};
-pub use fold::{Field, Fold, Late, Weight};
+pub use fold::{BadState, Field, Fold, Late, Weight};
 pub use levels::Level;
 pub use metrics::{Bin, Forecast, Metrics};
 pub use ruling::{Played, Rules, Ruling, Unrated, unrated};

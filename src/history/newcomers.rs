@@ -6,6 +6,8 @@
 //! case is predicted before it is learnt, and as long as these predictions are no better than the
 //! mean, nobody starts anywhere but at the mean.
 
+use serde::{Deserialize, Serialize};
+
 use crate::rating::{Game, Player, Strength};
 
 /// Points, kills, deaths and captures per minute, each as a share of the game's mean less 1.
@@ -23,7 +25,7 @@ const BETTER: f64 = 0.9;
 const MOST: f64 = 2.0;
 
 /// The regression of one ruleset.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Newcomers {
     /// Σ x·xᵀ + ridge, and Σ x·(y less the mean then).
     squares: [Features; WIDTH],

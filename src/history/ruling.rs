@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::domain::{Kind, MatchRecord, Outcome, Participant, Rulebook, Ruleset, Scoring};
 
 /// What a match must have to be rated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rules {
     /// Seconds of play.
     pub min_seconds: u32,

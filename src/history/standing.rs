@@ -1,5 +1,7 @@
 //! One rating system's view of one ruleset (or of all of a game type): strengths as weights.
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
+
 use super::{
     Field, Weight,
     digest::Person,
@@ -7,17 +9,18 @@ use super::{
 };
 use crate::{
     domain::{Ruleset, Timestamp},
-    rating::{Game, Player, Roll, Scale, Strength, System},
+    rating::{Game, Player, Roll, Scale, Settings, Strength, System, SystemName},
 };
 
 /// A rating system, and who has played.
 pub(super) struct Standing {
+    name: SystemName,
     pub system: Box<dyn System>,
     careers: Roll<Career>,
     newcomers: Newcomers,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Career {
     games: u32,
     last_seen: Timestamp,
@@ -28,10 +31,31 @@ struct Career {
 impl Clone for Standing {
     fn clone(&self) -> Self {
         Self {
+            name: self.name,
             system: self.system.boxed_clone(),
             careers: self.careers.clone(),
             newcomers: self.newcomers.clone(),
         }
+    }
+}
+
+impl Serialize for Standing {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let state = self.system.save().map_err(ser::Error::custom)?;
+        (self.name, state, &self.careers, &self.newcomers).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Standing {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (name, state, careers, newcomers) =
+            <(SystemName, &[u8], _, _)>::deserialize(deserializer)?;
+        Ok(Self {
+            name,
+            system: name.restore(state).map_err(de::Error::custom)?,
+            careers,
+            newcomers,
+        })
     }
 }
 
@@ -82,9 +106,10 @@ impl Ruler {
 }
 
 impl Standing {
-    pub fn new(system: Box<dyn System>) -> Self {
+    pub fn new(settings: &Settings) -> Self {
         Self {
-            system,
+            name: settings.system,
+            system: settings.system.build(settings),
             careers: Roll::default(),
             newcomers: Newcomers::default(),
         }

@@ -10,10 +10,12 @@
 
 use std::cmp::Ordering;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Game, Player, Roll, Scale, Strength, System};
 
 /// Settings of the formula.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// The most a player of average performance wins or loses by a game, above 0.
     pub k: f64,
@@ -43,7 +45,7 @@ const MEAN: f64 = 1_500.0;
 const DECADE: f64 = 400.0;
 
 /// The system.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Elo {
     settings: Settings,
     /// Distances from the mean.
@@ -156,10 +158,6 @@ impl System for Elo {
 
     fn new_season(&mut self, keep: f64) {
         self.players.values_mut().for_each(|r| *r *= keep);
-    }
-
-    fn boxed_clone(&self) -> Box<dyn System> {
-        Box::new(self.clone())
     }
 }
 

@@ -1,10 +1,12 @@
 //! A finished game, or a lineup to predict, as rating systems see it.
 
 use std::cmp::Ordering;
+
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// A player's dense number: whoever folds the games counts identities from 0 as they first appear.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Player(pub u32);
 
 impl Player {

@@ -4,6 +4,8 @@
 //! an individual would be. A game is a rating period of its own; a time share counts as that much of
 //! a game. The numbers inside are on Glicko-2's scale; strengths are on the familiar one around 1500.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Game, Player, Roll, Scale, Seat, Strength, System, normal};
 
 /// Glicko-2 units of one Glicko unit.
@@ -16,7 +18,7 @@ const VOLATILITY: f64 = 0.06;
 const TAU: f64 = 0.5;
 
 /// A player on Glicko-2's scale.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Rating {
     mu: f64,
     phi: f64,
@@ -101,7 +103,7 @@ fn volatility(player: Rating, v: f64, delta: f64) -> f64 {
 }
 
 /// The system.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Glicko2 {
     players: Roll<Rating>,
 }
@@ -205,10 +207,6 @@ impl System for Glicko2 {
             let later = known.faded(keep, Strength::prior(DEVIATION));
             (rating.mu, rating.phi) = (later.mean, later.deviation);
         }
-    }
-
-    fn boxed_clone(&self) -> Box<dyn System> {
-        Box::new(self.clone())
     }
 }
 

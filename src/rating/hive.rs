@@ -13,10 +13,12 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Game, Player, Roll, Scale, Strength, System, normal};
 
 /// The page's tunable parameters.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// c, the constant rate, 0 or more.
     pub constant: f64,
@@ -38,7 +40,7 @@ impl Default for Settings {
 }
 
 /// A skill that is learnt by gradient.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Learnt {
     value: f64,
     /// Sum of squared gradients.
@@ -53,7 +55,7 @@ impl Learnt {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Skill {
     playing: Learnt,
     commanding: Learnt,
@@ -62,7 +64,7 @@ struct Skill {
 }
 
 /// The system.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Hive {
     settings: Settings,
     players: Roll<Skill>,
@@ -173,20 +175,16 @@ impl System for Hive {
             skill.offset *= keep;
         }
     }
-
-    fn boxed_clone(&self) -> Box<dyn System> {
-        Box::new(self.clone())
-    }
 }
 
 /// F(side, map, size): how often side 0 won.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct SideRecord {
     sides: BTreeMap<u32, Tried>,
     maps: BTreeMap<(u32, u32, bool), Tried>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Tried {
     won: f64,
     games: f64,

@@ -9,6 +9,8 @@
 //! Solving after each game would cost the square of the history. So it is solved whenever the history
 //! has grown by an eighth; in between each game moves its own players only.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Game, Player, Roll, Scale, Strength, System, hive::SideRecord, normal};
 
 /// The Gamma prior's k and θ: most likely (k − 1)θ = 6, a player in six beyond about 12.
@@ -22,7 +24,7 @@ const SWEEPS: usize = 50;
 const SETTLED: f64 = 1e-6;
 
 /// A pair of teams that met.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Meeting {
     /// Players with their signed, normalised time shares.
     parts: Vec<(Player, f64)>,
@@ -34,7 +36,7 @@ struct Meeting {
     log_odds: f64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Skill {
     value: f64,
     /// Meetings, and the part taken in them.
@@ -42,7 +44,7 @@ struct Skill {
 }
 
 /// The system.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct HiveHistory {
     players: Roll<Skill>,
     meetings: Vec<Meeting>,
@@ -187,10 +189,6 @@ impl System for HiveHistory {
 
     /// The solve treats all games alike, however old.
     fn new_season(&mut self, _: f64) {}
-
-    fn boxed_clone(&self) -> Box<dyn System> {
-        Box::new(self.clone())
-    }
 }
 
 #[cfg(test)]

@@ -28,13 +28,15 @@ pub mod weng_lin;
 
 use std::fmt;
 
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
 pub use game::{Game, Player, Seat, Tally};
 pub use roll::Roll;
 pub use strength::{Scale, Strength};
 
 /// A rating system: predicts a lineup, learns from one finished game at a time, and knows each
 /// player's strength.
-pub trait System: Send + Sync {
+pub trait System: Persist + Send + Sync {
     /// The chance, in 0 to 1, that team `a` of a game beats team `b`, given that one of them does.
     /// Looks at the seats, the map and the sides, and at nothing that tells how the game went.
     fn beats(&self, game: &Game, a: usize, b: usize) -> f64;
@@ -66,13 +68,32 @@ pub trait System: Send + Sync {
     /// A new season: everyone keeps this share (0 to 1) of what sets them apart from a newcomer, and
     /// becomes as much more uncertain.
     fn new_season(&mut self, keep: f64);
-
-    /// The same system with a life of its own.
-    fn boxed_clone(&self) -> Box<dyn System>;
-
     /// Something an operator should know about how this system is doing.
     fn remark(&self) -> Option<String> {
         None
+    }
+}
+
+/// What every rating system gets for being plain data: a copy, and its state as bytes.
+pub trait Persist {
+    /// An independent copy.
+    fn boxed_clone(&self) -> Box<dyn System>;
+
+    /// The whole state, to the bit; [`SystemName::restore`] reads it. The form belongs to this version
+    /// of the program alone.
+    ///
+    /// # Errors
+    /// None is known; the encoder's signature has one.
+    fn save(&self) -> Result<Vec<u8>, postcard::Error>;
+}
+
+impl<T: System + Clone + Serialize + 'static> Persist for T {
+    fn boxed_clone(&self) -> Box<dyn System> {
+        Box::new(self.clone())
+    }
+
+    fn save(&self) -> Result<Vec<u8>, postcard::Error> {
+        postcard::to_stdvec(self)
     }
 }
 
@@ -93,7 +114,9 @@ pub fn chances(system: &dyn System, game: &Game) -> Vec<f64> {
 }
 
 /// The registry: every system there is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub enum SystemName {
     /// Full covariance between players: [`joint`].
     #[default]
@@ -173,6 +196,34 @@ impl SystemName {
             SystemName::Scoreboard => Box::new(scoreboard::Scoreboard::new(settings.scoreboard)),
         }
     }
+
+    /// The system whose state [`Persist::save`] wrote, with the settings it had then.
+    ///
+    /// # Errors
+    /// The bytes are not such a state. Memory is bounded by a small multiple of their number.
+    pub fn restore(self, state: &[u8]) -> Result<Box<dyn System>, postcard::Error> {
+        fn read<T: System + DeserializeOwned + 'static>(
+            state: &[u8],
+        ) -> Result<Box<dyn System>, postcard::Error> {
+            match postcard::take_from_bytes::<T>(state)? {
+                (system, []) => Ok(Box::new(system)),
+                _ => Err(postcard::Error::DeserializeBadEncoding),
+            }
+        }
+        match self {
+            SystemName::Joint => read::<joint::Joint>(state),
+            SystemName::Presence => read::<presence::PresenceSystem>(state),
+            SystemName::Elo => read::<elo::Elo>(state),
+            SystemName::Hive => read::<hive::Hive>(state),
+            SystemName::HiveHistory => read::<hive_history::HiveHistory>(state),
+            SystemName::Glicko2 => read::<glicko2::Glicko2>(state),
+            SystemName::TrueSkill => read::<trueskill::TrueSkill>(state),
+            SystemName::PlackettLuce | SystemName::ThurstoneMosteller => {
+                read::<weng_lin::WengLin>(state)
+            }
+            SystemName::Scoreboard => read::<scoreboard::Scoreboard>(state),
+        }
+    }
 }
 
 impl fmt::Display for SystemName {
@@ -182,7 +233,7 @@ impl fmt::Display for SystemName {
 }
 
 /// Which system, and the settings of each. Plain data; the caller has checked the ranges.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// The system in use.
     pub system: SystemName,

@@ -14,6 +14,8 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 use super::{
     Game, Player, Roll, Scale, Strength, System,
     slope::{Slope, edge},
@@ -21,7 +23,7 @@ use super::{
 use crate::domain::{MatchRecord, Outcome, Participant, Scoring};
 
 /// The tunable part of the formula.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// Games looked back at, 1 or more.
     pub window: usize,
@@ -44,7 +46,7 @@ impl Default for Settings {
 }
 
 /// Points a player's teams scored and conceded while they were on them.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Points {
     /// F of the page, 0 or more.
     pub scored: f64,
@@ -172,7 +174,7 @@ fn weight<'a>(newest_first: impl Iterator<Item = &'a Points>, recency: &[f64], p
 }
 
 /// The system: each player's last games.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PresenceSystem {
     settings: Settings,
     /// Newest first, at most `window` of them.
@@ -243,10 +245,6 @@ impl System for PresenceSystem {
             points.scored *= keep;
             points.conceded *= keep;
         }
-    }
-
-    fn boxed_clone(&self) -> Box<dyn System> {
-        Box::new(self.clone())
     }
 }
 

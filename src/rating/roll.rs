@@ -1,9 +1,11 @@
 //! A table by dense player number.
 
+use serde::{Deserialize, Serialize};
+
 use super::Player;
 
 /// One `T` for each player that has been seen.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Roll<T>(Vec<Option<T>>);
 
 impl<T> Default for Roll<T> {

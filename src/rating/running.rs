@@ -1,7 +1,9 @@
 //! A mean that grows with each number.
 
+use serde::{Deserialize, Serialize};
+
 /// The mean of what was added, beginning as if one number had been.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Running {
     sum: f64,
     count: f64,

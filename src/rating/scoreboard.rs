@@ -7,13 +7,15 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 use super::{
     Game, Player, Roll, Scale, Strength, System, Tally,
     slope::{Slope, edge},
 };
 
 /// Settings of the formula.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// Matches looked back at, 1 or more.
     pub window: usize,
@@ -27,7 +29,7 @@ impl Default for Settings {
 }
 
 /// The system.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Scoreboard {
     settings: Settings,
     /// Positions in percent, newest first.
@@ -101,10 +103,6 @@ impl System for Scoreboard {
         for position in self.positions.values_mut().flatten() {
             *position = 50.0 + keep * (*position - 50.0);
         }
-    }
-
-    fn boxed_clone(&self) -> Box<dyn System> {
-        Box::new(self.clone())
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::cmp::Ordering;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Game, Player, joint::columns, normal};
 
 /// By how much team `a` is stronger by these weights: the sum of what each differs from 50, in units
@@ -22,7 +24,7 @@ pub fn edge(game: &Game, a: usize, b: usize, weight: impl Fn(Player) -> Option<f
 /// Gaussian: each game is one step of Newton's method (the extended Kalman filter).
 ///
 /// For systems whose strengths are no log odds, so that they can be compared with those whose are.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Slope {
     mean: f64,
     variance: f64,

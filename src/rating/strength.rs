@@ -1,7 +1,9 @@
 //! What a system knows of one player, and in which units.
 
+use serde::{Deserialize, Serialize};
+
 /// A strength and how sure it is.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Strength {
     /// The mean of what is believed.
     pub mean: f64,

@@ -7,11 +7,13 @@
 
 use std::cmp::Ordering;
 
+use serde::{Deserialize, Serialize};
+
 use super::normal::{self, Moments};
 use super::{Game, Player, Scale, Seat, Strength, System};
 
 /// The settings of the paper, for a mean of 25.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// Mean of a newcomer.
     pub mean: f64,
@@ -38,7 +40,7 @@ impl Default for Settings {
 }
 
 /// The system.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TrueSkill {
     settings: Settings,
     /// β² and the square of the drift.
@@ -59,7 +61,7 @@ struct Gaussian {
 }
 
 /// A player's mean and variance.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Rated {
     mean: f64,
     variance: f64,
@@ -339,10 +341,6 @@ impl System for TrueSkill {
             let later = player.strength().faded(keep, newcomer);
             (player.mean, player.variance) = (later.mean, later.variance());
         }
-    }
-
-    fn boxed_clone(&self) -> Box<dyn System> {
-        Box::new(self.clone())
     }
 }
 

@@ -6,6 +6,8 @@
 
 use std::cmp::Ordering;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Game, Player, Roll, Scale, Strength, System, normal};
 
 /// Settings of the paper.
@@ -20,7 +22,7 @@ const KAPPA: f64 = 0.0001;
 const EPSILON: f64 = 0.1;
 
 /// How an order of teams comes about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Model {
     /// Places are drawn from the top, each by exp(strength / c).
     PlackettLuce,
@@ -29,7 +31,7 @@ pub enum Model {
 }
 
 /// The system.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WengLin {
     model: Model,
     players: Roll<Strength>,
@@ -200,10 +202,6 @@ impl System for WengLin {
         for strength in self.players.values_mut() {
             *strength = strength.faded(keep, NEWCOMER);
         }
-    }
-
-    fn boxed_clone(&self) -> Box<dyn System> {
-        Box::new(self.clone())
     }
 }
 

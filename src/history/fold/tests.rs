@@ -414,6 +414,67 @@ proptest! {
     }
 }
 
+/// Folds all matches in one go, and with a save and a restore behind the first `k`.
+fn with_and_without_a_checkpoint(system: SystemName, matches: &[MatchRecord], k: usize) {
+    let mut settings = settings(system);
+    settings.seasons = vec![Timestamp(120_000)];
+    let push = |fold: &mut Fold, matches: &[MatchRecord]| {
+        for record in matches {
+            fold.push(record, Fingerprint::of(record)).unwrap();
+        }
+    };
+    let mut whole = Fold::new(&rulebook(), settings.clone());
+    push(&mut whole, &matches[..k]);
+    let saved = whole.save().unwrap();
+    let mut resumed = Fold::restore(&rulebook(), settings, &saved).unwrap();
+    assert_eq!(resumed.save().unwrap(), saved, "{system}");
+    push(&mut whole, &matches[k..]);
+    push(&mut resumed, &matches[k..]);
+    assert_eq!(bits(&resumed), bits(&whole), "{system}");
+    assert_eq!(resumed.save().unwrap(), whole.save().unwrap(), "{system}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn a_checkpoint_changes_no_bit(matches in any_history(), k in any::<prop::sample::Index>()) {
+        let k = k.index(matches.len() + 1);
+        for system in SystemName::ALL {
+            with_and_without_a_checkpoint(system, &matches, k);
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_state_are_refused(
+        matches in any_history(),
+        at in any::<prop::sample::Index>(),
+        noise in prop::collection::vec(any::<u8>(), 0..200),
+    ) {
+        for system in SystemName::ALL {
+            let restore = |bytes: &[u8]| Fold::restore(&rulebook(), settings(system), bytes);
+            let saved = folded_by(system, &matches).save().unwrap();
+            prop_assert!(restore(&saved[..at.index(saved.len())]).is_err(), "truncated");
+            prop_assert!(restore(&[saved.as_slice(), &[0]].concat()).is_err(), "longer");
+            // A number in it may be any number, so these can pass; a length may not be believed.
+            let _ = restore(&noise);
+            let mut flipped = saved;
+            let index = at.index(flipped.len());
+            flipped[index] ^= 1 << (index % 8);
+            let _ = restore(&flipped);
+        }
+    }
+}
+
+#[test]
+fn a_checkpoint_changes_no_bit_in_a_long_history() {
+    let matches = sided(700); // past the bank's halvings and drifts
+    for system in SystemName::ALL {
+        for k in [100, 300, 600] {
+            with_and_without_a_checkpoint(system, &matches, k);
+        }
+    }
+}
+
 proptest! {
     #[test]
     fn points_are_finite_and_never_negative(record in any_record()) {

@@ -6,6 +6,8 @@
 //! model averaging). Filters are few and dropped by halves as the evidence grows, so a long history
 //! costs little more than one filter.
 
+use serde::{Deserialize, Serialize};
+
 use super::columns::Row;
 use super::filter::{Filter, Latent, Prior, Sight};
 use crate::rating::Strength;
@@ -28,7 +30,7 @@ const DRIFTING: u64 = 512;
 const DRIFTS: [(f64, f64); 4] = [(1.0, 1.0), (0.5, 1.0), (2.0, 1.0), (1.0, 1.0 / 7.0)];
 
 /// One filter and its record.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Member {
     /// What it believes beforehand.
     pub prior: Prior,
@@ -39,12 +41,14 @@ pub struct Member {
     /// Its state.
     pub filter: Filter,
     /// The match being looked at.
+    #[serde(skip)]
     pub seen: Latent,
+    #[serde(skip)]
     gain: Vec<f32>,
 }
 
 /// The filters still in the running, never none.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Bank {
     /// In the order of their priors.
     pub members: Vec<Member>,

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use crate::rating::{Game, Player, Roll, Seat};
 
 /// What one column of the state stands for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Column {
     /// A player's strength.
     Skill(Player),
@@ -33,7 +35,7 @@ pub struct Row {
 }
 
 /// Numbers of columns, and how often each player played.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Columns {
     skill: Roll<usize>,
     command: Roll<usize>,
@@ -43,7 +45,7 @@ pub struct Columns {
     games: Roll<Career>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Career {
     games: u32,
     last: u64,

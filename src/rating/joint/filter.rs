@@ -1,5 +1,7 @@
 //! The filter: a Gaussian over all columns, moment-matched to one match after the other.
 
+use serde::{Deserialize, Serialize};
+
 use crate::rating::{Strength, normal};
 
 use super::{
@@ -8,7 +10,7 @@ use super::{
 };
 
 /// What is believed of a column before anything is seen.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Prior {
     /// Standard deviation of players' strengths.
     pub skill: f64,
@@ -58,7 +60,7 @@ pub enum Sight {
 
 /// A Gaussian: means and covariances. The latter's single precision is far finer than the drift that
 /// every match adds.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Filter {
     mean: Vec<f64>,
     covariance: Triangle,

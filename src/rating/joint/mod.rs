@@ -28,6 +28,8 @@ mod triangle;
 
 use std::{cmp::Ordering, collections::BTreeMap};
 
+use serde::{Deserialize, Serialize};
+
 use self::{
     bank::{Bank, Told},
     columns::{Column, Columns},
@@ -39,7 +41,7 @@ use super::{Game, Player, Roll, Scale, Strength, System, normal, running::Runnin
 pub const ACTIVE: usize = 2_000;
 
 /// The system.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct Joint {
     columns: Columns,
     bank: Bank,
@@ -56,7 +58,7 @@ pub struct Joint {
 }
 
 /// How matches of a ruleset end.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Customs {
     /// Mean square of points over what was uncertain.
     points: Running,
@@ -79,7 +81,7 @@ impl Default for Customs {
 }
 
 /// What is known of somebody outside the covariance.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 enum Away {
     /// From elsewhere: the same for every member.
     Adopted(Strength),
@@ -375,10 +377,6 @@ impl System for Joint {
                 _ => None,
             });
         }
-    }
-
-    fn boxed_clone(&self) -> Box<dyn System> {
-        Box::new(self.clone())
     }
 
     fn remark(&self) -> Option<String> {

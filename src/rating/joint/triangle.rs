@@ -3,11 +3,13 @@
 //! Single precision: changing all of it is a pass over memory, so its time is its size. Rows are
 //! padded with zeros to whole lanes, and there are rows of zeros to whole lanes of rows.
 
+use serde::{Deserialize, Serialize};
+
 /// Numbers in a lane: two registers of the widest that every x86-64 has.
 const LANES: usize = 8;
 
 /// The matrix.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Triangle {
     width: usize,
     cells: Vec<f32>,
