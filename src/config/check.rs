@@ -5,9 +5,9 @@ use tracing_subscriber::EnvFilter;
 use super::{Config, Follow, Rating};
 use crate::{
     domain::{Patterns, Rulebook, Secret},
+    logs,
     partition::ProblemError,
     rating::SystemName,
-    service,
 };
 
 /// A key's path, and the rule that its value breaks.
@@ -111,13 +111,13 @@ impl Config {
     }
 
     fn follow_fault(&self) -> Option<Fault> {
-        let known = service::logs::format_names().join(", ");
+        let known = logs::format_names().join(", ");
         let fault = |follow: &Follow| {
             let (auto, format) = (follow.format == Follow::AUTO, &follow.format);
             if follow.path.as_os_str().is_empty() {
                 return Some("must have a path that is not empty".to_owned());
             }
-            (!auto && service::logs::format_of(format).is_none())
+            (!auto && logs::format_of(format).is_none())
                 .then(|| format!("has a format that is none of auto, {known}"))
         };
         let rule = self.follow.iter().find_map(fault)?;

@@ -128,9 +128,9 @@ mod tests {
             lobby,
             "the rules written down are the default's"
         );
-        assert!(!config.service().auto);
+        assert!(!config.service().learning.auto);
         let auto = load("rating.system = 'auto'").unwrap();
-        assert!(auto.service().auto);
+        assert!(auto.service().learning.auto);
     }
 
     #[test]

@@ -5,18 +5,18 @@ use std::time::Duration;
 use super::{Config, Follow, GapOf, Ingest, Objective, Rating, RuleSet};
 use crate::{
     domain::RulebookSpec,
-    history,
+    history, learning,
     lobby::{self, AutoBalanceRules, LobbySettings},
-    partition, rating, server,
-    service::{self, BalanceSettings},
+    logs, partition, rating, server, service,
+    session::{self, BalanceSettings},
 };
 
 impl Config {
     /// The logs that the daemon follows.
-    pub fn follows(&self) -> Vec<service::logs::Follow> {
-        let follow = |follow: &Follow| service::logs::Follow {
+    pub fn follows(&self) -> Vec<logs::Follow> {
+        let follow = |follow: &Follow| logs::Follow {
             path: follow.path.clone(),
-            format: service::logs::format_of(&follow.format),
+            format: logs::format_of(&follow.format),
             server: follow.server.clone(),
         };
         self.follow.iter().map(follow).collect()
@@ -136,15 +136,19 @@ impl Config {
     /// What the use cases go by.
     pub fn service(&self) -> service::Settings {
         service::Settings {
-            rulebook: self.rulebook(),
-            history: self.history(),
-            auto: self.rating.system == Rating::AUTO,
-            lobby: self.lobby(),
-            balance: self.balance(),
-            clients: self.server.clients.clone(),
-            resume_grace: self.server.resume_grace_seconds * 1_000,
-            keep_decisions: self.store.keep_decisions,
-            tournament: self.auto_balance.tournament.clone(),
+            learning: learning::Settings {
+                rulebook: self.rulebook(),
+                history: self.history(),
+                auto: self.rating.system == Rating::AUTO,
+            },
+            session: session::Settings {
+                lobby: self.lobby(),
+                balance: self.balance(),
+                clients: self.server.clients.clone(),
+                resume_grace: self.server.resume_grace_seconds * 1_000,
+                keep_decisions: self.store.keep_decisions,
+                tournament: self.auto_balance.tournament.clone(),
+            },
         }
     }
 

@@ -16,7 +16,7 @@ use crate::{
     config::{Config, Limit},
     domain::Ident,
     partition::{self, Engine, Problem, ProblemError, Solution},
-    service::draw_seed,
+    session::draw_seed,
 };
 use lobby::LobbyFile;
 
