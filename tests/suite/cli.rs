@@ -69,7 +69,9 @@ fn ingest_learns_once_and_the_weights_can_be_listed() {
     assert!(out.contains("baseoa.ctf") && out.contains("Sarge"), "{out}");
     let (_, out, _) = run(folder.path(), &["weights", "--game", "baseoa.ctf"]);
     assert!(
-        out.starts_with("no humans are known under baseoa.ctf\n  known: baseoa.ctf"),
+        out.starts_with(
+            "no humans have a weight under baseoa.ctf\n  ruleset with weights: baseoa.ctf"
+        ),
         "{out}"
     );
 }
