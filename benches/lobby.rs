@@ -9,7 +9,6 @@
 
 use std::{
     hint::black_box,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -19,7 +18,6 @@ use evenkeel::{
     domain::{Ident, Kind, PlayerKey},
     lobby::{BotWeight, Lobby, LobbySettings, RebalanceSettings, Snapshot, Update, Weights},
     service::Service,
-    session::Session,
     store::Store,
 };
 use tempfile::TempDir;

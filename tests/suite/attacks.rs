@@ -248,7 +248,7 @@ async fn pipe(
     let limits = config.limits();
     let (ours, theirs) = tokio::io::duplex(4_096);
     let task = tokio::spawn(async move {
-        serve(theirs, service, limits, CancellationToken::new()).await;
+        serve(theirs, &service, limits, CancellationToken::new()).await;
     });
     (ours, task, folder, limits)
 }

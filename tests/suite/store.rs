@@ -256,15 +256,16 @@ async fn a_change_of_configuration_is_noticed() {
     };
     let first = open("rating.system = 'presence'").await;
     first
+        .store()
         .record(&game(0, &[(Human, "a")], &[(Human, "b")], [3.0, 0.0]))
         .await
         .unwrap();
-    assert!(first.refresh().await.unwrap());
-    assert!(!first.refresh().await.unwrap(), "nothing new");
+    assert!(first.learning().refresh().await.unwrap());
+    assert!(!first.learning().refresh().await.unwrap(), "nothing new");
     let before = weights(&first).await[0].weight;
     first.close().await;
     let second = open("[rating]\nsystem = 'presence'\nprior = 8.0").await;
-    assert!(second.refresh().await.unwrap());
+    assert!(second.learning().refresh().await.unwrap());
     assert_ne!(weights(&second).await[0].weight, before);
 }
 
@@ -278,10 +279,11 @@ async fn who_shares_a_database_with_another_configuration_does_not_fight_it() {
         Arc::new(evenkeel::service::Service::open(store, settings).unwrap())
     };
     let (one, two) = (open("").await, open("rating.prior = 8.0").await);
-    one.record(&game(0, &[(Human, "a")], &[(Human, "b")], [4.0, 0.0]))
+    one.store()
+        .record(&game(0, &[(Human, "a")], &[(Human, "b")], [4.0, 0.0]))
         .await
         .unwrap();
-    two.refresh().await.unwrap();
+    two.learning().refresh().await.unwrap();
     let weight = |service: &evenkeel::service::Service| {
         let ruleset = service.learning().rulebook().ruleset::<&str>("ctf", &[]);
         service.learning().standings().view(&ruleset).human("a")
@@ -290,7 +292,7 @@ async fn who_shares_a_database_with_another_configuration_does_not_fight_it() {
     // The first one follows what is on disk by its own lights, and leaves the tables to the other.
     let watch = tokio::spawn({
         let one = one.clone();
-        async move { one.watch().await }
+        async move { one.learning().poll_changes().await }
     });
     while weight(&one).is_none() {
         tokio::task::yield_now().await;
@@ -299,7 +301,7 @@ async fn who_shares_a_database_with_another_configuration_does_not_fight_it() {
     assert_eq!(weights(&two).await[0].weight, 100.0 * 8.0 / 12.0);
     watch.abort();
     // Asked to, it takes over.
-    assert!(one.refresh().await.unwrap());
+    assert!(one.learning().refresh().await.unwrap());
     assert_eq!(weights(&one).await[0].weight, 75.0);
 }
 
