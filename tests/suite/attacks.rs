@@ -10,6 +10,7 @@ use evenkeel::{
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
+    sync::OwnedSemaphorePermit,
     time::{Instant, sleep},
 };
 use tokio_util::sync::CancellationToken;
@@ -37,48 +38,73 @@ async fn teach_a_hundred(daemon: &Daemon) {
     daemon.service.learning().refresh().await.unwrap();
 }
 
+/// Takes every core away from the daemon's sessions until the permit is dropped.
+async fn hold_the_cores(daemon: &Daemon) -> OwnedSemaphorePermit {
+    let cores = daemon.service.sessions().cores().clone();
+    let all = u32::try_from(cores.available_permits()).unwrap();
+    cores.acquire_many_owned(all).await.unwrap()
+}
+
+/// Clients that each have a game with these players and have not asked for teams yet.
+async fn games(daemon: &Daemon, number: usize, script: &str) -> Vec<Client> {
+    let mut clients = Vec::new();
+    for _ in 0..number {
+        let mut client = daemon.client().await;
+        client.tell(script).await;
+        clients.push(client);
+    }
+    clients
+}
+
 #[tokio::test]
 async fn picks_that_have_no_core_in_time_are_refused_and_nobody_else_waits() {
-    // So many hard picks at once, each with so little time, that most cannot have a core.
     let daemon = Daemon::start("[balance]\ndeadline_ms = 20").await;
     teach_a_hundred(&daemon).await;
     let mut script = String::from("GAME ctf\nTEAMS 8\n");
     for n in 0..100 {
         script.push_str(&format!("JOIN p{n}\n"));
     }
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut busy = Vec::new();
-    for _ in 0..(8 * cores).clamp(60, 200) {
-        let mut client = daemon.client().await;
-        client.send(&script).await;
-        client.send("PING\n").await;
-        assert_eq!(client.line().await, "PONG");
-        busy.push(client);
-    }
+    let mut busy = games(&daemon, 60, &script).await;
+    let held = hold_the_cores(&daemon).await;
     for client in &mut busy {
         client.send("BALANCE\nPING\n").await;
     }
-    // A question for a weight is answered meanwhile.
-    let said = daemon.client().await.talk("GAME ctf\nMEANBOT\n").await;
-    assert_eq!(said, "MEANBOT 50.000 0\n");
-    let (mut served, mut refused) = (0, 0);
+    // A weight needs no core.
+    let reply = daemon.client().await.talk("GAME ctf\nMEANBOT\n").await;
+    assert_eq!(reply, "MEANBOT 50.000 0\n");
     for client in &mut busy {
-        let head = client.line().await;
-        if head == "ERROR overloaded there was no time to choose teams" {
-            refused += 1;
-        } else {
-            assert!(head.starts_with("BALANCE 108 "), "{head}");
-            for _ in 0..108 {
-                client.line().await;
-            }
-            served += 1;
-        }
+        assert_eq!(
+            client.line().await,
+            "ERROR overloaded there was no time to choose teams"
+        );
         assert_eq!(client.line().await, "PONG", "the session goes on");
     }
-    assert!(
-        served > 0 && refused > 0,
-        "{served} served, {refused} refused"
-    );
+    drop(held);
+    // With cores again, teams are chosen in the time there is.
+    for client in &mut busy {
+        let head = client.ask("BALANCE\n").await;
+        assert!(head.starts_with("BALANCE 108 "), "{head}");
+        for _ in 0..108 {
+            client.line().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn picks_wait_for_a_core_until_their_deadline() {
+    let daemon = Daemon::start("[balance]\ndeadline_ms = 60000").await;
+    let mut busy = games(&daemon, 60, "GAME ctf\nJOIN a\nJOIN b\n").await;
+    let held = hold_the_cores(&daemon).await;
+    for client in &mut busy {
+        client.send("BALANCE\n").await;
+    }
+    let reply = daemon.client().await.talk("GAME ctf\nMEANBOT\n").await;
+    assert_eq!(reply, "MEANBOT 50.000 0\n");
+    drop(held);
+    for client in &mut busy {
+        let head = client.line().await;
+        assert!(head.starts_with("BALANCE "), "{head}");
+    }
 }
 
 #[tokio::test]
