@@ -153,7 +153,7 @@ async fn until(stop: CancellationToken, task: impl Future<Output = ()>) {
 /// # Errors
 /// Fails if the database cannot be opened, or the configuration holds an invalid pattern.
 pub async fn open_service(config: &Config, create: bool) -> Result<Service, DaemonError> {
-    let busy = Duration::from_millis(config.store.busy_ms);
+    let busy = config.store.busy_ms.duration();
     let store = Store::open(&config.store.database, create, busy).await?;
     Ok(Service::open(store, config.service())?)
 }

@@ -1,9 +1,9 @@
 //! A request → the session's answer → a reply.
 
 use crate::{
-    lobby::{self, LobbyError, Update},
-    protocol::{Code, Join, Move, Refusal, Reply, Request, Verdict},
-    session::{Session, SessionError, Step},
+    lobby::{LobbyError, Update},
+    protocol::{Code, Join, Refusal, Reply, Request},
+    session::{Session, SessionError},
 };
 
 /// What the session says to one request; `None` is the silence that most commands are answered with.
@@ -109,7 +109,7 @@ async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>
             Ok(Some(Reply::Rebalance {
                 before: advice.before,
                 after: advice.after,
-                moves: advice.steps.into_iter().map(moved).collect(),
+                moves: advice.steps,
             }))
         }
         Request::Protect { id, seconds } => silent(session.protect(&id, seconds)),
@@ -117,28 +117,15 @@ async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>
         Request::Score { team, points, by } => silent(session.score(team, points, by.as_ref())),
         Request::Points { id, points } => silent(session.points(&id, points)),
         Request::Kill { killer, victim } => silent(session.kill(&killer, &victim)),
-        Request::Death(id) => Ok(session.died(&id)?.map(|step| Reply::Move(moved(step)))),
+        Request::Death(id) => Ok(session.died(&id)?.map(Reply::Move)),
         Request::Clock(seconds) => silent(session.clock(seconds)),
         Request::End(verdict) => {
-            let ended = session.end(self::verdict(verdict)).await?;
+            let ended = session.end(verdict).await?;
             Ok(Some(Reply::End {
                 id: ended.id.to_string(),
                 unrated: ended.unrated.map(str::to_owned),
             }))
         }
-    }
-}
-
-fn moved(step: Step) -> Move {
-    let Step { id, from, to } = step;
-    Move { id, from, to }
-}
-
-fn verdict(verdict: Verdict) -> lobby::Verdict {
-    match verdict {
-        Verdict::Scores => lobby::Verdict::Scores,
-        Verdict::Won(team) => lobby::Verdict::Won(team),
-        Verdict::Draw => lobby::Verdict::Draw,
     }
 }
 

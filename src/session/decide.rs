@@ -10,9 +10,9 @@ use super::{
     replay::{self, Chosen},
 };
 use crate::{
-    domain::{Ident, Kind, PlayerKey, Ruleset},
+    domain::{Ident, Kind, Move, PlayerKey, Ruleset},
     learning::View,
-    lobby::{BalanceVerdict, BotPlan, Conduct, Decision, Fate, Help, Move},
+    lobby::{Assessment, BotPlan, Conduct, Decision, Fate, Help},
     partition::{self, Objective, Problem, ProblemSpec, Solution},
     store::DecisionRow,
 };
@@ -40,18 +40,7 @@ pub struct Rebalanced {
     /// The ratio after these moves.
     pub after: f64,
     /// Who goes where; those who are on no team yet first.
-    pub steps: Vec<Step>,
-}
-
-/// Somebody goes from one team to another.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// Who.
-    pub id: Ident,
-    /// Their team; `None` for somebody who is on none yet.
-    pub from: Option<u8>,
-    /// Where to.
-    pub to: u8,
+    pub steps: Vec<Move>,
 }
 
 /// Why a decision was taken, a line each: names as they were sent, but nothing that ends a line.
@@ -230,7 +219,7 @@ impl Session {
     ///
     /// # Errors
     /// No game, or nobody of that id has played.
-    pub fn died(&mut self, id: &Ident) -> Result<Option<Step>, SessionError> {
+    pub fn died(&mut self, id: &Ident) -> Result<Option<Move>, SessionError> {
         let seen = self.seen()?;
         let Some(decided) = self.lobby().died(id, &seen)? else {
             return Ok(None);
@@ -240,7 +229,7 @@ impl Session {
             Fate::Stays(_) => None,
         };
         // With balanced teams nobody asks why, and everybody dies all the time.
-        if matches!(decided.answer.verdict, BalanceVerdict::Unbalanced { .. }) {
+        if matches!(decided.answer.verdict, Assessment::Unbalanced { .. }) {
             self.decided(decided)?;
         } else {
             self.state.reasons = reasons(&decided);
@@ -249,10 +238,10 @@ impl Session {
     }
 
     /// A move, with the name in the bytes it came in.
-    fn step(&self, step: &Move) -> Option<Step> {
+    fn step(&self, step: &Move) -> Option<Move> {
         let roster = &self.state.lobby.game().ok()?.roster;
-        Some(Step {
-            id: roster.by_text(&step.id)?.id.clone(),
+        Some(Move {
+            id: roster.find(&step.id)?.id.clone(),
             from: step.from,
             to: step.to,
         })

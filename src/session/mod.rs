@@ -31,7 +31,7 @@ use crate::{
 };
 
 pub use clock::{Clock, HandClock, MachineClock};
-pub use decide::{Balanced, Rebalanced, Step};
+pub use decide::{Balanced, Rebalanced};
 pub use error::SessionError;
 pub use replay::Replayed;
 pub use results::Ended;

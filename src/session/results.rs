@@ -10,9 +10,9 @@ use super::{
     state::{SessionState, draw_game},
 };
 use crate::{
-    domain::{MatchRecord, Outcome, Timestamp},
+    domain::{MatchRecord, Outcome, Timestamp, Verdict},
     history,
-    lobby::{Finished, LobbyError, Verdict},
+    lobby::{Finished, LobbyError},
     store::Recorded,
 };
 

@@ -7,8 +7,7 @@ use super::{
     world::{Event, People, Plan, Settings},
 };
 use crate::{
-    domain::Ident,
-    lobby::Verdict,
+    domain::{Ident, Verdict},
     session::{HandClock, Session, SessionError},
 };
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::world::below;
 use crate::{
-    config::{Config, RuleSet},
+    config::{Config, RulesPreset},
     domain::Ident,
     lobby::Update,
     session::{Session, SessionError},
@@ -58,9 +58,9 @@ impl Policy {
         config.lobby.bots &= bots > 0;
         let rules = &mut config.auto_balance.rules;
         *rules = match (self, *rules) {
-            (Self::AutoBalance, RuleSet::Off) => RuleSet::SectorsEdge,
+            (Self::AutoBalance, RulesPreset::Off) => RulesPreset::SectorsEdge,
             (Self::AutoBalance, rules) => rules,
-            _ => RuleSet::Off,
+            _ => RulesPreset::Off,
         };
         config
     }
