@@ -9,7 +9,7 @@ use evenkeel::{
     server::{Limits, serve},
 };
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt},
     sync::OwnedSemaphorePermit,
     time::{Instant, sleep},
 };
@@ -360,7 +360,12 @@ async fn a_stop_sends_the_replies_owed_and_drains_in_time() {
     assert_eq!(idle.line().await, "PONG");
     let sessions = daemon.service.sessions().clone();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    until(async || sessions.cores().available_permits() < cores).await;
+    let begun = until(async || sessions.cores().available_permits() < cores);
+    // Either the pick is under way or its reply has come.
+    tokio::select! {
+        () = begun => {}
+        reply = busy.stream.fill_buf() => assert!(!reply.unwrap().is_empty()),
+    }
     daemon.stop();
     tokio::time::timeout(Duration::from_secs(5), &mut daemon.task)
         .await
