@@ -404,20 +404,12 @@ fn balance_takes_every_part_of_the_problem() {
 }
 
 #[test]
-fn the_lobby_file_of_the_readme_works() {
+fn the_lobby_file_of_the_documentation_works() {
     let folder = folder();
-    let readme = include_str!("../../README.md");
-    let (_, from) = readme.split_once("\n    teams = 2 ").unwrap();
-    let (lobby, _) = from.split_once("\n\n## ").unwrap();
-    let lobby: String = lobby
-        .lines()
-        .map(|line| line.trim_start_matches("    ").to_owned() + "\n")
-        .collect();
-    fs::write(
-        folder.path().join("lobby.toml"),
-        format!("teams = 2 {lobby}"),
-    )
-    .unwrap();
+    let page = include_str!("../../docs/choosing-teams.md");
+    let (_, from) = page.split_once("```toml\n").unwrap();
+    let (lobby, _) = from.split_once("```").unwrap();
+    fs::write(folder.path().join("lobby.toml"), lobby).unwrap();
     let (code, out, err) = run(folder.path(), &["balance", "lobby.toml", "--seed", "1"]);
     assert_eq!((code, err.as_str()), (0, ""));
     assert!(
