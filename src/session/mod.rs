@@ -86,7 +86,9 @@ impl Session {
             return Ok(None);
         }
         self.registration.replace(server.text()).await;
-        Ok(Some(self.state.lobby.game().is_ok() || self.take_up()))
+        Ok(Some(
+            self.state.lobby.game().is_ok() || self.resume_parked(),
+        ))
     }
 
     /// Resolves when another connection takes this one's place, which should end then.
@@ -117,7 +119,7 @@ impl Session {
     /// Any [`LobbyError`]; nothing is changed then.
     pub fn apply(&mut self, command: &Command) -> Result<(), SessionError> {
         if let Command::Game(_) = command {
-            self.give_way();
+            self.give_up_running();
             self.state.begin_game();
         }
         let judged = command.judged();
@@ -194,7 +196,7 @@ impl Session {
     /// no other.
     fn lobby(&mut self) -> &mut Lobby {
         if self.state.lobby.game().is_err() {
-            self.take_up();
+            self.resume_parked();
         }
         let now = self.sessions.clock.millis();
         self.state.lobby.at(now)
