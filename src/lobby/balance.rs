@@ -401,7 +401,11 @@ mod tests {
         let balanced = lobby.follow(&decided, &weights()).unwrap();
         assert_eq!(balanced.humans.len(), 3);
         let why = decided.to_string();
-        let Decided { question, seed, answer } = decided.clone();
+        let Decided {
+            question,
+            seed,
+            answer,
+        } = decided.clone();
         let decision = Decision::from(decided);
         let json = serde_json::to_string(&decision).unwrap();
         // Version 0.1 stored the parts side by side.
@@ -448,7 +452,8 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused() {
-        let question = lobby(LobbySettings::default()).balance(&weights(), LIMITS, Default::default());
+        let question =
+            lobby(LobbySettings::default()).balance(&weights(), LIMITS, Default::default());
         let mut question = question.unwrap();
         question.problem.teams = 1;
         assert!(!question.is_sound());

@@ -57,6 +57,11 @@ pub fn solve(
     if settings.objective == Objective::Ratio && problem.spec().handicap != 0.0 {
         return Err(ProblemError::HandicapUncounted(settings.objective));
     }
-    let choice = party::choose(problem, settings, seed, &mut clock::StepClock::new(out_of_time))?;
+    let choice = party::choose(
+        problem,
+        settings,
+        seed,
+        &mut clock::StepClock::new(out_of_time),
+    )?;
     Ok(Solution::of(problem, settings, seed, &choice))
 }

@@ -80,7 +80,11 @@ struct PartyTrial<'a, 'c> {
 
 impl PartyTrial<'_, '_> {
     /// The best splits with the parties `kept`.
-    fn run(&mut self, kept: &[bool], keep: usize) -> Result<(Instance, EngineAnswer), ProblemError> {
+    fn run(
+        &mut self,
+        kept: &[bool],
+        keep: usize,
+    ) -> Result<(Instance, EngineAnswer), ProblemError> {
         let instance = Instance::new(self.problem, self.settings, kept, self.seed);
         let Settings { engine, memory, .. } = *self.settings;
         let order = Order {

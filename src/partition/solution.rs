@@ -42,7 +42,12 @@ pub struct Solution {
 }
 
 impl Solution {
-    pub(super) fn of(problem: &Problem, settings: &Settings, seed: u64, choice: &KeptParties) -> Self {
+    pub(super) fn of(
+        problem: &Problem,
+        settings: &Settings,
+        seed: u64,
+        choice: &KeptParties,
+    ) -> Self {
         let KeptParties {
             instance, answer, ..
         } = choice;

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use evenkeel::partition::{Engine, Problem, ProblemSpec, Settings, Solution, Terms, WeightedHuman, solve};
+use evenkeel::partition::{
+    Engine, Problem, ProblemSpec, Settings, Solution, Terms, WeightedHuman, solve,
+};
 use serde_json::Value;
 
 const LOBBIES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data/lobbies");

@@ -35,7 +35,7 @@ mod world;
 use play::{GameOutcome, SimServer};
 use policy::Policy;
 use report::{PolicyReport, SeasonFigures};
-use world::{TrueStrengths, GamePlan, WorldSettings};
+use world::{GamePlan, TrueStrengths, WorldSettings};
 
 /// Play seasons of synthetic games against the real service, and compare ways to choose teams
 ///

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
     policy::Policy,
-    world::{SimEvent, TrueStrengths, GamePlan, WorldSettings},
+    world::{GamePlan, SimEvent, TrueStrengths, WorldSettings},
 };
 use crate::{
     domain::{Ident, Verdict},
@@ -145,7 +145,10 @@ impl GameInPlay<'_, '_> {
         let millis = at.saturating_sub(self.now);
         let chance = self.next_goal(true);
         self.favoured += chance.max(1.0 - chance) * millis as f64;
-        let humans = self.teams.keys().filter(|p| matches!(p, SimPlayer::Human(_)));
+        let humans = self
+            .teams
+            .keys()
+            .filter(|p| matches!(p, SimPlayer::Human(_)));
         self.outcome.played += millis * humans.count() as u64;
         self.now = at;
         self.server.clock.pass(millis);

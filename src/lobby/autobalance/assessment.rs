@@ -128,7 +128,10 @@ impl fmt::Display for Assessment {
                 cause,
             } => (strong, weak, cause),
         };
-        write!(f, "unbalanced: team {strong} is too strong for team {weak}, ")?;
+        write!(
+            f,
+            "unbalanced: team {strong} is too strong for team {weak}, "
+        )?;
         match cause {
             Cause::Sizes(many, few) => write!(f, "{many} players to {few}"),
             Cause::Powers(much, little) => write!(f, "power {much:.3} to {little:.3}"),

@@ -1,6 +1,6 @@
 //! From the course of play to the match record.
 
-use super::{PlayCourse, LobbyError, PlayPhase, PlayerTrack};
+use super::{LobbyError, PlayCourse, PlayPhase, PlayerTrack};
 use crate::domain::{MatchRecord, Outcome, Participant, ScoreEvent, Timestamp};
 
 /// What a match record contains beside the game itself.

@@ -1,7 +1,7 @@
 use super::*;
 use crate::domain::Verdict;
 use crate::lobby::{
-    Conduct, Decision, Finished, RecordFrame, LobbySettings, Reason, StayReason, Update,
+    Conduct, Decision, Finished, LobbySettings, Reason, RecordFrame, StayReason, Update,
     weights::tests::{WeightTable, ctf, game},
 };
 use proptest::prelude::*;
@@ -133,7 +133,10 @@ fn following_advice_is_not_switching() {
         .iter()
         .find(|human| human.id == step.id.text())
         .unwrap();
-    assert_eq!((moved.moved, moved.held), (true, Some(MoveBlock::JustMoved)));
+    assert_eq!(
+        (moved.moved, moved.held),
+        (true, Some(MoveBlock::JustMoved))
+    );
     let snapshot = lobby.at(301_000).snapshot(&weights).unwrap();
     assert!(snapshot.humans.iter().all(|human| human.held.is_none()));
 }
@@ -297,7 +300,10 @@ fn games_without_teams_have_no_sides() {
     assert_eq!(lobby.advantage(&weights).err(), none);
     assert_eq!(lobby.rebalance(&weights, 1).err(), none);
     assert_eq!(lobby.score(0, 1.0, None).err(), none);
-    assert_eq!(lobby.end(Verdict::Won(0), &RecordFrame::default()).err(), none);
+    assert_eq!(
+        lobby.end(Verdict::Won(0), &RecordFrame::default()).err(),
+        none
+    );
     assert_eq!(lobby.died(&ident("a"), &weights), Ok(None));
     let finished = lobby
         .at(5_000)
@@ -355,7 +361,12 @@ fn steps() -> impl Strategy<Value = Vec<(u64, Step)>> {
 }
 
 /// Carries out a step; its decision is checked on the way.
-fn take(lobby: &mut Lobby, step: &Step, weights: &WeightTable, seed: u64) -> Result<(), LobbyError> {
+fn take(
+    lobby: &mut Lobby,
+    step: &Step,
+    weights: &WeightTable,
+    seed: u64,
+) -> Result<(), LobbyError> {
     let id = |who: &usize| ident(&format!("p{who}"));
     match step {
         Step::Join(who, team, pin, party) => {

@@ -23,7 +23,7 @@ use crate::domain::{
 
 mod plan;
 
-use plan::{MoveUnit, MovePlan, Planner};
+use plan::{MovePlan, MoveUnit, Planner};
 
 /// Settings of REBALANCE.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

@@ -16,7 +16,7 @@ mod two;
 use super::{
     Engine, ProblemError,
     balance::Evenness,
-    best::{TopSplits, Found},
+    best::{Found, TopSplits},
     clock::StepClock,
     instance::{Instance, Split},
 };
@@ -195,7 +195,12 @@ fn branch(instance: &Instance, order: Order, clock: &mut StepClock) -> EngineAns
 }
 
 /// Goes on from what an engine has found before its time was over.
-fn search(instance: &Instance, order: Order, clock: &mut StepClock, so_far: EngineAnswer) -> EngineAnswer {
+fn search(
+    instance: &Instance,
+    order: Order,
+    clock: &mut StepClock,
+    so_far: EngineAnswer,
+) -> EngineAnswer {
     let mut best = Ranked::new(order.keep, order.seed);
     so_far
         .splits

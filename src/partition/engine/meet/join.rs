@@ -5,7 +5,9 @@ use super::{
     sums::{Scratch, Sums},
     walk::{Walk, Window},
 };
-use crate::partition::{balance::Evenness, best::TopSplits, clock::StepClock, engine::two::TwoTeams};
+use crate::partition::{
+    balance::Evenness, best::TopSplits, clock::StepClock, engine::two::TwoTeams,
+};
 
 /// What is on team 0 beside atoms of the halves, as a combination of its own.
 #[derive(Clone, Copy)]

@@ -22,7 +22,7 @@ use crate::{
     domain::{Stream, StreamPurpose},
     partition::{
         balance::Evenness,
-        best::{TopSplits, Found},
+        best::{Found, TopSplits},
         clock::StepClock,
     },
 };
