@@ -9,7 +9,6 @@
 
 use std::{
     hint::black_box,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -18,7 +17,7 @@ use evenkeel::{
     config::Config,
     domain::{Ident, Kind, PlayerKey},
     lobby::{BotWeight, Lobby, LobbySettings, RebalanceSettings, Snapshot, Update, Weights},
-    service::{Service, Session},
+    service::Service,
     store::Store,
 };
 use tempfile::TempDir;
@@ -194,12 +193,13 @@ fn sessions(c: &mut Criterion) {
             let weight = Some(weight(&id));
             let kind = Kind::Human;
             service
+                .store()
                 .pin_weight(&PlayerKey { kind, id }, weight)
                 .await
                 .unwrap();
         }
-        service.refresh().await.unwrap();
-        Session::new(Arc::new(service))
+        service.learning().refresh().await.unwrap();
+        service.open_session()
     });
     session.game(&Ident::from_text("ctf"));
     let ids: Vec<Ident> = (0..HUMANS)

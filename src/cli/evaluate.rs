@@ -19,8 +19,8 @@ use super::{
 use crate::{
     domain::{MatchRecord, Rulebook},
     history::{self, Evaluation, Line, Plan, Subset},
+    logs::read_all,
     rating::SystemName,
-    service::logs::read_all,
 };
 
 /// Compare the rating systems on the stored matches, or on those of files
@@ -62,7 +62,10 @@ pub(super) async fn run(args: EvaluateArgs) -> Result<(), CliError> {
     let mut histories = Vec::new();
     if args.files.is_empty() {
         let service = open(&args.place.load()?, false).await?;
-        histories.push(("the stored matches".to_owned(), service.matches().await?));
+        histories.push((
+            "the stored matches".to_owned(),
+            service.learning().matches().await?,
+        ));
         service.close().await;
     }
     for file in &args.files {
@@ -90,7 +93,8 @@ pub(super) async fn run(args: EvaluateArgs) -> Result<(), CliError> {
 
 fn evaluate(args: &EvaluateArgs, matches: &[MatchRecord]) -> Result<Evaluation, CliError> {
     let config = load_config(args.place.config.as_ref())?;
-    let rulebook = Rulebook::new(&config.rulebook()).map_err(crate::service::ServiceError::from)?;
+    let rulebook =
+        Rulebook::new(&config.rulebook()).map_err(crate::learning::LearningError::from)?;
     let named = args
         .systems
         .iter()

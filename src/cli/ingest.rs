@@ -14,7 +14,7 @@ use super::{CliError, Place, archive, open, progress::Progress, table::table};
 use crate::{
     domain::Timestamp,
     ingest::{Format, Skip},
-    service::logs::{Heard, Ingest, LogError, Tally, format_names, format_of},
+    logs::{Heard, Ingest, LogError, Tally, format_names, format_of},
 };
 
 /// The format that is found out.
@@ -67,7 +67,7 @@ pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
     let bytes = sizes.map(|meta| meta.len()).sum();
     let template = "{wide_bar} {bytes}/{total_bytes}, {eta} to go";
     let mut progress = Progress::new(bytes, template);
-    let mut ingest = Ingest::new(&service);
+    let mut ingest = Ingest::new(service.store());
     ingest.server.clone_from(&args.origin.server);
     ingest.format = args.origin.format();
     ingest.date = args.date;
@@ -85,7 +85,7 @@ pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
         };
         match ingest.file(file, &mut hear).await {
             Ok(()) => {}
-            Err(LogError::Service(error)) => return Err(error.into()),
+            Err(error @ (LogError::Store(_) | LogError::Task(_))) => return Err(error.into()),
             Err(error) => {
                 progress.say(&format!("evenkeel: {error}"));
                 failed = true;
@@ -95,8 +95,8 @@ pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
     }
     let tally = ingest.tally;
     progress.done();
-    service.refresh().await?;
-    let rulings = service.rulings(&tally.recorded).await?;
+    service.learning().refresh().await?;
+    let rulings = service.store().rulings(&tally.recorded).await?;
     service.close().await;
     print(&tally, rulings)?;
     Ok(ExitCode::from(if failed { 4 } else { 0 }))

@@ -19,22 +19,21 @@ mod weights;
 use std::{
     error::Error,
     io::{self, Write},
-    net::SocketAddr,
     path::PathBuf,
     process::ExitCode,
     sync::Arc,
-    time::Duration,
 };
 
 use clap::{Args, Parser, Subcommand};
 
 use crate::{
     config::{Config, ConfigError},
-    service::{
-        Service, ServiceError,
-        logs::{Archive, LogError},
-    },
-    store::{Store, StoreError},
+    daemon::{self, DaemonError},
+    learning::LearningError,
+    logs::{Archive, LogError},
+    service::{Service, ServiceError},
+    session::SessionError,
+    store::StoreError,
 };
 
 /// Even teams for any multiplayer game server.
@@ -86,13 +85,16 @@ enum CliError {
     File { path: PathBuf, source: io::Error },
     #[error("{0}")]
     Input(String),
-    #[error("cannot listen on {address}: {source}")]
-    Listen {
-        address: SocketAddr,
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Daemon(DaemonError),
     #[error(transparent)]
     Service(#[from] ServiceError),
+    #[error(transparent)]
+    Learning(#[from] LearningError),
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    #[error(transparent)]
+    Task(#[from] tokio::task::JoinError),
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
@@ -109,8 +111,21 @@ impl From<LogError> for CliError {
     fn from(error: LogError) -> Self {
         match error {
             LogError::File { path, source } => Self::File { path, source },
-            LogError::Service(error) => Self::Service(error),
+            LogError::Store(error) => Self::Store(error),
+            LogError::Task(error) => Self::Task(error),
             other => Self::Input(other.to_string()),
+        }
+    }
+}
+
+impl From<DaemonError> for CliError {
+    fn from(error: DaemonError) -> Self {
+        match error {
+            DaemonError::Store(error) => Self::Store(error),
+            DaemonError::Service(error) => Self::Service(error),
+            DaemonError::Learning(error) => Self::Learning(error),
+            DaemonError::Logs(error) => error.into(),
+            other => Self::Daemon(other),
         }
     }
 }
@@ -133,9 +148,15 @@ impl CliError {
     fn exit_code(&self) -> u8 {
         match self {
             CliError::Config { .. } | CliError::ConfigValue(_) | CliError::LogFilter(_) => 3,
-            CliError::Service(ServiceError::Pattern(_)) => 3,
+            CliError::Service(
+                ServiceError::Pattern(_) | ServiceError::Learning(LearningError::Pattern(_)),
+            ) => 3,
+            CliError::Learning(LearningError::Pattern(_)) => 3,
             CliError::File { .. } | CliError::Input(_) => 4,
-            CliError::Store(_) | CliError::Service(ServiceError::Store(_)) => 5,
+            CliError::Store(_)
+            | CliError::Service(ServiceError::Learning(LearningError::Store(_)))
+            | CliError::Learning(LearningError::Store(_))
+            | CliError::Session(SessionError::Store(_)) => 5,
             _ => 1,
         }
     }
@@ -231,10 +252,9 @@ fn load_config(path: Option<&PathBuf>) -> Result<Config, CliError> {
     })
 }
 
-/// Where logs are put away, if anywhere.
+/// Opens the archive of logs, where one is configured.
 fn archive(config: &Config) -> Result<Option<Arc<Archive>>, CliError> {
-    let folder = config.ingest.archive();
-    Ok(folder.map(Archive::open).transpose()?)
+    Ok(daemon::open_archive(config)?)
 }
 
 fn log_to_stderr(filter: &str) -> Result<(), CliError> {
@@ -250,7 +270,5 @@ fn log_to_stderr(filter: &str) -> Result<(), CliError> {
 
 /// Opens the database and the use cases over it.
 async fn open(config: &Config, create: bool) -> Result<Service, CliError> {
-    let busy = Duration::from_millis(config.store.busy_ms);
-    let store = Store::open(&config.store.database, create, busy).await?;
-    Ok(Service::open(store, config.service())?)
+    Ok(daemon::open_service(config, create).await?)
 }

@@ -108,7 +108,7 @@ pub(super) async fn run(args: PlayerArgs) -> Result<(), CliError> {
     let config = who.place.load()?;
     let service = open(&config, false).await?;
     let key = who.key();
-    let names = service.names(&key).await?;
+    let names = service.store().names(&key).await?;
     let stranger = || CliError::Input(format!("nobody played as {}", printable(&key.id)));
     let done = match &args.what {
         What::Show(_) if names.is_empty() => return Err(stranger()),
@@ -128,14 +128,14 @@ pub(super) async fn run(args: PlayerArgs) -> Result<(), CliError> {
                     "nobody can be merged into themselves".into(),
                 ));
             }
-            service.merge_player(&key, &into).await?;
+            service.store().merge_player(&key, &into).await?;
             Some(format!(
                 "{} counts as {} now",
                 printable(&key.id),
                 printable(&into.id)
             ))
         }
-        What::Split(_) => match service.split_player(&key).await? {
+        What::Split(_) => match service.store().split_player(&key).await? {
             true => Some(format!("{} counts as themselves now", printable(&key.id))),
             false => {
                 return Err(CliError::Input(format!(
@@ -146,7 +146,7 @@ pub(super) async fn run(args: PlayerArgs) -> Result<(), CliError> {
         },
         What::Forget(_) if names.is_empty() => return Err(stranger()),
         What::Forget(_) => {
-            let matches = service.forget_player(&key).await?;
+            let matches = service.store().forget_player(&key).await?;
             Some(format!("forgotten in {matches} matches"))
         }
         What::PinWeight {
@@ -154,13 +154,13 @@ pub(super) async fn run(args: PlayerArgs) -> Result<(), CliError> {
             ..
         } => {
             somebody(&key)?;
-            service.pin_weight(&key, *weight).await?;
+            service.store().pin_weight(&key, *weight).await?;
             let what = weight.map_or("is rated again".to_owned(), |w| format!("weighs {w} now"));
             Some(format!("{} {what}", printable(&key.id)))
         }
     };
     if let Some(done) = done {
-        service.refresh().await?;
+        service.learning().refresh().await?;
         writeln!(io::stdout(), "{done}")?;
     }
     service.close().await;
@@ -170,7 +170,7 @@ pub(super) async fn run(args: PlayerArgs) -> Result<(), CliError> {
 async fn show(service: &Service, key: &PlayerKey) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
     writeln!(out, "{} {}", key.kind, printable(&key.id))?;
-    let said = service.said().await?;
+    let said = service.store().said().await?;
     for (who, into) in &said.merged {
         if who == key {
             writeln!(out, "counts as {}", printable(&into.id))?;
@@ -182,7 +182,7 @@ async fn show(service: &Service, key: &PlayerKey) -> Result<(), CliError> {
         writeln!(out, "weight pinned to {weight}")?;
     }
     let mut names = table(&["name", ">matches", "first", "last"]);
-    for seen in service.names(key).await? {
+    for seen in service.store().names(key).await? {
         let (first, last) = (seen.first.to_string(), seen.last.to_string());
         names.add_row([
             name_cell(&seen.name),
@@ -193,7 +193,7 @@ async fn show(service: &Service, key: &PlayerKey) -> Result<(), CliError> {
     }
     writeln!(out, "{names}")?;
     let mut weights = table(&["ruleset", ">weight", ">±", ">games", "last seen"]);
-    for row in service.weights_of(key).await? {
+    for row in service.store().weights_of(key).await? {
         weights.add_row([
             name_cell(&row.ruleset),
             Cell::new(format!("{:.3}", row.weight)),

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use clap::Args;
 
 use super::{CliError, Place, archive, open, progress::Progress};
-use crate::service::Service;
+use crate::{logs, service::Service};
 
 /// Delete all weights and learn them again from the stored matches
 ///
@@ -34,9 +34,7 @@ pub(super) async fn run(args: RebuildArgs) -> Result<(), CliError> {
     if let Some(archive) = archive {
         let mut progress =
             Progress::new(archive.logs()?.len() as u64, "{wide_bar} {pos}/{len} logs");
-        let reread = service
-            .reread(&archive, |done, _| progress.set(done))
-            .await?;
+        let reread = logs::reread(service.store(), &archive, |done, _| progress.set(done)).await?;
         progress.done();
         let matches = reread.matches;
         writeln!(
@@ -68,9 +66,13 @@ pub(super) async fn run(args: RebuildArgs) -> Result<(), CliError> {
 }
 
 async fn learn(service: &Service) -> Result<(), CliError> {
-    let total = service.match_count().await?;
+    let (total, _) = service.store().extent().await?;
+    let total = u64::try_from(total).unwrap_or(0);
     let mut progress = Progress::new(total, "{wide_bar} {pos}/{len} matches, {eta} to go");
-    let rebuilt = service.rebuild(|done| progress.set(done)).await?;
+    let rebuilt = service
+        .learning()
+        .rebuild(|done| progress.set(done))
+        .await?;
     progress.done();
     writeln!(
         io::stdout(),

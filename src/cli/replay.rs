@@ -26,7 +26,7 @@ pub(super) struct ReplayArgs {
 pub(super) async fn run(args: ReplayArgs) -> Result<ExitCode, CliError> {
     let config = args.place.load()?;
     let service = open(&config, false).await?;
-    let replayed = service.replay(args.id).await?;
+    let replayed = service.sessions().replay(args.id).await?;
     service.close().await;
     let missing = || CliError::Input(format!("there is no decision {}, or no longer", args.id));
     let replayed = replayed.ok_or_else(missing)?;

@@ -10,7 +10,7 @@ use super::{
     CliError, Place, open,
     table::{name_cell, printable, table},
 };
-use crate::{domain::Kind, service::WeightRow};
+use crate::{domain::Kind, store::WeightRow};
 
 /// List the weights of one game type and set of mutators, strongest first
 #[derive(Debug, Args)]
@@ -50,11 +50,12 @@ pub(super) async fn run(args: WeightsArgs) -> Result<(), CliError> {
     let config = args.place.load()?;
     let service = open(&config, false).await?;
     let ruleset = service
+        .learning()
         .rulebook()
         .ruleset(&args.game, &args.mutators)
         .to_string();
     let kind = if args.bots { Kind::Bot } else { Kind::Human };
-    let rows = service.weights(&ruleset, kind).await?;
+    let rows = service.store().weights(&ruleset, kind).await?;
     let lines: Vec<Line<'_>> = lines(&rows);
     let mut out = io::stdout().lock();
     if args.json {
@@ -64,7 +65,7 @@ pub(super) async fn run(args: WeightsArgs) -> Result<(), CliError> {
         write_csv(&mut out, &lines)?;
     } else if lines.is_empty() {
         writeln!(out, "no {kind}s are known under {}", printable(&ruleset))?;
-        list_rulesets(&mut out, &service.rulesets().await?)?;
+        list_rulesets(&mut out, &service.store().rulesets().await?)?;
     } else {
         write_table(&mut out, &ruleset, &lines)?;
     }

@@ -1,332 +1,301 @@
-//! Every key there is, by section. What each means, its unit, range and default stand in
-//! `config/evenkeel.toml`.
+//! Every key, by section. `config/evenkeel.toml` documents each: meaning, unit, range, default.
+//!
+//! The type of a key is what states its range in the code; see [`units`](crate::domain::units).
 
 use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf};
 
 use serde::Deserialize;
-use toml::Value;
 
+use super::values::{self, Date, FormatChoice, Lopsided, SystemChoice};
 use crate::{
-    domain::{Secret, Timestamp, Unknown},
+    domain::{
+        Secret, Unknown,
+        units::{
+            Amount, ChoiceExponent, Count, Factor, GrowthFactor, HalfLife, MaxDifference,
+            Megabytes, Millis, PlayerWeight, PositiveAmount, PositiveShare, Seconds, Share,
+            ShareBelowOne, ShareExponent, UpToADay,
+        },
+    },
     lobby,
 };
 
-/// The whole configuration. Units and ranges are told in `config/evenkeel.toml`.
+/// A time-out: 1 second to a week.
+type UpToAWeek = Seconds<1, 604_800>;
+
+/// The whole configuration; each field is a section of `config/evenkeel.toml`, which documents it.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
 pub struct Config {
-    pub server: Server,
-    pub store: Store,
-    pub log: Log,
-    pub lobby: Lobby,
-    pub balance: Balance,
-    pub place: Place,
-    pub advantage: Advantage,
-    pub rebalance: Rebalance,
-    pub auto_balance: AutoBalance,
-    pub rating: Rating,
-    pub season: Season,
-    pub mutators: Mutators,
-    pub game_types: GameTypes,
-    pub ingest: Ingest,
-    pub follow: Vec<Follow>,
+    pub server: ServerSection,
+    pub store: StoreSection,
+    pub log: LogSection,
+    pub lobby: LobbySection,
+    pub balance: BalanceSection,
+    pub place: PlaceSection,
+    pub advantage: AdvantageSection,
+    pub rebalance: RebalanceSection,
+    pub auto_balance: AutoBalanceSection,
+    pub rating: RatingSection,
+    pub season: SeasonSection,
+    pub mutators: MutatorsSection,
+    pub game_types: GameTypesSection,
+    pub ingest: IngestSection,
+    pub follow: Vec<FollowSection>,
 }
 
-/// `[server]`
+/// The keys of section `[server]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
-pub struct Server {
+pub struct ServerSection {
     pub listen: SocketAddr,
-    pub max_line_bytes: usize,
-    pub max_connections: usize,
-    pub max_errors: u32,
-    pub first_line_seconds: u64,
-    pub line_seconds: u64,
-    pub idle_seconds: u64,
-    pub write_seconds: u64,
-    pub drain_seconds: u64,
-    pub resume_grace_seconds: u64,
+    pub max_line_bytes: Count<64, 65_536>,
+    pub max_connections: Count<1, 65_536>,
+    pub max_errors: Count<1, { u32::MAX }>,
+    pub first_line_seconds: UpToAWeek,
+    pub line_seconds: UpToAWeek,
+    pub idle_seconds: UpToAWeek,
+    pub write_seconds: UpToAWeek,
+    pub drain_seconds: Seconds<0, 60>,
+    pub resume_grace_seconds: UpToADay,
+    #[serde(deserialize_with = "values::clients")]
     pub clients: BTreeMap<String, Secret>,
 }
 
-/// `[store]`
+/// The keys of section `[store]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
-pub struct Store {
+pub struct StoreSection {
+    #[serde(deserialize_with = "values::path")]
     pub database: PathBuf,
-    pub busy_ms: u64,
-    pub keep_decisions: u32,
+    pub busy_ms: Millis<0, 600_000>,
+    pub keep_decisions: Count<0, 10_000_000>,
 }
 
-/// `[log]`
+/// The keys of section `[log]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
-pub struct Log {
+pub struct LogSection {
+    #[serde(deserialize_with = "values::filter")]
     pub filter: String,
 }
 
-/// `[lobby]`
+/// The keys of section `[lobby]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
-pub struct Lobby {
-    pub max_roster: usize,
-    pub min_players: u32,
-    pub level_min: u32,
-    pub level_max: u32,
+pub struct LobbySection {
+    pub max_roster: Count<2, 128>,
+    pub min_players: Count<0, 128>,
+    pub level_min: Count<0, 128>,
+    pub level_max: Count<0, 128>,
     pub bots: bool,
-    pub min_humans: u32,
+    pub min_humans: Count<0, 128>,
 }
 
-/// `[place]`
+/// The keys of section `[place]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
-pub struct Place {
-    pub rejoin_grace_seconds: u64,
-    pub rejoin_budget: f64,
-    pub max_difference: Limit,
+pub struct PlaceSection {
+    pub rejoin_grace_seconds: UpToADay,
+    pub rejoin_budget: Share,
+    pub max_difference: MaxDifference,
 }
 
-/// `[advantage]`
+/// The keys of section `[advantage]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
-pub struct Advantage {
-    pub max: f64,
-    pub dead_band: f64,
-    pub slew: f64,
-    pub trust: f64,
-    pub usual_seconds: u64,
+pub struct AdvantageSection {
+    pub max: Factor,
+    pub dead_band: Factor,
+    pub slew: GrowthFactor,
+    pub trust: ShareExponent,
+    pub usual_seconds: UpToADay,
 }
 
-/// `[rebalance]`
+/// The keys of section `[rebalance]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
-pub struct Rebalance {
-    pub max_moves: usize,
-    pub enough: f64,
-    pub min_gain: f64,
-    pub cooldown_seconds: u64,
+pub struct RebalanceSection {
+    pub max_moves: Count<0, 16>,
+    pub enough: Share,
+    pub min_gain: Share,
+    pub cooldown_seconds: UpToADay,
     pub newest_first: bool,
     pub spare_top: bool,
-    pub max_difference: Limit,
+    pub max_difference: MaxDifference,
 }
 
-/// `[auto_balance]`
+/// The keys of section `[auto_balance]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
-pub struct AutoBalance {
-    pub rules: RuleSet,
+pub struct AutoBalanceSection {
+    pub rules: RulesPreset,
     pub tournament: Vec<String>,
-    pub custom: CustomRules,
+    pub custom: CustomRulesSection,
 }
 
-/// Whose rules auto-balance goes by.
+/// The rules that auto-balance applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
-pub enum RuleSet {
+pub enum RulesPreset {
     Off,
     SectorsEdge,
     PlayersProposal,
     Custom,
 }
 
-/// `[auto_balance.custom]`
+/// The keys of section `[auto_balance.custom]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
-pub struct CustomRules {
-    pub quiet_end_seconds: u64,
-    pub like_sizes: Limit,
-    pub lopsided: Vec<(usize, usize)>,
-    pub gap: f64,
-    pub gap_of: GapOf,
+pub struct CustomRulesSection {
+    pub quiet_end_seconds: UpToADay,
+    pub like_sizes: MaxDifference,
+    pub lopsided: Lopsided,
+    pub gap: PositiveAmount,
+    pub gap_of: GapUnit,
     pub power: lobby::Power,
-    pub rank_base: u32,
-    pub delay_seconds: u64,
-    pub movable_share: f64,
+    pub rank_base: Count<0, 1_000>,
+    pub delay_seconds: UpToADay,
+    pub movable_share: Share,
     pub once: bool,
-    pub choice: lobby::Choice,
+    pub choice: lobby::MoveRule,
 }
 
-/// What a gap of power is measured in.
+/// The unit in which a gap between the teams' powers is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs)]
-pub enum GapOf {
+pub enum GapUnit {
     Points,
     Share,
 }
 
-/// `[balance]`
+/// The keys of section `[balance]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
-pub struct Balance {
-    pub objective: Objective,
-    pub top: usize,
-    pub power: f64,
-    pub max_team_share: f64,
-    pub max_difference: Limit,
-    pub party_budget: f64,
-    pub party_multiplier: Vec<f64>,
-    pub default_weight: f64,
-    pub default_bot_weight: f64,
-    pub deadline_ms: u64,
-    pub memory_mb: usize,
-    pub factors: Factors,
+pub struct BalanceSection {
+    pub objective: EvenBy,
+    pub top: Count<1, 4_096>,
+    pub power: ChoiceExponent,
+    pub max_team_share: PositiveShare,
+    pub max_difference: MaxDifference,
+    pub party_budget: Share,
+    pub party_multiplier: Vec<Factor>,
+    pub default_weight: PlayerWeight,
+    pub default_bot_weight: PlayerWeight,
+    pub deadline_ms: Millis<1, 60_000>,
+    pub memory_mb: Megabytes<1, 4_096>,
+    pub factors: FactorsSection,
 }
 
-/// What `[balance] objective` can be.
+/// The values of `[balance] objective`: what makes teams even.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Objective {
-    /// The ratio of the teams' weights.
+pub enum EvenBy {
+    /// The ratio of the teams' weights is close to 1.
     Ratio,
-    /// The chance to win.
+    /// Both teams are equally likely to win.
     Chance,
 }
 
-/// `[balance.factors]`
+/// The keys of section `[balance.factors]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
-pub struct Factors {
-    pub ratio_gap: f64,
-    pub best_gap: f64,
-    pub spread_gap: f64,
-    pub broken_parties: f64,
-    pub avoided_pairs: f64,
-    pub moved: f64,
-    pub repeated: f64,
+pub struct FactorsSection {
+    pub ratio_gap: Amount,
+    pub best_gap: Amount,
+    pub spread_gap: Amount,
+    pub broken_parties: Amount,
+    pub avoided_pairs: Amount,
+    pub moved: Amount,
+    pub repeated: Amount,
 }
 
-/// A number, or `"off"`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "Value")]
-pub struct Limit(pub Option<usize>);
-
-impl TryFrom<Value> for Limit {
-    type Error = &'static str;
-
-    fn try_from(value: Value) -> Result<Self, Self::Error> {
-        match value {
-            Value::Integer(number) if (0..=1_024).contains(&number) => {
-                Ok(Self(Some(number as usize)))
-            }
-            Value::String(word) if word == "off" => Ok(Self(None)),
-            _ => Err("must be 0 to 1024, or \"off\""),
-        }
-    }
-}
-
-/// `[rating]`
+/// The keys of section `[rating]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
-pub struct Rating {
-    pub system: String,
-    pub min_seconds: u32,
-    pub min_humans: u32,
+pub struct RatingSection {
+    pub system: SystemChoice,
+    pub min_seconds: UpToADay,
+    pub min_humans: Count<0, 64>,
     pub sides: bool,
-    pub window: usize,
-    pub half_life: f64,
-    pub prior: f64,
-    pub elo_k: f64,
-    pub elo_best: f64,
-    pub elo_worst: f64,
-    pub hive_constant: f64,
-    pub hive_adaptive: f64,
-    pub hive_epsilon: f64,
-    pub trueskill_beta: f64,
-    pub trueskill_drift: f64,
-    pub trueskill_ties: f64,
-    pub scoreboard_window: usize,
+    pub window: Count<1, 1_000>,
+    pub half_life: HalfLife,
+    pub prior: Amount,
+    pub elo_k: PositiveAmount,
+    pub elo_best: Amount,
+    pub elo_worst: Amount,
+    pub hive_constant: Amount,
+    pub hive_adaptive: Amount,
+    pub hive_epsilon: PositiveAmount,
+    pub trueskill_beta: PositiveAmount,
+    pub trueskill_drift: Amount,
+    pub trueskill_ties: ShareBelowOne,
+    pub scoreboard_window: Count<1, 1_000>,
 }
 
-impl Rating {
-    /// What `system` says when each ruleset is to have its own.
-    pub const AUTO: &str = "auto";
-}
-
-/// `[season]`
+/// The keys of section `[season]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
-pub struct Season {
+pub struct SeasonSection {
     pub starts: Vec<Date>,
-    pub keeps: f64,
+    pub keeps: Share,
 }
 
-/// A date such as `2026-11-20` or `2026-11-20T15:30:00`, UTC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
-pub struct Date(pub Timestamp);
-
-impl TryFrom<String> for Date {
-    type Error = &'static str;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        let expected = "expected a date such as \"2026-11-20\" or \"2026-11-20T15:30:00\"";
-        Timestamp::parse(&text).map(Self).ok_or(expected)
-    }
-}
-
-/// `[mutators]`
+/// The keys of section `[mutators]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
-pub struct Mutators {
+pub struct MutatorsSection {
     pub gameplay: Vec<String>,
     pub ignore: Vec<String>,
     pub unknown: Unknown,
 }
 
-/// `[game_types]`
+/// The keys of section `[game_types]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
-pub struct GameTypes {
+pub struct GameTypesSection {
     pub free_for_all: Vec<String>,
     pub frags: Vec<String>,
+    #[serde(deserialize_with = "values::aliases")]
     pub aliases: BTreeMap<String, String>,
 }
 
-/// `[ingest]`
+/// The keys of section `[ingest]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
-pub struct Ingest {
+pub struct IngestSection {
     pub archive: PathBuf,
-    pub follow_ms: u64,
-    pub settle_seconds: u64,
+    pub follow_ms: Millis<10, 60_000>,
+    pub settle_seconds: UpToAWeek,
 }
 
-/// One `[[follow]]`
+/// The keys of one `[[follow]]` section.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
-pub struct Follow {
+pub struct FollowSection {
+    #[serde(deserialize_with = "values::path")]
     pub path: PathBuf,
-    #[serde(default = "Follow::auto")]
-    pub format: String,
+    #[serde(default)]
+    pub format: FormatChoice,
     #[serde(default)]
     pub server: String,
-}
-
-impl Follow {
-    /// The format that is found out.
-    pub const AUTO: &str = "auto";
-
-    fn auto() -> String {
-        Self::AUTO.to_owned()
-    }
 }

@@ -1,5 +1,5 @@
-//! Layers: the admin's file over the defaults, the environment over both, and which line or variable a
-//! value came from.
+//! The operator's file over the defaults, the environment over both, and the line or variable that
+//! each value came from.
 
 use std::collections::BTreeMap;
 
@@ -10,19 +10,20 @@ use toml::{
 
 use super::{ConfigError, DEFAULT};
 
-/// Tables whose keys the admin makes up.
+/// Tables whose keys are names that the operator chooses.
 const FREE_TABLES: [&str; 2] = ["server.clients", "game_types.aliases"];
 const ENV_PREFIX: &str = "EVENKEEL_";
 
-/// The compiled-in file. That it parses is shown by a test, and by every run.
+/// The compiled-in file as a table. A test shows that it parses.
 pub(super) fn defaults() -> Table {
     let mut table: Table = DEFAULT.parse().unwrap_or_default();
-    // TOML has no way to write down that there are no [[follow]] and leave room for some.
+    // TOML cannot express an empty list of [[follow]] sections that a file may add to.
     let none = Value::Array(Vec::new());
     table.entry("follow").or_insert(none);
     table
 }
 
+/// Returns the first key of `own` that `known`, the defaults, do not have, as an error.
 pub(super) fn refuse_unknown_keys(
     text: &str,
     own: &DeTable<'_>,
@@ -45,7 +46,7 @@ pub(super) fn refuse_unknown_keys(
     Ok(())
 }
 
-/// Tables are merged, everything else replaced.
+/// Lays `own` over `base`: tables are merged, all other values replaced.
 pub(super) fn lay_over(base: &mut Table, own: Table) {
     for (key, value) in own {
         match (base.get_mut(&key), value) {
@@ -57,8 +58,8 @@ pub(super) fn lay_over(base: &mut Table, own: Table) {
     }
 }
 
-/// Sets every `section.key` that a variable names; tells which variable set which path.
-/// Variables that name no section are left to others.
+/// Sets every key that a variable names, and returns the variable's name for each path that was set.
+/// Variables that name no section are ignored: other programs and flags may use the prefix, too.
 pub(super) fn apply_environment(
     merged: &mut Table,
     environment: impl IntoIterator<Item = (String, String)>,
@@ -88,7 +89,7 @@ pub(super) fn apply_environment(
     Ok(set)
 }
 
-/// The value whose path in capitals, with `_` between its parts, is `wanted`.
+/// Finds the value whose path is `wanted`, in capitals and with `_` between its parts.
 fn find_key<'a>(table: &'a mut Table, wanted: &str, at: &str) -> Option<(String, &'a mut Value)> {
     for (key, value) in table.iter_mut() {
         let path = join(at, key);
@@ -106,14 +107,14 @@ fn find_key<'a>(table: &'a mut Table, wanted: &str, at: &str) -> Option<(String,
     None
 }
 
-/// A variable's text as a value: as it stands where a string is wanted, as TOML elsewhere.
+/// The text of a variable as a value: literally where the default is a string, as TOML elsewhere.
 fn value_of(text: &str, like: &Value) -> Result<Value, String> {
     if like.is_str() {
         return Ok(Value::String(text.to_owned()));
     }
     let parsed: Result<Table, _> = format!("value = {text}").parse();
     let value = parsed.ok().and_then(|mut table| table.remove("value"));
-    // A bare word, such as the "off" of a limit.
+    // A bare word, such as the `off` of a limit.
     let word = || {
         text.bytes()
             .all(|b| b.is_ascii_lowercase())
@@ -121,9 +122,10 @@ fn value_of(text: &str, like: &Value) -> Result<Value, String> {
     };
     value
         .or_else(word)
-        .ok_or_else(|| format!("`{text}` is no value; lists look like [\"a\", \"b\"]"))
+        .ok_or_else(|| format!("`{text}` is not a value; write a list as [\"a\", \"b\"]"))
 }
 
+/// The error of a text that is not TOML, with its line.
 pub(super) fn syntax(text: &str, error: &toml::de::Error) -> ConfigError {
     let line = line_at(text, error.span().map_or(0, |span| span.start));
     ConfigError::Line {
@@ -132,21 +134,41 @@ pub(super) fn syntax(text: &str, error: &toml::de::Error) -> ConfigError {
     }
 }
 
-/// The line of a path's value, or of the innermost part of the path that the text has.
+/// The line of a path's key, or of the innermost part of the path that the text has.
 pub(super) fn line_of(text: &str, own: &DeTable<'_>, path: &str) -> usize {
-    let (mut table, mut offset) = (own, 0);
+    line_at(text, find_written(own, path).0)
+}
+
+/// Whether the text sets the key of this path.
+pub(super) fn is_written(own: &DeTable<'_>, path: &str) -> bool {
+    find_written(own, path).1
+}
+
+/// The offset of the innermost part of a path that the text has, and whether that is all of it.
+fn find_written(own: &DeTable<'_>, path: &str) -> (usize, bool) {
+    let (mut table, mut offset) = (Some(own), 0);
     for part in path.split('.') {
-        let part = part.split('[').next().unwrap_or(part); // an entry of a list is on its line
-        let Some((key, value)) = table.get_key_value(part) else {
-            break;
+        let (name, index) = match part.split_once('[') {
+            Some((name, index)) => (name, index.trim_end_matches(']').parse().ok()),
+            None => (part, None),
+        };
+        let found = table.and_then(|table| table.get_key_value(name));
+        let Some((key, value)) = found else {
+            return (offset, false);
         };
         offset = key.span().start;
-        let DeValue::Table(inner) = value.get_ref() else {
-            break;
+        let mut value = value;
+        if let (Some(index), DeValue::Array(entries)) = (index, value.get_ref())
+            && let Some(entry) = entries.get::<usize>(index)
+        {
+            value = entry;
+        }
+        table = match value.get_ref() {
+            DeValue::Table(inner) => Some(inner),
+            _ => None,
         };
-        table = inner;
     }
-    line_at(text, offset)
+    (offset, true)
 }
 
 fn line_at(text: &str, offset: usize) -> usize {

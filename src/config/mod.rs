@@ -1,52 +1,61 @@
-//! The configuration: one file, whose every key is documented in `config/evenkeel.toml`.
+//! The configuration: one file, in which `config/evenkeel.toml` documents every key.
 //!
-//! That file is compiled in and is where the program's defaults stand. What the admin writes is laid
-//! over it, then what the environment says; an unknown key or a bad value is an error that names
-//! the line. Entry point: [`Config::load`].
+//! That file is compiled in and holds the defaults. The operator's file is laid over it, then the
+//! environment. An unknown key or an invalid value is an error that names its line or variable.
+//! A key stands in two places: in the documented file, and as a field whose type states its range.
+//! Entry point: [`Config::load`].
 
 mod check;
-mod check_running;
 mod keys;
 mod layers;
 mod rooms;
+mod values;
 
-use toml::{Table, Value, de::DeTable};
+use std::collections::BTreeMap;
 
-pub use keys::{
-    Advantage, AutoBalance, Balance, Config, CustomRules, Date, Factors, Follow, GameTypes, GapOf,
-    Ingest, Limit, Lobby, Log, Mutators, Objective, Place, Rating, Rebalance, RuleSet, Season,
-    Server, Store,
+use toml::{
+    Table, Value,
+    de::{DeTable, Error as TomlError},
 };
+
+use check::Fault;
+pub use keys::{
+    AdvantageSection, AutoBalanceSection, BalanceSection, Config, CustomRulesSection, EvenBy,
+    FactorsSection, FollowSection, GameTypesSection, GapUnit, IngestSection, LobbySection,
+    LogSection, MutatorsSection, PlaceSection, RatingSection, RebalanceSection, RulesPreset,
+    SeasonSection, ServerSection, StoreSection,
+};
+pub use values::{Date, FormatChoice, Lopsided, SystemChoice};
 
 /// The documented defaults, as `evenkeel config default` prints them.
 pub const DEFAULT: &str = include_str!("../../config/evenkeel.toml");
 
-/// Why there is no configuration.
+/// Why a configuration was refused.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
-    /// At a line of the file.
+    /// The file has a fault.
     #[error("line {line}: {why}")]
     Line {
-        /// Counted from 1.
+        /// The line of the fault, counted from 1.
         line: usize,
-        /// What is wrong there.
+        /// What is wrong in that line.
         why: String,
     },
-    /// In the environment.
+    /// An environment variable has a fault.
     #[error("{name}: {why}")]
     Environment {
-        /// The variable.
+        /// The name of the variable.
         name: String,
-        /// What is wrong with it.
+        /// What is wrong with its value.
         why: String,
     },
 }
 
 impl Config {
-    /// Lays the admin's `text` over the defaults, and `environment` over both.
+    /// Lays `text`, the operator's file, over the defaults, and `environment` over both.
     ///
     /// # Errors
-    /// The first unknown key or bad value, with its line or variable.
+    /// The first unknown key or invalid value, with its line or variable.
     pub fn load(
         text: &str,
         environment: impl IntoIterator<Item = (String, String)>,
@@ -57,25 +66,60 @@ impl Config {
         let own: Table = text.parse().map_err(|error| layers::syntax(text, &error))?;
         layers::lay_over(&mut merged, own);
         let by_environment = layers::apply_environment(&mut merged, environment)?;
-        let blame = |path: &str, why: String| match by_environment.get(path) {
+        let origin = Origin {
+            text,
+            spans: spans.get_ref(),
+            by_environment,
+        };
+        let config: Self = serde_path_to_error::deserialize(Value::Table(merged))
+            .map_err(|error| origin.blame_value(&error))?;
+        match config.first_fault() {
+            Some(fault) => Err(origin.blame(&fault)),
+            None => Ok(config),
+        }
+    }
+}
+
+/// Where the values of keys came from.
+struct Origin<'a> {
+    text: &'a str,
+    spans: &'a DeTable<'a>,
+    /// The variable that set each path.
+    by_environment: BTreeMap<String, String>,
+}
+
+impl Origin<'_> {
+    fn blame_value(&self, error: &serde_path_to_error::Error<TomlError>) -> ConfigError {
+        let why = error.inner().message().trim();
+        let is_predicate = ["must ", "is ", "has "]
+            .iter()
+            .any(|verb| why.starts_with(verb));
+        let colon = if is_predicate { "" } else { ":" };
+        let path = error.path().to_string();
+        let whole = format!("{path}{colon} {why}");
+        self.error(&path, whole)
+    }
+
+    /// Blames the first of the fault's keys that the operator set: the others are defaults.
+    fn blame(&self, fault: &Fault) -> ConfigError {
+        let first = fault.keys.first().map_or("", String::as_str);
+        let is_set = |path: &&String| {
+            self.by_environment.contains_key(*path) || layers::is_written(self.spans, path)
+        };
+        let path = fault.keys.iter().find(is_set).map_or(first, String::as_str);
+        self.error(path, format!("{first} {}", fault.why))
+    }
+
+    fn error(&self, path: &str, why: String) -> ConfigError {
+        match self.by_environment.get(path) {
             Some(name) => ConfigError::Environment {
                 name: name.clone(),
                 why,
             },
             None => ConfigError::Line {
-                line: layers::line_of(text, spans.get_ref(), path),
+                line: layers::line_of(self.text, self.spans, path),
                 why,
             },
-        };
-        let config: Self =
-            serde_path_to_error::deserialize(Value::Table(merged)).map_err(|error| {
-                let path = error.path().to_string();
-                let why = error.inner().message().trim().to_owned();
-                blame(&path, format!("{path}: {why}"))
-            })?;
-        match config.first_fault() {
-            Some((path, why)) => Err(blame(&path, format!("{path} {why}"))),
-            None => Ok(config),
         }
     }
 }
@@ -85,7 +129,7 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::domain::Rulebook;
+    use crate::domain::{Rulebook, units::MaxDifference};
 
     fn load(text: &str) -> Result<Config, ConfigError> {
         Config::load(text, [])
@@ -103,7 +147,7 @@ mod tests {
         let documented = load(DEFAULT).unwrap();
         assert_eq!(format!("{empty:?}"), format!("{documented:?}"));
         assert!(!layers::defaults().is_empty());
-        assert_eq!(empty.balance.top, 20);
+        assert_eq!(empty.balance.top.get(), 20);
         assert_eq!(empty.server.listen.to_string(), "127.0.0.1:7997");
     }
 
@@ -128,15 +172,16 @@ mod tests {
             lobby,
             "the rules written down are the default's"
         );
-        assert!(!config.service().auto);
+        assert!(!config.service().learning.auto);
         let auto = load("rating.system = 'auto'").unwrap();
-        assert!(auto.service().auto);
+        assert!(auto.service().learning.auto);
     }
 
     #[test]
     fn what_is_written_is_laid_over_the_defaults() {
         let config = load("[rating]\nwindow = 5\n[game_types.aliases]\nx = 'Y'\n").unwrap();
-        assert_eq!((config.rating.window, config.rating.half_life), (5, 10.0));
+        assert_eq!(config.rating.window.get(), 5);
+        assert_eq!(config.rating.half_life.get(), 10.0);
         assert_eq!(config.game_types.aliases["x"], "Y");
         assert_eq!(config.game_types.aliases["ctf"], "XGame.xCTFGame");
     }
@@ -150,12 +195,15 @@ mod tests {
         assert_eq!(fault("\n[ratings]"), "line 2: unknown key ratings");
         assert_eq!(
             fault("[rating]\nwindow = 0"),
-            "line 2: rating.window must be 1 to 1000"
+            "line 2: rating.window must be 1 to 1000, not 0"
         );
         let system = fault("[rating]\nsystem = 'elo9'");
         assert!(system.starts_with("line 2: rating.system must be one of: joint, presence"));
         assert!(fault("[rating]\nwindow = 'x'").starts_with("line 2: rating.window: invalid type"));
-        assert!(fault("[rating]\nwindow = -1").starts_with("line 2: rating.window: invalid value"));
+        assert_eq!(
+            fault("[rating]\nwindow = -1"),
+            "line 2: rating.window must be 1 to 1000, not -1"
+        );
         assert!(fault("\n\nrating = 3").starts_with("line 3: rating: invalid type"));
         assert!(fault("[a\n").starts_with("line 1: "));
         assert!(
@@ -175,19 +223,20 @@ mod tests {
         let env = |name: &str, value: &str| [(name.to_owned(), value.to_owned())];
         let text = "[balance]\ntop = 3\npower = 2.0";
         let config = Config::load(text, env("EVENKEEL_BALANCE_TOP", "7")).unwrap();
-        assert_eq!((config.balance.top, config.balance.power), (7, 2.0));
+        assert_eq!(config.balance.top.get(), 7);
+        assert_eq!(config.balance.power.get(), 2.0);
         let config = Config::load(text, env("EVENKEEL_STORE_DATABASE", "/a b")).unwrap();
         assert_eq!(config.store.database, PathBuf::from("/a b"));
         let error = Config::load(text, env("EVENKEEL_BALANCE_TOP", "0")).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "EVENKEEL_BALANCE_TOP: balance.top must be 1 to 4096"
+            "EVENKEEL_BALANCE_TOP: balance.top must be 1 to 4096, not 0"
         );
         let error = Config::load(text, env("EVENKEEL_BALANCE_TOP", "[")).unwrap_err();
         assert!(
             error
                 .to_string()
-                .starts_with("EVENKEEL_BALANCE_TOP: `[` is no value")
+                .starts_with("EVENKEEL_BALANCE_TOP: `[` is not a value")
         );
         assert!(Config::load(text, env("EVENKEEL_SOMETHING_ELSE", "1")).is_ok());
         let error = Config::load(text, env("EVENKEEL_BALANCE_TOPP", "1")).unwrap_err();
@@ -196,131 +245,238 @@ mod tests {
             "EVENKEEL_BALANCE_TOPP: the configuration has no such key"
         );
         let config = Config::load(text, env("EVENKEEL_BALANCE_FACTORS_MOVED", "0.0")).unwrap();
-        assert_eq!(config.balance.factors.moved, 0.0);
+        assert_eq!(config.balance.factors.moved.get(), 0.0);
         let config = Config::load(text, env("EVENKEEL_BALANCE_MAX_DIFFERENCE", "off")).unwrap();
-        assert_eq!(config.balance.max_difference, Limit(None));
+        assert_eq!(config.balance.max_difference, MaxDifference::OFF);
     }
 
     #[test]
     fn tokens_are_not_printed() {
         let config = load("[server.clients]\na = 'hunter2'").unwrap();
         assert!(!format!("{config:?} {:?}", config.service()).contains("hunter2"));
-        assert!(fault("[server.clients]\na = ''").starts_with("line 1: server.clients must"));
+        assert_eq!(
+            fault("[server.clients]\na = ''"),
+            "line 2: server.clients.a must not be empty"
+        );
     }
 
     #[test]
-    fn ranges_are_held_at_both_ends() {
-        let edges = [
-            ("server.max_line_bytes", "63", "64", "65536", "65537"),
-            ("server.max_connections", "0", "1", "65536", "65537"),
-            ("server.max_errors", "0", "1", "4000000000", "-1"),
-            ("server.idle_seconds", "0", "1", "604800", "604801"),
-            ("server.drain_seconds", "-1", "0", "60", "61"),
-            ("store.busy_ms", "-1", "0", "600000", "600001"),
-            ("lobby.max_roster", "1", "2", "128", "129"),
-            ("lobby.min_players", "-1", "0", "128", "129"),
-            ("lobby.level_max", "-1", "0", "128", "129"),
-            ("lobby.min_humans", "-1", "0", "128", "129"),
-            ("place.rejoin_grace_seconds", "-1", "0", "86400", "86401"),
-            ("place.rejoin_budget", "-0.1", "0", "1.0", "1.1"),
-            ("place.max_difference", "-1", "0", "'off'", "1025"),
-            ("advantage.max", "0.9", "1.05", "10.0", "nan"),
-            ("advantage.dead_band", "0.9", "1", "1.5", "1.6"),
-            ("advantage.slew", "1.0", "1.01", "10.0", "11"),
-            ("advantage.trust", "0.0", "0.1", "10.0", "nan"),
-            ("advantage.usual_seconds", "-1", "0", "86400", "86401"),
-            ("rebalance.max_moves", "-1", "0", "16", "17"),
-            ("rebalance.enough", "-0.1", "0", "1.0", "1.1"),
-            ("rebalance.min_gain", "-0.1", "0", "1.0", "nan"),
-            ("rebalance.cooldown_seconds", "-1", "0", "86400", "86401"),
-            ("rebalance.max_difference", "-1", "0", "'off'", "'on'"),
-            (
-                "auto_balance.custom.quiet_end_seconds",
-                "-1",
-                "0",
-                "86400",
-                "86401",
-            ),
-            ("auto_balance.custom.like_sizes", "-1", "0", "'off'", "'on'"),
+    fn every_documented_range_is_the_type_s() {
+        let mut checked = 0;
+        for documented in documented_keys() {
+            let (path, list) = (&documented.path, documented.default.starts_with('['));
+            let Some(claim) = documented.claim else {
+                assert!(
+                    documented.default.parse::<f64>().is_err(),
+                    "{path}: a number without a documented range"
+                );
+                continue;
+            };
+            checked += 1;
+            let set = |value: &str| match list {
+                true => format!("\n{path} = [{value}]"),
+                false => format!("\n{path} = {value}"),
+            };
+            let (range, siblings) = claim.split_once(", and ").unwrap_or((&claim, ""));
+            // A key that another one bounds is tried with that one at the same value.
+            let beside = |value: &str| match siblings.rsplit_once(' ') {
+                Some((_, sibling)) => {
+                    let (section, _) = path.rsplit_once('.').unwrap();
+                    format!("\n{section}.{sibling} = {value}")
+                }
+                None => String::new(),
+            };
+            let ends = Ends::of(range, list || documented.default.contains('.'));
+            for good in &ends.good {
+                let text = set(good) + &beside(good);
+                assert_eq!(fault(&text), "", "{path} = {good}");
+            }
+            for bad in &ends.bad {
+                let fault = fault(&set(bad));
+                let said = format!("must be {range}, not ");
+                let blamed = fault.starts_with("line 2: ") && fault.contains(path.as_str());
+                assert!(blamed && fault.contains(&said), "{path} = {bad}: {fault}");
+            }
+        }
+        assert!(checked >= 60, "{checked} ranges");
+    }
+
+    /// A key of the documented file, with the range that the comment above it claims.
+    struct Documented {
+        path: String,
+        default: String,
+        claim: Option<String>,
+    }
+
+    fn documented_keys() -> Vec<Documented> {
+        let (mut keys, mut section, mut comment) = (Vec::new(), "", String::new());
+        for line in DEFAULT.lines() {
+            if let Some(text) = line.strip_prefix("# ") {
+                comment = comment + " " + text;
+                continue;
+            }
+            if let Some(name) = line
+                .strip_prefix('[')
+                .and_then(|rest| rest.strip_suffix(']'))
+            {
+                section = name;
+            } else if let Some((key, default)) = line.split_once(" = ")
+                && !key.starts_with([' ', '"'])
+            {
+                let claim = comment
+                    .rsplit_once(" Range: ")
+                    .or(comment.rsplit_once(" Range of each: "));
+                keys.push(Documented {
+                    path: format!("{section}.{key}"),
+                    default: default.to_owned(),
+                    claim: claim.map(|(_, range)| range.trim_end_matches('.').to_owned()),
+                });
+            }
+            comment.clear();
+        }
+        keys
+    }
+
+    /// Values at and beyond both ends of a range.
+    struct Ends {
+        good: Vec<String>,
+        bad: Vec<String>,
+    }
+
+    impl Ends {
+        /// Of a range as the comments word it; `real` when the key takes fractions.
+        fn of(range: &str, real: bool) -> Self {
+            let (step, mut good, mut bad) = if real {
+                (0.001, vec![], vec!["nan".to_owned()])
+            } else {
+                (1.0, vec![], vec![])
+            };
+            let words: Vec<&str> = range
+                .split([' ', ','])
+                .filter(|word| !word.is_empty())
+                .collect();
+            let number = |word: &str| word.parse::<f64>().unwrap();
+            let show = |value: f64| {
+                if real {
+                    format!("{value:?}")
+                } else {
+                    format!("{value}")
+                }
+            };
+            let beyond = if real { "inf" } else { "4294967296" }; // one above u32::MAX
+            match words[..] {
+                [low, "to", "below", high] => {
+                    good.extend([show(number(low)), show(number(high) - step)]);
+                    bad.extend([show(number(low) - step), show(number(high))]);
+                }
+                [low, "to", high, ..] => {
+                    good.extend([show(number(low)), show(number(high))]);
+                    bad.extend([show(number(low) - step), show(number(high) + step)]);
+                }
+                ["above", low, "at", "most", high] => {
+                    good.extend([show(number(low) + step), show(number(high))]);
+                    bad.extend([show(number(low)), show(number(high) + step)]);
+                }
+                ["above", low, ref rest @ ..] => {
+                    good.push(show(number(low) + step));
+                    bad.push(show(number(low)));
+                    if rest == ["or", "inf"] {
+                        &mut good
+                    } else {
+                        &mut bad
+                    }
+                    .push(beyond.to_owned());
+                }
+                [low, "or", "more", ref rest @ ..] => {
+                    good.push(show(number(low)));
+                    bad.push(show(number(low) - step));
+                    if rest == ["or", "inf"] {
+                        &mut good
+                    } else {
+                        &mut bad
+                    }
+                    .push(beyond.to_owned());
+                }
+                _ => panic!("a range that is worded in another way: {range}"),
+            }
+            if range.ends_with(", or \"off\"") {
+                good.push("'off'".to_owned());
+                bad.push("'on'".to_owned());
+            }
+            Self { good, bad }
+        }
+    }
+
+    #[test]
+    fn two_keys_that_disagree_are_blamed_on_the_one_that_is_set() {
+        assert_eq!(
+            fault("\n\nadvantage.max = 1.0"),
+            "line 3: advantage.dead_band must not be above advantage.max: 1.05 is above 1"
+        );
+        assert!(
+            fault("\nadvantage.dead_band = 2.0").starts_with("line 2: advantage.dead_band must")
+        );
+        assert!(
+            fault("[lobby]\nlevel_max = 3\nlevel_min = 4").starts_with("line 3: lobby.level_min")
+        );
+        assert!(fault("[rating]\nelo_best = 0.3").starts_with("line 2: rating.elo_worst must"));
+        let env = [("EVENKEEL_ADVANTAGE_MAX".to_owned(), "1.0".to_owned())];
+        let error = Config::load("", env).unwrap_err().to_string();
+        assert!(
+            error.starts_with("EVENKEEL_ADVANTAGE_MAX: advantage.dead_band"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn values_that_are_no_numbers_are_checked_too() {
+        for (key, bad, why) in [
             (
                 "auto_balance.custom.lopsided",
                 "[[1, 1]]",
-                "[]",
-                "[[2, 1]]",
+                "must be up to 128 pairs",
+            ),
+            (
+                "auto_balance.custom.lopsided",
                 "[[0, 3]]",
+                "must be up to 128 pairs",
             ),
-            ("auto_balance.custom.gap", "0.0", "0.1", "1e6", "inf"),
-            ("auto_balance.custom.rank_base", "-1", "0", "1000", "1001"),
-            (
-                "auto_balance.custom.delay_seconds",
-                "-1",
-                "0",
-                "86400",
-                "86401",
-            ),
-            (
-                "auto_balance.custom.movable_share",
-                "-0.1",
-                "0",
-                "1.0",
-                "1.1",
-            ),
-            ("auto_balance.rules", "'on'", "'off'", "'custom'", "'mine'"),
-            ("auto_balance.tournament", "['[']", "[]", "['x*']", "[1]"),
-            ("server.resume_grace_seconds", "-1", "0", "86400", "86401"),
-            ("store.keep_decisions", "-1", "0", "10000000", "10000001"),
-            ("balance.top", "0", "1", "4096", "4097"),
-            ("balance.power", "-0.1", "0.0", "inf", "nan"),
-            ("balance.max_team_share", "0.0", "0.01", "1.0", "1.01"),
-            ("balance.max_difference", "-1", "0", "'off'", "'on'"),
-            ("balance.party_budget", "-0.1", "0.0", "1.0", "1.1"),
-            (
-                "balance.party_multiplier",
-                "[0.9]",
-                "[]",
-                "[10.0]",
-                "[1.0, 11.0]",
-            ),
-            ("balance.default_weight", "-0.1", "0.0", "100.0", "100.1"),
-            ("balance.default_bot_weight", "-0.1", "0.0", "100.0", "nan"),
-            ("balance.deadline_ms", "0", "1", "60000", "60001"),
-            ("balance.memory_mb", "0", "1", "4096", "4097"),
-            ("balance.factors.moved", "-1.0", "0.0", "1e9", "inf"),
-            ("rating.window", "0", "1", "1000", "1001"),
-            ("rating.half_life", "0.0", "0.1", "inf", "nan"),
-            ("rating.prior", "-1.0", "0.0", "1e9", "inf"),
-            ("rating.min_seconds", "-1", "0", "86400", "86401"),
-            ("rating.min_humans", "-1", "0", "64", "65"),
-            ("rating.elo_k", "0.0", "0.1", "1e6", "inf"),
-            ("rating.elo_best", "-0.1", "0.4", "1e6", "inf"),
-            ("rating.elo_worst", "-0.1", "0.0", "1.6", "1.7"),
-            ("rating.hive_constant", "-0.1", "0.0", "1e6", "inf"),
-            ("rating.hive_adaptive", "-0.1", "0.0", "1e6", "inf"),
-            ("rating.hive_epsilon", "0.0", "1e-9", "1e6", "inf"),
-            ("rating.trueskill_beta", "0.0", "0.1", "1e6", "inf"),
-            ("rating.trueskill_drift", "-0.1", "0.0", "1e6", "nan"),
-            ("rating.trueskill_ties", "-0.1", "0.0", "0.99", "1.0"),
-            ("rating.scoreboard_window", "0", "1", "1000", "1001"),
-            ("balance.objective", "'even'", "'ratio'", "'chance'", "1"),
-            ("season.keeps", "-0.1", "0.0", "1.0", "1.1"),
-            (
-                "season.starts",
-                "['x']",
-                "[]",
-                "['2027-01-01']",
-                "['2027-02-30']",
-            ),
-        ];
-        for (key, below, least, most, above) in edges {
-            for good in [least, most] {
-                assert_eq!(fault(&format!("{key} = {good}")), "", "{key} = {good}");
-            }
-            for bad in [below, above] {
-                let fault = fault(&format!("\n{key} = {bad}"));
-                assert!(fault.starts_with("line 2: "), "{key} = {bad}: {fault}");
-                assert!(fault.contains(key), "{key} = {bad}: {fault}");
-            }
+            ("auto_balance.rules", "'on'", ": unknown variant `on`"),
+            ("auto_balance.rules", "'mine'", ": unknown variant"),
+            ("auto_balance.tournament", "['[']", "has a bad pattern"),
+            ("auto_balance.tournament", "[1]", "invalid type"),
+            ("balance.objective", "'even'", ": unknown variant"),
+            ("balance.objective", "1", ": invalid type"),
+            ("season.starts", "['x']", "must be a date"),
+            ("season.starts", "['2027-02-30']", "must be a date"),
+            ("log.filter", "'a=b=c'", "is not a filter"),
+            ("store.database", "''", "must not be empty"),
+            ("game_types.aliases.x", "' '", "must not be empty"),
+        ] {
+            let fault = fault(&format!("\n{key} = {bad}"));
+            assert!(
+                fault.starts_with(&format!("line 2: {key}")),
+                "{key} = {bad}: {fault}"
+            );
+            assert!(fault.contains(why), "{key} = {bad}: {fault}");
         }
+        for good in [
+            "auto_balance.custom.lopsided = []",
+            "auto_balance.custom.lopsided = [[2, 1]]",
+            "auto_balance.rules = 'off'",
+            "auto_balance.rules = 'custom'",
+            "auto_balance.tournament = []",
+            "auto_balance.tournament = ['x*']",
+            "balance.objective = 'ratio'",
+            "balance.objective = 'chance'",
+            "balance.party_multiplier = []",
+            "season.starts = []",
+            "season.starts = ['2027-01-01']",
+        ] {
+            assert_eq!(fault(good), "", "{good}");
+        }
+        let follows = "[[follow]]\npath = 'a'\n[[follow]]\npath = 'b'\n\nformat = 'c'";
+        assert!(fault(follows).starts_with("line 6: follow[1].format must be one of: auto, "));
     }
 
     #[test]

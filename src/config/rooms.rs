@@ -1,28 +1,28 @@
-//! What each room is told of the configuration: its own small settings struct.
+//! The settings of each room, made from the sections of the file.
 
 use std::time::Duration;
 
-use super::{Config, Follow, GapOf, Ingest, Objective, Rating, RuleSet};
+use super::{Config, EvenBy, FollowSection, GapUnit, IngestSection, RulesPreset, SystemChoice};
 use crate::{
     domain::RulebookSpec,
-    history,
+    history, learning,
     lobby::{self, AutoBalanceRules, LobbySettings},
-    partition, rating, server,
-    service::{self, BalanceSettings},
+    logs, partition, rating, server, service,
+    session::{self, BalanceSettings},
 };
 
 impl Config {
     /// The logs that the daemon follows.
-    pub fn follows(&self) -> Vec<service::logs::Follow> {
-        let follow = |follow: &Follow| service::logs::Follow {
+    pub fn follows(&self) -> Vec<logs::Follow> {
+        let follow = |follow: &FollowSection| logs::Follow {
             path: follow.path.clone(),
-            format: service::logs::format_of(&follow.format),
+            format: follow.format.name().and_then(logs::format_of),
             server: follow.server.clone(),
         };
         self.follow.iter().map(follow).collect()
     }
 
-    /// Which games count alike.
+    /// The rules by which games are assigned to rulesets.
     pub fn rulebook(&self) -> RulebookSpec {
         RulebookSpec {
             gameplay: self.mutators.gameplay.clone(),
@@ -34,165 +34,177 @@ impl Config {
         }
     }
 
-    /// What every lobby goes by.
+    /// The settings of every lobby.
     pub fn lobby(&self) -> LobbySettings {
         LobbySettings {
-            max_roster: self.lobby.max_roster,
-            min_players: self.lobby.min_players,
-            level: (self.lobby.level_min, self.lobby.level_max),
+            max_roster: self.lobby.max_roster.as_usize(),
+            min_players: self.lobby.min_players.get(),
+            level: (self.lobby.level_min.get(), self.lobby.level_max.get()),
             bots: self.lobby.bots,
-            min_humans: self.lobby.min_humans,
-            party_multiplier: self.balance.party_multiplier.clone(),
+            min_humans: self.lobby.min_humans.get(),
+            party_multiplier: self.party_multiplier(),
             place: lobby::PlaceSettings {
-                party_budget: self.balance.party_budget,
-                rejoin_budget: self.place.rejoin_budget,
-                rejoin_grace: self.place.rejoin_grace_seconds * 1_000,
-                max_difference: self.place.max_difference.0,
+                party_budget: self.balance.party_budget.get(),
+                rejoin_budget: self.place.rejoin_budget.get(),
+                rejoin_grace: self.place.rejoin_grace_seconds.millis(),
+                max_difference: self.place.max_difference.get(),
             },
             advantage: lobby::AdvantageSettings {
-                max: self.advantage.max,
-                dead_band: self.advantage.dead_band,
-                slew: self.advantage.slew,
-                trust: self.advantage.trust,
-                usual_length: self.advantage.usual_seconds * 1_000,
+                max: self.advantage.max.get(),
+                dead_band: self.advantage.dead_band.get(),
+                slew: self.advantage.slew.get(),
+                trust: self.advantage.trust.get(),
+                usual_length: self.advantage.usual_seconds.millis(),
             },
             rebalance: lobby::RebalanceSettings {
-                max_moves: self.rebalance.max_moves,
-                enough: self.rebalance.enough,
-                min_gain: self.rebalance.min_gain,
-                cooldown: self.rebalance.cooldown_seconds * 1_000,
+                max_moves: self.rebalance.max_moves.as_usize(),
+                enough: self.rebalance.enough.get(),
+                min_gain: self.rebalance.min_gain.get(),
+                cooldown: self.rebalance.cooldown_seconds.millis(),
                 newest_first: self.rebalance.newest_first,
                 spare_top: self.rebalance.spare_top,
-                max_difference: self.rebalance.max_difference.0,
+                max_difference: self.rebalance.max_difference.get(),
             },
             auto_balance: self.auto_balance_rules(),
         }
     }
 
+    fn party_multiplier(&self) -> Vec<f64> {
+        let multipliers = self.balance.party_multiplier.iter();
+        multipliers.map(|multiplier| multiplier.get()).collect()
+    }
+
     fn auto_balance_rules(&self) -> AutoBalanceRules {
         let custom = &self.auto_balance.custom;
         match self.auto_balance.rules {
-            RuleSet::SectorsEdge => AutoBalanceRules::sectors_edge(),
-            RuleSet::PlayersProposal => AutoBalanceRules::players_proposal(),
-            RuleSet::Off => AutoBalanceRules {
+            RulesPreset::SectorsEdge => AutoBalanceRules::sectors_edge(),
+            RulesPreset::PlayersProposal => AutoBalanceRules::players_proposal(),
+            RulesPreset::Off => AutoBalanceRules {
                 on: false,
                 ..AutoBalanceRules::sectors_edge()
             },
-            RuleSet::Custom => AutoBalanceRules {
+            RulesPreset::Custom => AutoBalanceRules {
                 on: true,
-                quiet_end: custom.quiet_end_seconds * 1_000,
-                like_sizes: custom.like_sizes.0,
-                lopsided: custom.lopsided.clone(),
+                quiet_end: custom.quiet_end_seconds.millis(),
+                like_sizes: custom.like_sizes.get(),
+                lopsided: custom.lopsided.0.clone(),
                 gap: match custom.gap_of {
-                    GapOf::Points => lobby::Gap::Points(custom.gap),
-                    GapOf::Share => lobby::Gap::Share(custom.gap),
+                    GapUnit::Points => lobby::Gap::Points(custom.gap.get()),
+                    GapUnit::Share => lobby::Gap::Share(custom.gap.get()),
                 },
                 power: custom.power,
-                rank_base: custom.rank_base,
-                delay: custom.delay_seconds * 1_000,
-                movable_share: custom.movable_share,
+                rank_base: custom.rank_base.get(),
+                delay: custom.delay_seconds.millis(),
+                movable_share: custom.movable_share.get(),
                 once: custom.once,
                 choice: custom.choice,
             },
         }
     }
 
-    /// How teams are chosen.
+    /// How BALANCE chooses teams.
     pub fn balance(&self) -> BalanceSettings {
         let balance = &self.balance;
         let factors = &balance.factors;
         BalanceSettings {
             partition: partition::Settings {
                 objective: match balance.objective {
-                    Objective::Ratio => partition::Objective::Ratio,
-                    Objective::Chance => partition::Objective::Gap,
+                    EvenBy::Ratio => partition::Objective::Ratio,
+                    EvenBy::Chance => partition::Objective::Gap,
                 },
-                top: balance.top,
-                power: balance.power,
-                party_budget: balance.party_budget,
-                party_multiplier: balance.party_multiplier.clone(),
-                memory: balance.memory_mb << 20,
+                top: balance.top.as_usize(),
+                power: balance.power.get(),
+                party_budget: balance.party_budget.get(),
+                party_multiplier: self.party_multiplier(),
+                memory: balance.memory_mb.bytes(),
                 factors: partition::Terms {
-                    ratio_gap: factors.ratio_gap,
-                    best_gap: factors.best_gap,
-                    spread_gap: factors.spread_gap,
-                    broken_parties: factors.broken_parties,
-                    avoided_pairs: factors.avoided_pairs,
-                    moved: factors.moved,
-                    repeated: factors.repeated,
+                    ratio_gap: factors.ratio_gap.get(),
+                    best_gap: factors.best_gap.get(),
+                    spread_gap: factors.spread_gap.get(),
+                    broken_parties: factors.broken_parties.get(),
+                    avoided_pairs: factors.avoided_pairs.get(),
+                    moved: factors.moved.get(),
+                    repeated: factors.repeated.get(),
                 },
                 ..partition::Settings::default()
             },
             limits: lobby::Limits {
-                max_share: balance.max_team_share,
-                max_difference: balance.max_difference.0,
+                max_share: balance.max_team_share.get(),
+                max_difference: balance.max_difference.get(),
             },
-            default_weight: balance.default_weight,
-            default_bot_weight: balance.default_bot_weight,
-            deadline: Duration::from_millis(balance.deadline_ms),
+            default_weight: balance.default_weight.get(),
+            default_bot_weight: balance.default_bot_weight.get(),
+            deadline: balance.deadline_ms.duration(),
         }
     }
 
-    /// What the use cases go by.
+    /// The settings of the service.
     pub fn service(&self) -> service::Settings {
         service::Settings {
-            rulebook: self.rulebook(),
-            history: self.history(),
-            auto: self.rating.system == Rating::AUTO,
-            lobby: self.lobby(),
-            balance: self.balance(),
-            clients: self.server.clients.clone(),
-            resume_grace: self.server.resume_grace_seconds * 1_000,
-            keep_decisions: self.store.keep_decisions,
-            tournament: self.auto_balance.tournament.clone(),
+            learning: learning::Settings {
+                rulebook: self.rulebook(),
+                history: self.history(),
+                auto: self.rating.system == SystemChoice::Auto,
+            },
+            session: session::Settings {
+                lobby: self.lobby(),
+                balance: self.balance(),
+                clients: self.server.clients.clone(),
+                resume_grace: self.server.resume_grace_seconds.millis(),
+                keep_decisions: self.store.keep_decisions.get(),
+                tournament: self.auto_balance.tournament.clone(),
+            },
         }
     }
 
-    /// What a connection may cost.
+    /// What a connection may use: bytes, errors, time.
     pub fn limits(&self) -> server::Limits {
         let server = &self.server;
         server::Limits {
-            max_line_bytes: server.max_line_bytes,
-            max_connections: server.max_connections,
-            max_errors: server.max_errors,
-            first_line: Duration::from_secs(server.first_line_seconds),
-            line: Duration::from_secs(server.line_seconds),
-            idle: Duration::from_secs(server.idle_seconds),
-            write: Duration::from_secs(server.write_seconds),
-            drain: Duration::from_secs(server.drain_seconds),
+            max_line_bytes: server.max_line_bytes.as_usize(),
+            max_connections: server.max_connections.as_usize(),
+            max_errors: server.max_errors.get(),
+            first_line: server.first_line_seconds.duration(),
+            line: server.line_seconds.duration(),
+            idle: server.idle_seconds.duration(),
+            write: server.write_seconds.duration(),
+            drain: server.drain_seconds.duration(),
         }
     }
 
-    /// How weights are learned.
+    /// How weights are learned from matches.
     pub fn history(&self) -> history::Settings {
         let settings = &self.rating;
         let rating = rating::Settings {
-            // auto begins with the default, and leaves it where nothing can be compared.
-            system: rating::SystemName::parse(&settings.system).unwrap_or_default(),
+            system: match settings.system {
+                SystemChoice::Always(name) => name,
+                // Used until there are matches on which systems can be compared.
+                SystemChoice::Auto => rating::SystemName::default(),
+            },
             presence: rating::presence::Settings {
-                window: settings.window,
-                half_life: settings.half_life,
-                prior: settings.prior,
+                window: settings.window.as_usize(),
+                half_life: settings.half_life.get(),
+                prior: settings.prior.get(),
             },
             elo: rating::elo::Settings {
-                k: settings.elo_k,
-                best: settings.elo_best,
-                worst: settings.elo_worst,
+                k: settings.elo_k.get(),
+                best: settings.elo_best.get(),
+                worst: settings.elo_worst.get(),
                 ..rating::elo::Settings::default()
             },
             hive: rating::hive::Settings {
-                constant: settings.hive_constant,
-                adaptive: settings.hive_adaptive,
-                epsilon: settings.hive_epsilon,
+                constant: settings.hive_constant.get(),
+                adaptive: settings.hive_adaptive.get(),
+                epsilon: settings.hive_epsilon.get(),
             },
             trueskill: rating::trueskill::Settings {
-                beta: settings.trueskill_beta,
-                drift: settings.trueskill_drift,
-                ties: settings.trueskill_ties,
+                beta: settings.trueskill_beta.get(),
+                drift: settings.trueskill_drift.get(),
+                ties: settings.trueskill_ties.get(),
                 ..rating::trueskill::Settings::default()
             },
             scoreboard: rating::scoreboard::Settings {
-                window: settings.scoreboard_window,
+                window: settings.scoreboard_window.as_usize(),
             },
         };
         let mut seasons: Vec<_> = self.season.starts.iter().map(|start| start.0).collect();
@@ -200,29 +212,29 @@ impl Config {
         history::Settings {
             rating,
             rules: history::Rules {
-                min_seconds: settings.min_seconds,
-                min_humans: settings.min_humans,
+                min_seconds: settings.min_seconds.get(),
+                min_humans: settings.min_humans.get(),
             },
             sides: settings.sides,
             seasons,
-            season_keeps: self.season.keeps,
+            season_keeps: self.season.keeps.get(),
         }
     }
 }
 
-impl Ingest {
-    /// Where logs are put away, if anywhere.
+impl IngestSection {
+    /// The folder of archived logs, `None` when logs are not archived.
     pub fn archive(&self) -> Option<&std::path::Path> {
         Some(self.archive.as_path()).filter(|path| !path.as_os_str().is_empty())
     }
 
-    /// How often followed logs are looked at.
+    /// The time between two polls of followed logs.
     pub fn interval(&self) -> Duration {
-        Duration::from_millis(self.follow_ms)
+        self.follow_ms.duration()
     }
 
-    /// How long a followed log is quiet until it is taken for over.
+    /// How long a followed log must be silent to be treated as finished.
     pub fn settle(&self) -> Duration {
-        Duration::from_secs(self.settle_seconds)
+        self.settle_seconds.duration()
     }
 }

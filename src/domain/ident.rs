@@ -1,9 +1,8 @@
 //! Who somebody is: the bytes a game sent, the text they mean, and humans apart from bots.
 
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
-use serde::{Deserialize, Serialize};
-
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
 /// An identifier as a game sent it: the very bytes, for the reply, and the text, for everything else.
@@ -51,6 +50,43 @@ impl Ident {
     }
 }
 
+/// An identifier as JSON: its text, or, where the game sent other bytes than the text's, both.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum StoredIdent<'a> {
+    Text(Cow<'a, str>),
+    Sent {
+        text: Cow<'a, str>,
+        raw: Cow<'a, [u8]>,
+    },
+}
+
+impl Serialize for Ident {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let text = Cow::Borrowed(&*self.text);
+        let stored = match *self.raw == *self.text.as_bytes() {
+            true => StoredIdent::Text(text),
+            false => StoredIdent::Sent {
+                text,
+                raw: Cow::Borrowed(&*self.raw),
+            },
+        };
+        stored.serialize(to)
+    }
+}
+
+impl<'de> Deserialize<'de> for Ident {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Ok(match StoredIdent::deserialize(from)? {
+            StoredIdent::Text(text) => Self::from_text(&text),
+            StoredIdent::Sent { text, raw } => Self {
+                raw: raw.as_ref().into(),
+                text: text.as_ref().into(),
+            },
+        })
+    }
+}
+
 /// Two identifiers are the same when they mean the same text, however it was written.
 impl PartialEq for Ident {
     fn eq(&self, other: &Self) -> bool {
@@ -61,7 +97,7 @@ impl PartialEq for Ident {
 impl Eq for Ident {}
 
 /// Bytes from a game as text: UTF-8 where it is valid, otherwise Windows-1252.
-pub(crate) fn decode(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
+pub(crate) fn decode(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.into(),
         Err(_) => {
@@ -74,7 +110,7 @@ pub(crate) fn decode(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
 
 /// What proves who somebody is. Only a digest is kept: it cannot be printed, and comparing takes the
 /// same time however much of it was guessed.
-#[derive(Clone, PartialEq, Eq, serde::Deserialize)]
+#[derive(Clone, PartialEq, Eq, Deserialize)]
 #[serde(from = "String")]
 pub struct Secret([u8; 32]);
 
@@ -150,6 +186,16 @@ mod tests {
         assert_eq!(ident.text(), "René€");
         assert_eq!(ident.raw(), b"Ren\xe9\x80");
         assert_eq!(ident, Ident::from_text("René€"));
+    }
+
+    #[test]
+    fn stored_identifiers_keep_their_bytes() {
+        let plain = Ident::from_text("René");
+        assert_eq!(serde_json::to_string(&plain).unwrap(), "\"René\"");
+        let sent = Ident::new(b"\"Ren\xe9\"", b"Ren\xe9");
+        let json = serde_json::to_string(&sent).unwrap();
+        let back: Ident = serde_json::from_str(&json).unwrap();
+        assert_eq!((back.text(), back.raw()), (sent.text(), sent.raw()));
     }
 
     #[test]

@@ -7,17 +7,18 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Held, Move, Question, Snapshot, snapshot::lower_share};
+use super::{Held, Question, Snapshot, snapshot::lower_share};
+use crate::domain::{Ident, Move};
 
+mod assessment;
 mod power;
 mod rules;
-mod verdict;
 
+pub use assessment::{Assessment, Calm, Cause};
 use power::Powers;
-pub use rules::{AutoBalanceRules, Choice, Gap, Power};
-pub use verdict::{Calm, Cause, Verdict};
+pub use rules::{AutoBalanceRules, Gap, MoveRule, Power};
 
-/// The most moves of one chain of [`Choice::Closest`]; more would be a new game.
+/// The most moves of one chain of [`MoveRule::Closest`]; more would be a new game.
 const MAX_CHAIN: usize = 16;
 
 /// A game, as far as the rules look at it.
@@ -46,9 +47,9 @@ pub struct AutoBalance {
 
 /// What the rules say.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Ruling {
+pub struct AutoBalanceAnswer {
     /// About the teams.
-    pub verdict: Verdict,
+    pub verdict: Assessment,
     /// Each team's power.
     pub powers: Vec<f64>,
     /// About the human.
@@ -62,13 +63,13 @@ pub enum Fate {
     /// They change sides.
     Moves(Move),
     /// They stay.
-    Stays(Stay),
+    Stays(StayReason),
 }
 
 /// Why somebody stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Stay {
+pub enum StayReason {
     /// The teams are balanced.
     Balanced,
     /// They are not of the stronger team.
@@ -88,32 +89,32 @@ pub enum Stay {
 }
 
 impl Question for AutoBalance {
-    type Answer = Ruling;
+    type Answer = AutoBalanceAnswer;
 
     fn is_sound(&self) -> bool {
         let snapshot = &self.situation.snapshot;
         snapshot.is_sound() && self.who < snapshot.humans.len()
     }
 
-    fn answer(&self, _seed: u64) -> Ruling {
+    fn answer(&self, _seed: u64) -> AutoBalanceAnswer {
         let powers = self.situation.powers();
         let verdict = self.situation.judge(&powers);
         let fate = match self.fate(&verdict, &powers) {
             Ok(to) => Fate::Moves(Move {
-                id: self.situation.snapshot.humans[self.who].id.clone(),
+                id: Ident::from_text(&self.situation.snapshot.humans[self.who].id),
                 from: self.situation.snapshot.humans[self.who].team,
                 to,
             }),
             Err(stay) => Fate::Stays(stay),
         };
-        Ruling {
+        AutoBalanceAnswer {
             verdict,
             powers: powers.teams,
             fate,
         }
     }
 
-    fn explain(&self, answer: &Ruling, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn explain(&self, answer: &AutoBalanceAnswer, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let who = &self.situation.snapshot.humans[self.who].id;
         match &answer.fate {
             Fate::Moves(step) => writeln!(f, "{step}")?,
@@ -129,51 +130,55 @@ impl Question for AutoBalance {
 
 impl AutoBalance {
     /// The team they go to, or why they stay.
-    fn fate(&self, verdict: &Verdict, powers: &Powers) -> Result<u8, Stay> {
+    fn fate(&self, verdict: &Assessment, powers: &Powers) -> Result<u8, StayReason> {
         let Situation {
             snapshot, rules, ..
         } = &self.situation;
-        let Verdict::Unbalanced { strong, weak, .. } = *verdict else {
-            return Err(Stay::Balanced);
+        let Assessment::Unbalanced { strong, weak, .. } = *verdict else {
+            return Err(StayReason::Balanced);
         };
         if snapshot.humans[self.who].team != Some(strong) {
-            return Err(Stay::OtherTeam);
+            return Err(StayReason::OtherTeam);
         }
         if self.lasted < rules.delay {
-            return Err(Stay::TooSoon);
+            return Err(StayReason::TooSoon);
         }
         let eligible = self.eligible(strong)?;
         let of = |team: u8| powers.teams[usize::from(team)];
         match rules.choice {
-            Choice::WhoDies => {
+            MoveRule::WhoDies => {
                 let power = powers.humans[self.who];
                 let tips = rules.is_gap(of(weak) + power, of(strong) - power);
-                if tips { Err(Stay::Tips) } else { Ok(weak) }
+                if tips {
+                    Err(StayReason::Tips)
+                } else {
+                    Ok(weak)
+                }
             }
-            Choice::Closest => {
+            MoveRule::Closest => {
                 let chain = closest(rules, powers, eligible, of(strong), of(weak));
                 let chosen = chain.contains(&self.who);
-                chosen.then_some(weak).ok_or(Stay::NotClosest)
+                chosen.then_some(weak).ok_or(StayReason::NotClosest)
             }
         }
     }
 
     /// Those of the stronger team who may be moved (the page's `CanBeAutobalanced`), or why the one
     /// who died may not.
-    fn eligible(&self, strong: u8) -> Result<Vec<usize>, Stay> {
+    fn eligible(&self, strong: u8) -> Result<Vec<usize>, StayReason> {
         let Situation {
             snapshot, rules, ..
         } = &self.situation;
         let forbidden = |who: usize| {
             let human = &snapshot.humans[who];
             if snapshot.in_party(who) {
-                return Some(Stay::Party);
+                return Some(StayReason::Party);
             }
             if rules.once && human.moved {
-                return Some(Stay::Moved);
+                return Some(StayReason::Moved);
             }
             let held = human.pin.map(|_| Held::Pinned).or(human.held);
-            held.map(Stay::Held)
+            held.map(StayReason::Held)
         };
         if let Some(stay) = forbidden(self.who) {
             return Err(stay);
@@ -186,7 +191,7 @@ impl AutoBalance {
         if lower.contains(&self.who) {
             Ok(lower)
         } else {
-            Err(Stay::Held(Held::Top))
+            Err(StayReason::Held(Held::Top))
         }
     }
 }
@@ -218,17 +223,19 @@ fn closest(
     chain
 }
 
-impl fmt::Display for Stay {
+impl fmt::Display for StayReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Stay::Balanced => f.write_str("the teams are balanced"),
-            Stay::OtherTeam => f.write_str("not of the stronger team"),
-            Stay::TooSoon => f.write_str("the teams have not been unbalanced for long enough"),
-            Stay::Party => f.write_str("in a party"),
-            Stay::Moved => f.write_str("moved before"),
-            Stay::Held(held) => held.fmt(f),
-            Stay::Tips => f.write_str("the other team would be too strong then"),
-            Stay::NotClosest => f.write_str("others bring the teams closer"),
+            StayReason::Balanced => f.write_str("the teams are balanced"),
+            StayReason::OtherTeam => f.write_str("not of the stronger team"),
+            StayReason::TooSoon => {
+                f.write_str("the teams have not been unbalanced for long enough")
+            }
+            StayReason::Party => f.write_str("in a party"),
+            StayReason::Moved => f.write_str("moved before"),
+            StayReason::Held(held) => held.fmt(f),
+            StayReason::Tips => f.write_str("the other team would be too strong then"),
+            StayReason::NotClosest => f.write_str("others bring the teams closer"),
         }
     }
 }

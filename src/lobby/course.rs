@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{LobbyError, Verdict};
-use crate::domain::{Kind, MatchRecord, Outcome, PlayerKey, Presence, ScoreEvent, Span};
+use super::LobbyError;
+use crate::domain::{Kind, MatchRecord, Outcome, PlayerKey, Presence, ScoreEvent, Span, Verdict};
 
 mod record;
 

@@ -3,7 +3,7 @@
 use super::{
     Advantage, AutoBalance, Decided, Fate, Lobby, LobbyError, Person, Place, Rebalance, Robot,
     Situation, Snapshot, TeamState, Weights,
-    autobalance::Verdict,
+    autobalance::Assessment,
     roster::Human,
     snapshot::Held,
     state::{Game, Watch},
@@ -107,7 +107,9 @@ impl Lobby {
         };
         let decided = Decided::by(question, seed);
         let steps = decided.answer.steps();
-        let advised = steps.map(|step| (step.id.clone(), step.to)).collect();
+        let advised = steps
+            .map(|step| (step.id.text().to_owned(), step.to))
+            .collect();
         self.game_mut()?.advised = advised;
         Ok(decided)
     }
@@ -171,8 +173,8 @@ impl Lobby {
         let Ok(game) = self.game_mut() else { return };
         let before = game.watch.imbalance;
         let imbalance = match situation.verdict() {
-            Verdict::Balanced(_) => None,
-            Verdict::Unbalanced { strong, .. } => Some(
+            Assessment::Balanced(_) => None,
+            Assessment::Unbalanced { strong, .. } => Some(
                 before
                     .filter(|&(team, _)| team == strong)
                     .unwrap_or((strong, now)),

@@ -15,7 +15,6 @@ mod advantage;
 mod arrivals;
 mod autobalance;
 mod bots;
-mod chance;
 mod course;
 mod decide;
 mod decision;
@@ -33,17 +32,16 @@ mod weights;
 
 pub use advantage::{Advantage, AdvantageSettings, Assistance, Help, TeamState};
 pub use autobalance::{
-    AutoBalance, AutoBalanceRules, Calm, Cause, Choice, Fate, Gap, Power, Ruling, Situation, Stay,
-    Verdict as BalanceVerdict,
+    Assessment, AutoBalance, AutoBalanceAnswer, AutoBalanceRules, Calm, Cause, Fate, Gap, MoveRule,
+    Power, Situation, StayReason,
 };
 pub use bots::{BotPlan, Fill};
 pub use course::{Finished, Frame};
 pub use decision::{Decided, Decision, Question};
 pub use memory::Conduct;
 pub use place::{Place, PlaceSettings, Placement, Prospect, Reason};
-pub use play::Verdict;
 pub use problem::Limits;
-pub use rebalance::{Advice, Move, Rebalance, RebalanceSettings};
+pub use rebalance::{Advice, Rebalance, RebalanceSettings};
 pub use roster::{Bot, Human, Roster, Update};
 pub use snapshot::{Held, Person, Robot, Snapshot};
 pub use state::{Game, Lobby};

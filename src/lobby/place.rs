@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 use super::{
     Question, Snapshot,
     arrivals::{Arrivals, open_to},
-    chance::{self, Purpose},
     strength::{EQUAL, Strength},
 };
+use crate::domain::{Stream, StreamPurpose};
 
 /// What an admin decides about late arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -286,7 +286,7 @@ impl Place {
         if left.len() > 1 {
             reason = Reason::Chance;
         }
-        let drawn = chance::index(&mut chance::stream(seed, Purpose::Place), left.len());
+        let drawn = Stream::new(seed, StreamPurpose::Place).index(left.len());
         (left.get(drawn).map_or(0, |side| side.team), reason)
     }
 

@@ -8,18 +8,7 @@ use super::{
     course::About,
     state::{Game, exists},
 };
-use crate::domain::Ident;
-
-/// How END says that the game ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// The scores decide.
-    Scores,
-    /// This team won.
-    Won(u8),
-    /// Nobody did.
-    Draw,
-}
+use crate::domain::{Ident, Verdict};
 
 impl Lobby {
     /// Play begins: time zero. Said again, it begins again.

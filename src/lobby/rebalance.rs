@@ -13,10 +13,10 @@ use serde::{Deserialize, Serialize};
 use super::{
     Held, Question, Snapshot,
     arrivals::Arrivals,
-    chance::{self, Purpose},
     snapshot::lower_share,
     strength::{EQUAL, Strength},
 };
+use crate::domain::{Ident, Move, Stream, StreamPurpose};
 
 mod plan;
 
@@ -68,26 +68,6 @@ pub struct Rebalance {
     pub settings: RebalanceSettings,
 }
 
-/// Somebody should go from one team to another.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Move {
-    /// Who.
-    pub id: String,
-    /// Their team; `None` for somebody on none yet.
-    pub from: Option<u8>,
-    /// Where to.
-    pub to: u8,
-}
-
-impl fmt::Display for Move {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.from {
-            Some(from) => write!(f, "{} from team {from} to team {}", self.id, self.to),
-            None => write!(f, "{} to team {}", self.id, self.to),
-        }
-    }
-}
-
 /// The advice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Advice {
@@ -131,7 +111,7 @@ impl Question for Rebalance {
             settled.humans[who].team = Some(team);
         }
         let (mut atoms, held) = self.atoms();
-        chance::shuffle(&mut chance::stream(seed, Purpose::Rebalance), &mut atoms);
+        Stream::new(seed, StreamPurpose::Rebalance).shuffle(&mut atoms);
         let planner = Planner::new(Strength::of(&settled), atoms, limit);
         let exact = planner.exact_up_to(settings.max_moves);
         let ladder = planner.ladder(exact, settings);
@@ -143,7 +123,7 @@ impl Question for Rebalance {
         };
         let plan = choose(&ladder, settings, floor);
         let step = |who: usize, to: usize| Move {
-            id: snapshot.humans[who].id.clone(),
+            id: Ident::from_text(&snapshot.humans[who].id),
             from: snapshot.humans[who].team,
             to: to as u8,
         };

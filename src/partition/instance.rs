@@ -7,8 +7,8 @@ use super::{
     balance::{Balance, Measure},
     grid::Grid,
     problem::Counts,
-    random,
 };
+use crate::domain::seeded_hash;
 
 /// What is placed as one: a solo human, or a whole party.
 #[derive(Clone, Debug)]
@@ -274,6 +274,6 @@ pub(super) fn chance(problem: &Problem, members: &[usize], seed: u64) -> Option<
     let keys = members
         .iter()
         .map(|&human| &problem.spec().humans[human].key);
-    keys.map(|key| (random::hash(seed, key.bytes()), key.clone()))
+    keys.map(|key| (seeded_hash(seed, key.bytes()), key.clone()))
         .min()
 }

@@ -1,10 +1,7 @@
 //! Which team is called what.
 
-use super::{
-    MAX_TEAMS, Problem,
-    instance::Instance,
-    random::{self, Purpose},
-};
+use super::{MAX_TEAMS, Problem, instance::Instance};
+use crate::domain::{Stream, StreamPurpose};
 
 /// Names the teams of splits: where the pins leave a choice, so that the fewest humans leave their
 /// current teams, and by chance beyond that.
@@ -19,7 +16,7 @@ pub(super) struct Labels<'a> {
 impl<'a> Labels<'a> {
     pub fn new(problem: &'a Problem, instance: &Instance, seed: u64) -> Self {
         let mut free = instance.free_labels.clone();
-        random::shuffle(&mut random::stream(seed, Purpose::Labels), &mut free);
+        Stream::new(seed, StreamPurpose::Labels).wide_shuffle(&mut free);
         Self {
             problem,
             free,

@@ -23,7 +23,6 @@ mod label;
 mod party;
 mod pick;
 mod problem;
-mod random;
 mod settings;
 mod solution;
 mod terms;
@@ -33,10 +32,12 @@ mod tests;
 pub use error::ProblemError;
 pub use explain::{Explanation, WhatIf};
 pub use pick::Candidate;
-pub use problem::{Bots, Human, MAX_HUMANS, MAX_PLAYERS, MAX_TEAMS, Problem, ProblemSpec};
+pub use problem::{Bots, Human, MAX_HUMANS, MAX_PLAYERS, Problem, ProblemSpec};
 pub use settings::{DEFAULT_TIME, Engine, MAX_TOP, Objective, Settings};
 pub use solution::Solution;
 pub use terms::Terms;
+
+use crate::domain::MAX_TEAMS;
 
 /// The teams of `problem`, by `seed`.
 ///

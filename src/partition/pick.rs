@@ -1,11 +1,7 @@
 //! From the K best to one.
 
-use super::{
-    Settings, Terms,
-    balance::Balance,
-    instance::Instance,
-    random::{self, Purpose},
-};
+use super::{Settings, Terms, balance::Balance, instance::Instance};
+use crate::domain::{Stream, StreamPurpose};
 
 /// A split that may be picked.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -81,7 +77,7 @@ pub(super) fn pick(candidates: &mut [Candidate], settings: &Settings, seed: u64)
         power => libm::exp(power * (log - best)),
     };
     let total: f64 = logs.iter().map(|&log| weigh(log)).sum();
-    let mut drawn = random::unit(&mut random::stream(seed, Purpose::Pick));
+    let mut drawn = Stream::new(seed, StreamPurpose::Pick).unit();
     let mut picked = 0;
     for (index, (candidate, &log)) in candidates.iter_mut().zip(&logs).enumerate() {
         candidate.chance = weigh(log) / total;

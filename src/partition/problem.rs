@@ -3,11 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::ProblemError;
+use crate::domain::MAX_TEAMS;
 
 /// The most humans of one problem.
 pub const MAX_HUMANS: usize = 128;
-/// The most teams of one problem.
-pub const MAX_TEAMS: usize = 8;
 /// The most players that a level may ask for.
 pub const MAX_PLAYERS: usize = 1024;
 

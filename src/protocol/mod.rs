@@ -10,8 +10,8 @@ mod request;
 mod words;
 
 pub use framing::{Framer, Line};
-pub use reply::{Code, Move, Refusal, Reply};
-pub use request::{Join, Request, Verdict};
+pub use reply::{Code, Refusal, Reply};
+pub use request::{Join, Request};
 
 /// The protocol version told in the reply to HELLO.
 pub const VERSION: u32 = 1;

@@ -5,7 +5,7 @@ use std::io::Write;
 use bytes::{BufMut, BytesMut};
 
 use super::VERSION;
-use crate::domain::Ident;
+use crate::domain::{Ident, Move};
 
 /// The code of an error; part of the contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,17 +57,6 @@ pub struct Refusal {
     pub code: Code,
     /// For people; one line.
     pub text: String,
-}
-
-/// Somebody goes from one team to another.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Move {
-    /// Who.
-    pub id: Ident,
-    /// The team they are on; `None` for somebody who is on none yet.
-    pub from: Option<u8>,
-    /// The team they belong on.
-    pub to: u8,
 }
 
 /// One reply, of one or several lines.

@@ -6,7 +6,7 @@ use super::{
     Code, Refusal,
     words::{Words, bad, decimal, number},
 };
-use crate::domain::{Ident, MAX_TEAMS, Secret};
+use crate::domain::{Ident, MAX_TEAMS, Secret, Verdict};
 
 /// The largest number of players a command may speak of; far above any game.
 const MAX_PLAYERS: u64 = 1_024;
@@ -132,17 +132,6 @@ pub enum Request {
     Clock(u32),
     /// The game is over.
     End(Verdict),
-}
-
-/// How END says that the game ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// The scores decide.
-    Scores,
-    /// This team won.
-    Won(u8),
-    /// Nobody did.
-    Draw,
 }
 
 /// JOIN's arguments. An option that is absent leaves what was known as it is.

@@ -1,8 +1,9 @@
 //! A request → the session's answer → a reply.
 
 use crate::{
-    protocol::{Code, Join, Move, Refusal, Reply, Request, Verdict},
-    service::{self, LobbyError, ServiceError, Session, Step, Update},
+    lobby::{LobbyError, Update},
+    protocol::{Code, Join, Refusal, Reply, Request},
+    session::{Session, SessionError},
 };
 
 /// What the session says to one request; `None` is the silence that most commands are answered with.
@@ -20,8 +21,8 @@ pub(super) async fn answer(
     decide(session, request).await.map_err(refusal)
 }
 
-async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>, ServiceError> {
-    let silent = |result: Result<(), ServiceError>| result.map(|()| None);
+async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>, SessionError> {
+    let silent = |result: Result<(), SessionError>| result.map(|()| None);
     match request {
         Request::Game(game_type) => {
             session.game(&game_type);
@@ -108,7 +109,7 @@ async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>
             Ok(Some(Reply::Rebalance {
                 before: advice.before,
                 after: advice.after,
-                moves: advice.steps.into_iter().map(moved).collect(),
+                moves: advice.steps,
             }))
         }
         Request::Protect { id, seconds } => silent(session.protect(&id, seconds)),
@@ -116,10 +117,10 @@ async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>
         Request::Score { team, points, by } => silent(session.score(team, points, by.as_ref())),
         Request::Points { id, points } => silent(session.points(&id, points)),
         Request::Kill { killer, victim } => silent(session.kill(&killer, &victim)),
-        Request::Death(id) => Ok(session.died(&id)?.map(|step| Reply::Move(moved(step)))),
+        Request::Death(id) => Ok(session.died(&id)?.map(Reply::Move)),
         Request::Clock(seconds) => silent(session.clock(seconds)),
         Request::End(verdict) => {
-            let ended = session.end(self::verdict(verdict)).await?;
+            let ended = session.end(verdict).await?;
             Ok(Some(Reply::End {
                 id: ended.id.to_string(),
                 unrated: ended.unrated.map(str::to_owned),
@@ -128,23 +129,10 @@ async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>
     }
 }
 
-fn moved(step: Step) -> Move {
-    let Step { id, from, to } = step;
-    Move { id, from, to }
-}
-
-fn verdict(verdict: Verdict) -> service::Verdict {
-    match verdict {
-        Verdict::Scores => service::Verdict::Scores,
-        Verdict::Won(team) => service::Verdict::Won(team),
-        Verdict::Draw => service::Verdict::Draw,
-    }
-}
-
 /// What a peer may know of an error. The database's words go to the log.
-fn refusal(error: ServiceError) -> Refusal {
+fn refusal(error: SessionError) -> Refusal {
     let code = match &error {
-        ServiceError::Lobby(error) => match error {
+        SessionError::Lobby(error) => match error {
             LobbyError::NoGame => Code::NoGame,
             LobbyError::UnknownPlayer => Code::UnknownPlayer,
             LobbyError::RosterFull => Code::RosterFull,
@@ -156,10 +144,10 @@ fn refusal(error: ServiceError) -> Refusal {
             | LobbyError::TooManyMutators
             | LobbyError::Record(_) => Code::BadArgument,
         },
-        ServiceError::NotAllowed(_) => Code::NotAllowed,
-        ServiceError::BadArgument(_) => Code::BadArgument,
-        ServiceError::Overloaded => Code::Overloaded,
-        ServiceError::Store(_) | ServiceError::Pattern(_) | ServiceError::Task(_) => {
+        SessionError::NotAllowed(_) => Code::NotAllowed,
+        SessionError::BadArgument(_) => Code::BadArgument,
+        SessionError::Overloaded => Code::Overloaded,
+        SessionError::Store(_) | SessionError::Task(_) => {
             tracing::error!(%error, "a command failed");
             return Refusal {
                 code: Code::Internal,

@@ -6,12 +6,14 @@ use std::{io::Write, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use evenkeel::{
     config::Config,
+    daemon,
     domain::{
         Kind, MatchRecord, Outcome, Participant, PlayerKey, Presence, ScoreEvent, Span, Timestamp,
     },
-    server::{self, Limits},
-    service::{HandClock, Service, WeightRow},
-    store::Store,
+    server::Limits,
+    service::Service,
+    session::HandClock,
+    store::{Store, WeightRow},
 };
 use tempfile::TempDir;
 use tokio::{
@@ -31,24 +33,25 @@ pub fn config(toml: &str) -> Config {
 
 /// A service over a new database, which lives as long as the folder.
 pub async fn service(config: &Config) -> (Arc<Service>, TempDir) {
-    let (service, folder) = new_service(config).await;
+    let (store, folder) = new_store().await;
+    let service = Service::open(store, config.service()).unwrap();
     (Arc::new(service), folder)
 }
 
-async fn new_service(config: &Config) -> (Service, TempDir) {
+async fn new_store() -> (Store, TempDir) {
     let folder = TempDir::new().unwrap();
     let store = Store::open(&folder.path().join("test.db"), true, BUSY)
         .await
         .unwrap();
-    (Service::open(store, config.service()).unwrap(), folder)
+    (store, folder)
 }
 
 /// All weights on disk.
 pub async fn weights(service: &Service) -> Vec<WeightRow> {
     let mut rows = Vec::new();
-    for ruleset in service.rulesets().await.unwrap() {
+    for ruleset in service.store().rulesets().await.unwrap() {
         for kind in [Kind::Human, Kind::Bot] {
-            rows.extend(service.weights(&ruleset, kind).await.unwrap());
+            rows.extend(service.store().weights(&ruleset, kind).await.unwrap());
         }
     }
     rows
@@ -78,8 +81,9 @@ impl Daemon {
     pub async fn start_by_hand(toml: &str) -> (Self, Arc<HandClock>) {
         let config = config(toml);
         let clock = Arc::new(HandClock::new(Timestamp(1_000_000_000_000)));
-        let (service, folder) = new_service(&config).await;
-        let service = Arc::new(service.with_clock(clock.clone()));
+        let (store, folder) = new_store().await;
+        let service = Service::open_with_clock(store, config.service(), clock.clone()).unwrap();
+        let service = Arc::new(service);
         let daemon = Self::serve(service, folder, config.limits()).await;
         (daemon, clock)
     }
@@ -88,7 +92,7 @@ impl Daemon {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel::<()>();
-        let task = tokio::spawn(server::run(listener, service.clone(), limits, async {
+        let task = tokio::spawn(daemon::run(listener, service.clone(), limits, async {
             let _ = stopped.await;
         }));
         Self {

@@ -4,7 +4,7 @@ use std::{fs::File, io::Write};
 
 use evenkeel::{
     ingest::{Context, HEAD, Item, Reader, by_name},
-    service::logs::{Heard, Ingest},
+    logs::{Heard, Ingest},
 };
 use tempfile::TempDir;
 
@@ -39,7 +39,7 @@ async fn a_log_of_any_length_takes_the_same_memory() {
         file.write_all(text.as_bytes()).unwrap();
     }
     let (service, _database) = common::service(&common::config("")).await;
-    let mut ingest = Ingest::new(&service);
+    let mut ingest = Ingest::new(service.store());
     let before = peak();
     ingest.file(&path, &mut |_: Heard<'_>| {}).await.unwrap();
     let grown = peak() - before;

@@ -8,7 +8,7 @@ use std::{
 };
 
 /// Every room, and the rooms it may import.
-const ROOMS: [(&str, &[&str]); 13] = [
+const ROOMS: [(&str, &[&str]); 17] = [
     ("domain", &[]),
     ("partition", &["domain"]),
     ("rating", &["domain"]),
@@ -18,19 +18,21 @@ const ROOMS: [(&str, &[&str]); 13] = [
     ("sidecar", &["domain", "ingest", "protocol"]),
     ("history", &["rating", "domain"]),
     ("store", &["domain"]),
+    ("learning", &["domain", "rating", "history", "store"]),
+    ("logs", &["domain", "ingest", "store", "learning"]),
     (
-        "service",
+        "session",
         &[
             "domain",
             "partition",
-            "rating",
             "lobby",
             "history",
-            "ingest",
             "store",
+            "learning",
         ],
     ),
-    ("server", &["service", "protocol"]),
+    ("service", &["store", "learning", "session"]),
+    ("server", &["lobby", "session", "service", "protocol"]),
     (
         "config",
         &[
@@ -39,8 +41,17 @@ const ROOMS: [(&str, &[&str]); 13] = [
             "rating",
             "lobby",
             "history",
+            "learning",
+            "logs",
+            "session",
             "service",
             "server",
+        ],
+    ),
+    (
+        "daemon",
+        &[
+            "store", "learning", "logs", "session", "service", "server", "config",
         ],
     ),
     (
@@ -53,9 +64,13 @@ const ROOMS: [(&str, &[&str]); 13] = [
             "lobby",
             "history",
             "store",
+            "learning",
+            "logs",
+            "session",
             "service",
             "server",
             "config",
+            "daemon",
             "protocol",
             "sidecar",
         ],

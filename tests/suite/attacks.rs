@@ -32,9 +32,9 @@ async fn teach_a_hundred(daemon: &Daemon) {
         let scores = [(round % 7) as f64, (round * 3 % 11) as f64 + 0.5];
         let mut game = game(20 * round as i64, &red, &blue, scores.map(f64::floor));
         game.server = format!("{round}");
-        daemon.service.record(&game).await.unwrap();
+        daemon.service.store().record(&game).await.unwrap();
     }
-    daemon.service.refresh().await.unwrap();
+    daemon.service.learning().refresh().await.unwrap();
 }
 
 #[tokio::test]
@@ -248,7 +248,7 @@ async fn pipe(
     let limits = config.limits();
     let (ours, theirs) = tokio::io::duplex(4_096);
     let task = tokio::spawn(async move {
-        serve(theirs, service, limits, CancellationToken::new()).await;
+        serve(theirs, &service, limits, CancellationToken::new()).await;
     });
     (ours, task, folder, limits)
 }

@@ -217,10 +217,13 @@ fn without_an_archive_there_is_nothing_to_read_again() {
     assert_eq!(output.status.code(), Some(4));
     assert!(String::from_utf8_lossy(&output.stderr).contains("ingest.archive is not set"));
     for (config, wrong) in [
-        ("[[follow]]\npath = ''\n", "follow must have a path"),
+        (
+            "[[follow]]\npath = ''\n",
+            "follow[0].path must not be empty",
+        ),
         (
             "[[follow]]\npath = 'x'\nformat = 'y'\n",
-            "follow has a format",
+            "follow[0].format must be one of: auto, ",
         ),
         (
             "[[follow]]\npath = 'x'\ncolour = 'y'\n",

@@ -9,8 +9,8 @@ use tokio::time::{sleep, timeout};
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 async fn matches(daemon: &Daemon) -> Vec<MatchRecord> {
-    daemon.service.write_down().await.unwrap();
-    daemon.service.matches().await.unwrap()
+    daemon.service.sessions().write_backlog().await.unwrap();
+    daemon.service.learning().matches().await.unwrap()
 }
 
 /// Waits for what another task is about to do.
@@ -172,8 +172,8 @@ async fn the_reason_is_told_where_a_match_is_not_rated() {
         clock.pass(60_000);
         let said = client.ask("END\n").await;
         assert_eq!(said, format!("END 1 unrated {reason}"));
-        daemon.service.refresh().await.unwrap();
-        let stored = daemon.service.rulings(&[1]).await.unwrap();
+        daemon.service.learning().refresh().await.unwrap();
+        let stored = daemon.service.store().rulings(&[1]).await.unwrap();
         assert_eq!(stored, [Some(reason.to_owned())], "the fold says the same");
     }
 }
@@ -296,9 +296,9 @@ async fn a_game_that_nobody_goes_on_with_is_kept_as_abandoned() {
         (record.outcome, record.scores[0]),
         (Outcome::Abandoned, 1.0)
     );
-    daemon.service.refresh().await.unwrap();
+    daemon.service.learning().refresh().await.unwrap();
     assert_eq!(
-        daemon.service.rulings(&[1]).await.unwrap(),
+        daemon.service.store().rulings(&[1]).await.unwrap(),
         [Some("abandoned".to_owned())]
     );
     assert_eq!(client.ask("END\n").await, "ERROR no-game send GAME first");
@@ -376,7 +376,7 @@ async fn a_daemon_that_stops_keeps_what_was_running() {
     daemon.stop();
     assert_eq!(running.line().await, "");
     (&mut daemon.task).await.unwrap();
-    let stored = daemon.service.matches().await.unwrap();
+    let stored = daemon.service.learning().matches().await.unwrap();
     assert_eq!(stored.len(), 2);
     assert!(
         stored

@@ -6,7 +6,7 @@ use std::{cell::RefCell, collections::BTreeSet, sync::Arc};
 use crate::common::{Client, Daemon, game};
 use evenkeel::{
     domain::Kind::{Bot, Human},
-    service::HandClock,
+    session::HandClock,
 };
 use proptest::{
     collection::vec,
@@ -235,8 +235,8 @@ async fn knowing() -> (Daemon, Arc<HandClock>) {
         [(Human, "René"), (Bot, "Grunt")],
     );
     let record = game(0, &red, &blue, [5.0, 1.0]);
-    daemon.service.record(&record).await.unwrap();
-    daemon.service.refresh().await.unwrap();
+    daemon.service.store().record(&record).await.unwrap();
+    daemon.service.learning().refresh().await.unwrap();
     (daemon, clock)
 }
 

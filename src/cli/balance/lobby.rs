@@ -6,7 +6,8 @@ use serde::Deserialize;
 
 use super::FileFormat;
 use crate::{
-    config::{Config, Limit},
+    config::Config,
+    domain::units::MaxDifference,
     partition::{Bots, Human, ProblemSpec},
 };
 
@@ -20,7 +21,7 @@ pub(super) struct LobbyFile {
     pub(super) target: Option<usize>,
     pub(super) bot_weight: Option<f64>,
     pub(super) max_share: Option<f64>,
-    pub(super) max_difference: Option<Limit>,
+    pub(super) max_difference: Option<MaxDifference>,
     pub(super) players: Vec<Player>,
 }
 
@@ -94,27 +95,31 @@ impl LobbyFile {
         let (min, max) = level(&self, config);
         let human = |player: &Player| Human {
             key: player.name.clone(),
-            weight: player.weight.unwrap_or(config.balance.default_weight),
+            weight: player.weight.unwrap_or(config.balance.default_weight.get()),
             pin: player.pin,
             current: player.team,
             last: player.last,
         };
         let bots = Bots {
-            weight: self.bot_weight.unwrap_or(config.balance.default_bot_weight),
+            weight: self
+                .bot_weight
+                .unwrap_or(config.balance.default_bot_weight.get()),
             min,
             max,
-            target: self.target.unwrap_or(config.lobby.min_players as usize),
+            target: self.target.unwrap_or(config.lobby.min_players.as_usize()),
         };
         Ok(ProblemSpec {
             humans: self.players.iter().map(human).collect(),
             teams: self.teams.unwrap_or(2),
             bots,
             handicap: 0.0,
-            max_share: self.max_share.unwrap_or(config.balance.max_team_share),
+            max_share: self
+                .max_share
+                .unwrap_or(config.balance.max_team_share.get()),
             max_difference: self
                 .max_difference
                 .unwrap_or(config.balance.max_difference)
-                .0,
+                .get(),
             parties,
             avoid,
         })
@@ -124,8 +129,8 @@ impl LobbyFile {
 /// What is said wins; of two ends where one is said, the other makes room.
 fn level(lobby: &LobbyFile, config: &Config) -> (usize, usize) {
     let (low, high) = (
-        config.lobby.level_min as usize,
-        config.lobby.level_max as usize,
+        config.lobby.level_min.as_usize(),
+        config.lobby.level_max.as_usize(),
     );
     match (lobby.min, lobby.max) {
         (Some(min), Some(max)) => (min, max),

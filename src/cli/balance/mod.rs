@@ -13,10 +13,10 @@ use clap::{Args, ValueEnum};
 
 use super::{CliError, load_config, progress::Progress};
 use crate::{
-    config::{Config, Limit},
-    domain::Ident,
+    config::Config,
+    domain::{Ident, units::MaxDifference},
     partition::{self, Engine, Problem, ProblemError, Solution},
-    service::draw_seed,
+    session::draw_seed,
 };
 use lobby::LobbyFile;
 
@@ -54,8 +54,8 @@ pub(super) struct BalanceArgs {
     #[arg(long, value_name = "SHARE")]
     max_share: Option<f64>,
     /// The largest difference between two teams' players, or "off"
-    #[arg(long, value_name = "N", value_parser = parse_limit)]
-    max_difference: Option<Limit>,
+    #[arg(long, value_name = "N")]
+    max_difference: Option<MaxDifference>,
     /// Keep these players together; may be repeated
     #[arg(long = "party", value_name = "NAME,NAME…")]
     parties: Vec<String>,
@@ -146,7 +146,7 @@ pub(super) fn run(args: &BalanceArgs) -> Result<(), CliError> {
     let settings = settings(args, &config).map_err(CliError::Input)?;
     let seed = args.seed.unwrap_or_else(draw_seed);
     let problem = Problem::new(spec).map_err(problem_error)?;
-    let time = Duration::from_millis(args.time.unwrap_or(config.balance.deadline_ms));
+    let time = Duration::from_millis(args.time.unwrap_or(config.balance.deadline_ms.get().into()));
     let solution = solve(&problem, &settings, seed, time).map_err(problem_error)?;
     let mut out = io::stdout().lock();
     if args.json {
@@ -311,16 +311,6 @@ fn set_factor(factors: &mut partition::Terms, text: &str) -> Result<(), String> 
         Ok(())
     } else {
         Err(format!("--factor {text}: there is no term {name}"))
-    }
-}
-
-fn parse_limit(text: &str) -> Result<Limit, String> {
-    match text {
-        "off" => Ok(Limit(None)),
-        number => number
-            .parse()
-            .map(|n| Limit(Some(n)))
-            .map_err(|_| "expected a number or off".into()),
     }
 }
 

@@ -27,7 +27,7 @@ pub struct AutoBalanceRules {
     /// Whether nobody is moved twice in a game.
     pub once: bool,
     /// Who is moved.
-    pub choice: Choice,
+    pub choice: MoveRule,
 }
 
 /// A difference of power.
@@ -55,7 +55,7 @@ pub enum Power {
 /// Who is moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Choice {
+pub enum MoveRule {
     /// Whoever of the stronger team dies first, unless that tips the balance.
     WhoDies,
     /// Whoever brings the teams closest, again and again, when they die.
@@ -76,7 +76,7 @@ impl AutoBalanceRules {
             delay: 20_000,
             movable_share: 0.67,
             once: true,
-            choice: Choice::WhoDies,
+            choice: MoveRule::WhoDies,
         }
     }
 
@@ -91,7 +91,7 @@ impl AutoBalanceRules {
             delay: 0,
             movable_share: 1.0,
             once: false,
-            choice: Choice::Closest,
+            choice: MoveRule::Closest,
             ..Self::sectors_edge()
         }
     }

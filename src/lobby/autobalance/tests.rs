@@ -18,8 +18,8 @@ fn sizes(one: usize, other: usize) -> Vec<(f64, u8)> {
     humans
 }
 
-fn unbalanced(verdict: Verdict) -> bool {
-    matches!(verdict, Verdict::Unbalanced { .. })
+fn unbalanced(verdict: Assessment) -> bool {
+    matches!(verdict, Assessment::Unbalanced { .. })
 }
 
 fn fate(situation: &Situation, who: usize) -> Fate {
@@ -55,7 +55,7 @@ fn criteria_of_the_page() {
     humans.extend([(6.0, 1), (7.0, 1), (8.0, 1)]);
     // (35 + 25) / 2 against (33 + 15) / 2: 6 more.
     let verdict = situation(&humans, rules.clone()).verdict();
-    assert_eq!(verdict, Verdict::Balanced(Calm::LikePowers));
+    assert_eq!(verdict, Assessment::Balanced(Calm::LikePowers));
     // The other way round (50 + 25) / 2 against (18 + 15) / 2: 21 more.
     let swapped: Vec<_> = humans
         .iter()
@@ -64,7 +64,7 @@ fn criteria_of_the_page() {
     let cause = Cause::Powers(37.5, 16.5);
     assert_eq!(
         situation(&swapped, rules).verdict(),
-        Verdict::Unbalanced {
+        Assessment::Unbalanced {
             strong: 0,
             weak: 1,
             cause
@@ -79,18 +79,18 @@ fn exceptions_come_first() {
     game.left = Some(180_000);
     assert!(unbalanced(game.verdict()));
     game.left = Some(179_999);
-    assert_eq!(game.verdict(), Verdict::Balanced(Calm::NearlyOver));
+    assert_eq!(game.verdict(), Assessment::Balanced(Calm::NearlyOver));
     game.tournament = true;
-    assert_eq!(game.verdict(), Verdict::Balanced(Calm::Tournament));
+    assert_eq!(game.verdict(), Assessment::Balanced(Calm::Tournament));
     game.rules.on = false;
-    assert_eq!(game.verdict(), Verdict::Balanced(Calm::Off));
+    assert_eq!(game.verdict(), Assessment::Balanced(Calm::Off));
 }
 
 #[test]
 fn bots_fill_a_team() {
     let mut game = situation(&sizes(4, 2), AutoBalanceRules::sectors_edge());
     game.snapshot.bots = vec![robot(40.0, 1), robot(40.0, 1)];
-    assert_eq!(game.verdict(), Verdict::Balanced(Calm::LikeSizes));
+    assert_eq!(game.verdict(), Assessment::Balanced(Calm::LikeSizes));
 }
 
 #[test]
@@ -104,9 +104,9 @@ fn the_lower_two_thirds_of_the_stronger_team_may_move() {
         let moves = matches!(fate(&game, who), Fate::Moves(_));
         assert_eq!(moves, who >= 2, "{who}: {:?}", fate(&game, who));
     }
-    assert_eq!(fate(&game, 7), Fate::Stays(Stay::OtherTeam));
+    assert_eq!(fate(&game, 7), Fate::Stays(StayReason::OtherTeam));
     let expected = Move {
-        id: "f".into(),
+        id: Ident::from_text("f"),
         from: Some(0),
         to: 1,
     };
@@ -128,11 +128,11 @@ fn parties_the_moved_and_the_protected_stay_and_do_not_count() {
         Fate::Stays(stay) => stay,
         Fate::Moves(step) => panic!("{step}"),
     };
-    assert_eq!(stay(0), Stay::Party);
-    assert_eq!(stay(2), Stay::Moved);
-    assert_eq!(stay(3), Stay::Held(Held::Protected));
+    assert_eq!(stay(0), StayReason::Party);
+    assert_eq!(stay(2), StayReason::Moved);
+    assert_eq!(stay(3), StayReason::Held(Held::Protected));
     // Two are left, of whom int(2 · 0.67) = 1 may move.
-    assert_eq!(stay(5), Stay::Held(Held::Top));
+    assert_eq!(stay(5), StayReason::Held(Held::Top));
     assert!(matches!(fate(&game, 4), Fate::Moves(_)));
 }
 
@@ -144,7 +144,7 @@ fn nobody_moves_too_soon_or_to_tip_the_balance() {
         who: 0,
         lasted: 19_999,
     };
-    assert_eq!(soon.answer(0).fate, Fate::Stays(Stay::TooSoon));
+    assert_eq!(soon.answer(0).fate, Fate::Stays(StayReason::TooSoon));
     // By weight it is 70 to 50: moving 5 makes it 65 to 55, moving 60 would make it 10 to 110.
     let mut rules = AutoBalanceRules::sectors_edge();
     rules.power = Power::Weight;
@@ -152,7 +152,7 @@ fn nobody_moves_too_soon_or_to_tip_the_balance() {
     assert!(matches!(fate(&game, 0), Fate::Moves(_)));
     let mut low = game.clone();
     low.snapshot.humans[2].points = -1.0;
-    assert_eq!(fate(&low, 2), Fate::Stays(Stay::Tips));
+    assert_eq!(fate(&low, 2), Fate::Stays(StayReason::Tips));
 }
 
 /// The first example of the players' proposal, with its party of three at 1.2 times its weight.
@@ -169,7 +169,7 @@ fn the_players_proposal() {
         game.snapshot.humans[member].party = Some("three".into());
     }
     // 28.7 to 29 (the page adds up to 29 to 29).
-    assert_eq!(game.verdict(), Verdict::Balanced(Calm::LikePowers));
+    assert_eq!(game.verdict(), Assessment::Balanced(Calm::LikePowers));
     // Two of 5 leave team B: 28.7 to 19, over 20 % more. Of those outside the party, 3 brings them
     // closest (25.7 to 22), which is within 20 %.
     game.snapshot.humans.drain(9..11);
@@ -178,8 +178,8 @@ fn the_players_proposal() {
         .filter(|&who| matches!(fate(&game, who), Fate::Moves(_)))
         .collect();
     assert_eq!(moved, [3]);
-    assert_eq!(fate(&game, 0), Fate::Stays(Stay::Party));
-    assert_eq!(fate(&game, 4), Fate::Stays(Stay::NotClosest));
+    assert_eq!(fate(&game, 0), Fate::Stays(StayReason::Party));
+    assert_eq!(fate(&game, 4), Fate::Stays(StayReason::NotClosest));
 }
 
 #[test]
@@ -228,7 +228,7 @@ proptest! {
         after.snapshot.humans[who].team = Some(step.to);
         let powers = after.powers();
         let (from, to) = (usize::from(step.from.unwrap()), usize::from(step.to));
-        if game.rules.choice == Choice::WhoDies {
+        if game.rules.choice == MoveRule::WhoDies {
             prop_assert!(!game.rules.is_gap(powers.teams[to], powers.teams[from]));
         }
     }

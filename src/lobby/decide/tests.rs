@@ -1,6 +1,7 @@
 use super::*;
+use crate::domain::Verdict;
 use crate::lobby::{
-    Conduct, Decision, Finished, Frame, LobbySettings, Reason, Stay, Update, Verdict as Winner,
+    Conduct, Decision, Finished, Frame, LobbySettings, Reason, StayReason, Update,
     weights::tests::Table,
 };
 use proptest::prelude::*;
@@ -123,14 +124,14 @@ fn following_advice_is_not_switching() {
     let [step] = &advice.answer.moves[..] else {
         panic!("{advice}")
     };
-    assert_eq!(team_of(&lobby, &step.id), Some(0), "advice only");
-    lobby.at(1_000).move_to(&ident(&step.id), 1).unwrap();
-    assert_eq!(conduct(&lobby, &step.id), Conduct::default());
+    assert_eq!(team_of(&lobby, step.id.text()), Some(0), "advice only");
+    lobby.at(1_000).move_to(&step.id, 1).unwrap();
+    assert_eq!(conduct(&lobby, step.id.text()), Conduct::default());
     let snapshot = lobby.snapshot(&weights).unwrap();
     let moved = snapshot
         .humans
         .iter()
-        .find(|human| human.id == step.id)
+        .find(|human| human.id == step.id.text())
         .unwrap();
     assert_eq!((moved.moved, moved.held), (true, Some(Held::JustMoved)));
     let snapshot = lobby.at(301_000).snapshot(&weights).unwrap();
@@ -144,7 +145,7 @@ fn advice_is_forgotten_with_who_leaves() {
     join(&mut lobby, "a", Some(0));
     join(&mut lobby, "b", Some(0));
     let advice = lobby.rebalance(&weights, 1).unwrap();
-    let id = ident(&advice.answer.moves[0].id);
+    let id = advice.answer.moves[0].id.clone();
     lobby.leave(&id).unwrap();
     join(&mut lobby, id.text(), Some(0));
     lobby.move_to(&id, 1).unwrap();
@@ -191,31 +192,31 @@ fn who_dies_on_the_stronger_team_is_moved_after_20_s() {
     };
     assert_eq!(
         fate(lobby.at(19_999), "a"),
-        Some(Fate::Stays(Stay::TooSoon))
+        Some(Fate::Stays(StayReason::TooSoon))
     );
     assert!(matches!(fate(lobby.at(20_000), "a"), Some(Fate::Moves(_))));
     assert_eq!(team_of(&lobby, "a"), Some(1));
     // 3 to 2 are like sizes.
     assert_eq!(
         fate(lobby.at(90_000), "b"),
-        Some(Fate::Stays(Stay::Balanced))
+        Some(Fate::Stays(StayReason::Balanced))
     );
     // It begins anew.
     lobby.at(100_000).leave(&ident("e")).unwrap();
     lobby.watch(&weights);
     assert_eq!(
         fate(lobby.at(101_000), "b"),
-        Some(Fate::Stays(Stay::TooSoon))
+        Some(Fate::Stays(StayReason::TooSoon))
     );
     lobby.clock(190_000).unwrap();
     assert!(matches!(
         fate(lobby.at(110_999), "a"),
-        Some(Fate::Stays(Stay::OtherTeam))
+        Some(Fate::Stays(StayReason::OtherTeam))
     ));
     lobby.clock(179_000).unwrap();
     assert_eq!(
         fate(lobby.at(130_000), "b"),
-        Some(Fate::Stays(Stay::Balanced))
+        Some(Fate::Stays(StayReason::Balanced))
     );
     lobby.bot_join(&ident("Sarge"), 1).unwrap();
     assert_eq!(fate(&mut lobby, "Sarge"), None, "bots stay");
@@ -239,7 +240,7 @@ fn a_tournament_and_a_warm_up_are_left_alone() {
         .died(&ident("a"), &weights)
         .unwrap()
         .unwrap();
-    assert_eq!(decided.answer.fate, Fate::Stays(Stay::Balanced));
+    assert_eq!(decided.answer.fate, Fate::Stays(StayReason::Balanced));
     lobby.begin("ctf", true);
     join(&mut lobby, "a", Some(0));
     assert_eq!(lobby.died(&ident("a"), &weights), Ok(None), "before START");
@@ -296,11 +297,11 @@ fn games_without_teams_have_no_sides() {
     assert_eq!(lobby.advantage(&weights).err(), none);
     assert_eq!(lobby.rebalance(&weights, 1).err(), none);
     assert_eq!(lobby.score(0, 1.0, None).err(), none);
-    assert_eq!(lobby.end(Winner::Won(0), &Frame::default()).err(), none);
+    assert_eq!(lobby.end(Verdict::Won(0), &Frame::default()).err(), none);
     assert_eq!(lobby.died(&ident("a"), &weights), Ok(None));
     let finished = lobby
         .at(5_000)
-        .end(Winner::Scores, &Frame::default())
+        .end(Verdict::Scores, &Frame::default())
         .unwrap();
     assert_eq!(finished.record.participants[0].deaths, 1);
 }
@@ -381,7 +382,7 @@ fn take(lobby: &mut Lobby, step: &Step, weights: &Table, seed: u64) -> Result<()
         Step::Rebalance(follow) => {
             let decided = lobby.rebalance(weights, seed)?;
             for step in decided.answer.steps().filter(|_| *follow) {
-                lobby.move_to(&ident(&step.id), step.to)?;
+                lobby.move_to(&step.id, step.to)?;
             }
             check(decided.into());
             Ok(())
@@ -407,7 +408,7 @@ fn take(lobby: &mut Lobby, step: &Step, weights: &Table, seed: u64) -> Result<()
         }
         Step::Clock(left) => lobby.clock(*left),
         Step::End(winner) => {
-            let verdict = winner.map_or(Winner::Scores, Winner::Won);
+            let verdict = winner.map_or(Verdict::Scores, Verdict::Won);
             let Finished { record, .. } = lobby.end(verdict, &Frame::default())?;
             assert_eq!(record.check(), Ok(()));
             assert_eq!(

@@ -19,7 +19,7 @@ fn game(humans: &[(f64, u8)]) -> Snapshot {
 
 fn moves(advice: &Advice) -> Vec<(&str, u8)> {
     let mut moves: Vec<_> = (advice.moves.iter())
-        .map(|step| (step.id.as_str(), step.to))
+        .map(|step| (step.id.text(), step.to))
         .collect();
     moves.sort_unstable();
     moves
@@ -287,12 +287,12 @@ proptest! {
         prop_assert!(advice.moves.len() <= max_moves);
         let mut settled = game.clone();
         for step in &advice.placed {
-            let human = settled.humans.iter_mut().find(|human| human.id == step.id).unwrap();
+            let human = settled.humans.iter_mut().find(|human| human.id == step.id.text()).unwrap();
             human.team = Some(step.to);
         }
         let mut next = game.clone();
         for step in advice.steps() {
-            let human = next.humans.iter_mut().find(|human| human.id == step.id).unwrap();
+            let human = next.humans.iter_mut().find(|human| human.id == step.id.text()).unwrap();
             prop_assert!(step.to < game.teams && human.team == step.from && step.from != Some(step.to));
             prop_assert!(human.held.is_none() || step.from.is_none(), "protected");
             human.team = Some(step.to);

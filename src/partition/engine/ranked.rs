@@ -2,7 +2,10 @@
 
 use std::{cmp::Reverse, collections::BTreeSet};
 
-use crate::partition::{balance::Balance, instance::Split, random};
+use crate::{
+    domain::seeded_hash,
+    partition::{balance::Balance, instance::Split},
+};
 
 /// Keeps the `keep` best of the different splits it is offered. Among equally even ones those with
 /// the least hash under the seed stay: whoever offers all of them gets a fair draw, whatever the
@@ -38,7 +41,7 @@ impl Ranked {
         if self.at().is_some_and(|at| balance < at) {
             return;
         }
-        let hash = random::hash(self.seed, split.iter().copied());
+        let hash = seeded_hash(self.seed, split.iter().copied());
         self.splits.insert((Reverse(balance), hash, split.into()));
         if self.splits.len() > self.keep {
             self.splits.pop_last();

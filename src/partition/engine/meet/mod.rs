@@ -18,11 +18,13 @@ use sums::{Atoms, Sums};
 use tree::Tree;
 
 use super::two::TwoTeams;
-use crate::partition::{
-    balance::Balance,
-    best::{Best, Found},
-    clock::Clock,
-    random::{self, Purpose},
+use crate::{
+    domain::{Stream, StreamPurpose},
+    partition::{
+        balance::Balance,
+        best::{Best, Found},
+        clock::Clock,
+    },
 };
 
 /// The K best combinations of `two`, most even first; `None` when the time was over first.
@@ -217,7 +219,7 @@ impl Drawing {
         let mut wanted = if slots as u128 >= total {
             (0..total).collect()
         } else {
-            random::distinct(&mut random::stream(seed, Purpose::Ties), slots, total)
+            Stream::new(seed, StreamPurpose::Ties).distinct(slots, total)
         };
         wanted.reverse();
         Self {

@@ -1,9 +1,7 @@
 //! Simulated annealing.
 
-use rand::rngs::ChaCha8Rng;
-
 use super::state::{Change, State};
-use crate::partition::{clock::Clock, random};
+use crate::{domain::Stream, partition::clock::Clock};
 
 /// The most changes tried in one go.
 const STEPS: usize = 20_000;
@@ -11,14 +9,14 @@ const STEPS: usize = 20_000;
 /// Shakes a state and lets it settle: a change that makes it worse by Δ is made with probability
 /// e^(−Δ/t), the temperature t falling geometrically from what an average swap costs to next to
 /// nothing (S. Kirkpatrick, C. D. Gelatt and M. P. Vecchi, 1983).
-pub(super) fn anneal(state: &mut State, rng: &mut ChaCha8Rng, clock: &mut Clock) {
+pub(super) fn anneal(state: &mut State, rng: &mut Stream, clock: &mut Clock) {
     let atoms = state.split.len();
     if atoms < 2 {
         return;
     }
     let steps = STEPS.min(50 * atoms * atoms);
-    let random_change = |rng: &mut ChaCha8Rng| {
-        let (one, other) = (random::index(rng, atoms), random::index(rng, atoms));
+    let random_change = |rng: &mut Stream| {
+        let (one, other) = (rng.wide_index(atoms), rng.wide_index(atoms));
         Change::Swap(one, other)
     };
     let sample = (0..100).filter_map(|_| state.cost(random_change(rng)));
@@ -30,7 +28,7 @@ pub(super) fn anneal(state: &mut State, rng: &mut ChaCha8Rng, clock: &mut Clock)
         let temperature = hot * libm::exp(-25.0 * step as f64 / steps as f64);
         let change = random_change(rng);
         if let Some(cost) = state.cost(change)
-            && (cost <= 0.0 || random::unit(rng) < libm::exp(-cost / temperature))
+            && (cost <= 0.0 || rng.unit() < libm::exp(-cost / temperature))
         {
             state.apply(change);
         }

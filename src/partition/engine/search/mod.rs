@@ -9,14 +9,14 @@ mod anneal;
 mod place;
 mod state;
 
-use rand::rngs::ChaCha8Rng;
-
 use super::{Order, bound, meet, ranked::Ranked, two::TwoTeams};
-use crate::partition::{
-    balance::Balance,
-    clock::Clock,
-    instance::{Instance, Split},
-    random::{self, Purpose},
+use crate::{
+    domain::{Stream, StreamPurpose},
+    partition::{
+        balance::Balance,
+        clock::Clock,
+        instance::{Instance, Split},
+    },
 };
 use state::State;
 
@@ -44,7 +44,7 @@ pub(crate) fn solve(
     let mut search = Search {
         instance,
         order,
-        rng: random::stream(order.seed, Purpose::Search),
+        rng: Stream::new(order.seed, StreamPurpose::Search),
         best,
         considered: 1,
     };
@@ -66,7 +66,7 @@ pub(crate) fn solve(
 struct Search<'a> {
     instance: &'a Instance,
     order: Order,
-    rng: ChaCha8Rng,
+    rng: Stream,
     best: &'a mut Ranked,
     considered: u128,
 }
@@ -135,8 +135,8 @@ impl<'a> Search<'a> {
         let (mut core, mut parties): (Vec<_>, Vec<_>) =
             free.partition(|&atom| atoms[atom].size == 1);
         if random {
-            random::shuffle(&mut self.rng, &mut core);
-            random::shuffle(&mut self.rng, &mut parties);
+            self.rng.wide_shuffle(&mut core);
+            self.rng.wide_shuffle(&mut parties);
             core.truncate(most);
         } else if core.len() > most {
             core = (0..most)

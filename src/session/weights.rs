@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::{Standings, View};
 use crate::{
     domain::{Kind, PlayerKey, Ruleset},
+    learning::{Standings, View},
     lobby::{BotWeight, Weights},
 };
 
 /// Everybody's weight in one game. Strangers weigh the defaults.
-pub(super) struct Seen {
+pub(super) struct GameWeights {
     pub(super) standings: Arc<Standings>,
     pub(super) view: Arc<View>,
     pub(super) ruleset: Ruleset,
@@ -19,7 +19,7 @@ pub(super) struct Seen {
     pub(super) defaults: (f64, f64),
 }
 
-impl Weights for Seen {
+impl Weights for GameWeights {
     fn human(&self, id: &str) -> f64 {
         self.view.human(id).unwrap_or(self.defaults.0)
     }

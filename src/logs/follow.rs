@@ -15,7 +15,7 @@ use std::{
 };
 
 use super::{
-    Archive, LogError, LogFile, Reading, Told,
+    Archive, LogError, LogFile, Reading, Tail, Tailed, Told,
     archive::{Origin, Spool},
     ingest::record,
     timestamp,
@@ -23,8 +23,8 @@ use super::{
 use crate::{
     domain::Timestamp,
     ingest::{Format, HEAD, detect},
-    service::{Service, Tail, Tailed},
-    store::{Half, Recorded},
+    learning::Learning,
+    store::{Half, Recorded, Store},
 };
 
 /// A log, or a folder of logs.
@@ -40,7 +40,8 @@ pub struct Follow {
 
 /// Follows any number of logs.
 pub struct Follower {
-    service: Arc<Service>,
+    store: Store,
+    learning: Arc<Learning>,
     follows: Vec<Follow>,
     archive: Option<Arc<Archive>>,
     /// How long a log is quiet until it is taken for over.
@@ -53,13 +54,15 @@ impl Follower {
     /// Of these logs, which are put into `archive` where there is one. A log that was quiet for
     /// `settle` is taken for over.
     pub fn new(
-        service: Arc<Service>,
+        store: Store,
+        learning: Arc<Learning>,
         follows: Vec<Follow>,
         archive: Option<Arc<Archive>>,
         settle: Duration,
     ) -> Self {
         Self {
-            service,
+            store,
+            learning,
             follows,
             archive,
             settle,
@@ -76,7 +79,7 @@ impl Follower {
                 () = &mut stop => break,
             };
             if new > 0 {
-                learn(&self.service).await;
+                learn(&self.learning).await;
             }
             tokio::select! {
                 () = tokio::time::sleep(interval) => {}
@@ -84,7 +87,7 @@ impl Follower {
             }
         }
         // The last look may have been broken off.
-        learn(&self.service).await;
+        learn(&self.learning).await;
         self.end().await;
     }
 
@@ -101,7 +104,7 @@ impl Follower {
         // A file that is gone by its name is still read to its end.
         let mut new = 0;
         for file in self.files.values_mut() {
-            match file.look(&self.service, now, self.settle, &mut new).await {
+            match file.look(&self.store, now, self.settle, &mut new).await {
                 Ok(()) => file.failed = false,
                 Err(error) if !std::mem::replace(&mut file.failed, true) => {
                     tracing::warn!(%error, "cannot follow a log, trying again");
@@ -117,15 +120,15 @@ impl Follower {
     /// Puts away what was read. The logs may go on; they are read anew at the next start.
     pub async fn end(mut self) {
         for file in self.files.values_mut() {
-            if let Err(error) = file.put_away(&self.service).await {
+            if let Err(error) = file.put_away(&self.store).await {
                 tracing::warn!(%error, "cannot archive a log");
             }
         }
     }
 }
 
-async fn learn(service: &Service) {
-    if let Err(error) = service.refresh().await {
+async fn learn(learning: &Learning) {
+    if let Err(error) = learning.refresh().await {
         tracing::warn!(%error, "cannot learn from new matches yet");
     }
 }
@@ -227,12 +230,12 @@ impl Followed {
 
     async fn look(
         &mut self,
-        service: &Service,
+        store: &Store,
         now: SystemTime,
         settle: Duration,
         new: &mut u64,
     ) -> Result<(), LogError> {
-        self.record(service, new).await?;
+        self.record(store, new).await?;
         if let State::Over(stamp) = &self.state {
             let path = self.tail.path();
             if path.metadata().ok().map(|meta| Stamp::of(&meta)) == *stamp {
@@ -241,28 +244,28 @@ impl Followed {
             let fresh = Self::new(path, self.follow.clone(), self.archive.clone());
             *self = fresh;
         }
-        self.read(service, new).await?;
+        self.read(store, new).await?;
         let quiet = self
             .tail
             .written()
             .and_then(|written| now.duration_since(written).ok());
         if quiet.is_some_and(|quiet| quiet >= settle) {
             self.finish();
-            self.record(service, new).await?;
-            self.put_away(service).await?;
+            self.record(store, new).await?;
+            self.put_away(store).await?;
         }
         Ok(())
     }
 
     /// Reads all there is now.
-    async fn read(&mut self, service: &Service, new: &mut u64) -> Result<(), LogError> {
+    async fn read(&mut self, store: &Store, new: &mut u64) -> Result<(), LogError> {
         let mut chunk = vec![0; HEAD];
         loop {
             let read = self.tail.read(&mut chunk);
             match read.map_err(LogError::file(self.tail.path()))? {
                 Tailed::Nothing => break,
                 Tailed::Fresh => {
-                    self.put_away(service).await?;
+                    self.put_away(store).await?;
                     match &mut self.state {
                         State::Head(head) => head.clear(),
                         State::Reading(reading) => reading.interrupt(),
@@ -271,7 +274,7 @@ impl Followed {
                 }
                 Tailed::Bytes(count) => {
                     self.feed(&chunk[..count])?;
-                    self.record(service, new).await?;
+                    self.record(store, new).await?;
                     tokio::task::yield_now().await;
                 }
             }
@@ -286,7 +289,7 @@ impl Followed {
             // The game's clock stands still where nothing is logged: it is set by the file's again.
             reading.forget_begin();
             self.caught_up = true;
-            self.record(service, new).await?;
+            self.record(store, new).await?;
         }
         Ok(())
     }
@@ -364,12 +367,12 @@ impl Followed {
     }
 
     /// Puts on record what was told. What could not be put there stays.
-    async fn record(&mut self, service: &Service, new: &mut u64) -> Result<(), LogError> {
+    async fn record(&mut self, store: &Store, new: &mut u64) -> Result<(), LogError> {
         let Some(format) = self.format else {
             return Ok(());
         };
         while let Some(told) = self.told.first() {
-            let became = record(service, format, told).await?;
+            let became = record(store, format, told).await?;
             if let Some(became) = became {
                 self.ids.push(became.id());
                 let path = self.tail.path().display();
@@ -409,7 +412,7 @@ impl Followed {
     }
 
     /// Puts what was read into the archive, where there is one.
-    async fn put_away(&mut self, service: &Service) -> Result<(), LogError> {
+    async fn put_away(&mut self, store: &Store) -> Result<(), LogError> {
         let Some(spool) = self.spool.take() else {
             return Ok(());
         };
@@ -421,7 +424,7 @@ impl Followed {
         let archived = spool
             .commit(written)
             .map_err(LogError::file(self.tail.path()))?;
-        service.log_told(&archived, &ids).await?;
+        archived.note(store, &ids).await?;
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use super::{Powers, Situation};
 /// What the rules say about the teams.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Verdict {
+pub enum Assessment {
     /// Nobody needs to move.
     Balanced(Calm),
     /// Somebody of one team does.
@@ -55,32 +55,32 @@ impl Situation {
     }
 
     /// The verdict on the game as it is.
-    pub fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> Assessment {
         self.judge(&self.powers())
     }
 
     /// The exceptions first, in the order of the page; then sizes, then power. With more than two
     /// teams the largest and the smallest are compared, or the strongest and the weakest.
-    pub(super) fn judge(&self, powers: &Powers) -> Verdict {
+    pub(super) fn judge(&self, powers: &Powers) -> Assessment {
         let rules = &self.rules;
         if !rules.on {
-            return Verdict::Balanced(Calm::Off);
+            return Assessment::Balanced(Calm::Off);
         }
         if self.tournament {
-            return Verdict::Balanced(Calm::Tournament);
+            return Assessment::Balanced(Calm::Tournament);
         }
         if self.left.is_some_and(|left| left < rules.quiet_end) {
-            return Verdict::Balanced(Calm::NearlyOver);
+            return Assessment::Balanced(Calm::NearlyOver);
         }
         let sizes = powers.sizes.iter().copied();
         let (large, most) = extreme(sizes.clone(), |a, b| a > b);
         let (small, fewest) = extreme(sizes, |a, b| a < b);
         if rules.like_sizes.is_some_and(|like| most - fewest <= like) {
-            return Verdict::Balanced(Calm::LikeSizes);
+            return Assessment::Balanced(Calm::LikeSizes);
         }
         let lopsided = |&(many, few): &(usize, usize)| most >= many && fewest <= few;
         if most > fewest && rules.lopsided.iter().any(lopsided) {
-            return Verdict::Unbalanced {
+            return Assessment::Unbalanced {
                 strong: large,
                 weak: small,
                 cause: Cause::Sizes(most, fewest),
@@ -91,13 +91,13 @@ impl Situation {
         let (weak, least) = extreme(teams, |a, b| a < b);
         if strong != weak && rules.is_gap(most, least) {
             let cause = Cause::Powers(most, least);
-            return Verdict::Unbalanced {
+            return Assessment::Unbalanced {
                 strong,
                 weak,
                 cause,
             };
         }
-        Verdict::Balanced(Calm::LikePowers)
+        Assessment::Balanced(Calm::LikePowers)
     }
 }
 
@@ -111,11 +111,11 @@ fn extreme<T: Copy + Default>(
     found.unwrap_or_default()
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for Assessment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (strong, weak, cause) = match self {
-            Verdict::Balanced(calm) => return write!(f, "balanced: {calm}"),
-            Verdict::Unbalanced {
+            Assessment::Balanced(calm) => return write!(f, "balanced: {calm}"),
+            Assessment::Unbalanced {
                 strong,
                 weak,
                 cause,

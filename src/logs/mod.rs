@@ -6,70 +6,29 @@
 
 mod again;
 mod archive;
-mod export;
+mod error;
 mod file;
 mod follow;
 mod ingest;
+mod tail;
 
 use std::{
     borrow::Cow,
-    io,
-    path::{Path, PathBuf},
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use super::ServiceError;
 use crate::{
     domain::{Fingerprint, MatchRecord, Timestamp},
     ingest::{self as formats, Context, Format, Item, Reader, Skip},
 };
 
-pub use again::Reread;
+pub use again::{Reread, reread};
 pub use archive::{Archive, Archived};
-pub use export::Export;
+pub use error::LogError;
 pub use file::{Bytes, LogFile};
 pub use follow::{Follow, Follower};
 pub use ingest::{Heard, Ingest, Tally, read_all};
-
-/// Why a log was not read.
-#[derive(Debug, thiserror::Error)]
-pub enum LogError {
-    /// The file system's fault.
-    #[error("{}: {source}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What it says.
-        source: io::Error,
-    },
-    /// It is of no format that is known.
-    #[error("{}: this is no log of any known format ({})", path.display(), format_names().join(", "))]
-    Unknown {
-        /// The file.
-        path: PathBuf,
-    },
-    /// It is not of the format it was said to be.
-    #[error("{}: nothing in this is a {format} log", path.display())]
-    NotThis {
-        /// The file.
-        path: PathBuf,
-        /// The format.
-        format: &'static str,
-    },
-    /// The database's, mostly.
-    #[error(transparent)]
-    Service(#[from] ServiceError),
-}
-
-impl LogError {
-    fn file(path: &Path) -> impl Fn(io::Error) -> Self + use<> {
-        let path = path.to_owned();
-        move |source| Self::File {
-            path: path.clone(),
-            source,
-        }
-    }
-}
+pub use tail::{Tail, Tailed};
 
 /// The names of all formats.
 pub fn format_names() -> Vec<&'static str> {

@@ -1,31 +1,63 @@
-//! One game server's session: who it is, its game and roster, and the weights that apply to it.
+//! One game server's session: who it is, its running game, and the decisions in it.
+//!
+//! A [`Session`] belongs to one connection; what all of them share is in [`Sessions`]. A session
+//! asks the lobby, records results in the store, and reads weights from the standings in memory, so
+//! that a question about a weight never waits for the disk. This room knows nothing of sockets and
+//! lines.
+//!
+//! Entry points: [`Sessions::new`], [`Session::new`].
+
+mod backlog;
+mod clock;
+mod decide;
+mod error;
+mod parked;
+mod play;
+mod registry;
+mod replay;
+mod results;
+mod sessions;
+mod settings;
+mod state;
+mod weights;
 
 use std::sync::Arc;
 
 use rand::{TryRng, rngs::SysRng};
 
-use super::{Service, ServiceError, present::Presence, seen::Seen, table::Table};
 use crate::{
     domain::{Ident, Ruleset, Secret},
     lobby::{Conduct, Lobby, LobbyError, Update},
 };
 
+pub use clock::{Clock, HandClock, MachineClock};
+pub use decide::{Balanced, Rebalanced};
+pub use error::SessionError;
+pub use replay::Replayed;
+pub use results::Ended;
+pub use sessions::Sessions;
+pub use settings::{BalanceSettings, Settings};
+
+use registry::Registration;
+use state::SessionState;
+use weights::GameWeights;
+
 /// A session dies with its connection; its game may wait for the next one.
 #[derive(Debug)]
 pub struct Session {
-    pub(super) service: Arc<Service>,
-    pub(super) table: Table,
-    pub(super) server: Option<String>,
-    pub(super) presence: Presence,
+    sessions: Arc<Sessions>,
+    state: SessionState,
+    server: Option<String>,
+    registration: Registration,
 }
 
 impl Session {
     /// Nobody has said anything yet.
-    pub fn new(service: Arc<Service>) -> Self {
+    pub fn new(sessions: Arc<Sessions>) -> Self {
         Self {
-            table: Table::new(&service),
-            presence: Presence::new(&service),
-            service,
+            state: SessionState::new(&sessions),
+            registration: Registration::new(&sessions),
+            sessions,
             server: None,
         }
     }
@@ -41,42 +73,42 @@ impl Session {
         server: &Ident,
         token: Option<&Secret>,
         resume: bool,
-    ) -> Result<Option<bool>, ServiceError> {
-        let clients = &self.service.settings.clients;
+    ) -> Result<Option<bool>, SessionError> {
+        let clients = &self.sessions.settings.clients;
         if !clients.is_empty() {
             let expected = clients.get(server.text());
             if expected.is_none() || expected != token {
-                return Err(ServiceError::NotAllowed("unknown server or wrong token"));
+                return Err(SessionError::NotAllowed("unknown server or wrong token"));
             }
         }
         self.server = Some(server.text().to_owned());
         if !resume {
-            self.presence.announce(server.text());
+            self.registration.announce(server.text());
             return Ok(None);
         }
-        self.presence.replace(server.text()).await;
-        Ok(Some(self.table.lobby.game().is_ok() || self.take_up()))
+        self.registration.replace(server.text()).await;
+        Ok(Some(self.state.lobby.game().is_ok() || self.take_up()))
     }
 
     /// Resolves when another connection takes this one's place, which should end then.
     pub async fn replaced(&self) {
-        self.presence.replaced().await;
+        self.registration.replaced().await;
     }
 
     /// Whether HELLO has to come first, and has not.
     pub fn must_say_hello(&self) -> bool {
-        self.server.is_none() && !self.service.settings.clients.is_empty()
+        self.server.is_none() && !self.sessions.settings.clients.is_empty()
     }
 
     /// A new game begins; one that was running is kept as abandoned.
     pub fn game(&mut self, game_type: &Ident) {
         self.give_way();
-        let has_teams = self.service.rulebook.is_team_game(game_type.text());
-        self.table.begin(game_type.text(), has_teams);
-        let name = self.service.rulebook.game_type(game_type.text());
-        if self.service.tournament.matches(&name) {
+        let has_teams = self.sessions.rulebook().is_team_game(game_type.text());
+        self.state.begin(game_type.text(), has_teams);
+        let name = self.sessions.rulebook().game_type(game_type.text());
+        if self.sessions.tournament.matches(&name) {
             // There is a game, now.
-            let _ = self.table.lobby.set_tournament(true);
+            let _ = self.state.lobby.set_tournament(true);
         }
     }
 
@@ -84,9 +116,9 @@ impl Session {
     ///
     /// # Errors
     /// Too many of them.
-    pub fn mutator(&mut self, name: &Ident) -> Result<(), ServiceError> {
+    pub fn mutator(&mut self, name: &Ident) -> Result<(), SessionError> {
         self.lobby().add_mutator(name.text())?;
-        self.table.forget_ruleset();
+        self.state.forget_ruleset();
         Ok(())
     }
 
@@ -94,8 +126,8 @@ impl Session {
     ///
     /// # Errors
     /// There is no game.
-    pub fn player(&mut self, id: &Ident) -> Result<Option<f64>, ServiceError> {
-        let standings = self.service.standings();
+    pub fn player(&mut self, id: &Ident) -> Result<Option<f64>, SessionError> {
+        let standings = self.sessions.standings();
         Ok(standings.view(self.ruleset()?).human(id.text()))
     }
 
@@ -103,9 +135,9 @@ impl Session {
     ///
     /// # Errors
     /// There is no game.
-    pub fn bot(&mut self, name: &Ident) -> Result<f64, ServiceError> {
-        let default = self.service.settings.balance.default_bot_weight;
-        let standings = self.service.standings();
+    pub fn bot(&mut self, name: &Ident) -> Result<f64, SessionError> {
+        let default = self.sessions.settings.balance.default_bot_weight;
+        let standings = self.sessions.standings();
         let view = standings.view(self.ruleset()?);
         let known = view.bot(name.text());
         Ok(known.unwrap_or_else(|| view.mean_bot().map_or(default, |(mean, _)| mean)))
@@ -115,9 +147,9 @@ impl Session {
     ///
     /// # Errors
     /// There is no game.
-    pub fn mean_bot(&mut self) -> Result<(f64, usize), ServiceError> {
-        let default = self.service.settings.balance.default_bot_weight;
-        let standings = self.service.standings();
+    pub fn mean_bot(&mut self) -> Result<(f64, usize), SessionError> {
+        let default = self.sessions.settings.balance.default_bot_weight;
+        let standings = self.sessions.standings();
         Ok(standings
             .view(self.ruleset()?)
             .mean_bot()
@@ -128,7 +160,7 @@ impl Session {
     ///
     /// # Errors
     /// There is no game.
-    pub fn map(&mut self, name: &Ident, range: Option<(u32, u32)>) -> Result<(), ServiceError> {
+    pub fn map(&mut self, name: &Ident, range: Option<(u32, u32)>) -> Result<(), SessionError> {
         Ok(self.lobby().set_map(name.text(), range)?)
     }
 
@@ -136,7 +168,7 @@ impl Session {
     ///
     /// # Errors
     /// A number that cannot be, or a player on a team that would be gone.
-    pub fn teams(&mut self, teams: u8) -> Result<(), ServiceError> {
+    pub fn teams(&mut self, teams: u8) -> Result<(), SessionError> {
         Ok(self.lobby().set_teams(teams)?)
     }
 
@@ -149,7 +181,7 @@ impl Session {
     ///
     /// # Errors
     /// No game, no such team, no room.
-    pub fn join(&mut self, id: &Ident, update: Update) -> Result<(), ServiceError> {
+    pub fn join(&mut self, id: &Ident, update: Update) -> Result<(), SessionError> {
         let before = self.lobby().conduct(id);
         self.lobby().join(id, update)?;
         self.notice(id, before);
@@ -160,7 +192,7 @@ impl Session {
     ///
     /// # Errors
     /// No game, or nobody of that id.
-    pub fn leave(&mut self, id: &Ident) -> Result<(), ServiceError> {
+    pub fn leave(&mut self, id: &Ident) -> Result<(), SessionError> {
         self.lobby().leave(id)?;
         self.watch()
     }
@@ -169,7 +201,7 @@ impl Session {
     ///
     /// # Errors
     /// No game, nobody of that id, no such team.
-    pub fn move_to(&mut self, id: &Ident, team: u8) -> Result<(), ServiceError> {
+    pub fn move_to(&mut self, id: &Ident, team: u8) -> Result<(), SessionError> {
         let before = self.lobby().conduct(id);
         self.lobby().move_to(id, team)?;
         self.notice(id, before);
@@ -180,7 +212,7 @@ impl Session {
     ///
     /// # Errors
     /// No game, no such team, no room.
-    pub fn bot_join(&mut self, name: &Ident, team: u8) -> Result<(), ServiceError> {
+    pub fn bot_join(&mut self, name: &Ident, team: u8) -> Result<(), SessionError> {
         self.lobby().bot_join(name, team)?;
         self.watch()
     }
@@ -189,7 +221,7 @@ impl Session {
     ///
     /// # Errors
     /// No game, or no bot of that name.
-    pub fn bot_leave(&mut self, name: &Ident) -> Result<(), ServiceError> {
+    pub fn bot_leave(&mut self, name: &Ident) -> Result<(), SessionError> {
         self.lobby().bot_leave(name)?;
         self.watch()
     }
@@ -198,49 +230,49 @@ impl Session {
     ///
     /// # Errors
     /// There is no game, or nothing has been decided in it.
-    pub fn explain(&mut self) -> Result<&[String], ServiceError> {
+    pub fn explain(&mut self) -> Result<&[String], SessionError> {
         self.lobby().game()?;
-        if self.table.reasons.is_empty() {
-            return Err(ServiceError::NotAllowed("nothing has been decided yet"));
+        if self.state.reasons.is_empty() {
+            return Err(SessionError::NotAllowed("nothing has been decided yet"));
         }
-        Ok(&self.table.reasons)
+        Ok(&self.state.reasons)
     }
 
     /// The lobby, now. A game that the server's last connection left is gone on with, where there is
     /// no other.
-    pub(super) fn lobby(&mut self) -> &mut Lobby {
-        if self.table.lobby.game().is_err() {
+    fn lobby(&mut self) -> &mut Lobby {
+        if self.state.lobby.game().is_err() {
             self.take_up();
         }
-        let now = self.service.clock.millis();
-        self.table.lobby.at(now)
+        let now = self.sessions.clock.millis();
+        self.state.lobby.at(now)
     }
 
-    pub(super) fn ruleset(&mut self) -> Result<&Ruleset, LobbyError> {
+    fn ruleset(&mut self) -> Result<&Ruleset, LobbyError> {
         self.lobby();
-        self.table.ruleset(&self.service)
+        self.state.ruleset(&self.sessions)
     }
 
     /// Everybody's weights in this game.
-    pub(super) fn seen(&mut self) -> Result<Seen, LobbyError> {
+    fn seen(&mut self) -> Result<GameWeights, LobbyError> {
         let ruleset = self.ruleset()?.clone();
-        let standings = self.service.standings();
-        let game = self.table.lobby.game()?;
-        let balance = &self.service.settings.balance;
-        Ok(Seen {
+        let standings = self.sessions.standings();
+        let game = self.state.lobby.game()?;
+        let balance = &self.sessions.settings.balance;
+        Ok(GameWeights {
             view: standings.view(&ruleset),
             standings,
             ruleset,
             map: game.map.clone().unwrap_or_default(),
-            teams: self.table.lobby.teams(),
+            teams: self.state.lobby.teams(),
             defaults: (balance.default_weight, balance.default_bot_weight),
         })
     }
 
     /// Tells the log what somebody did who may be gaming the balance: the first time, the second, the
     /// fourth, and so on.
-    pub(super) fn notice(&self, id: &Ident, before: Conduct) {
-        let conduct = self.table.lobby.conduct(id);
+    fn notice(&self, id: &Ident, before: Conduct) {
+        let conduct = self.state.lobby.conduct(id);
         let news = |before: u32, now: u32| now > before && now.is_power_of_two();
         let counts = [
             (before.returns, conduct.returns),
@@ -254,7 +286,7 @@ impl Session {
     }
 
     /// Somebody came, went or changed sides: the rules of auto-balance look at it.
-    pub(super) fn watch(&mut self) -> Result<(), ServiceError> {
+    fn watch(&mut self) -> Result<(), SessionError> {
         let seen = self.seen()?;
         self.lobby().watch(&seen);
         Ok(())

@@ -5,11 +5,8 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 use tokio::time::{Instant, sleep};
 
-use super::{Service, ServiceError, Settings, learned::Learned};
-use crate::{
-    domain::Kind,
-    store::{Derived, DerivedFrom, Said, WeightRow},
-};
+use super::{Learning, LearningError, Settings, learned::Learned};
+use crate::store::{Derived, DerivedFrom, Said};
 
 /// Part of the settings' key: change it when the fold itself changes, and every database is rebuilt.
 const FOLD_VERSION: u32 = 3;
@@ -17,18 +14,21 @@ const FOLD_VERSION: u32 = 3;
 const CHUNK: u32 = 512;
 /// How often other processes' changes are looked for: new weights are seen within a second.
 const POLL: Duration = Duration::from_millis(250);
+/// How soon a failed read or write is tried again.
+const RETRY: Duration = Duration::from_secs(1);
 /// An ingest that has written nothing for so long has died before its fold; the daemon then folds.
 const ABANDONED: Duration = Duration::from_secs(10);
 
-/// What is done beyond learning what is new.
+/// How far [`Learning::learn`] goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum How {
-    /// Written too, unless that would undo what another configuration wrote.
-    InMemory,
-    /// Written too.
-    AndWrite,
-    /// All is forgotten first.
-    Anew,
+enum RefreshMode {
+    /// Fold new matches. Write the result, unless the database holds weights that were derived with
+    /// other settings.
+    KeepOthers,
+    /// Fold new matches and write the result.
+    Write,
+    /// Drop the learned state, fold all matches and write the result.
+    Rebuild,
 }
 
 /// What a rebuild went through.
@@ -42,7 +42,7 @@ pub struct Rebuilt {
     pub weights: usize,
 }
 
-impl Service {
+impl Learning {
     /// Learns from the matches that are not known yet, in memory and on disk. Whether there was
     /// anything to write: new matches, or another configuration.
     ///
@@ -51,16 +51,16 @@ impl Service {
     ///
     /// # Errors
     /// The database's.
-    pub async fn refresh(&self) -> Result<bool, ServiceError> {
-        self.learn(How::AndWrite, |_| ()).await
+    pub async fn refresh(&self) -> Result<bool, LearningError> {
+        self.learn(RefreshMode::Write, |_| ()).await
     }
 
     /// Deletes all that is derived and makes it again. `progress` is told the matches done so far.
     ///
     /// # Errors
     /// The database's.
-    pub async fn rebuild(&self, progress: impl FnMut(u64)) -> Result<Rebuilt, ServiceError> {
-        self.learn(How::Anew, progress).await?;
+    pub async fn rebuild(&self, progress: impl FnMut(u64)) -> Result<Rebuilt, LearningError> {
+        self.learn(RefreshMode::Rebuild, progress).await?;
         let learned = self.learned.lock().await;
         let Some((_, learned)) = learned.as_ref() else {
             return Ok(Rebuilt::default());
@@ -72,37 +72,17 @@ impl Service {
         })
     }
 
-    /// Number of matches on disk.
-    ///
-    /// # Errors
-    /// The database's.
-    pub async fn match_count(&self) -> Result<u64, ServiceError> {
-        let (matches, _) = self.store.extent().await?;
-        Ok(u64::try_from(matches).unwrap_or(0))
+    /// Polls the database for changes of other processes, until dropped, and publishes the new
+    /// weights. Learns from matches that another process recorded and did not learn from. A failure
+    /// of the database is logged and retried.
+    pub async fn poll_changes(&self) {
+        while let Err(error) = self.poll().await {
+            tracing::warn!(%error, "cannot look for new weights, trying again");
+            sleep(RETRY).await;
+        }
     }
 
-    /// The weights of one ruleset and kind as they are on disk, strongest first.
-    ///
-    /// # Errors
-    /// The database's.
-    pub async fn weights(&self, ruleset: &str, kind: Kind) -> Result<Vec<WeightRow>, ServiceError> {
-        Ok(self.store.weights(ruleset, kind).await?)
-    }
-
-    /// Every ruleset that weights are known of.
-    ///
-    /// # Errors
-    /// The database's.
-    pub async fn rulesets(&self) -> Result<Vec<String>, ServiceError> {
-        Ok(self.store.rulesets().await?)
-    }
-
-    /// Keeps what is known in memory as new as what is on disk, until dropped. Learns by itself when
-    /// another process has written matches and gone away without doing so.
-    ///
-    /// # Errors
-    /// The database's.
-    pub async fn watch(&self) -> Result<(), ServiceError> {
+    async fn poll(&self) -> Result<(), LearningError> {
         let mut watcher = self.store.watcher().await?;
         // Unlike any version, so that what came before the first look is not missed.
         let (mut seen, mut pulse) = (None, None);
@@ -125,7 +105,7 @@ impl Service {
             }
             // An ingest under way is waited for: it learns once, at its end.
             if behind && (self.is_derived().await? || changed.elapsed() >= ABANDONED) {
-                self.follow().await?;
+                self.learn_from_others().await?;
                 behind = false;
             }
             sleep(POLL).await;
@@ -134,32 +114,47 @@ impl Service {
 
     /// Learns what is new. What another configuration has derived on disk is left as it is: two that
     /// share a database would undo each other's work for ever.
-    async fn follow(&self) -> Result<(), ServiceError> {
+    async fn learn_from_others(&self) -> Result<(), LearningError> {
         let key = self.key(&self.store.said().await?);
         let derived = self.store.derived_from().await?;
         if derived.is_some_and(|derived| derived.settings != key) {
             tracing::warn!("the weights on disk were made with another configuration");
         }
-        if self.learn(How::InMemory, |_| ()).await? {
+        if self.learn(RefreshMode::KeepOthers, |_| ()).await? {
             tracing::info!("matches nobody had learned from found, and learned from");
         }
         Ok(())
     }
 
-    /// Learns from what this process itself has just recorded, on the same terms.
-    pub(super) async fn learn_own(&self) -> Result<(), ServiceError> {
-        self.learn(How::InMemory, |_| ()).await?;
-        Ok(())
+    /// Notifies [`learn_recorded`](Self::learn_recorded) that this process has recorded a match.
+    pub fn match_recorded(&self) {
+        self.recorded.notify_one();
+    }
+
+    /// Learns from the matches that this process records, until dropped.
+    pub async fn learn_recorded(&self) {
+        loop {
+            self.recorded.notified().await;
+            if let Err(error) = self.learn(RefreshMode::KeepOthers, |_| ()).await {
+                tracing::warn!(%error, "cannot learn from a match, trying again");
+                sleep(RETRY).await;
+                self.match_recorded();
+            }
+        }
     }
 
     /// Whether what is derived on disk knows all matches, by whatever configuration.
-    async fn is_derived(&self) -> Result<bool, ServiceError> {
+    async fn is_derived(&self) -> Result<bool, LearningError> {
         let derived = self.store.derived_from().await?;
         let extent = self.store.extent().await?;
         Ok(derived.is_some_and(|derived| (derived.matches, derived.last_match) == extent))
     }
 
-    async fn learn(&self, how: How, mut progress: impl FnMut(u64)) -> Result<bool, ServiceError> {
+    async fn learn(
+        &self,
+        mode: RefreshMode,
+        mut progress: impl FnMut(u64),
+    ) -> Result<bool, LearningError> {
         // One at a time; and what is taken out is only put back whole.
         let mut slot = self.learned.lock().await;
         loop {
@@ -169,7 +164,7 @@ impl Service {
             let before = self.store.derived_from().await?;
             // Rulings by another configuration are all replaced, and so all needed.
             let other = before.as_ref().is_none_or(|before| before.settings != key);
-            let all = how == How::Anew || (other && how == How::AndWrite);
+            let all = mode == RefreshMode::Rebuild || (other && mode == RefreshMode::Write);
             let mut learned = match slot.take() {
                 Some((own, learned)) if own == key && !all => learned,
                 _ => Learned::nothing(&self.settings, &said)?,
@@ -202,7 +197,7 @@ impl Service {
         &self,
         mut learned: Learned,
         progress: &mut impl FnMut(u64),
-    ) -> Result<Learned, ServiceError> {
+    ) -> Result<Learned, LearningError> {
         loop {
             let (matches, next) = self.store.matches(learned.cursor, CHUNK).await?;
             let done = matches.is_empty();
@@ -229,7 +224,7 @@ impl Service {
         learned: &mut Learned,
         from: DerivedFrom,
         all: bool,
-    ) -> Result<bool, ServiceError> {
+    ) -> Result<bool, LearningError> {
         let derived = Derived {
             from,
             rulings: std::mem::take(&mut learned.pending),

@@ -11,7 +11,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::{Service, ServiceError};
+use super::{SessionError, Sessions};
 use crate::{
     domain::MatchRecord,
     store::{DecisionRow, Note},
@@ -28,13 +28,12 @@ const BATCH: usize = 256;
 
 /// See the module.
 #[derive(Debug, Default)]
-pub(super) struct Journal {
+pub(super) struct Backlog {
     abandoned: Mutex<VecDeque<(MatchRecord, i64)>>,
     notes: Mutex<Notes>,
     /// Held while notes are written, so that none is written twice.
     writing: tokio::sync::Mutex<()>,
     written: Notify,
-    learned: Notify,
 }
 
 #[derive(Debug, Default)]
@@ -43,7 +42,7 @@ struct Notes {
     dropped: u64,
 }
 
-impl Journal {
+impl Backlog {
     /// A decision was made; it is not worth waiting for the disk.
     pub(super) fn decided(&self, decision: DecisionRow) {
         self.note(Note::Decided(decision));
@@ -74,38 +73,18 @@ impl Journal {
         }
         self.written.notify_one();
     }
-
-    /// There are matches to learn from.
-    pub(super) fn learn(&self) {
-        self.learned.notify_one();
-    }
 }
 
-impl Service {
-    /// Writes what was noted, gives up games that nobody goes on with, and learns from matches that
-    /// sessions reported, until dropped.
-    pub async fn tend(self: &Arc<Self>) {
-        tokio::join!(self.keep_books(), self.keep_learning());
-    }
-
-    async fn keep_books(self: &Arc<Self>) {
+impl Sessions {
+    /// Writes the backlog and records parked games whose grace is over, until dropped. A failed
+    /// write is logged and retried.
+    pub async fn run_background(self: &Arc<Self>) {
         loop {
-            let _ = timeout(TURN, self.journal.written.notified()).await;
+            let _ = timeout(TURN, self.backlog.written.notified()).await;
             self.sweep();
-            if let Err(error) = self.write_down().await {
+            if let Err(error) = self.write_backlog().await {
                 tracing::warn!(%error, "cannot write what was noted, trying again");
                 sleep(TURN).await;
-            }
-        }
-    }
-
-    async fn keep_learning(&self) {
-        loop {
-            self.journal.learned.notified().await;
-            if let Err(error) = self.learn_own().await {
-                tracing::warn!(%error, "cannot learn from a match, trying again");
-                sleep(TURN).await;
-                self.journal.learn();
             }
         }
     }
@@ -114,41 +93,41 @@ impl Service {
     ///
     /// # Errors
     /// The database's; nothing is lost then.
-    pub async fn write_down(self: &Arc<Self>) -> Result<(), ServiceError> {
+    pub async fn write_backlog(self: &Arc<Self>) -> Result<(), SessionError> {
         // A task of its own, which goes on when this one is dropped: between a commit and the striking
         // out of what it wrote there must be no end.
-        let service = self.clone();
+        let sessions = self.clone();
         let written = tokio::spawn(async move {
-            let _one_at_a_time = service.journal.writing.lock().await;
-            service.write_abandoned().await?;
-            service.write_notes().await
+            let _one_at_a_time = sessions.backlog.writing.lock().await;
+            sessions.write_abandoned().await?;
+            sessions.write_notes().await
         });
         written.await?
     }
 
     // Nothing is taken out before it is on disk.
 
-    async fn write_abandoned(&self) -> Result<(), ServiceError> {
+    async fn write_abandoned(&self) -> Result<(), SessionError> {
         loop {
-            let Some((record, game)) = lock(&self.journal.abandoned).front().cloned() else {
+            let Some((record, game)) = lock(&self.backlog.abandoned).front().cloned() else {
                 return Ok(());
             };
-            match self.put(record).await {
+            match self.insert_match(record).await {
                 Ok(id) => {
-                    self.journal.became(game, id);
-                    self.journal.learn();
+                    self.backlog.became(game, id);
+                    self.learning.match_recorded();
                 }
-                Err(ServiceError::Store(error)) => return Err(error.into()),
+                Err(SessionError::Store(error)) => return Err(error.into()),
                 Err(error) => tracing::warn!(%error, "an abandoned game is not kept"),
             }
-            lock(&self.journal.abandoned).pop_front();
+            lock(&self.backlog.abandoned).pop_front();
         }
     }
 
-    async fn write_notes(&self) -> Result<(), ServiceError> {
+    async fn write_notes(&self) -> Result<(), SessionError> {
         loop {
             let (batch, dropped) = {
-                let mut notes = lock(&self.journal.notes);
+                let mut notes = lock(&self.backlog.notes);
                 let batch: Vec<Note> = notes.waiting.iter().take(BATCH).cloned().collect();
                 (batch, std::mem::take(&mut notes.dropped))
             };
@@ -164,7 +143,7 @@ impl Service {
             self.store
                 .write_notes(&batch, self.settings.keep_decisions)
                 .await?;
-            lock(&self.journal.notes).waiting.drain(..batch.len());
+            lock(&self.backlog.notes).waiting.drain(..batch.len());
         }
     }
 }

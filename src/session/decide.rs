@@ -1,39 +1,21 @@
 //! The decisions of a session. Choosing teams runs off the async threads, on as many cores as there
 //! are, and in time; all others take far less than a millisecond.
 
-use std::{
-    fmt::Display,
-    time::{Duration, Instant},
-};
+use std::{fmt::Display, time::Instant};
 
 use serde::Serialize;
 
 use super::{
-    Service, ServiceError, Session, View,
-    decisions::{self, Chosen},
-    draw_seed,
+    Session, SessionError, Sessions, draw_seed,
+    replay::{self, Chosen},
 };
 use crate::{
-    domain::{Ident, Kind, PlayerKey, Ruleset},
-    lobby::{BalanceVerdict, BotPlan, Conduct, Decision, Fate, Help, Limits, Move},
-    partition::{self, Objective, Problem, ProblemError, ProblemSpec, Solution},
+    domain::{Ident, Kind, Move, PlayerKey, Ruleset},
+    learning::View,
+    lobby::{Assessment, BotPlan, Conduct, Decision, Fate, Help},
+    partition::{self, Objective, Problem, ProblemSpec, Solution},
     store::DecisionRow,
 };
-
-/// What an admin decides about choosing teams.
-#[derive(Clone, Debug)]
-pub struct BalanceSettings {
-    /// How many candidates, and how one is picked.
-    pub partition: partition::Settings,
-    /// How uneven in numbers teams may be.
-    pub limits: Limits,
-    /// What somebody unknown weighs.
-    pub default_weight: f64,
-    /// What a bot weighs where no bot is known.
-    pub default_bot_weight: f64,
-    /// For waiting and choosing together.
-    pub deadline: Duration,
-}
 
 /// The teams chosen.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,18 +40,7 @@ pub struct Rebalanced {
     /// The ratio after these moves.
     pub after: f64,
     /// Who goes where; those who are on no team yet first.
-    pub steps: Vec<Step>,
-}
-
-/// Somebody goes from one team to another.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// Who.
-    pub id: Ident,
-    /// Their team; `None` for somebody who is on none yet.
-    pub from: Option<u8>,
-    /// Where to.
-    pub to: u8,
+    pub steps: Vec<Move>,
 }
 
 /// Why a decision was taken, a line each: names as they were sent, but nothing that ends a line.
@@ -90,10 +61,10 @@ impl Session {
     ///
     /// # Errors
     /// There is no game.
-    pub fn bots(&mut self) -> Result<BotPlan, ServiceError> {
+    pub fn bots(&mut self) -> Result<BotPlan, SessionError> {
         let plan = self.lobby().bots()?;
         let fill = self.lobby().fill()?;
-        self.table.reasons = reasons(&fill);
+        self.state.reasons = reasons(&fill);
         Ok(plan)
     }
 
@@ -105,14 +76,14 @@ impl Session {
         &mut self,
         top: Option<usize>,
         seed: Option<u64>,
-    ) -> Result<Balanced, ServiceError> {
+    ) -> Result<Balanced, SessionError> {
         let ruleset = self.ruleset()?.clone();
         let (mean_bot, _) = self.mean_bot()?;
         let seed = seed.unwrap_or_else(draw_seed);
-        let view = self.service.standings().view(&ruleset);
-        let settings = &self.service.settings.balance;
+        let view = self.sessions.standings().view(&ruleset);
+        let settings = &self.sessions.settings.balance;
         let weight_of = |id: &str| view.human(id).unwrap_or(settings.default_weight);
-        let lobby = &self.table.lobby;
+        let lobby = &self.state.lobby;
         let mut spec = lobby.problem(weight_of, mean_bot, settings.limits)?;
         if settings.partition.objective == Objective::Gap {
             self.handicap(&ruleset, &mut spec)?;
@@ -120,14 +91,14 @@ impl Session {
         let mut settings = settings.partition.clone();
         settings.top = top.unwrap_or(settings.top);
         let problem = Problem::new(spec)?;
-        let (solution, chosen) = self.service.solve(problem, settings, seed).await?;
+        let (solution, chosen) = self.sessions.solve(problem, settings, seed).await?;
         self.lobby().assign(&solution.team_of)?;
         self.watch()?;
-        self.table.reasons = reasons(&solution.explanation);
+        self.state.reasons = reasons(&solution.explanation);
         let bots = self.lobby().bots()?.per_team;
         let chance = self.chance(&ruleset, &view, &solution.team_of, &bots)?;
-        self.note(decisions::BALANCE, seed, chance, &chosen)?;
-        let humans = self.table.lobby.game()?.roster.humans();
+        self.note(replay::BALANCE, seed, chance, &chosen)?;
+        let humans = self.state.lobby.game()?.roster.humans();
         let placed = humans.iter().zip(&solution.team_of);
         Ok(Balanced {
             ratio: solution.ratio,
@@ -142,8 +113,8 @@ impl Session {
 
     /// Adds what sides and sizes are worth beside weights, in a game of these humans and the bots to
     /// come: then the teams whose sums differ the least are those whose chances do.
-    fn handicap(&self, ruleset: &Ruleset, spec: &mut ProblemSpec) -> Result<(), ServiceError> {
-        let lobby = &self.table.lobby;
+    fn handicap(&self, ruleset: &Ruleset, spec: &mut ProblemSpec) -> Result<(), SessionError> {
+        let lobby = &self.state.lobby;
         let game = lobby.game()?;
         let bots = lobby.bots()?.players as usize;
         let humans = spec.humans.iter().map(|h| player(Kind::Human, &h.key));
@@ -154,7 +125,7 @@ impl Session {
             teams[seat % spec.teams].push(key); // whoever is on which
         }
         let map = game.map.as_deref().unwrap_or("");
-        let field = self.service.standings().field(ruleset, map, &teams);
+        let field = self.sessions.standings().field(ruleset, map, &teams);
         spec.handicap = field.side;
         if bots == 0 {
             spec.bots.weight = field.empty; // places on paper, that nobody fills
@@ -170,8 +141,8 @@ impl Session {
         view: &View,
         team_of: &[u8],
         bots: &[u32],
-    ) -> Result<Option<f64>, ServiceError> {
-        let game = self.table.lobby.game()?;
+    ) -> Result<Option<f64>, SessionError> {
+        let game = self.state.lobby.game()?;
         let mut teams = vec![Vec::new(); bots.len()];
         for (human, &team) in game.roster.humans().iter().zip(team_of) {
             teams[usize::from(team)].push(player(Kind::Human, human.id.text()));
@@ -187,7 +158,7 @@ impl Session {
             }
         }
         let map = game.map.as_deref().unwrap_or("");
-        Ok(self.service.standings().chance(ruleset, map, &teams))
+        Ok(self.sessions.standings().chance(ruleset, map, &teams))
     }
 
     /// The side for a late arrival, who is now on it, and the ratio that results. The seed, which
@@ -195,7 +166,7 @@ impl Session {
     ///
     /// # Errors
     /// No game, a game without teams, nobody of that id.
-    pub fn place(&mut self, id: &Ident, seed: Option<u64>) -> Result<(u8, f64), ServiceError> {
+    pub fn place(&mut self, id: &Ident, seed: Option<u64>) -> Result<(u8, f64), SessionError> {
         let seen = self.seen()?;
         let before = self.lobby().conduct(id);
         let decided = self
@@ -211,7 +182,7 @@ impl Session {
     ///
     /// # Errors
     /// No game, or a game without teams.
-    pub fn advantage(&mut self) -> Result<Option<Help>, ServiceError> {
+    pub fn advantage(&mut self) -> Result<Option<Help>, SessionError> {
         let seen = self.seen()?;
         let decided = self.lobby().advantage(&seen)?;
         let help = decided.answer.help;
@@ -223,7 +194,7 @@ impl Session {
     ///
     /// # Errors
     /// No game, or a game without teams.
-    pub fn rebalance(&mut self, seed: Option<u64>) -> Result<Rebalanced, ServiceError> {
+    pub fn rebalance(&mut self, seed: Option<u64>) -> Result<Rebalanced, SessionError> {
         let seen = self.seen()?;
         let seed = seed.unwrap_or_else(draw_seed);
         let humans = self.lobby().game()?.roster.humans();
@@ -248,7 +219,7 @@ impl Session {
     ///
     /// # Errors
     /// No game, or nobody of that id has played.
-    pub fn died(&mut self, id: &Ident) -> Result<Option<Step>, ServiceError> {
+    pub fn died(&mut self, id: &Ident) -> Result<Option<Move>, SessionError> {
         let seen = self.seen()?;
         let Some(decided) = self.lobby().died(id, &seen)? else {
             return Ok(None);
@@ -258,28 +229,28 @@ impl Session {
             Fate::Stays(_) => None,
         };
         // With balanced teams nobody asks why, and everybody dies all the time.
-        if matches!(decided.answer.verdict, BalanceVerdict::Unbalanced { .. }) {
+        if matches!(decided.answer.verdict, Assessment::Unbalanced { .. }) {
             self.decided(decided)?;
         } else {
-            self.table.reasons = reasons(&decided);
+            self.state.reasons = reasons(&decided);
         }
         Ok(step)
     }
 
     /// A move, with the name in the bytes it came in.
-    fn step(&self, step: &Move) -> Option<Step> {
-        let roster = &self.table.lobby.game().ok()?.roster;
-        Some(Step {
-            id: roster.by_text(&step.id)?.id.clone(),
+    fn step(&self, step: &Move) -> Option<Move> {
+        let roster = &self.state.lobby.game().ok()?.roster;
+        Some(Move {
+            id: roster.find(&step.id)?.id.clone(),
             from: step.from,
             to: step.to,
         })
     }
 
     /// A decision was taken: it is explained, and noted.
-    fn decided(&mut self, decision: impl Into<Decision>) -> Result<(), ServiceError> {
+    fn decided(&mut self, decision: impl Into<Decision>) -> Result<(), SessionError> {
         let decision = decision.into();
-        self.table.reasons = reasons(&decision);
+        self.state.reasons = reasons(&decision);
         self.note(decision.kind(), decision.seed(), None, &decision)
     }
 
@@ -290,17 +261,17 @@ impl Session {
         seed: u64,
         chance: Option<f64>,
         decision: &impl Serialize,
-    ) -> Result<(), ServiceError> {
-        if self.service.settings.keep_decisions == 0 {
+    ) -> Result<(), SessionError> {
+        if self.sessions.settings.keep_decisions == 0 {
             return Ok(());
         }
         let ruleset = self.ruleset()?.to_string();
         match serde_json::to_string(decision) {
-            Ok(decision) => self.service.journal.decided(DecisionRow {
-                made_at: self.service.clock.now(),
+            Ok(decision) => self.sessions.backlog.decided(DecisionRow {
+                made_at: self.sessions.clock.now(),
                 server: self.server.clone().unwrap_or_default(),
                 ruleset,
-                game: self.table.game,
+                game: self.state.game,
                 kind: kind.to_owned(),
                 seed,
                 chance,
@@ -312,19 +283,19 @@ impl Session {
     }
 }
 
-impl Service {
+impl Sessions {
     /// Solves a problem on a thread of its own, when a core is free, and gives up at the deadline.
     async fn solve(
         &self,
         problem: Problem,
         settings: partition::Settings,
         seed: u64,
-    ) -> Result<(Solution, Chosen), ServiceError> {
+    ) -> Result<(Solution, Chosen), SessionError> {
         let deadline = Instant::now() + self.settings.balance.deadline;
         let waiting = self.cores.clone().acquire_owned();
         let core = tokio::time::timeout_at(deadline.into(), waiting).await;
         let Ok(Ok(core)) = core else {
-            return Err(ServiceError::Overloaded);
+            return Err(SessionError::Overloaded);
         };
         let solved = tokio::task::spawn_blocking(move || {
             let _core = core;
@@ -344,11 +315,5 @@ impl Service {
             Ok((solution, chosen))
         });
         solved.await?
-    }
-}
-
-impl From<ProblemError> for ServiceError {
-    fn from(error: ProblemError) -> Self {
-        ServiceError::BadArgument(error.to_string())
     }
 }

@@ -13,8 +13,7 @@ use super::{
 use crate::{
     domain::{Fingerprint, Timestamp},
     ingest::{HEAD, PAUSE, join_halves},
-    service::Service,
-    store::{Log, Replaced},
+    store::{Log, Replaced, Store},
 };
 
 /// What came of reading all logs again.
@@ -28,46 +27,41 @@ pub struct Reread {
     pub matches: Replaced,
 }
 
-impl Service {
-    /// Reads all archived logs again. `progress` is told the logs done, and their number. The weights
-    /// are not learned anew yet.
-    ///
-    /// # Errors
-    /// The first log that cannot be read, or the database's.
-    pub async fn reread(
-        &self,
-        archive: &Archive,
-        mut progress: impl FnMut(u64, u64),
-    ) -> Result<Reread, LogError> {
-        let mut all = Vec::new();
-        for (path, fingerprint) in archive.logs()? {
-            let (written, origin) = archive::origin(&path).map_err(LogError::file(&path))?;
-            all.push((written, path, fingerprint, origin));
-        }
-        // In the order in which they were written, so that halves find each other.
-        all.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
-        let mut reread = Reread::default();
-        let count = all.len() as u64;
-        for (done, (written, path, fingerprint, origin)) in (1u64..).zip(all) {
-            let read =
-                tokio::task::spawn_blocking(move || read(&path, written, &origin, fingerprint));
-            match read.await.map_err(super::ServiceError::from)? {
-                Ok(log) => {
-                    let replaced = self.store.replace_log(&log).await;
-                    let replaced = replaced.map_err(super::ServiceError::from)?;
-                    reread.logs += 1;
-                    reread.matches += replaced;
-                }
-                Err(LogError::Unknown { path }) => {
-                    tracing::warn!(path = %path.display(), "no parser knows this log");
-                    reread.unknown += 1;
-                }
-                Err(other) => return Err(other),
-            }
-            progress(done, count);
-        }
-        Ok(reread)
+/// Reads all archived logs again. `progress` is told the logs done, and their number. The weights
+/// are not learned anew yet.
+///
+/// # Errors
+/// The first log that cannot be read, or the database's.
+pub async fn reread(
+    store: &Store,
+    archive: &Archive,
+    mut progress: impl FnMut(u64, u64),
+) -> Result<Reread, LogError> {
+    let mut all = Vec::new();
+    for (path, fingerprint) in archive.logs()? {
+        let (written, origin) = archive::origin(&path).map_err(LogError::file(&path))?;
+        all.push((written, path, fingerprint, origin));
     }
+    // In the order in which they were written, so that halves find each other.
+    all.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+    let mut reread = Reread::default();
+    let count = all.len() as u64;
+    for (done, (written, path, fingerprint, origin)) in (1u64..).zip(all) {
+        let read = tokio::task::spawn_blocking(move || read(&path, written, &origin, fingerprint));
+        match read.await? {
+            Ok(log) => {
+                reread.matches += store.replace_log(&log).await?;
+                reread.logs += 1;
+            }
+            Err(LogError::Unknown { path }) => {
+                tracing::warn!(path = %path.display(), "no parser knows this log");
+                reread.unknown += 1;
+            }
+            Err(other) => return Err(other),
+        }
+        progress(done, count);
+    }
+    Ok(reread)
 }
 
 /// Everything that an archived log tells.

@@ -13,14 +13,14 @@ use std::{
 use tokio::{sync::Notify, time::timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::Service;
+use super::Sessions;
 
 /// How long a session gets to leave when another takes its place.
 const LEAVE: Duration = Duration::from_secs(1);
 
 /// The last session of each name.
 #[derive(Debug, Default)]
-pub(super) struct Present {
+pub(super) struct ConnectionRegistry {
     sessions: Mutex<BTreeMap<String, (u64, CancellationToken)>>,
     next: AtomicU64,
     left: Notify,
@@ -28,14 +28,14 @@ pub(super) struct Present {
 
 /// One session among them.
 #[derive(Debug)]
-pub(super) struct Presence {
-    service: Arc<Service>,
+pub(super) struct Registration {
+    sessions: Arc<Sessions>,
     number: u64,
     name: Option<String>,
     replaced: CancellationToken,
 }
 
-impl Present {
+impl ConnectionRegistry {
     /// The session of this name, unless it is the one of this number.
     fn other(&self, name: &str, number: u64) -> Option<(u64, CancellationToken)> {
         let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
@@ -44,11 +44,11 @@ impl Present {
     }
 }
 
-impl Presence {
-    pub(super) fn new(service: &Arc<Service>) -> Self {
+impl Registration {
+    pub(super) fn new(sessions: &Arc<Sessions>) -> Self {
         Self {
-            service: service.clone(),
-            number: service.present.next.fetch_add(1, Ordering::Relaxed),
+            sessions: sessions.clone(),
+            number: sessions.registry.next.fetch_add(1, Ordering::Relaxed),
             name: None,
             replaced: CancellationToken::new(),
         }
@@ -59,20 +59,20 @@ impl Presence {
         self.end();
         self.name = Some(name.to_owned());
         let me = (self.number, self.replaced.clone());
-        let sessions = &self.service.present.sessions;
+        let sessions = &self.sessions.registry.sessions;
         let mut sessions = sessions.lock().unwrap_or_else(PoisonError::into_inner);
         sessions.insert(name.to_owned(), me);
     }
 
     /// Likewise, and another session of that name ends, and has left its game when this returns.
     pub(super) async fn replace(&mut self, name: &str) {
-        let present = &self.service.present;
-        if let Some((other, token)) = present.other(name, self.number) {
+        let registry = &self.sessions.registry;
+        if let Some((other, token)) = registry.other(name, self.number) {
             token.cancel();
             let gone = async {
                 loop {
-                    let left = present.left.notified();
-                    let now = present.other(name, self.number);
+                    let left = registry.left.notified();
+                    let now = registry.other(name, self.number);
                     if now.is_none_or(|(now, _)| now != other) {
                         return;
                     }
@@ -92,8 +92,8 @@ impl Presence {
     /// This session is none of that name any longer.
     pub(super) fn end(&mut self) {
         let Some(name) = self.name.take() else { return };
-        let present = &self.service.present;
-        let mut sessions = present
+        let registry = &self.sessions.registry;
+        let mut sessions = registry
             .sessions
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
@@ -103,11 +103,11 @@ impl Presence {
         {
             sessions.remove(&name);
         }
-        present.left.notify_waiters();
+        registry.left.notify_waiters();
     }
 }
 
-impl Drop for Presence {
+impl Drop for Registration {
     fn drop(&mut self) {
         self.end();
     }

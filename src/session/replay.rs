@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Service, ServiceError};
+use super::{SessionError, Sessions};
 use crate::{
     domain::Timestamp,
     lobby::Decision,
@@ -49,12 +49,12 @@ pub struct Replayed {
     pub why: Vec<String>,
 }
 
-impl Service {
+impl Sessions {
     /// Takes a stored decision again; `None` if there is none of this id, or no longer.
     ///
     /// # Errors
     /// The database's, or inputs that this version does not understand.
-    pub async fn replay(&self, id: i64) -> Result<Option<Replayed>, ServiceError> {
+    pub async fn replay(&self, id: i64) -> Result<Option<Replayed>, SessionError> {
         let Some(row) = self.store.decision(id).await? else {
             return Ok(None);
         };
@@ -78,7 +78,7 @@ impl Service {
 
 type Again = (bool, bool, Vec<String>);
 
-fn balance_again(json: &str) -> Result<Again, ServiceError> {
+fn balance_again(json: &str) -> Result<Again, SessionError> {
     let Chosen {
         problem,
         settings,
@@ -95,14 +95,14 @@ fn balance_again(json: &str) -> Result<Again, ServiceError> {
     Ok((solution.team_of == team_of, cut_short, why))
 }
 
-fn decide_again(json: &str) -> Result<Again, ServiceError> {
+fn decide_again(json: &str) -> Result<Again, SessionError> {
     let decision: Decision = serde_json::from_str(json).map_err(not_understood)?;
     let again = decision.clone().again();
-    let again = again.ok_or_else(|| ServiceError::BadArgument(NO_SENSE.to_owned()))?;
+    let again = again.ok_or_else(|| SessionError::BadArgument(NO_SENSE.to_owned()))?;
     let why = super::decide::reasons(&again);
     Ok((again == decision, false, why))
 }
 
-fn not_understood(error: serde_json::Error) -> ServiceError {
-    ServiceError::BadArgument(format!("this decision is not understood: {error}"))
+fn not_understood(error: serde_json::Error) -> SessionError {
+    SessionError::BadArgument(format!("this decision is not understood: {error}"))
 }

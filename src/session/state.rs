@@ -2,7 +2,7 @@
 
 use rand::{TryRng, rngs::SysRng};
 
-use super::{Ended, Service};
+use super::{Ended, Sessions};
 use crate::{
     domain::{Ruleset, Timestamp},
     lobby::{Finished, Frame, Lobby, LobbyError},
@@ -10,7 +10,7 @@ use crate::{
 
 /// See the module.
 #[derive(Debug)]
-pub(super) struct Table {
+pub(super) struct SessionState {
     pub(super) lobby: Lobby,
     /// The instant that the lobby's milliseconds count from, as of START.
     pub(super) epoch: Timestamp,
@@ -24,11 +24,11 @@ pub(super) struct Table {
     pub(super) ended: Option<Ended>,
 }
 
-impl Table {
+impl SessionState {
     /// Nothing has been said yet.
-    pub(super) fn new(service: &Service) -> Self {
+    pub(super) fn new(sessions: &Sessions) -> Self {
         Self {
-            lobby: Lobby::new(service.settings.lobby.clone()),
+            lobby: Lobby::new(sessions.settings.lobby.clone()),
             epoch: Timestamp::default(),
             ruleset: None,
             reasons: Vec::new(),
@@ -52,9 +52,9 @@ impl Table {
     }
 
     /// The ruleset of the game.
-    pub(super) fn ruleset(&mut self, service: &Service) -> Result<&Ruleset, LobbyError> {
+    pub(super) fn ruleset(&mut self, sessions: &Sessions) -> Result<&Ruleset, LobbyError> {
         let game = self.lobby.game()?;
-        let rulebook = &service.rulebook;
+        let rulebook = sessions.rulebook();
         Ok(self
             .ruleset
             .get_or_insert_with(|| rulebook.ruleset(&game.game_type, &game.mutators)))

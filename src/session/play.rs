@@ -1,6 +1,6 @@
 //! What happens in a game, as a session is told of it.
 
-use super::{ServiceError, Session};
+use super::{Session, SessionError};
 use crate::domain::Ident;
 
 impl Session {
@@ -8,7 +8,7 @@ impl Session {
     ///
     /// # Errors
     /// No game, or nobody of that id.
-    pub fn protect(&mut self, id: &Ident, seconds: Option<u32>) -> Result<(), ServiceError> {
+    pub fn protect(&mut self, id: &Ident, seconds: Option<u32>) -> Result<(), SessionError> {
         let millis = seconds.map(|seconds| u64::from(seconds) * 1_000);
         Ok(self.lobby().protect(id, millis)?)
     }
@@ -17,12 +17,12 @@ impl Session {
     ///
     /// # Errors
     /// There is no game.
-    pub fn start(&mut self) -> Result<(), ServiceError> {
+    pub fn start(&mut self) -> Result<(), SessionError> {
         self.lobby().start()?;
-        let clock = &self.service.clock;
+        let clock = &self.sessions.clock;
         let passed = i64::try_from(clock.millis()).unwrap_or(i64::MAX);
-        self.table.epoch = clock.now().plus_millis(-passed);
-        self.table.ended = None;
+        self.state.epoch = clock.now().plus_millis(-passed);
+        self.state.ended = None;
         Ok(())
     }
 
@@ -30,7 +30,7 @@ impl Session {
     ///
     /// # Errors
     /// No game, a game without teams, no such team, nobody of that id.
-    pub fn score(&mut self, team: u8, points: f64, by: Option<&Ident>) -> Result<(), ServiceError> {
+    pub fn score(&mut self, team: u8, points: f64, by: Option<&Ident>) -> Result<(), SessionError> {
         Ok(self.lobby().score(team, points, by)?)
     }
 
@@ -38,7 +38,7 @@ impl Session {
     ///
     /// # Errors
     /// No game, or nobody of that id has played.
-    pub fn points(&mut self, id: &Ident, points: f64) -> Result<(), ServiceError> {
+    pub fn points(&mut self, id: &Ident, points: f64) -> Result<(), SessionError> {
         Ok(self.lobby().points(id, points)?)
     }
 
@@ -46,7 +46,7 @@ impl Session {
     ///
     /// # Errors
     /// No game, or nobody of either id has played.
-    pub fn kill(&mut self, killer: &Ident, victim: &Ident) -> Result<(), ServiceError> {
+    pub fn kill(&mut self, killer: &Ident, victim: &Ident) -> Result<(), SessionError> {
         Ok(self.lobby().kill(killer, victim)?)
     }
 
@@ -54,7 +54,7 @@ impl Session {
     ///
     /// # Errors
     /// There is no game.
-    pub fn clock(&mut self, seconds: u32) -> Result<(), ServiceError> {
+    pub fn clock(&mut self, seconds: u32) -> Result<(), SessionError> {
         Ok(self.lobby().clock(u64::from(seconds) * 1_000)?)
     }
 }

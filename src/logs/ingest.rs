@@ -3,15 +3,14 @@
 use std::{collections::BTreeMap, io, path::Path, sync::Arc};
 
 use super::{
-    Archive, Archived, LogError, LogFile, Reading, Told,
+    Archive, LogError, LogFile, Reading, Told,
     archive::{Origin, Spool},
     file,
 };
 use crate::{
     domain::{Fingerprint, MatchRecord, Timestamp},
     ingest::{Format, HEAD, PAUSE, Skip, join_halves},
-    service::Service,
-    store::{Half, Recorded},
+    store::{Half, Recorded, Store},
 };
 
 /// Malformed lines told of per file; of a file in which everything is wrong, that is enough.
@@ -59,7 +58,7 @@ pub struct Tally {
 
 /// Reads whole files.
 pub struct Ingest<'a> {
-    service: &'a Service,
+    store: &'a Store,
     /// The name of the server that wrote them.
     pub server: String,
     /// Their format, where it is not to be found out.
@@ -74,9 +73,9 @@ pub struct Ingest<'a> {
 
 impl<'a> Ingest<'a> {
     /// Of logs of unknown format and origin.
-    pub fn new(service: &'a Service) -> Self {
+    pub fn new(store: &'a Store) -> Self {
         Self {
-            service,
+            store,
             server: String::new(),
             format: None,
             date: None,
@@ -135,7 +134,7 @@ impl<'a> Ingest<'a> {
         }
         if let Some(spool) = spool {
             let archived = spool.commit(log.written).map_err(&fail)?;
-            self.service.log_told(&archived, &ids).await?;
+            archived.note(self.store, &ids).await?;
         }
         if malformed > NAMED {
             hear(Heard::More(malformed - NAMED));
@@ -178,7 +177,7 @@ impl<'a> Ingest<'a> {
                     hear(Heard::Skipped { line, reason });
                 }
                 told => {
-                    if let Some(became) = record(self.service, format, &told).await? {
+                    if let Some(became) = record(self.store, format, &told).await? {
                         ids.push(became.id());
                         self.tally.note(became);
                     }
@@ -208,15 +207,17 @@ impl Tally {
 
 /// Puts a game on record, if it is one.
 pub(super) async fn record(
-    service: &Service,
+    store: &Store,
     format: &Format,
     told: &Told,
 ) -> Result<Option<Half>, LogError> {
     Ok(Some(match told {
-        Told::Game(record) if format.in_halves => service.record_half(record).await?,
-        Told::Game(record) => Half::Whole(service.record(record).await?),
+        Told::Game(record) if format.in_halves => {
+            store.record_half(record, PAUSE, join_halves).await?
+        }
+        Told::Game(record) => Half::Whole(store.record(record).await?),
         Told::Known(record, fingerprint) => {
-            Half::Whole(service.record_as(record, *fingerprint).await?)
+            Half::Whole(store.record_as(record, *fingerprint).await?)
         }
         Told::Skipped { .. } | Told::Malformed { .. } => return Ok(None),
     }))
@@ -264,39 +265,4 @@ pub fn read_all(path: &Path) -> Result<Vec<MatchRecord>, LogError> {
         joined.push(record);
     }
     Ok(joined)
-}
-
-impl Service {
-    /// Writes a finished match that may be one half of another: then both are on record as one.
-    ///
-    /// # Errors
-    /// The record's or the database's.
-    pub async fn record_half(&self, record: &MatchRecord) -> Result<Half, super::ServiceError> {
-        Ok(self.store.record_half(record, PAUSE, join_halves).await?)
-    }
-
-    /// Notes that an archived log told of these matches.
-    ///
-    /// # Errors
-    /// The database's.
-    pub(super) async fn log_told(
-        &self,
-        archived: &Archived,
-        ids: &[i64],
-    ) -> Result<(), super::ServiceError> {
-        let Archived { fingerprint, older } = archived;
-        Ok(self.store.log_told(*fingerprint, ids, older).await?)
-    }
-
-    /// Writes a match that was on record before, under this fingerprint.
-    ///
-    /// # Errors
-    /// The record's or the database's.
-    pub async fn record_as(
-        &self,
-        record: &MatchRecord,
-        fingerprint: Fingerprint,
-    ) -> Result<Recorded, super::ServiceError> {
-        Ok(self.store.record_as(record, fingerprint).await?)
-    }
 }

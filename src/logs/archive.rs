@@ -20,7 +20,10 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::LogError;
-use crate::domain::{Fingerprint, Timestamp};
+use crate::{
+    domain::{Fingerprint, Timestamp},
+    store::{Store, StoreError},
+};
 
 const ENDING: &str = ".log.gz";
 const PARTIAL: &str = ".partial-";
@@ -58,6 +61,16 @@ pub struct Archived {
     pub fingerprint: Fingerprint,
     /// Of logs that were the beginning of this one, and are gone now.
     pub older: Vec<Fingerprint>,
+}
+
+impl Archived {
+    /// Stores that this log holds the matches of these ids.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    pub(super) async fn note(&self, store: &Store, ids: &[i64]) -> Result<(), StoreError> {
+        store.log_told(self.fingerprint, ids, &self.older).await
+    }
 }
 
 impl Archive {

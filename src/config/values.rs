@@ -1,0 +1,180 @@
+//! Values of keys that are more than a number: words, dates, patterns, lists.
+//!
+//! Each is validated while it is deserialised, so that an error carries the path of its key.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use serde::{Deserialize, Deserializer, de::Error};
+use tracing_subscriber::EnvFilter;
+
+use crate::{
+    domain::{Secret, Timestamp},
+    logs,
+    rating::SystemName,
+};
+
+/// The word that leaves a choice to the program.
+const AUTO: &str = "auto";
+
+/// The value of `[rating] system`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub enum SystemChoice {
+    /// `"auto"`: each ruleset uses the system that best predicts its stored matches.
+    Auto,
+    /// Every ruleset uses this system.
+    Always(SystemName),
+}
+
+impl SystemChoice {
+    /// The word that the configuration has for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Auto => AUTO,
+            Self::Always(name) => name.as_str(),
+        }
+    }
+}
+
+impl TryFrom<String> for SystemChoice {
+    type Error = String;
+
+    fn try_from(word: String) -> Result<Self, String> {
+        if word == AUTO {
+            return Ok(Self::Auto);
+        }
+        let known = || SystemName::ALL.map(SystemName::as_str).join(", ");
+        SystemName::parse(&word)
+            .map(Self::Always)
+            .ok_or_else(|| format!("must be one of: {}, {AUTO}, not \"{word}\"", known()))
+    }
+}
+
+/// The value of `format` in a `[[follow]]` section.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub enum FormatChoice {
+    /// `"auto"`: the format is detected from the log's first lines.
+    #[default]
+    Auto,
+    /// The log has the format of this name.
+    Always(String),
+}
+
+impl FormatChoice {
+    /// The name of the format, or nothing when it is detected.
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Self::Auto => None,
+            Self::Always(name) => Some(name),
+        }
+    }
+}
+
+impl TryFrom<String> for FormatChoice {
+    type Error = String;
+
+    fn try_from(word: String) -> Result<Self, String> {
+        if word == AUTO {
+            return Ok(Self::Auto);
+        }
+        if logs::format_of(&word).is_some() {
+            return Ok(Self::Always(word));
+        }
+        let known = logs::format_names().join(", ");
+        Err(format!("must be one of: {AUTO}, {known}, not \"{word}\""))
+    }
+}
+
+/// Sizes of two teams that auto-balance treats as unbalanced: at most 128 pairs, larger first.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Vec<(usize, usize)>")]
+pub struct Lopsided(pub Vec<(usize, usize)>);
+
+impl TryFrom<Vec<(usize, usize)>> for Lopsided {
+    type Error = &'static str;
+
+    fn try_from(sizes: Vec<(usize, usize)>) -> Result<Self, Self::Error> {
+        if sizes.len() <= 128 && sizes.iter().all(|(larger, smaller)| larger > smaller) {
+            Ok(Self(sizes))
+        } else {
+            Err("must be up to 128 pairs, the larger number first")
+        }
+    }
+}
+
+/// A date such as `2026-11-20` or `2026-11-20T15:30:00`, in UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Date(pub Timestamp);
+
+impl TryFrom<String> for Date {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        let expected = "must be a date such as \"2026-11-20\" or \"2026-11-20T15:30:00\"";
+        Timestamp::parse(&text).map(Self).ok_or(expected)
+    }
+}
+
+/// Text that is not blank.
+#[derive(Deserialize)]
+#[serde(try_from = "String")]
+struct Filled(String);
+
+impl TryFrom<String> for Filled {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        if text.trim().is_empty() {
+            return Err("must not be empty");
+        }
+        Ok(Self(text))
+    }
+}
+
+/// A path that is not empty.
+pub(super) fn path<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
+    Ok(Filled::deserialize(from)?.0.into())
+}
+
+/// A filter of log events, in the syntax of `EnvFilter`.
+pub(super) fn filter<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    let text = String::deserialize(from)?;
+    match EnvFilter::try_new(&text) {
+        Ok(_) => Ok(text),
+        Err(error) => Err(D::Error::custom(format_args!("is not a filter: {error}"))),
+    }
+}
+
+/// Tokens by client. The tokens are hashed at once, so that nothing can print them.
+pub(super) fn clients<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<BTreeMap<String, Secret>, D::Error> {
+    let tokens = filled_entries(from)?;
+    let hashed = tokens
+        .into_iter()
+        .map(|(name, token)| (name, Secret::of(&token)));
+    Ok(hashed.collect())
+}
+
+/// Canonical names by alias.
+pub(super) fn aliases<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<BTreeMap<String, String>, D::Error> {
+    filled_entries(from)
+}
+
+/// A table whose keys and values are not blank.
+fn filled_entries<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<BTreeMap<String, String>, D::Error> {
+    let entries = BTreeMap::<String, Filled>::deserialize(from)?;
+    if entries.keys().any(|key| key.trim().is_empty()) {
+        return Err(D::Error::custom("must not have an empty name"));
+    }
+    Ok(entries
+        .into_iter()
+        .map(|(key, value)| (key, value.0))
+        .collect())
+}
