@@ -170,7 +170,7 @@ pub(super) async fn run(args: PlayerArgs) -> Result<(), CliError> {
 async fn show(service: &Service, key: &PlayerKey) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
     writeln!(out, "{} {}", key.kind, printable(&key.id))?;
-    let said = service.store().said().await?;
+    let said = service.store().overrides().await?;
     for (who, into) in &said.merged {
         if who == key {
             writeln!(out, "counts as {}", printable(&into.id))?;

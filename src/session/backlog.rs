@@ -14,7 +14,7 @@ use tokio::{
 use super::{SessionError, Sessions};
 use crate::{
     domain::MatchRecord,
-    store::{DecisionRow, Note},
+    store::{DecisionNote, DecisionRow},
 };
 
 /// How often games that wait are looked through, and how soon a failed write is tried again.
@@ -38,22 +38,22 @@ pub(super) struct Backlog {
 
 #[derive(Debug, Default)]
 struct Notes {
-    waiting: VecDeque<Note>,
+    waiting: VecDeque<DecisionNote>,
     dropped: u64,
 }
 
 impl Backlog {
     /// A decision was made; it is not worth waiting for the disk.
     pub(super) fn decided(&self, decision: DecisionRow) {
-        self.note(Note::Decided(decision));
+        self.note(DecisionNote::Decided(decision));
     }
 
     /// The decisions of this game belong to this match.
     pub(super) fn became(&self, game: i64, match_id: i64) {
-        self.note(Note::Became { game, match_id });
+        self.note(DecisionNote::Became { game, match_id });
     }
 
-    fn note(&self, note: Note) {
+    fn note(&self, note: DecisionNote) {
         let mut notes = lock(&self.notes);
         if notes.waiting.len() < MAX_NOTES {
             notes.waiting.push_back(note);
@@ -128,7 +128,7 @@ impl Sessions {
         loop {
             let (batch, dropped) = {
                 let mut notes = lock(&self.backlog.notes);
-                let batch: Vec<Note> = notes.waiting.iter().take(BATCH).cloned().collect();
+                let batch: Vec<DecisionNote> = notes.waiting.iter().take(BATCH).cloned().collect();
                 (batch, std::mem::take(&mut notes.dropped))
             };
             if dropped > 0 {
@@ -141,7 +141,7 @@ impl Sessions {
                 return Ok(());
             }
             self.store
-                .write_notes(&batch, self.settings.keep_decisions)
+                .write_decisions(&batch, self.settings.keep_decisions)
                 .await?;
             lock(&self.backlog.notes).waiting.drain(..batch.len());
         }
