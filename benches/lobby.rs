@@ -15,7 +15,10 @@ use std::{
 use criterion::{Criterion, criterion_group, criterion_main};
 use evenkeel::{
     config::Config,
-    domain::{Ident, Kind, PlayerKey},
+    domain::{
+        Ident, Kind, PlayerKey,
+        units::{Count, Share},
+    },
     lobby::{BotWeight, Lobby, LobbySettings, RebalanceSettings, Snapshot, Update, Weights},
     service::Service,
     store,
@@ -165,8 +168,8 @@ fn decisions(c: &mut Criterion) {
     });
     // No ratio is enough: every plan of up to three moves is tried.
     let never = RebalanceSettings {
-        enough: 2.0,
-        max_moves: 3,
+        enough: Share::of(1.0),
+        max_moves: Count::of(3),
         ..RebalanceSettings::default()
     };
     let mut game = lobby(never, 0);

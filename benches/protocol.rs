@@ -9,7 +9,7 @@ use std::hint::black_box;
 
 use bytes::BytesMut;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use evenkeel::protocol::{Framer, Line, Request};
+use evenkeel::protocol::{FramedLine, Framer, Request};
 
 fn session() -> Vec<u8> {
     let mut lines = String::from(
@@ -31,7 +31,7 @@ fn parse_all(bytes: &[u8]) -> usize {
     let mut framer = Framer::new(1_024);
     let mut good = 0;
     while let Some(line) = framer.next_line(&mut buffer) {
-        if let Line::Text(line) = line {
+        if let FramedLine::Text(line) = line {
             good += usize::from(black_box(Request::parse(line)).is_ok());
         }
     }

@@ -2,6 +2,7 @@
 
 mod balance;
 mod config;
+mod demo;
 mod evaluate;
 mod export;
 mod follow;
@@ -46,6 +47,7 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Demo(demo::DemoArgs),
     Serve(serve::ServeArgs),
     Ingest(ingest::IngestArgs),
     Follow(follow::FollowArgs),
@@ -189,6 +191,7 @@ fn dispatch(command: Command) -> Result<ExitCode, CliError> {
     match command {
         Command::Balance(args) => balance::run(&args).map(done),
         Command::Config(args) => config::run(&args).map(done),
+        Command::Demo(args) => block_on(demo::run(args)).map(done),
         Command::Serve(args) => block_on(serve::run(args)).map(done),
         Command::Ingest(args) => block_on(ingest::run(args)),
         Command::Follow(args) => block_on(follow::run(args)).map(done),

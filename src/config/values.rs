@@ -86,23 +86,6 @@ impl TryFrom<String> for FormatChoice {
     }
 }
 
-/// Sizes of two teams that auto-balance treats as unbalanced: at most 128 pairs, larger first.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "Vec<(usize, usize)>")]
-pub struct Lopsided(pub Vec<(usize, usize)>);
-
-impl TryFrom<Vec<(usize, usize)>> for Lopsided {
-    type Error = &'static str;
-
-    fn try_from(sizes: Vec<(usize, usize)>) -> Result<Self, Self::Error> {
-        if sizes.len() <= 128 && sizes.iter().all(|(larger, smaller)| larger > smaller) {
-            Ok(Self(sizes))
-        } else {
-            Err("must be up to 128 pairs, the larger number first")
-        }
-    }
-}
-
 /// A date such as `2026-11-20` or `2026-11-20T15:30:00`, in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]

@@ -19,7 +19,7 @@ use std::{
 
 use crate::{
     domain::{Fingerprint, MatchRecord, Timestamp},
-    ingest::{self as formats, Context, Format, Item, Reader, Skip},
+    ingest::{self as formats, Context, Format, LogItem, Reader, Skip},
 };
 
 pub use again::{Reread, reread};
@@ -69,7 +69,7 @@ pub struct Reading {
     reader: Reader,
     begin: Option<Timestamp>,
     undated: Vec<MatchRecord>,
-    items: Vec<Item>,
+    items: Vec<LogItem>,
 }
 
 impl Reading {
@@ -143,17 +143,17 @@ impl Reading {
     fn sort(&mut self, told: &mut Vec<Told>) {
         for item in self.items.drain(..) {
             told.push(match (item, self.begin) {
-                (Item::Game(record), None) if record.clock.is_some() => {
+                (LogItem::Match(record), None) if record.clock.is_some() => {
                     self.undated.push(*record);
                     continue;
                 }
-                (Item::Game(record), Some(begin)) if record.clock.is_some() => {
+                (LogItem::Match(record), Some(begin)) if record.clock.is_some() => {
                     dated(*record, begin)
                 }
-                (Item::Game(record), _) => Told::Game(record),
-                (Item::Known(record, fingerprint), _) => Told::Known(record, fingerprint),
-                (Item::Skipped { line, reason }, _) => Told::Skipped { line, reason },
-                (Item::Malformed { line, why }, _) => Told::Malformed { line, why },
+                (LogItem::Match(record), _) => Told::Game(record),
+                (LogItem::Exported(record, fingerprint), _) => Told::Known(record, fingerprint),
+                (LogItem::Skipped { line, reason }, _) => Told::Skipped { line, reason },
+                (LogItem::Malformed { line, why }, _) => Told::Malformed { line, why },
             });
         }
     }

@@ -1,29 +1,29 @@
-//! Bytes → lines, in bounded memory however long a line is.
+//! Bytes → lines. Memory is bounded, however long a line is.
 
 use bytes::{Buf, Bytes, BytesMut};
 
-/// What stands between two line ends.
+/// One line of a stream.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Line {
-    /// A line without its LF or CRLF.
+pub enum FramedLine {
+    /// The bytes of a line, without its LF or CRLF.
     Text(Bytes),
-    /// A line longer than the limit; its bytes are gone.
+    /// A line over the limit, whose bytes were discarded as they came.
     TooLong,
 }
 
-/// Splits a stream into lines. Its memory is the caller's buffer, of which it keeps at most
-/// `max + 2` bytes of an unfinished line.
+/// Splits a stream into lines. The only memory is the caller's buffer, which holds at most `max + 1`
+/// bytes of an unfinished line when [`Framer::next_line`] returns `None`.
 #[derive(Debug)]
 pub struct Framer {
     max: usize,
-    /// Bytes at the front of the buffer known to hold no line end.
+    /// How many bytes at the front of the buffer are known to hold no line end.
     scanned: usize,
-    /// The line's beginning has been thrown away already.
+    /// Whether the beginning of the present line has already been discarded.
     dropping: bool,
 }
 
 impl Framer {
-    /// Lines hold at most `max` bytes, without their end.
+    /// A framer for lines of at most `max` bytes, not counting their LF or CRLF.
     pub fn new(max: usize) -> Self {
         Self {
             max,
@@ -32,15 +32,15 @@ impl Framer {
         }
     }
 
-    /// The next complete line at the front of `buffer`, which it is removed from.
+    /// Removes the next complete line from the front of `buffer` and returns it.
     ///
-    /// `None` when more bytes are needed. A last line without an end is never given: half a
-    /// command is not a command.
-    pub fn next_line(&mut self, buffer: &mut BytesMut) -> Option<Line> {
+    /// Returns `None` when more bytes are needed. A last line without a line end is never returned,
+    /// because half a command is not a command.
+    pub fn next_line(&mut self, buffer: &mut BytesMut) -> Option<FramedLine> {
         let newline = memchr::memchr(b'\n', &buffer[self.scanned..]);
         let Some(end) = newline.map(|at| self.scanned + at) else {
             self.scanned = buffer.len();
-            self.drop_what_is_too_long(buffer);
+            self.drop_if_too_long(buffer);
             return None;
         };
         let mut line = buffer.split_to(end);
@@ -51,19 +51,19 @@ impl Framer {
         }
         let too_long = std::mem::take(&mut self.dropping) || line.len() > self.max;
         Some(if too_long {
-            Line::TooLong
+            FramedLine::TooLong
         } else {
-            Line::Text(line.freeze())
+            FramedLine::Text(line.freeze())
         })
     }
 
-    /// Whether a line has begun and not ended.
+    /// Whether the stream is in the middle of a line.
     pub fn is_inside_line(&self, buffer: &BytesMut) -> bool {
         self.dropping || !buffer.is_empty()
     }
 
-    fn drop_what_is_too_long(&mut self, buffer: &mut BytesMut) {
-        // One more for a CR that may belong to the line end.
+    fn drop_if_too_long(&mut self, buffer: &mut BytesMut) {
+        // One byte more than a line may hold: it may be the CR of the line end.
         if self.dropping || buffer.len() > self.max + 1 {
             self.dropping = true;
             self.scanned = 0;
@@ -77,8 +77,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// All lines of `input` when it arrives in pieces of these sizes, and the most bytes ever kept.
-    fn lines(input: &[u8], max: usize, pieces: &[usize]) -> (Vec<Line>, usize) {
+    /// All lines of `input` when it arrives in pieces of these sizes, and the most bytes ever buffered.
+    fn lines(input: &[u8], max: usize, pieces: &[usize]) -> (Vec<FramedLine>, usize) {
         let mut framer = Framer::new(max);
         let (mut buffer, mut kept, mut out) = (BytesMut::new(), 0, Vec::new());
         let mut sizes = pieces.iter().copied().cycle();
@@ -95,16 +95,16 @@ mod tests {
         (out, kept)
     }
 
-    /// The oracle: split first, judge afterwards.
-    fn naive(input: &[u8], max: usize) -> Vec<Line> {
+    /// The oracle: splits the whole input first and measures the lines afterwards.
+    fn naive(input: &[u8], max: usize) -> Vec<FramedLine> {
         let mut parts: Vec<&[u8]> = input.split(|&b| b == b'\n').collect();
         parts.pop();
         let judge = |part: &[u8]| {
             let part = part.strip_suffix(b"\r").unwrap_or(part);
             if part.len() > max {
-                Line::TooLong
+                FramedLine::TooLong
             } else {
-                Line::Text(Bytes::copy_from_slice(part))
+                FramedLine::Text(Bytes::copy_from_slice(part))
             }
         };
         parts.into_iter().map(judge).collect()
@@ -125,11 +125,16 @@ mod tests {
 
     #[test]
     fn a_line_of_exactly_the_limit_passes_with_either_end() {
-        let text = |s: &'static [u8]| Line::Text(Bytes::from_static(s));
+        let text = |s: &'static [u8]| FramedLine::Text(Bytes::from_static(s));
         let (got, _) = lines(b"12345\r\n12345\n123456\nok\n", 5, &[1]);
         assert_eq!(
             got,
-            [text(b"12345"), text(b"12345"), Line::TooLong, text(b"ok")]
+            [
+                text(b"12345"),
+                text(b"12345"),
+                FramedLine::TooLong,
+                text(b"ok")
+            ]
         );
     }
 }

@@ -1,17 +1,20 @@
-//! A line's arguments: bare words, quoted words, options.
+//! The arguments of a line: bare words, quoted words, options. [`Words`] reads them, [`WordWriter`]
+//! writes them.
 
-use bytes::Bytes;
+use std::io::Write;
+
+use bytes::{BufMut, Bytes, BytesMut};
 
 use super::{Code, Refusal};
-use crate::domain::Ident;
+use crate::domain::{Ident, decode};
 
-/// What is left of a line, read from the left.
+/// The unread part of a line, from left to right.
 pub(super) struct Words {
     rest: Bytes,
 }
 
 impl Words {
-    /// The words of a line; white space around it does not count.
+    /// The words of `line`, without the white space around it.
     pub(super) fn new(line: Bytes) -> Self {
         let trimmed = line.trim_ascii();
         let rest = line.slice_ref(trimmed);
@@ -22,7 +25,7 @@ impl Words {
         self.rest.is_empty()
     }
 
-    /// The bytes up to the next white space, never quoted.
+    /// The bytes up to the next white space. A verb is never quoted.
     pub(super) fn verb(&mut self) -> Bytes {
         let end = self.rest.iter().position(u8::is_ascii_whitespace);
         let verb = self.rest.split_to(end.unwrap_or(self.rest.len()));
@@ -30,7 +33,7 @@ impl Words {
         verb
     }
 
-    /// The next positional argument.
+    /// The next positional argument; `what` names it in the refusal when there is none.
     pub(super) fn word(&mut self, what: &str) -> Result<Ident, Refusal> {
         if self.is_empty() {
             return Err(bad(format!("{what} is missing")));
@@ -40,18 +43,18 @@ impl Words {
         named(raw, &content, what)
     }
 
-    /// All that is left as one argument, quoted or not.
+    /// The whole rest of the line as one argument, quoted or not.
     pub(super) fn whole_rest(&mut self, what: &str) -> Result<Ident, Refusal> {
         let raw = self.rest.split_to(self.rest.len());
         if raw.is_empty() {
             return Err(bad(format!("{what} is missing")));
         }
-        let quoted = Quoted::read(&raw).filter(|q| q.length == raw.len());
-        let content = quoted.map_or_else(|| raw.to_vec(), |q| q.content);
+        let quoted = Quoted::read(&raw).filter(|quoted| quoted.length == raw.len());
+        let content = quoted.map_or_else(|| raw.to_vec(), |quoted| quoted.content);
         named(raw, &content, what)
     }
 
-    /// The next `key=value`, the key in lower case. `None` at the end of the line.
+    /// The next `key=value`, with the key in lower case; `None` at the end of the line.
     pub(super) fn option(&mut self) -> Result<Option<(String, Ident)>, Refusal> {
         if self.is_empty() {
             return Ok(None);
@@ -72,7 +75,7 @@ impl Words {
         Ok(Some((key, Ident::new(&token[equals + 1..], &content))))
     }
 
-    /// Whether `key=` comes next, unquoted and in any case.
+    /// Whether the next word is an unquoted `key=…`, in upper or lower case.
     pub(super) fn has_option(&self, key: &str) -> bool {
         let equals = self.rest.iter().position(|&b| b == b'=');
         equals.is_some_and(|at| self.rest[..at].eq_ignore_ascii_case(key.as_bytes()))
@@ -83,7 +86,7 @@ impl Words {
         number(&self.word(what)?, what, min, max)
     }
 
-    /// Nothing may be left.
+    /// Refuses a line that has more arguments than its verb takes.
     pub(super) fn end(&self) -> Result<(), Refusal> {
         if self.is_empty() {
             Ok(())
@@ -92,8 +95,8 @@ impl Words {
         }
     }
 
-    /// One token, whose first `prefix` bytes are taken as they are: its bytes, and what they mean
-    /// behind the prefix.
+    /// Removes one token and returns its bytes, and the content of what follows its first `prefix`
+    /// bytes, without quotes.
     fn token(&mut self, prefix: usize) -> Result<(Bytes, Vec<u8>), Refusal> {
         let body = &self.rest[prefix..];
         let (length, content) = if body.first() == Some(&b'"') {
@@ -117,7 +120,7 @@ impl Words {
     }
 }
 
-/// `text` as a whole number from `min` to `max`.
+/// Reads `text` as a whole number from `min` to `max`.
 pub(super) fn number(text: &Ident, what: &str, min: u64, max: u64) -> Result<u64, Refusal> {
     let digits = text.text();
     let all_digits = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
@@ -128,7 +131,7 @@ pub(super) fn number(text: &Ident, what: &str, min: u64, max: u64) -> Result<u64
     number.ok_or_else(|| bad(format!("{what} must be a whole number from {min} to {max}")))
 }
 
-/// `text` as a decimal with at most three places, of at most `most` either way.
+/// Reads `text` as a decimal from `-most` to `most` with at most three places.
 pub(super) fn decimal(text: &Ident, what: &str, most: f64) -> Result<f64, Refusal> {
     let written = text.text();
     let (whole, places) = match written.split_once('.') {
@@ -142,7 +145,7 @@ pub(super) fn decimal(text: &Ident, what: &str, most: f64) -> Result<f64, Refusa
     let number = number.filter(|n: &f64| well_written && n.abs() <= most);
     number.ok_or_else(|| {
         bad(format!(
-            "{what} must be a number of at most {most} either way, with at most three places"
+            "{what} must be a number from -{most} to {most} with at most three places"
         ))
     })
 }
@@ -161,10 +164,10 @@ fn named(raw: Bytes, content: &[u8], what: &str) -> Result<Ident, Refusal> {
     Ok(Ident::new(&raw, content))
 }
 
-/// A `"…"` with `\"` and `\\` inside.
+/// An argument in double quotes, in which `\"` and `\\` stand for `"` and `\`.
 struct Quoted {
     content: Vec<u8>,
-    /// Bytes from the opening quote to the closing one, both included.
+    /// The number of bytes from the opening quote to the closing one, both included.
     length: usize,
 }
 
@@ -193,5 +196,101 @@ impl Quoted {
                 }
             }
         }
+    }
+}
+
+/// Whether `text` is nothing but one argument in quotes.
+pub(super) fn is_one_quoted_word(text: &[u8]) -> bool {
+    Quoted::read(text).is_some_and(|quoted| quoted.length == text.len())
+}
+
+/// Writes one line: a verb, its arguments, its options.
+pub(super) struct WordWriter<'a> {
+    out: &'a mut BytesMut,
+}
+
+impl<'a> WordWriter<'a> {
+    /// Begins a line with this verb.
+    pub(super) fn new(out: &'a mut BytesMut, verb: &str) -> Self {
+        out.put_slice(verb.as_bytes());
+        Self { out }
+    }
+
+    /// A positional argument, in quotes where it needs them.
+    pub(super) fn word(&mut self, ident: &Ident) {
+        self.out.put_u8(b' ');
+        self.put(ident);
+    }
+
+    /// A positional argument in the very bytes in which the peer sent it.
+    pub(super) fn raw(&mut self, ident: &Ident) {
+        self.out.put_u8(b' ');
+        self.out.put_slice(ident.raw());
+    }
+
+    /// A positional argument in quotes, so that it cannot be read as an option.
+    pub(super) fn quoted(&mut self, text: &str) {
+        self.out.put_u8(b' ');
+        self.put_quoted(text);
+    }
+
+    /// A positional argument that needs no quotes, such as a number.
+    pub(super) fn plain(&mut self, argument: impl std::fmt::Display) {
+        // Writing to a growing buffer cannot fail.
+        let _ = write!(self.out.writer(), " {argument}");
+    }
+
+    /// A decimal without superfluous zeros, rounded to three places.
+    pub(super) fn decimal(&mut self, number: f64) {
+        let text = format!("{number:.3}");
+        self.plain(text.trim_end_matches('0').trim_end_matches('.'));
+    }
+
+    /// An option `key=value`; an empty value stands for nothing.
+    pub(super) fn option(&mut self, key: &str, value: &Ident) {
+        self.plain(key);
+        self.out.put_u8(b'=');
+        if !value.text().is_empty() {
+            self.put(value);
+        }
+    }
+
+    /// Ends the line.
+    pub(super) fn end(&mut self) {
+        self.out.put_u8(b'\n');
+    }
+
+    /// The bytes that the identifier came in if they are one word with its meaning; otherwise its text
+    /// in quotes.
+    fn put(&mut self, ident: &Ident) {
+        let raw = ident.raw();
+        let is_word = if raw.first() == Some(&b'"') {
+            Quoted::read(raw).is_some_and(|quoted| {
+                quoted.length == raw.len()
+                    && !raw.contains(&b'\n')
+                    && decode(&quoted.content) == ident.text()
+            })
+        } else {
+            let needs_quotes = |b: &u8| b.is_ascii_whitespace() || matches!(b, b'"' | b'\\');
+            !raw.is_empty() && !raw.iter().any(needs_quotes) && decode(raw) == ident.text()
+        };
+        if is_word {
+            self.out.put_slice(raw);
+        } else {
+            self.put_quoted(ident.text());
+        }
+    }
+
+    /// A line cannot hold a line feed, which becomes a `?`.
+    fn put_quoted(&mut self, text: &str) {
+        self.out.put_u8(b'"');
+        for byte in text.bytes() {
+            match byte {
+                b'"' | b'\\' => self.out.put_slice(&[b'\\', byte]),
+                b'\n' => self.out.put_u8(b'?'),
+                _ => self.out.put_u8(byte),
+            }
+        }
+        self.out.put_u8(b'"');
     }
 }

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Limits, dispatch};
 use crate::{
-    protocol::{Code, Framer, Line, Refusal, Reply, Request},
+    protocol::{Code, FramedLine, Framer, Refusal, Reply, Request},
     service::Service,
     session::Session,
 };
@@ -159,10 +159,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         self.input.reserve(READ);
     }
 
-    async fn line(&mut self, line: Line) -> Next {
+    async fn line(&mut self, line: FramedLine) -> Next {
         let request = match line {
-            Line::Text(line) => Request::parse(line),
-            Line::TooLong => {
+            FramedLine::Text(line) => Request::parse(line),
+            FramedLine::TooLong => {
                 let text = format!("a line may hold {} bytes", self.limits.max_line_bytes);
                 Err(Refusal {
                     code: Code::TooLong,

@@ -46,8 +46,10 @@ async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>
             token,
             resume,
         } => {
-            let resumed = session.hello(&server, token.as_ref(), resume).await?;
-            Ok(Some(Reply::Hello { resumed }))
+            let resumed = session
+                .hello(&server, token.map(|token| token.secret()).as_ref(), resume)
+                .await?;
+            Ok(Some(Reply::hello(resumed)))
         }
         Request::Ping => Ok(Some(Reply::Pong)),
         Request::Quit => Ok(None),

@@ -4,8 +4,8 @@ use super::{Settings, words::name, words::word};
 use crate::{
     domain::Kind,
     ingest::idtech3::{
+        clients::{Client, ClientTeam},
         grammar::pairs,
-        roster::{Client, Side},
     },
 };
 
@@ -43,7 +43,7 @@ impl Person {
     }
 
     pub(super) fn is_bot(&self) -> bool {
-        self.client.who().key.kind == Kind::Bot
+        self.client.identity().key.kind == Kind::Bot
     }
 
     /// A bot's skill; the middling one where the log has none.
@@ -53,15 +53,15 @@ impl Person {
 
     /// The team somebody is on who plays in one.
     pub(super) fn team(&self) -> Option<u8> {
-        match self.client.side {
-            Side::Team(team) if self.client.begun => Some(team),
+        match self.client.team {
+            ClientTeam::Team(team) if self.client.begun => Some(team),
             _ => None,
         }
     }
 
     /// Whether they take part in a game with or without teams.
     fn plays(&self, teams: bool) -> bool {
-        let free = self.client.side == Side::Free && self.client.begun;
+        let free = self.client.team == ClientTeam::Free && self.client.begun;
         if teams {
             self.team().is_some()
         } else {
@@ -132,7 +132,7 @@ impl People {
         let Some(person) = self.clients.get(number) else {
             return said;
         };
-        let who = person.client.who();
+        let who = person.client.identity();
         let joined = who.key.kind == Kind::Human || settings.bots_as_players;
         // A game without teams has one for its bots: the first.
         let team = if teams { person.team() } else { None };

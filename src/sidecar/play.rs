@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::people::People;
-use crate::ingest::idtech3::rules::Rules;
+use crate::ingest::idtech3::setup::GameSetup;
 
 /// Red and blue.
 const TEAMS: usize = 2;
@@ -29,7 +29,7 @@ pub(super) enum Phase {
 }
 
 pub(super) struct Game {
-    pub(super) rules: Rules,
+    pub(super) rules: GameSetup,
     pub(super) phase: Phase,
     /// When the phase began, by the log's clock.
     since: u64,
@@ -44,7 +44,7 @@ pub(super) struct Game {
 }
 
 impl Game {
-    pub(super) fn new(rules: Rules, at: u64, whole: bool) -> Self {
+    pub(super) fn new(rules: GameSetup, at: u64, whole: bool) -> Self {
         Self {
             rules,
             phase: Phase::Opening,

@@ -3,7 +3,7 @@
 use std::{fs::File, io::Write};
 
 use evenkeel::{
-    ingest::{Context, HEAD, Item, Reader, by_name},
+    ingest::{Context, HEAD, LogItem, Reader, by_name},
     logs::{Heard, Ingest},
 };
 use tempfile::TempDir;
@@ -60,7 +60,7 @@ fn read(length: usize) -> usize {
             reader.feed(chunk, &mut items);
             games += items
                 .drain(..)
-                .filter(|item| matches!(item, Item::Game(_)))
+                .filter(|item| matches!(item, LogItem::Match(_)))
                 .count();
         }
     }

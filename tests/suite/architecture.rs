@@ -31,7 +31,7 @@ const ROOMS: [(&str, &[&str]); 17] = [
             "learning",
         ],
     ),
-    ("service", &["store", "learning", "session"]),
+    ("service", &["domain", "store", "learning", "session"]),
     ("server", &["lobby", "session", "service", "protocol"]),
     (
         "config",

@@ -11,6 +11,7 @@ mod attacks;
 mod cli;
 mod client;
 mod decisions;
+mod demo;
 mod follow;
 mod live;
 mod logs;

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::Path};
 
 use crate::common::{config, service, shared_data, weights};
 use evenkeel::{
-    ingest::{self, Context, Item, Reader},
+    ingest::{self, Context, LogItem, Reader},
     service::Service,
 };
 
@@ -17,7 +17,7 @@ async fn ingest(service: &Service, file: &Path) {
     reader.feed(&bytes, &mut items);
     reader.finish(&mut items);
     for item in items {
-        if let Item::Game(record) = item {
+        if let LogItem::Match(record) = item {
             service.store().record(&record).await.unwrap();
         }
     }

@@ -11,7 +11,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use crate::protocol::{Framer, Line};
+use crate::protocol::{FramedLine, Framer};
 
 /// The first and the longest pause before another attempt.
 const PAUSES: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(30)];
@@ -154,7 +154,7 @@ async fn converse(
         let mut buffer = BytesMut::new();
         loop {
             while let Some(line) = framer.next_line(&mut buffer) {
-                if let Line::Text(line) = line {
+                if let FramedLine::Text(line) = line {
                     let line = String::from_utf8_lossy(&line).into_owned();
                     served |= !line.starts_with("ERROR");
                     if teller.send(Told::Line(line)).await.is_err() {

@@ -1,5 +1,8 @@
-use super::*;
+use bytes::Bytes;
 use proptest::prelude::*;
+
+use super::*;
+use crate::protocol::Code;
 
 fn parse(line: &[u8]) -> Result<Option<Request>, Code> {
     Request::parse(Bytes::copy_from_slice(line)).map_err(|refusal| refusal.code)
@@ -64,7 +67,7 @@ fn a_server_may_ask_to_go_on_with_its_game() {
     let hello = |token: Option<&str>, resume| {
         Ok(Some(Request::Hello {
             server: ident("ctf 1"),
-            token: token.map(Secret::of),
+            token: token.map(Token::new),
             resume,
         }))
     };

@@ -4,7 +4,7 @@ use super::Sidecar;
 use crate::{
     ingest::idtech3::{
         grammar::{self, Event},
-        rules::Rules,
+        setup::GameSetup,
     },
     sidecar::{
         Act,
@@ -142,7 +142,7 @@ impl Sidecar {
     }
 
     fn begin(&mut self, info: &[u8], at: u64, now: u64, acts: &mut Vec<Act>) {
-        let game = Game::new(Rules::read(info), at, self.connected && !self.outdated);
+        let game = Game::new(GameSetup::read(info), at, self.connected && !self.outdated);
         if self.connected {
             game.announce(&mut |line| acts.push(Act::Say(line)));
         }

@@ -1,56 +1,49 @@
-//! Who is on which client number, and who they are.
+//! Which player is on which client number, and by what the player is known.
 
-use super::super::text::{name, weak_identity};
 use super::grammar::pairs;
-use crate::domain::{Kind, PlayerKey};
+use crate::{
+    domain::{Kind, PlayerKey},
+    ingest::text::{name, name_or, weak_identity},
+};
 
-/// What the game calls somebody without a name.
+pub(crate) use crate::ingest::team::ClientTeam;
+
+/// What the game calls a player without a name.
 const UNNAMED: &str = "UnnamedPlayer";
-
-/// Where a client plays.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Side {
-    /// Not told yet.
-    #[default]
-    Unknown,
-    /// In no team.
-    Free,
-    /// 0 is red, 1 is blue.
-    Team(u8),
-    /// Nowhere: watching.
-    Spectator,
-}
 
 /// One client number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Client {
-    /// Whether they are in the game (and not still connecting).
+    /// Whether the client is in the game, and no longer connecting.
     pub(crate) begun: bool,
-    pub(crate) side: Side,
+    pub(crate) team: ClientTeam,
     /// The name as the log writes it, with colour codes.
     raw_name: Vec<u8>,
-    /// `\id\` of what the game says, `\cl_guid\` of what the client's program does.
+    /// `\id\` of `ClientUserinfoChanged`, which the game writes.
     id: Vec<u8>,
+    /// `\cl_guid\` of `ClientUserinfo`, which the player's own program sends.
     guid: Vec<u8>,
-    /// Whether either has a bot's skill.
+    /// Whether `ClientUserinfoChanged` has a skill, as only a bot's does.
     skilled: bool,
+    /// The same of `ClientUserinfo`.
     userinfo_skilled: bool,
-    /// Who they are in the record of the game being told: their track, and the team they are on.
-    pub(crate) track: Option<usize>,
-    pub(crate) seat: Option<u8>,
-    /// As whom the track knows them.
-    pub(crate) known_as: Option<Who>,
-    /// Whether that may have changed.
+    /// The player's visit in the record of the game being read.
+    pub(crate) visit: Option<usize>,
+    /// The team that visit is on.
+    pub(crate) seated: Option<u8>,
+    /// The identity that visit has.
+    pub(crate) known_as: Option<ClientIdentity>,
+    /// Whether name or identity may have changed since.
     pub(crate) renamed: bool,
 }
 
 impl Client {
-    /// Whether any line told who they are.
+    /// Whether a line has stated the client's team, as one does for every client that connects.
     pub(crate) fn is_known(&self) -> bool {
-        self.side != Side::Unknown
+        self.team != ClientTeam::Unknown
     }
 
-    /// Takes what the client's own program says.
+    /// Takes a `ClientUserinfo` line: what the player's own program sends.
     pub(crate) fn userinfo(&mut self, info: &[u8]) {
         let (mut guid, mut skilled) = (&b""[..], false);
         for (key, value) in pairs(info) {
@@ -64,7 +57,8 @@ impl Client {
         self.userinfo_skilled = skilled;
     }
 
-    /// Takes what the game says. Tells whether anything is new: games repeat themselves.
+    /// Takes a `ClientUserinfoChanged` line: name, team and id as the game has them. Returns whether
+    /// anything changed; games repeat these lines.
     pub(crate) fn changed(&mut self, info: &[u8]) -> bool {
         let (mut name, mut id, mut team, mut skilled) = (&b""[..], &b""[..], &b""[..], false);
         for (key, value) in pairs(info) {
@@ -76,33 +70,28 @@ impl Client {
                 _ => {}
             }
         }
-        let side = match team {
-            b"0" => Side::Free,
-            b"1" => Side::Team(0),
-            b"2" => Side::Team(1),
-            b"3" => Side::Spectator,
-            _ => self.side,
+        let team = match team {
+            b"0" => ClientTeam::Free,
+            b"1" => ClientTeam::Team(0),
+            b"2" => ClientTeam::Team(1),
+            b"3" => ClientTeam::Spectator,
+            _ => self.team,
         };
         let renamed =
             set(&mut self.raw_name, name) | set(&mut self.id, id) | (self.skilled != skilled);
         self.skilled = skilled;
         self.renamed |= renamed;
-        let moved = std::mem::replace(&mut self.side, side) != side;
+        let moved = std::mem::replace(&mut self.team, team) != team;
         moved || renamed
     }
 
-    /// Their name, without colour codes.
+    /// The player's name, without colour codes.
     pub(crate) fn name(&self) -> String {
-        let plain = name(&without_colours(&self.raw_name));
-        if plain.is_empty() {
-            UNNAMED.to_owned()
-        } else {
-            plain
-        }
+        name_or(&without_colours(&self.raw_name), UNNAMED)
     }
 
-    /// Who they are: a human's strongest identity, a bot's name.
-    pub(crate) fn who(&self) -> Who {
+    /// The player's identity: a human's id or guid, or else the name; a bot's name.
+    pub(crate) fn identity(&self) -> ClientIdentity {
         let strong = [&self.id, &self.guid]
             .into_iter()
             .find(|id| is_identity(id));
@@ -115,67 +104,69 @@ impl Client {
             (None, Kind::Human) => weak_identity(&self.name()),
             (None, Kind::Bot) => self.name(),
         };
-        Who {
+        ClientIdentity {
             key: PlayerKey { kind, id },
             strong: strong.is_some(),
         }
     }
 }
 
-/// Who a client is.
+/// The identity of the player on a client number.
 #[derive(Clone, Debug)]
-pub(crate) struct Who {
+pub(crate) struct ClientIdentity {
     pub(crate) key: PlayerKey,
-    /// Whether that is more than a name, which they can change.
+    /// Whether it is an id or a guid, and not just a name, which a player can change.
     pub(crate) strong: bool,
 }
 
-impl Who {
-    /// Whether two looks at one client show two persons, and not a new name.
-    pub(crate) fn is_somebody_else(&self, new: &Who) -> bool {
+impl ClientIdentity {
+    /// Whether `new`, seen later on the same client number, is another player's identity and not just
+    /// a new name.
+    pub(crate) fn is_another_player(&self, new: &ClientIdentity) -> bool {
         self.key.kind != new.key.kind || (self.strong && new.strong && self.key.id != new.key.id)
     }
 }
 
-/// All clients.
+/// All client numbers of a server.
 #[derive(Debug, Default)]
-pub(crate) struct Roster {
-    clients: Vec<Client>,
+pub(crate) struct ClientSlots {
+    slots: Vec<Client>,
 }
 
-impl Roster {
-    /// The client of this number, below [`MAX_CLIENTS`](super::grammar::MAX_CLIENTS).
+impl ClientSlots {
+    /// The client of this number, which has to be below
+    /// [`MAX_CLIENTS`](super::grammar::MAX_CLIENTS); it is created if necessary.
     pub(crate) fn client(&mut self, number: usize) -> &mut Client {
-        if number >= self.clients.len() {
-            self.clients.resize_with(number + 1, Client::default);
+        if number >= self.slots.len() {
+            self.slots.resize_with(number + 1, Client::default);
         }
-        &mut self.clients[number]
+        &mut self.slots[number]
     }
 
-    /// The client of this number, if any was ever heard of.
+    /// The client of this number, if a line has mentioned it or a higher one.
     pub(crate) fn get(&self, number: usize) -> Option<&Client> {
-        self.clients.get(number)
+        self.slots.get(number)
     }
 
     pub(crate) fn all(&mut self) -> impl Iterator<Item = &mut Client> {
-        self.clients.iter_mut()
+        self.slots.iter_mut()
     }
 
     pub(crate) fn remove(&mut self, number: usize) {
         *self.client(number) = Client::default();
     }
 
-    /// The game whose tracks the clients had is over; the clients are still there.
-    pub(crate) fn forget_tracks(&mut self) {
-        for client in &mut self.clients {
-            client.track = None;
-            client.seat = None;
+    /// Forgets the visits of a game that is over; its clients stay connected.
+    pub(crate) fn forget_visits(&mut self) {
+        for client in &mut self.slots {
+            client.visit = None;
+            client.seated = None;
             client.known_as = None;
         }
     }
 }
 
-/// Replaces old by new; tells whether they differ.
+/// Replaces `old` by `new`, and returns whether they differ.
 fn set(old: &mut Vec<u8>, new: &[u8]) -> bool {
     let differ = *old != new;
     if differ {
@@ -185,13 +176,13 @@ fn set(old: &mut Vec<u8>, new: &[u8]) -> bool {
     differ
 }
 
-/// Empty ids and such as are all zeros stand for having none.
+/// Whether an id identifies its player. An empty id, or one of zeros only, means that there is none.
 fn is_identity(id: &[u8]) -> bool {
     let id = id.trim_ascii();
     id.iter().any(|&b| b != b'0')
 }
 
-/// A `^` and a letter or digit change the colour of what follows.
+/// Removes colour codes: a `^` with the letter or digit that follows it.
 fn without_colours(name: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(name.len());
     let mut rest = name;
@@ -220,27 +211,33 @@ mod tests {
 
     #[test]
     fn humans_and_bots() {
-        let who = |changed, userinfo| {
-            let key = client(changed, userinfo).who().key;
+        let identity = |changed, userinfo| {
+            let key = client(changed, userinfo).identity().key;
             (key.kind, key.id)
         };
         let is = |kind, id: &str| (kind, id.to_owned());
         assert_eq!(
-            who("n\\^1Sarge\\t\\1\\skill\\ 5.00\\id\\", ""),
+            identity("n\\^1Sarge\\t\\1\\skill\\ 5.00\\id\\", ""),
             is(Kind::Bot, "Sarge")
         );
-        assert_eq!(who("n\\A\\t\\1\\id\\6091E2", ""), is(Kind::Human, "6091E2"));
         assert_eq!(
-            who("n\\A\\t\\1", "\\name\\A\\cl_guid\\B53FB"),
+            identity("n\\A\\t\\1\\id\\6091E2", ""),
+            is(Kind::Human, "6091E2")
+        );
+        assert_eq!(
+            identity("n\\A\\t\\1", "\\name\\A\\cl_guid\\B53FB"),
             is(Kind::Human, "B53FB")
         );
-        assert_eq!(who("n\\A\\t\\1", "\\skill\\3\\name\\A"), is(Kind::Bot, "A"));
         assert_eq!(
-            who("n\\A\\t\\1\\id\\000", "\\cl_guid\\0"),
+            identity("n\\A\\t\\1", "\\skill\\3\\name\\A"),
+            is(Kind::Bot, "A")
+        );
+        assert_eq!(
+            identity("n\\A\\t\\1\\id\\000", "\\cl_guid\\0"),
             is(Kind::Human, "A")
         );
-        assert_eq!(who("n\\^1\\t\\1", ""), is(Kind::Human, UNNAMED));
-        assert_eq!(who("", ""), is(Kind::Human, UNNAMED));
+        assert_eq!(identity("n\\^1\\t\\1", ""), is(Kind::Human, UNNAMED));
+        assert_eq!(identity("", ""), is(Kind::Human, UNNAMED));
     }
 
     #[test]
@@ -254,6 +251,6 @@ mod tests {
         let mut client = client("n\\A\\t\\1", "");
         assert!(!client.changed(b"n\\A\\t\\1\\model\\other"));
         assert!(client.changed(b"n\\A\\t\\2"));
-        assert_eq!(client.side, Side::Team(1));
+        assert_eq!(client.team, ClientTeam::Team(1));
     }
 }

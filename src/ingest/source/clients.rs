@@ -1,15 +1,18 @@
-//! Who is on the server.
+//! PlayerTag is on the server.
 
 use std::collections::BTreeMap;
 
-use super::super::{course::Course, text};
-use super::grammar::{Team, Who};
+use super::super::{builder::MatchBuilder, text};
+use super::grammar::{PlayerTag, Team};
 use crate::domain::{Kind, PlayerKey};
 
 /// More numbers than a server gives out while one level is played.
 const MAX_CLIENTS: usize = 10_000;
 /// For so long after somebody changed teams, lines may still show the old one.
 const LAG: u64 = 2_000;
+
+/// The name recorded for a player without one.
+const UNNAMED: &str = "unnamed";
 
 /// Somebody, by the number that a connection has.
 #[derive(Debug)]
@@ -24,8 +27,8 @@ pub(super) struct Client {
     died: Option<u64>,
     /// When they last captured.
     captured: Option<u64>,
-    /// Who they are in the record of the game being told.
-    pub(super) track: Option<usize>,
+    /// PlayerTag they are in the record of the game being told.
+    pub(super) visit: Option<usize>,
 }
 
 impl Client {
@@ -43,10 +46,7 @@ impl Client {
     }
 
     fn name(&self) -> String {
-        match text::name(&self.name) {
-            name if name.is_empty() => "unnamed".to_owned(),
-            name => name,
-        }
+        text::name_or(&self.name, UNNAMED)
     }
 
     /// The team they play on.
@@ -69,39 +69,39 @@ fn is_nobody(auth: &[u8]) -> bool {
     [&b"Console"[..], b"HLTV", b"CONSOLE"].contains(&auth)
 }
 
-/// The game being told, as far as the roster fills it.
-pub(super) struct Scene<'a> {
+/// The game being told, as far as the clients fills it.
+pub(super) struct GameContext<'a> {
     /// `None` once it is over.
-    pub(super) course: Option<&'a mut Course>,
+    pub(super) builder: Option<&'a mut MatchBuilder>,
     /// When it began by the log's line of time, and the time now.
     pub(super) began: Option<u64>,
     pub(super) now: u64,
 }
 
-impl Scene<'_> {
+impl GameContext<'_> {
     fn millis(&self) -> u64 {
         self.now.saturating_sub(self.began.unwrap_or(self.now))
     }
 
     fn rename(&mut self, client: &Client) {
-        if let (Some(course), Some(track)) = (&mut self.course, client.track) {
-            course.rename(track, client.key(), client.name());
+        if let (Some(builder), Some(visit)) = (&mut self.builder, client.visit) {
+            builder.rename(visit, client.key(), client.name());
         }
     }
 }
 
 /// See the module.
 #[derive(Debug, Default)]
-pub(super) struct Roster(BTreeMap<u32, Client>);
+pub(super) struct ConnectedClients(BTreeMap<u32, Client>);
 
-impl Roster {
+impl ConnectedClients {
     pub(super) fn get(&self, uid: u32) -> Option<&Client> {
         self.0.get(&uid)
     }
 
     /// Notes who a line speaks of. `came` when they only come with it: otherwise who was not heard
     /// of before has been there all along.
-    pub(super) fn meet(&mut self, who: Who<'_>, came: bool, scene: &mut Scene<'_>) {
+    pub(super) fn meet(&mut self, who: PlayerTag<'_>, came: bool, context: &mut GameContext<'_>) {
         if is_nobody(who.auth) {
             return;
         }
@@ -113,51 +113,55 @@ impl Roster {
             name: who.name.to_owned(),
             auth: who.auth.to_owned(),
             team: None,
-            since: came.then_some(scene.now),
+            since: came.then_some(context.now),
             died: None,
             captured: None,
-            track: None,
+            visit: None,
         });
         if client.auth != who.auth || client.name != who.name {
             who.name.clone_into(&mut client.name);
             who.auth.clone_into(&mut client.auth);
-            scene.rename(client);
+            context.rename(client);
         }
         let told = match who.team {
             Team::Of(team) => Some(team),
             Team::None => None,
             Team::Untold => return,
         };
-        let settled = client.since.is_none_or(|since| scene.now >= since + LAG);
+        let settled = client.since.is_none_or(|since| context.now >= since + LAG);
         if told != client.team && (settled || !known) {
-            let since = if known { Some(scene.now) } else { client.since };
+            let since = if known {
+                Some(context.now)
+            } else {
+                client.since
+            };
             client.since = since;
-            settle(client, told, since, scene);
+            settle(client, told, since, context);
         }
     }
 
     /// Somebody chose a team.
-    pub(super) fn join(&mut self, uid: u32, team: Team, scene: &mut Scene<'_>) {
+    pub(super) fn join(&mut self, uid: u32, team: Team, context: &mut GameContext<'_>) {
         let team = match team {
             Team::Of(team) => Some(team),
             Team::None | Team::Untold => None,
         };
         if let Some(client) = self.0.get_mut(&uid) {
-            client.since = Some(scene.now);
-            settle(client, team, Some(scene.now), scene);
+            client.since = Some(context.now);
+            settle(client, team, Some(context.now), context);
         }
     }
 
-    pub(super) fn rename(&mut self, uid: u32, name: &[u8], scene: &mut Scene<'_>) {
+    pub(super) fn rename(&mut self, uid: u32, name: &[u8], context: &mut GameContext<'_>) {
         if let Some(client) = self.0.get_mut(&uid) {
             name.clone_into(&mut client.name);
-            scene.rename(client);
+            context.rename(client);
         }
     }
 
-    pub(super) fn leave(&mut self, uid: u32, scene: &mut Scene<'_>) {
+    pub(super) fn leave(&mut self, uid: u32, context: &mut GameContext<'_>) {
         if let Some(mut client) = self.0.remove(&uid) {
-            settle(&mut client, None, Some(scene.now), scene);
+            settle(&mut client, None, Some(context.now), context);
         }
     }
 
@@ -174,37 +178,42 @@ impl Roster {
     }
 
     /// A game begins with everybody who is there.
-    pub(super) fn seat_all(&mut self, scene: &mut Scene<'_>) {
+    pub(super) fn seat_all(&mut self, context: &mut GameContext<'_>) {
         for client in self.0.values_mut() {
-            client.track = None;
-            settle(client, client.team, None, scene);
+            client.visit = None;
+            settle(client, client.team, None, context);
         }
     }
 
-    /// The game whose tracks the clients had is over; the clients are still there.
-    pub(super) fn forget_tracks(&mut self) {
+    /// The game whose visits the clients had is over; the clients are still there.
+    pub(super) fn forget_visits(&mut self) {
         for client in self.0.values_mut() {
-            client.track = None;
+            client.visit = None;
         }
     }
 }
 
 /// Puts somebody on a team (or none), since then or since the game began.
-fn settle(client: &mut Client, team: Option<u8>, since: Option<u64>, scene: &mut Scene<'_>) {
+fn settle(
+    client: &mut Client,
+    team: Option<u8>,
+    since: Option<u64>,
+    context: &mut GameContext<'_>,
+) {
     client.team = team;
-    let now = scene.millis();
-    let (Some(course), Some(_)) = (&mut scene.course, scene.began) else {
+    let now = context.millis();
+    let (Some(builder), Some(_)) = (&mut context.builder, context.began) else {
         return;
     };
-    let track = match (client.track, team) {
-        (Some(track), _) => track,
-        (None, Some(_)) => course.enter(client.key(), client.name()),
+    let visit = match (client.visit, team) {
+        (Some(visit), _) => visit,
+        (None, Some(_)) => builder.enter(client.key(), client.name()),
         (None, None) => return,
     };
-    client.track = Some(track);
-    let at = course.tick(now);
-    course.seat(track, team, at);
+    client.visit = Some(visit);
+    let at = builder.tick(now);
+    builder.set_team(visit, team, at);
     if since.is_none() && team.is_some() {
-        course.began(track, 0);
+        builder.set_start(visit, 0);
     }
 }

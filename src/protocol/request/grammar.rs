@@ -1,162 +1,31 @@
-//! A line → what it asks for. One command, one variant; what is left over on a line is refused.
+//! A request ↔ its line. Each verb is read and written in this file alone; a line with arguments left
+//! over is refused.
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 
-use super::{
-    Code, Refusal,
-    words::{Words, bad, decimal, number},
+use super::{Join, Request, Token};
+use crate::{
+    domain::{Ident, MAX_TEAMS, Verdict},
+    protocol::{
+        Code, Refusal,
+        words::{WordWriter, Words, bad, decimal, number},
+    },
 };
-use crate::domain::{Ident, MAX_TEAMS, Secret, Verdict};
 
-/// The largest number of players a command may speak of; far above any game.
+/// The largest number of players in a command; far above any game.
 const MAX_PLAYERS: u64 = 1_024;
 /// The largest `top` of BALANCE.
 const MAX_TOP: u64 = 4_096;
-/// The longest time a command may speak of, in seconds: a week, which no game lasts.
+/// The longest time in a command, in seconds: a week, which no game lasts.
 const MAX_SECONDS: u64 = 7 * 24 * 3_600;
-/// The most points, either way, that a line may speak of; beyond it a counter is broken.
+/// The largest number of points in a command, positive or negative; beyond it a counter is broken.
 const MAX_POINTS: f64 = 1e6;
 
-/// One command.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Request {
-    /// A new game of this type has begun.
-    Game(Ident),
-    /// This mutator is active in it.
-    Mutator(Ident),
-    /// What does this human weigh?
-    Player(Ident),
-    /// What does this bot weigh?
-    Bot(Ident),
-    /// What does a bot weigh on average?
-    MeanBot,
-    /// The game server's name, and its token where one is configured.
-    Hello {
-        /// Who is there.
-        server: Ident,
-        /// What proves it.
-        token: Option<Secret>,
-        /// Go on with the game that this server's last connection broke off.
-        resume: bool,
-    },
-    /// Are you there?
-    Ping,
-    /// Close after the replies owed.
-    Quit,
-    /// The level, and its recommended number of players.
-    Map {
-        /// The level's name.
-        name: Ident,
-        /// Fewest and most players.
-        range: Option<(u32, u32)>,
-    },
-    /// So many teams.
-    Teams(u8),
-    /// At least so many players, bots included.
-    MinPlayers(u32),
-    /// A human takes part, or what is known of them changes.
-    Join(Join),
-    /// A human is gone.
-    Leave(Ident),
-    /// A human is on this team now.
-    Move {
-        /// Who.
-        id: Ident,
-        /// The team they are on.
-        team: u8,
-    },
-    /// A bot is on this team now.
-    BotJoin {
-        /// Which.
-        name: Ident,
-        /// The team it is on.
-        team: u8,
-    },
-    /// A bot is gone.
-    BotLeave(Ident),
-    /// Choose teams for all humans.
-    Balance {
-        /// Among how many of the best, over the configured number.
-        top: Option<usize>,
-        /// The seed of the pick, over a drawn one.
-        seed: Option<u64>,
-    },
-    /// How many bots belong on each team?
-    Bots,
-    /// Which side for this late arrival?
-    Place(Ident),
-    /// Which team should be helped, and how much?
-    Advantage,
-    /// Which fewest moves would mend the game?
-    Rebalance {
-        /// The seed that decides between equals, over a drawn one.
-        seed: Option<u64>,
-    },
-    /// Why was the last decision taken?
-    Explain,
-    /// This human is not to be moved now.
-    Protect {
-        /// Who.
-        id: Ident,
-        /// For so long, 0 for no longer; without it, until said otherwise.
-        seconds: Option<u32>,
-    },
-    /// Play begins.
-    Start,
-    /// A team scored.
-    Score {
-        /// Which.
-        team: u8,
-        /// By how much its score changed, 1 unless said.
-        points: f64,
-        /// Whose doing it was.
-        by: Option<Ident>,
-    },
-    /// Somebody's points on the scoreboard.
-    Points {
-        /// Whose.
-        id: Ident,
-        /// So far.
-        points: f64,
-    },
-    /// Somebody killed somebody.
-    Kill {
-        /// Who did.
-        killer: Ident,
-        /// Who died.
-        victim: Ident,
-    },
-    /// Somebody died.
-    Death(Ident),
-    /// So many seconds of play are left.
-    Clock(u32),
-    /// The game is over.
-    End(Verdict),
-}
-
-/// JOIN's arguments. An option that is absent leaves what was known as it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Join {
-    /// Who.
-    pub id: Ident,
-    /// The name they go by.
-    pub name: Option<Ident>,
-    /// The party they came with; an empty value ends it.
-    pub party: Option<Ident>,
-    /// The team they are on.
-    pub team: Option<u8>,
-    /// The team they must be on; none of them (`pin=`) lets them go.
-    pub pin: Option<Option<u8>>,
-    /// Those they would rather not be with, in place of those named before; an empty one among them
-    /// (`avoid=`) is nobody.
-    pub avoid: Option<Vec<Ident>>,
-}
-
 impl Request {
-    /// Reads one line. `None` when it is blank.
+    /// Reads one line; `None` if it is blank.
     ///
     /// # Errors
-    /// `unknown-command` for a verb that isn't one, `bad-argument` for arguments that aren't its.
+    /// `unknown-command` if the first word is no verb, `bad-argument` if its arguments are wrong.
     pub fn parse(line: Bytes) -> Result<Option<Self>, Refusal> {
         let mut words = Words::new(line);
         if words.is_empty() {
@@ -213,14 +82,70 @@ impl Request {
         words.end()?;
         Ok(Some(request))
     }
+
+    /// Appends the request's line. Identifiers are quoted where they need it.
+    ///
+    /// [`Request::parse`] reads the same request back if its values are within the protocol's limits:
+    /// non-empty identifiers without line feeds, and numbers in the ranges that it accepts.
+    pub fn encode(&self, out: &mut BytesMut) {
+        let mut line = WordWriter::new(out, self.verb());
+        self.put_arguments(&mut line);
+        line.end();
+    }
+
+    fn put_arguments(&self, line: &mut WordWriter<'_>) {
+        match self {
+            Self::MeanBot
+            | Self::Ping
+            | Self::Quit
+            | Self::Bots
+            | Self::Advantage
+            | Self::Explain
+            | Self::Start => {}
+            Self::Game(id)
+            | Self::Mutator(id)
+            | Self::Player(id)
+            | Self::Bot(id)
+            | Self::Leave(id)
+            | Self::BotLeave(id)
+            | Self::Place(id)
+            | Self::Death(id) => line.word(id),
+            Self::Move { id, team } | Self::BotJoin { name: id, team } => {
+                line.word(id);
+                line.plain(team);
+            }
+            Self::Teams(teams) => line.plain(teams),
+            Self::MinPlayers(count) | Self::Clock(count) => line.plain(count),
+            Self::Points { id, points } => {
+                line.word(id);
+                line.decimal(*points);
+            }
+            Self::Kill { killer, victim } => {
+                line.word(killer);
+                line.word(victim);
+            }
+            Self::Hello {
+                server,
+                token,
+                resume,
+            } => put_hello(line, server, token.as_ref(), *resume),
+            Self::Map { name, range } => put_map(line, name, *range),
+            Self::Join(join) => put_join(line, join),
+            Self::Balance { top, seed } => put_balance(line, *top, *seed),
+            Self::Rebalance { seed } => put_balance(line, None, *seed),
+            Self::Protect { id, seconds } => put_protect(line, id, *seconds),
+            Self::Score { team, points, by } => put_score(line, *team, *points, by.as_ref()),
+            Self::End(verdict) => put_end(line, *verdict),
+        }
+    }
 }
 
 fn hello(words: &mut Words) -> Result<Request, Refusal> {
     let server = words.word("the server's name")?;
     let (mut token, mut resume) = (None, None);
-    // Only this one option is known here, so that a token may hold a `=`.
+    // No other option is looked for here, so that a token may hold a `=`.
     if !words.is_empty() && !words.has_option("resume") {
-        token = Some(Secret::of(words.word("the token")?.text()));
+        token = Some(Token::new(words.word("the token")?.text()));
     }
     while let Some((key, value)) = words.option()? {
         let fresh = match key.as_str() {
@@ -234,6 +159,19 @@ fn hello(words: &mut Words) -> Result<Request, Refusal> {
         token,
         resume: resume.unwrap_or(false),
     })
+}
+
+fn put_hello(line: &mut WordWriter<'_>, server: &Ident, token: Option<&Token>, resume: bool) {
+    line.word(server);
+    match token {
+        // It could be mistaken for an option.
+        Some(Token(text)) if text.contains('=') => line.quoted(text),
+        Some(Token(text)) => line.word(&Ident::from_text(text)),
+        None => {}
+    }
+    if resume {
+        line.plain("resume=yes");
+    }
 }
 
 fn map(words: &mut Words) -> Result<Request, Refusal> {
@@ -254,16 +192,16 @@ fn map(words: &mut Words) -> Result<Request, Refusal> {
     })
 }
 
+fn put_map(line: &mut WordWriter<'_>, name: &Ident, range: Option<(u32, u32)>) {
+    line.word(name);
+    if let Some((min, max)) = range {
+        line.plain(min);
+        line.plain(max);
+    }
+}
+
 fn join(words: &mut Words) -> Result<Join, Refusal> {
-    let id = words.word("the player")?;
-    let mut join = Join {
-        id,
-        name: None,
-        party: None,
-        team: None,
-        pin: None,
-        avoid: None,
-    };
+    let mut join = Join::new(words.word("the player")?);
     while let Some((key, value)) = words.option()? {
         let fresh = match key.as_str() {
             "name" => join.name.replace(value).is_none(),
@@ -281,6 +219,29 @@ fn join(words: &mut Words) -> Result<Join, Refusal> {
         once(fresh, &key)?;
     }
     Ok(join)
+}
+
+fn put_join(line: &mut WordWriter<'_>, join: &Join) {
+    line.word(&join.id);
+    let texts = [("name", &join.name), ("party", &join.party)];
+    for (key, value) in texts {
+        if let Some(value) = value {
+            line.option(key, value);
+        }
+    }
+    if let Some(team) = join.team {
+        line.plain(format_args!("team={team}"));
+    }
+    match join.pin {
+        Some(Some(team)) => line.plain(format_args!("pin={team}")),
+        Some(None) => line.plain("pin="),
+        None => {}
+    }
+    match join.avoid.as_deref() {
+        Some([]) => line.plain("avoid="),
+        Some(ids) => ids.iter().for_each(|id| line.option("avoid", id)),
+        None => {}
+    }
 }
 
 fn balance(words: &mut Words) -> Result<Request, Refusal> {
@@ -310,6 +271,16 @@ fn rebalance(words: &mut Words) -> Result<Request, Refusal> {
     Ok(Request::Rebalance { seed })
 }
 
+/// The options of BALANCE and REBALANCE.
+fn put_balance(line: &mut WordWriter<'_>, top: Option<usize>, seed: Option<u64>) {
+    if let Some(top) = top {
+        line.plain(format_args!("top={top}"));
+    }
+    if let Some(seed) = seed {
+        line.plain(format_args!("seed={seed}"));
+    }
+}
+
 fn protect(words: &mut Words) -> Result<Request, Refusal> {
     let id = words.word("the player")?;
     let seconds = match words.is_empty() {
@@ -317,6 +288,13 @@ fn protect(words: &mut Words) -> Result<Request, Refusal> {
         false => Some(seconds(words)?),
     };
     Ok(Request::Protect { id, seconds })
+}
+
+fn put_protect(line: &mut WordWriter<'_>, id: &Ident, seconds: Option<u32>) {
+    line.word(id);
+    if let Some(seconds) = seconds {
+        line.plain(seconds);
+    }
 }
 
 fn score(words: &mut Words) -> Result<Request, Refusal> {
@@ -332,6 +310,14 @@ fn score(words: &mut Words) -> Result<Request, Refusal> {
     Ok(Request::Score { team, points, by })
 }
 
+fn put_score(line: &mut WordWriter<'_>, team: u8, points: f64, by: Option<&Ident>) {
+    line.plain(team);
+    line.decimal(points);
+    if let Some(id) = by {
+        line.word(id);
+    }
+}
+
 fn end(words: &mut Words) -> Result<Request, Refusal> {
     if words.is_empty() {
         return Ok(Request::End(Verdict::Scores));
@@ -344,6 +330,14 @@ fn end(words: &mut Words) -> Result<Request, Refusal> {
             Verdict::Won(team_number(&verdict)?)
         },
     ))
+}
+
+fn put_end(line: &mut WordWriter<'_>, verdict: Verdict) {
+    match verdict {
+        Verdict::Scores => {}
+        Verdict::Won(team) => line.plain(team),
+        Verdict::Draw => line.plain("draw"),
+    }
 }
 
 fn points(words: &mut Words) -> Result<f64, Refusal> {
@@ -382,7 +376,7 @@ fn once(fresh: bool, key: &str) -> Result<(), Refusal> {
     }
 }
 
-/// Tells the verb, but not more of it than a reply line has room for.
+/// Refuses a verb, of which the reply repeats as much as a line has room for.
 fn unknown(verb: &[u8]) -> Refusal {
     let shown = verb[..verb.len().min(32)].escape_ascii();
     Refusal {
@@ -390,6 +384,3 @@ fn unknown(verb: &[u8]) -> Refusal {
         text: shown.to_string(),
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,14 +1,17 @@
-//! What kind of game an `InitGame` announces.
+//! The settings of a game, from its `InitGame:` line.
 
 use std::collections::BTreeSet;
 
-use super::super::text::{atoi, date_time, name, real};
 use super::grammar::pairs;
-use crate::domain::Timestamp;
+use crate::{
+    domain::Timestamp,
+    ingest::text::{atoi, date_time, name, real},
+};
 
-/// The gameplay settings that open a ruleset of their own when they are not at their default. Votes,
-/// limits, downloads, awards, videos and network settings do not. A setting that a game does not
-/// have is at its default.
+/// Gameplay settings, with their defaults. A setting at another value becomes a mutator, and so makes a
+/// ruleset of its own; a game without the setting counts as at the default. Votes, limits, downloads,
+/// awards, videos and network settings are not among them, because they do not change how players
+/// compare.
 const VARIANTS: [(&str, f64); 21] = [
     // Quake III Arena and everything that came of it.
     ("dmflags", 0.0),
@@ -37,28 +40,29 @@ const VARIANTS: [(&str, f64); 21] = [
     ("server_promode", 0.0),
 ];
 
-/// The name of a game that does not tell its own: the original's.
+/// The game's name where the line has none: that of the original Quake III Arena.
 const DEFAULT_GAME: &str = "baseq3";
 
-/// The kind of a game.
+/// The settings of a game that matter to its record.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Rules {
+pub(crate) struct GameSetup {
     pub(crate) map: String,
-    /// `<gamename>.<mode>`
+    /// `<gamename>.<kind of play>`, for example `baseoa.ctf`.
     pub(crate) game_type: String,
-    /// Sorted, each once.
+    /// Sorted, without duplicates.
     pub(crate) mutators: Vec<String>,
-    /// Whether it is played in teams.
+    /// Whether it is a team game.
     pub(crate) teams: bool,
-    /// Whether it is played in rounds, each of which is worth a point.
+    /// Whether it is played in rounds, each of which gains its winner a point.
     pub(super) rounds: bool,
-    /// Whether a team scores by killing.
+    /// Whether teams score by killing, as in team deathmatch.
     pub(crate) scored_by_kills: bool,
-    /// When the line was written, where it tells.
+    /// When the line was written, if it has a date.
     pub(crate) date: Option<Timestamp>,
 }
 
-impl Rules {
+impl GameSetup {
+    /// Reads the settings of an `InitGame:` or `InitRound:` line, `\key\value…`.
     pub(crate) fn read(info: &[u8]) -> Self {
         let (mut map, mut game, mut mode, mut date) = (String::new(), String::new(), 0, None);
         let mut mutators = BTreeSet::new();
@@ -75,7 +79,7 @@ impl Rules {
             DEFAULT_GAME.clone_into(&mut game);
         }
         let urban_terror = game.starts_with("q3ut") || game.starts_with("q3urt");
-        let kind = Kind::of(mode, urban_terror, game == "baseoa");
+        let kind = GameTypeInfo::of(mode, urban_terror, game == "baseoa");
         Self {
             map,
             game_type: format!("{game}.{}", kind.name),
@@ -88,21 +92,21 @@ impl Rules {
     }
 }
 
-/// What a number of `g_gametype` stands for.
-struct Kind {
+/// What a value of `g_gametype` stands for.
+struct GameTypeInfo {
     name: String,
     teams: bool,
     rounds: bool,
 }
 
-impl Kind {
+impl GameTypeInfo {
     fn of(mode: i64, urban_terror: bool, open_arena: bool) -> Self {
         let name = match (mode, urban_terror) {
             (0, _) => "ffa",
             (1, false) => "duel",
             (3, _) => "tdm",
             (4, false) | (7, true) => "ctf",
-            // Urban Terror's own.
+            // Urban Terror gives other games to some numbers, and has more of them.
             (1, true) => "lms",
             (4, true) => "ts",
             (5, true) => "ftl",
@@ -117,7 +121,7 @@ impl Kind {
             "" => format!("g{mode}"),
             name => name.to_owned(),
         };
-        // 2 is Quake III's single player; in OpenArena 10 is last man standing.
+        // 2 is Quake III's single player game; in OpenArena 10 is last man standing.
         let alone = (0..=2).contains(&mode)
             || (mode == 10 && open_arena)
             || (urban_terror && matches!(mode, 9 | 11));
@@ -129,7 +133,7 @@ impl Kind {
     }
 }
 
-/// The mutator that a setting amounts to: its name where it is 1, and `name=value` for others.
+/// The mutator for a setting that is not at its default: `name` where the value is 1, else `name=value`.
 fn mutator(key: &[u8], value: &[u8]) -> Option<String> {
     let same = |known: &str| known.as_bytes().eq_ignore_ascii_case(key);
     let (key, default) = VARIANTS.iter().find(|(known, _)| same(known))?;
@@ -137,7 +141,7 @@ fn mutator(key: &[u8], value: &[u8]) -> Option<String> {
     let set = if value.is_empty() {
         *default
     } else {
-        // What is no number is a list of letters (Urban Terror's g_gear), and is set.
+        // Only lists of letters (Urban Terror's g_gear) are not numbers, and their default is empty.
         real(value.as_bytes()).unwrap_or(f64::INFINITY)
     };
     match set {
@@ -154,8 +158,8 @@ mod tests {
     #[test]
     fn kinds() {
         let kind = |info: &str| {
-            let rules = Rules::read(info.as_bytes());
-            (rules.game_type, rules.teams, rules.mutators.join(" "))
+            let setup = GameSetup::read(info.as_bytes());
+            (setup.game_type, setup.teams, setup.mutators.join(" "))
         };
         let told = |name: &str, teams, mutators: &str| (name.into(), teams, mutators.into());
         assert_eq!(
@@ -185,11 +189,11 @@ mod tests {
 
     #[test]
     fn the_date() {
-        let rules = Rules::read(b"\\g_timestamp\\2026-11-20 14:54:02");
+        let setup = GameSetup::read(b"\\g_timestamp\\2026-11-20 14:54:02");
         assert_eq!(
-            rules.date.map(|d| d.to_string()).as_deref(),
+            setup.date.map(|d| d.to_string()).as_deref(),
             Some("2026-11-20T14:54:02Z")
         );
-        assert_eq!(Rules::read(b"\\g_timestamp\\soon").date, None);
+        assert_eq!(GameSetup::read(b"\\g_timestamp\\soon").date, None);
     }
 }

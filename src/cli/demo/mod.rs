@@ -1,0 +1,158 @@
+//! `evenkeel demo`: what the program does, shown on recorded matches, with nothing else in hand.
+//!
+//! The bundled history is 60 capture-the-flag matches that bots of known skill played on a real
+//! OpenArena server, in the interchange format. The demo ingests it as `evenkeel ingest` would, with
+//! the default configuration; the environment and the user's database are left alone. The same binary
+//! prints the same text every time.
+
+mod forecast;
+mod lobby;
+mod story;
+
+use std::{
+    fs::{self, File},
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use clap::Args;
+use tempfile::TempDir;
+
+use super::{CliError, open};
+use crate::{
+    config::Config,
+    domain::{Kind, MatchRecord},
+    logs::Ingest,
+    service::Service,
+    store::WeightRow,
+};
+use forecast::Forecast;
+use lobby::Lobby;
+
+/// The recorded matches, as `evenkeel export` wrote them.
+const HISTORY: &[u8] = include_bytes!("openarena-ctf.jsonl.gz");
+
+/// The ruleset that all of them were played under.
+const RULESET: &str = "baseoa.ctf";
+
+/// The name of the database that the demo makes.
+const DATABASE: &str = "evenkeel.db";
+
+/// The name of the configuration beside it.
+const CONFIG: &str = "config.toml";
+
+/// Show what Evenkeel does, on 60 recorded matches that come with the program
+///
+/// Learns from the matches, prints the leaderboard, picks teams, explains them, and measures how
+/// well it predicts matches that it has not seen. Works in a temporary folder, which is removed at
+/// the end, and reads no configuration.
+#[derive(Debug, Args)]
+pub(super) struct DemoArgs {
+    /// Leave the database and a config.toml for `evenkeel serve` in this folder, which is created
+    /// when missing; existing files are not overwritten
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+}
+
+pub(super) async fn run(args: DemoArgs) -> Result<(), CliError> {
+    let kept = args.keep.as_deref().map(Kept::prepare).transpose()?;
+    // Removes itself when it goes out of scope, whatever happened.
+    let folder = TempDir::with_prefix("evenkeel-demo-")?;
+    let database = folder.path().join(DATABASE);
+    show(folder.path(), &database).await?;
+    if let Some(kept) = &kept {
+        kept.fill(&database)?;
+    }
+    folder.close()?;
+    Ok(story::next(&mut io::stdout().lock(), kept.as_ref())?)
+}
+
+/// Learns in `folder` and prints everything but the last section.
+async fn show(folder: &Path, database: &Path) -> Result<(), CliError> {
+    let mut config = Config::load("", [])?;
+    config.store.database = database.to_owned();
+    let service = open(&config, true).await?;
+    let shown = show_with(folder, &service, &config).await;
+    service.close().await;
+    shown
+}
+
+async fn show_with(folder: &Path, service: &Service, config: &Config) -> Result<(), CliError> {
+    let history = folder.join("openarena-ctf.jsonl.gz");
+    fs::write(&history, HISTORY)?;
+    Ingest::new(service.store())
+        .file(&history, &mut |_| ())
+        .await?;
+    service.learning().refresh().await?;
+    let matches: Vec<MatchRecord> = service.learning().matches().await?;
+    let weights: Vec<WeightRow> = service.store().weights(RULESET, Kind::Bot).await?;
+    let lobby = Lobby::choose(service, config, &weights)?;
+    let forecast = Forecast::of(&matches, service.learning().rulebook(), config);
+    let mut out = io::stdout().lock();
+    story::leaderboard(&mut out, &matches, &weights)?;
+    story::teams(&mut out, &lobby)?;
+    story::reasons(&mut out, &lobby)?;
+    Ok(story::predictions(&mut out, &forecast)?)
+}
+
+/// The folder of `--keep`, with absolute paths.
+struct Kept {
+    database: PathBuf,
+    config: PathBuf,
+}
+
+impl Kept {
+    /// Creates the folder.
+    ///
+    /// # Errors
+    /// The folder cannot be made, or holds one of the files already.
+    fn prepare(folder: &Path) -> Result<Self, CliError> {
+        let fail = |source| CliError::File {
+            path: folder.to_owned(),
+            source,
+        };
+        fs::create_dir_all(folder).map_err(fail)?;
+        let folder = std::path::absolute(folder).map_err(fail)?;
+        let kept = Self {
+            database: folder.join(DATABASE),
+            config: folder.join(CONFIG),
+        };
+        for path in [&kept.database, &kept.config] {
+            // A symbolic link that leads nowhere is in the way, too.
+            if path.symlink_metadata().is_ok() {
+                let path = path.display();
+                let why = format!("{path} exists and is not overwritten; name another folder");
+                return Err(CliError::Input(why));
+            }
+        }
+        Ok(kept)
+    }
+
+    /// Copies the closed database and writes the configuration that names it.
+    ///
+    /// # Errors
+    /// The disk's; or a file has appeared meanwhile, which stays as it is.
+    fn fill(&self, database: &Path) -> Result<(), CliError> {
+        let text = story::config(&self.database)?;
+        create(&self.database, |to| {
+            io::copy(&mut File::open(database)?, to).map(drop)
+        })?;
+        create(&self.config, |to| to.write_all(text.as_bytes())).inspect_err(|_| {
+            let _ = fs::remove_file(&self.database);
+        })
+    }
+}
+
+/// Writes a file that must not exist yet; it is removed again when that fails.
+fn create(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), CliError> {
+    let fail = |source| CliError::File {
+        path: path.to_owned(),
+        source,
+    };
+    let mut file = File::create_new(path).map_err(fail)?;
+    let written = write(&mut file).and_then(|()| file.sync_all());
+    if written.is_err() {
+        let _ = fs::remove_file(path);
+    }
+    written.map_err(fail)
+}

@@ -1,0 +1,240 @@
+//! What the demo prints: numbered sections of at most 100 columns.
+
+use std::{
+    collections::BTreeSet,
+    io::{self, Write},
+    path::Path,
+};
+
+use comfy_table::Cell;
+
+use super::{Kept, RULESET, forecast::Forecast, lobby::Lobby};
+use crate::{
+    cli::{
+        CliError,
+        table::{name_cell, table},
+    },
+    domain::MatchRecord,
+    store::WeightRow,
+};
+
+/// The skill that each bot was set to on the server. The logs don't tell it to Evenkeel.
+const SKILL: [(&str, u8); 14] = [
+    ("Sarge", 5),
+    ("Grunt", 5),
+    ("Neko", 4),
+    ("Tony", 4),
+    ("Major", 4),
+    ("Kyonshi", 3),
+    ("Ayumi", 3),
+    ("Liz", 3),
+    ("Penguin", 2),
+    ("Rai", 2),
+    ("Merman", 2),
+    ("Gargoyle", 1),
+    ("Beret", 1),
+    ("Jenna", 1),
+];
+
+pub(super) fn leaderboard(
+    out: &mut impl Write,
+    matches: &[MatchRecord],
+    weights: &[WeightRow],
+) -> io::Result<()> {
+    let maps: BTreeSet<&str> = matches.iter().map(|record| record.map.as_str()).collect();
+    let (count, bots, maps) = (matches.len(), weights.len(), maps.len());
+    writeln!(
+        out,
+        "\
+1. Evenkeel learns from finished matches
+
+The history that comes with the program: {count} capture-the-flag matches, 4 against 4, that {bots} bots
+played on a real OpenArena server, on {maps} maps, to five captures. What was learned from them under
+the ruleset {RULESET}, as weights from 0 to 100 (50 is an unknown player), with their standard
+deviation. \"Skill\" is what each bot was set to on the server, 1 to 5. Evenkeel does not see it.
+"
+    )?;
+    let mut table = table(&[">", "name", ">weight", ">±", ">matches", ">skill"]);
+    for (place, row) in (1..).zip(weights) {
+        let skill = SKILL.iter().find(|(name, _)| *name == row.name);
+        table.add_row([
+            Cell::new(place),
+            name_cell(&row.name),
+            Cell::new(format!("{:.1}", row.weight)),
+            Cell::new(format!("{:.1}", row.deviation)),
+            Cell::new(row.games),
+            Cell::new(skill.map_or(String::new(), |(_, skill)| skill.to_string())),
+        ]);
+    }
+    writeln!(out, "{table}\n")
+}
+
+pub(super) fn teams(out: &mut impl Write, lobby: &Lobby) -> io::Result<()> {
+    let spec = lobby.problem.spec();
+    let members = |team: u8| {
+        let on_it = spec.humans.iter().zip(&lobby.solution.team_of);
+        let mut on_it: Vec<_> = on_it.filter(|(_, on)| **on == team).collect();
+        on_it.sort_by(|(a, _), (b, _)| b.weight.total_cmp(&a.weight));
+        on_it.into_iter().map(|(player, _)| player)
+    };
+    writeln!(
+        out,
+        "\
+2. It picks teams
+
+Eight of the bots meet, as if they were people who have joined a game server. Evenkeel picks
+teams of humans in the same way, by weights of their own.
+"
+    )?;
+    let mut table = table(&["team 0", ">weight", "team 1", ">weight"]);
+    for (one, other) in members(0).zip(members(1)) {
+        let cells = [one, other].map(|player| {
+            let weight = Cell::new(format!("{:.1}", player.weight));
+            [name_cell(&player.key), weight]
+        });
+        table.add_row(cells.into_iter().flatten());
+    }
+    let sums = &lobby.solution.sums;
+    let sum = |team: usize| Cell::new(format!("{:.1}", sums.get(team).copied().unwrap_or(0.0)));
+    table.add_row([Cell::new("sum"), sum(0), Cell::new("sum"), sum(1)]);
+    writeln!(out, "{table}\n")
+}
+
+pub(super) fn reasons(out: &mut impl Write, lobby: &Lobby) -> io::Result<()> {
+    let (solution, all) = (&lobby.solution, &lobby.all);
+    let best = solution.candidates.first().map_or(0.0, |c| c.ratio);
+    let mean = all.iter().sum::<f64>() / all.len().max(1) as f64;
+    let worst = all.last().copied().unwrap_or(0.5);
+    let percent = |chance: f64| format!("{:.0} %", 100.0 * chance);
+    writeln!(
+        out,
+        "\
+3. It says why
+
+- The weaker team has {:.1} % of the stronger one's weight: a ratio of {:.3}.
+- There are {} ways to make two teams of four. The most even of all has the ratio {best:.3}; Evenkeel
+  picks one of the {} most even at random, so that the teams are not the same every time; the less
+  even one is, the less often it is picked. The demo's random seed is fixed.
+- The rating system predicts that team 0 wins with a probability of {}. With teams drawn at
+  random, the stronger team wins with {} on average, and with {} in the worst case.",
+        100.0 * solution.ratio,
+        solution.ratio,
+        solution.considered,
+        solution.candidates.len(),
+        percent(lobby.chance),
+        percent(mean),
+        percent(worst),
+    )?;
+    let what_if = solution.explanation.what_if.iter();
+    if let Some(what) = what_if.min_by(|a, b| a.ratio.total_cmp(&b.ratio)) {
+        writeln!(
+            out,
+            "- Nobody matters more than {}: if {} alone changed to team {}, the ratio would be {:.3}.",
+            what.who, what.who, what.other, what.ratio
+        )?;
+    }
+    writeln!(out)
+}
+
+pub(super) fn predictions(out: &mut impl Write, forecast: &Forecast) -> io::Result<()> {
+    let Forecast {
+        learned,
+        matches,
+        right,
+        log_loss,
+    } = forecast;
+    writeln!(
+        out,
+        "\
+4. It predicts matches that it has not seen
+
+The same history once more, from nothing: learned from the first {learned} matches, Evenkeel predicts each
+of the last {matches} before it learns from that match, too.
+"
+    )?;
+    let mut table = table(&["", ">Evenkeel", ">a coin"]);
+    let half = *matches as f64 / 2.0;
+    table.add_row([
+        Cell::new("winner predicted"),
+        Cell::new(format!("{right} of {matches}")),
+        Cell::new(format!("{half} of {matches}")),
+    ]);
+    table.add_row([
+        Cell::new("log loss (lower is better)"),
+        Cell::new(format!("{log_loss:.3}")),
+        Cell::new(format!("{:.3}", std::f64::consts::LN_2)),
+    ]);
+    writeln!(
+        out,
+        "{table}\n\nA coin predicts {right} or more of {matches} in {} tries of 100. {matches} matches are few: \
+         `evenkeel evaluate`\nmeasures the same, with intervals, on your own matches.\n",
+        tries(forecast.by_luck())
+    )
+}
+
+/// Of 100, with as many places as it takes to be more than 0.
+fn tries(chance: f64) -> String {
+    let hundred = 100.0 * chance;
+    match hundred {
+        h if h >= 1.0 => format!("{h:.0}"),
+        h if h >= 0.1 => format!("{h:.1}"),
+        _ => "fewer than 0.1".to_owned(),
+    }
+}
+
+pub(super) fn next(out: &mut impl Write, kept: Option<&Kept>) -> io::Result<()> {
+    writeln!(out, "5. What to run next\n")?;
+    match kept {
+        Some(kept) => writeln!(
+            out,
+            "\
+The database and its configuration are in
+  {}
+  {}
+Start the daemon on them, and ask it from another terminal:
+  evenkeel serve --config {}
+  printf 'GAME {RULESET}\\nBOT Sarge\\nBOT Jenna\\nMEANBOT\\nQUIT\\n' | nc 127.0.0.1 7997
+",
+            kept.database.display(),
+            kept.config.display(),
+            kept.config.display(),
+        )?,
+        None => writeln!(
+            out,
+            "  evenkeel demo --keep DIR    the same, and leaves database and configuration for the daemon
+  evenkeel serve              starts the daemon with a database of its own
+",
+        )?,
+    }
+    writeln!(
+        out,
+        "\
+Teach it your own matches from the logs of your servers:
+  evenkeel ingest games.log
+
+How to connect a game server is described in docs/connect.md."
+    )
+}
+
+/// The configuration for `evenkeel serve` on what was kept.
+///
+/// # Errors
+/// The path is not UTF-8, and TOML is.
+pub(super) fn config(database: &Path) -> Result<String, CliError> {
+    let path = database.to_str().ok_or_else(|| {
+        let path = database.display();
+        CliError::Input(format!(
+            "{path}: a configuration file cannot name this path"
+        ))
+    })?;
+    let path = toml::Value::String(path.to_owned());
+    Ok(format!(
+        "\
+# Made by `evenkeel demo --keep`. All other keys have their defaults: see `evenkeel config default`.
+
+[store]
+# 60 recorded OpenArena matches, and what was learned from them.
+database = {path}
+"
+    ))
+}

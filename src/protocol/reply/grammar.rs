@@ -1,0 +1,385 @@
+//! A reply ↔ its lines. Each kind of reply is written and read in this file alone.
+//!
+//! Identifiers are written in the very bytes in which the peer sent them, which may hold bare blanks.
+//! So lines are read from both ends, with the identifier as what remains.
+
+use std::str::FromStr;
+
+use bytes::{Bytes, BytesMut};
+
+use super::Reply;
+use crate::{
+    domain::{Ident, Move, decode},
+    protocol::{
+        Code, MalformedReply, Refusal,
+        words::{WordWriter, Words, is_one_quoted_word},
+    },
+};
+
+/// The most lines that a reply may announce. A roster has at most 128 humans, and EXPLAIN has a few
+/// lines for each.
+const MAX_LINES: usize = 1_024;
+
+type Parsed<T = Reply> = Result<T, &'static str>;
+
+impl Reply {
+    /// Appends the reply's lines. Weights have three decimal places, ratios and chances six.
+    pub fn encode(&self, out: &mut BytesMut) {
+        match self {
+            Reply::Player(id, weight) => put_weight(out, "PLAYER", id, *weight),
+            Reply::Bot(id, weight) => put_weight(out, "BOT", id, Some(*weight)),
+            Reply::MeanBot(weight, count) => {
+                put_line(out, "MEANBOT", format_args!("{weight:.3} {count}"));
+            }
+            Reply::Hello {
+                program,
+                protocol,
+                resumed,
+            } => put_hello(out, program, *protocol, *resumed),
+            Reply::Pong => WordWriter::new(out, "PONG").end(),
+            Reply::Balance {
+                ratio,
+                chance,
+                seed,
+                humans,
+                bots,
+            } => put_balance(out, *ratio, *chance, *seed, humans, bots),
+            Reply::Bots(min_players, bots) => put_bots(out, *min_players, bots),
+            Reply::Place(id, team, ratio) => {
+                let mut line = WordWriter::new(out, "PLACE");
+                line.raw(id);
+                line.plain(format_args!("{team} {ratio:.6}"));
+                line.end();
+            }
+            Reply::Advantage(None) => put_line(out, "ADVANTAGE", "- 1.000"),
+            Reply::Advantage(Some((team, factor))) => {
+                put_line(out, "ADVANTAGE", format_args!("{team} {factor:.3}"));
+            }
+            Reply::Rebalance {
+                before,
+                after,
+                moves,
+            } => {
+                let lines = moves.len();
+                let head = format_args!("{lines} {before:.6} {after:.6}");
+                put_line(out, "REBALANCE", head);
+                moves.iter().for_each(|step| put_move(out, step));
+            }
+            Reply::Move(step) => put_move(out, step),
+            Reply::End { id, unrated } => put_end(out, id, unrated.as_deref()),
+            Reply::Explain(reasons) => {
+                put_line(out, "EXPLAIN", reasons.len());
+                for reason in reasons {
+                    put_line(out, "WHY", reason);
+                }
+            }
+            Reply::Error(refusal) => put_line(out, "ERROR", refusal),
+        }
+    }
+
+    /// How many lines follow this first line of a reply.
+    ///
+    /// # Errors
+    /// The line announces no number, or one that no reply has.
+    pub fn lines_after(first: &[u8]) -> Result<usize, MalformedReply> {
+        let (verb, rest) = split_first(first);
+        if !matches!(verb, b"BALANCE" | b"REBALANCE" | b"EXPLAIN") {
+            return Ok(0);
+        }
+        let lines = number(split_first(rest).0).ok();
+        lines.filter(|&lines| lines <= MAX_LINES).ok_or_else(|| {
+            MalformedReply::new("a reply announces no possible number of lines", first)
+        })
+    }
+
+    /// Reads a reply from all of its lines, without their line ends.
+    ///
+    /// A server repeats an identifier as it was sent. If that was bare, with blanks in it, the short and
+    /// the long form of PLAYER cannot always be told apart (`PLAYER John 1.000`); [`Request::encode`]
+    /// therefore quotes such identifiers.
+    ///
+    /// [`Request::encode`]: crate::protocol::Request::encode
+    ///
+    /// # Errors
+    /// The first line is none of a reply in this version of the protocol, its arguments are wrong, or
+    /// the lines are not as many as it announces.
+    pub fn parse(lines: &[Bytes]) -> Result<Self, MalformedReply> {
+        let Some((first, more)) = lines.split_first() else {
+            return Err(MalformedReply::new("a reply has no lines", b""));
+        };
+        if more.len() != Self::lines_after(first)? {
+            return Err(MalformedReply::new("a reply lacks lines", first));
+        }
+        let (verb, rest) = split_first(first);
+        let parsed = match verb {
+            b"PLAYER" => parse_player(rest),
+            b"BOT" => parse_bot(rest),
+            b"MEANBOT" => parse_mean_bot(rest),
+            b"HELLO" => parse_hello(rest),
+            b"PONG" => Ok(Reply::Pong),
+            b"BALANCE" => parse_balance(rest, more),
+            b"BOTS" => parse_bots(rest),
+            b"PLACE" => parse_place(rest),
+            b"ADVANTAGE" => parse_advantage(rest),
+            b"REBALANCE" => parse_rebalance(rest, more),
+            b"MOVE" => parse_move(rest).map(Reply::Move),
+            b"END" => parse_end(rest),
+            b"EXPLAIN" => parse_explain(more),
+            b"ERROR" => Ok(parse_error(rest)),
+            _ => Err("an unknown reply"),
+        };
+        parsed.map_err(|problem| MalformedReply::new(problem, first))
+    }
+}
+
+/// `VERB <id> [<weight>]`
+fn put_weight(out: &mut BytesMut, verb: &str, id: &Ident, weight: Option<f64>) {
+    let mut line = WordWriter::new(out, verb);
+    line.raw(id);
+    if let Some(weight) = weight {
+        line.plain(format_args!("{weight:.3}"));
+    }
+    line.end();
+}
+
+fn parse_player(rest: &[u8]) -> Parsed {
+    let (head, last) = split_last(rest);
+    let places = last.iter().rev().position(|&b| b == b'.');
+    if head.is_empty() || places != Some(3) || is_one_quoted_word(rest) {
+        return Ok(Reply::Player(ident(rest)?, None));
+    }
+    Ok(match decimal(last) {
+        Ok(weight) => Reply::Player(ident(head)?, Some(weight)),
+        Err(_) => Reply::Player(ident(rest)?, None),
+    })
+}
+
+fn parse_bot(rest: &[u8]) -> Parsed {
+    let (id, weight) = split_last(rest);
+    Ok(Reply::Bot(ident(id)?, decimal(weight)?))
+}
+
+fn parse_mean_bot(rest: &[u8]) -> Parsed {
+    let (weight, count) = split_first(rest);
+    Ok(Reply::MeanBot(decimal(weight)?, number(count)?))
+}
+
+/// `HELLO <program> protocol/<version> [resumed|new]`
+fn put_hello(out: &mut BytesMut, program: &str, protocol: u32, resumed: Option<bool>) {
+    let mut line = WordWriter::new(out, "HELLO");
+    line.plain(format_args!("{program} protocol/{protocol}"));
+    if let Some(resumed) = resumed {
+        line.plain(if resumed { "resumed" } else { "new" });
+    }
+    line.end();
+}
+
+fn parse_hello(rest: &[u8]) -> Parsed {
+    let (program, rest) = split_first(rest);
+    let (protocol, resumed) = split_first(rest);
+    let version = protocol.strip_prefix(b"protocol/");
+    Ok(Reply::Hello {
+        program: decode(program).into_owned(),
+        protocol: number(version.ok_or("no protocol version")?)?,
+        resumed: match resumed {
+            b"" => None,
+            b"resumed" => Some(true),
+            b"new" => Some(false),
+            _ => return Err("neither resumed nor new"),
+        },
+    })
+}
+
+fn put_balance(
+    out: &mut BytesMut,
+    ratio: f64,
+    chance: Option<f64>,
+    seed: u64,
+    humans: &[(Ident, u8)],
+    bots: &[u32],
+) {
+    let lines = humans.len() + bots.len();
+    let chance = chance.map_or_else(|| "-".to_owned(), |chance| format!("{chance:.6}"));
+    let head = format_args!("{lines} {ratio:.6} {chance} {seed}");
+    put_line(out, "BALANCE", head);
+    for (id, team) in humans {
+        let mut line = WordWriter::new(out, "TEAM");
+        line.plain(team);
+        line.raw(id);
+        line.end();
+    }
+    for (team, count) in bots.iter().enumerate() {
+        put_line(out, "BOTS", format_args!("{team} {count}"));
+    }
+}
+
+fn parse_balance(rest: &[u8], lines: &[Bytes]) -> Parsed {
+    let (_, rest) = split_first(rest);
+    let (ratio, rest) = split_first(rest);
+    let (chance, seed) = split_first(rest);
+    let (mut humans, mut bots) = (Vec::new(), Vec::new());
+    for line in lines {
+        let (verb, rest) = split_first(line);
+        let (team, rest) = split_first(rest);
+        match verb {
+            b"TEAM" => humans.push((ident(rest)?, number(team)?)),
+            b"BOTS" if number::<usize>(team)? == bots.len() => bots.push(number(rest)?),
+            _ => return Err("neither the team of a human nor the bots of the next team"),
+        }
+    }
+    Ok(Reply::Balance {
+        ratio: decimal(ratio)?,
+        chance: dash_or(chance, decimal)?,
+        seed: number(seed)?,
+        humans,
+        bots,
+    })
+}
+
+fn put_bots(out: &mut BytesMut, min_players: u32, bots: &[u32]) {
+    let mut line = WordWriter::new(out, "BOTS");
+    line.plain(min_players);
+    for count in bots {
+        line.plain(count);
+    }
+    line.end();
+}
+
+fn parse_bots(rest: &[u8]) -> Parsed {
+    let mut numbers = rest.split(|&b| b == b' ').map(number);
+    let min_players = numbers.next().ok_or("no number")??;
+    Ok(Reply::Bots(min_players, numbers.collect::<Parsed<_>>()?))
+}
+
+fn parse_place(rest: &[u8]) -> Parsed {
+    let (rest, ratio) = split_last(rest);
+    let (id, team) = split_last(rest);
+    Ok(Reply::Place(ident(id)?, number(team)?, decimal(ratio)?))
+}
+
+fn parse_advantage(rest: &[u8]) -> Parsed {
+    let (team, factor) = split_first(rest);
+    let factor = decimal(factor)?;
+    let team = dash_or(team, number)?;
+    Ok(Reply::Advantage(team.map(|team| (team, factor))))
+}
+
+fn parse_rebalance(rest: &[u8], lines: &[Bytes]) -> Parsed {
+    let (_, rest) = split_first(rest);
+    let (before, after) = split_first(rest);
+    let step = |line: &Bytes| match split_first(line) {
+        (b"MOVE", rest) => parse_move(rest),
+        _ => Err("not a move"),
+    };
+    Ok(Reply::Rebalance {
+        before: decimal(before)?,
+        after: decimal(after)?,
+        moves: lines.iter().map(step).collect::<Parsed<_>>()?,
+    })
+}
+
+/// `MOVE <id> <from> <to>`, with `-` if the human was on no team.
+fn put_move(out: &mut BytesMut, Move { id, from, to }: &Move) {
+    let mut line = WordWriter::new(out, "MOVE");
+    line.raw(id);
+    match from {
+        Some(from) => line.plain(from),
+        None => line.plain('-'),
+    }
+    line.plain(to);
+    line.end();
+}
+
+fn parse_move(rest: &[u8]) -> Parsed<Move> {
+    let (rest, to) = split_last(rest);
+    let (id, from) = split_last(rest);
+    Ok(Move {
+        id: ident(id)?,
+        from: dash_or(from, number)?,
+        to: number(to)?,
+    })
+}
+
+fn put_end(out: &mut BytesMut, id: &str, unrated: Option<&str>) {
+    match unrated {
+        None => put_line(out, "END", format_args!("{id} recorded")),
+        Some(reason) => put_line(out, "END", format_args!("{id} unrated {reason}")),
+    }
+}
+
+fn parse_end(rest: &[u8]) -> Parsed {
+    let (id, rest) = split_first(rest);
+    let unrated = match split_first(rest) {
+        (b"recorded", b"") => None,
+        (b"unrated", reason) => Some(decode(reason).into_owned()),
+        _ => return Err("neither recorded nor unrated"),
+    };
+    let id = decode(id).into_owned();
+    Ok(Reply::End { id, unrated })
+}
+
+fn parse_explain(lines: &[Bytes]) -> Parsed {
+    let reason = |line: &Bytes| match split_first(line) {
+        (b"WHY", reason) => Ok(decode(reason).into_owned()),
+        _ => Err("not a reason"),
+    };
+    let reasons = lines.iter().map(reason).collect::<Parsed<_>>()?;
+    Ok(Reply::Explain(reasons))
+}
+
+/// A code that this version does not know is read as an internal error, with the code in its text.
+fn parse_error(rest: &[u8]) -> Reply {
+    let (word, text) = split_first(rest);
+    let (code, text) = match Code::parse(word) {
+        Some(code) => (code, text),
+        None => (Code::Internal, rest),
+    };
+    let text = decode(text).into_owned();
+    Reply::Error(Refusal { code, text })
+}
+
+fn put_line(out: &mut BytesMut, verb: &str, arguments: impl std::fmt::Display) {
+    let mut line = WordWriter::new(out, verb);
+    line.plain(arguments);
+    line.end();
+}
+
+/// The first word and the rest behind one blank.
+fn split_first(text: &[u8]) -> (&[u8], &[u8]) {
+    match text.iter().position(|&b| b == b' ') {
+        Some(at) => (&text[..at], &text[at + 1..]),
+        None => (text, b""),
+    }
+}
+
+/// What comes before the last word, and the last word.
+fn split_last(text: &[u8]) -> (&[u8], &[u8]) {
+    match text.iter().rposition(|&b| b == b' ') {
+        Some(at) => (&text[..at], &text[at + 1..]),
+        None => (b"", text),
+    }
+}
+
+fn ident(raw: &[u8]) -> Parsed<Ident> {
+    let raw = Bytes::copy_from_slice(raw);
+    let ident = Words::new(raw).whole_rest("the identifier");
+    ident.map_err(|_| "an identifier is missing")
+}
+
+fn number<T: FromStr>(word: &[u8]) -> Parsed<T> {
+    let text = std::str::from_utf8(word).ok();
+    let number = text.and_then(|text| text.parse().ok());
+    number.ok_or("not a number in its range")
+}
+
+fn decimal(word: &[u8]) -> Parsed<f64> {
+    let number = number(word).ok().filter(|number: &f64| number.is_finite());
+    number.ok_or("not a decimal")
+}
+
+fn dash_or<T>(word: &[u8], read: impl Fn(&[u8]) -> Parsed<T>) -> Parsed<Option<T>> {
+    match word {
+        b"-" => Ok(None),
+        word => read(word).map(Some),
+    }
+}

@@ -1,0 +1,87 @@
+//! What a server answers: one variant of [`Reply`] per kind of answer.
+
+mod grammar;
+mod reader;
+#[cfg(test)]
+mod round_trip;
+#[cfg(test)]
+mod tests;
+
+pub use reader::{Received, ReplyReader};
+
+use super::{Refusal, VERSION};
+use crate::domain::{Ident, Move};
+
+/// One reply, of one or several lines.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reply {
+    /// A human's weight; `None` if the player is unknown.
+    Player(Ident, Option<f64>),
+    /// A bot's weight.
+    Bot(Ident, f64),
+    /// The mean weight of the known bots, and their number.
+    MeanBot(f64, usize),
+    /// The server's program and protocol.
+    Hello {
+        /// Name and version of the program, `evenkeel/0.1.0`.
+        program: String,
+        /// Version of the protocol.
+        protocol: u32,
+        /// Whether a game was resumed; `None` if the peer did not ask for that.
+        resumed: Option<bool>,
+    },
+    /// The answer to PING.
+    Pong,
+    /// The teams chosen.
+    Balance {
+        /// The smaller team's weight over the larger's, 0 to 1.
+        ratio: f64,
+        /// The predicted chance that team 0 wins; `None` if there is no prediction.
+        chance: Option<f64>,
+        /// The seed of the pick.
+        seed: u64,
+        /// Each human's team, in JOIN order.
+        humans: Vec<(Ident, u8)>,
+        /// The number of bots on each team.
+        bots: Vec<u32>,
+    },
+    /// The setting of MinPlayers, and the number of bots on each team.
+    Bots(u32, Vec<u32>),
+    /// The team for a late arrival, and the ratio that results.
+    Place(Ident, u8, f64),
+    /// The team that needs an advantage, and the factor; `None` if no team does.
+    Advantage(Option<(u8, f64)>),
+    /// The fewest moves that make the game even.
+    Rebalance {
+        /// The ratio of the game as it stands.
+        before: f64,
+        /// The ratio after these moves.
+        after: f64,
+        /// The moves.
+        moves: Vec<Move>,
+    },
+    /// The human who died is on another team from now on.
+    Move(Move),
+    /// The match is stored.
+    End {
+        /// The identifier of the match.
+        id: String,
+        /// Why the match is not rated, on one line; `None` if it is rated.
+        unrated: Option<String>,
+    },
+    /// The reasons of the last decision, one line each.
+    Explain(Vec<String>),
+    /// The command was refused.
+    Error(Refusal),
+}
+
+impl Reply {
+    /// This program's reply to HELLO.
+    pub fn hello(resumed: Option<bool>) -> Self {
+        Self::Hello {
+            program: concat!("evenkeel/", env!("CARGO_PKG_VERSION")).to_owned(),
+            protocol: VERSION,
+            resumed,
+        }
+    }
+}

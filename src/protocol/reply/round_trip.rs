@@ -1,0 +1,117 @@
+//! Whatever reply is encoded, its lines give it back.
+
+use bytes::{Bytes, BytesMut};
+use proptest::{collection::vec, option, prelude::*};
+
+use super::*;
+use crate::protocol::{Code, FramedLine, Framer, Request};
+
+/// An identifier as a server has it: from a request of a client that quotes where it must.
+fn ident() -> impl Strategy<Value = Ident> {
+    let content = vec(
+        prop_oneof![prop::sample::select(b" \".\\01*-".to_vec()), any::<u8>()],
+        1..12,
+    );
+    content.prop_filter_map("blank", |content| {
+        let mut line = BytesMut::new();
+        Request::Leave(Ident::new(&content, &content)).encode(&mut line);
+        let line = line.freeze();
+        match Request::parse(line.slice(..line.len() - 1)) {
+            Ok(Some(Request::Leave(id))) => Some(id),
+            _ => None,
+        }
+    })
+}
+
+fn thousandths() -> impl Strategy<Value = f64> {
+    (0u32..=100_000).prop_map(|n| f64::from(n) / 1e3)
+}
+
+fn millionths() -> impl Strategy<Value = f64> {
+    (0u32..=1_000_000).prop_map(|n| f64::from(n) / 1e6)
+}
+
+fn text() -> impl Strategy<Value = String> {
+    "[^\\p{C}]{0,30}"
+}
+
+fn step() -> impl Strategy<Value = Move> {
+    (ident(), option::of(0u8..8), 0u8..8).prop_map(|(id, from, to)| Move { id, from, to })
+}
+
+fn balance() -> impl Strategy<Value = Reply> {
+    let teams = (vec((ident(), 0u8..8), 0..10), vec(0u32..100, 0..8));
+    (millionths(), option::of(millionths()), any::<u64>(), teams).prop_map(
+        |(ratio, chance, seed, (humans, bots))| Reply::Balance {
+            ratio,
+            chance,
+            seed,
+            humans,
+            bots,
+        },
+    )
+}
+
+fn error() -> impl Strategy<Value = Reply> {
+    let code = prop::sample::select(vec![Code::TooLong, Code::Internal, Code::NotAllowed]);
+    (code, text()).prop_map(|(code, text)| Reply::Error(Refusal { code, text }))
+}
+
+fn reply() -> impl Strategy<Value = Reply> {
+    let hello = (
+        "[a-z]{1,8}/[0-9.]{1,5}",
+        any::<u32>(),
+        any::<Option<bool>>(),
+    );
+    prop_oneof![
+        (ident(), option::of(thousandths())).prop_map(|(id, weight)| Reply::Player(id, weight)),
+        (ident(), thousandths()).prop_map(|(id, weight)| Reply::Bot(id, weight)),
+        (thousandths(), 0usize..1_000).prop_map(|(weight, count)| Reply::MeanBot(weight, count)),
+        hello.prop_map(|(program, protocol, resumed)| Reply::Hello {
+            program,
+            protocol,
+            resumed
+        }),
+        Just(Reply::Pong),
+        balance(),
+        (0u32..100, vec(0u32..100, 0..8)).prop_map(|(least, bots)| Reply::Bots(least, bots)),
+        (ident(), 0u8..8, millionths()).prop_map(|(id, team, ratio)| Reply::Place(id, team, ratio)),
+        option::of((0u8..8, thousandths())).prop_map(Reply::Advantage),
+        (millionths(), millionths(), vec(step(), 0..8)).prop_map(|(before, after, moves)| {
+            Reply::Rebalance {
+                before,
+                after,
+                moves,
+            }
+        }),
+        step().prop_map(Reply::Move),
+        ("[0-9]{1,9}", option::of(text())).prop_map(|(id, unrated)| Reply::End { id, unrated }),
+        vec(text(), 0..9).prop_map(Reply::Explain),
+        error(),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn every_reply_survives(replies in vec(reply(), 1..4)) {
+        let mut bytes = BytesMut::new();
+        replies.iter().for_each(|reply| reply.encode(&mut bytes));
+        let sent = Bytes::copy_from_slice(&bytes);
+        let (mut framer, mut reader) = (Framer::new(1_024), ReplyReader::default());
+        let (mut again, mut received) = (BytesMut::new(), Vec::new());
+        while let Some(FramedLine::Text(line)) = framer.next_line(&mut bytes) {
+            match reader.line(line) {
+                Ok(Some(Received::Reply(reply))) => {
+                    reply.encode(&mut again);
+                    received.push(reply);
+                }
+                Ok(None) => {}
+                other => return Err(TestCaseError::fail(format!("{other:?}"))),
+            }
+        }
+        prop_assert_eq!(received, replies);
+        prop_assert_eq!(again, sent, "to the byte");
+    }
+}

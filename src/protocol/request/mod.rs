@@ -1,0 +1,251 @@
+//! What a game server can send: one variant of [`Request`] per verb.
+
+mod grammar;
+#[cfg(test)]
+mod round_trip;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use crate::domain::{Ident, Secret, Verdict};
+
+/// One command of a game server.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Request {
+    /// Begins a game of this type, and with it a new roster.
+    Game(Ident),
+    /// Names a mutator that is active in the game.
+    Mutator(Ident),
+    /// Asks for a human's weight.
+    Player(Ident),
+    /// Asks for a bot's weight.
+    Bot(Ident),
+    /// Asks for the mean weight of the known bots.
+    MeanBot,
+    /// Names the game server.
+    Hello {
+        /// The name under which its games are stored and resumed.
+        server: Ident,
+        /// The proof of that name, where the daemon has clients configured.
+        token: Option<Token>,
+        /// Whether to resume the game that this server's last connection left.
+        resume: bool,
+    },
+    /// Asks for a PONG.
+    Ping,
+    /// Closes the connection once the replies owed are sent.
+    Quit,
+    /// Names the map.
+    Map {
+        /// Its name.
+        name: Ident,
+        /// The fewest and the most players it is made for.
+        range: Option<(u32, u32)>,
+    },
+    /// Sets the number of teams.
+    Teams(u8),
+    /// Sets the least number of players, bots included, that this session wants in a game.
+    MinPlayers(u32),
+    /// Adds a human to the roster, or updates one.
+    Join(Join),
+    /// Removes a human from the roster.
+    Leave(Ident),
+    /// Reports the team that a human is on now.
+    Move {
+        /// The human.
+        id: Ident,
+        /// The team.
+        team: u8,
+    },
+    /// Adds a bot to the roster, or reports its new team.
+    BotJoin {
+        /// The bot.
+        name: Ident,
+        /// The team.
+        team: u8,
+    },
+    /// Removes a bot from the roster.
+    BotLeave(Ident),
+    /// Asks for teams for all humans.
+    Balance {
+        /// From how many of the best splits to pick; the configured number if absent.
+        top: Option<usize>,
+        /// The seed of the pick; a random one if absent.
+        seed: Option<u64>,
+    },
+    /// Asks how many bots belong on each team.
+    Bots,
+    /// Asks which team a late arrival should join.
+    Place(Ident),
+    /// Asks which team needs an advantage, and how large a one.
+    Advantage,
+    /// Asks for the fewest moves that make the game even.
+    Rebalance {
+        /// The seed that decides between equally good answers; a random one if absent.
+        seed: Option<u64>,
+    },
+    /// Asks for the reasons of the last decision.
+    Explain,
+    /// Exempts a human from being moved.
+    Protect {
+        /// The human.
+        id: Ident,
+        /// For how long, 0 to end it; if absent, until it is ended.
+        seconds: Option<u32>,
+    },
+    /// Begins play: time zero of the match.
+    Start,
+    /// Reports a change of a team's score.
+    Score {
+        /// The team.
+        team: u8,
+        /// The change; may be negative.
+        points: f64,
+        /// The player who caused it.
+        by: Option<Ident>,
+    },
+    /// Reports a player's points on the scoreboard.
+    Points {
+        /// The human or bot.
+        id: Ident,
+        /// The total so far.
+        points: f64,
+    },
+    /// Reports that one player killed another.
+    Kill {
+        /// The human or bot who killed.
+        killer: Ident,
+        /// The human or bot who died.
+        victim: Ident,
+    },
+    /// Reports that a human died, and asks whether to move them now.
+    Death(Ident),
+    /// Reports how many seconds of play are left.
+    Clock(u32),
+    /// Ends the game and stores the match.
+    End(Verdict),
+}
+
+/// The arguments of JOIN. An absent option leaves the player's earlier value as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Join {
+    /// The human.
+    pub id: Ident,
+    /// The name to show for them.
+    pub name: Option<Ident>,
+    /// The party they belong to; an empty one ends it.
+    pub party: Option<Ident>,
+    /// The team they are on.
+    pub team: Option<u8>,
+    /// The team they must be put on; `Some(None)` (`pin=`) ends that.
+    pub pin: Option<Option<u8>>,
+    /// The players they should not be teamed with, in place of those named before. An empty list
+    /// (`avoid=`) ends it.
+    pub avoid: Option<Vec<Ident>>,
+}
+
+impl Join {
+    /// JOIN of this human without options.
+    pub fn new(id: Ident) -> Self {
+        Self {
+            id,
+            name: None,
+            party: None,
+            team: None,
+            pin: None,
+            avoid: None,
+        }
+    }
+}
+
+/// The token of HELLO as it stands on the wire. `Debug` does not show it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token(Box<str>);
+
+impl Token {
+    /// The token of this text.
+    pub fn new(text: &str) -> Self {
+        Self(text.into())
+    }
+
+    /// The digest to compare with the configured one.
+    pub fn secret(&self) -> Secret {
+        Secret::of(&self.0)
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token")
+    }
+}
+
+/// When a request is answered, a refusal aside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReplyRule {
+    /// With exactly one reply.
+    Always,
+    /// With a reply or with nothing.
+    Sometimes,
+    /// With nothing.
+    Never,
+}
+
+impl Request {
+    /// The verb, as it stands on the wire.
+    pub fn verb(&self) -> &'static str {
+        match self {
+            Self::Game(_) => "GAME",
+            Self::Mutator(_) => "MUTATOR",
+            Self::Player(_) => "PLAYER",
+            Self::Bot(_) => "BOT",
+            Self::MeanBot => "MEANBOT",
+            Self::Hello { .. } => "HELLO",
+            Self::Ping => "PING",
+            Self::Quit => "QUIT",
+            Self::Map { .. } => "MAP",
+            Self::Teams(_) => "TEAMS",
+            Self::MinPlayers(_) => "MINPLAYERS",
+            Self::Join(_) => "JOIN",
+            Self::Leave(_) => "LEAVE",
+            Self::Move { .. } => "MOVE",
+            Self::BotJoin { .. } => "BOTJOIN",
+            Self::BotLeave(_) => "BOTLEAVE",
+            Self::Balance { .. } => "BALANCE",
+            Self::Bots => "BOTS",
+            Self::Place(_) => "PLACE",
+            Self::Advantage => "ADVANTAGE",
+            Self::Rebalance { .. } => "REBALANCE",
+            Self::Explain => "EXPLAIN",
+            Self::Protect { .. } => "PROTECT",
+            Self::Start => "START",
+            Self::Score { .. } => "SCORE",
+            Self::Points { .. } => "POINTS",
+            Self::Kill { .. } => "KILL",
+            Self::Death(_) => "DEATH",
+            Self::Clock(_) => "CLOCK",
+            Self::End(_) => "END",
+        }
+    }
+
+    /// When this request is answered. Any request may be refused instead.
+    pub fn reply_rule(&self) -> ReplyRule {
+        match self {
+            Self::Player(_)
+            | Self::Bot(_)
+            | Self::MeanBot
+            | Self::Hello { .. }
+            | Self::Ping
+            | Self::Balance { .. }
+            | Self::Bots
+            | Self::Place(_)
+            | Self::Advantage
+            | Self::Rebalance { .. }
+            | Self::Explain
+            | Self::End(_) => ReplyRule::Always,
+            Self::Death(_) => ReplyRule::Sometimes,
+            _ => ReplyRule::Never,
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Whatever request is encoded, parsing gives it back, on one line.
+
+use bytes::{Bytes, BytesMut};
+use proptest::{collection::vec, option, prelude::*};
+
+use super::*;
+
+/// Any bytes that an identifier may have, hostile ones first.
+fn content() -> impl Strategy<Value = Vec<u8>> {
+    let byte = prop_oneof![
+        3 => prop::sample::select(b" \"\\=\r\t;*-".to_vec()),
+        2 => 0x80u8..=0xff,
+        4 => b'a'..=b'f',
+        1 => any::<u8>(),
+    ];
+    let not_blank = |bytes: &Vec<u8>| !bytes.trim_ascii().is_empty();
+    let no_line_feed = |bytes: Vec<u8>| bytes.into_iter().filter(|&b| b != b'\n').collect();
+    vec(byte, 1..20)
+        .prop_map(no_line_feed)
+        .prop_filter("blank", not_blank)
+}
+
+/// An identifier made by a program, or as a peer sent it, in quotes or bare.
+fn ident() -> impl Strategy<Value = Ident> {
+    let program = "[\"\\\\= \\PC]{0,12}[\\PC&&[^ ]]".prop_map(|text| Ident::from_text(&text));
+    let quoted = content().prop_map(|content| {
+        let mut raw = vec![b'"'];
+        for &byte in &content {
+            raw.extend(matches!(byte, b'"' | b'\\').then_some(b'\\'));
+            raw.push(byte);
+        }
+        raw.push(b'"');
+        Ident::new(&raw, &content)
+    });
+    let bare = content().prop_map(|content| Ident::new(&content, &content));
+    prop_oneof![program, quoted, bare]
+}
+
+/// Thousandths, in the range that a line may hold.
+fn points() -> impl Strategy<Value = f64> {
+    (-1_000_000_000i64..=1_000_000_000).prop_map(|n| n as f64 / 1_000.0)
+}
+
+fn join() -> impl Strategy<Value = Request> {
+    let avoid = option::of(vec(ident(), 0..4));
+    let options = (
+        option::of(ident()),
+        option::of(prop_oneof![ident(), Just(Ident::from_text(""))]),
+        option::of(0u8..8),
+        option::of(option::of(0u8..8)),
+        avoid,
+    );
+    (ident(), options).prop_map(|(id, (name, party, team, pin, avoid))| {
+        Request::Join(Join {
+            id,
+            name,
+            party,
+            team,
+            pin,
+            avoid,
+        })
+    })
+}
+
+/// Verbs whose argument is one identifier, or an identifier and a team.
+fn named() -> impl Strategy<Value = Request> {
+    (0usize..10, ident(), 0u8..8).prop_map(|(verb, id, team)| match verb {
+        0 => Request::Game(id),
+        1 => Request::Mutator(id),
+        2 => Request::Player(id),
+        3 => Request::Bot(id),
+        4 => Request::Leave(id),
+        5 => Request::BotLeave(id),
+        6 => Request::Place(id),
+        7 => Request::Death(id),
+        8 => Request::Move { id, team },
+        _ => Request::BotJoin { name: id, team },
+    })
+}
+
+fn bare() -> impl Strategy<Value = Request> {
+    prop::sample::select(vec![
+        Request::MeanBot,
+        Request::Ping,
+        Request::Quit,
+        Request::Bots,
+        Request::Advantage,
+        Request::Explain,
+        Request::Start,
+        Request::End(Verdict::Scores),
+        Request::End(Verdict::Draw),
+    ])
+}
+
+fn hello() -> impl Strategy<Value = Request> {
+    let token = prop_oneof![
+        ident().prop_map(|id| id.text().to_owned()),
+        Just("resume=yes".to_owned())
+    ];
+    (ident(), option::of(token), any::<bool>()).prop_map(|(server, token, resume)| Request::Hello {
+        server,
+        token: token.as_deref().map(Token::new),
+        resume,
+    })
+}
+
+fn request() -> impl Strategy<Value = Request> {
+    let range = option::of((0u32..=1_024, 0u32..=1_024).prop_map(|(a, b)| (a.min(b), a.max(b))));
+    let score = (0u8..8, points(), option::of(ident()));
+    prop_oneof![
+        8 => named(),
+        4 => bare(),
+        8 => join(),
+        4 => hello(),
+        2 => (ident(), range).prop_map(|(name, range)| Request::Map { name, range }),
+        1 => (2u8..=8).prop_map(Request::Teams),
+        1 => (0u32..=1_024).prop_map(Request::MinPlayers),
+        2 => (option::of(1usize..=4_096), option::of(any::<u64>()))
+            .prop_map(|(top, seed)| Request::Balance { top, seed }),
+        1 => option::of(any::<u64>()).prop_map(|seed| Request::Rebalance { seed }),
+        2 => (ident(), option::of(0u32..=604_800))
+            .prop_map(|(id, seconds)| Request::Protect { id, seconds }),
+        2 => score.prop_map(|(team, points, by)| Request::Score { team, points, by }),
+        2 => (ident(), points()).prop_map(|(id, points)| Request::Points { id, points }),
+        2 => (ident(), ident()).prop_map(|(killer, victim)| Request::Kill { killer, victim }),
+        1 => (0u32..=604_800).prop_map(Request::Clock),
+        1 => (0u8..8).prop_map(|team| Request::End(Verdict::Won(team))),
+    ]
+}
+
+fn line(request: &Request) -> Bytes {
+    let mut out = BytesMut::new();
+    request.encode(&mut out);
+    out.freeze()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn every_request_survives(request in request()) {
+        let line = line(&request);
+        prop_assert_eq!(line.iter().filter(|&&b| b == b'\n').count(), 1);
+        prop_assert!(line.ends_with(b"\n") && !line.ends_with(b"\r\n"));
+        let parsed = Request::parse(line.slice(..line.len() - 1));
+        prop_assert_eq!(parsed, Ok(Some(request)));
+    }
+
+    #[test]
+    fn what_was_parsed_keeps_its_bytes(id in ident()) {
+        let first = line(&Request::Death(id));
+        let Ok(Some(again)) = Request::parse(first.slice(..first.len() - 1)) else {
+            return Err(TestCaseError::fail("not a request"));
+        };
+        prop_assert_eq!(line(&again), first);
+    }
+}
+
+#[test]
+fn bytes_of_a_peer_are_repeated() {
+    let text = |request: Request| line(&request).to_vec();
+    let latin = Ident::new(b"Ren\xe9", b"Ren\xe9");
+    assert_eq!(text(Request::Leave(latin)), b"LEAVE Ren\xe9\n");
+    let bare = Ident::new(b"Boring John", b"Boring John");
+    assert_eq!(text(Request::Player(bare)), b"PLAYER \"Boring John\"\n");
+    let quoted = Ident::new(b"\"a\"", b"a");
+    assert_eq!(text(Request::Leave(quoted)), b"LEAVE \"a\"\n");
+    let hostile = Ident::from_text("a\nQUIT");
+    assert_eq!(text(Request::Leave(hostile)), b"LEAVE \"a?QUIT\"\n");
+}
+
+#[test]
+fn a_token_is_neither_shown_nor_taken_for_an_option() {
+    let hello = Request::Hello {
+        server: Ident::from_text("ctf 1"),
+        token: Some(Token::new("resume=yes")),
+        resume: false,
+    };
+    assert_eq!(line(&hello), "HELLO \"ctf 1\" \"resume=yes\"\n");
+    assert!(!format!("{hello:?}").contains("yes"));
+}

@@ -1,0 +1,167 @@
+//! `evenkeel demo`: what it prints is true and always the same, and what it leaves serves.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    path::Path,
+    process::{Command, Stdio},
+    time::Duration,
+};
+
+use tempfile::TempDir;
+
+/// The binary in a folder whose temporary files go to `tmp` in it.
+fn evenkeel(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_evenkeel"));
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("EVENKEEL_")) {
+        command.env_remove(name);
+    }
+    let tmp = folder.join("tmp");
+    command.env("TMPDIR", &tmp).env("TMP", &tmp);
+    command.current_dir(folder);
+    command
+}
+
+fn folder() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    fs::create_dir(folder.path().join("tmp")).unwrap();
+    folder
+}
+
+/// Exit code, stdout, stderr.
+fn run(folder: &Path, args: &[&str]) -> (i32, String, String) {
+    let output = evenkeel(folder).args(args).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    let code = output.status.code().unwrap();
+    (code, text(output.stdout), text(output.stderr))
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).unwrap();
+    let name = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name();
+    let mut names: Vec<String> = entries
+        .map(|entry| name(entry).into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+/// The cells of the rows of tables, of text as wide as `columns`.
+fn rows(text: &str, columns: usize) -> Vec<Vec<&str>> {
+    let lines = text.lines().filter(|line| line.starts_with('│'));
+    let cells = lines.map(|line| {
+        let cells = line.trim_matches('│').split('┆');
+        cells.map(str::trim).collect::<Vec<_>>()
+    });
+    cells.filter(|row| row.len() == columns).collect()
+}
+
+#[test]
+fn demo_learns_picks_explains_and_predicts() {
+    let folder = folder();
+    let (code, out, err) = run(folder.path(), &["demo"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    assert!(out.lines().all(|line| line.chars().count() <= 100), "{out}");
+
+    let leaders = rows(&out, 6);
+    assert_eq!(leaders.len(), 1 + 14, "a head and every bot: {out}");
+    let number = |cell: &str| cell.parse::<f64>().unwrap();
+    let weights: Vec<f64> = leaders[1..].iter().map(|row| number(row[2])).collect();
+    assert!(weights.is_sorted_by(|a, b| a >= b), "{weights:?}");
+    let skill = |rows: &[Vec<&str>]| rows.iter().map(|row| number(row[5])).sum::<f64>();
+    assert_eq!(skill(&leaders[1..6]), 22.0, "the five best by skill lead");
+    assert_eq!(skill(&leaders[12..15]), 3.0, "the three worst are last");
+
+    let teams = rows(&out, 4);
+    let (sums, players) = teams[1..].split_last().unwrap();
+    assert_eq!(players.len(), 4);
+    let (one, other) = (number(sums[1]), number(sums[3]));
+    let ratio = one.min(other) / one.max(other);
+    assert!(out.contains(&format!("a ratio of {ratio:.3}")), "{out}");
+    for (name, weight) in [(0, 1), (2, 3)] {
+        for player in players {
+            let row = leaders.iter().find(|row| row[1] == player[name]).unwrap();
+            assert_eq!(row[2], player[weight]);
+        }
+    }
+
+    let forecast = rows(&out, 3);
+    let right = |cell: &str| number(cell.split_once(" of 30").unwrap().0);
+    assert!(right(forecast[1][1]) > right(forecast[1][2]), "{out}");
+    assert_eq!(forecast[2][2], "0.693");
+    assert!(number(forecast[2][1]) < 0.693, "{out}");
+    assert!(out.contains("evenkeel serve"), "{out}");
+
+    assert_eq!(run(folder.path(), &["demo"]).1, out, "always the same");
+    assert_eq!(names(folder.path()), ["tmp"], "nothing is left");
+    assert!(names(&folder.path().join("tmp")).is_empty());
+}
+
+#[test]
+fn what_the_demo_keeps_serves() {
+    let folder = folder();
+    let (code, out, err) = run(folder.path(), &["demo", "--keep", "a/try"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let kept = folder.path().join("a/try");
+    assert_eq!(names(&kept), ["config.toml", "evenkeel.db"]);
+    assert!(names(&folder.path().join("tmp")).is_empty());
+    let (_, from) = out.split_once("  evenkeel serve --config ").unwrap();
+    let config = from.lines().next().unwrap();
+    let path = fs::canonicalize(kept.join("config.toml")).unwrap();
+    assert_eq!(fs::canonicalize(config).unwrap(), path);
+    let (code, _, err) = run(folder.path(), &["config", "check", config]);
+    assert_eq!((code, err.as_str()), (0, ""));
+
+    let mut daemon = evenkeel(folder.path())
+        .args(["serve", "--config", config, "--listen", "127.0.0.1:0"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut log = BufReader::new(daemon.stderr.take().unwrap());
+    let mut text = String::new();
+    while !text.contains("listening") && log.read_line(&mut text).unwrap() > 0 {}
+    let (_, from) = text.split_once("listening address=").unwrap();
+    let address = from.split_whitespace().next().unwrap();
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(60)))
+        .unwrap();
+    // The very command that the demo prints.
+    let (_, from) = out.split_once("printf '").unwrap();
+    let (asked, _) = from.split_once('\'').unwrap();
+    stream
+        .write_all(asked.replace("\\n", "\n").as_bytes())
+        .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    daemon.kill().unwrap();
+    daemon.wait().unwrap();
+    let answers: Vec<&str> = answer.lines().collect();
+    assert_eq!(answers.len(), 3, "{answer}");
+    assert!(answers[0].starts_with("BOT Sarge 76."), "{answer}");
+    assert!(answers[1].starts_with("BOT Jenna 14."), "{answer}");
+    assert!(answers[2].ends_with(" 14"), "{answer}");
+}
+
+#[test]
+fn the_demo_overwrites_nothing() {
+    for (there, other) in [
+        ("config.toml", "evenkeel.db"),
+        ("evenkeel.db", "config.toml"),
+    ] {
+        let folder = folder();
+        fs::write(folder.path().join(there), "mine").unwrap();
+        let (code, out, err) = run(folder.path(), &["demo", "--keep", "."]);
+        assert_eq!((code, out.as_str()), (4, ""), "{err}");
+        assert!(err.contains(there) && err.contains("exists"), "{err}");
+        let mine = fs::read_to_string(folder.path().join(there)).unwrap();
+        assert_eq!(mine, "mine");
+        assert!(!folder.path().join(other).exists());
+    }
+    let folder = folder();
+    fs::write(folder.path().join("file"), "").unwrap();
+    let (code, _, err) = run(folder.path(), &["demo", "--keep", "file"]);
+    assert_eq!(code, 4, "{err}");
+    assert!(err.starts_with("evenkeel: file: "), "{err}");
+}
