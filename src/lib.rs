@@ -19,7 +19,7 @@
 //!
 //! # Rooms
 //!
-//! A room may import only rooms above it in this list; `tests/suite/architecture.rs` checks it.
+//! A room may import only rooms above it in this list; `tests/suite/architecture` checks it.
 //!
 //! | room | holds |
 //! | --- | --- |

@@ -8,7 +8,7 @@ use std::{
 
 use clap::Args;
 
-use super::{CliError, Place, ingest::parse_date, open, progress::Progress};
+use super::{CliError, CommonArgs, ingest::parse_date, open, progress::Progress};
 use crate::{domain::Timestamp, ingest::write_record, service::Service, store::Cursor};
 
 /// Write the stored matches as JSON objects, one a line, to be ingested elsewhere
@@ -27,14 +27,14 @@ pub(super) struct ExportArgs {
     #[arg(long, value_name = "DATE", value_parser = parse_date)]
     until: Option<Timestamp>,
     #[command(flatten)]
-    place: Place,
+    common: CommonArgs,
 }
 
 /// Matches read in one query.
 const CHUNK: u32 = 256;
 
 pub(super) async fn run(args: ExportArgs) -> Result<(), CliError> {
-    let service = open(&args.place.load()?, false).await?;
+    let service = open(&args.common.load()?, false).await?;
     let done = if args.file == Path::new("-") {
         write(&service, &args, &mut BufWriter::new(io::stdout().lock())).await
     } else {

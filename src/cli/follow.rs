@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{CliError, Place, archive, ingest::Origin, log_to_stderr, open};
+use super::{CliError, CommonArgs, archive, ingest::Origin, log_to_stderr, open};
 use crate::{
     daemon::ShutdownSignal,
     logs::{Follow, Follower},
@@ -22,11 +22,11 @@ pub(super) struct FollowArgs {
     #[command(flatten)]
     origin: Origin,
     #[command(flatten)]
-    place: Place,
+    common: CommonArgs,
 }
 
 pub(super) async fn run(args: FollowArgs) -> Result<(), CliError> {
-    let config = args.place.load()?;
+    let config = args.common.load()?;
     log_to_stderr(&config.log.filter)?;
     let mut shutdown = ShutdownSignal::install()?;
     let service = open(&config, true).await?;

@@ -10,7 +10,7 @@ use std::{
 use clap::{Args, builder::PossibleValuesParser};
 use comfy_table::Cell;
 
-use super::{CliError, Place, archive, open, progress::Progress, table::table};
+use super::{CliError, CommonArgs, archive, open, progress::Progress, table::table};
 use crate::{
     domain::Timestamp,
     ingest::{Format, Skip},
@@ -33,7 +33,7 @@ pub(super) struct IngestArgs {
     #[arg(long, value_name = "DATE", value_parser = parse_date)]
     date: Option<Timestamp>,
     #[command(flatten)]
-    place: Place,
+    common: CommonArgs,
 }
 
 /// What logs do not say of themselves.
@@ -60,7 +60,7 @@ fn formats() -> PossibleValuesParser {
 }
 
 pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
-    let config = args.place.load()?;
+    let config = args.common.load()?;
     let service = open(&config, true).await?;
     let archive = archive(&config)?;
     let sizes = args.files.iter().filter_map(|file| file.metadata().ok());
@@ -80,14 +80,14 @@ pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
                 of_file = bytes;
                 progress.set(done + bytes);
             } else if let Some(line) = said(file, &heard) {
-                progress.say(&line);
+                progress.print_line(&line);
             }
         };
         match ingest.file(file, &mut hear).await {
             Ok(()) => {}
             Err(error @ (LogError::Store(_) | LogError::Task(_))) => return Err(error.into()),
             Err(error) => {
-                progress.say(&format!("evenkeel: {error}"));
+                progress.print_line(&format!("evenkeel: {error}"));
                 failed = true;
             }
         }

@@ -4,21 +4,21 @@ use std::net::SocketAddr;
 
 use clap::Args;
 
-use super::{CliError, Place, log_to_stderr};
+use super::{CliError, CommonArgs, log_to_stderr};
 use crate::daemon::{Daemon, ShutdownSignal};
 
 /// Run the daemon that game servers connect to
 #[derive(Debug, Args)]
 pub(super) struct ServeArgs {
     #[command(flatten)]
-    place: Place,
+    common: CommonArgs,
     /// Where to listen, over the configured address
     #[arg(long, value_name = "ADDRESS:PORT", env = "EVENKEEL_LISTEN")]
     listen: Option<SocketAddr>,
 }
 
 pub(super) async fn run(args: ServeArgs) -> Result<(), CliError> {
-    let mut config = args.place.load()?;
+    let mut config = args.common.load()?;
     if let Some(listen) = args.listen {
         config.server.listen = listen;
     }

@@ -66,6 +66,12 @@ impl Sessions {
         self
     }
 
+    /// The permits for choosing teams, one per core. A request that gets none before its deadline is
+    /// refused.
+    pub fn cores(&self) -> &Arc<Semaphore> {
+        &self.cores
+    }
+
     pub(super) fn standings(&self) -> Arc<Standings> {
         self.learning.standings()
     }
