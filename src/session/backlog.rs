@@ -1,4 +1,8 @@
-//! What is written without anybody waiting for it, and what is learned from it.
+//! The backlog: decisions and abandoned games that are written in the background.
+//!
+//! No client waits for these writes. The backlog is bounded: while the database is away, the entries
+//! that do not fit are dropped and counted in the log. An entry leaves the backlog only once it is
+//! on disk.
 
 use std::{
     collections::VecDeque,
@@ -17,61 +21,64 @@ use crate::{
     store::{DecisionRow, Note},
 };
 
-/// How often games that wait are looked through, and how soon a failed write is tried again.
-const TURN: Duration = Duration::from_secs(1);
-/// Abandoned games that wait to be written, at most: more come only while the database is away.
+/// How often parked games are checked, and how soon a failed write is tried again.
+const INTERVAL: Duration = Duration::from_secs(1);
+/// The most abandoned games in the backlog.
 const MAX_ABANDONED: usize = 256;
-/// Likewise notes, of up to some 20 kB each.
+/// The most notes in the backlog, of up to some 20 kB each.
 const MAX_NOTES: usize = 2_048;
 /// Notes written in one transaction.
 const BATCH: usize = 256;
 
-/// See the module.
+/// Entries that are not on disk yet.
 #[derive(Debug, Default)]
 pub(super) struct Backlog {
+    /// Each with the number that its decisions share.
     abandoned: Mutex<VecDeque<(MatchRecord, i64)>>,
     notes: Mutex<Notes>,
-    /// Held while notes are written, so that none is written twice.
+    /// Locked during a write, so that no entry is written twice.
     writing: tokio::sync::Mutex<()>,
-    written: Notify,
+    /// Notified when an entry is added.
+    added: Notify,
 }
 
 #[derive(Debug, Default)]
 struct Notes {
-    waiting: VecDeque<Note>,
+    queue: VecDeque<Note>,
+    /// Notes that did not fit since the last write.
     dropped: u64,
 }
 
 impl Backlog {
-    /// A decision was made; it is not worth waiting for the disk.
+    /// Adds a decision.
     pub(super) fn decided(&self, decision: DecisionRow) {
         self.note(Note::Decided(decision));
     }
 
-    /// The decisions of this game belong to this match.
+    /// Adds that the decisions of a game belong to a match.
     pub(super) fn became(&self, game: i64, match_id: i64) {
         self.note(Note::Became { game, match_id });
     }
 
     fn note(&self, note: Note) {
         let mut notes = lock(&self.notes);
-        if notes.waiting.len() < MAX_NOTES {
-            notes.waiting.push_back(note);
+        if notes.queue.len() < MAX_NOTES {
+            notes.queue.push_back(note);
         } else {
             notes.dropped += 1;
         }
-        self.written.notify_one();
+        self.added.notify_one();
     }
 
-    /// A game that went no further is to be written; its decisions share this number.
+    /// Adds an abandoned game. `game` is the number that its decisions share.
     pub(super) fn abandon(&self, record: MatchRecord, game: i64) {
         let mut abandoned = lock(&self.abandoned);
         if abandoned.len() < MAX_ABANDONED {
             abandoned.push_back((record, game));
         } else {
-            tracing::warn!(server = %record.server, "an abandoned game is not kept: too many wait");
+            tracing::warn!(server = %record.server, "an abandoned game is lost: the backlog is full");
         }
-        self.written.notify_one();
+        self.added.notify_one();
     }
 }
 
@@ -80,22 +87,22 @@ impl Sessions {
     /// write is logged and retried.
     pub async fn run_background(self: &Arc<Self>) {
         loop {
-            let _ = timeout(TURN, self.backlog.written.notified()).await;
-            self.sweep();
+            let _ = timeout(INTERVAL, self.backlog.added.notified()).await;
+            self.give_up_expired();
             if let Err(error) = self.write_backlog().await {
-                tracing::warn!(%error, "cannot write what was noted, trying again");
-                sleep(TURN).await;
+                tracing::warn!(%error, "cannot write the backlog, trying again");
+                sleep(INTERVAL).await;
             }
         }
     }
 
-    /// Writes what was noted, now.
+    /// Writes the whole backlog now.
     ///
     /// # Errors
-    /// The database's; nothing is lost then.
+    /// Fails if the database does; the entries stay in the backlog.
     pub async fn write_backlog(self: &Arc<Self>) -> Result<(), SessionError> {
-        // A task of its own, which goes on when this one is dropped: between a commit and the striking
-        // out of what it wrote there must be no end.
+        // A task of its own, so that it runs to its end even if the caller is dropped: an entry that
+        // is committed must also leave the backlog.
         let sessions = self.clone();
         let written = tokio::spawn(async move {
             let _one_at_a_time = sessions.backlog.writing.lock().await;
@@ -104,8 +111,6 @@ impl Sessions {
         });
         written.await?
     }
-
-    // Nothing is taken out before it is on disk.
 
     async fn write_abandoned(&self) -> Result<(), SessionError> {
         loop {
@@ -118,7 +123,7 @@ impl Sessions {
                     self.learning.match_recorded();
                 }
                 Err(SessionError::Store(error)) => return Err(error.into()),
-                Err(error) => tracing::warn!(%error, "an abandoned game is not kept"),
+                Err(error) => tracing::warn!(%error, "an abandoned game cannot be recorded"),
             }
             lock(&self.backlog.abandoned).pop_front();
         }
@@ -128,14 +133,11 @@ impl Sessions {
         loop {
             let (batch, dropped) = {
                 let mut notes = lock(&self.backlog.notes);
-                let batch: Vec<Note> = notes.waiting.iter().take(BATCH).cloned().collect();
+                let batch: Vec<Note> = notes.queue.iter().take(BATCH).cloned().collect();
                 (batch, std::mem::take(&mut notes.dropped))
             };
             if dropped > 0 {
-                tracing::warn!(
-                    dropped,
-                    "decisions are not kept: the database takes too long"
-                );
+                tracing::warn!(dropped, "decisions are lost: the database is too slow");
             }
             if batch.is_empty() {
                 return Ok(());
@@ -143,7 +145,7 @@ impl Sessions {
             self.store
                 .write_notes(&batch, self.settings.keep_decisions)
                 .await?;
-            lock(&self.backlog.notes).waiting.drain(..batch.len());
+            lock(&self.backlog.notes).queue.drain(..batch.len());
         }
     }
 }

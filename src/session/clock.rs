@@ -1,4 +1,4 @@
-//! What time it is, for sessions.
+//! The clock of sessions.
 
 use std::{
     fmt::Debug,
@@ -10,16 +10,16 @@ use tokio::time::Instant;
 
 use crate::domain::Timestamp;
 
-/// Where sessions have the time from.
+/// A source of time.
 pub trait Clock: Debug + Send + Sync {
-    /// Milliseconds since some instant; they never go back.
+    /// Milliseconds since an arbitrary instant. They never decrease.
     fn millis(&self) -> u64;
 
-    /// The time of day.
+    /// The date and time of day.
     fn now(&self) -> Timestamp;
 }
 
-/// The machine's.
+/// The clock of the machine.
 #[derive(Debug)]
 pub struct MachineClock(Instant);
 
@@ -36,13 +36,13 @@ impl Clock for MachineClock {
 
     fn now(&self) -> Timestamp {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        // A clock before 1970 is not set at all.
+        // A clock before 1970 was never set: it counts as 1970.
         let millis = since.map_or(0, |since| since.as_millis());
         Timestamp(i64::try_from(millis).unwrap_or(i64::MAX))
     }
 }
 
-/// One that is moved by hand: a season of games in a second, a delay in a test.
+/// A clock that moves only by [`pass`](Self::pass), for tests and simulations.
 #[derive(Debug)]
 pub struct HandClock {
     start: Timestamp,
@@ -50,7 +50,7 @@ pub struct HandClock {
 }
 
 impl HandClock {
-    /// It stands at this time of day.
+    /// A clock that shows `start`.
     pub fn new(start: Timestamp) -> Self {
         Self {
             start,
@@ -58,7 +58,7 @@ impl HandClock {
         }
     }
 
-    /// So many milliseconds pass.
+    /// Moves the clock forward.
     pub fn pass(&self, millis: u64) {
         self.millis.fetch_add(millis, Ordering::Relaxed);
     }

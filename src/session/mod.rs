@@ -87,7 +87,9 @@ impl Session {
             return Ok(None);
         }
         self.registration.replace(server.text()).await;
-        Ok(Some(self.state.lobby.game().is_ok() || self.take_up()))
+        Ok(Some(
+            self.state.lobby.game().is_ok() || self.resume_parked(),
+        ))
     }
 
     /// Resolves when another connection takes this one's place, which should end then.
@@ -102,7 +104,7 @@ impl Session {
 
     /// A new game begins; one that was running is kept as abandoned.
     pub fn game(&mut self, game_type: &Ident) {
-        self.give_way();
+        self.give_up_running();
         let has_teams = self.sessions.rulebook().is_team_game(game_type.text());
         self.state.begin(game_type.text(), has_teams);
         let name = self.sessions.rulebook().game_type(game_type.text());
@@ -242,7 +244,7 @@ impl Session {
     /// no other.
     fn lobby(&mut self) -> &mut Lobby {
         if self.state.lobby.game().is_err() {
-            self.take_up();
+            self.resume_parked();
         }
         let now = self.sessions.clock.millis();
         self.state.lobby.at(now)

@@ -7,14 +7,15 @@ use std::{
 
 use super::state::SessionState;
 
-/// Games of different servers that wait at once; the one that has waited longest gives way.
-const MAX_WAITING: usize = 256;
-/// Games whose connection has ended, by server, and since when, in milliseconds of the clock.
+/// The most games parked at once; beyond it, the one that has waited longest is given up.
+const MAX_PARKED: usize = 256;
+
+/// The parked games by server name, each with the millisecond of the clock at which it was parked.
 #[derive(Debug, Default)]
 pub(super) struct ParkedGames(Mutex<BTreeMap<String, (u64, SessionState)>>);
 
 impl ParkedGames {
-    /// Leaves a game here. What it pushes out is returned, with its server.
+    /// Parks a game. Returns the games that had to make room for it, with their servers.
     pub(super) fn put(
         &self,
         server: &str,
@@ -22,22 +23,22 @@ impl ParkedGames {
         now: u64,
     ) -> Vec<(String, SessionState)> {
         let mut parked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut out = Vec::new();
+        let mut evicted = Vec::new();
         if let Some((_, other)) = parked.insert(server.to_owned(), (now, state)) {
-            out.push((server.to_owned(), other));
+            evicted.push((server.to_owned(), other));
         }
-        if parked.len() > MAX_WAITING {
+        if parked.len() > MAX_PARKED {
             let oldest = parked.iter().min_by_key(|(_, (since, _))| *since);
             let oldest = oldest.map(|(server, _)| server.clone());
-            out.extend(oldest.and_then(|server| {
+            evicted.extend(oldest.and_then(|server| {
                 let (_, state) = parked.remove(&server)?;
                 Some((server, state))
             }));
         }
-        out
+        evicted
     }
 
-    /// The game of this server, unless it has waited since before `earliest`.
+    /// Removes and returns the game of this server, unless it was parked before `earliest`.
     pub(super) fn take(&self, server: &str, earliest: u64) -> Option<SessionState> {
         let mut parked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (since, _) = parked.get(server)?;
@@ -47,7 +48,7 @@ impl ParkedGames {
         parked.remove(server).map(|(_, state)| state)
     }
 
-    /// All games that have waited since before `earliest`.
+    /// Removes and returns all games that were parked before `earliest`.
     pub(super) fn expired(&self, earliest: u64) -> Vec<(String, SessionState)> {
         let mut parked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let late = parked.extract_if(.., |_, (since, _)| *since < earliest);

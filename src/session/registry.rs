@@ -1,5 +1,7 @@
-//! Which sessions are there, by the name of their game server: a connection can be dead for hours
-//! before anybody notices, and its server must not have to wait for that.
+//! The connected sessions by the name of their game server.
+//!
+//! A dead connection can stay open for hours before it is noticed. When its server connects again, the
+//! new session replaces the old one and does not have to wait for that.
 
 use std::{
     collections::BTreeMap,
@@ -15,10 +17,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::Sessions;
 
-/// How long a session gets to leave when another takes its place.
+/// Time for a replaced session to park its game.
 const LEAVE: Duration = Duration::from_secs(1);
 
-/// The last session of each name.
+/// The newest session of each name.
 #[derive(Debug, Default)]
 pub(super) struct ConnectionRegistry {
     sessions: Mutex<BTreeMap<String, (u64, CancellationToken)>>,
@@ -26,7 +28,7 @@ pub(super) struct ConnectionRegistry {
     left: Notify,
 }
 
-/// One session among them.
+/// The entry of one session. It is removed when dropped.
 #[derive(Debug)]
 pub(super) struct Registration {
     sessions: Arc<Sessions>,
@@ -36,7 +38,7 @@ pub(super) struct Registration {
 }
 
 impl ConnectionRegistry {
-    /// The session of this name, unless it is the one of this number.
+    /// The registered session of this name, unless it has this number.
     fn other(&self, name: &str, number: u64) -> Option<(u64, CancellationToken)> {
         let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
         let session = sessions.get(name).filter(|(other, _)| *other != number);
@@ -54,7 +56,7 @@ impl Registration {
         }
     }
 
-    /// This is the session of that name from now on.
+    /// Registers this session under a name.
     pub(super) fn announce(&mut self, name: &str) {
         self.end();
         self.name = Some(name.to_owned());
@@ -64,7 +66,8 @@ impl Registration {
         sessions.insert(name.to_owned(), me);
     }
 
-    /// Likewise, and another session of that name ends, and has left its game when this returns.
+    /// Registers this session under a name and ends another session of that name. When this returns,
+    /// that session has parked its game, or has taken longer than [`LEAVE`].
     pub(super) async fn replace(&mut self, name: &str) {
         let registry = &self.sessions.registry;
         if let Some((other, token)) = registry.other(name, self.number) {
@@ -84,12 +87,12 @@ impl Registration {
         self.announce(name);
     }
 
-    /// Resolves when another session takes this one's place.
+    /// Resolves when another session replaces this one.
     pub(super) async fn replaced(&self) {
         self.replaced.cancelled().await;
     }
 
-    /// This session is none of that name any longer.
+    /// Removes the entry.
     pub(super) fn end(&mut self) {
         let Some(name) = self.name.take() else { return };
         let registry = &self.sessions.registry;

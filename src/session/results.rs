@@ -1,7 +1,7 @@
 //! How games end: by END, by the next GAME, or with the connection.
 //!
-//! A game whose connection ended waits for its server to come back, for the grace that is
-//! configured. One that goes no further is kept as abandoned, which is never rated.
+//! A game whose connection ended is parked for the configured grace, until its server comes back. A
+//! game that is given up is recorded as abandoned, and abandoned matches are never rated.
 
 use std::sync::Arc;
 
@@ -16,36 +16,37 @@ use crate::{
     store::Recorded,
 };
 
-/// Games of one server, on one map and with the same people, that may begin within one second.
+/// The most games of one server, on one map and with the same players, that may begin within one
+/// second.
 const MAX_PER_SECOND: usize = 64;
 
-/// What END is answered: the match is on disk.
+/// The answer to END: the match is on disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
-    /// Under this id.
+    /// The id of the match.
     pub id: i64,
-    /// Why it is not rated, where it isn't.
+    /// Why the match is not rated; `None` if it is.
     pub unrated: Option<&'static str>,
 }
 
 impl Session {
-    /// The game is over and on disk. Said again, on this connection or on the next one of the same
-    /// server, it is answered the same.
+    /// Ends the game and records the match. A repeated END, on this connection or on the next one of
+    /// the same server, gets the same answer.
     ///
     /// # Errors
-    /// No game, no such team, play has not begun, what was told makes no record, or the database's:
-    /// then it can be said again.
+    /// Fails if there is no game, the team does not exist, play has not begun, the reported events make
+    /// no valid record, or the database fails. The game then continues, and END can be repeated.
     pub async fn end(&mut self, verdict: Verdict) -> Result<Ended, SessionError> {
         let server = self.server.clone();
         if self.lobby().game().is_err() {
-            // Perhaps the daemon was gone, too, before its answer arrived.
+            // The daemon may have been restarted before its answer arrived.
             return match server {
-                Some(server) => self.sessions.ended_lately(&server).await,
+                Some(server) => self.sessions.last_end(&server).await,
                 None => Err(LobbyError::NoGame.into()),
             };
         }
         if let Some(ended) = &self.state.ended {
-            return Ok(ended.clone()); // said again
+            return Ok(ended.clone()); // END was repeated
         }
         let frame = self.state.frame(server.as_deref());
         let before = self.state.lobby.clone();
@@ -53,7 +54,7 @@ impl Session {
         let ended = match self.sessions.finish_match(finished).await {
             Ok(ended) => ended,
             Err(error) => {
-                // A command that failed changed nothing: the game goes on, and can end otherwise.
+                // A command that fails changes nothing.
                 self.state.lobby = before;
                 return Err(error);
             }
@@ -62,31 +63,31 @@ impl Session {
             match_id = ended.id,
             server = server.as_deref().unwrap_or(""),
             unrated = ended.unrated.unwrap_or("no"),
-            "a game has ended"
+            "game ended"
         );
         self.sessions.backlog.became(self.state.game, ended.id);
         self.state.game = draw_game();
         self.state.ended = Some(ended.clone());
         if let Err(error) = self.sessions.write_backlog().await {
-            tracing::warn!(%error, "the decisions of a game are not written yet");
+            tracing::warn!(%error, "the decisions of a game are not on disk yet");
         }
         Ok(ended)
     }
 
-    /// The connection is gone. The game waits for the next one, if the server has a name and the
-    /// daemon goes on.
-    pub fn close(&mut self, goes_on: bool) {
+    /// Ends the session. With `park`, the game of a server that gave its name is parked; otherwise it
+    /// is given up.
+    pub fn close(&mut self, park: bool) {
         let state = std::mem::replace(&mut self.state, SessionState::new(&self.sessions));
-        self.leave_game(state, goes_on);
+        self.leave_game(state, park);
         self.registration.end();
     }
 
-    fn leave_game(&self, state: SessionState, goes_on: bool) {
+    fn leave_game(&self, state: SessionState, park: bool) {
         if state.lobby.game().is_err() {
             return;
         }
         match &self.server {
-            Some(server) if goes_on => {
+            Some(server) if park => {
                 let now = self.sessions.clock.millis();
                 for (server, state) in self.sessions.parked.put(server, state, now) {
                     self.sessions.give_up(&state, Some(&server));
@@ -96,8 +97,8 @@ impl Session {
         }
     }
 
-    /// Goes on with the game that this server's last connection left. Whether there was one.
-    pub(super) fn take_up(&mut self) -> bool {
+    /// Resumes the parked game of this server. Returns whether there was one.
+    pub(super) fn resume_parked(&mut self) -> bool {
         let Some(server) = &self.server else {
             return false;
         };
@@ -105,13 +106,13 @@ impl Session {
         let Some(state) = self.sessions.parked.take(server, earliest) else {
             return false;
         };
-        tracing::info!(server, "a game goes on after its connection ended");
+        tracing::info!(server, "parked game resumed");
         self.state = state;
         true
     }
 
-    /// What was running gives way to a new game.
-    pub(super) fn give_way(&mut self) {
+    /// Gives up the running game, and the parked one of this server, because a new game begins.
+    pub(super) fn give_up_running(&mut self) {
         let server = self.server.as_deref();
         let left = server.and_then(|server| self.sessions.parked.take(server, 0));
         for state in left.iter().chain([&self.state]) {
@@ -121,17 +122,17 @@ impl Session {
 }
 
 impl Sessions {
-    /// Games that have waited longer than the grace are kept as abandoned.
-    pub(super) fn sweep(&self) {
+    /// Gives up the games that were parked for longer than the grace.
+    pub(super) fn give_up_expired(&self) {
         for (server, state) in self.parked.expired(self.resumable_since()) {
             self.give_up(&state, Some(&server));
         }
     }
 
-    /// The daemon stops: no game waits any longer, and all that is to be written is.
+    /// Gives up all parked games and writes the backlog, because the daemon stops.
     ///
     /// # Errors
-    /// The database's.
+    /// Fails if the database does.
     pub async fn drain(self: &Arc<Self>) -> Result<(), SessionError> {
         for (server, state) in self.parked.expired(u64::MAX) {
             self.give_up(&state, Some(&server));
@@ -139,18 +140,18 @@ impl Sessions {
         self.write_backlog().await
     }
 
-    /// Notes a game that goes no further, to be written soon.
+    /// Adds an abandoned game to the backlog.
     fn give_up(&self, state: &SessionState, server: Option<&str>) {
         if let Some(finished) = state.abandoned(server) {
             self.backlog.abandon(finished.record, state.game);
         }
     }
 
-    /// Writes a finished game, and has it learned from.
+    /// Records the match of a finished game. Learning from it follows in the background.
     pub(super) async fn finish_match(&self, finished: Finished) -> Result<Ended, SessionError> {
         let mut record = finished.record;
         if finished.cut {
-            // Part of it is missing: no rating can be made of that.
+            // Events are missing, so that the result says nothing about the players.
             record.outcome = Outcome::Abandoned;
         }
         let rules = &self.learning.settings().history.rules;
@@ -163,9 +164,9 @@ impl Sessions {
         })
     }
 
-    /// Puts a match on disk, once: the same server, instant of START and game type is the same game.
-    /// Another game that a fingerprint cannot tell from it, since it began within the same second,
-    /// is put a second later.
+    /// Records a match once: the same server, time of START and game type mean the same game. If a
+    /// different game began within the same second, so that both have one fingerprint, this one is
+    /// recorded a second later.
     pub(super) async fn insert_match(&self, mut record: MatchRecord) -> Result<i64, SessionError> {
         for _ in 0..MAX_PER_SECOND {
             let id = match self.store.record(&record).await? {
@@ -182,8 +183,8 @@ impl Sessions {
         Err(SessionError::NotAllowed("too many games within a second"))
     }
 
-    /// The game that END was last said of by this server, if that is not long ago.
-    async fn ended_lately(&self, server: &str) -> Result<Ended, SessionError> {
+    /// The answer to the last END of this server, if that was within the grace.
+    async fn last_end(&self, server: &str) -> Result<Ended, SessionError> {
         let grace = i64::try_from(self.settings.resume_grace).unwrap_or(i64::MAX);
         let since = Timestamp(self.clock.now().0.saturating_sub(grace));
         let last = self.store.last_of(server, since).await?;
@@ -199,14 +200,14 @@ impl Sessions {
         })
     }
 
-    /// The millisecond before which a game left has waited too long.
+    /// Games that were parked before this millisecond are not resumed any more.
     fn resumable_since(&self) -> u64 {
         let grace = self.settings.resume_grace;
         self.clock.millis().saturating_sub(grace)
     }
 }
 
-/// However a session ends, its game is kept.
+/// However a session ends, its game is recorded.
 impl Drop for Session {
     fn drop(&mut self) {
         self.close(false);
