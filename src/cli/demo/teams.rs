@@ -18,7 +18,7 @@ const PLAYERS: [&str; 8] = [
 const SEED: u64 = 1;
 
 /// A lobby with the teams picked for it.
-pub(super) struct Lobby {
+pub(super) struct PickedTeams {
     pub(super) problem: Problem,
     pub(super) solution: Solution,
     /// The predicted chance that team 0 wins, as picked.
@@ -27,7 +27,7 @@ pub(super) struct Lobby {
     pub(super) all: Vec<f64>,
 }
 
-impl Lobby {
+impl PickedTeams {
     /// Picks teams by the default configuration, with the weights just learned.
     ///
     /// # Errors
