@@ -164,7 +164,12 @@ async fn many_matches_at_once_are_the_same_as_one_after_the_other() {
     let mut records = vec![full()];
     for minute in 0..40_i32 {
         let score = f64::from(minute % 3);
-        records.push(game(minute.into(), &[(Human, "a")], &[(Human, "b")], [2.0, score]));
+        records.push(game(
+            minute.into(),
+            &[(Human, "a")],
+            &[(Human, "b")],
+            [2.0, score],
+        ));
     }
     records.push(full()); // twice in one batch
     let mut expected = Vec::new();
