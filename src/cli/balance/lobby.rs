@@ -22,13 +22,13 @@ pub(super) struct LobbyFile {
     pub(super) bot_weight: Option<f64>,
     pub(super) max_share: Option<f64>,
     pub(super) max_difference: Option<MaxDifference>,
-    pub(super) players: Vec<Player>,
+    pub(super) players: Vec<LobbyPlayer>,
 }
 
 /// One player of it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Player {
+pub(super) struct LobbyPlayer {
     pub(super) name: String,
     /// The configured default where it is left out.
     #[serde(default)]
@@ -59,7 +59,7 @@ impl LobbyFile {
     }
 
     /// The player of this name.
-    pub(super) fn player(&mut self, name: &str) -> Result<&mut Player, String> {
+    pub(super) fn player(&mut self, name: &str) -> Result<&mut LobbyPlayer, String> {
         let name = name.trim();
         let found = self.players.iter_mut().find(|player| player.name == name);
         found.ok_or_else(|| format!("there is no player {name}"))
@@ -93,7 +93,7 @@ impl LobbyFile {
             .filter(|members| members.len() > 1)
             .collect();
         let (min, max) = level(&self, config);
-        let human = |player: &Player| WeightedHuman {
+        let human = |player: &LobbyPlayer| WeightedHuman {
             key: player.name.clone(),
             weight: player.weight.unwrap_or(config.balance.default_weight.get()),
             pin: player.pin,
@@ -160,7 +160,7 @@ fn list(text: &str) -> Result<LobbyFile, String> {
             return Err(wrong("this name has been used before"));
         }
         let weight = Some(weight);
-        players.push(Player {
+        players.push(LobbyPlayer {
             name,
             weight,
             party: None,
