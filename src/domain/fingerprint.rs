@@ -69,7 +69,8 @@ impl fmt::Debug for Fingerprint {
     }
 }
 
-/// FingerprintInput of fixed or told length, so that no two sequences of fields look alike.
+/// The hashed fields. Each has a fixed length or starts with its length, so that no two sequences of
+/// fields hash the same bytes.
 struct FingerprintInput(Sha256);
 
 impl FingerprintInput {
