@@ -55,7 +55,7 @@ impl Candidate {
         }
     }
 
-    /// The quality's logarithm, which tells even those apart whose quality rounds to 0.
+    /// The quality's logarithm, which also orders candidates whose quality rounds to 0.
     pub(super) fn log_quality(&self) -> f64 {
         libm::log(self.evenness) - self.cost
     }

@@ -63,8 +63,8 @@ pub struct ProblemSpec {
     /// The bots that fill the teams.
     pub bots: Bots,
     /// What team 0's side is worth, in the unit of the weights: finite, and below 0 where it is the
-    /// worse one. Only [`Objective::Gap`](super::Objective::Gap) can count it: of a ratio nobody
-    /// knows what it would mean.
+    /// worse one. Only [`Objective::Gap`](super::Objective::Gap) can count it: it has
+    /// no meaning for a ratio.
     pub handicap: f64,
     /// The largest share of the humans on one team, above 0 and at most 1; at least what an even
     /// split needs is always allowed.

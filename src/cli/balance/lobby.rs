@@ -84,7 +84,8 @@ impl LobbyFile {
                 let name = &player.name;
                 avoid.push((
                     at,
-                    *other.ok_or_else(|| format!("{name} avoids somebody not there"))?,
+                    *other
+                        .ok_or_else(|| format!("{name} avoids a player who is not in the lobby"))?,
                 ));
             }
         }
@@ -126,7 +127,8 @@ impl LobbyFile {
     }
 }
 
-/// What is said wins; of two ends where one is said, the other makes room.
+/// The range of players: flags and file go before the configuration. If only one end is given, the
+/// other is moved where it would contradict it.
 fn level(lobby: &LobbyFile, config: &Config) -> (usize, usize) {
     let (low, high) = (
         config.lobby.level_min.as_usize(),
