@@ -24,7 +24,7 @@ use crate::{
     domain::{Kind, PlayerKey, Timestamp},
     service::Service,
     session::HandClock,
-    store::Store,
+    store,
 };
 
 mod play;
@@ -205,7 +205,7 @@ impl SeasonRun {
     async fn play(self) -> Result<SeasonFigures, CliError> {
         let folder = TempDir::with_prefix("evenkeel-")?;
         let database = folder.path().join("season.db");
-        let store = Store::open(&database, true, Duration::from_secs(5)).await?;
+        let store = store::open(&database, true, Duration::from_secs(5)).await?;
         let clock = Arc::new(HandClock::new(BEGIN));
         let mut settings = self.config.service();
         // The database is deleted after the season.
