@@ -27,7 +27,7 @@ pub(super) struct Client {
     died: Option<u64>,
     /// When the player last captured, in milliseconds since the log began.
     captured: Option<u64>,
-    /// PlayerTag they are in the record of the game being told.
+    /// The visit of this player in the record of the game being read.
     pub(super) visit: Option<usize>,
 }
 

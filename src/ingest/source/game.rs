@@ -271,7 +271,7 @@ impl Game {
         clients: &mut ConnectedClients,
         now: Calendar,
     ) {
-        // PlayerTag stays for the next game has to be known after the end, too.
+        // Clients change after the end, too, and the next game begins with those who are there.
         note(who, act, clients, &mut self.context(now));
         match act {
             _ if self.lasted.is_some() => {}
