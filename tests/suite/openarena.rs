@@ -18,7 +18,7 @@ async fn ingest(service: &Service, file: &Path) {
     reader.finish(&mut items);
     for item in items {
         if let LogItem::Match(record) = item {
-            service.record(&record).await.unwrap();
+            service.store().record(&record).await.unwrap();
         }
     }
 }
@@ -73,7 +73,7 @@ async fn the_weights_of_bots_follow_their_true_skill() {
     for n in 0..60 {
         ingest(&service, &folder.join(format!("ctf-{n:03}.log"))).await;
     }
-    service.refresh().await.unwrap();
+    service.learning().refresh().await.unwrap();
     let rows = weights(&service).await;
     let rows: Vec<_> = rows
         .iter()

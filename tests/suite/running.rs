@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::common::{Client, Daemon, game};
-use evenkeel::{domain::Kind::Human, service::HandClock};
+use evenkeel::{domain::Kind::Human, session::HandClock};
 
 /// A daemon that knows strong and weak humans of ctf, by the system whose weights are reckoned by
 /// hand, and a client of it.
@@ -14,9 +14,9 @@ async fn session(toml: &str) -> (Daemon, Arc<HandClock>, Client) {
     for (minute, strong, weak) in [(0, "s1", "w1"), (20, "s2", "w2"), (40, "s3", "w3")] {
         // F = 6, A = 0: 100 · (6 + 2) / (6 + 4) = 80; and 20 the other way round.
         let record = game(minute, &[(Human, strong)], &[(Human, weak)], [6.0, 0.0]);
-        daemon.service.record(&record).await.unwrap();
+        daemon.service.store().record(&record).await.unwrap();
     }
-    daemon.service.refresh().await.unwrap();
+    daemon.service.learning().refresh().await.unwrap();
     let client = daemon.client().await;
     (daemon, clock, client)
 }
@@ -52,7 +52,7 @@ async fn place_gives_the_side_that_evens_the_teams() {
     );
     assert_eq!(
         why(&mut client).await[0],
-        "s2 to team 1: pinned, ratio 0.769231"
+        "s2 to team 1 (pinned to it): ratio 0.769231"
     );
 }
 
@@ -65,8 +65,8 @@ async fn place_counts_the_bots_that_come_and_go() {
         &[(evenkeel::domain::Kind::Bot, "Weak")],
         [6.0, 0.0],
     );
-    daemon.service.record(&record).await.unwrap();
-    daemon.service.refresh().await.unwrap();
+    daemon.service.store().record(&record).await.unwrap();
+    daemon.service.learning().refresh().await.unwrap();
     client
         .tell("GAME ctf\nMINPLAYERS 4\nJOIN s1 team=0\nJOIN w1 team=1\nBOTJOIN Weak 0\nBOTJOIN Strong 1\nJOIN s2\n")
         .await;
@@ -272,7 +272,7 @@ async fn bots_can_be_off_and_balance_says_so() {
         .talk("GAME ctf\nMINPLAYERS 6\nJOIN a team=0\nBOTS\nJOIN b team=0\nBOTS\nEXPLAIN\n")
         .await;
     assert!(
-        said.starts_with("BOTS 0 0 0\nBOTS 6 1 3\nEXPLAIN 1\nWHY 6 players wished for"),
+        said.starts_with("BOTS 0 0 0\nBOTS 6 1 3\nEXPLAIN 1\nWHY 6 players: 6 wished for"),
         "{said}"
     );
 }
@@ -353,18 +353,14 @@ async fn who_games_the_balance_is_seen() {
         why.iter()
             .find(|line| line.starts_with(&format!("{who} returned")))
     };
-    let counts = "joined the stronger side";
+    let counts = "changed to the stronger team";
     assert_eq!(
         of("a").unwrap(),
-        &format!(
-            "a returned 1 times, {counts} 0 times, and 0 times balance was asked for after that"
-        )
+        &format!("a returned 1 times, {counts} 0 times, 0 of them before a request to balance")
     );
     assert_eq!(
         of("w1").unwrap(),
-        &format!(
-            "w1 returned 0 times, {counts} 1 times, and 1 times balance was asked for after that"
-        )
+        &format!("w1 returned 0 times, {counts} 1 times, 1 of them before a request to balance")
     );
     assert!(of("s1").is_none(), "{why:?}");
 }

@@ -5,9 +5,9 @@
 //! the default configuration; the environment and the user's database are left alone. The same binary
 //! prints the same text every time.
 
-mod forecast;
-mod lobby;
+mod held_out;
 mod story;
+mod teams;
 
 use std::{
     fs::{self, File},
@@ -22,10 +22,12 @@ use super::{CliError, open};
 use crate::{
     config::Config,
     domain::{Kind, MatchRecord},
-    service::{Service, WeightRow, logs::Ingest},
+    logs::Ingest,
+    service::Service,
+    store::WeightRow,
 };
-use forecast::Forecast;
-use lobby::Lobby;
+use held_out::HeldOut;
+use teams::PickedTeams;
 
 /// The recorded matches, as `evenkeel export` wrote them.
 const HISTORY: &[u8] = include_bytes!("openarena-ctf.jsonl.gz");
@@ -78,12 +80,14 @@ async fn show(folder: &Path, database: &Path) -> Result<(), CliError> {
 async fn show_with(folder: &Path, service: &Service, config: &Config) -> Result<(), CliError> {
     let history = folder.join("openarena-ctf.jsonl.gz");
     fs::write(&history, HISTORY)?;
-    Ingest::new(service).file(&history, &mut |_| ()).await?;
-    service.refresh().await?;
-    let matches: Vec<MatchRecord> = service.matches().await?;
-    let weights: Vec<WeightRow> = service.weights(RULESET, Kind::Bot).await?;
-    let lobby = Lobby::choose(service, config, &weights)?;
-    let forecast = Forecast::of(&matches, service.rulebook(), config);
+    Ingest::new(service.store())
+        .file(&history, &mut |_| ())
+        .await?;
+    service.learning().refresh().await?;
+    let matches: Vec<MatchRecord> = service.learning().matches().await?;
+    let weights: Vec<WeightRow> = service.store().weights(RULESET, Kind::Bot).await?;
+    let lobby = PickedTeams::choose(service, config, &weights)?;
+    let forecast = HeldOut::of(&matches, service.learning().rulebook(), config);
     let mut out = io::stdout().lock();
     story::leaderboard(&mut out, &matches, &weights)?;
     story::teams(&mut out, &lobby)?;

@@ -22,7 +22,8 @@ use super::{CliError, load_config, progress::Progress};
 use crate::{
     config::Config,
     domain::{Kind, PlayerKey, Timestamp},
-    service::{HandClock, Service, Session},
+    service::Service,
+    session::HandClock,
     store::Store,
 };
 
@@ -31,10 +32,10 @@ mod policy;
 mod report;
 mod world;
 
-use play::{Outcome, Server};
+use play::{GameOutcome, SimServer};
 use policy::Policy;
-use report::{Report, Season};
-use world::{People, Plan, Settings};
+use report::{PolicyReport, SeasonFigures};
+use world::{GamePlan, TrueStrengths, WorldSettings};
 
 /// Play seasons of synthetic games against the real service, and compare ways to choose teams
 ///
@@ -108,8 +109,8 @@ fn amount(text: &str) -> Result<f64, String> {
 }
 
 impl WorldArgs {
-    fn settings(&self) -> Settings {
-        Settings {
+    fn settings(&self) -> WorldSettings {
+        WorldSettings {
             players: self.players as usize,
             bots: self.bots as usize,
             present: self.present.min(self.players) as usize,
@@ -140,7 +141,7 @@ pub(super) async fn run(args: SimulateArgs) -> Result<(), CliError> {
     let mut tasks = JoinSet::new();
     for season in 0..args.seasons {
         for (index, &policy) in policies.iter().enumerate() {
-            let run = Run {
+            let run = SeasonRun {
                 policy,
                 season,
                 seed: args.seed,
@@ -156,7 +157,7 @@ pub(super) async fn run(args: SimulateArgs) -> Result<(), CliError> {
             });
         }
     }
-    let mut seasons: Vec<Vec<Season>> = vec![Vec::new(); policies.len()];
+    let mut seasons: Vec<Vec<SeasonFigures>> = vec![Vec::new(); policies.len()];
     let mut tick = tokio::time::interval(Duration::from_millis(200));
     loop {
         tokio::select! {
@@ -164,7 +165,7 @@ pub(super) async fn run(args: SimulateArgs) -> Result<(), CliError> {
             joined = tasks.join_next() => match joined {
                 None => break,
                 Some(joined) => {
-                    let (index, season) = joined.map_err(crate::service::ServiceError::from)?;
+                    let (index, season) = joined?;
                     seasons[index].push(season?);
                 }
             },
@@ -173,7 +174,7 @@ pub(super) async fn run(args: SimulateArgs) -> Result<(), CliError> {
     progress.done();
     seasons.iter_mut().for_each(|s| s.sort_by_key(|s| s.number));
     let system = config.rating.system.as_str();
-    let report = Report::new(
+    let report = PolicyReport::new(
         system, args.seed, args.games, &settings, &policies, &seasons,
     );
     let mut out = io::stdout().lock();
@@ -187,40 +188,40 @@ pub(super) async fn run(args: SimulateArgs) -> Result<(), CliError> {
 }
 
 /// One policy's season.
-struct Run {
+struct SeasonRun {
     policy: Policy,
     season: u64,
     seed: u64,
     games: u64,
     config: Config,
-    settings: Arc<Settings>,
+    settings: Arc<WorldSettings>,
     done: Arc<AtomicU64>,
 }
 
 /// 2026-01-01, when seasons begin.
 const BEGIN: Timestamp = Timestamp(1_767_225_600_000);
 
-impl Run {
-    async fn play(self) -> Result<Season, CliError> {
+impl SeasonRun {
+    async fn play(self) -> Result<SeasonFigures, CliError> {
         let folder = TempDir::with_prefix("evenkeel-")?;
         let database = folder.path().join("season.db");
         let store = Store::open(&database, true, Duration::from_secs(5)).await?;
         let clock = Arc::new(HandClock::new(BEGIN));
         let mut settings = self.config.service();
         // Nobody will ask for them again.
-        settings.keep_decisions = 0;
-        let service = Service::open(store, settings)?.with_clock(clock.clone());
+        settings.session.keep_decisions = 0;
+        let service = Service::open_with_clock(store, settings, clock.clone())?;
         let service = Arc::new(service);
-        let people = People::draw(&self.settings, self.seed, self.season);
+        let people = TrueStrengths::draw(&self.settings, self.seed, self.season);
         if self.policy == Policy::Known {
             tell_all(&service, &people).await?;
         }
-        service.refresh().await?;
-        let mut session = Session::new(service.clone());
+        service.learning().refresh().await?;
+        let mut session = service.open_session();
         let mut outcomes = Vec::new();
         for game in 0..self.games {
-            let plan = Plan::draw(&self.settings, self.seed, self.season, game);
-            let mut server = Server {
+            let plan = GamePlan::draw(&self.settings, self.seed, self.season, game);
+            let mut server = SimServer {
                 session: &mut session,
                 clock: &clock,
                 policy: self.policy,
@@ -228,7 +229,7 @@ impl Run {
                 people: &people,
             };
             outcomes.push(server.play(&plan).await?);
-            service.refresh().await?;
+            service.learning().refresh().await?;
             self.done.fetch_add(1, Ordering::Relaxed);
         }
         let known = |kind, name: fn(usize) -> crate::domain::Ident, truth: &[f64]| {
@@ -240,13 +241,13 @@ impl Run {
         let humans = known(Kind::Human, play::human, &people.humans).await?;
         let bots = known(Kind::Bot, play::bot, &people.bots).await?;
         service.close().await;
-        let measured: Vec<Outcome> = outcomes.split_off(outcomes.len() / 2);
-        Ok(Season::of(self.season, &measured, &humans, &bots))
+        let measured: Vec<GameOutcome> = outcomes.split_off(outcomes.len() / 2);
+        Ok(SeasonFigures::of(self.season, &measured, &humans, &bots))
     }
 }
 
 /// Pins everybody's weight to their true strength, the strongest being 100.
-async fn tell_all(service: &Service, people: &People) -> Result<(), CliError> {
+async fn tell_all(service: &Service, people: &TrueStrengths) -> Result<(), CliError> {
     let all = people.humans.iter().chain(&people.bots);
     let most = all.copied().fold(f64::NEG_INFINITY, f64::max);
     let humans = people.humans.iter().enumerate();
@@ -257,7 +258,7 @@ async fn tell_all(service: &Service, people: &People) -> Result<(), CliError> {
         let id = name.text().to_owned();
         let weight = 100.0 * libm::exp(strength - most);
         let who = PlayerKey { kind, id };
-        service.pin_weight(&who, Some(weight)).await?;
+        service.store().pin_weight(&who, Some(weight)).await?;
     }
     Ok(())
 }
@@ -271,8 +272,8 @@ async fn known(
 ) -> Result<Vec<(f64, f64)>, CliError> {
     const ENOUGH: u32 = 5;
     let mut pairs = Vec::new();
-    for ruleset in service.rulesets().await? {
-        for row in service.weights(&ruleset, kind).await? {
+    for ruleset in service.store().rulesets().await? {
+        for row in service.store().weights(&ruleset, kind).await? {
             let who = names.iter().position(|name| name.text() == row.key.id);
             if let (Some(who), true) = (who, row.games >= ENOUGH) {
                 pairs.push((row.weight, truth[who]));

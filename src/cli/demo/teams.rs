@@ -1,0 +1,107 @@
+//! Eight of the bots as a lobby: the teams picked for them, and every way to divide them.
+
+use super::{CliError, RULESET};
+use crate::{
+    config::Config,
+    domain::{Kind, PlayerKey},
+    partition::{self, Problem, ProblemSpec, Solution, WeightedHuman},
+    service::Service,
+    store::WeightRow,
+};
+
+/// The eight who meet: two of each skill but the middle one, in no order.
+const PLAYERS: [&str; 8] = [
+    "Jenna", "Sarge", "Penguin", "Tony", "Neko", "Grunt", "Beret", "Rai",
+];
+
+/// The seed of the pick.
+const SEED: u64 = 1;
+
+/// A lobby with the teams picked for it.
+pub(super) struct PickedTeams {
+    pub(super) problem: Problem,
+    pub(super) solution: Solution,
+    /// The predicted chance that team 0 wins, as picked.
+    pub(super) chance: f64,
+    /// For every division into two teams of four, the chance that the stronger one wins; ascending.
+    pub(super) all: Vec<f64>,
+}
+
+impl PickedTeams {
+    /// Picks teams by the default configuration, with the weights just learned.
+    ///
+    /// # Errors
+    /// The lobby makes no problem that can be solved.
+    pub(super) fn choose(
+        service: &Service,
+        config: &Config,
+        weights: &[WeightRow],
+    ) -> Result<Self, CliError> {
+        let balance = config.balance();
+        let weight = |name: &str| {
+            let row = weights.iter().find(|row| row.key.id == name);
+            row.map_or(balance.default_weight, |row| row.weight)
+        };
+        let spec = ProblemSpec {
+            humans: PLAYERS
+                .map(|name| WeightedHuman::new(name, weight(name)))
+                .to_vec(),
+            ..ProblemSpec::default()
+        };
+        let wrong = |error: partition::ProblemError| CliError::Input(error.to_string());
+        let problem = Problem::new(spec).map_err(wrong)?;
+        // Eight players take microseconds: no clock is needed to end that.
+        let solution =
+            partition::solve(&problem, &balance.partition, SEED, &mut || false).map_err(wrong)?;
+        let ruleset = service
+            .learning()
+            .rulebook()
+            .ruleset(RULESET, &[] as &[String]);
+        let standings = service.learning().standings();
+        let chance = |team_of: &[u8]| {
+            let teams = [0, 1].map(|team| members(team_of, team));
+            standings.chance(&ruleset, "", &teams).unwrap_or(0.5)
+        };
+        let mut all: Vec<f64> = divisions()
+            .map(|team_of| chance(&team_of))
+            .map(|chance| chance.max(1.0 - chance))
+            .collect();
+        all.sort_by(f64::total_cmp);
+        Ok(Self {
+            chance: chance(&solution.team_of),
+            problem,
+            solution,
+            all,
+        })
+    }
+}
+
+/// The bots on a team.
+fn members(team_of: &[u8], team: u8) -> Vec<PlayerKey> {
+    let on_it = PLAYERS.iter().zip(team_of).filter(|(_, on)| **on == team);
+    let key = |name: &&str| PlayerKey {
+        kind: Kind::Bot,
+        id: (*name).to_owned(),
+    };
+    on_it.map(|(name, _)| key(name)).collect()
+}
+
+/// Every way to divide the players into two teams of four, the first player always on team 0.
+fn divisions() -> impl Iterator<Item = [u8; PLAYERS.len()]> {
+    let half = PLAYERS.len() as u32 / 2;
+    let masks = (0u32..1 << PLAYERS.len()).filter(move |m| m & 1 == 0 && m.count_ones() == half);
+    masks.map(|mask| std::array::from_fn(|player| u8::from(mask >> player & 1 == 1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eight_players_are_divided_in_35_ways() {
+        assert_eq!(divisions().count(), 35);
+        for team_of in divisions() {
+            assert_eq!((team_of[0], members(&team_of, 1).len()), (0, 4));
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Auto-balance: while the teams are unbalanced, a human of the stronger team who dies may be moved.
+//!
+//! The rules and their defaults are those of Sector's Edge; see [`AutoBalanceRules`]. Bots count as
+//! players, so that a team filled with bots does not count as the smaller one; only humans are moved.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{MoveBlock, Question, Snapshot, snapshot::lower_share};
+use crate::domain::{Ident, Move};
+
+mod assessment;
+mod power;
+mod rules;
+
+pub use assessment::{Assessment, Calm, Cause};
+use power::Powers;
+pub use rules::{AutoBalanceRules, GapUnit, Lopsided, MoveRule, Power};
+
+/// The most moves of one chain of [`MoveRule::Closest`]; more would be a new game.
+const MAX_CHAIN: usize = 16;
+
+/// A game, as far as the rules depend on it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Situation {
+    /// The players and their teams.
+    pub snapshot: Snapshot,
+    /// Play time left in milliseconds, if CLOCK has stated it.
+    pub left: Option<u64>,
+    /// Whether the players choose their teams themselves.
+    pub tournament: bool,
+    /// The rules at the time.
+    pub rules: AutoBalanceRules,
+}
+
+/// The question of auto-balance: does this human, who died, change teams?
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AutoBalance {
+    /// The game at the time.
+    pub situation: Situation,
+    /// The human who died: an index into the snapshot's humans.
+    pub who: usize,
+    /// For how many milliseconds the same team has been too strong.
+    pub lasted: u64,
+}
+
+/// Whether the human is moved, and why.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AutoBalanceAnswer {
+    /// Whether the teams are balanced.
+    #[serde(rename = "verdict")]
+    pub assessment: Assessment,
+    /// Each team's power.
+    pub powers: Vec<f64>,
+    /// What happens to the human.
+    pub fate: Fate,
+}
+
+/// What happens to the human who died.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fate {
+    /// They change teams.
+    Moves(Move),
+    /// They stay.
+    Stays(StayReason),
+}
+
+/// Why a human who died is not moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StayReason {
+    /// The teams are balanced.
+    Balanced,
+    /// They are not on the stronger team.
+    OtherTeam,
+    /// The teams have been unbalanced for less than the delay.
+    TooSoon,
+    /// Their party would be split.
+    Party,
+    /// They have been moved in this game before.
+    Moved,
+    /// They must not be moved for another reason.
+    Held(MoveBlock),
+    /// The move would make the other team too strong.
+    Tips,
+    /// Moving others would bring the teams closer together.
+    NotClosest,
+}
+
+impl Question for AutoBalance {
+    type Answer = AutoBalanceAnswer;
+
+    fn is_sound(&self) -> bool {
+        let snapshot = &self.situation.snapshot;
+        snapshot.is_sound() && self.who < snapshot.humans.len()
+    }
+
+    fn answer(&self, _seed: u64) -> AutoBalanceAnswer {
+        let powers = self.situation.powers();
+        let assessment = self.situation.judge(&powers);
+        let fate = match self.fate(&assessment, &powers) {
+            Ok(to) => Fate::Moves(Move {
+                id: Ident::from_text(&self.situation.snapshot.humans[self.who].id),
+                from: self.situation.snapshot.humans[self.who].team,
+                to,
+            }),
+            Err(stay) => Fate::Stays(stay),
+        };
+        AutoBalanceAnswer {
+            assessment,
+            powers: powers.teams,
+            fate,
+        }
+    }
+
+    fn explain(&self, answer: &AutoBalanceAnswer, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let who = &self.situation.snapshot.humans[self.who].id;
+        match &answer.fate {
+            Fate::Moves(step) => writeln!(f, "move {step}")?,
+            Fate::Stays(stay) => writeln!(f, "{who} stays: {stay}")?,
+        }
+        writeln!(f, "{}, for {} s", answer.assessment, self.lasted / 1_000)?;
+        for (team, power) in answer.powers.iter().enumerate() {
+            writeln!(f, "team {team}: power {power:.3}")?;
+        }
+        self.situation.snapshot.write_conduct(f)
+    }
+}
+
+impl AutoBalance {
+    /// The team that they go to, or why they stay.
+    fn fate(&self, assessment: &Assessment, powers: &Powers) -> Result<u8, StayReason> {
+        let Situation {
+            snapshot, rules, ..
+        } = &self.situation;
+        let Assessment::Unbalanced { strong, weak, .. } = *assessment else {
+            return Err(StayReason::Balanced);
+        };
+        if snapshot.humans[self.who].team != Some(strong) {
+            return Err(StayReason::OtherTeam);
+        }
+        if self.lasted < rules.delay_seconds.millis() {
+            return Err(StayReason::TooSoon);
+        }
+        let eligible = self.eligible(strong)?;
+        let of = |team: u8| powers.teams[usize::from(team)];
+        match rules.choice {
+            MoveRule::WhoDies => {
+                let power = powers.humans[self.who];
+                let tips = rules.is_gap(of(weak) + power, of(strong) - power);
+                if tips {
+                    Err(StayReason::Tips)
+                } else {
+                    Ok(weak)
+                }
+            }
+            MoveRule::Closest => {
+                let chain = closest(rules, powers, eligible, of(strong), of(weak));
+                let chosen = chain.contains(&self.who);
+                chosen.then_some(weak).ok_or(StayReason::NotClosest)
+            }
+        }
+    }
+
+    /// Those of the stronger team who may be moved (`CanBeAutobalanced` of Sector's Edge), or why the
+    /// human who died may not.
+    fn eligible(&self, strong: u8) -> Result<Vec<usize>, StayReason> {
+        let Situation {
+            snapshot, rules, ..
+        } = &self.situation;
+        let forbidden = |who: usize| {
+            let human = &snapshot.humans[who];
+            if snapshot.in_party(who) {
+                return Some(StayReason::Party);
+            }
+            if rules.once && human.moved {
+                return Some(StayReason::Moved);
+            }
+            let held = human.pin.map(|_| MoveBlock::Pinned).or(human.held);
+            held.map(StayReason::Held)
+        };
+        if let Some(stay) = forbidden(self.who) {
+            return Err(stay);
+        }
+        let team =
+            (0..snapshot.humans.len()).filter(|&who| snapshot.humans[who].team == Some(strong));
+        let movable = team.filter(|&who| forbidden(who).is_none());
+        let points = movable.map(|who| (who, snapshot.humans[who].points));
+        let lower = lower_share(points.collect(), rules.movable_share.get());
+        if lower.contains(&self.who) {
+            Ok(lower)
+        } else {
+            Err(StayReason::Held(MoveBlock::Top))
+        }
+    }
+}
+
+/// The humans to move: each time the one who brings the teams closest together, until the teams are
+/// balanced or no move helps. O(moves · humans).
+fn closest(
+    rules: &AutoBalanceRules,
+    powers: &Powers,
+    mut eligible: Vec<usize>,
+    mut strong: f64,
+    mut weak: f64,
+) -> Vec<usize> {
+    let mut chain = Vec::new();
+    while rules.is_gap(strong, weak) && chain.len() < MAX_CHAIN {
+        let apart = |&who: &usize| (strong - weak - 2.0 * powers.humans[who]).abs();
+        let best = eligible
+            .iter()
+            .copied()
+            .min_by(|a, b| apart(a).total_cmp(&apart(b)));
+        let Some(best) = best.filter(|best| apart(best) < strong - weak) else {
+            break;
+        };
+        eligible.retain(|&who| who != best);
+        strong -= powers.humans[best];
+        weak += powers.humans[best];
+        chain.push(best);
+    }
+    chain
+}
+
+impl fmt::Display for StayReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StayReason::Balanced => f.write_str("the teams are balanced"),
+            StayReason::OtherTeam => f.write_str("not on the stronger team"),
+            StayReason::TooSoon => {
+                f.write_str("the teams have not been unbalanced for long enough")
+            }
+            StayReason::Party => f.write_str("plays in a party"),
+            StayReason::Moved => f.write_str("already moved in this game"),
+            StayReason::Held(held) => held.fmt(f),
+            StayReason::Tips => f.write_str("the move would make the other team too strong"),
+            StayReason::NotClosest => f.write_str("moving others brings the teams closer together"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,309 @@
+//! The course of play from START to END, and the match record that it makes.
+//!
+//! Players are followed from GAME on, so that START finds them on their teams; everything else is
+//! ignored before START. Times come in as milliseconds of the session and go out as milliseconds of
+//! play. No two events share a millisecond, so that they keep the order in which they were reported.
+
+use std::collections::BTreeMap;
+
+use super::LobbyError;
+use crate::domain::{Kind, MatchRecord, Outcome, PlayerKey, Presence, ScoreEvent, Span, Verdict};
+
+mod record;
+
+pub(super) use record::GameFacts;
+pub use record::{Finished, RecordFrame};
+
+/// Bounds of a record; see [`Finished::cut`].
+const MAX_TRACKS: usize = 1_024;
+const MAX_STAYS: usize = 100_000;
+const MAX_EVENTS: usize = 200_000;
+/// A score beyond this, either way, is a broken counter.
+const MAX_POINTS: f64 = 1e9;
+
+#[derive(Clone, Debug, Default)]
+enum PlayPhase {
+    #[default]
+    WarmUp,
+    /// Since this millisecond of the session.
+    Running(u64),
+    Over(Box<Finished>),
+}
+
+/// What one human or bot has done since START.
+#[derive(Clone, Debug)]
+struct PlayerTrack {
+    key: PlayerKey,
+    name: String,
+    party: Option<String>,
+    /// The team that they are on, and since which millisecond of play.
+    seat: Option<(u8, u64)>,
+    stays: Vec<Presence>,
+    points: Option<f64>,
+    kills: u32,
+    deaths: u32,
+    /// How often KILL has named them as the victim.
+    killed: u32,
+}
+
+/// The course of play; see the [module](self).
+#[derive(Clone, Debug, Default)]
+pub(super) struct PlayCourse {
+    phase: PlayPhase,
+    /// The earliest millisecond of play that the next event may have.
+    next: u64,
+    tracks: Vec<PlayerTrack>,
+    index: BTreeMap<PlayerKey, usize>,
+    scores: Vec<f64>,
+    /// `by` is the index of a track; the record makes it a seat.
+    events: Vec<ScoreEvent>,
+    stays: usize,
+    /// The play time left that CLOCK stated, and the millisecond of the session when it did.
+    left: Option<(u64, u64)>,
+    cut: bool,
+}
+
+/// SeatedPlayer somebody is, as a roster knows them.
+pub(super) struct SeatedPlayer<'a> {
+    pub(super) kind: Kind,
+    pub(super) id: &'a str,
+    pub(super) name: Option<&'a str>,
+    pub(super) party: Option<&'a str>,
+}
+
+impl PlayCourse {
+    /// Puts a player on `team`, or on none, from `now` on.
+    pub(super) fn sit(&mut self, who: &SeatedPlayer<'_>, team: Option<u8>, now: u64) {
+        let Some(track) = self.track(who) else { return };
+        let seat = self.tracks[track].seat;
+        if seat.map(|(team, _)| team) == team {
+            return;
+        }
+        let at = self.tick(now);
+        self.rise(track, at);
+        self.tracks[track].seat = team.map(|team| (team, at));
+    }
+
+    /// The track of a player, created if need be; `None` when there are too many.
+    fn track(&mut self, who: &SeatedPlayer<'_>) -> Option<usize> {
+        let key = PlayerKey {
+            kind: who.kind,
+            id: who.id.to_owned(),
+        };
+        let track = match self.index.get(&key) {
+            Some(&track) => track,
+            None if self.tracks.len() >= MAX_TRACKS => {
+                self.cut = true;
+                return None;
+            }
+            None => {
+                self.index.insert(key.clone(), self.tracks.len());
+                self.tracks.push(PlayerTrack {
+                    name: key.id.clone(),
+                    key,
+                    party: None,
+                    seat: None,
+                    stays: Vec::new(),
+                    points: None,
+                    kills: 0,
+                    deaths: 0,
+                    killed: 0,
+                });
+                self.tracks.len() - 1
+            }
+        };
+        let found = &mut self.tracks[track];
+        if let Some(name) = who.name {
+            found.name = name.to_owned();
+        }
+        found.party = who.party.map(str::to_owned);
+        Some(track)
+    }
+
+    /// Ends the stay of a player.
+    fn rise(&mut self, track: usize, at: u64) {
+        let Some((team, from)) = self.tracks[track].seat.take() else {
+            return;
+        };
+        // A stay that ended before START does not count.
+        if !matches!(self.phase, PlayPhase::Running(_)) {
+            return;
+        }
+        if self.stays >= MAX_STAYS {
+            self.cut = true;
+            return;
+        }
+        self.stays += 1;
+        let span = Span { from, to: at };
+        self.tracks[track].stays.push(Presence { team, span });
+    }
+
+    /// Begins play with `teams` teams, and forgets all play before.
+    pub(super) fn start(&mut self, teams: usize, now: u64) {
+        self.phase = PlayPhase::Running(now);
+        self.next = 1;
+        self.scores = vec![0.0; teams];
+        self.events.clear();
+        self.stays = 0;
+        self.left = None;
+        self.cut = false;
+        self.tracks.retain(|track| track.seat.is_some());
+        self.index.clear();
+        for (at, track) in self.tracks.iter_mut().enumerate() {
+            self.index.insert(track.key.clone(), at);
+            track.seat = track.seat.map(|(team, _)| (team, 0));
+            track.stays.clear();
+            track.points = None;
+            (track.kills, track.deaths, track.killed) = (0, 0, 0);
+        }
+    }
+
+    /// Whether play has begun and has not ended.
+    pub(super) fn is_running(&self) -> bool {
+        matches!(self.phase, PlayPhase::Running(_))
+    }
+
+    /// Milliseconds played so far; 0 unless play is on.
+    pub(super) fn elapsed(&self, now: u64) -> u64 {
+        match self.phase {
+            PlayPhase::Running(start) => now.saturating_sub(start),
+            PlayPhase::WarmUp | PlayPhase::Over(_) => 0,
+        }
+    }
+
+    /// Milliseconds of play left, if CLOCK has stated them.
+    pub(super) fn left(&self, now: u64) -> Option<u64> {
+        let (left, stated) = self.left?;
+        Some(left.saturating_sub(now.saturating_sub(stated)))
+    }
+
+    /// Notes how many milliseconds of play are left.
+    pub(super) fn clock(&mut self, left: u64, now: u64) {
+        if self.is_running() {
+            self.left = Some((left, now));
+        }
+    }
+
+    /// The track of the human of this id, or else of the bot of this name, if they have played.
+    pub(super) fn find(&self, id: &str) -> Option<usize> {
+        let of = |kind| {
+            let id = id.to_owned();
+            self.index.get(&PlayerKey { kind, id }).copied()
+        };
+        of(Kind::Human).or_else(|| of(Kind::Bot))
+    }
+
+    /// The score of each team; empty before START.
+    pub(super) fn scores(&self) -> &[f64] {
+        &self.scores
+    }
+
+    /// Whether SCORE has been sent since play began.
+    pub(super) fn has_scored(&self) -> bool {
+        self.is_running() && !self.events.is_empty()
+    }
+
+    /// Adds to a team's score.
+    pub(super) fn score(&mut self, team: u8, points: f64, by: Option<usize>, now: u64) {
+        if !self.is_running() {
+            return;
+        }
+        let at = self.tick(now);
+        let index = usize::from(team);
+        if index >= self.scores.len() {
+            // TEAMS has raised the number of teams since START.
+            self.scores.resize(index + 1, 0.0);
+        }
+        self.scores[index] = (self.scores[index] + points).clamp(-MAX_POINTS, MAX_POINTS);
+        if self.events.len() >= MAX_EVENTS {
+            self.cut = true;
+            return;
+        }
+        self.events.push(ScoreEvent {
+            at,
+            team,
+            points,
+            by: by.and_then(|track| u32::try_from(track).ok()),
+        });
+    }
+
+    /// Notes a player's points on the scoreboard.
+    pub(super) fn points(&mut self, track: usize, points: f64) {
+        if self.is_running() {
+            self.tracks[track].points = Some(points);
+        }
+    }
+
+    /// A player's points on the scoreboard; 0 unless POINTS has stated them.
+    pub(super) fn points_of(&self, kind: Kind, id: &str) -> f64 {
+        let id = id.to_owned();
+        let track = self.index.get(&PlayerKey { kind, id });
+        track
+            .and_then(|&track| self.tracks[track].points)
+            .unwrap_or(0.0)
+    }
+
+    /// Counts a kill, and a death of the victim. Killing a team mate or oneself is no kill.
+    pub(super) fn kill(&mut self, killer: usize, victim: usize) {
+        if !self.is_running() {
+            return;
+        }
+        let team = |track: usize| self.tracks[track].seat.map(|(team, _)| team);
+        let mates = !self.scores.is_empty() && team(killer) == team(victim);
+        if killer != victim && !mates {
+            let kills = &mut self.tracks[killer].kills;
+            *kills = kills.saturating_add(1);
+        }
+        let killed = &mut self.tracks[victim].killed;
+        *killed = killed.saturating_add(1);
+    }
+
+    /// Counts a death.
+    pub(super) fn death(&mut self, track: usize) {
+        if self.is_running() {
+            let deaths = &mut self.tracks[track].deaths;
+            *deaths = deaths.saturating_add(1);
+        }
+    }
+
+    /// Ends the game and makes its record. Called again, it returns the same record.
+    ///
+    /// # Errors
+    /// Play has not begun, or it makes no valid record; then play continues.
+    pub(super) fn end(
+        &mut self,
+        facts: &GameFacts<'_>,
+        verdict: Verdict,
+        now: u64,
+    ) -> Result<Finished, LobbyError> {
+        if let PlayPhase::Over(finished) = &self.phase {
+            return Ok((**finished).clone());
+        }
+        let outcome = |scores: &[f64]| match verdict {
+            Verdict::Scores => MatchRecord::outcome_of(scores),
+            Verdict::Won(team) => Outcome::Won(team),
+            Verdict::Draw => Outcome::Draw,
+        };
+        let (ended, finished) = self.finished(facts, outcome, now)?;
+        *self = ended;
+        self.phase = PlayPhase::Over(Box::new(finished.clone()));
+        Ok(finished)
+    }
+
+    /// The record of a game that is cut off now; `None` unless play is on.
+    pub(super) fn abandoned(&self, facts: &GameFacts<'_>, now: u64) -> Option<Finished> {
+        let outcome = |_: &[f64]| Outcome::Abandoned;
+        let finished = self.finished(facts, outcome, now).ok();
+        finished.map(|(_, finished)| finished)
+    }
+
+    /// The millisecond of play of an event at `now`, later than that of any event before.
+    fn tick(&mut self, now: u64) -> u64 {
+        let at = self.elapsed(now).max(self.next);
+        self.next = at.saturating_add(1);
+        at
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,290 @@
+//! The decisions of a lobby. Each takes a snapshot, answers a question about it, and applies the
+//! answer as a [`Command`].
+
+use super::{
+    Advantage, Assessment, AutoBalance, BalanceWatch, Bot, BotInGame, Command, Decided, Fate, Help,
+    HumanInGame, Lobby, LobbyError, MoveBlock, Place, Rebalance, RunningGame, Situation, Snapshot,
+    TeamState, Weights,
+    roster::Human,
+    strength::TeamStrengths,
+    weights::{next_bot, sane},
+};
+use crate::domain::{Ident, Kind};
+
+impl Lobby {
+    /// Chooses the team of a late arrival and puts them there. A human who is already on a team
+    /// stays: the answer then only describes that team.
+    ///
+    /// # Errors
+    /// There is no game, it has no teams, or nobody has that id.
+    pub fn place(
+        &mut self,
+        id: &Ident,
+        weights: &dyn Weights,
+        seed: u64,
+    ) -> Result<Decided<Place>, LobbyError> {
+        let roster = &self.team_game()?.roster;
+        let who = roster.humans().iter().position(|human| human.id == *id);
+        let who = who.ok_or(LobbyError::UnknownPlayer)?;
+        let placed = roster.humans()[who].team;
+        if placed.is_some() {
+            let id = Some(id.clone());
+            self.change(&Command::Ask { id })?;
+        }
+        let mut snapshot = self.snapshot(weights)?;
+        if placed.is_some() {
+            snapshot.humans[who].pin = placed;
+            snapshot.humans[who].team = None;
+        }
+        let settings = self.settings.place;
+        let question = Place {
+            snapshot,
+            who,
+            settings,
+        };
+        let decided = Decided::by(question, seed);
+        if placed.is_none() {
+            let (id, team) = (id.clone(), decided.answer.team);
+            self.change(&Command::Place { id, team })?;
+        }
+        self.watch(weights);
+        Ok(decided)
+    }
+
+    /// Decides which team needs help now, and how much.
+    ///
+    /// # Errors
+    /// There is no game, or it has no teams.
+    pub fn advantage(&mut self, weights: &dyn Weights) -> Result<Decided<Advantage>, LobbyError> {
+        let snapshot = self.snapshot(weights)?;
+        let strength = TeamStrengths::of(&snapshot);
+        let sums = strength.players().zip(strength.present());
+        let teams = (0..self.teams).zip(sums.zip(&snapshot.scores));
+        let game = self.team_game()?;
+        let last = game.help.map(|(help, at)| (help, self.now - at));
+        let question = Advantage {
+            teams: teams
+                .map(|(team, ((players, weight), &score))| TeamState {
+                    players,
+                    weight,
+                    odds: sane(weights.side(team)),
+                    score,
+                })
+                .collect(),
+            elapsed: game.course.elapsed(self.now),
+            left: game.course.left(self.now),
+            scored: game.course.has_scored(),
+            last,
+            settings: self.settings.advantage,
+        };
+        let decided = Decided::by(question, 0);
+        // No help is help of factor 1: the next answer must not jump away from it.
+        let help = decided.answer.help.unwrap_or(Help {
+            team: 0,
+            factor: 1.0,
+        });
+        self.change(&Command::Help { help })?;
+        Ok(decided)
+    }
+
+    /// Finds the fewest moves that make the teams even enough. This is advice: the roster changes
+    /// only with MOVE, and a MOVE that follows the advice counts as the lobby's.
+    ///
+    /// # Errors
+    /// There is no game, or it has no teams.
+    pub fn rebalance(
+        &mut self,
+        weights: &dyn Weights,
+        seed: u64,
+    ) -> Result<Decided<Rebalance>, LobbyError> {
+        self.team_game()?;
+        self.change(&Command::Ask { id: None })?;
+        let question = Rebalance {
+            snapshot: self.snapshot(weights)?,
+            settings: self.settings.rebalance,
+        };
+        let decided = Decided::by(question, seed);
+        let moves = decided.answer.steps().cloned().collect();
+        self.change(&Command::Advise { moves })?;
+        Ok(decided)
+    }
+
+    /// Counts a death. For a human in a team game while play is on, the auto-balance rules decide
+    /// whether they change teams, and if so move them.
+    ///
+    /// # Errors
+    /// There is no game, or nobody of that id has played.
+    pub fn died(
+        &mut self,
+        id: &Ident,
+        weights: &dyn Weights,
+    ) -> Result<Option<Decided<AutoBalance>>, LobbyError> {
+        self.change(&Command::Death { id: id.clone() })?;
+        let game = self.game()?;
+        let who = game
+            .roster
+            .humans()
+            .iter()
+            .position(|human| human.id == *id);
+        let (true, true, Some(who)) = (game.has_teams, game.course.is_running(), who) else {
+            return Ok(None);
+        };
+        self.watch(weights);
+        let now = self.now;
+        let imbalance = self.game()?.watch.imbalance;
+        let question = AutoBalance {
+            situation: self.situation(weights)?,
+            who,
+            lasted: imbalance.map_or(0, |(_, since)| now - since),
+        };
+        let decided = Decided::by(question, 0);
+        if let Fate::Moves(step) = &decided.answer.fate {
+            let (id, team) = (id.clone(), step.to);
+            self.change(&Command::AutoMove { id, team })?;
+            self.watch(weights);
+        }
+        Ok(Some(decided))
+    }
+
+    /// Looks at the balance of the teams. Must follow every command that
+    /// [changes the teams](Command::changes_teams), so that the auto-balance rules know since when
+    /// the teams are unbalanced, and which team was the stronger when a human changed to it. Does
+    /// nothing without a team game.
+    pub fn watch(&mut self, weights: &dyn Weights) {
+        let Ok(situation) = self.situation(weights) else {
+            return;
+        };
+        let sums: Vec<f64> = TeamStrengths::of(&situation.snapshot).present().collect();
+        let most = sums.iter().copied().fold(0.0, f64::max);
+        let mut strongest = (0u8..)
+            .zip(&sums)
+            .filter(|(_, sum)| **sum >= most && most > 0.0);
+        let stronger = match (strongest.next(), strongest.next()) {
+            (Some((team, _)), None) => Some(team),
+            _ => None,
+        };
+        let now = self.now;
+        let Some(game) = &self.game else { return };
+        let before = game.watch.imbalance;
+        let imbalance = match situation.assess() {
+            Assessment::Balanced(_) => None,
+            Assessment::Unbalanced { strong, .. } => Some(
+                before
+                    .filter(|&(team, _)| team == strong)
+                    .unwrap_or((strong, now)),
+            ),
+        };
+        let watch = BalanceWatch {
+            imbalance,
+            stronger,
+        };
+        if watch != game.watch {
+            // There is a game, so this cannot fail.
+            let _ = self.change(&Command::Watch(watch));
+        }
+    }
+
+    /// The game at this moment, with everybody's weight.
+    ///
+    /// # Errors
+    /// There is no game, or it has no teams.
+    pub fn snapshot(&self, weights: &dyn Weights) -> Result<Snapshot, LobbyError> {
+        let game = self.team_game()?;
+        let humans = game.roster.humans().iter();
+        let bots = game.roster.bots();
+        let next_bot = next_bot(weights, bots.iter().map(|bot| bot.name.text()));
+        let mean = sane(weights.mean_bot().0);
+        let in_game = |bot: &Bot| BotInGame {
+            name: bot.name.text().to_owned(),
+            weight: weights
+                .bot(bot.name.text())
+                .map_or(mean, |bot| sane(bot.weight)),
+            team: bot.team,
+            points: game.course.points_of(Kind::Bot, bot.name.text()),
+        };
+        let mut scores = game.scores().to_vec();
+        scores.resize(usize::from(self.teams), 0.0);
+        Ok(Snapshot {
+            teams: self.teams,
+            humans: humans
+                .map(|human| self.human_in_game(game, human, weights))
+                .collect(),
+            bots: bots.iter().map(in_game).collect(),
+            fill: self.fill()?,
+            next_bot,
+            scores,
+        })
+    }
+
+    fn human_in_game(
+        &self,
+        game: &RunningGame,
+        human: &Human,
+        weights: &dyn Weights,
+    ) -> HumanInGame {
+        let id = human.id.text();
+        let past = self.memory.of(id);
+        let since = |at: u64| self.now.saturating_sub(at);
+        let just_moved = past
+            .moved_at
+            .is_some_and(|at| since(at) < self.settings.rebalance.cooldown_seconds.millis());
+        let held = if human.protected_until > self.now {
+            Some(MoveBlock::Protected)
+        } else {
+            just_moved.then_some(MoveBlock::JustMoved)
+        };
+        let grace = self.settings.place.rejoin_grace_seconds.millis();
+        let old_team = past.left.filter(|&(_, at)| since(at) <= grace);
+        HumanInGame {
+            id: id.to_owned(),
+            weight: sane(weights.human(id)) * self.multiplier(game, human),
+            team: human.team,
+            pin: human.pin,
+            party: human.party.clone(),
+            old_team: old_team
+                .and_then(|(team, _)| team)
+                .filter(|&team| team < self.teams),
+            points: game.course.points_of(Kind::Human, id),
+            held,
+            moved: past.moved_at.is_some(),
+            conduct: past.conduct,
+        }
+    }
+
+    /// The factor of a human's weight for playing on one team with their party.
+    fn multiplier(&self, game: &RunningGame, human: &Human) -> f64 {
+        let multiples = &self.settings.party_multiplier;
+        if human.party.is_none() || human.team.is_none() || multiples.is_empty() {
+            return 1.0;
+        }
+        let with = |other: &&Human| other.party == human.party && other.team == human.team;
+        let size = game.roster.humans().iter().filter(with).count();
+        match size.checked_sub(2) {
+            Some(extra) => multiples[extra.min(multiples.len() - 1)],
+            None => 1.0,
+        }
+    }
+
+    fn situation(&self, weights: &dyn Weights) -> Result<Situation, LobbyError> {
+        let game = self.team_game()?;
+        Ok(Situation {
+            left: game.course.left(self.now),
+            tournament: game.tournament,
+            rules: self.settings.auto_balance.clone(),
+            snapshot: self.snapshot(weights)?,
+        })
+    }
+
+    /// The running game, if it has teams.
+    pub(super) fn team_game(&self) -> Result<&RunningGame, LobbyError> {
+        let game = self.game()?;
+        if game.has_teams {
+            Ok(game)
+        } else {
+            Err(LobbyError::NoTeams)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

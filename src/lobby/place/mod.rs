@@ -1,0 +1,325 @@
+//! PLACE: the team of a late arrival.
+//!
+//! For each team, the ratio is computed that results once the arrival is on it and bots have been
+//! added or removed; other humans on no team yet are placed provisionally. Then these decide, in
+//! this order: a pin; the party, if that costs little ratio; for a human who comes back, the old
+//! team, if that costs little ratio; the best ratio; fewer humans; the lower score; chance.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Question, Snapshot,
+    arrivals::{Arrivals, open_to},
+    strength::{EQUAL, TeamStrengths},
+};
+use crate::domain::{
+    Stream, StreamPurpose,
+    units::{MaxDifference, Share, UpToADay},
+};
+
+/// Settings of PLACE.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlaceSettings {
+    /// How much ratio keeping a party together may cost.
+    ///
+    /// The configuration has one key for this and BALANCE, so that its section `[place]` lacks it.
+    #[serde(default = "party_budget")]
+    pub party_budget: Share,
+    /// How much ratio returning to the old team may cost.
+    pub rejoin_budget: Share,
+    /// For how long after LEAVE the old team is remembered.
+    pub rejoin_grace_seconds: UpToADay,
+    /// By how many humans a team may outnumber another, if the choice is free.
+    pub max_difference: MaxDifference,
+}
+
+impl Default for PlaceSettings {
+    /// The party budget is that of BALANCE. Five minutes cover a crash and a restart. A tenth of the
+    /// ratio is what ADVANTAGE can make up for, so that leaving the losing team and coming back does
+    /// not lead to the other one. With a difference of 2, both teams stay open while the teams are as
+    /// even as BALANCE makes them, and no human ends up alone against many.
+    fn default() -> Self {
+        Self {
+            party_budget: party_budget(),
+            rejoin_budget: const { Share::of(0.10) },
+            rejoin_grace_seconds: const { UpToADay::of(300) },
+            max_difference: const { MaxDifference::of(2) },
+        }
+    }
+}
+
+fn party_budget() -> Share {
+    const { Share::of(0.05) }
+}
+
+/// The question of PLACE.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Place {
+    /// The game, in which the human to be placed is on no team.
+    pub snapshot: Snapshot,
+    /// The human to be placed: an index into the snapshot's humans.
+    pub who: usize,
+    /// The settings at the time.
+    pub settings: PlaceSettings,
+}
+
+/// The team of a late arrival.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Placement {
+    /// Their id.
+    pub who: String,
+    /// Their team.
+    pub team: u8,
+    /// The ratio that results.
+    pub ratio: f64,
+    /// What decided the choice.
+    pub reason: Reason,
+    /// Every team that was open to them.
+    pub sides: Vec<Prospect>,
+    /// How many other humans are on no team yet.
+    pub others: usize,
+    /// Whether all ways to place those were tried, or only the heaviest first.
+    pub exact: bool,
+}
+
+/// What joining one team would lead to.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Prospect {
+    /// The team.
+    pub team: u8,
+    /// The ratio that results.
+    pub ratio: f64,
+    /// The ratio if those of their party who are on no team yet join it, too.
+    pub with_party: f64,
+    /// By how many humans the teams would differ beyond the allowed difference.
+    pub over: usize,
+    /// Members of their party on it.
+    pub mates: usize,
+    /// Humans on it.
+    pub humans: usize,
+    /// Its score.
+    pub score: f64,
+}
+
+/// What decided a placement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// They are pinned to the team.
+    Pin,
+    /// Their party is on the team, or joins it with them.
+    Party,
+    /// They left the team shortly before.
+    OldTeam,
+    /// The team gives the best ratio.
+    Ratio,
+    /// The ratios are equal; the team has fewer humans.
+    FewerHumans,
+    /// Those are equal, too; the team has the lower score.
+    Losing,
+    /// The teams are equal in everything.
+    Chance,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Reason::Pin => "pinned to it",
+            Reason::Party => "with their party",
+            Reason::OldTeam => "their old team",
+            Reason::Ratio => "best ratio",
+            Reason::FewerHumans => "equal ratio, fewer humans",
+            Reason::Losing => "equal ratio and size, lower score",
+            Reason::Chance => "all equal, chosen at random",
+        })
+    }
+}
+
+/// A criterion: the team with the lowest value wins.
+type Cost = fn(&Prospect) -> f64;
+
+impl Question for Place {
+    type Answer = Placement;
+
+    fn is_sound(&self) -> bool {
+        let who = self.snapshot.humans.get(self.who);
+        self.snapshot.is_sound() && who.is_some_and(|who| who.team.is_none())
+    }
+
+    fn answer(&self, seed: u64) -> Placement {
+        let (sides, exact) = self.prospects();
+        let (team, reason) = self.choose(&sides, seed);
+        let chosen = sides.iter().find(|side| side.team == team);
+        let unplaced = self.snapshot.humans.iter().enumerate();
+        Placement {
+            who: self.snapshot.humans[self.who].id.clone(),
+            team,
+            ratio: chosen.map_or(1.0, |side| match reason {
+                Reason::Party => side.with_party,
+                _ => side.ratio,
+            }),
+            reason,
+            others: unplaced
+                .filter(|(index, human)| *index != self.who && human.team.is_none())
+                .count(),
+            sides,
+            exact,
+        }
+    }
+
+    fn explain(&self, answer: &Placement, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Placement {
+            who,
+            team,
+            ratio,
+            reason,
+            ..
+        } = answer;
+        writeln!(f, "{who} to team {team} ({reason}): ratio {ratio:.6}")?;
+        for side in &answer.sides {
+            writeln!(
+                f,
+                "team {}: ratio {:.6} ({:.6} with the party), humans {}, of the party {}, score {}, humans over the limit {}",
+                side.team,
+                side.ratio,
+                side.with_party,
+                side.humans,
+                side.mates,
+                side.score,
+                side.over
+            )?;
+        }
+        if answer.others > 0 {
+            let how = if answer.exact {
+                "exhaustive search"
+            } else {
+                "heaviest first"
+            };
+            writeln!(
+                f,
+                "placed the {} unassigned players provisionally ({how})",
+                answer.others
+            )?;
+        }
+        self.snapshot.write_conduct(f)
+    }
+}
+
+impl Place {
+    /// What each open team would lead to, and whether that is exact.
+    fn prospects(&self) -> (Vec<Prospect>, bool) {
+        let strength = TeamStrengths::of(&self.snapshot);
+        let who = &self.snapshot.humans[self.who];
+        let limit = self.settings.max_difference.get().unwrap_or(usize::MAX);
+        let coming: Vec<usize> = (self.snapshot.mates(self.who))
+            .filter(|&mate| {
+                let mate = &self.snapshot.humans[mate];
+                mate.team.is_none() && mate.pin.is_none()
+            })
+            .collect();
+        let mut together = coming.clone();
+        together.push(self.who);
+        let mut exact = true;
+        let mut prospect = |team: usize| {
+            let mut alone = strength.clone();
+            alone.add(team, 1, who.weight);
+            let arrived = Arrivals::of(&self.snapshot, &[self.who], limit).place(&alone);
+            exact &= arrived.exact;
+            let mut with_party = arrived.merit.ratio;
+            if !coming.is_empty() {
+                for &mate in &coming {
+                    alone.add(team, 1, self.snapshot.humans[mate].weight);
+                }
+                let arrived = Arrivals::of(&self.snapshot, &together, limit).place(&alone);
+                exact &= arrived.exact;
+                with_party = arrived.merit.ratio;
+            }
+            let mates = self.snapshot.mates(self.who);
+            let team = team as u8;
+            Prospect {
+                team,
+                ratio: arrived.merit.ratio,
+                with_party,
+                over: arrived.merit.over,
+                mates: mates
+                    .filter(|&mate| self.snapshot.humans[mate].team == Some(team))
+                    .count(),
+                humans: strength.sides()[usize::from(team)].humans,
+                score: self.score(team),
+            }
+        };
+        let sides = open_to(who.pin, &strength).map(&mut prospect).collect();
+        (sides, exact)
+    }
+
+    fn score(&self, team: u8) -> f64 {
+        let score = self.snapshot.scores.get(usize::from(team));
+        score.copied().unwrap_or(0.0)
+    }
+
+    fn choose(&self, sides: &[Prospect], seed: u64) -> (u8, Reason) {
+        let least_over = sides.iter().map(|side| side.over).min().unwrap_or(0);
+        let mut left: Vec<&Prospect> = sides.iter().filter(|s| s.over == least_over).collect();
+        let best = left.iter().map(|side| side.ratio).fold(0.0, f64::max);
+        let who = &self.snapshot.humans[self.who];
+        if who.pin.is_some() && sides.len() == 1 {
+            return (sides[0].team, Reason::Pin);
+        }
+        let budget = self.settings.party_budget.get();
+        if let Some(team) = self.party_side(&left, best - budget) {
+            return (team, Reason::Party);
+        }
+        let old = left.iter().find(|side| Some(side.team) == who.old_team);
+        if let Some(old) =
+            old.filter(|old| old.ratio + EQUAL >= best - self.settings.rejoin_budget.get())
+        {
+            return (old.team, Reason::OldTeam);
+        }
+        let mut reason = Reason::Ratio;
+        let ties: [(Cost, Reason); 3] = [
+            (|side| -side.ratio, Reason::Ratio),
+            (|side| side.humans as f64, Reason::FewerHumans),
+            (|side| side.score, Reason::Losing),
+        ];
+        for (cost, why) in ties {
+            let least = left
+                .iter()
+                .map(|side| cost(side))
+                .fold(f64::INFINITY, f64::min);
+            let before = left.len();
+            left.retain(|side| cost(side) <= least + EQUAL);
+            if left.len() < before {
+                reason = why;
+            }
+        }
+        if left.len() > 1 {
+            reason = Reason::Chance;
+        }
+        let drawn = Stream::new(seed, StreamPurpose::Place).index(left.len());
+        (left.get(drawn).map_or(0, |side| side.team), reason)
+    }
+
+    /// The team where most of the party is, or which all of it can join, if the ratio there is at
+    /// least `least`.
+    fn party_side(&self, sides: &[&Prospect], least: f64) -> Option<u8> {
+        if !self.snapshot.in_party(self.who) {
+            return None;
+        }
+        let most = sides.iter().map(|side| side.mates).max()?;
+        let theirs = sides.iter().filter(|side| side.mates == most);
+        let best = theirs.reduce(|a, b| {
+            if b.with_party > a.with_party + EQUAL {
+                b
+            } else {
+                a
+            }
+        })?;
+        (best.with_party + EQUAL >= least).then_some(best.team)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,270 @@
+//! REBALANCE: the fewest moves that make the teams even enough.
+//!
+//! Humans on no team yet are placed first. If the teams are then even enough, no other human moves.
+//! Otherwise the best plan of one move is found, then the best of two and of three, by trying all;
+//! beyond three, the swap or move that helps most is added as long as one helps (the NS2 page does so
+//! from the first move on). The shortest plan that makes the teams even enough is chosen; if there is
+//! none, the plan whose gain is most worth its moves.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    MoveBlock, Question, Snapshot,
+    arrivals::Arrivals,
+    snapshot::lower_share,
+    strength::{EQUAL, TeamStrengths},
+};
+use crate::domain::{
+    Ident, Move, Stream, StreamPurpose,
+    units::{Count, MaxDifference, Share, UpToADay},
+};
+
+mod plan;
+
+use plan::{MovePlan, MoveUnit, Planner};
+
+/// Settings of REBALANCE.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RebalanceSettings {
+    /// The most moves to advise at once; a swap counts as two.
+    pub max_moves: Count<0, 16>,
+    /// The ratio from which the teams are even enough.
+    pub enough: Share,
+    /// The ratio that each move must gain if that cannot be reached.
+    pub min_gain: Share,
+    /// For how long a human who was moved is not moved again.
+    pub cooldown_seconds: UpToADay,
+    /// Whether only those of each team who joined last may be moved.
+    pub newest_first: bool,
+    /// Whether the top third of each team, by points, stays.
+    pub spare_top: bool,
+    /// By how many humans a team may outnumber another. A larger difference that already exists may
+    /// stay, but not grow.
+    pub max_difference: MaxDifference,
+}
+
+impl Default for RebalanceSettings {
+    /// At most two swaps. Teams are even enough where ADVANTAGE has nothing to do (1 / 1.05). A move
+    /// annoys, so it must gain a hundredth of ratio, and no human is moved twice within five minutes.
+    /// The difference in humans is that of BALANCE.
+    fn default() -> Self {
+        Self {
+            max_moves: const { Count::of(4) },
+            enough: const { Share::of(0.95) },
+            min_gain: const { Share::of(0.01) },
+            cooldown_seconds: const { UpToADay::of(300) },
+            newest_first: false,
+            spare_top: false,
+            max_difference: const { MaxDifference::of(1) },
+        }
+    }
+}
+
+/// The question of REBALANCE.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rebalance {
+    /// The game.
+    pub snapshot: Snapshot,
+    /// The settings at the time.
+    pub settings: RebalanceSettings,
+}
+
+/// The moves advised, and what they were chosen from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Advice {
+    /// The team for each human on no team yet.
+    pub placed: Vec<Move>,
+    /// The humans who should change teams.
+    pub moves: Vec<Move>,
+    /// The ratio now.
+    pub before: f64,
+    /// The ratio once all moves are made and bots have been added or removed.
+    pub after: f64,
+    /// The plans chosen from, as number of moves and ratio; the plan without moves is the first.
+    pub ladder: Vec<(usize, f64)>,
+    /// The number of moves up to which all plans were tried.
+    pub exact: usize,
+    /// The humans who must not be moved, by id, and why.
+    pub held: Vec<(String, MoveBlock)>,
+}
+
+impl Advice {
+    /// All moves, those of humans on no team yet first.
+    pub fn steps(&self) -> impl Iterator<Item = &Move> {
+        self.placed.iter().chain(&self.moves)
+    }
+}
+
+impl Question for Rebalance {
+    type Answer = Advice;
+
+    fn is_sound(&self) -> bool {
+        self.snapshot.is_sound()
+    }
+
+    fn answer(&self, seed: u64) -> Advice {
+        let Self { snapshot, settings } = self;
+        let now = TeamStrengths::of(snapshot);
+        let limit = settings.max_difference.get().unwrap_or(usize::MAX);
+        let arrived = Arrivals::of(snapshot, &[], limit).place(&now);
+        let mut settled = snapshot.clone();
+        for &(who, team) in &arrived.teams {
+            settled.humans[who].team = Some(team);
+        }
+        let (mut units, held) = self.units();
+        Stream::new(seed, StreamPurpose::Rebalance).shuffle(&mut units);
+        let planner = Planner::new(TeamStrengths::of(&settled), units, limit);
+        let exact = planner.exact_up_to(settings.max_moves.as_usize());
+        let ladder = planner.ladder(exact, settings);
+        // Once arrivals are placed, the ratio before does not matter.
+        let floor = if arrived.teams.is_empty() {
+            now.ratio_now()
+        } else {
+            0.0
+        };
+        let plan = choose(&ladder, settings, floor);
+        let step = |who: usize, to: usize| Move {
+            id: Ident::from_text(&snapshot.humans[who].id),
+            from: snapshot.humans[who].team,
+            to: to as u8,
+        };
+        let placed = arrived.teams.iter();
+        Advice {
+            placed: placed
+                .map(|&(who, team)| step(who, usize::from(team)))
+                .collect(),
+            moves: planner
+                .people(plan)
+                .map(|(who, team)| step(who, team))
+                .collect(),
+            before: now.ratio_now(),
+            after: planner.ratio(plan),
+            ladder: ladder.iter().map(|plan| (plan.moves, plan.ratio)).collect(),
+            exact,
+            held: held
+                .into_iter()
+                .map(|(who, why)| (snapshot.humans[who].id.clone(), why))
+                .collect(),
+        }
+    }
+
+    fn explain(&self, answer: &Advice, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "ratio {:.6} now, {:.6} after {} moves; even enough from {:.6}",
+            answer.before,
+            answer.after,
+            answer.moves.len(),
+            self.settings.enough.get()
+        )?;
+        for step in &answer.placed {
+            writeln!(f, "place {step}")?;
+        }
+        for step in &answer.moves {
+            writeln!(f, "move {step}")?;
+        }
+        for (moves, ratio) in &answer.ladder {
+            let how = if *moves <= answer.exact {
+                "exhaustive search"
+            } else {
+                "best move or swap added"
+            };
+            writeln!(f, "best plan of {moves} moves: ratio {ratio:.6} ({how})")?;
+        }
+        for (who, why) in &answer.held {
+            writeln!(f, "must stay: {who} ({why})")?;
+        }
+        self.snapshot.write_conduct(f)
+    }
+}
+
+impl Rebalance {
+    /// What can be moved (a human, or all members of a party on one team), and who must not be.
+    fn units(&self) -> (Vec<MoveUnit>, Vec<(usize, MoveBlock)>) {
+        let humans = &self.snapshot.humans;
+        let held = self.held();
+        let mut units: Vec<MoveUnit> = Vec::new();
+        for (who, human) in humans.iter().enumerate() {
+            let Some(team) = human.team else { continue };
+            let mates = || {
+                self.snapshot
+                    .mates(who)
+                    .filter(|&mate| humans[mate].team == Some(team))
+            };
+            let together: Vec<usize> = std::iter::once(who).chain(mates()).collect();
+            // A party is counted once, and stays if one of its members must.
+            let first = together.iter().all(|&mate| mate >= who);
+            if first && !together.iter().any(|&mate| held[mate].is_some()) {
+                units.push(MoveUnit {
+                    weight: together.iter().map(|&mate| humans[mate].weight).sum(),
+                    from: usize::from(team),
+                    members: together,
+                });
+            }
+        }
+        let held = held.into_iter().enumerate();
+        let held = held.filter_map(|(who, why)| Some((who, why?)));
+        (units, held.collect())
+    }
+
+    /// For each human, why they must not be moved.
+    fn held(&self) -> Vec<Option<MoveBlock>> {
+        let humans = &self.snapshot.humans;
+        let pinned = |pin: Option<u8>| pin.map(|_| MoveBlock::Pinned);
+        let mut held: Vec<Option<MoveBlock>> = (humans.iter())
+            .map(|human| pinned(human.pin).or(human.held))
+            .collect();
+        for team in 0..self.snapshot.teams {
+            let free = |held: &[Option<MoveBlock>]| -> Vec<usize> {
+                let on_team = (0..humans.len()).filter(|&who| humans[who].team == Some(team));
+                on_team.filter(|&who| held[who].is_none()).collect()
+            };
+            if self.settings.spare_top {
+                let free = free(&held);
+                let points = free.iter().map(|&who| (who, humans[who].points));
+                let lower = lower_share(points.collect(), 0.67);
+                let top = free.iter().filter(|who| !lower.contains(who));
+                top.for_each(|&who| held[who] = Some(MoveBlock::Top));
+            }
+            if self.settings.newest_first {
+                let free = free(&held);
+                let older = free
+                    .len()
+                    .saturating_sub(self.settings.max_moves.as_usize());
+                free[..older]
+                    .iter()
+                    .for_each(|&who| held[who] = Some(MoveBlock::CameFirst));
+            }
+        }
+        held
+    }
+}
+
+/// The shortest plan that is even enough, otherwise the one that is most worth its moves. A plan must
+/// give a better ratio than `floor` and than no moves at all.
+fn choose<'a>(ladder: &'a [MovePlan], settings: &RebalanceSettings, floor: f64) -> &'a MovePlan {
+    let alone = &ladder[0];
+    let worth = |plan: &MovePlan| plan.ratio - settings.min_gain.get() * plan.moves as f64;
+    if alone.ratio >= settings.enough.get() {
+        return alone;
+    }
+    let better = |plan: &&MovePlan| plan.ratio > alone.ratio + EQUAL && plan.ratio > floor + EQUAL;
+    let mends = ladder
+        .iter()
+        .filter(better)
+        .find(|plan| plan.ratio >= settings.enough.get());
+    let most_worth = || {
+        let worthy = ladder
+            .iter()
+            .filter(better)
+            .filter(|plan| worth(plan) > alone.ratio);
+        worthy.reduce(|a, b| if worth(b) > worth(a) + EQUAL { b } else { a })
+    };
+    mends.or_else(most_worth).unwrap_or(alone)
+}
+
+#[cfg(test)]
+mod tests;

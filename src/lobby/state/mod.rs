@@ -1,0 +1,229 @@
+//! The state of one session's game, and the commands that describe the game itself.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    BotPlan, Fill, Help, LobbyError, LobbySettings, NewGame, Roster, course::PlayCourse,
+    memory::Memory,
+};
+use crate::domain::{Ident, MAX_TEAMS, Move};
+
+/// The most mutators that a game may name: a bound on hostile input.
+const MAX_MUTATORS: usize = 256;
+
+/// One session's game, and what the session remembers from one game to the next.
+///
+/// Changed by [`apply`](Self::apply) only; decisions apply commands of their own.
+#[derive(Clone, Debug)]
+pub struct Lobby {
+    pub(super) settings: LobbySettings,
+    /// Milliseconds of the session.
+    pub(super) now: u64,
+    pub(super) teams: u8,
+    min_players: Option<u32>,
+    pub(super) game: Option<RunningGame>,
+    /// The team of each human, by id, when the last game gave way to this one.
+    last_teams: BTreeMap<String, u8>,
+    pub(super) memory: Memory,
+}
+
+/// What lasts from one GAME to the next.
+#[derive(Clone, Debug)]
+pub struct RunningGame {
+    /// The game type, as the game server named it.
+    pub game_type: String,
+    /// The mutators, as the game server named them, each once.
+    pub mutators: Vec<String>,
+    /// Whether it is played in teams.
+    pub has_teams: bool,
+    /// Whether the players choose their teams themselves, so that auto-balance leaves them alone.
+    pub tournament: bool,
+    /// The map, once MAP has named it.
+    pub map: Option<String>,
+    /// The humans and bots in the game.
+    pub roster: Roster,
+    map_range: Option<(u32, u32)>,
+    pub(super) course: PlayCourse,
+    pub(super) watch: BalanceWatch,
+    /// The last answer to ADVANTAGE, and when it was given.
+    pub(super) help: Option<(Help, u64)>,
+    /// Moves that REBALANCE advised and that have not been made.
+    pub(super) advised: Vec<Move>,
+}
+
+/// The balance of the teams when it was last looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BalanceWatch {
+    /// The team that auto-balance finds too strong, and the millisecond of the session since when.
+    pub imbalance: Option<(u8, u64)>,
+    /// The team with the highest weight; `None` if several share it.
+    pub stronger: Option<u8>,
+}
+
+impl Lobby {
+    /// A lobby without a game, for two teams.
+    pub fn new(settings: LobbySettings) -> Self {
+        Self {
+            settings,
+            now: 0,
+            teams: 2,
+            min_players: None,
+            game: None,
+            last_teams: BTreeMap::new(),
+            memory: Memory::default(),
+        }
+    }
+
+    /// Sets the time of what follows, in milliseconds of the session. Time never goes back.
+    pub fn at(&mut self, now: u64) -> &mut Self {
+        self.now = self.now.max(now);
+        self
+    }
+
+    /// Begins a new game and forgets mutators, map and roster of the last one. What the session
+    /// wishes for (teams, fewest players) stays, and so do the humans' last teams, so that the same
+    /// teams are not chosen again and again. An unfinished game is lost here: ask
+    /// [`abandoned`](Self::abandoned) for its record first.
+    pub(super) fn begin(&mut self, new: &NewGame) {
+        if let Some(game) = &self.game {
+            let placed = game.roster.humans().iter();
+            let placed = placed.filter_map(|human| Some((human.id.text().to_owned(), human.team?)));
+            self.last_teams = placed.collect();
+        }
+        self.memory.next_game();
+        self.game = Some(RunningGame {
+            game_type: new.game_type.clone(),
+            mutators: Vec::new(),
+            has_teams: new.has_teams,
+            tournament: new.tournament,
+            map: None,
+            roster: Roster::new(self.settings.max_roster),
+            map_range: None,
+            course: PlayCourse::default(),
+            watch: BalanceWatch::default(),
+            help: None,
+            advised: Vec::new(),
+        });
+    }
+
+    /// The running game.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn game(&self) -> Result<&RunningGame, LobbyError> {
+        self.game.as_ref().ok_or(LobbyError::NoGame)
+    }
+
+    /// The team that a human was on in the last game of this session, if it still exists.
+    pub fn last_team(&self, id: &Ident) -> Option<u8> {
+        let team = self.last_teams.get(id.text()).copied();
+        team.filter(|&team| team < self.teams)
+    }
+
+    /// Number of teams.
+    pub fn teams(&self) -> u8 {
+        self.teams
+    }
+
+    pub(super) fn set_teams(&mut self, teams: u8) -> Result<(), LobbyError> {
+        if !(2..=MAX_TEAMS).contains(&usize::from(teams)) {
+            return Err(LobbyError::BadTeams(teams));
+        }
+        let highest = self
+            .game
+            .as_ref()
+            .and_then(|game| game.roster.highest_team());
+        if highest.is_some_and(|team| team >= teams) {
+            return Err(LobbyError::TeamInUse);
+        }
+        self.teams = teams;
+        Ok(())
+    }
+
+    pub(super) fn set_min_players(&mut self, players: u32) {
+        self.min_players = Some(players);
+    }
+
+    pub(super) fn add_mutator(&mut self, name: &str) -> Result<(), LobbyError> {
+        let Some(game) = &mut self.game else {
+            return Ok(());
+        };
+        if game.mutators.iter().any(|known| known == name) {
+            return Ok(());
+        }
+        if game.mutators.len() == MAX_MUTATORS {
+            return Err(LobbyError::TooManyMutators);
+        }
+        game.mutators.push(name.to_owned());
+        Ok(())
+    }
+
+    pub(super) fn set_map(
+        &mut self,
+        name: &str,
+        players: Option<(u32, u32)>,
+    ) -> Result<(), LobbyError> {
+        let game = self.game_mut()?;
+        game.map = Some(name.to_owned());
+        game.map_range = players;
+        Ok(())
+    }
+
+    /// How many players the game should have, and how many bots on each team.
+    ///
+    /// # Errors
+    /// There is no game.
+    pub fn bots(&self) -> Result<BotPlan, LobbyError> {
+        let game = self.game()?;
+        let fill = self.fill()?;
+        Ok(if game.has_teams {
+            fill.for_teams(&game.roster.sizes(self.teams), game.roster.unplaced())
+        } else {
+            fill.for_all(game.roster.humans().len())
+        })
+    }
+
+    /// What the number of bots depends on, beside the humans. [`Display`](std::fmt::Display)
+    /// explains it in a line.
+    ///
+    /// # Errors
+    /// There is no game.
+    pub fn fill(&self) -> Result<Fill, LobbyError> {
+        Ok(Fill {
+            on: self.settings.bots,
+            wish: self.wish(),
+            map_range: self.map_range()?,
+            min_humans: self.settings.min_humans,
+        })
+    }
+
+    /// Players that the session wishes for, bots included, whatever the map recommends.
+    pub fn wish(&self) -> u32 {
+        self.min_players.unwrap_or(self.settings.min_players)
+    }
+
+    /// Fewest and most players that the map recommends, or the configured range.
+    ///
+    /// # Errors
+    /// There is no game.
+    pub fn map_range(&self) -> Result<(u32, u32), LobbyError> {
+        Ok(self.game()?.map_range.unwrap_or(self.settings.map_range))
+    }
+
+    pub(super) fn game_mut(&mut self) -> Result<&mut RunningGame, LobbyError> {
+        self.game.as_mut().ok_or(LobbyError::NoGame)
+    }
+}
+
+pub(super) fn exists(team: u8, teams: u8) -> Result<(), LobbyError> {
+    if team < teams {
+        Ok(())
+    } else {
+        Err(LobbyError::NoSuchTeam(team))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,203 @@
+//! The decisions of a session. Choosing teams runs on a blocking thread, at most one per core and
+//! with a deadline; all other decisions take far less than a millisecond.
+
+use std::{fmt::Display, time::Instant};
+
+use super::{Session, SessionError, Sessions, draw_seed};
+use crate::{
+    domain::{Ident, Move},
+    lobby::{
+        Assessment, Balance, Balanced, BotPlan, Conduct, Decided, Decision, Fate, Help, Placement,
+    },
+    store::DecisionRow,
+};
+
+/// The moves that make the teams of a game even enough.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rebalanced {
+    /// The ratio now.
+    pub before: f64,
+    /// The ratio after these moves.
+    pub after: f64,
+    /// The moves, those of humans on no team yet first.
+    pub steps: Vec<Move>,
+}
+
+/// The reasons of a decision, a line each. Names keep their characters, but for control characters.
+pub(super) fn reasons(explanation: &impl Display) -> Vec<String> {
+    let clean = |line: &str| line.replace(|c: char| c.is_control(), "?");
+    explanation.to_string().lines().map(clean).collect()
+}
+
+impl Session {
+    /// How many players the game should have, and how many bots on each team.
+    ///
+    /// # Errors
+    /// There is no game.
+    pub fn bots(&mut self) -> Result<BotPlan, SessionError> {
+        let plan = self.lobby().bots()?;
+        let fill = self.lobby().fill()?;
+        self.state.reasons = reasons(&fill);
+        Ok(plan)
+    }
+
+    /// Chooses teams for all humans and puts them there. Without a `seed`, one is drawn; without
+    /// `top`, the settings say how many candidates are compared.
+    ///
+    /// # Errors
+    /// There is no game, it has no teams, or no core was free before the deadline.
+    pub async fn balance(
+        &mut self,
+        top: Option<usize>,
+        seed: Option<u64>,
+    ) -> Result<Balanced, SessionError> {
+        let weights = self.weights()?;
+        let seed = seed.unwrap_or_else(draw_seed);
+        let balance = &self.sessions.settings.balance;
+        let mut settings = balance.partition.clone();
+        settings.top = top.unwrap_or(settings.top);
+        let lobby = &self.state.lobby;
+        let question = lobby.balance(&weights, balance.limits, settings)?;
+        let decided = self.sessions.choose_teams(question, seed).await?;
+        let balanced = self.lobby().follow(&decided, &weights)?;
+        self.keep_decision(decided, balanced.chance)?;
+        Ok(balanced)
+    }
+
+    /// Chooses the team of a late arrival and puts them there. The seed, which decides between equal
+    /// teams, is drawn unless given.
+    ///
+    /// # Errors
+    /// There is no game, it has no teams, or nobody has that id.
+    pub fn place(&mut self, id: &Ident, seed: Option<u64>) -> Result<Placement, SessionError> {
+        let weights = self.weights()?;
+        let seed = seed.unwrap_or_else(draw_seed);
+        let before = self.lobby().conduct(id);
+        let decided = self.lobby().place(id, &weights, seed)?;
+        self.notice(id, before);
+        let placement = decided.answer.clone();
+        self.keep_decision(decided, None)?;
+        Ok(placement)
+    }
+
+    /// The team that needs help now, and the factor; `None` if no team does.
+    ///
+    /// # Errors
+    /// There is no game, or it has no teams.
+    pub fn advantage(&mut self) -> Result<Option<Help>, SessionError> {
+        let weights = self.weights()?;
+        let decided = self.lobby().advantage(&weights)?;
+        let help = decided.answer.help;
+        self.keep_decision(decided, None)?;
+        Ok(help)
+    }
+
+    /// Finds the fewest moves that make the teams even enough. This is advice: the roster changes
+    /// only with MOVE.
+    ///
+    /// # Errors
+    /// There is no game, or it has no teams.
+    pub fn rebalance(&mut self, seed: Option<u64>) -> Result<Rebalanced, SessionError> {
+        let weights = self.weights()?;
+        let seed = seed.unwrap_or_else(draw_seed);
+        let humans = self.lobby().game()?.roster.humans();
+        let ids: Vec<Ident> = humans.iter().map(|human| human.id.clone()).collect();
+        let before: Vec<Conduct> = ids.iter().map(|id| self.lobby().conduct(id)).collect();
+        let decided = self.lobby().rebalance(&weights, seed)?;
+        for (id, before) in ids.iter().zip(before) {
+            self.notice(id, before);
+        }
+        let steps = decided.answer.steps();
+        let steps = steps.filter_map(|step| self.as_sent(step)).collect();
+        let (before, after) = (decided.answer.before, decided.answer.after);
+        self.keep_decision(decided, None)?;
+        Ok(Rebalanced {
+            before,
+            after,
+            steps,
+        })
+    }
+
+    /// Counts a death. Returns the move if the auto-balance rules have moved the human who died.
+    ///
+    /// # Errors
+    /// There is no game, or nobody of that id has played.
+    pub fn died(&mut self, id: &Ident) -> Result<Option<Move>, SessionError> {
+        let weights = self.weights()?;
+        let Some(decided) = self.lobby().died(id, &weights)? else {
+            return Ok(None);
+        };
+        let step = match &decided.answer.fate {
+            Fate::Moves(step) => self.as_sent(step),
+            Fate::Stays(_) => None,
+        };
+        // Deaths are frequent; one while the teams are balanced is not worth storing.
+        if matches!(decided.answer.assessment, Assessment::Unbalanced { .. }) {
+            self.keep_decision(decided, None)?;
+        } else {
+            self.state.reasons = reasons(&decided);
+        }
+        Ok(step)
+    }
+
+    /// The move with the id in the bytes that the game server sent.
+    fn as_sent(&self, step: &Move) -> Option<Move> {
+        let roster = &self.state.lobby.game().ok()?.roster;
+        Some(Move {
+            id: roster.find(&step.id)?.id.clone(),
+            from: step.from,
+            to: step.to,
+        })
+    }
+
+    /// Keeps the reasons of a decision for EXPLAIN, and has the decision stored.
+    fn keep_decision(
+        &mut self,
+        decision: impl Into<Decision>,
+        chance: Option<f64>,
+    ) -> Result<(), SessionError> {
+        let decision = decision.into();
+        let kind = decision.kind();
+        self.state.reasons = reasons(&decision);
+        if self.sessions.settings.keep_decisions == 0 {
+            return Ok(());
+        }
+        let ruleset = self.ruleset()?.to_string();
+        match serde_json::to_string(&decision) {
+            Ok(json) => self.sessions.backlog.decided(DecisionRow {
+                made_at: self.sessions.clock.now(),
+                server: self.server.clone().unwrap_or_default(),
+                ruleset,
+                game: self.state.game,
+                kind: kind.to_owned(),
+                seed: decision.seed(),
+                chance,
+                decision: json,
+            }),
+            Err(error) => tracing::error!(%error, kind, "cannot store a decision"),
+        }
+        Ok(())
+    }
+}
+
+impl Sessions {
+    /// Answers BALANCE on a blocking thread, once a core is free. The deadline covers waiting for
+    /// the core, too.
+    async fn choose_teams(
+        &self,
+        question: Balance,
+        seed: u64,
+    ) -> Result<Decided<Balance>, SessionError> {
+        let deadline = Instant::now() + self.settings.balance.deadline;
+        let waiting = self.cores.clone().acquire_owned();
+        let core = tokio::time::timeout_at(deadline.into(), waiting).await;
+        let Ok(Ok(core)) = core else {
+            return Err(SessionError::Overloaded);
+        };
+        let chosen = tokio::task::spawn_blocking(move || {
+            let _core = core;
+            question.decide(seed, &mut || Instant::now() >= deadline)
+        });
+        Ok(chosen.await??)
+    }
+}

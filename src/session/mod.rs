@@ -1,0 +1,250 @@
+//! One game server's session: who it is, its running game, and the decisions in it.
+//!
+//! A [`Session`] belongs to one connection; what all of them share is in [`Sessions`]. A session
+//! asks the lobby, records results in the store, and reads weights from the standings in memory, so
+//! that a question about a weight never waits for the disk. This room knows nothing of sockets and
+//! lines.
+//!
+//! Entry points: [`Sessions::new`], [`Session::new`].
+
+mod backlog;
+mod clock;
+mod decide;
+mod error;
+mod parked;
+mod registry;
+mod replay;
+mod results;
+mod sessions;
+mod settings;
+mod state;
+mod weights;
+
+use std::sync::Arc;
+
+use rand::{TryRng, rngs::SysRng};
+
+use crate::{
+    domain::{Ident, Ruleset, Secret},
+    lobby::{Command, Conduct, Lobby, LobbyError, NewGame},
+};
+
+pub use clock::{Clock, HandClock, MachineClock};
+pub use decide::Rebalanced;
+pub use error::SessionError;
+pub use replay::Replayed;
+pub use results::Ended;
+pub use sessions::Sessions;
+pub use settings::{BalanceSettings, Settings};
+
+use registry::Registration;
+use state::SessionState;
+use weights::GameWeights;
+
+/// A session dies with its connection; its game may wait for the next one.
+#[derive(Debug)]
+pub struct Session {
+    sessions: Arc<Sessions>,
+    state: SessionState,
+    server: Option<String>,
+    registration: Registration,
+}
+
+impl Session {
+    /// Nobody has said anything yet.
+    pub fn new(sessions: Arc<Sessions>) -> Self {
+        Self {
+            state: SessionState::new(&sessions),
+            registration: Registration::new(&sessions),
+            sessions,
+            server: None,
+        }
+    }
+
+    /// Names the game server. To `resume` goes on at once with the game that its last connection
+    /// left, or that it still has without knowing that it is dead, and tells whether there was one;
+    /// otherwise the first line that needs a game goes on with one that was left, unless that is GAME.
+    ///
+    /// # Errors
+    /// Clients are configured, and this isn't one of them or the token is wrong.
+    pub async fn hello(
+        &mut self,
+        server: &Ident,
+        token: Option<&Secret>,
+        resume: bool,
+    ) -> Result<Option<bool>, SessionError> {
+        let clients = &self.sessions.settings.clients;
+        if !clients.is_empty() {
+            let expected = clients.get(server.text());
+            if expected.is_none() || expected != token {
+                return Err(SessionError::NotAllowed("unknown server or wrong token"));
+            }
+        }
+        self.server = Some(server.text().to_owned());
+        if !resume {
+            self.registration.announce(server.text());
+            return Ok(None);
+        }
+        self.registration.replace(server.text()).await;
+        Ok(Some(
+            self.state.lobby.game().is_ok() || self.resume_parked(),
+        ))
+    }
+
+    /// Resolves when another connection takes this one's place, which should end then.
+    pub async fn replaced(&self) {
+        self.registration.replaced().await;
+    }
+
+    /// Whether HELLO has to come first, and has not.
+    pub fn must_say_hello(&self) -> bool {
+        self.server.is_none() && !self.sessions.settings.clients.is_empty()
+    }
+
+    /// The command with which GAME begins a game of this type, as the rulebook describes it.
+    pub fn new_game(&self, game_type: &Ident) -> Command {
+        let rulebook = self.sessions.rulebook();
+        let name = rulebook.game_type(game_type.text());
+        Command::Game(NewGame {
+            game_type: game_type.text().to_owned(),
+            has_teams: rulebook.is_team_game(game_type.text()),
+            tournament: self.sessions.tournament.matches(&name),
+        })
+    }
+
+    /// Carries out a command now. A new game records a running one as abandoned; a change of who
+    /// plays where lets auto-balance look at the teams.
+    ///
+    /// # Errors
+    /// Any [`LobbyError`]; nothing is changed then.
+    pub fn apply(&mut self, command: &Command) -> Result<(), SessionError> {
+        if let Command::Game(_) = command {
+            self.give_up_running();
+            self.state.begin_game();
+        }
+        let judged = command.judged();
+        let before = judged.map(|id| (id, self.lobby().conduct(id)));
+        let now = self.sessions.clock.millis();
+        self.lobby().apply(command, now)?;
+        if let Some((id, before)) = before {
+            self.notice(id, before);
+        }
+        match command {
+            Command::Mutator { .. } => self.state.forget_ruleset(),
+            Command::Start => {
+                let clock = &self.sessions.clock;
+                let passed = i64::try_from(clock.millis()).unwrap_or(i64::MAX);
+                self.state.epoch = clock.now().plus_millis(-passed);
+                self.state.ended = None;
+            }
+            command if command.changes_teams() => {
+                let weights = self.weights()?;
+                self.lobby().watch(&weights);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A human's weight in this game; `None` when nothing is known.
+    ///
+    /// # Errors
+    /// There is no game.
+    pub fn player(&mut self, id: &Ident) -> Result<Option<f64>, SessionError> {
+        let standings = self.sessions.standings();
+        Ok(standings.view(self.ruleset()?).human(id.text()))
+    }
+
+    /// A bot's weight in this game; the mean for an unknown one.
+    ///
+    /// # Errors
+    /// There is no game.
+    pub fn bot(&mut self, name: &Ident) -> Result<f64, SessionError> {
+        let default = self.sessions.settings.balance.default_bot_weight;
+        let standings = self.sessions.standings();
+        let view = standings.view(self.ruleset()?);
+        let known = view.bot(name.text());
+        Ok(known.unwrap_or_else(|| view.mean_bot().map_or(default, |(mean, _)| mean)))
+    }
+
+    /// The mean weight and number of the known bots; the configured default and 0 without any.
+    ///
+    /// # Errors
+    /// There is no game.
+    pub fn mean_bot(&mut self) -> Result<(f64, usize), SessionError> {
+        let default = self.sessions.settings.balance.default_bot_weight;
+        let standings = self.sessions.standings();
+        Ok(standings
+            .view(self.ruleset()?)
+            .mean_bot()
+            .unwrap_or((default, 0)))
+    }
+
+    /// Why the last decision was taken, a line each.
+    ///
+    /// # Errors
+    /// There is no game, or nothing has been decided in it.
+    pub fn explain(&mut self) -> Result<&[String], SessionError> {
+        self.lobby().game()?;
+        if self.state.reasons.is_empty() {
+            return Err(SessionError::NotAllowed("nothing has been decided yet"));
+        }
+        Ok(&self.state.reasons)
+    }
+
+    /// The lobby, now. A game that the server's last connection left is gone on with, where there is
+    /// no other.
+    fn lobby(&mut self) -> &mut Lobby {
+        if self.state.lobby.game().is_err() {
+            self.resume_parked();
+        }
+        let now = self.sessions.clock.millis();
+        self.state.lobby.at(now)
+    }
+
+    fn ruleset(&mut self) -> Result<&Ruleset, LobbyError> {
+        self.lobby();
+        self.state.ruleset(&self.sessions)
+    }
+
+    /// Everybody's weights in this game.
+    fn weights(&mut self) -> Result<GameWeights, LobbyError> {
+        let ruleset = self.ruleset()?.clone();
+        let standings = self.sessions.standings();
+        let game = self.state.lobby.game()?;
+        let balance = &self.sessions.settings.balance;
+        Ok(GameWeights {
+            view: standings.view(&ruleset),
+            standings,
+            ruleset,
+            map: game.map.clone().unwrap_or_default(),
+            teams: self.state.lobby.teams(),
+            defaults: (balance.default_weight, balance.default_bot_weight),
+        })
+    }
+
+    /// Tells the log what somebody did who may be gaming the balance: the first time, the second, the
+    /// fourth, and so on.
+    fn notice(&self, id: &Ident, before: Conduct) {
+        let conduct = self.state.lobby.conduct(id);
+        let news = |before: u32, now: u32| now > before && now.is_power_of_two();
+        let counts = [
+            (before.returns, conduct.returns),
+            (before.switches, conduct.switches),
+            (before.asks, conduct.asks),
+        ];
+        if counts.into_iter().any(|(before, now)| news(before, now)) {
+            let server = self.server.as_deref().unwrap_or("");
+            tracing::info!(server, player = id.text(), %conduct, "may be gaming the balance");
+        }
+    }
+}
+
+/// A seed from the system's randomness. It has 31 bits, so that it fits the integers of old scripting
+/// languages.
+pub fn draw_seed() -> u64 {
+    // Should the system have no randomness, a fixed seed still gives good teams.
+    SysRng
+        .try_next_u32()
+        .map_or(0, |drawn| u64::from(drawn >> 1))
+}

@@ -1,0 +1,66 @@
+//! Stored decisions, and their replay.
+
+use std::time::{Duration, Instant};
+
+use super::{SessionError, Sessions, decide::reasons};
+use crate::{domain::Timestamp, lobby::Decision};
+
+/// The most time that a replay may take. It does not depend on the deadline of BALANCE, so that a
+/// slower machine replays what a faster one chose.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A stored decision and its replay.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replayed {
+    /// The kind of decision, as stored.
+    pub kind: String,
+    /// When it was made.
+    pub made_at: Timestamp,
+    /// Name of the game server.
+    pub server: String,
+    /// The seed of its random choices.
+    pub seed: u64,
+    /// Whether the replay came to the same answer.
+    pub same: bool,
+    /// Whether a deadline had ended the original search early, so that the replay may differ.
+    pub cut_short: bool,
+    /// The reasons of the replay, a line each.
+    pub why: Vec<String>,
+}
+
+impl Sessions {
+    /// Replays a stored decision; `None` if no decision of this id is stored, or no longer.
+    ///
+    /// # Errors
+    /// The database failed, or this version cannot read the decision.
+    pub async fn replay(&self, id: i64) -> Result<Option<Replayed>, SessionError> {
+        let Some(row) = self.store.decision(id).await? else {
+            return Ok(None);
+        };
+        let (kind, json) = (row.kind.clone(), row.decision);
+        let replayed = tokio::task::spawn_blocking(move || again(&kind, &json));
+        let (original, replay) = replayed.await??;
+        Ok(Some(Replayed {
+            kind: row.kind,
+            made_at: row.made_at,
+            server: row.server,
+            seed: row.seed,
+            same: replay == original,
+            cut_short: original.cut_short(),
+            why: reasons(&replay),
+        }))
+    }
+}
+
+/// The decision as stored, and as it is made today.
+fn again(kind: &str, json: &str) -> Result<(Decision, Decision), SessionError> {
+    let original = Decision::parse(kind, json).map_err(|error| {
+        SessionError::BadArgument(format!("cannot read this decision: {error}"))
+    })?;
+    let patience = Instant::now() + PATIENCE;
+    let replay = original.clone().again(&mut || Instant::now() >= patience);
+    let replay = replay.ok_or_else(|| {
+        SessionError::BadArgument("this decision was edited and is inconsistent".to_owned())
+    })?;
+    Ok((original, replay))
+}
