@@ -70,7 +70,7 @@ fn is_nobody(auth: &[u8]) -> bool {
     [&b"Console"[..], b"HLTV", b"CONSOLE"].contains(&auth)
 }
 
-/// The game being told, as far as the clients fills it.
+/// The part of the game being read that a change of clients affects.
 pub(super) struct GameContext<'a> {
     /// `None` once the game is over.
     pub(super) builder: Option<&'a mut MatchBuilder>,

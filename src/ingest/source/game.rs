@@ -370,7 +370,7 @@ impl Game {
     }
 }
 
-/// Lets the clients know what a line says of who is where.
+/// Takes over what a line states of its players and their teams.
 fn note(
     who: PlayerTag<'_>,
     act: PlayerAction<'_>,
