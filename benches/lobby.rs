@@ -24,7 +24,7 @@ use evenkeel::{
         Weights,
     },
     service::Service,
-    store::Store,
+    store,
 };
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -209,7 +209,7 @@ fn sessions(c: &mut Criterion) {
     let config = Config::load("lobby.min_players = 80\nlobby.level_max = 100", []).unwrap();
     let mut session = runtime.block_on(async {
         let path = folder.path().join("bench.db");
-        let store = Store::open(&path, true, Duration::ZERO).await.unwrap();
+        let store = store::open(&path, true, Duration::ZERO).await.unwrap();
         let service = Service::open(store, config.service()).unwrap();
         for n in 0..HUMANS {
             let id = format!("p{n}");
