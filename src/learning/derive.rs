@@ -9,7 +9,7 @@ use super::{Learning, LearningError, Settings, learned::Learned};
 use crate::store::{DerivedFrom, DerivedRows, OperatorOverrides};
 
 /// Part of the settings' key: change it when the fold itself changes, and every database is rebuilt.
-const FOLD_VERSION: u32 = 3;
+const FOLD_VERSION: u32 = 4;
 /// The form in which settings are hashed: change it with the form, and every database is rebuilt once.
 const SETTINGS_FORMAT: u32 = 1;
 /// Matches read at once.

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use rand::{TryRng, rngs::SysRng};
 
 use crate::{
-    domain::{Ident, Ruleset, Secret},
+    domain::{Ident, Kind, Ruleset, Secret},
     lobby::{Command, Conduct, Lobby, LobbyError, NewGame},
 };
 
@@ -146,13 +146,14 @@ impl Session {
         Ok(())
     }
 
-    /// A human's weight in this game; `None` when nothing is known.
+    /// A human's weight in this game; `None` without games of its ruleset, or of its game type with fewer
+    /// mutators.
     ///
     /// # Errors
     /// There is no game.
     pub fn player(&mut self, id: &Ident) -> Result<Option<f64>, SessionError> {
         let standings = self.sessions.standings();
-        Ok(standings.view(self.ruleset()?).human(id.text()))
+        Ok(standings.view(self.ruleset()?).known(Kind::Human, id.text()))
     }
 
     /// A bot's weight in this game; the mean for an unknown one.
@@ -163,8 +164,8 @@ impl Session {
         let default = self.sessions.settings.balance.default_bot_weight;
         let standings = self.sessions.standings();
         let view = standings.view(self.ruleset()?);
-        let known = view.bot(name.text());
-        Ok(known.unwrap_or_else(|| view.mean_bot().map_or(default, |(mean, _)| mean)))
+        let known = view.known(Kind::Bot, name.text());
+        Ok(known.unwrap_or_else(|| view.known_bots().map_or(default, |(mean, _)| mean)))
     }
 
     /// The mean weight and number of the known bots; the configured default and 0 without any.
@@ -176,7 +177,7 @@ impl Session {
         let standings = self.sessions.standings();
         Ok(standings
             .view(self.ruleset()?)
-            .mean_bot()
+            .known_bots()
             .unwrap_or((default, 0)))
     }
 

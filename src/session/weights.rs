@@ -21,11 +21,13 @@ pub(super) struct GameWeights {
 
 impl Weights for GameWeights {
     fn human(&self, id: &str) -> f64 {
-        self.view.human(id).unwrap_or(self.defaults.0)
+        self.view
+            .expected(Kind::Human, id)
+            .unwrap_or(self.defaults.0)
     }
 
     fn bot(&self, name: &str) -> Option<BotWeight> {
-        let weight = self.view.bot(name)?;
+        let weight = self.view.expected(Kind::Bot, name)?;
         let in_mean = self.view.is_in_mean(name);
         Some(BotWeight { weight, in_mean })
     }
