@@ -35,6 +35,7 @@
 //! | [`store`] | the only room that knows SQL | domain |
 //! | [`service`] | the use cases; owns the locks and the cores | all above but protocol |
 //! | [`server`] | TCP: limits, one connection's loop, request → service → reply | service, protocol |
+//! | [`client`] | TCP: the other end of the line, for sidecars, tests and plugins | protocol, domain |
 //! | [`config`], [`cli`] | the TOML file; one file per subcommand | all |
 //!
 //! The first eight are pure: no runtime, database, log, files, clock or global random numbers. Time and
@@ -53,6 +54,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))] // a test may fail by unwrapping
 
 pub mod cli;
+pub mod client;
 pub mod config;
 pub mod domain;
 pub mod history;

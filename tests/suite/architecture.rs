@@ -8,7 +8,7 @@ use std::{
 };
 
 /// Every room, and the rooms it may import.
-const ROOMS: [(&str, &[&str]); 13] = [
+const ROOMS: [(&str, &[&str]); 14] = [
     ("domain", &[]),
     ("partition", &["domain"]),
     ("rating", &["domain"]),
@@ -31,6 +31,7 @@ const ROOMS: [(&str, &[&str]); 13] = [
         ],
     ),
     ("server", &["service", "protocol"]),
+    ("client", &["protocol", "domain"]),
     (
         "config",
         &[
@@ -55,6 +56,7 @@ const ROOMS: [(&str, &[&str]); 13] = [
             "store",
             "service",
             "server",
+            "client",
             "config",
             "protocol",
             "sidecar",

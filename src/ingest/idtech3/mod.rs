@@ -10,6 +10,7 @@ mod game;
 pub(crate) mod grammar;
 pub(crate) mod roster;
 pub(crate) mod rules;
+pub(crate) mod scoring;
 #[cfg(test)]
 mod tests;
 
