@@ -6,7 +6,7 @@ use std::{fs, path::Path, time::Instant};
 use evenkeel::{
     domain::{MatchRecord, Rulebook, RulebookSpec, Unknown},
     history::{Evaluation, Plan, Settings, Subset, evaluate},
-    ingest::{Context, Item, Reader, by_name},
+    ingest::{Context, LogItem, Reader, by_name},
     rating::SystemName,
 };
 
@@ -148,7 +148,7 @@ fn read(bytes: &[u8]) -> Vec<MatchRecord> {
     reader.feed(bytes, &mut items);
     reader.finish(&mut items);
     let game = |item| match item {
-        Item::Game(game) => Some(*game),
+        LogItem::Match(game) => Some(*game),
         other => {
             println!("{other:?}");
             None

@@ -9,7 +9,7 @@
 use std::{hint::black_box, path::Path};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use evenkeel::ingest::{Context, HEAD, Item, Reader, detect};
+use evenkeel::ingest::{Context, HEAD, LogItem, Reader, detect};
 
 /// Logs are repeated to so many bytes at least.
 const SIZE: usize = 8 << 20;
@@ -70,7 +70,7 @@ fn read(log: &[u8]) -> usize {
         reader.feed(chunk, &mut items);
         games += items
             .iter()
-            .filter(|item| matches!(item, Item::Game(_)))
+            .filter(|item| matches!(item, LogItem::Match(_)))
             .count();
         items.clear();
     }

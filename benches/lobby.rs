@@ -9,16 +9,18 @@
 
 use std::{
     hint::black_box,
-    sync::Arc,
     time::{Duration, Instant},
 };
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use evenkeel::{
     config::Config,
-    domain::{Ident, Kind, PlayerKey},
+    domain::{
+        Ident, Kind, PlayerKey,
+        units::{Count, Share},
+    },
     lobby::{BotWeight, Lobby, LobbySettings, RebalanceSettings, Snapshot, Update, Weights},
-    service::{Service, Session},
+    service::Service,
     store::Store,
 };
 use tempfile::TempDir;
@@ -166,8 +168,8 @@ fn decisions(c: &mut Criterion) {
     });
     // No ratio is enough: every plan of up to three moves is tried.
     let never = RebalanceSettings {
-        enough: 2.0,
-        max_moves: 3,
+        enough: Share::of(1.0),
+        max_moves: Count::of(3),
         ..RebalanceSettings::default()
     };
     let mut game = lobby(never, 0);
@@ -194,12 +196,13 @@ fn sessions(c: &mut Criterion) {
             let weight = Some(weight(&id));
             let kind = Kind::Human;
             service
+                .store()
                 .pin_weight(&PlayerKey { kind, id }, weight)
                 .await
                 .unwrap();
         }
-        service.refresh().await.unwrap();
-        Session::new(Arc::new(service))
+        service.learning().refresh().await.unwrap();
+        service.open_session()
     });
     session.game(&Ident::from_text("ctf"));
     let ids: Vec<Ident> = (0..HUMANS)

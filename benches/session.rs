@@ -8,7 +8,7 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use evenkeel::{config::Config, server, service::Service, store::Store};
+use evenkeel::{config::Config, daemon, service::Service, store::Store};
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::{TcpListener, TcpStream},
@@ -28,7 +28,7 @@ async fn daemon(folder: &Path) -> Peer {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let forever = std::future::pending();
-    tokio::spawn(server::run(listener, service, config.limits(), forever));
+    tokio::spawn(daemon::run(listener, service, config.limits(), forever));
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.set_nodelay(true).unwrap();
     stream.write_all(b"GAME ctf\n").await.unwrap();

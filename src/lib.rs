@@ -1,69 +1,115 @@
 //! Evenkeel: even teams for any multiplayer game server.
 //!
-//! One daemon learns how strong players and bots are from finished games, per game type and set of
-//! gameplay mutators, and chooses teams. A game server asks over a line protocol; logs of finished
-//! games come in through the command line.
+//! One daemon learns how strong players and bots are from finished games, separately for each game
+//! type and set of gameplay mutators, and chooses teams. Game servers connect over a line protocol;
+//! logs of finished games come in through the command line, or are followed by the daemon.
 //!
 //! ```text
-//! a game server ── lines ──▶ server ─▶ protocol ─▶ service ─▶ lobby ─▶ partition ──▶ reply
-//! a game log ─▶ cli, or the daemon ─▶ service (`logs`) ─▶ ingest ─▶ store    (finished matches: the only ground truth)
-//!                                              └─▶ history ─▶ rating ─▶ weights, derived, rebuilt at will
+//! a game server ── lines ──▶ server ─▶ protocol ─▶ session ─▶ lobby ─▶ partition ──▶ reply
+//! a game log ────▶ cli, or the daemon ─▶ logs ─▶ ingest ─▶ store     (stored matches: the ground truth)
+//!                                                  └─▶ learning ─▶ history ─▶ rating ─▶ weights
 //! ```
 //!
-//! # Ground and derived
+//! # Ground truth and derived data
 //!
-//! A finished match record is the only ground truth. Weights are a pure function of the stored matches
-//! and the configuration: a rebuild folds the matches again in (end time, fingerprint) order and gets
-//! the same bits as learning from one match after the other did. So the same log given twice changes
-//! nothing, logs in any order end the same, and a new rating system can be tried on the whole past.
+//! The stored matches are the only ground truth. Weights are a pure function of them and of the
+//! configuration: a rebuild folds the matches in (end time, fingerprint) order and gets the same bits
+//! as the daemon that learned them one at a time. So a log that is read twice changes nothing, logs
+//! may come in any order, and a new rating system can be tried on the whole past.
 //!
 //! # Rooms
 //!
-//! An arrow only ever points down this list; `tests/suite/architecture.rs` reads the imports and fails when
-//! one points up.
+//! A room may import only rooms above it in this list; `tests/suite/architecture` checks it.
 //!
-//! | room | holds | imports |
-//! | --- | --- | --- |
-//! | [`domain`] | identifiers, rulesets, the match record | nothing of ours |
-//! | [`partition`] | choosing teams: problem → ranked splits → one pick | domain |
-//! | [`rating`] | one file per rating system behind one small trait | domain |
-//! | [`ingest`] | one file per log format: bytes → match records | domain |
-//! | [`protocol`] | bytes → request, reply → bytes, once each | domain |
-//! | [`sidecar`] | the thinking of a sidecar: log lines and replies → lines to the daemon and console commands | ingest, protocol, domain |
-//! | [`lobby`] | one running game: roster, wishes, bots; late arrivals, advantage, moves and the game's course | partition, domain |
-//! | [`history`] | the fold of matches into weights | rating, domain |
-//! | [`store`] | the only room that knows SQL | domain |
-//! | [`service`] | the use cases; owns the locks and the cores | all above but protocol |
-//! | [`server`] | TCP: limits, one connection's loop, request → service → reply | service, protocol |
-//! | [`client`] | TCP: the other end of the line, for sidecars, tests and plugins | protocol, domain |
-//! | [`config`], [`cli`] | the TOML file; one file per subcommand | all |
+//! | room | holds |
+//! | --- | --- |
+//! | [`domain`] | identifiers, rulesets, match records |
+//! | [`partition`] | choosing teams: problem → ranked splits → one pick |
+//! | [`rating`] | one file per rating system, behind one trait |
+//! | [`ingest`] | one folder per log format: bytes → match records |
+//! | [`protocol`] | lines ↔ requests, replies ↔ lines |
+//! | [`lobby`] | one running game: roster, late arrivals, advantage, moves |
+//! | [`sidecar`] | what a sidecar decides: log lines and replies → requests and console commands |
+//! | [`history`] | the fold of matches into weights, and its evaluation |
+//! | [`store`] | the only room that knows SQL |
+//! | [`learning`] | the learned state, and the weights published from it |
+//! | [`logs`] | log files: reading, following, archiving |
+//! | [`session`] | one connection's game: its decisions and results |
+//! | [`service`] | the use cases joined |
+//! | [`server`] | TCP: limits, one connection's loop, request → session → reply |
+//! | [`client`] | TCP: the other end of the line, for sidecars, tests and plugins |
+//! | [`config`] | the configuration file |
+//! | [`daemon`] | the composition root: it owns every long-running task |
+//! | [`cli`] | one file per subcommand |
 //!
-//! The first eight are pure: no runtime, database, log, files, clock or global random numbers. Time and
-//! randomness come in as arguments, weights as numbers.
+//! The first eight are pure: no runtime, database, log, files, clock or global random numbers. Time
+//! and randomness come in as arguments, weights as numbers.
 //!
-//! # What is never the case
+//! # Glossary
 //!
-//! - A weight that cannot be derived again from the stored matches.
-//! - A question about a weight that waits for the disk: they are answered from memory.
-//! - Half a match on disk: a match is one transaction.
-//! - An END that is answered before its match is on disk.
-//! - An input without a bound: lines, logs, configurations, database rows and names are checked where
+//! Each word has one meaning, in types, functions, SQL and prose.
+//!
+//! | word | meaning |
+//! | --- | --- |
+//! | match | a finished or abandoned game, as it is stored |
+//! | game | a running game of a server; in a log parser, the game being read |
+//! | ruleset | which games share their weights: a game type and the mutators that affect play |
+//! | rulebook | finds the ruleset of a game |
+//! | player | a human or a bot |
+//! | identity | what tells one player from another: a guid, a hash, a name |
+//! | roster | the humans and bots in a running game |
+//! | participant | one player of a stored match |
+//! | seat | the index of a participant in a match |
+//! | lineup | who played on which team of a match, and for how long |
+//! | party | humans who want to be on one team |
+//! | pin | fixes a human to a team, or a player to a weight |
+//! | session | one connection and its running game |
+//! | parked game | a game whose connection ended, and that waits for its server |
+//! | score | the number that a team has |
+//! | points | the number that a player has on the scoreboard |
+//! | weight | 0 to 100, 50 for an unknown player: what teams are balanced by |
+//! | rating | what one rating system knows of a player, in its own units |
+//! | deviation | the standard deviation of a weight or a rating |
+//! | standings | the published weights of all rulesets |
+//! | split | one way to divide the players into teams |
+//! | ratio | the weight of the smaller team over that of the larger, 0 to 1 |
+//! | chance | the predicted probability that a team wins |
+//! | decision | an answer with the question it came from; it can be stored and replayed |
+//! | verdict | who won, as END states it |
+//! | ruling | whether a match is rated, and if not, why |
+//! | fold | to learn from matches one after the other, in order |
+//! | checkpoint | the stored state of a fold |
+//!
+//! To *record* is to write a match to the store, to *wait* has a time-out, to *poll* is to look
+//! again at intervals, to *drain* is to let what is under way end.
+//!
+//! # Invariants
+//!
+//! - Every weight can be derived again from the stored matches.
+//! - A question about a weight never waits for the disk: it is answered from memory.
+//! - A match is one transaction: it is stored as a whole or not at all.
+//! - END is answered only once its match is on disk.
+//! - Every input is bounded: lines, logs, configurations, database rows and names are checked where
 //!   they come in, and refused with a reason.
-//! - A pick that cannot be repeated: the seed is always told, and the generator has a name.
+//! - Every pick can be repeated: the seed is in the reply, and the generator has a name.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))] // a test may fail by unwrapping
 
 pub mod cli;
 pub mod client;
 pub mod config;
+pub mod daemon;
 pub mod domain;
 pub mod history;
 pub mod ingest;
+pub mod learning;
 pub mod lobby;
+pub mod logs;
 pub mod partition;
 pub mod protocol;
 pub mod rating;
 pub mod server;
 pub mod service;
+pub mod session;
 pub mod sidecar;
 pub mod store;

@@ -1,4 +1,4 @@
-"""Tells Evenkeel of one game: python3 client.py HOST:PORT [TOKEN]"""
+"""Plays one game with Evenkeel: python3 client.py HOST:PORT [TOKEN]"""
 import re, socket, sys
 
 class Evenkeel:
@@ -6,10 +6,10 @@ class Evenkeel:
         host, port = address.rsplit(":", 1)
         self.socket = socket.create_connection((host, int(port)), timeout=10)
         self.file = self.socket.makefile("rw", encoding="utf-8", errors="surrogateescape", newline="\n")
-        self.say("HELLO", *hello)
+        self.ask("HELLO", *hello)
 
-    def say(self, verb, *arguments, **options):
-        """The reply's lines, each a list of words. Most commands have none, so PONG ends them all."""
+    def ask(self, verb, *arguments, **options):
+        """Returns the reply's lines as lists of words. Most commands have no reply; PONG ends each."""
         quote = lambda word: '"' + re.sub(r'(["\\])', r"\\\1", str(word)) + '"'
         named = (f"{key}={quote(value)}" for key, value in options.items())
         print(verb, *map(quote, arguments), *named, "\nPING", file=self.file, flush=True)
@@ -24,17 +24,17 @@ class Evenkeel:
         return reply
 
 game = Evenkeel(sys.argv[1], "my-server", *sys.argv[2:])
-game.say("GAME", "baseoa.ctf")
+game.ask("GAME", "baseoa.ctf")
 for player in ["ann", "bob", "cid", 'Boring "John"']:
-    game.say("JOIN", player, name=player.title())
-(_, count, ratio, chance, seed), *lines = game.say("BALANCE")
+    game.ask("JOIN", player, name=player.title())
+(_, count, ratio, chance, seed), *lines = game.ask("BALANCE")
 team = {player: int(number) for word, number, player in lines if word == "TEAM"}
 print(ratio, *(sorted(p for p in team if team[p] == side) for side in (0, 1)))
-game.say("START")
-game.say("KILL", "ann", next(p for p in team if team[p] != team["ann"]))
-game.say("SCORE", team["ann"], 1, "ann")
+game.ask("START")
+game.ask("KILL", "ann", next(p for p in team if team[p] != team["ann"]))
+game.ask("SCORE", team["ann"], 1, "ann")
 try:
-    game.say("SCORE", team["ann"], 1, "nobody")
+    game.ask("SCORE", team["ann"], 1, "nobody")
 except ValueError as error:
     print(error)
-print(*game.say("END")[0])
+print(*game.ask("END")[0])

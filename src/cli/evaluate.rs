@@ -1,4 +1,4 @@
-//! `evenkeel evaluate`: how well each rating system would have predicted the past.
+//! `evenkeel evaluate`: measures how well each rating system would have predicted the stored matches.
 
 use std::{
     io::{self, Write},
@@ -12,46 +12,48 @@ use plotters::prelude::*;
 use serde::Serialize;
 
 use super::{
-    CliError, Place, load_config, open,
+    CliError, CommonArgs, load_config, open,
     progress::Progress,
     table::{printable, table},
 };
 use crate::{
     domain::{MatchRecord, Rulebook},
     history::{self, Evaluation, Line, Plan, Subset},
+    logs::read_all,
     rating::SystemName,
-    service::logs::read_all,
 };
 
-/// Compare the rating systems on the stored matches, or on those of files
+/// Compare how well the rating systems predict the stored matches, or those of files
 ///
-/// Every match is predicted before it is learned from, in time order. Measured are the decided matches
-/// of two teams after the first 20 %, and those of them where everyone had 5 games or more.
+/// In order of time, each system first predicts a match and then learns from it. The measures cover the
+/// decided matches of two teams after the first 20 %; a second table covers those of them in which every
+/// player had at least 5 games before.
 #[derive(Debug, Args)]
 pub(super) struct EvaluateArgs {
-    /// Logs or JSONL histories instead of the database; each is a history of its own
+    /// Read logs or JSONL histories instead of the database; each file is a history of its own
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Only this system; may be repeated
+    /// Evaluate only this system; may be repeated
     #[arg(long = "system", value_name = "SYSTEM", value_parser = systems())]
     systems: Vec<String>,
-    /// The system that the intervals compare with
+    /// Compare the log loss of every system with that of SYSTEM
     #[arg(long, value_name = "SYSTEM", value_parser = systems(), default_value = "joint")]
     against: String,
-    /// The team numbers mean nothing: exchange the teams of each match by a coin with this seed
+    /// Swap the two teams of each match at random with this seed, for histories whose team numbers carry
+    /// no meaning
     #[arg(long, value_name = "SEED")]
     exchange: Option<u64>,
-    /// The seed of the bootstrap
+    /// Seed of the bootstrap that the confidence intervals come from
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Draw the calibration of the system compared with, as SVG
+    /// Draw the calibration of the system that --against names, for the first history
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
     #[command(flatten)]
-    place: Place,
+    common: CommonArgs,
 }
 
 fn systems() -> PossibleValuesParser {
@@ -61,8 +63,11 @@ fn systems() -> PossibleValuesParser {
 pub(super) async fn run(args: EvaluateArgs) -> Result<(), CliError> {
     let mut histories = Vec::new();
     if args.files.is_empty() {
-        let service = open(&args.place.load()?, false).await?;
-        histories.push(("the stored matches".to_owned(), service.matches().await?));
+        let service = open(&args.common.load()?, false).await?;
+        histories.push((
+            "the stored matches".to_owned(),
+            service.learning().matches().await?,
+        ));
         service.close().await;
     }
     for file in &args.files {
@@ -71,7 +76,7 @@ pub(super) async fn run(args: EvaluateArgs) -> Result<(), CliError> {
     let mut reports = Vec::new();
     for (name, matches) in &histories {
         let result = evaluate(&args, matches)?;
-        reports.push(Report::of(name, &result, &args));
+        reports.push(HistoryReport::new(name, &result, &args));
     }
     let mut out = io::stdout().lock();
     if args.json {
@@ -89,8 +94,9 @@ pub(super) async fn run(args: EvaluateArgs) -> Result<(), CliError> {
 }
 
 fn evaluate(args: &EvaluateArgs, matches: &[MatchRecord]) -> Result<Evaluation, CliError> {
-    let config = load_config(args.place.config.as_ref())?;
-    let rulebook = Rulebook::new(&config.rulebook()).map_err(crate::service::ServiceError::from)?;
+    let config = load_config(args.common.config.as_ref())?;
+    let rulebook =
+        Rulebook::new(&config.rulebook()).map_err(crate::learning::LearningError::from)?;
     let named = args
         .systems
         .iter()
@@ -102,7 +108,7 @@ fn evaluate(args: &EvaluateArgs, matches: &[MatchRecord]) -> Result<Evaluation, 
     };
     if !args.systems.is_empty() {
         plan.systems = named.collect();
-        // Intervals are against somebody who takes part.
+        // The system that the others are compared with is evaluated, too.
         let against = SystemName::parse(&args.against).unwrap_or_default();
         if !plan.systems.contains(&against) {
             plan.systems.push(against);
@@ -123,54 +129,59 @@ fn evaluate(args: &EvaluateArgs, matches: &[MatchRecord]) -> Result<Evaluation, 
     Ok(result)
 }
 
-/// What came out for one history.
+/// The evaluation of one history. The field names are the keys of `--json`.
 #[derive(Debug, Serialize)]
-struct Report {
+struct HistoryReport {
     history: String,
     matches: usize,
     unrated: usize,
     undecided: usize,
     against: &'static str,
-    all: Vec<Row>,
-    experienced: Vec<Row>,
-    /// Per ruleset, what `rating.system = "auto"` takes.
-    best: Vec<Best>,
+    all: Vec<SystemScores>,
+    experienced: Vec<SystemScores>,
+    /// The system that `rating.system = "auto"` uses in each ruleset.
+    best: Vec<BestSystem>,
 }
 
+/// The measures of one system, or of the base rate.
 #[derive(Debug, Serialize)]
-struct Row {
-    /// `base rate` is how often team 0 won so far.
+struct SystemScores {
+    /// A system's name, or `base rate`, which predicts the share of earlier matches that team 0 won.
     system: &'static str,
     matches: usize,
     accuracy: f64,
     log_loss: f64,
     brier: f64,
     calibration_error: f64,
-    /// Log loss less that of the system compared with: the middle 95 % of the bootstrap.
+    /// The 95 % bootstrap interval of the log loss minus that of the system compared with.
     against: Option<[f64; 2]>,
     micros_per_match: Option<f64>,
-    /// Mean chance, frequency and number of each bin.
+    /// For each bin of predicted chances: their mean, how often team 0 won, and the number of matches.
     calibration: Vec<(f64, f64, u32)>,
 }
 
+/// The system with the lowest log loss in one ruleset.
 #[derive(Debug, Serialize)]
-struct Best {
+struct BestSystem {
     ruleset: String,
     system: &'static str,
     log_loss: f64,
     matches: usize,
 }
 
-impl Report {
-    fn of(history: &str, result: &Evaluation, args: &EvaluateArgs) -> Self {
+impl HistoryReport {
+    fn new(history: &str, result: &Evaluation, args: &EvaluateArgs) -> Self {
         let against = SystemName::parse(&args.against).unwrap_or_default();
         let rows = |subset| {
             let table = result.table(None, subset, Some(against));
-            table.iter().map(|line| Row::of(line, result)).collect()
+            table
+                .iter()
+                .map(|line| SystemScores::new(line, result))
+                .collect()
         };
         let best = |ruleset: &crate::domain::Ruleset| {
             let (system, line) = result.best(ruleset)?;
-            Some(Best {
+            Some(BestSystem {
                 ruleset: ruleset.to_string(),
                 system: system.as_str(),
                 log_loss: line.metrics.log_loss,
@@ -203,13 +214,10 @@ impl Report {
             "{}: {matches} matches ({unrated}, {undecided} {rated})",
             printable(history)
         )?;
-        for (what, rows) in [
-            ("all", &self.all),
-            ("everyone with 5 games", &self.experienced),
-        ] {
+        for (subset, rows) in [("all", &self.all), ("all with 5 games", &self.experienced)] {
             let difference = format!("log loss − {}, 95 %", self.against);
             let heads = [
-                what,
+                subset,
                 ">matches",
                 ">accuracy",
                 ">log loss",
@@ -225,7 +233,7 @@ impl Report {
             writeln!(out, "{table}")?;
         }
         for best in &self.best {
-            let Best {
+            let BestSystem {
                 ruleset,
                 system,
                 log_loss,
@@ -234,19 +242,19 @@ impl Report {
             let ruleset = printable(ruleset);
             writeln!(
                 out,
-                "{ruleset}: auto takes {system}, log loss {log_loss:.4} on {matches}"
+                "{ruleset}: auto uses {system}, log loss {log_loss:.4} over {matches} matches"
             )?;
         }
         Ok(())
     }
 }
 
-impl Row {
-    fn of(line: &Line, result: &Evaluation) -> Self {
-        let place = line
+impl SystemScores {
+    fn new(line: &Line, result: &Evaluation) -> Self {
+        let position = line
             .system
             .and_then(|s| result.systems.iter().position(|own| *own == s));
-        let seconds = place.and_then(|place| result.seconds.get(place));
+        let seconds = position.and_then(|position| result.seconds.get(position));
         let metrics = &line.metrics;
         let bins = metrics.bins.iter().filter(|bin| bin.count > 0);
         Self {
@@ -287,9 +295,9 @@ impl Row {
     }
 }
 
-/// Chance against frequency, with the diagonal of a perfect forecaster. A point's size tells how many
-/// forecasts it stands for.
-fn plot(path: &Path, report: &Report) -> Result<(), Box<dyn std::error::Error>> {
+/// Draws the predicted chance against the frequency of wins, with the diagonal of a perfect predictor. The
+/// area of a point grows with the number of predictions.
+fn plot(path: &Path, report: &HistoryReport) -> Result<(), Box<dyn std::error::Error>> {
     let root = SVGBackend::new(path, (480, 480)).into_drawing_area();
     root.fill(&WHITE)?;
     let caption = format!("calibration of {}", report.against);

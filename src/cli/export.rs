@@ -8,8 +8,8 @@ use std::{
 
 use clap::Args;
 
-use super::{CliError, Place, ingest::parse_date, open, progress::Progress};
-use crate::{domain::Timestamp, ingest::write_record, service::Service};
+use super::{CliError, CommonArgs, ingest::parse_date, open, progress::Progress};
+use crate::{domain::Timestamp, ingest::write_record, service::Service, store::Cursor};
 
 /// Write the stored matches as JSON objects, one a line, to be ingested elsewhere
 ///
@@ -27,11 +27,14 @@ pub(super) struct ExportArgs {
     #[arg(long, value_name = "DATE", value_parser = parse_date)]
     until: Option<Timestamp>,
     #[command(flatten)]
-    place: Place,
+    common: CommonArgs,
 }
 
+/// Matches read in one query.
+const CHUNK: u32 = 256;
+
 pub(super) async fn run(args: ExportArgs) -> Result<(), CliError> {
-    let service = open(&args.place.load()?, false).await?;
+    let service = open(&args.common.load()?, false).await?;
     let done = if args.file == Path::new("-") {
         write(&service, &args, &mut BufWriter::new(io::stdout().lock())).await
     } else {
@@ -69,11 +72,14 @@ async fn to_file(service: &Service, args: &ExportArgs) -> Result<(), CliError> {
 
 async fn write(service: &Service, args: &ExportArgs, out: &mut impl Write) -> Result<(), CliError> {
     let template = "{wide_bar} {pos}/{len} matches, {eta} to go";
-    let mut progress = Progress::new(service.match_count().await?, template);
-    let mut export = service.export(args.since);
+    let store = service.store();
+    let (total, _) = store.extent().await?;
+    let mut progress = Progress::new(u64::try_from(total).unwrap_or(0), template);
+    let mut cursor = args.since.map_or(Cursor::START, Cursor::since);
     let mut done = 0;
     'all: loop {
-        let matches = export.next().await?;
+        let (matches, next) = store.matches(cursor, CHUNK).await?;
+        cursor = next;
         if matches.is_empty() {
             break;
         }

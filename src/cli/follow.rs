@@ -1,12 +1,14 @@
 //! `evenkeel follow`: matches out of logs that still grow, as they end.
 
-use std::{path::PathBuf, sync::Arc};
+use std::path::PathBuf;
 
 use clap::Args;
-use tokio::signal::unix::{SignalKind, signal};
 
-use super::{CliError, Place, archive, ingest::Origin, log_to_stderr, open};
-use crate::service::logs::{Follow, Follower};
+use super::{CliError, CommonArgs, archive, ingest::Origin, log_to_stderr, open};
+use crate::{
+    daemon::ShutdownSignal,
+    logs::{Follow, Follower},
+};
 
 /// Learn from logs while they are written, until told to stop
 ///
@@ -20,16 +22,15 @@ pub(super) struct FollowArgs {
     #[command(flatten)]
     origin: Origin,
     #[command(flatten)]
-    place: Place,
+    common: CommonArgs,
 }
 
 pub(super) async fn run(args: FollowArgs) -> Result<(), CliError> {
-    let config = args.place.load()?;
+    let config = args.common.load()?;
     log_to_stderr(&config.log.filter)?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let service = Arc::new(open(&config, true).await?);
-    service.refresh().await?;
+    let mut shutdown = ShutdownSignal::install()?;
+    let service = open(&config, true).await?;
+    service.learning().refresh().await?;
     let follow = |path: &PathBuf| Follow {
         path: path.clone(),
         format: args.origin.format(),
@@ -38,20 +39,14 @@ pub(super) async fn run(args: FollowArgs) -> Result<(), CliError> {
     let follows = args.paths.iter().map(follow).collect();
     let settings = &config.ingest;
     let follower = Follower::new(
-        service.clone(),
+        service.store().clone(),
+        service.learning().clone(),
         follows,
         archive(&config)?,
         settings.settle(),
     );
     tracing::info!(logs = args.paths.len(), "following");
-    follower
-        .run(settings.interval(), async {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = interrupt.recv() => {}
-            }
-        })
-        .await;
+    follower.run(settings.interval(), shutdown.wait()).await;
     service.close().await;
     tracing::info!("stopped");
     Ok(())

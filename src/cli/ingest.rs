@@ -10,11 +10,11 @@ use std::{
 use clap::{Args, builder::PossibleValuesParser};
 use comfy_table::Cell;
 
-use super::{CliError, Place, archive, open, progress::Progress, table::table};
+use super::{CliError, CommonArgs, archive, open, progress::Progress, table::table};
 use crate::{
     domain::Timestamp,
     ingest::{Format, Skip},
-    service::logs::{Heard, Ingest, LogError, Tally, format_names, format_of},
+    logs::{Heard, Ingest, LogError, Tally, format_names, format_of},
 };
 
 /// The format that is found out.
@@ -33,7 +33,7 @@ pub(super) struct IngestArgs {
     #[arg(long, value_name = "DATE", value_parser = parse_date)]
     date: Option<Timestamp>,
     #[command(flatten)]
-    place: Place,
+    common: CommonArgs,
 }
 
 /// What logs do not say of themselves.
@@ -60,14 +60,14 @@ fn formats() -> PossibleValuesParser {
 }
 
 pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
-    let config = args.place.load()?;
+    let config = args.common.load()?;
     let service = open(&config, true).await?;
     let archive = archive(&config)?;
     let sizes = args.files.iter().filter_map(|file| file.metadata().ok());
     let bytes = sizes.map(|meta| meta.len()).sum();
     let template = "{wide_bar} {bytes}/{total_bytes}, {eta} to go";
     let mut progress = Progress::new(bytes, template);
-    let mut ingest = Ingest::new(&service);
+    let mut ingest = Ingest::new(service.store());
     ingest.server.clone_from(&args.origin.server);
     ingest.format = args.origin.format();
     ingest.date = args.date;
@@ -80,14 +80,14 @@ pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
                 of_file = bytes;
                 progress.set(done + bytes);
             } else if let Some(line) = said(file, &heard) {
-                progress.say(&line);
+                progress.print_line(&line);
             }
         };
         match ingest.file(file, &mut hear).await {
             Ok(()) => {}
-            Err(LogError::Service(error)) => return Err(error.into()),
+            Err(error @ (LogError::Store(_) | LogError::Task(_))) => return Err(error.into()),
             Err(error) => {
-                progress.say(&format!("evenkeel: {error}"));
+                progress.print_line(&format!("evenkeel: {error}"));
                 failed = true;
             }
         }
@@ -95,8 +95,8 @@ pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
     }
     let tally = ingest.tally;
     progress.done();
-    service.refresh().await?;
-    let rulings = service.rulings(&tally.recorded).await?;
+    service.learning().refresh().await?;
+    let rulings = service.store().rulings(&tally.recorded).await?;
     service.close().await;
     print(&tally, rulings)?;
     Ok(ExitCode::from(if failed { 4 } else { 0 }))

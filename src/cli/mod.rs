@@ -1,4 +1,5 @@
-//! The command line: one file per subcommand, each handing the rooms their settings.
+//! The command line: one file per subcommand. A command reads its configuration, opens what it needs,
+//! calls the use cases and prints the result; it decides nothing itself.
 
 mod balance;
 mod config;
@@ -20,7 +21,6 @@ mod weights;
 use std::{
     error::Error,
     io::{self, Write},
-    net::SocketAddr,
     path::PathBuf,
     process::ExitCode,
     sync::Arc,
@@ -30,14 +30,15 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::{
     config::{Config, ConfigError},
-    service::{
-        Service, ServiceError,
-        logs::{Archive, LogError},
-    },
-    store::{Store, StoreError},
+    daemon::{self, DaemonError},
+    learning::LearningError,
+    logs::{Archive, LogError},
+    service::{Service, ServiceError},
+    session::SessionError,
+    store::StoreError,
 };
 
-/// Even teams for any multiplayer game server.
+/// Pick even teams for any multiplayer game server, with weights learned from finished games
 #[derive(Debug, Parser)]
 #[command(name = "evenkeel", version, about, max_term_width = 100)]
 pub struct Cli {
@@ -63,18 +64,18 @@ enum Command {
     Sidecar(sidecar::SidecarArgs),
 }
 
-/// Where the configuration and the database are.
+/// The flags of every command that opens the database.
 #[derive(Clone, Debug, Args)]
-struct Place {
-    /// The configuration file; without one, the defaults serve
+struct CommonArgs {
+    /// Read the configuration from FILE; without it, every key has its default
     #[arg(long, value_name = "FILE", env = "EVENKEEL_CONFIG")]
     config: Option<PathBuf>,
-    /// The SQLite database, over the configured one
+    /// Use the SQLite database FILE instead of the one that the configuration names
     #[arg(long, value_name = "FILE", env = "EVENKEEL_DB")]
     db: Option<PathBuf>,
 }
 
-/// What ends a command early. Each kind has an exit code of its own.
+/// Why a command failed; [`CliError::exit_code`] maps it to the exit code.
 #[derive(Debug, thiserror::Error)]
 enum CliError {
     #[error("{}: {source}", path.display())]
@@ -87,18 +88,21 @@ enum CliError {
     File { path: PathBuf, source: io::Error },
     #[error("{0}")]
     Input(String),
-    #[error("cannot listen on {address}: {source}")]
-    Listen {
-        address: SocketAddr,
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Daemon(DaemonError),
     #[error(transparent)]
     Service(#[from] ServiceError),
+    #[error(transparent)]
+    Learning(#[from] LearningError),
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    #[error(transparent)]
+    Task(#[from] tokio::task::JoinError),
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
     Io(#[from] io::Error),
-    #[error("the plot cannot be drawn: {0}")]
+    #[error("cannot draw the plot: {0}")]
     Plot(String),
     #[error(transparent)]
     Json(#[from] serde_json::Error),
@@ -110,13 +114,27 @@ impl From<LogError> for CliError {
     fn from(error: LogError) -> Self {
         match error {
             LogError::File { path, source } => Self::File { path, source },
-            LogError::Service(error) => Self::Service(error),
+            LogError::Store(error) => Self::Store(error),
+            LogError::Task(error) => Self::Task(error),
             other => Self::Input(other.to_string()),
         }
     }
 }
 
+impl From<DaemonError> for CliError {
+    fn from(error: DaemonError) -> Self {
+        match error {
+            DaemonError::Store(error) => Self::Store(error),
+            DaemonError::Service(error) => Self::Service(error),
+            DaemonError::Learning(error) => Self::Learning(error),
+            DaemonError::Logs(error) => error.into(),
+            other => Self::Daemon(other),
+        }
+    }
+}
+
 impl CliError {
+    /// Whether the reader of stdout has closed it, as `head` does.
     fn is_broken_pipe(&self) -> bool {
         let kind = match self {
             CliError::Io(error) => Some(error.kind()),
@@ -130,23 +148,31 @@ impl CliError {
         kind == Some(io::ErrorKind::BrokenPipe)
     }
 
-    /// 1 a failure, 2 usage (by clap), 3 configuration, 4 input, 5 database.
+    /// 3 for the configuration, 4 for the input, 5 for the database, 1 for anything else. Clap itself exits
+    /// with 2 when the flags are wrong.
     fn exit_code(&self) -> u8 {
         match self {
             CliError::Config { .. } | CliError::ConfigValue(_) | CliError::LogFilter(_) => 3,
-            CliError::Service(ServiceError::Pattern(_)) => 3,
+            CliError::Service(
+                ServiceError::Pattern(_) | ServiceError::Learning(LearningError::Pattern(_)),
+            ) => 3,
+            CliError::Learning(LearningError::Pattern(_)) => 3,
             CliError::File { .. } | CliError::Input(_) => 4,
-            CliError::Store(_) | CliError::Service(ServiceError::Store(_)) => 5,
+            CliError::Store(_)
+            | CliError::Service(ServiceError::Learning(LearningError::Store(_)))
+            | CliError::Learning(LearningError::Store(_))
+            | CliError::Session(SessionError::Store(_)) => 5,
             _ => 1,
         }
     }
 }
 
-/// Runs the command that `cli` stands for, and tells on stderr what went wrong.
+/// Runs the parsed command. A failure is printed on stderr, with its causes, and gives an exit code
+/// from 1 to 5.
 pub fn run(cli: Cli) -> ExitCode {
     match dispatch(cli.command) {
         Ok(code) => code,
-        // A reader that has seen enough (`| head`) is no failure.
+        // `evenkeel weights … | head` succeeds.
         Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => {
             let mut message = format!("evenkeel: {error}");
@@ -184,18 +210,20 @@ fn dispatch(command: Command) -> Result<ExitCode, CliError> {
     }
 }
 
+/// Runs a command on a runtime of its own.
 fn block_on<T>(command: impl Future<Output = Result<T, CliError>>) -> Result<T, CliError> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
     let result = runtime.block_on(command);
-    // A pick that is still being computed is not waited for.
+    // A search for teams that still runs on a blocking thread is abandoned.
     runtime.shutdown_background();
     result
 }
 
-impl Place {
-    /// The configuration: flags over environment over file over defaults.
+impl CommonArgs {
+    /// Loads the configuration. A flag overrides the environment, which overrides the file, which overrides
+    /// the defaults.
     fn load(&self) -> Result<Config, CliError> {
         let mut config = load_config(self.config.as_ref())?;
         if let Some(db) = &self.db {
@@ -205,6 +233,8 @@ impl Place {
     }
 }
 
+/// Loads the configuration of a file, or the defaults, under the `EVENKEEL_*` variables. An error names
+/// the line or the variable at fault.
 fn load_config(path: Option<&PathBuf>) -> Result<Config, CliError> {
     let environment = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
@@ -218,7 +248,7 @@ fn load_config(path: Option<&PathBuf>) -> Result<Config, CliError> {
     let text = String::from_utf8(bytes).map_err(|error| {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line = 1 + good.iter().filter(|&&byte| byte == b'\n').count();
-        let why = "this is not UTF-8".to_owned();
+        let why = "the line is not UTF-8".to_owned();
         CliError::Config {
             path: path.clone(),
             source: ConfigError::Line { line, why },
@@ -233,12 +263,12 @@ fn load_config(path: Option<&PathBuf>) -> Result<Config, CliError> {
     })
 }
 
-/// Where logs are put away, if anywhere.
+/// Opens the archive of logs, if one is configured.
 fn archive(config: &Config) -> Result<Option<Arc<Archive>>, CliError> {
-    let folder = config.ingest.archive();
-    Ok(folder.map(Archive::open).transpose()?)
+    Ok(daemon::open_archive(config)?)
 }
 
+/// Sends the log of this process to stderr; `filter` is the value of `log.filter`.
 fn log_to_stderr(filter: &str) -> Result<(), CliError> {
     let filter = tracing_subscriber::EnvFilter::try_new(filter)?;
     // Names come from strangers: the formatter escapes what could drive a terminal.
@@ -250,9 +280,7 @@ fn log_to_stderr(filter: &str) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Opens the database and the use cases over it.
+/// Opens the database, and the use cases over it. Unless `create` is set, a missing database is an error.
 async fn open(config: &Config, create: bool) -> Result<Service, CliError> {
-    let busy = config.store.busy_ms.duration();
-    let store = Store::open(&config.store.database, create, busy).await?;
-    Ok(Service::open(store, config.service())?)
+    Ok(daemon::open_service(config, create).await?)
 }

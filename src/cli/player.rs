@@ -1,4 +1,4 @@
-//! `evenkeel player`: what is on record of somebody, and what an operator says about them.
+//! `evenkeel player`: shows what is stored about a player, and sets what an operator overrides.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use comfy_table::Cell;
 
 use super::{
-    CliError, Place, open,
+    CliError, CommonArgs, open,
     table::{name_cell, printable, table},
 };
 use crate::{
@@ -14,66 +14,68 @@ use crate::{
     service::Service,
 };
 
-/// Show somebody, or say who they are and what they weigh
+/// Show a player, merge two identities, forget a player, or fix a weight
 ///
-/// A running daemon follows within seconds; the matches themselves stay as they were told.
+/// A running daemon uses the change within seconds. Stored matches do not change, except that `forget`
+/// removes the player's identity and names from them.
 #[derive(Debug, Args)]
 pub(super) struct PlayerArgs {
     #[command(subcommand)]
-    what: What,
+    command: PlayerCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
-    /// The names somebody was seen under, and what they weigh in each ruleset
-    Show(Who),
-    /// Let somebody count as somebody else: two identities of one person
+enum PlayerCommand {
+    /// Show the names a player has used, and their weight in each ruleset
+    Show(IdentityArgs),
+    /// Count the matches of one identity for another, when both belong to one person
     Merge {
         #[command(flatten)]
-        who: Who,
-        /// The identity they are to count as
+        player: IdentityArgs,
+        /// The identity that the matches count for
         #[arg(value_name = "INTO")]
         into: String,
     },
-    /// Let somebody who was merged count as themselves again
-    Split(Who),
-    /// Remove somebody's identity and names; the matches stay
-    Forget(Who),
-    /// Fix somebody's weight, in all rulesets
+    /// Undo a merge
+    Split(IdentityArgs),
+    /// Remove a player's identity and names from the database; the matches stay
+    Forget(IdentityArgs),
+    /// Fix a player's weight in all rulesets, whatever the matches say
     PinWeight {
         #[command(flatten)]
-        who: Who,
-        /// 0 to 100, or "off" to let it go
+        player: IdentityArgs,
+        /// 0 to 100, or "off" to learn the weight from matches again
         #[arg(value_name = "WEIGHT", value_parser = parse_weight)]
-        weight: Pin,
+        weight: PinnedWeight,
     },
 }
 
 #[derive(Debug, Args)]
-struct Who {
-    /// The identity: a guid, a hash, or a name where there is nothing better
+struct IdentityArgs {
+    /// The player's identity: a guid, a hash, or a name where the game has nothing better
     id: String,
-    /// A bot
+    /// The player is a bot
     #[arg(long)]
     bot: bool,
     #[command(flatten)]
-    place: Place,
+    common: CommonArgs,
 }
 
+/// The argument of `pin-weight`; `None` for "off".
 #[derive(Clone, Copy, Debug)]
-struct Pin(Option<f64>);
+struct PinnedWeight(Option<f64>);
 
-fn parse_weight(text: &str) -> Result<Pin, String> {
+fn parse_weight(text: &str) -> Result<PinnedWeight, String> {
     let weight = text.parse().ok().filter(|w| (0.0..=100.0).contains(w));
     match text {
-        "off" => Ok(Pin(None)),
+        "off" => Ok(PinnedWeight(None)),
         _ => weight
-            .map(|w| Pin(Some(w)))
+            .map(|w| PinnedWeight(Some(w)))
             .ok_or_else(|| "expected 0 to 100, or off".into()),
     }
 }
 
-impl Who {
+impl IdentityArgs {
     fn key(&self) -> PlayerKey {
         let kind = if self.bot { Kind::Bot } else { Kind::Human };
         PlayerKey {
@@ -83,20 +85,20 @@ impl Who {
     }
 }
 
-impl What {
-    fn who(&self) -> &Who {
+impl PlayerCommand {
+    fn player(&self) -> &IdentityArgs {
         match self {
-            What::Show(who) | What::Split(who) | What::Forget(who) => who,
-            What::Merge { who, .. } | What::PinWeight { who, .. } => who,
+            Self::Show(player) | Self::Split(player) | Self::Forget(player) => player,
+            Self::Merge { player, .. } | Self::PinWeight { player, .. } => player,
         }
     }
 }
 
-/// Refuses what games say of everybody they know no identity of.
-fn somebody(key: &PlayerKey) -> Result<(), CliError> {
+/// Refuses the identities that games give to every player whose identity they do not know.
+fn check_identity(key: &PlayerKey) -> Result<(), CliError> {
     match Ident::from_text(&key.id).is_nobody() {
         true => Err(CliError::Input(format!(
-            "\"{}\" is nobody's identity",
+            "\"{}\" identifies no player: games give it to everyone whose identity they do not know",
             printable(&key.id)
         ))),
         false => Ok(()),
@@ -104,85 +106,93 @@ fn somebody(key: &PlayerKey) -> Result<(), CliError> {
 }
 
 pub(super) async fn run(args: PlayerArgs) -> Result<(), CliError> {
-    let who = args.what.who();
-    let config = who.place.load()?;
-    let service = open(&config, false).await?;
-    let key = who.key();
-    let names = service.names(&key).await?;
-    let stranger = || CliError::Input(format!("nobody played as {}", printable(&key.id)));
-    let done = match &args.what {
-        What::Show(_) if names.is_empty() => return Err(stranger()),
-        What::Show(_) => {
+    let player = args.command.player();
+    let service = open(&player.common.load()?, false).await?;
+    let key = player.key();
+    let id = printable(&key.id);
+    let changed = match &args.command {
+        PlayerCommand::Show(_) => {
+            require_matches(&service, &key).await?;
             show(&service, &key).await?;
             None
         }
-        What::Merge { into, .. } => {
-            let into = PlayerKey {
-                kind: key.kind,
-                id: into.clone(),
-            };
-            somebody(&key)?;
-            somebody(&into)?;
-            if into == key {
-                return Err(CliError::Input(
-                    "nobody can be merged into themselves".into(),
-                ));
-            }
-            service.merge_player(&key, &into).await?;
-            Some(format!(
-                "{} counts as {} now",
-                printable(&key.id),
-                printable(&into.id)
-            ))
+        PlayerCommand::Merge { into, .. } => {
+            let target = merge(&service, &key, into).await?;
+            Some(format!("{id} counts as {} now", printable(&target.id)))
         }
-        What::Split(_) => match service.split_player(&key).await? {
-            true => Some(format!("{} counts as themselves now", printable(&key.id))),
-            false => {
-                return Err(CliError::Input(format!(
-                    "{} was not merged",
-                    printable(&key.id)
-                )));
+        PlayerCommand::Split(_) => {
+            if !service.store().split_player(&key).await? {
+                let message = format!("{id} is not merged into another identity");
+                return Err(CliError::Input(message));
             }
-        },
-        What::Forget(_) if names.is_empty() => return Err(stranger()),
-        What::Forget(_) => {
-            let matches = service.forget_player(&key).await?;
+            Some(format!("{id} counts as a player of its own again"))
+        }
+        PlayerCommand::Forget(_) => {
+            require_matches(&service, &key).await?;
+            let matches = service.store().forget_player(&key).await?;
             Some(format!("forgotten in {matches} matches"))
         }
-        What::PinWeight {
-            weight: Pin(weight),
-            ..
-        } => {
-            somebody(&key)?;
-            service.pin_weight(&key, *weight).await?;
-            let what = weight.map_or("is rated again".to_owned(), |w| format!("weighs {w} now"));
-            Some(format!("{} {what}", printable(&key.id)))
+        PlayerCommand::PinWeight { weight, .. } => {
+            check_identity(&key)?;
+            service.store().pin_weight(&key, weight.0).await?;
+            Some(match weight.0 {
+                Some(weight) => format!("the weight of {id} is fixed at {weight}"),
+                None => format!("the weight of {id} is learned from matches again"),
+            })
         }
     };
-    if let Some(done) = done {
-        service.refresh().await?;
-        writeln!(io::stdout(), "{done}")?;
+    if let Some(changed) = changed {
+        service.learning().refresh().await?;
+        writeln!(io::stdout(), "{changed}")?;
     }
     service.close().await;
     Ok(())
 }
 
+/// Fails unless the player has a name in a stored match.
+async fn require_matches(service: &Service, key: &PlayerKey) -> Result<(), CliError> {
+    match service.store().names(key).await?.is_empty() {
+        true => Err(CliError::Input(format!(
+            "no stored match has a {} with the identity {}",
+            key.kind,
+            printable(&key.id)
+        ))),
+        false => Ok(()),
+    }
+}
+
+/// Merges `key` into the identity `into` of the same kind, and returns the latter.
+async fn merge(service: &Service, key: &PlayerKey, into: &str) -> Result<PlayerKey, CliError> {
+    let target = PlayerKey {
+        kind: key.kind,
+        id: into.to_owned(),
+    };
+    check_identity(key)?;
+    check_identity(&target)?;
+    if target == *key {
+        let message = "an identity cannot be merged into itself";
+        return Err(CliError::Input(message.to_owned()));
+    }
+    service.store().merge_player(key, &target).await?;
+    Ok(target)
+}
+
 async fn show(service: &Service, key: &PlayerKey) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
     writeln!(out, "{} {}", key.kind, printable(&key.id))?;
-    let said = service.said().await?;
+    let said = service.store().said().await?;
     for (who, into) in &said.merged {
         if who == key {
             writeln!(out, "counts as {}", printable(&into.id))?;
         } else if into == key {
-            writeln!(out, "{} counts as them", printable(&who.id))?;
+            writeln!(out, "{} counts as this player", printable(&who.id))?;
         }
     }
     for (_, weight) in said.pinned.iter().filter(|(who, _)| who == key) {
-        writeln!(out, "weight pinned to {weight}")?;
+        writeln!(out, "weight fixed at {weight}")?;
     }
     let mut names = table(&["name", ">matches", "first", "last"]);
-    for seen in service.names(key).await? {
+    for seen in service.store().names(key).await? {
         let (first, last) = (seen.first.to_string(), seen.last.to_string());
         names.add_row([
             name_cell(&seen.name),
@@ -193,7 +203,7 @@ async fn show(service: &Service, key: &PlayerKey) -> Result<(), CliError> {
     }
     writeln!(out, "{names}")?;
     let mut weights = table(&["ruleset", ">weight", ">±", ">games", "last seen"]);
-    for row in service.weights_of(key).await? {
+    for row in service.store().weights_of(key).await? {
         weights.add_row([
             name_cell(&row.ruleset),
             Cell::new(format!("{:.3}", row.weight)),

@@ -1,13 +1,13 @@
-//! A progress bar for what takes longer than one cares to wait in the dark.
+//! A progress bar for commands that take longer than a second.
 
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// What is over sooner needs no bar.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// How long a command runs before its bar appears.
+const DELAY: Duration = Duration::from_secs(1);
 
-/// A bar on stderr that shows itself after a second, and never where nobody is looking.
+/// A bar on stderr that appears after a second, and only where stderr is a terminal.
 pub(super) struct Progress {
     bar: ProgressBar,
     since: Instant,
@@ -15,7 +15,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Of `total` steps, in this template of indicatif's.
+    /// A bar of `total` steps; `template` is in indicatif's notation.
     pub(super) fn new(total: u64, template: &str) -> Self {
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template(template) {
@@ -28,17 +28,17 @@ impl Progress {
         }
     }
 
-    /// So many steps are done.
+    /// Moves the bar to `done` steps.
     pub(super) fn set(&mut self, done: u64) {
-        if !self.shown && self.since.elapsed() >= PATIENCE {
+        if !self.shown && self.since.elapsed() >= DELAY {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
             self.shown = true;
         }
         self.bar.set_position(done);
     }
 
-    /// Prints a line without tearing the bar.
-    pub(super) fn say(&self, line: &str) {
+    /// Prints a line on stderr above the bar.
+    pub(super) fn print_line(&self, line: &str) {
         if self.shown && !self.bar.is_hidden() {
             self.bar.suspend(|| eprintln!("{line}"));
         } else {
@@ -46,7 +46,7 @@ impl Progress {
         }
     }
 
-    /// The bar goes away.
+    /// Removes the bar.
     pub(super) fn done(self) {
         self.bar.finish_and_clear();
     }

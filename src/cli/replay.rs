@@ -7,7 +7,7 @@ use std::{
 
 use clap::Args;
 
-use super::{CliError, Place, open, table::printable};
+use super::{CliError, CommonArgs, open, table::printable};
 
 /// Take a stored decision again, and say whether it comes out the same
 ///
@@ -17,16 +17,16 @@ use super::{CliError, Place, open, table::printable};
 #[derive(Debug, Args)]
 pub(super) struct ReplayArgs {
     #[command(flatten)]
-    place: Place,
+    common: CommonArgs,
     /// The decision's id
     #[arg(value_name = "ID")]
     id: i64,
 }
 
 pub(super) async fn run(args: ReplayArgs) -> Result<ExitCode, CliError> {
-    let config = args.place.load()?;
+    let config = args.common.load()?;
     let service = open(&config, false).await?;
-    let replayed = service.replay(args.id).await?;
+    let replayed = service.sessions().replay(args.id).await?;
     service.close().await;
     let missing = || CliError::Input(format!("there is no decision {}, or no longer", args.id));
     let replayed = replayed.ok_or_else(missing)?;

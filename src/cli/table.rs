@@ -1,8 +1,9 @@
-//! Tables for people. Names come from strangers and must not drive the terminal.
+//! Tables for people. Names come from players, and must not send control sequences to the terminal.
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
 
-/// A table with these column heads, `>` before a head for numbers aligned to the right.
+/// An empty table with these column heads. A `>` before a head aligns its column to the right, for
+/// numbers.
 pub(super) fn table(heads: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::UTF8_FULL_CONDENSED);
@@ -15,12 +16,13 @@ pub(super) fn table(heads: &[&str]) -> Table {
     table
 }
 
-/// A cell with somebody's name in it.
+/// A cell with text that came from outside, such as a player's name.
 pub(super) fn name_cell(name: &str) -> Cell {
     Cell::new(printable(name))
 }
 
-/// `text` with its control characters, and those that turn the direction of writing, made visible.
+/// The text with control characters and direction marks escaped, so that it cannot drive a terminal or
+/// disguise itself.
 pub(super) fn printable(text: &str) -> String {
     let turns = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let mut shown = String::with_capacity(text.len());

@@ -1,4 +1,4 @@
-//! `evenkeel weights`: who is known under a ruleset, and how strong.
+//! `evenkeel weights`: lists the players of a ruleset with their weights.
 
 use std::io::{self, Write};
 
@@ -7,36 +7,38 @@ use comfy_table::Cell;
 use serde::Serialize;
 
 use super::{
-    CliError, Place, open,
+    CliError, CommonArgs, open,
     table::{name_cell, printable, table},
 };
-use crate::{domain::Kind, service::WeightRow};
+use crate::{domain::Kind, store::WeightRow};
 
-/// List the weights of one game type and set of mutators, strongest first
+/// List the weights of the players of one game type, strongest first
+///
+/// A weight is 0 to 100; a player without matches weighs 50. `±` is its standard deviation.
 #[derive(Debug, Args)]
 pub(super) struct WeightsArgs {
-    /// The game type, as the game names it, or an alias
+    /// The game type as the game server names it, or an alias from the configuration
     #[arg(long, value_name = "TYPE")]
     game: String,
-    /// A mutator that is active; may be repeated, and those that do not affect play do not count
+    /// A mutator that is active; may be repeated. Mutators that do not affect play are ignored
     #[arg(long = "mutator", value_name = "NAME")]
     mutators: Vec<String>,
-    /// Bots instead of humans
+    /// List bots instead of humans
     #[arg(long)]
     bots: bool,
-    /// As a JSON array
+    /// Print a JSON array
     #[arg(long, conflicts_with = "csv")]
     json: bool,
-    /// As CSV with a header
+    /// Print CSV with a header player
     #[arg(long)]
     csv: bool,
     #[command(flatten)]
-    place: Place,
+    common: CommonArgs,
 }
 
-/// One line of the list.
+/// One player of the list. The field names are the keys of `--json` and the columns of `--csv`.
 #[derive(Debug, Serialize)]
-struct Line<'a> {
+struct RankedPlayer<'a> {
     place: usize,
     name: &'a str,
     id: &'a str,
@@ -47,40 +49,45 @@ struct Line<'a> {
 }
 
 pub(super) async fn run(args: WeightsArgs) -> Result<(), CliError> {
-    let config = args.place.load()?;
+    let config = args.common.load()?;
     let service = open(&config, false).await?;
     let ruleset = service
+        .learning()
         .rulebook()
         .ruleset(&args.game, &args.mutators)
         .to_string();
     let kind = if args.bots { Kind::Bot } else { Kind::Human };
-    let rows = service.weights(&ruleset, kind).await?;
-    let lines: Vec<Line<'_>> = lines(&rows);
+    let rows = service.store().weights(&ruleset, kind).await?;
+    let players = ranked(&rows);
     let mut out = io::stdout().lock();
     if args.json {
-        serde_json::to_writer_pretty(&mut out, &lines)?;
+        serde_json::to_writer_pretty(&mut out, &players)?;
         writeln!(out)?;
     } else if args.csv {
-        write_csv(&mut out, &lines)?;
-    } else if lines.is_empty() {
-        writeln!(out, "no {kind}s are known under {}", printable(&ruleset))?;
-        list_rulesets(&mut out, &service.rulesets().await?)?;
+        write_csv(&mut out, &players)?;
+    } else if players.is_empty() {
+        writeln!(
+            out,
+            "no {kind}s have a weight under {}",
+            printable(&ruleset)
+        )?;
+        list_rulesets(&mut out, &service.store().rulesets().await?)?;
     } else {
-        write_table(&mut out, &ruleset, &lines)?;
+        write_table(&mut out, &ruleset, &players)?;
     }
     service.close().await;
     Ok(())
 }
 
-/// Numbers them; equal weights share a place.
-fn lines(rows: &[WeightRow]) -> Vec<Line<'_>> {
-    let mut lines: Vec<Line<'_>> = Vec::with_capacity(rows.len());
+/// Numbers the rows, whose order is by falling weight; equal weights share a place.
+fn ranked(rows: &[WeightRow]) -> Vec<RankedPlayer<'_>> {
+    let mut players: Vec<RankedPlayer<'_>> = Vec::with_capacity(rows.len());
     for (index, row) in rows.iter().enumerate() {
-        let place = match lines.last() {
+        let place = match players.last() {
             Some(above) if above.weight == row.weight => above.place,
             _ => index + 1,
         };
-        lines.push(Line {
+        players.push(RankedPlayer {
             place,
             name: &row.name,
             id: &row.key.id,
@@ -90,27 +97,31 @@ fn lines(rows: &[WeightRow]) -> Vec<Line<'_>> {
             last_seen: row.last_seen.to_string(),
         });
     }
-    lines
+    players
 }
 
-fn write_table(out: &mut impl Write, ruleset: &str, lines: &[Line<'_>]) -> io::Result<()> {
+fn write_table(
+    out: &mut impl Write,
+    ruleset: &str,
+    players: &[RankedPlayer<'_>],
+) -> io::Result<()> {
     let mut table = table(&[">", "name", "id", ">weight", ">±", ">games", "last seen"]);
-    for line in lines {
+    for player in players {
         table.add_row([
-            Cell::new(line.place),
-            name_cell(line.name),
-            name_cell(line.id),
-            Cell::new(format!("{:.3}", line.weight)),
-            Cell::new(format!("{:.3}", line.deviation)),
-            Cell::new(line.games),
-            Cell::new(&line.last_seen),
+            Cell::new(player.place),
+            name_cell(player.name),
+            name_cell(player.id),
+            Cell::new(format!("{:.3}", player.weight)),
+            Cell::new(format!("{:.3}", player.deviation)),
+            Cell::new(player.games),
+            Cell::new(&player.last_seen),
         ]);
     }
     writeln!(out, "{}\n{table}", printable(ruleset))
 }
 
-/// With a header even when there is nothing below it.
-fn write_csv(out: &mut impl Write, lines: &[Line<'_>]) -> Result<(), CliError> {
+/// Writes the header even when the list is empty.
+fn write_csv(out: &mut impl Write, players: &[RankedPlayer<'_>]) -> Result<(), CliError> {
     let mut writer = csv::WriterBuilder::new()
         .has_headers(false)
         .from_writer(out);
@@ -123,19 +134,22 @@ fn write_csv(out: &mut impl Write, lines: &[Line<'_>]) -> Result<(), CliError> {
         "games",
         "last_seen",
     ])?;
-    for line in lines {
-        writer.serialize(line)?;
+    for player in players {
+        writer.serialize(player)?;
     }
     writer.flush()?;
     Ok(())
 }
 
-/// What the operator might have meant.
+/// Prints the rulesets that have weights, for an operator who misspelled one.
 fn list_rulesets(out: &mut impl Write, known: &[String]) -> io::Result<()> {
     if known.is_empty() {
-        return writeln!(out, "nothing has been learned yet; see `evenkeel ingest`");
+        return writeln!(
+            out,
+            "there are no weights yet; `evenkeel ingest` learns them from logs"
+        );
     }
     known
         .iter()
-        .try_for_each(|ruleset| writeln!(out, "  known: {}", printable(ruleset)))
+        .try_for_each(|ruleset| writeln!(out, "  ruleset with weights: {}", printable(ruleset)))
 }

@@ -6,17 +6,16 @@ use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf};
 
 use serde::Deserialize;
 
-use super::values::{self, Date, FormatChoice, Lopsided, SystemChoice};
+use super::values::{self, Date, FormatChoice, SystemChoice};
 use crate::{
     domain::{
         Secret, Unknown,
         units::{
-            Amount, ChoiceExponent, Count, Factor, GrowthFactor, HalfLife, MaxDifference,
-            Megabytes, Millis, PlayerWeight, PositiveAmount, PositiveShare, Seconds, Share,
-            ShareBelowOne, ShareExponent, UpToADay,
+            Amount, ChoiceExponent, Count, Factor, HalfLife, MaxDifference, Megabytes, Millis,
+            PlayerWeight, PositiveAmount, PositiveShare, Seconds, Share, ShareBelowOne, UpToADay,
         },
     },
-    lobby,
+    lobby::{AdvantageSettings, AutoBalanceRules, PlaceSettings, RebalanceSettings},
 };
 
 /// A time-out: 1 second to a week.
@@ -32,9 +31,9 @@ pub struct Config {
     pub log: LogSection,
     pub lobby: LobbySection,
     pub balance: BalanceSection,
-    pub place: PlaceSection,
-    pub advantage: AdvantageSection,
-    pub rebalance: RebalanceSection,
+    pub place: PlaceSettings,
+    pub advantage: AdvantageSettings,
+    pub rebalance: RebalanceSettings,
     pub auto_balance: AutoBalanceSection,
     pub rating: RatingSection,
     pub season: SeasonSection,
@@ -96,42 +95,6 @@ pub struct LobbySection {
     pub min_humans: Count<0, 128>,
 }
 
-/// The keys of section `[place]`.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(missing_docs)]
-pub struct PlaceSection {
-    pub rejoin_grace_seconds: UpToADay,
-    pub rejoin_budget: Share,
-    pub max_difference: MaxDifference,
-}
-
-/// The keys of section `[advantage]`.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(missing_docs)]
-pub struct AdvantageSection {
-    pub max: Factor,
-    pub dead_band: Factor,
-    pub slew: GrowthFactor,
-    pub trust: ShareExponent,
-    pub usual_seconds: UpToADay,
-}
-
-/// The keys of section `[rebalance]`.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(missing_docs)]
-pub struct RebalanceSection {
-    pub max_moves: Count<0, 16>,
-    pub enough: Share,
-    pub min_gain: Share,
-    pub cooldown_seconds: UpToADay,
-    pub newest_first: bool,
-    pub spare_top: bool,
-    pub max_difference: MaxDifference,
-}
-
 /// The keys of section `[auto_balance]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -139,7 +102,7 @@ pub struct RebalanceSection {
 pub struct AutoBalanceSection {
     pub rules: RulesPreset,
     pub tournament: Vec<String>,
-    pub custom: CustomRulesSection,
+    pub custom: AutoBalanceRules,
 }
 
 /// The rules that auto-balance applies.
@@ -151,33 +114,6 @@ pub enum RulesPreset {
     SectorsEdge,
     PlayersProposal,
     Custom,
-}
-
-/// The keys of section `[auto_balance.custom]`.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(missing_docs)]
-pub struct CustomRulesSection {
-    pub quiet_end_seconds: UpToADay,
-    pub like_sizes: MaxDifference,
-    pub lopsided: Lopsided,
-    pub gap: PositiveAmount,
-    pub gap_of: GapUnit,
-    pub power: lobby::Power,
-    pub rank_base: Count<0, 1_000>,
-    pub delay_seconds: UpToADay,
-    pub movable_share: Share,
-    pub once: bool,
-    pub choice: lobby::MoveRule,
-}
-
-/// The unit in which a gap between the teams' powers is measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[allow(missing_docs)]
-pub enum GapUnit {
-    Points,
-    Share,
 }
 
 /// The keys of section `[balance]`.

@@ -20,12 +20,11 @@ use toml::{
 
 use check::Fault;
 pub use keys::{
-    AdvantageSection, AutoBalanceSection, BalanceSection, Config, CustomRulesSection, EvenBy,
-    FactorsSection, FollowSection, GameTypesSection, GapUnit, IngestSection, LobbySection,
-    LogSection, MutatorsSection, PlaceSection, RatingSection, RebalanceSection, RulesPreset,
-    SeasonSection, ServerSection, StoreSection,
+    AutoBalanceSection, BalanceSection, Config, EvenBy, FactorsSection, FollowSection,
+    GameTypesSection, IngestSection, LobbySection, LogSection, MutatorsSection, RatingSection,
+    RulesPreset, SeasonSection, ServerSection, StoreSection,
 };
-pub use values::{Date, FormatChoice, Lopsided, SystemChoice};
+pub use values::{Date, FormatChoice, SystemChoice};
 
 /// The documented defaults, as `evenkeel config default` prints them.
 pub const DEFAULT: &str = include_str!("../../config/evenkeel.toml");
@@ -172,9 +171,9 @@ mod tests {
             lobby,
             "the rules written down are the default's"
         );
-        assert!(!config.service().auto);
+        assert!(!config.service().learning.auto);
         let auto = load("rating.system = 'auto'").unwrap();
-        assert!(auto.service().auto);
+        assert!(auto.service().learning.auto);
     }
 
     #[test]

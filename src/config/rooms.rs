@@ -2,21 +2,21 @@
 
 use std::time::Duration;
 
-use super::{Config, EvenBy, FollowSection, GapUnit, IngestSection, RulesPreset, SystemChoice};
+use super::{Config, EvenBy, FollowSection, IngestSection, RulesPreset, SystemChoice};
 use crate::{
     domain::RulebookSpec,
-    history,
+    history, learning,
     lobby::{self, AutoBalanceRules, LobbySettings},
-    partition, rating, server,
-    service::{self, BalanceSettings},
+    logs, partition, rating, server, service,
+    session::{self, BalanceSettings},
 };
 
 impl Config {
     /// The logs that the daemon follows.
-    pub fn follows(&self) -> Vec<service::logs::Follow> {
-        let follow = |follow: &FollowSection| service::logs::Follow {
+    pub fn follows(&self) -> Vec<logs::Follow> {
+        let follow = |follow: &FollowSection| logs::Follow {
             path: follow.path.clone(),
-            format: follow.format.name().and_then(service::logs::format_of),
+            format: follow.format.name().and_then(logs::format_of),
             server: follow.server.clone(),
         };
         self.follow.iter().map(follow).collect()
@@ -44,27 +44,11 @@ impl Config {
             min_humans: self.lobby.min_humans.get(),
             party_multiplier: self.party_multiplier(),
             place: lobby::PlaceSettings {
-                party_budget: self.balance.party_budget.get(),
-                rejoin_budget: self.place.rejoin_budget.get(),
-                rejoin_grace: self.place.rejoin_grace_seconds.millis(),
-                max_difference: self.place.max_difference.get(),
+                party_budget: self.balance.party_budget,
+                ..self.place
             },
-            advantage: lobby::AdvantageSettings {
-                max: self.advantage.max.get(),
-                dead_band: self.advantage.dead_band.get(),
-                slew: self.advantage.slew.get(),
-                trust: self.advantage.trust.get(),
-                usual_length: self.advantage.usual_seconds.millis(),
-            },
-            rebalance: lobby::RebalanceSettings {
-                max_moves: self.rebalance.max_moves.as_usize(),
-                enough: self.rebalance.enough.get(),
-                min_gain: self.rebalance.min_gain.get(),
-                cooldown: self.rebalance.cooldown_seconds.millis(),
-                newest_first: self.rebalance.newest_first,
-                spare_top: self.rebalance.spare_top,
-                max_difference: self.rebalance.max_difference.get(),
-            },
+            advantage: self.advantage,
+            rebalance: self.rebalance,
             auto_balance: self.auto_balance_rules(),
         }
     }
@@ -75,7 +59,6 @@ impl Config {
     }
 
     fn auto_balance_rules(&self) -> AutoBalanceRules {
-        let custom = &self.auto_balance.custom;
         match self.auto_balance.rules {
             RulesPreset::SectorsEdge => AutoBalanceRules::sectors_edge(),
             RulesPreset::PlayersProposal => AutoBalanceRules::players_proposal(),
@@ -83,22 +66,7 @@ impl Config {
                 on: false,
                 ..AutoBalanceRules::sectors_edge()
             },
-            RulesPreset::Custom => AutoBalanceRules {
-                on: true,
-                quiet_end: custom.quiet_end_seconds.millis(),
-                like_sizes: custom.like_sizes.get(),
-                lopsided: custom.lopsided.0.clone(),
-                gap: match custom.gap_of {
-                    GapUnit::Points => lobby::Gap::Points(custom.gap.get()),
-                    GapUnit::Share => lobby::Gap::Share(custom.gap.get()),
-                },
-                power: custom.power,
-                rank_base: custom.rank_base.get(),
-                delay: custom.delay_seconds.millis(),
-                movable_share: custom.movable_share.get(),
-                once: custom.once,
-                choice: custom.choice,
-            },
+            RulesPreset::Custom => self.auto_balance.custom.clone(),
         }
     }
 
@@ -141,15 +109,19 @@ impl Config {
     /// The settings of the service.
     pub fn service(&self) -> service::Settings {
         service::Settings {
-            rulebook: self.rulebook(),
-            history: self.history(),
-            auto: self.rating.system == SystemChoice::Auto,
-            lobby: self.lobby(),
-            balance: self.balance(),
-            clients: self.server.clients.clone(),
-            resume_grace: self.server.resume_grace_seconds.millis(),
-            keep_decisions: self.store.keep_decisions.get(),
-            tournament: self.auto_balance.tournament.clone(),
+            learning: learning::Settings {
+                rulebook: self.rulebook(),
+                history: self.history(),
+                auto: self.rating.system == SystemChoice::Auto,
+            },
+            session: session::Settings {
+                lobby: self.lobby(),
+                balance: self.balance(),
+                clients: self.server.clients.clone(),
+                resume_grace: self.server.resume_grace_seconds.millis(),
+                keep_decisions: self.store.keep_decisions.get(),
+                tournament: self.auto_balance.tournament.clone(),
+            },
         }
     }
 

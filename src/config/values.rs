@@ -9,8 +9,8 @@ use tracing_subscriber::EnvFilter;
 
 use crate::{
     domain::{Secret, Timestamp},
+    logs,
     rating::SystemName,
-    service::logs,
 };
 
 /// The word that leaves a choice to the program.
@@ -83,23 +83,6 @@ impl TryFrom<String> for FormatChoice {
         }
         let known = logs::format_names().join(", ");
         Err(format!("must be one of: {AUTO}, {known}, not \"{word}\""))
-    }
-}
-
-/// Sizes of two teams that auto-balance treats as unbalanced: at most 128 pairs, larger first.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "Vec<(usize, usize)>")]
-pub struct Lopsided(pub Vec<(usize, usize)>);
-
-impl TryFrom<Vec<(usize, usize)>> for Lopsided {
-    type Error = &'static str;
-
-    fn try_from(sizes: Vec<(usize, usize)>) -> Result<Self, Self::Error> {
-        if sizes.len() <= 128 && sizes.iter().all(|(larger, smaller)| larger > smaller) {
-            Ok(Self(sizes))
-        } else {
-            Err("must be up to 128 pairs, the larger number first")
-        }
     }
 }
 

@@ -1,21 +1,22 @@
-//! A log's own clock, made to run forward only.
+//! A log's clock and a log's dates, each placed on one line of time that begins with the log and never
+//! runs backwards.
 
 use crate::domain::Timestamp;
 
-/// Places the readings of a clock that may be set back on one line of time, which begins with the
-/// log. A reading before the last one means that the game server was started anew at 0.
+/// A log's own clock. A reading lower than the one before means that the game server was restarted
+/// at 0; the line of time continues from there.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Clock {
-    /// The last reading.
-    read: Option<u64>,
-    /// Where the last reading is: milliseconds since the log began.
+pub(super) struct LogClock {
+    /// The last reading, in milliseconds.
+    reading: Option<u64>,
+    /// Milliseconds from the beginning of the log to the last reading.
     position: u64,
 }
 
-impl Clock {
-    /// Takes a reading in milliseconds; tells whether the clock was set back.
+impl LogClock {
+    /// Takes a reading in milliseconds, and returns whether the clock was set back.
     pub(super) fn read(&mut self, millis: u64) -> bool {
-        let last = self.read.replace(millis).unwrap_or(millis);
+        let last = self.reading.replace(millis).unwrap_or(millis);
         let restarted = millis < last;
         let passed = if restarted { millis } else { millis - last };
         self.position = self.position.saturating_add(passed);
@@ -27,18 +28,35 @@ impl Clock {
         self.position
     }
 
-    /// The last reading, as the log wrote it.
-    pub(super) fn reading(&self) -> u64 {
-        self.read.unwrap_or(0)
+    /// The start of a game whose play began at this time: as a timestamp, and as the clock's reading
+    /// for [`MatchRecord::clock`](crate::domain::MatchRecord::clock). `date` is a date that the log
+    /// states and the position it was stated at; without one the timestamp counts from the beginning
+    /// of the log.
+    pub(super) fn start(&self, date: Option<(Timestamp, u64)>) -> (Timestamp, Option<u64>) {
+        match date {
+            Some((date, at)) => {
+                let millis = signed(self.position).saturating_sub(signed(at));
+                (date.plus_millis(millis), None)
+            }
+            None => {
+                let start = Timestamp(signed(self.position));
+                (start, Some(self.reading.unwrap_or(0)))
+            }
+        }
     }
 }
 
-/// Between two lines of a game that is being played less time passes than this; where more seems to,
-/// the calendar was set (summer time, a wrong clock).
-const JUMP: i64 = 50 * 60 * 1_000;
+/// Milliseconds as a signed number.
+pub(super) fn signed(millis: u64) -> i64 {
+    i64::try_from(millis).unwrap_or(i64::MAX)
+}
 
-/// Places dates that a log writes on one line of time, which begins with the log. The calendar may be
-/// set in either direction; no time passes then.
+/// Two lines of a game are less than this apart, in milliseconds. A larger step means that the
+/// calendar was set: summer time began, or a wrong clock was corrected.
+const MAX_STEP: i64 = 50 * 60 * 1_000;
+
+/// The dates of a log that has one for each line. Where the calendar was set, in either direction, no
+/// time passes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Calendar {
     last: Option<Timestamp>,
@@ -46,21 +64,21 @@ pub(super) struct Calendar {
 }
 
 impl Calendar {
-    /// Takes a date.
+    /// Takes the date of the next line.
     pub(super) fn read(&mut self, date: Timestamp) {
         let last = self.last.replace(date).unwrap_or(date);
         let passed = date.0.saturating_sub(last.0);
-        if (0..JUMP).contains(&passed) {
+        if (0..MAX_STEP).contains(&passed) {
             self.position += passed.unsigned_abs();
         }
     }
 
-    /// Time passed that no date tells.
+    /// Advances the line of time, for a log without dates that states how long a game lasted.
     pub(super) fn pass(&mut self, millis: u64) {
         self.position = self.position.saturating_add(millis);
     }
 
-    /// The last date.
+    /// The date of the last line that had one.
     pub(super) fn date(&self) -> Option<Timestamp> {
         self.last
     }
@@ -89,7 +107,7 @@ mod tests {
 
     #[test]
     fn it_runs_on_over_a_restart() {
-        let mut clock = Clock::default();
+        let mut clock = LogClock::default();
         let readings = [63_000, 70_000, 70_000, 0, 5_000, 2_000];
         let told = readings.map(|at| (clock.read(at), clock.position()));
         assert_eq!(

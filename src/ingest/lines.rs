@@ -5,7 +5,7 @@ pub const MAX_LINE: usize = 64 * 1024;
 
 /// A line of a log, without its end (`\n` or `\r\n`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Line<'a> {
+pub struct LogLine<'a> {
     /// Its number, from 1.
     pub number: u64,
     /// What it says.
@@ -19,7 +19,7 @@ pub struct Line<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framed<'a> {
     /// A line.
-    Line(Line<'a>),
+    Line(LogLine<'a>),
     /// A line longer than may be, which was dropped.
     TooLong {
         /// Its number, from 1.
@@ -112,7 +112,7 @@ impl Lines {
         if self.too_long || bytes.len() > self.limit {
             Framed::TooLong { number }
         } else {
-            Framed::Line(Line {
+            Framed::Line(LogLine {
                 number,
                 bytes,
                 whole,

@@ -1,6 +1,6 @@
 //! Words and numbers of hostile bytes.
 
-use crate::domain::{Timestamp, decode};
+use crate::domain::{Kind, PlayerKey, Timestamp, decode};
 
 /// No name in a log is longer than this many bytes of UTF-8; of a longer one, only the beginning is
 /// taken.
@@ -14,8 +14,30 @@ pub(super) fn name(bytes: &[u8]) -> String {
     text[..end].trim_end().to_owned()
 }
 
-/// The identity of a human whom nothing but a name is known of. A name that looks like the identity
-/// of somebody else is not taken for it.
+/// Like [`name`], or `unnamed` where that is empty.
+pub(super) fn name_or(bytes: &[u8], unnamed: &str) -> String {
+    match name(bytes) {
+        name if name.is_empty() => unnamed.to_owned(),
+        name => name,
+    }
+}
+
+/// The key of a player of whom only the name is known.
+pub(super) fn key_by_name(bot: bool, name: String) -> PlayerKey {
+    match bot {
+        true => PlayerKey {
+            kind: Kind::Bot,
+            id: name,
+        },
+        false => PlayerKey {
+            kind: Kind::Human,
+            id: weak_identity(&name),
+        },
+    }
+}
+
+/// The identity of a human of whom only the name is known. A name of 16 or more hexadecimal digits
+/// could be another player's guid, and gets a prefix so that it cannot pass for it.
 pub(super) fn weak_identity(name: &str) -> String {
     let digits = name.len() >= 16 && name.bytes().all(|b| b.is_ascii_hexdigit());
     if digits {

@@ -28,21 +28,25 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::Question;
-use crate::domain::MAX_TEAMS;
+use crate::domain::{
+    MAX_TEAMS,
+    units::{Factor, GrowthFactor, ShareExponent, UpToADay},
+};
 
 /// What an admin decides about helping the weaker team.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct AdvantageSettings {
-    /// The largest factor, at least 1.
-    pub max: f64,
-    /// Below this factor none is due, at least 1.
-    pub dead_band: f64,
-    /// By how much the factor may change in a minute, itself a factor above 1.
-    pub slew: f64,
-    /// The power of completion that is trusted to the score, above 0.
-    pub trust: f64,
-    /// How long a game takes where CLOCK tells nothing, in milliseconds; 0 never trusts its score.
-    pub usual_length: u64,
+    /// The largest factor.
+    pub max: Factor,
+    /// A smaller factor is answered as no help.
+    pub dead_band: Factor,
+    /// The factor by which help may change within a minute.
+    pub slew: GrowthFactor,
+    /// The power of the completed share of play that makes the trust in the score.
+    pub trust: ShareExponent,
+    /// The length of a game whose server sends no CLOCK; with 0 its score is never trusted.
+    pub usual_seconds: UpToADay,
 }
 
 impl Default for AdvantageSettings {
@@ -52,11 +56,11 @@ impl Default for AdvantageSettings {
     /// minutes are the usual time limit of a round.
     fn default() -> Self {
         Self {
-            max: 1.5,
-            dead_band: 1.05,
-            slew: 1.05,
-            trust: 1.5,
-            usual_length: 20 * 60_000,
+            max: const { Factor::of(1.5) },
+            dead_band: const { Factor::of(1.05) },
+            slew: const { GrowthFactor::of(1.05) },
+            trust: const { ShareExponent::of(1.5) },
+            usual_seconds: const { UpToADay::of(20 * 60) },
         }
     }
 }
@@ -211,19 +215,19 @@ impl Advantage {
     fn trust(&self) -> f64 {
         let length = match self.left {
             Some(left) => self.elapsed.saturating_add(left),
-            None => self.settings.usual_length,
+            None => self.settings.usual_seconds.millis(),
         };
         if !self.scored || self.elapsed == 0 || length == 0 {
             return 0.0;
         }
         let completion = (self.elapsed as f64 / length as f64).min(1.0);
-        libm::pow(completion, self.settings.trust)
+        libm::pow(completion, self.settings.trust.get())
     }
 
     /// What is due for a gap of `gap` in ln f.
     fn target(&self, team: u8, gap: f64) -> Option<Help> {
-        let factor = libm::exp(gap).min(self.settings.max);
-        (factor > 1.0 && factor >= self.settings.dead_band).then_some(Help { team, factor })
+        let factor = libm::exp(gap).min(self.settings.max.get());
+        (factor > 1.0 && factor >= self.settings.dead_band.get()).then_some(Help { team, factor })
     }
 
     /// As far towards `target` as the slew limit lets go from the last answer. The first answer of
@@ -232,7 +236,7 @@ impl Advantage {
         let Some((last, ago)) = self.last else {
             return target;
         };
-        let step = log(self.settings.slew.max(1.0)) * (ago as f64 / 60_000.0);
+        let step = log(self.settings.slew.get()) * (ago as f64 / 60_000.0);
         let from = log(last.factor);
         let to = target.map_or(0.0, |target| log(target.factor));
         match target {

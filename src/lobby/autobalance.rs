@@ -16,7 +16,7 @@ mod rules;
 
 pub use assessment::{Assessment, Calm, Cause};
 use power::Powers;
-pub use rules::{AutoBalanceRules, Gap, MoveRule, Power};
+pub use rules::{AutoBalanceRules, GapUnit, Lopsided, MoveRule, Power};
 
 /// The most moves of one chain of [`MoveRule::Closest`]; more would be a new game.
 const MAX_CHAIN: usize = 16;
@@ -140,7 +140,7 @@ impl AutoBalance {
         if snapshot.humans[self.who].team != Some(strong) {
             return Err(StayReason::OtherTeam);
         }
-        if self.lasted < rules.delay {
+        if self.lasted < rules.delay_seconds.millis() {
             return Err(StayReason::TooSoon);
         }
         let eligible = self.eligible(strong)?;
@@ -187,7 +187,7 @@ impl AutoBalance {
             (0..snapshot.humans.len()).filter(|&who| snapshot.humans[who].team == Some(strong));
         let movable = team.filter(|&who| forbidden(who).is_none());
         let points = movable.map(|who| (who, snapshot.humans[who].points));
-        let lower = lower_share(points.collect(), rules.movable_share);
+        let lower = lower_share(points.collect(), rules.movable_share.get());
         if lower.contains(&self.who) {
             Ok(lower)
         } else {

@@ -224,13 +224,13 @@ impl Lobby {
         let since = |at: u64| self.now.saturating_sub(at);
         let just_moved = past
             .moved_at
-            .is_some_and(|at| since(at) < self.settings.rebalance.cooldown);
+            .is_some_and(|at| since(at) < self.settings.rebalance.cooldown_seconds.millis());
         let held = if human.protected_until > self.now {
             Some(Held::Protected)
         } else {
             just_moved.then_some(Held::JustMoved)
         };
-        let grace = self.settings.place.rejoin_grace;
+        let grace = self.settings.place.rejoin_grace_seconds.millis();
         let old_team = past.left.filter(|&(_, at)| since(at) <= grace);
         Person {
             id: id.to_owned(),
@@ -275,7 +275,7 @@ impl Lobby {
     /// Balance is asked for: those of these who went over to the stronger side lately are noted,
     /// once each time.
     fn asked(&mut self, about: impl Fn(&Human) -> bool) {
-        let (now, recent) = (self.now, self.settings.rebalance.cooldown);
+        let (now, recent) = (self.now, self.settings.rebalance.cooldown_seconds.millis());
         let Some(game) = &self.game else { return };
         for human in game.roster.humans().iter().filter(|human| about(human)) {
             let switched = self.memory.of(human.id.text()).switched_at;

@@ -32,8 +32,8 @@ mod weights;
 
 pub use advantage::{Advantage, AdvantageSettings, Assistance, Help, TeamState};
 pub use autobalance::{
-    Assessment, AutoBalance, AutoBalanceAnswer, AutoBalanceRules, Calm, Cause, Fate, Gap, MoveRule,
-    Power, Situation, StayReason,
+    Assessment, AutoBalance, AutoBalanceAnswer, AutoBalanceRules, Calm, Cause, Fate, GapUnit,
+    Lopsided, MoveRule, Power, Situation, StayReason,
 };
 pub use bots::{BotPlan, Fill};
 pub use course::{Finished, Frame};

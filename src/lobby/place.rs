@@ -14,19 +14,26 @@ use super::{
     arrivals::{Arrivals, open_to},
     strength::{EQUAL, Strength},
 };
-use crate::domain::{Stream, StreamPurpose};
+use crate::domain::{
+    Stream, StreamPurpose,
+    units::{MaxDifference, Share, UpToADay},
+};
 
 /// What an admin decides about late arrivals.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PlaceSettings {
     /// How much ratio coming together with one's party may cost, 0 to 1.
-    pub party_budget: f64,
+    ///
+    /// The configuration has one key for this and BALANCE, so that its section `[place]` lacks it.
+    #[serde(default = "party_budget")]
+    pub party_budget: Share,
     /// How much ratio coming back to one's old team may cost, 0 to 1.
-    pub rejoin_budget: f64,
-    /// For how long after a LEAVE the old team is kept, in milliseconds.
-    pub rejoin_grace: u64,
-    /// By how many humans a team may outnumber another where there is a choice; `None` for any.
-    pub max_difference: Option<usize>,
+    pub rejoin_budget: Share,
+    /// For how long after a LEAVE the old team is kept.
+    pub rejoin_grace_seconds: UpToADay,
+    /// By how many humans a team may outnumber another where there is a choice.
+    pub max_difference: MaxDifference,
 }
 
 impl Default for PlaceSettings {
@@ -36,12 +43,16 @@ impl Default for PlaceSettings {
     /// BALANCE makes them, and nobody alone against a crowd.
     fn default() -> Self {
         Self {
-            party_budget: 0.05,
-            rejoin_budget: 0.10,
-            rejoin_grace: 300_000,
-            max_difference: Some(2),
+            party_budget: party_budget(),
+            rejoin_budget: const { Share::of(0.10) },
+            rejoin_grace_seconds: const { UpToADay::of(300) },
+            max_difference: const { MaxDifference::of(2) },
         }
     }
+}
+
+fn party_budget() -> Share {
+    const { Share::of(0.05) }
 }
 
 /// The question of PLACE.
@@ -202,7 +213,7 @@ impl Place {
     fn prospects(&self) -> (Vec<Prospect>, bool) {
         let strength = Strength::of(&self.snapshot);
         let who = &self.snapshot.humans[self.who];
-        let limit = self.settings.max_difference.unwrap_or(usize::MAX);
+        let limit = self.settings.max_difference.get().unwrap_or(usize::MAX);
         let coming: Vec<usize> = (self.snapshot.mates(self.who))
             .filter(|&mate| {
                 let mate = &self.snapshot.humans[mate];
@@ -257,12 +268,13 @@ impl Place {
         if who.pin.is_some() && sides.len() == 1 {
             return (sides[0].team, Reason::Pin);
         }
-        let budget = self.settings.party_budget;
+        let budget = self.settings.party_budget.get();
         if let Some(team) = self.party_side(&left, best - budget) {
             return (team, Reason::Party);
         }
         let old = left.iter().find(|side| Some(side.team) == who.old_team);
-        if let Some(old) = old.filter(|old| old.ratio + EQUAL >= best - self.settings.rejoin_budget)
+        if let Some(old) =
+            old.filter(|old| old.ratio + EQUAL >= best - self.settings.rejoin_budget.get())
         {
             return (old.team, Reason::OldTeam);
         }

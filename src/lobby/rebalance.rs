@@ -16,7 +16,10 @@ use super::{
     snapshot::lower_share,
     strength::{EQUAL, Strength},
 };
-use crate::domain::{Ident, Move, Stream, StreamPurpose};
+use crate::domain::{
+    Ident, Move, Stream, StreamPurpose,
+    units::{Count, MaxDifference, Share, UpToADay},
+};
 
 mod plan;
 
@@ -24,22 +27,23 @@ use plan::{Atom, Plan, Planner};
 
 /// What an admin decides about moving people.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RebalanceSettings {
     /// The most moves of one advice; a swap is two.
-    pub max_moves: usize,
-    /// The ratio that is even enough, 0 to 1.
-    pub enough: f64,
+    pub max_moves: Count<0, 16>,
+    /// The ratio that is even enough.
+    pub enough: Share,
     /// What ratio a move must be worth where that isn't reached.
-    pub min_gain: f64,
-    /// For how long somebody moved is left alone, in milliseconds.
-    pub cooldown: u64,
+    pub min_gain: Share,
+    /// For how long a player who was moved is not moved again.
+    pub cooldown_seconds: UpToADay,
     /// Only the latest to arrive on each team may move.
     pub newest_first: bool,
     /// The best third of each team, by points, stays.
     pub spare_top: bool,
-    /// By how many humans a team may outnumber another; `None` for any. No plan makes a larger
+    /// By how many humans a team may outnumber another. No plan makes a larger
     /// difference than there is.
-    pub max_difference: Option<usize>,
+    pub max_difference: MaxDifference,
 }
 
 impl Default for RebalanceSettings {
@@ -48,13 +52,13 @@ impl Default for RebalanceSettings {
     /// five minutes. The difference is BALANCE's.
     fn default() -> Self {
         Self {
-            max_moves: 4,
-            enough: 0.95,
-            min_gain: 0.01,
-            cooldown: 300_000,
+            max_moves: const { Count::of(4) },
+            enough: const { Share::of(0.95) },
+            min_gain: const { Share::of(0.01) },
+            cooldown_seconds: const { UpToADay::of(300) },
             newest_first: false,
             spare_top: false,
-            max_difference: Some(1),
+            max_difference: const { MaxDifference::of(1) },
         }
     }
 }
@@ -104,7 +108,7 @@ impl Question for Rebalance {
     fn answer(&self, seed: u64) -> Advice {
         let Self { snapshot, settings } = self;
         let now = Strength::of(snapshot);
-        let limit = settings.max_difference.unwrap_or(usize::MAX);
+        let limit = settings.max_difference.get().unwrap_or(usize::MAX);
         let arrived = Arrivals::of(snapshot, &[], limit).place(&now);
         let mut settled = snapshot.clone();
         for &(who, team) in &arrived.teams {
@@ -113,7 +117,7 @@ impl Question for Rebalance {
         let (mut atoms, held) = self.atoms();
         Stream::new(seed, StreamPurpose::Rebalance).shuffle(&mut atoms);
         let planner = Planner::new(Strength::of(&settled), atoms, limit);
-        let exact = planner.exact_up_to(settings.max_moves);
+        let exact = planner.exact_up_to(settings.max_moves.as_usize());
         let ladder = planner.ladder(exact, settings);
         // With somebody new on a team, the ratio as it stands is nothing to be kept.
         let floor = if arrived.teams.is_empty() {
@@ -154,7 +158,7 @@ impl Question for Rebalance {
             answer.before,
             answer.after,
             answer.moves.len(),
-            self.settings.enough
+            self.settings.enough.get()
         )?;
         for step in &answer.placed {
             writeln!(f, "on no team yet: {step}")?;
@@ -227,7 +231,9 @@ impl Rebalance {
             }
             if self.settings.newest_first {
                 let free = free(&held);
-                let older = free.len().saturating_sub(self.settings.max_moves);
+                let older = free
+                    .len()
+                    .saturating_sub(self.settings.max_moves.as_usize());
                 free[..older]
                     .iter()
                     .for_each(|&who| held[who] = Some(Held::CameFirst));
@@ -241,15 +247,15 @@ impl Rebalance {
 /// moves for less than `floor` or than what comes by itself.
 fn choose<'a>(ladder: &'a [Plan], settings: &RebalanceSettings, floor: f64) -> &'a Plan {
     let alone = &ladder[0];
-    let worth = |plan: &Plan| plan.ratio - settings.min_gain.max(0.0) * plan.moves as f64;
-    if alone.ratio >= settings.enough {
+    let worth = |plan: &Plan| plan.ratio - settings.min_gain.get() * plan.moves as f64;
+    if alone.ratio >= settings.enough.get() {
         return alone;
     }
     let better = |plan: &&Plan| plan.ratio > alone.ratio + EQUAL && plan.ratio > floor + EQUAL;
     let mends = ladder
         .iter()
         .filter(better)
-        .find(|plan| plan.ratio >= settings.enough);
+        .find(|plan| plan.ratio >= settings.enough.get());
     let most_worth = || {
         let worthy = ladder
             .iter()

@@ -7,6 +7,8 @@
 //! A server uses [`Framer::next_line`], [`Request::parse`] and [`Reply::encode`]; a client uses
 //! [`Request::encode`], [`Framer::next_line`] and [`ReplyReader::line`]. The room `client` joins the
 //! latter three to a socket.
+#![doc = ""]
+#![doc = include_str!("../../docs/protocol.md")]
 
 mod error;
 mod framing;

@@ -1,6 +1,6 @@
 //! One connection: bytes in, lines through the session, bytes out, under its limits.
 
-use std::{io, sync::Arc, time::Duration};
+use std::{io, time::Duration};
 
 use bytes::BytesMut;
 use tokio::{
@@ -12,7 +12,8 @@ use tokio_util::sync::CancellationToken;
 use super::{Limits, dispatch};
 use crate::{
     protocol::{Code, FramedLine, Framer, Refusal, Reply, Request},
-    service::{Service, Session},
+    service::Service,
+    session::Session,
 };
 
 /// Read from the socket at once, at most.
@@ -46,14 +47,14 @@ pub enum Ended {
 /// Serves one connection to its end.
 pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     stream: S,
-    service: Arc<Service>,
+    service: &Service,
     limits: Limits,
     stop: CancellationToken,
 ) -> Ended {
     let mut connection = Connection {
         stream,
         limits,
-        session: Session::new(service),
+        session: service.open_session(),
         framer: Framer::new(limits.max_line_bytes),
         input: BytesMut::with_capacity(READ),
         output: BytesMut::new(),

@@ -1,8 +1,9 @@
 //! A request → the session's answer → a reply.
 
 use crate::{
+    lobby::{LobbyError, Update},
     protocol::{Code, Join, Refusal, Reply, Request},
-    service::{LobbyError, ServiceError, Session, Update},
+    session::{Session, SessionError},
 };
 
 /// What the session says to one request; `None` is the silence that most commands are answered with.
@@ -20,8 +21,8 @@ pub(super) async fn answer(
     decide(session, request).await.map_err(refusal)
 }
 
-async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>, ServiceError> {
-    let silent = |result: Result<(), ServiceError>| result.map(|()| None);
+async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>, SessionError> {
+    let silent = |result: Result<(), SessionError>| result.map(|()| None);
     match request {
         Request::Game(game_type) => {
             session.game(&game_type);
@@ -131,9 +132,9 @@ async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>
 }
 
 /// What a peer may know of an error. The database's words go to the log.
-fn refusal(error: ServiceError) -> Refusal {
+fn refusal(error: SessionError) -> Refusal {
     let code = match &error {
-        ServiceError::Lobby(error) => match error {
+        SessionError::Lobby(error) => match error {
             LobbyError::NoGame => Code::NoGame,
             LobbyError::UnknownPlayer => Code::UnknownPlayer,
             LobbyError::RosterFull => Code::RosterFull,
@@ -145,10 +146,10 @@ fn refusal(error: ServiceError) -> Refusal {
             | LobbyError::TooManyMutators
             | LobbyError::Record(_) => Code::BadArgument,
         },
-        ServiceError::NotAllowed(_) => Code::NotAllowed,
-        ServiceError::BadArgument(_) => Code::BadArgument,
-        ServiceError::Overloaded => Code::Overloaded,
-        ServiceError::Store(_) | ServiceError::Pattern(_) | ServiceError::Task(_) => {
+        SessionError::NotAllowed(_) => Code::NotAllowed,
+        SessionError::BadArgument(_) => Code::BadArgument,
+        SessionError::Overloaded => Code::Overloaded,
+        SessionError::Store(_) | SessionError::Task(_) => {
             tracing::error!(%error, "a command failed");
             return Refusal {
                 code: Code::Internal,

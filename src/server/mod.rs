@@ -1,13 +1,13 @@
 //! TCP: accepts game servers, holds every limit against them, and drains when told to stop.
 //!
-//! The listener and the shutdown are given; nothing here opens a port or installs a signal handler.
+//! The listener and the stop are given; nothing here opens a port or installs a signal handler.
 //! A peer can be slow, silent, mad or many, and costs a bounded buffer and one task for a bounded
 //! time. Entry point: [`run`].
 
 mod connection;
 mod dispatch;
 
-use std::{future::Future, io, sync::Arc, time::Duration};
+use std::{io, sync::Arc, time::Duration};
 
 use bytes::BytesMut;
 use tokio::{
@@ -24,9 +24,6 @@ use crate::{
 };
 
 pub use connection::serve;
-
-/// For writing what is left when all sessions have ended.
-const SETTLE: Duration = Duration::from_millis(500);
 
 /// What a connection may cost.
 #[derive(Clone, Copy, Debug)]
@@ -49,39 +46,28 @@ pub struct Limits {
     pub drain: Duration,
 }
 
-/// Serves until `shutdown` resolves, then lets every session finish the command it is in, send the
-/// replies it owes, and close; after [`Limits::drain`] what is left is dropped.
+/// Serves until `stop` is cancelled, then lets every session finish the command it is in, send the
+/// replies it owes, and close; after [`Limits::drain`] the rest is dropped.
 pub async fn run(
     listener: TcpListener,
     service: Arc<Service>,
     limits: Limits,
-    shutdown: impl Future<Output = ()>,
+    stop: CancellationToken,
 ) {
-    let stop = CancellationToken::new();
     let tasks = TaskTracker::new();
     let room = Arc::new(Semaphore::new(limits.max_connections));
     let door = Door {
-        service: service.clone(),
+        service,
         limits,
         stop: stop.clone(),
         tasks: tasks.clone(),
         room,
     };
-    tokio::select! {
-        () = door.accept_all(&listener) => {}
-        () = service.tend() => {}
-        () = shutdown => {}
-    }
+    stop.run_until_cancelled(door.accept_all(&listener)).await;
     drop(listener);
-    stop.cancel();
     tasks.close();
     if time::timeout(limits.drain, tasks.wait()).await.is_err() {
         tracing::warn!(connections = tasks.len(), "not drained in time, dropped");
-    }
-    match time::timeout(SETTLE, service.settle()).await {
-        Ok(Ok(())) => {}
-        Ok(Err(error)) => tracing::error!(%error, "abandoned games are not kept"),
-        Err(_) => tracing::error!("abandoned games are not kept: the database takes too long"),
     }
 }
 
@@ -117,7 +103,7 @@ impl Door {
             let _permit = permit;
             // Replies are small and waited for.
             let _ = stream.set_nodelay(true);
-            let ended = serve(stream, service, limits, stop).await;
+            let ended = serve(stream, &service, limits, stop).await;
             tracing::debug!(%peer, ?ended, "connection ended");
         });
     }

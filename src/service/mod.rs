@@ -1,205 +1,97 @@
-//! The use cases: what a game server, an admin or an operator can ask for.
+//! The use cases joined: one store, what is learned from it, and the sessions that use both.
 //!
-//! This room joins the store with the pure rooms, and owns what is shared between sessions: the
-//! weights in memory, and the right to use a core. It knows nothing of sockets and lines. Questions
-//! about weights are answered from memory; only what must be kept touches the disk.
-//! Entry points: [`Service::open`], [`Session::new`].
+//! Reads and writes of an operator go to the [`store`](Service::store) directly; a change that
+//! affects weights is followed by [`Learning::refresh`].
+//!
+//! Entry point: [`Service::open`].
 
-mod clock;
-mod decide;
-mod decisions;
-mod derive;
-mod journal;
-mod learned;
-pub mod logs;
-mod play;
-mod players;
-mod present;
-mod results;
-mod seen;
-mod session;
-mod table;
-mod tail;
-mod weights;
+mod error;
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, PoisonError, RwLock},
-};
-
-use tokio::sync::Semaphore;
+use std::sync::Arc;
 
 use crate::{
-    domain::{MatchRecord, PatternError, Patterns, Rulebook, RulebookSpec, Secret},
-    history,
-    lobby::LobbySettings,
-    store::{Store, StoreError},
+    learning::{self, Learning},
+    session::{self, Clock, Session, Sessions},
+    store::Store,
 };
 
-pub use crate::lobby::{LobbyError, Update};
-pub use crate::store::{Half, NameSeen, Recorded, Said, WeightRow};
-pub use clock::{Clock, HandClock, MachineClock};
-pub use decide::{BalanceSettings, Balanced, Rebalanced};
-pub use decisions::Replayed;
-pub use derive::Rebuilt;
-pub use results::Ended;
-pub use session::{Session, draw_seed};
-pub use tail::{Tail, Tailed};
-pub use weights::{Standings, View};
+pub use error::ServiceError;
 
-use journal::Journal;
-use learned::Learned;
-use present::Present;
-use results::Waiting;
-
-/// What an admin decides about the service.
+/// The settings of all use cases.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Which games count alike.
-    pub rulebook: RulebookSpec,
     /// How weights are learned.
-    pub history: history::Settings,
-    /// Whether each ruleset gets the rating system that predicts best on the server's own past.
-    pub auto: bool,
-    /// What every lobby goes by.
-    pub lobby: LobbySettings,
-    /// How teams are chosen.
-    pub balance: BalanceSettings,
-    /// Game servers that may connect, with their tokens; none: all may.
-    pub clients: BTreeMap<String, Secret>,
-    /// For how long a game waits for its server after its connection ended, in milliseconds.
-    pub resume_grace: u64,
-    /// How many decisions are stored, 0 for none.
-    pub keep_decisions: u32,
-    /// Game types whose teams are the players' own affair; globs.
-    pub tournament: Vec<String>,
+    pub learning: learning::Settings,
+    /// How sessions behave.
+    pub session: session::Settings,
 }
 
-/// Why a use case did not happen; nothing has changed.
-#[derive(Debug, thiserror::Error)]
-pub enum ServiceError {
-    /// The lobby says no.
-    #[error(transparent)]
-    Lobby(#[from] LobbyError),
-    /// This peer may not.
-    #[error("{0}")]
-    NotAllowed(&'static str),
-    /// An argument that makes no problem to solve.
-    #[error("{0}")]
-    BadArgument(String),
-    /// No core or no time for it.
-    #[error("there was no time to choose teams")]
-    Overloaded,
-    /// The database's fault, for the log.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// A pattern in the configuration.
-    #[error(transparent)]
-    Pattern(#[from] PatternError),
-    /// A task was ended from outside.
-    #[error("a task was cancelled or panicked")]
-    Task(#[from] tokio::task::JoinError),
-}
-
-/// Shared by all sessions.
+/// One open database with everything that works on it.
+#[derive(Debug)]
 pub struct Service {
-    settings: Settings,
-    /// Tells what was derived by these settings from what was by others.
-    settings_key: String,
-    rulebook: Rulebook,
-    tournament: Patterns,
     store: Store,
-    /// Swapped whole when new weights are known; readers keep what they have.
-    standings: RwLock<Arc<Standings>>,
-    /// One permit a core for work that takes long.
-    cores: Arc<Semaphore>,
-    /// All that is learned, for whoever adds to it, and by which configuration.
-    learned: tokio::sync::Mutex<Option<(String, Learned)>>,
-    clock: Arc<dyn Clock>,
-    /// Games whose connection has ended.
-    waiting: Waiting,
-    present: Present,
-    journal: Journal,
-}
-
-impl std::fmt::Debug for Service {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Service").finish_non_exhaustive()
-    }
+    learning: Arc<Learning>,
+    sessions: Arc<Sessions>,
 }
 
 impl Service {
-    /// The use cases over an open store. Nothing is known before the first [`Service::refresh`].
+    /// Opens the use cases over a store. No weights are published before the first
+    /// [`Learning::refresh`].
     ///
     /// # Errors
-    /// A bad pattern in the settings.
+    /// Fails if the settings hold an invalid pattern.
     pub fn open(store: Store, settings: Settings) -> Result<Self, ServiceError> {
-        let rulebook = Rulebook::new(&settings.rulebook)?;
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let service = Self {
-            rulebook,
-            tournament: Patterns::new("tournament", &settings.tournament)?,
-            settings_key: derive::settings_key(&settings),
-            settings,
-            store,
-            standings: RwLock::default(),
-            cores: Arc::new(Semaphore::new(cores)),
-            learned: tokio::sync::Mutex::default(),
-            clock: Arc::new(MachineClock::default()),
-            waiting: Waiting::default(),
-            present: Present::default(),
-            journal: Journal::default(),
-        };
-        Ok(service)
+        Self::build(store, settings, |sessions| sessions)
     }
 
-    /// The same, by another clock.
-    #[must_use]
-    pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
-        self.clock = clock;
-        self
-    }
-
-    /// Writes a finished match. Its weights follow with [`Service::refresh`].
+    /// Likewise, with another clock than the machine's.
     ///
     /// # Errors
-    /// The record's or the database's.
-    pub async fn record(&self, record: &MatchRecord) -> Result<Recorded, ServiceError> {
-        Ok(self.store.record(record).await?)
+    /// Fails if the settings hold an invalid pattern.
+    pub fn open_with_clock(
+        store: Store,
+        settings: Settings,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, ServiceError> {
+        Self::build(store, settings, |sessions| sessions.with_clock(clock))
     }
 
-    /// The weights known now.
-    pub fn standings(&self) -> Arc<Standings> {
-        self.standings
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+    fn build(
+        store: Store,
+        settings: Settings,
+        adjust: impl FnOnce(Sessions) -> Sessions,
+    ) -> Result<Self, ServiceError> {
+        let learning = Arc::new(Learning::open(store.clone(), settings.learning)?);
+        let sessions = Sessions::new(store.clone(), learning.clone(), settings.session)?;
+        Ok(Self {
+            store,
+            learning,
+            sessions: Arc::new(adjust(sessions)),
+        })
     }
 
-    /// Which games count alike.
-    pub fn rulebook(&self) -> &Rulebook {
-        &self.rulebook
+    /// The database.
+    pub fn store(&self) -> &Store {
+        &self.store
     }
 
-    /// Waits for what is under way and closes the database.
+    /// The learned state and the published weights.
+    pub fn learning(&self) -> &Arc<Learning> {
+        &self.learning
+    }
+
+    /// What the sessions share.
+    pub fn sessions(&self) -> &Arc<Sessions> {
+        &self.sessions
+    }
+
+    /// Opens a session for a new connection.
+    pub fn open_session(&self) -> Session {
+        Session::new(self.sessions.clone())
+    }
+
+    /// Waits for writes under way and closes the database.
     pub async fn close(&self) {
         self.store.close().await;
-    }
-
-    /// Why these matches are not rated, or `None` where they are, in any order.
-    ///
-    /// # Errors
-    /// The database's.
-    pub async fn rulings(&self, ids: &[i64]) -> Result<Vec<Option<String>>, ServiceError> {
-        Ok(self.store.rulings(ids).await?)
-    }
-
-    /// From now on, this is what is known.
-    fn publish(&self, learned: &Learned) {
-        let fresh = Arc::new(Standings::new(learned.knowledge.clone()));
-        *self
-            .standings
-            .write()
-            .unwrap_or_else(PoisonError::into_inner) = fresh;
     }
 }

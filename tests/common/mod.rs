@@ -1,17 +1,19 @@
-//! What the tests share: a service over a database of its own, a daemon on port 0, and a client that
-//! speaks lines.
-#![allow(dead_code)] // every test file uses a part
+//! What the tests share: a service over a database of its own, a daemon on a free port, and a client
+//! that sends and reads lines.
+#![allow(dead_code)] // each test binary uses a part
 
 use std::{io::Write, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use evenkeel::{
     config::Config,
+    daemon,
     domain::{
         Kind, MatchRecord, Outcome, Participant, PlayerKey, Presence, ScoreEvent, Span, Timestamp,
     },
-    server::{self, Limits},
-    service::{HandClock, Service, WeightRow},
-    store::Store,
+    server::Limits,
+    service::Service,
+    session::HandClock,
+    store::{Store, WeightRow},
 };
 use tempfile::TempDir;
 use tokio::{
@@ -21,40 +23,52 @@ use tokio::{
     task::JoinHandle,
 };
 
-/// No test waits for a lock.
+/// How long a test waits for a locked database: not at all.
 pub const BUSY: Duration = Duration::ZERO;
 
-/// A configuration with these lines over the defaults.
+/// The default configuration with the keys of `toml` changed.
 pub fn config(toml: &str) -> Config {
     Config::load(toml, []).unwrap()
 }
 
-/// A service over a new database, which lives as long as the folder.
+/// A service over a new database. Dropping the folder deletes the database.
 pub async fn service(config: &Config) -> (Arc<Service>, TempDir) {
-    let (service, folder) = new_service(config).await;
+    let (store, folder) = new_store().await;
+    let service = Service::open(store, config.service()).unwrap();
     (Arc::new(service), folder)
 }
 
-async fn new_service(config: &Config) -> (Service, TempDir) {
+async fn new_store() -> (Store, TempDir) {
     let folder = TempDir::new().unwrap();
     let store = Store::open(&folder.path().join("test.db"), true, BUSY)
         .await
         .unwrap();
-    (Service::open(store, config.service()).unwrap(), folder)
+    (store, folder)
 }
 
-/// All weights on disk.
+/// Polls until `done` returns true, for what another task is about to do. Panics after 30 seconds.
+pub async fn until<F: AsyncFnMut() -> bool>(mut done: F) {
+    let polling = async {
+        while !done().await {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    };
+    let polled = tokio::time::timeout(Duration::from_secs(30), polling).await;
+    polled.expect("it does not happen");
+}
+
+/// All weights in the database.
 pub async fn weights(service: &Service) -> Vec<WeightRow> {
     let mut rows = Vec::new();
-    for ruleset in service.rulesets().await.unwrap() {
+    for ruleset in service.store().rulesets().await.unwrap() {
         for kind in [Kind::Human, Kind::Bot] {
-            rows.extend(service.weights(&ruleset, kind).await.unwrap());
+            rows.extend(service.store().weights(&ruleset, kind).await.unwrap());
         }
     }
     rows
 }
 
-/// A daemon in this process.
+/// A daemon that runs in the test's own process.
 pub struct Daemon {
     pub address: SocketAddr,
     pub service: Arc<Service>,
@@ -74,12 +88,13 @@ impl Daemon {
         Self::serve(service, folder, limits).await
     }
 
-    /// One whose sessions' time passes only when the test says so.
+    /// Starts a daemon whose sessions read the time from the returned clock, which only the test moves.
     pub async fn start_by_hand(toml: &str) -> (Self, Arc<HandClock>) {
         let config = config(toml);
         let clock = Arc::new(HandClock::new(Timestamp(1_000_000_000_000)));
-        let (service, folder) = new_service(&config).await;
-        let service = Arc::new(service.with_clock(clock.clone()));
+        let (store, folder) = new_store().await;
+        let service = Service::open_with_clock(store, config.service(), clock.clone()).unwrap();
+        let service = Arc::new(service);
         let daemon = Self::serve(service, folder, config.limits()).await;
         (daemon, clock)
     }
@@ -88,7 +103,7 @@ impl Daemon {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel::<()>();
-        let task = tokio::spawn(server::run(listener, service.clone(), limits, async {
+        let task = tokio::spawn(daemon::run(listener, service.clone(), limits, async {
             let _ = stopped.await;
         }));
         Self {
@@ -104,7 +119,7 @@ impl Daemon {
         Client::connect(self.address).await
     }
 
-    /// Tells it to stop, as SIGTERM does.
+    /// Stops the daemon as SIGTERM does.
     pub fn stop(&mut self) {
         let _ = self.stop.take().unwrap().send(());
     }
@@ -130,41 +145,41 @@ impl Client {
             .unwrap();
     }
 
-    /// Sends lines and gives the next one that comes back.
+    /// Sends `text` and returns the next line that arrives.
     pub async fn ask(&mut self, text: &str) -> String {
         self.send(text).await;
         self.line().await
     }
 
-    /// Sends lines that are answered by silence; whatever was said has been heard when this returns.
+    /// Sends lines that have no reply, and returns once the daemon has processed them.
     pub async fn tell(&mut self, text: &str) {
         assert_eq!(self.ask(&format!("{text}PING\n")).await, "PONG", "{text}");
     }
 
-    /// The next line, without its end; empty when the connection has ended.
+    /// The next line without its newline; empty once the daemon has closed the connection.
     pub async fn line(&mut self) -> String {
         let mut line = String::new();
         self.stream.read_line(&mut line).await.unwrap();
         line.trim_end_matches('\n').to_owned()
     }
 
-    /// Sends lines and gives everything that comes back until the peer closes.
+    /// Sends `text` and QUIT, and returns everything up to the end of the connection.
     pub async fn talk(mut self, text: &str) -> String {
         self.send(text).await;
         self.send("QUIT\n").await;
         self.rest().await
     }
 
-    /// Everything until the peer closes.
+    /// Everything up to the end of the connection.
     pub async fn rest(&mut self) -> String {
         let mut bytes = Vec::new();
-        // A peer that closes while we still write resets the connection; what came before counts.
+        // Closing while we still write resets the connection; the bytes before that are still valid.
         let _ = self.stream.read_to_end(&mut bytes).await;
         String::from_utf8_lossy(&bytes).into_owned()
     }
 }
 
-/// Somebody who was on a team from start to end.
+/// A participant who was on one team for all `millis` of the match.
 pub fn player(kind: Kind, id: &str, team: u8, millis: u64) -> Participant {
     Participant {
         key: PlayerKey {
@@ -187,7 +202,7 @@ pub fn player(kind: Kind, id: &str, team: u8, millis: u64) -> Participant {
     }
 }
 
-/// A game of ten minutes, that many minutes after the epoch, with this score.
+/// A match of ten minutes with this score, which starts `minute` minutes after the epoch.
 pub fn game(
     minute: i64,
     red: &[(Kind, &str)],
@@ -231,13 +246,13 @@ pub fn game(
     record
 }
 
-/// Real logs, where they are; otherwise says so and gives nothing.
+/// A folder of real logs beside the project; without one, prints that the test is skipped.
 pub fn shared_data(folder: &str) -> Option<PathBuf> {
     let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data")).join(folder);
     if path.is_dir() {
         return Some(path);
     }
-    // Not by a macro, whose output a passing test keeps to itself.
+    // `eprintln!` would be captured, and shown only if the test failed.
     let told = writeln!(
         std::io::stderr(),
         "skipped: there is no {} beside the project",
@@ -247,7 +262,7 @@ pub fn shared_data(folder: &str) -> Option<PathBuf> {
     None
 }
 
-/// Changes a database behind everybody's back.
+/// Executes statements on a database, past the store that has it open.
 pub async fn sql(path: &std::path::Path, statements: &'static str) {
     let options = sqlx::sqlite::SqliteConnectOptions::new().filename(path);
     let pool = sqlx::SqlitePool::connect_with(options).await.unwrap();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use evenkeel::domain::{Kind, MatchRecord, Outcome};
-use evenkeel::ingest::{HEAD, Item, Skip, by_name, detect};
+use evenkeel::ingest::{HEAD, LogItem, Skip, by_name, detect};
 
 use crate::{FIXTURES, games, read, read_in};
 
@@ -40,17 +40,17 @@ pub fn log(folder: &str, name: &str) -> Option<Vec<u8>> {
     logs(folder, name).pop().map(|(_, bytes)| bytes)
 }
 
-pub fn skips(items: &[Item]) -> Vec<(u64, &'static str)> {
+pub fn skips(items: &[LogItem]) -> Vec<(u64, &'static str)> {
     let skips = items.iter().filter_map(|item| match item {
-        Item::Skipped { line, reason } => Some((*line, reason.code())),
+        LogItem::Skipped { line, reason } => Some((*line, reason.code())),
         _ => None,
     });
     skips.collect()
 }
 
-pub fn malformed(items: &[Item]) -> Vec<u64> {
+pub fn malformed(items: &[LogItem]) -> Vec<u64> {
     let lines = items.iter().filter_map(|item| match item {
-        Item::Malformed { line, .. } => Some(*line),
+        LogItem::Malformed { line, .. } => Some(*line),
         _ => None,
     });
     lines.collect()
@@ -447,6 +447,6 @@ fn reasons_have_codes_and_words() {
     assert_eq!(Skip::Unfinished.code(), "unfinished");
     assert_eq!(
         Skip::Unfinished.to_string(),
-        "the log has no end of this game"
+        "the log does not contain the end of this game"
     );
 }

@@ -10,11 +10,11 @@ mod ut99;
 mod xonotic;
 
 use evenkeel::domain::MatchRecord;
-use evenkeel::ingest::{Context, Format, Item, Reader, by_name};
+use evenkeel::ingest::{Context, Format, LogItem, Reader, by_name};
 
 /// Everything a log of a format tells, when it comes in chunks of this size, and how much time its
 /// clock told.
-fn read_in(format: &Format, log: &[u8], chunk: usize) -> (Vec<Item>, u64) {
+fn read_in(format: &Format, log: &[u8], chunk: usize) -> (Vec<LogItem>, u64) {
     let context = Context {
         server: "here".to_owned(),
     };
@@ -27,13 +27,13 @@ fn read_in(format: &Format, log: &[u8], chunk: usize) -> (Vec<Item>, u64) {
     (items, elapsed)
 }
 
-fn read(format: &str, log: &[u8]) -> Vec<Item> {
+fn read(format: &str, log: &[u8]) -> Vec<LogItem> {
     read_in(by_name(format).unwrap(), log, 64 * 1024).0
 }
 
-fn games(items: Vec<Item>) -> Vec<MatchRecord> {
+fn games(items: Vec<LogItem>) -> Vec<MatchRecord> {
     let games = items.into_iter().filter_map(|item| match item {
-        Item::Game(game) => Some(*game),
+        LogItem::Match(game) => Some(*game),
         _ => None,
     });
     games.collect()

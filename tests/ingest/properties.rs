@@ -1,7 +1,7 @@
 //! What holds for any bytes: no panic, no record that is none, no game that was not over.
 
 use evenkeel::domain::MatchRecord;
-use evenkeel::ingest::{FORMATS, Item, by_name, detect};
+use evenkeel::ingest::{FORMATS, LogItem, by_name, detect};
 use proptest::prelude::*;
 
 use crate::{FIXTURES, games, read, read_in, xonotic};
@@ -380,13 +380,13 @@ fn check(log: &[u8], chunk: usize) {
         assert_eq!((items.clone(), elapsed), read_in(format, log, chunk));
         for item in items {
             match item {
-                Item::Game(game) | Item::Known(game, _) => {
+                LogItem::Match(game) | LogItem::Exported(game, _) => {
                     assert_eq!(game.check(), Ok(()));
                     assert!(game.events.iter().all(|event| event.at < game.millis()));
                     assert!(game.participants.iter().all(|p| !p.presence.is_empty()));
                     assert!(game.clock.is_none() || game.end.0 <= elapsed as i64 + 1_000);
                 }
-                Item::Skipped { line, .. } | Item::Malformed { line, .. } => {
+                LogItem::Skipped { line, .. } | LogItem::Malformed { line, .. } => {
                     assert!((1..=last).contains(&line));
                 }
             }

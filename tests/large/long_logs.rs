@@ -1,10 +1,10 @@
-//! Logs of any length in constant memory.
+//! Reading a log takes the same memory whatever its length.
 
 use std::{fs::File, io::Write};
 
 use evenkeel::{
-    ingest::{Context, HEAD, Item, Reader, by_name},
-    service::logs::{Heard, Ingest},
+    ingest::{Context, HEAD, LogItem, Reader, by_name},
+    logs::{Heard, Ingest},
 };
 use tempfile::TempDir;
 
@@ -12,7 +12,7 @@ use crate::{alone, common, peak};
 
 const LOG: &[u8] = include_bytes!("../fixtures/openarena/ctf-014.log");
 const MIB: usize = 1 << 20;
-/// What reading may take beside what any program does.
+/// The most memory that a long log may take beyond a short one.
 const MOST: usize = 24 * MIB;
 
 #[tokio::test]
@@ -28,7 +28,7 @@ async fn a_log_of_any_length_takes_the_same_memory() {
         "{games} games, {grown} bytes"
     );
 
-    // Without dates, when a game was follows from when the log ended.
+    // In a log without dates, the time of a game is counted back from the end of the log.
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("games.log");
     let text = std::str::from_utf8(LOG)
@@ -39,7 +39,7 @@ async fn a_log_of_any_length_takes_the_same_memory() {
         file.write_all(text.as_bytes()).unwrap();
     }
     let (service, _database) = common::service(&common::config("")).await;
-    let mut ingest = Ingest::new(&service);
+    let mut ingest = Ingest::new(service.store());
     let before = peak();
     ingest.file(&path, &mut |_: Heard<'_>| {}).await.unwrap();
     let grown = peak() - before;
@@ -51,7 +51,7 @@ async fn a_log_of_any_length_takes_the_same_memory() {
     );
 }
 
-/// Reads so many bytes of log; how many games they tell.
+/// Reads about `length` bytes of log and returns the number of games in them.
 fn read(length: usize) -> usize {
     let mut reader = Reader::new(by_name("idtech3").unwrap(), &Context::default());
     let (mut items, mut games) = (Vec::new(), 0);
@@ -60,7 +60,7 @@ fn read(length: usize) -> usize {
             reader.feed(chunk, &mut items);
             games += items
                 .drain(..)
-                .filter(|item| matches!(item, Item::Game(_)))
+                .filter(|item| matches!(item, LogItem::Match(_)))
                 .count();
         }
     }

@@ -1,7 +1,7 @@
 //! A gigabyte over the wire and half a gigabyte of log, in bounded memory. `.ci/run` runs them, and
 //! `cargo test --test large -- --ignored` does; every other `cargo test` names them as ignored.
 //!
-//! They measure the memory of their process, so that they take turns.
+//! They measure the memory of the whole process, so only one runs at a time.
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a test may fail by unwrapping
 
@@ -18,7 +18,7 @@ use tokio::sync::{Mutex, MutexGuard};
 /// Held by the test whose memory is measured.
 static PROCESS: Mutex<()> = Mutex::const_new(());
 
-/// Waits until no other test measures, and starts the peak anew at what the process holds now.
+/// Waits until no other test measures, and resets the peak to the memory that the process holds now.
 async fn alone() -> MutexGuard<'static, ()> {
     let turn = PROCESS.lock().await;
     fs::write("/proc/self/clear_refs", "5").unwrap();

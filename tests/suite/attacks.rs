@@ -1,20 +1,21 @@
-//! Each limit of the server, by the attack it is there for. Where time matters it is paused, and the
-//! connection is a pipe in memory.
+//! Each limit of the server, tested with the attack that it stops. Where a time limit matters, the clock is
+//! paused and the connection is a pipe in memory.
 
 use std::time::Duration;
 
-use crate::common::{Client, Daemon, config, game, service};
+use crate::common::{Client, Daemon, config, game, service, until};
 use evenkeel::{
     domain::Kind,
     server::{Limits, serve},
 };
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
+    io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt},
+    sync::OwnedSemaphorePermit,
     time::{Instant, sleep},
 };
 use tokio_util::sync::CancellationToken;
 
-/// Lets p0 to p99 play until they weigh differently, so that even teams of them are hard to find.
+/// Records matches of p0 to p99 until their weights differ, so that even teams are hard to find.
 async fn teach_a_hundred(daemon: &Daemon) {
     let names: Vec<String> = (0..100).map(|n| format!("p{n}")).collect();
     let player = |n: usize| (Kind::Human, names[n % 100].as_str());
@@ -32,53 +33,78 @@ async fn teach_a_hundred(daemon: &Daemon) {
         let scores = [(round % 7) as f64, (round * 3 % 11) as f64 + 0.5];
         let mut game = game(20 * round as i64, &red, &blue, scores.map(f64::floor));
         game.server = format!("{round}");
-        daemon.service.record(&game).await.unwrap();
+        daemon.service.store().record(&game).await.unwrap();
     }
-    daemon.service.refresh().await.unwrap();
+    daemon.service.learning().refresh().await.unwrap();
+}
+
+/// Takes every core away from the daemon's sessions until the permit is dropped.
+async fn hold_the_cores(daemon: &Daemon) -> OwnedSemaphorePermit {
+    let cores = daemon.service.sessions().cores().clone();
+    let all = u32::try_from(cores.available_permits()).unwrap();
+    cores.acquire_many_owned(all).await.unwrap()
+}
+
+/// Clients that each have a game with these players and have not asked for teams yet.
+async fn games(daemon: &Daemon, number: usize, script: &str) -> Vec<Client> {
+    let mut clients = Vec::new();
+    for _ in 0..number {
+        let mut client = daemon.client().await;
+        client.tell(script).await;
+        clients.push(client);
+    }
+    clients
 }
 
 #[tokio::test]
 async fn picks_that_have_no_core_in_time_are_refused_and_nobody_else_waits() {
-    // So many hard picks at once, each with so little time, that most cannot have a core.
     let daemon = Daemon::start("[balance]\ndeadline_ms = 20").await;
     teach_a_hundred(&daemon).await;
     let mut script = String::from("GAME ctf\nTEAMS 8\n");
     for n in 0..100 {
         script.push_str(&format!("JOIN p{n}\n"));
     }
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut busy = Vec::new();
-    for _ in 0..(8 * cores).clamp(60, 200) {
-        let mut client = daemon.client().await;
-        client.send(&script).await;
-        client.send("PING\n").await;
-        assert_eq!(client.line().await, "PONG");
-        busy.push(client);
-    }
+    let mut busy = games(&daemon, 60, &script).await;
+    let held = hold_the_cores(&daemon).await;
     for client in &mut busy {
         client.send("BALANCE\nPING\n").await;
     }
-    // A question for a weight is answered meanwhile.
-    let said = daemon.client().await.talk("GAME ctf\nMEANBOT\n").await;
-    assert_eq!(said, "MEANBOT 50.000 0\n");
-    let (mut served, mut refused) = (0, 0);
+    // A weight needs no core.
+    let reply = daemon.client().await.talk("GAME ctf\nMEANBOT\n").await;
+    assert_eq!(reply, "MEANBOT 50.000 0\n");
     for client in &mut busy {
-        let head = client.line().await;
-        if head == "ERROR overloaded there was no time to choose teams" {
-            refused += 1;
-        } else {
-            assert!(head.starts_with("BALANCE 108 "), "{head}");
-            for _ in 0..108 {
-                client.line().await;
-            }
-            served += 1;
-        }
+        assert_eq!(
+            client.line().await,
+            "ERROR overloaded there was no time to choose teams"
+        );
         assert_eq!(client.line().await, "PONG", "the session goes on");
     }
-    assert!(
-        served > 0 && refused > 0,
-        "{served} served, {refused} refused"
-    );
+    drop(held);
+    // With cores again, teams are chosen in the time there is.
+    for client in &mut busy {
+        let head = client.ask("BALANCE\n").await;
+        assert!(head.starts_with("BALANCE 108 "), "{head}");
+        for _ in 0..108 {
+            client.line().await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn picks_wait_for_a_core_until_their_deadline() {
+    let daemon = Daemon::start("[balance]\ndeadline_ms = 60000").await;
+    let mut busy = games(&daemon, 60, "GAME ctf\nJOIN a\nJOIN b\n").await;
+    let held = hold_the_cores(&daemon).await;
+    for client in &mut busy {
+        client.send("BALANCE\n").await;
+    }
+    let reply = daemon.client().await.talk("GAME ctf\nMEANBOT\n").await;
+    assert_eq!(reply, "MEANBOT 50.000 0\n");
+    drop(held);
+    for client in &mut busy {
+        let head = client.line().await;
+        assert!(head.starts_with("BALANCE "), "{head}");
+    }
 }
 
 #[tokio::test]
@@ -103,7 +129,7 @@ async fn a_thousand_idle_connections_do_not_keep_those_inside_from_playing() {
     let mut turned_away = 0;
     for n in 0..1_000 {
         let mut client = daemon.client().await;
-        // The first 49 are let in; from then on each is told why it is not.
+        // The first 49 are accepted; each later one gets the reason why it is not.
         if n >= 49 {
             assert_eq!(client.line().await, "ERROR overloaded too many connections");
             assert_eq!(client.line().await, "", "and closed");
@@ -115,7 +141,7 @@ async fn a_thousand_idle_connections_do_not_keep_those_inside_from_playing() {
     inside.send("GAME ctf\nMEANBOT\n").await;
     assert_eq!(inside.line().await, "MEANBOT 50.000 0");
     drop(idle);
-    // As soon as they are gone there is room again.
+    // Once the idle connections have ended, new ones are accepted.
     loop {
         let mut client = daemon.client().await;
         client.send("PING\n").await;
@@ -135,7 +161,7 @@ async fn random_bytes_end_in_too_many_errors() {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         noise.extend(state.to_be_bytes());
     }
-    // The daemon may well hang up before it has all.
+    // The daemon may close the connection before it has read everything.
     let _ = client.stream.get_mut().write_all(&noise).await;
     let said = client.rest().await;
     let errors: Vec<&str> = said
@@ -234,7 +260,7 @@ async fn every_verb_with_wrong_arguments_is_refused_and_nothing_breaks() {
     assert!(!said.contains("internal"), "{said}");
 }
 
-/// Serves one end of a pipe and gives the other; with it, whoever waits for the end.
+/// Serves one end of a pipe and returns the other, with the task that ends when the connection does.
 async fn pipe(
     toml: &str,
 ) -> (
@@ -248,7 +274,7 @@ async fn pipe(
     let limits = config.limits();
     let (ours, theirs) = tokio::io::duplex(4_096);
     let task = tokio::spawn(async move {
-        serve(theirs, service, limits, CancellationToken::new()).await;
+        serve(theirs, &service, limits, CancellationToken::new()).await;
     });
     (ours, task, folder, limits)
 }
@@ -310,7 +336,7 @@ async fn who_does_not_read_is_closed() {
     let (mut ours, task, _folder, limits) = pipe("").await;
     tokio::time::pause();
     let began = Instant::now();
-    // The pipe holds 4 KiB; the replies do not fit, and nobody takes them.
+    // The pipe holds 4 KiB; the replies are larger, and the client does not read them.
     let flood = "PING\n".repeat(20_000);
     let _ = ours.write_all(flood.as_bytes()).await;
     task.await.unwrap();
@@ -322,7 +348,7 @@ async fn a_stop_sends_the_replies_owed_and_drains_in_time() {
     let mut daemon = Daemon::start("").await;
     teach_a_hundred(&daemon).await;
     let mut busy = daemon.client().await;
-    // 100 humans on 8 teams take as long as they may: the reply is still owed when the stop comes.
+    // 100 humans on 8 teams take as long as they may.
     let mut script = String::from("GAME ctf\nTEAMS 8\n");
     for n in 0..100 {
         script.push_str(&format!("JOIN p{n}\n"));
@@ -332,6 +358,14 @@ async fn a_stop_sends_the_replies_owed_and_drains_in_time() {
     let mut idle = daemon.client().await;
     idle.send("PING\n").await;
     assert_eq!(idle.line().await, "PONG");
+    let sessions = daemon.service.sessions().clone();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let begun = until(async || sessions.cores().available_permits() < cores);
+    // Either the pick is under way or its reply has come.
+    tokio::select! {
+        () = begun => {}
+        reply = busy.stream.fill_buf() => assert!(!reply.unwrap().is_empty()),
+    }
     daemon.stop();
     tokio::time::timeout(Duration::from_secs(5), &mut daemon.task)
         .await

@@ -23,7 +23,7 @@ fn evenkeel(folder: &Path) -> Command {
     command
 }
 
-/// Exit code, stdout, stderr.
+/// Runs a command in `folder`; returns the exit code, stdout and stderr.
 fn run(folder: &Path, args: &[&str]) -> (i32, String, String) {
     run_with(folder, args, "")
 }
@@ -69,7 +69,9 @@ fn ingest_learns_once_and_the_weights_can_be_listed() {
     assert!(out.contains("baseoa.ctf") && out.contains("Sarge"), "{out}");
     let (_, out, _) = run(folder.path(), &["weights", "--game", "baseoa.ctf"]);
     assert!(
-        out.starts_with("no humans are known under baseoa.ctf\n  known: baseoa.ctf"),
+        out.starts_with(
+            "no humans have a weight under baseoa.ctf\n  ruleset with weights: baseoa.ctf"
+        ),
         "{out}"
     );
 }
@@ -286,7 +288,7 @@ fn flags_win_over_the_environment_and_that_over_the_file() {
     );
 }
 
-/// The example of the UT2004 balancing page.
+/// The players of the example on the page about balancing in UT2004.
 const PAGE: &str = "5 Boring John\n3 Silly Billy\n2 Slartibartfast\n7 Chewbacca\n23 Ignoramus\n92 Riddick\n\
     93 Luke Skywalker\n95 Darth Vader\n27 Peter Griffin\n56 Roger\n28 Annoying Git\n99 Cheat\n1 Lame\n\
     23 Twonk\n83 Foogilicious\n41 Flunk Basket\n49 Jack O'Neill\n";
@@ -402,20 +404,12 @@ fn balance_takes_every_part_of_the_problem() {
 }
 
 #[test]
-fn the_lobby_file_of_the_readme_works() {
+fn the_lobby_file_of_the_documentation_works() {
     let folder = folder();
-    let readme = include_str!("../../README.md");
-    let (_, from) = readme.split_once("\n    teams = 2 ").unwrap();
-    let (lobby, _) = from.split_once("\n\n## ").unwrap();
-    let lobby: String = lobby
-        .lines()
-        .map(|line| line.trim_start_matches("    ").to_owned() + "\n")
-        .collect();
-    fs::write(
-        folder.path().join("lobby.toml"),
-        format!("teams = 2 {lobby}"),
-    )
-    .unwrap();
+    let page = include_str!("../../docs/choosing-teams.md");
+    let (_, from) = page.split_once("```toml\n").unwrap();
+    let (lobby, _) = from.split_once("```").unwrap();
+    fs::write(folder.path().join("lobby.toml"), lobby).unwrap();
     let (code, out, err) = run(folder.path(), &["balance", "lobby.toml", "--seed", "1"]);
     assert_eq!((code, err.as_str()), (0, ""));
     assert!(
@@ -501,7 +495,7 @@ fn an_operator_says_who_somebody_is_and_what_they_weigh() {
         out.contains("duplicates          ┆ 2"),
         "the matches stayed: {out}"
     );
-    // Who counts as somebody is forgotten with them.
+    // To forget a player forgets the identities that were merged into theirs.
     assert_eq!(player(&["merge", "Neko", "Grunt", "--bot"]).0, 0);
     assert_eq!(player(&["forget", "Grunt", "--bot"]).0, 0);
     let left = weights();
@@ -570,8 +564,8 @@ fn evaluate_compares_the_systems() {
 #[test]
 fn auto_takes_what_evaluate_finds_best() {
     let folder = folder();
-    // Three duellists by turns, each of whom wins what they lost before: 48 matches are enough to see
-    // that the past foretells nothing.
+    // Three players duel in turn, and each wins what they lost before: after 48 matches it is clear that past
+    // results predict nothing.
     let row = |n: u32| {
         let (a, b, y) = (n % 3, (n + 1) % 3, n / 3 % 2);
         let t = n * 9_000;

@@ -1,4 +1,4 @@
-//! The example client: what the README shows is the file, and the file plays a game.
+//! The example client: what docs/connect.md shows is the file, and the file plays a game.
 
 use std::process::{Command, Output};
 
@@ -22,10 +22,10 @@ async fn run(arguments: &[&str]) -> Option<Output> {
 }
 
 #[test]
-fn readme_shows_the_client() {
-    let readme = include_str!("../../README.md");
+fn the_documentation_shows_the_client() {
+    let page = include_str!("../../docs/connect.md");
     let client = include_str!("../../integrations/python/client.py");
-    let (_, from) = readme.split_once("```python\n").unwrap();
+    let (_, from) = page.split_once("```python\n").unwrap();
     let (shown, _) = from.split_once("```").unwrap();
     assert_eq!(shown, client);
     assert_eq!(client.lines().count(), 40);

@@ -22,7 +22,7 @@ async fn every_decision_comes_out_the_same_again() {
         .await
         .talk(&format!("HELLO s\n{GAME}END\nBALANCE\n"))
         .await;
-    daemon.service.write_down().await.unwrap();
+    daemon.service.sessions().write_backlog().await.unwrap();
     let pool = database(&daemon).await;
     let rows: Vec<(i64, String, String, Option<i64>)> =
         sqlx::query_as("SELECT id, kind, seed, match_id FROM decisions ORDER BY id")
@@ -45,19 +45,33 @@ async fn every_decision_comes_out_the_same_again() {
         "the last is of the next game"
     );
     for (id, kind, ..) in &rows {
-        let replayed = daemon.service.replay(*id).await.unwrap().unwrap();
+        let replayed = daemon
+            .service
+            .sessions()
+            .replay(*id)
+            .await
+            .unwrap()
+            .unwrap();
         assert!(replayed.same && !replayed.cut_short, "{kind}");
         assert_eq!((&replayed.kind, replayed.server.as_str()), (kind, "s"));
         assert!(!replayed.why.is_empty(), "{kind}");
     }
-    assert!(daemon.service.replay(99).await.unwrap().is_none());
+    assert!(
+        daemon
+            .service
+            .sessions()
+            .replay(99)
+            .await
+            .unwrap()
+            .is_none()
+    );
 }
 
 #[tokio::test]
 async fn what_was_changed_by_hand_is_noticed() {
     let daemon = Daemon::start("").await;
     daemon.client().await.talk(GAME).await;
-    daemon.service.write_down().await.unwrap();
+    daemon.service.sessions().write_backlog().await.unwrap();
     let pool = database(&daemon).await;
     let spoil = |id: i64, path: &'static str, value: i64| {
         let pool = pool.clone();
@@ -68,7 +82,16 @@ async fn what_was_changed_by_hand_is_noticed() {
         }
     };
     spoil(1, "$.team_of[0]", 7).await;
-    assert!(!daemon.service.replay(1).await.unwrap().unwrap().same);
+    assert!(
+        !daemon
+            .service
+            .sessions()
+            .replay(1)
+            .await
+            .unwrap()
+            .unwrap()
+            .same
+    );
     for (id, path, value) in [
         (1, "$.problem.humans[0].pin", 9),
         (1, "$.problem", 3),
@@ -77,7 +100,7 @@ async fn what_was_changed_by_hand_is_noticed() {
         (4, "$.question.snapshot.humans[0].team", 200),
     ] {
         spoil(id, path, value).await;
-        let replayed = daemon.service.replay(id).await;
+        let replayed = daemon.service.sessions().replay(id).await;
         assert!(replayed.is_err(), "{path}: {replayed:?}");
     }
 }
@@ -86,7 +109,7 @@ async fn what_was_changed_by_hand_is_noticed() {
 async fn only_so_many_are_kept() {
     let daemon = Daemon::start("store.keep_decisions = 3").await;
     daemon.client().await.talk(GAME).await;
-    daemon.service.write_down().await.unwrap();
+    daemon.service.sessions().write_backlog().await.unwrap();
     let pool = database(&daemon).await;
     let ids: Vec<i64> = sqlx::query_scalar("SELECT id FROM decisions ORDER BY id")
         .fetch_all(&pool)
@@ -96,8 +119,8 @@ async fn only_so_many_are_kept() {
 
     let daemon = Daemon::start("store.keep_decisions = 0").await;
     daemon.client().await.talk(GAME).await;
-    daemon.service.write_down().await.unwrap();
-    assert!(daemon.service.replay(1).await.unwrap().is_none());
+    daemon.service.sessions().write_backlog().await.unwrap();
+    assert!(daemon.service.sessions().replay(1).await.unwrap().is_none());
 }
 
 #[tokio::test]
@@ -117,9 +140,9 @@ async fn predictions_are_held_against_what_happened() {
         client.send("START\nSCORE 0\nSCORE 0\nEND\n").await;
         assert_eq!(client.line().await, format!("END {} recorded", game + 1));
         chances.extend(chance.parse::<f64>());
-        daemon.service.refresh().await.unwrap();
+        daemon.service.learning().refresh().await.unwrap();
     }
-    daemon.service.write_down().await.unwrap();
+    daemon.service.sessions().write_backlog().await.unwrap();
     assert_eq!(chances.len(), 3, "nobody was known before the first game");
     let pool = database(&daemon).await;
     let sql = "SELECT matches, predicted, predicted_team_0_wins, happened_team_0_wins, brier FROM balance_report";
@@ -139,13 +162,13 @@ async fn forgetting_somebody_forgets_what_was_decided_about_them() {
     let daemon = Daemon::start("").await;
     let script = "GAME ctf\nJOIN \"Boring \\\"J\\\"\"\nPLACE \"Boring \\\"J\\\"\"\nGAME ctf\nJOIN b\nPLACE b\n";
     daemon.client().await.talk(script).await;
-    daemon.service.write_down().await.unwrap();
+    daemon.service.sessions().write_backlog().await.unwrap();
     let who = PlayerKey {
         kind: Kind::Human,
         id: "Boring \"J\"".into(),
     };
-    assert!(daemon.service.replay(1).await.unwrap().is_some());
-    daemon.service.forget_player(&who).await.unwrap();
-    assert!(daemon.service.replay(1).await.unwrap().is_none());
-    assert!(daemon.service.replay(2).await.unwrap().is_some());
+    assert!(daemon.service.sessions().replay(1).await.unwrap().is_some());
+    daemon.service.store().forget_player(&who).await.unwrap();
+    assert!(daemon.service.sessions().replay(1).await.unwrap().is_none());
+    assert!(daemon.service.sessions().replay(2).await.unwrap().is_some());
 }

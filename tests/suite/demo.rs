@@ -123,25 +123,71 @@ fn what_the_demo_keeps_serves() {
     while !text.contains("listening") && log.read_line(&mut text).unwrap() > 0 {}
     let (_, from) = text.split_once("listening address=").unwrap();
     let address = from.split_whitespace().next().unwrap();
-    let mut stream = TcpStream::connect(address).unwrap();
-    stream
-        .set_read_timeout(Some(Duration::from_secs(60)))
-        .unwrap();
+    let ask = |lines: &str| {
+        let mut stream = TcpStream::connect(address).unwrap();
+        let hang = Some(Duration::from_secs(60));
+        stream.set_read_timeout(hang).unwrap();
+        stream.write_all(lines.as_bytes()).unwrap();
+        stream.write_all(b"QUIT\n").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
     // The very command that the demo prints.
     let (_, from) = out.split_once("printf '").unwrap();
     let (asked, _) = from.split_once('\'').unwrap();
-    stream
-        .write_all(asked.replace("\\n", "\n").as_bytes())
-        .unwrap();
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).unwrap();
-    daemon.kill().unwrap();
-    daemon.wait().unwrap();
+    let answer = ask(&asked.replace("\\n", "\n"));
     let answers: Vec<&str> = answer.lines().collect();
     assert_eq!(answers.len(), 3, "{answer}");
     assert!(answers[0].starts_with("BOT Sarge 76."), "{answer}");
     assert!(answers[1].starts_with("BOT Jenna 14."), "{answer}");
     assert!(answers[2].ends_with(" 14"), "{answer}");
+
+    // What the documentation shows of this very database.
+    let readme = include_str!("../../README.md");
+    let (_, from) = readme.split_once("$ printf '").unwrap();
+    let (asked, from) = from.split_once("' | nc").unwrap();
+    let shown = from.lines().skip(1).take_while(|line| !line.is_empty());
+    let shown: String = shown.map(|line| line.trim().to_owned() + "\n").collect();
+    assert_eq!(ask(&asked.replace("\\n", "\n")), shown, "README.md");
+    let page = include_str!("../../docs/protocol.md");
+    let (_, session) = page.split_once("\n> ").unwrap();
+    let (session, _) = session.split_once("```").unwrap();
+    let session = format!("> {session}");
+    let side = |mark: &str| {
+        let lines = session.lines().filter_map(|line| line.strip_prefix(mark));
+        lines.map(|line| format!("{line}\n")).collect::<String>()
+    };
+    assert_eq!(ask(&side("> ")), side("< "), "docs/protocol.md");
+    daemon.kill().unwrap();
+    daemon.wait().unwrap();
+    let weights = [
+        "weights",
+        "--config",
+        config,
+        "--game",
+        "baseoa.ctf",
+        "--bots",
+        "--csv",
+    ];
+    let (_, list, _) = run(folder.path(), &weights);
+    let head: Vec<&str> = list.lines().take(4).collect();
+    let page = include_str!("../../docs/ratings.md");
+    assert!(page.contains(&head.join("\n")), "docs/ratings.md: {list}");
+}
+
+/// The README shows a part of the demo: its lines, in their order.
+#[test]
+fn the_readme_shows_what_the_demo_prints() {
+    let folder = folder();
+    let out = run(folder.path(), &["demo"]).1;
+    let readme = include_str!("../../README.md");
+    let (_, from) = readme.split_once("```\n").unwrap();
+    let (shown, _) = from.split_once("```").unwrap();
+    let mut lines = out.lines();
+    for line in shown.lines() {
+        assert!(lines.any(|printed| printed == line), "{line}\n{out}");
+    }
 }
 
 #[test]

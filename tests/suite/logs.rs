@@ -13,11 +13,9 @@ use crate::common::{self, service, weights};
 use evenkeel::{
     domain::{Fingerprint, Kind, MatchRecord, PlayerKey},
     ingest::write_record,
-    service::{
-        Service,
-        logs::{Archive, Follow, Follower, Heard, Ingest, LogError},
-    },
-    store::Stored,
+    logs::{self, Archive, Follow, Follower, Heard, Ingest, LogError},
+    service::Service,
+    store::{Cursor, Stored},
 };
 use tempfile::TempDir;
 
@@ -33,13 +31,14 @@ async fn new() -> (Arc<Service>, TempDir) {
 
 /// All matches on record, in order.
 async fn stored(service: &Service) -> Vec<Stored> {
-    let (mut all, mut export) = (Vec::new(), service.export(None));
+    let (mut all, mut cursor) = (Vec::new(), Cursor::START);
     loop {
-        let mut matches = export.next().await.unwrap();
+        let (mut matches, next) = service.store().matches(cursor, 256).await.unwrap();
         if matches.is_empty() {
             return all;
         }
         all.append(&mut matches);
+        cursor = next;
     }
 }
 
@@ -63,12 +62,12 @@ fn append(path: &Path, text: &str) {
 
 /// Reads whole files; gives found, new, second halves, duplicates.
 async fn ingest(service: &Service, archive: Option<&Arc<Archive>>, files: &[&Path]) -> [u64; 4] {
-    let mut ingest = Ingest::new(service);
+    let mut ingest = Ingest::new(service.store());
     ingest.archive = archive.cloned();
     for file in files {
         ingest.file(file, &mut |_: Heard<'_>| {}).await.unwrap();
     }
-    service.refresh().await.unwrap();
+    service.learning().refresh().await.unwrap();
     let tally = ingest.tally;
     let new = tally.recorded.len() as u64;
     [tally.found, new, tally.halves, tally.duplicates]
@@ -80,7 +79,13 @@ fn follower(service: &Arc<Service>, path: &Path, archive: Option<Arc<Archive>>) 
         format: None,
         server: String::new(),
     };
-    Follower::new(service.clone(), vec![follow], archive, SETTLE)
+    Follower::new(
+        service.store().clone(),
+        service.learning().clone(),
+        vec![follow],
+        archive,
+        SETTLE,
+    )
 }
 
 fn now() -> SystemTime {
@@ -150,7 +155,7 @@ async fn two_halves_are_one_match_in_whatever_order_they_come() {
         (known(&stored(&service).await), weights(&service).await),
         told[0]
     );
-    service.rebuild(|_| ()).await.unwrap();
+    service.learning().rebuild(|_| ()).await.unwrap();
     assert_eq!(weights(&service).await, told[0].1);
 }
 
@@ -169,8 +174,8 @@ async fn what_is_written_out_is_the_same_when_it_is_read_in() {
         kind: Kind::Bot,
         id: "Liz".into(),
     };
-    service.forget_player(&liz).await.unwrap();
-    service.refresh().await.unwrap();
+    service.store().forget_player(&liz).await.unwrap();
+    service.learning().refresh().await.unwrap();
     let all = stored(&service).await;
     assert_eq!(all.len(), 3);
     assert!(
@@ -189,7 +194,7 @@ async fn what_is_written_out_is_the_same_when_it_is_read_in() {
     assert_eq!(weights(&other).await, weights(&service).await);
     // The logs themselves are known there, too, and nobody comes back with them.
     assert_eq!(ingest(&other, None, &[&log, &nexuiz, &undated]).await[3], 3);
-    assert!(other.names(&liz).await.unwrap().is_empty());
+    assert!(other.store().names(&liz).await.unwrap().is_empty());
 }
 
 #[tokio::test]
@@ -303,7 +308,7 @@ async fn what_is_no_log_is_said_and_nothing_is_kept_of_it() {
     write(&path, "nonsense\n");
     let (service, _folder) = new().await;
     let archive = Archive::open(&archived).unwrap();
-    let mut ingest = Ingest::new(&service);
+    let mut ingest = Ingest::new(service.store());
     ingest.archive = Some(archive.clone());
     let error = ingest
         .file(&path, &mut |_: Heard<'_>| {})
@@ -332,21 +337,25 @@ async fn archived_logs_are_read_again() {
     ingest(&service, Some(&archive), &files).await;
     // One that was told of without a log.
     let own = common::game(9, &[(Kind::Human, "x")], &[(Kind::Human, "y")], [1.0, 0.0]);
-    service.record(&own).await.unwrap();
-    service.refresh().await.unwrap();
+    service.store().record(&own).await.unwrap();
+    service.learning().refresh().await.unwrap();
     let (before, learned) = (known(&stored(&service).await), weights(&service).await);
     assert_eq!((archive.logs().unwrap().len(), before.len()), (4, 4));
-    let reread = service.reread(&archive, |_, _| ()).await.unwrap();
+    let reread = logs::reread(service.store(), &archive, |_, _| ())
+        .await
+        .unwrap();
     assert_eq!(
         (reread.logs, reread.unknown, reread.matches.same),
         (4, 0, 2)
     );
-    service.refresh().await.unwrap();
+    service.learning().refresh().await.unwrap();
     assert_eq!(known(&stored(&service).await), before);
     assert_eq!(weights(&service).await, learned);
     // Into an empty database, everything comes back that a log told.
     let (other, _folder) = new().await;
-    let reread = other.reread(&archive, |_, _| ()).await.unwrap();
+    let reread = logs::reread(other.store(), &archive, |_, _| ())
+        .await
+        .unwrap();
     assert_eq!((reread.matches.added, reread.matches.removed), (4, 0));
     let told: Vec<_> = before
         .iter()
@@ -373,17 +382,21 @@ async fn a_better_parser_mends_the_past_but_brings_nobody_back() {
         UPDATE matches SET fingerprint = randomblob(16);";
     common::sql(&database.path().join("test.db"), wrong).await;
     assert_ne!(known(&stored(&service).await), right);
-    let reread = service.reread(&archive, |_, _| ()).await.unwrap();
+    let reread = logs::reread(service.store(), &archive, |_, _| ())
+        .await
+        .unwrap();
     assert_eq!((reread.matches.removed, reread.matches.added), (2, 2));
-    service.refresh().await.unwrap();
+    service.learning().refresh().await.unwrap();
     assert_eq!(known(&stored(&service).await), right);
     let liz = PlayerKey {
         kind: Kind::Bot,
         id: "Liz".into(),
     };
-    service.forget_player(&liz).await.unwrap();
+    service.store().forget_player(&liz).await.unwrap();
     let forgotten = known(&stored(&service).await);
-    let reread = service.reread(&archive, |_, _| ()).await.unwrap();
+    let reread = logs::reread(service.store(), &archive, |_, _| ())
+        .await
+        .unwrap();
     assert_eq!(
         (
             reread.matches.kept,
@@ -393,7 +406,7 @@ async fn a_better_parser_mends_the_past_but_brings_nobody_back() {
         (1, 1, 0)
     );
     assert_eq!(known(&stored(&service).await), forgotten);
-    assert!(service.names(&liz).await.unwrap().is_empty());
+    assert!(service.store().names(&liz).await.unwrap().is_empty());
 }
 
 #[tokio::test]
@@ -416,7 +429,9 @@ async fn a_growing_log_is_archived_once() {
     follower.end().await;
     let logs = archive.logs().unwrap();
     assert_eq!(logs.len(), 2);
-    let reread = service.reread(&archive, |_, _| ()).await.unwrap();
+    let reread = logs::reread(service.store(), &archive, |_, _| ())
+        .await
+        .unwrap();
     assert_eq!((reread.matches.removed, reread.matches.added), (0, 0));
     assert_eq!(reread.matches.same, 3);
 }

@@ -12,6 +12,7 @@ mod cli;
 mod client;
 mod decisions;
 mod demo;
+mod docs;
 mod follow;
 mod live;
 mod logs;

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::Path};
 
 use crate::common::{config, service, shared_data, weights};
 use evenkeel::{
-    ingest::{self, Context, Item, Reader},
+    ingest::{self, Context, LogItem, Reader},
     service::Service,
 };
 
@@ -17,8 +17,8 @@ async fn ingest(service: &Service, file: &Path) {
     reader.feed(&bytes, &mut items);
     reader.finish(&mut items);
     for item in items {
-        if let Item::Game(record) = item {
-            service.record(&record).await.unwrap();
+        if let LogItem::Match(record) = item {
+            service.store().record(&record).await.unwrap();
         }
     }
 }
@@ -73,7 +73,7 @@ async fn the_weights_of_bots_follow_their_true_skill() {
     for n in 0..60 {
         ingest(&service, &folder.join(format!("ctf-{n:03}.log"))).await;
     }
-    service.refresh().await.unwrap();
+    service.learning().refresh().await.unwrap();
     let rows = weights(&service).await;
     let rows: Vec<_> = rows
         .iter()

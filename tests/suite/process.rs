@@ -1,5 +1,5 @@
-//! Real processes: the daemon learning while it runs, being told to stop, being killed, and databases
-//! that cannot be used.
+//! Real processes: a daemon that learns while it runs, is stopped or is killed, and databases that cannot
+//! be used.
 
 use std::{
     fs,
@@ -20,7 +20,7 @@ const CTF: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/tests/fixtures/openarena/ctf-014.log"
 );
-/// Far more than anything here takes; only a hang reaches it.
+/// Far longer than anything here takes: a wait of this length is a hang.
 const HANG: Duration = Duration::from_secs(60);
 
 fn evenkeel(folder: &Path) -> Command {
@@ -32,7 +32,7 @@ fn evenkeel(folder: &Path) -> Command {
     command
 }
 
-/// A daemon in a process of its own, killed when dropped.
+/// A daemon in a process of its own, which is killed when this is dropped.
 struct Daemon {
     child: Child,
     address: SocketAddr,
@@ -53,7 +53,7 @@ impl Daemon {
                 break rest.split_whitespace().next().unwrap().parse().unwrap();
             }
         };
-        // A log nobody reads must not fill its pipe.
+        // The daemon would block on a full pipe, so its log is read and discarded.
         std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
         Self { child, address }
     }
@@ -192,7 +192,7 @@ fn two_daemons_cannot_have_one_port() {
     );
 }
 
-/// A log of this many small games, each of its own two minutes.
+/// A log of `games` small games, two minutes apart.
 fn season(games: usize) -> String {
     let mut log = String::new();
     for game in 0..games {
@@ -280,7 +280,7 @@ async fn kill_9_during_ingest_loses_no_committed_match_and_leaves_no_half_one() 
     assert_eq!(whole, left);
     store.close().await;
 
-    // What was lost with the process comes with the next run, and the weights are those of a run
+    // The next run adds the matches that the killed one did not commit, and the weights are those of a run
     // that was never killed.
     let again = evenkeel(folder.path())
         .args(["ingest", "games.log"])
@@ -323,7 +323,7 @@ fn a_match_survives_the_process_that_was_killed_after_end() {
         (&stream).write_all(script.as_bytes()).unwrap();
         let mut lines = BufReader::new(&stream).lines().map(Result::unwrap);
         let end = lines.find(|line| line.starts_with("END ")).unwrap();
-        // No mercy: the very moment it is acknowledged.
+        // As soon as END is acknowledged.
         daemon.child.kill().unwrap();
         assert!(end.starts_with(&format!("END {round} ")), "{end}");
         daemon.child.wait().unwrap();
@@ -432,7 +432,7 @@ fn a_read_only_database_is_named() {
         .output()
         .unwrap();
     assert!(made.status.success());
-    // Where the tests run as root, nothing is read-only to us: be nobody, with a binary of our own.
+    // Root may write to read-only files, so the test runs as another user, with a copy of the binary.
     let binary = folder.path().join("evenkeel");
     fs::copy(BINARY, &binary).unwrap();
     fs::copy(CTF, folder.path().join("other.log")).unwrap();

@@ -10,10 +10,11 @@ async fn daemon(toml: &str) -> Daemon {
     let blue = [(Human, "René"), (Bot, "Grunt")];
     daemon
         .service
+        .store()
         .record(&game(0, &red, &blue, [3.0, 1.0]))
         .await
         .unwrap();
-    daemon.service.refresh().await.unwrap();
+    daemon.service.learning().refresh().await.unwrap();
     daemon
 }
 
@@ -67,8 +68,8 @@ async fn rulesets_fall_back_to_the_game_type() {
     let blue = [(Human, "cid"), (Bot, "Grunt")];
     let mut insta = game(20, &[(Human, "ann")], &blue, [0.0, 4.0]);
     insta.mutators = vec!["MutInstaGib".into(), "MutStats".into()];
-    daemon.service.record(&insta).await.unwrap();
-    daemon.service.refresh().await.unwrap();
+    daemon.service.store().record(&insta).await.unwrap();
+    daemon.service.learning().refresh().await.unwrap();
     let said = daemon
         .client()
         .await
@@ -291,10 +292,11 @@ async fn new_weights_are_seen_by_a_session_that_is_open() {
     assert_eq!(client.line().await, "PLAYER late");
     daemon
         .service
+        .store()
         .record(&game(30, &[(Human, "late")], &[(Human, "ann")], [4.0, 0.0]))
         .await
         .unwrap();
-    daemon.service.refresh().await.unwrap();
+    daemon.service.learning().refresh().await.unwrap();
     client.send("PLAYER late\n").await;
     assert_eq!(client.line().await, "PLAYER late 75.000");
 }

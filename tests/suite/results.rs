@@ -1,30 +1,16 @@
-//! Results over TCP: what END keeps, END said again, and games whose connection breaks.
+//! Results over TCP: what END records, a repeated END, and games whose connection breaks.
 
-use std::time::Duration;
-
-use crate::common::{Client, Daemon};
+use crate::common::{Client, Daemon, until};
 use evenkeel::domain::{MatchRecord, Outcome, Presence, Span, Timestamp};
-use tokio::time::{sleep, timeout};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 async fn matches(daemon: &Daemon) -> Vec<MatchRecord> {
-    daemon.service.write_down().await.unwrap();
-    daemon.service.matches().await.unwrap()
+    daemon.service.sessions().write_backlog().await.unwrap();
+    daemon.service.learning().matches().await.unwrap()
 }
 
-/// Waits for what another task is about to do.
-async fn until<F: AsyncFnMut() -> bool>(mut done: F) {
-    let waiting = async {
-        while !done().await {
-            sleep(Duration::from_millis(2)).await;
-        }
-    };
-    let waited = timeout(Duration::from_secs(30), waiting).await;
-    waited.expect("it does not happen");
-}
-
-/// Breaks a connection, and waits until the daemon has noticed.
+/// Closes a connection, and returns once the daemon has closed it, too.
 async fn hang_up(client: Client) {
     let mut stream = client.stream.into_inner();
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -41,7 +27,7 @@ async fn hello(daemon: &Daemon) -> Client {
     client
 }
 
-/// A connection that asks to go on with the game of the last one; whether it does.
+/// Opens a connection that asks for the parked game of the last one, and returns whether it got it.
 async fn resume(daemon: &Daemon) -> (Client, bool) {
     let mut client = daemon.client().await;
     let said = client.ask("HELLO s resume=yes\n").await;
@@ -172,8 +158,8 @@ async fn the_reason_is_told_where_a_match_is_not_rated() {
         clock.pass(60_000);
         let said = client.ask("END\n").await;
         assert_eq!(said, format!("END 1 unrated {reason}"));
-        daemon.service.refresh().await.unwrap();
-        let stored = daemon.service.rulings(&[1]).await.unwrap();
+        daemon.service.learning().refresh().await.unwrap();
+        let stored = daemon.service.store().rulings(&[1]).await.unwrap();
         assert_eq!(stored, [Some(reason.to_owned())], "the fold says the same");
     }
 }
@@ -189,13 +175,13 @@ async fn an_end_without_a_start_changes_nothing() {
 
 #[tokio::test]
 async fn weights_follow_the_end_of_a_game() {
-    let daemon = Daemon::start("rating.system = 'presence'\nrating.min_seconds = 0").await;
+    let (daemon, clock) = Daemon::start_by_hand("rating.system = 'presence'").await;
     let mut client = daemon.client().await;
     client
         .tell(&format!("GAME ctf\n{TWO}START\nSCORE 0\n"))
         .await;
     assert_eq!(client.ask("PLAYER a\n").await, "PLAYER a");
-    sleep(Duration::from_millis(2)).await; // a game of no time says nothing
+    clock.pass(60_000);
     assert_eq!(client.ask("END\n").await, "END 1 recorded");
     until(async || client.ask("PLAYER a\n").await == "PLAYER a 60.000").await;
 }
@@ -236,7 +222,7 @@ async fn an_end_repeated_by_the_next_connection_is_the_same() {
     assert!(resumed);
     assert_eq!(client.ask("END 1\n").await, "END 1 recorded");
     assert_eq!(matches(&daemon).await.len(), 1);
-    // It is no game of another server's.
+    // Another server does not get the game.
     let mut other = daemon.client().await;
     other.ask("HELLO t\n").await;
     assert_eq!(other.ask("END\n").await, "ERROR no-game send GAME first");
@@ -296,9 +282,9 @@ async fn a_game_that_nobody_goes_on_with_is_kept_as_abandoned() {
         (record.outcome, record.scores[0]),
         (Outcome::Abandoned, 1.0)
     );
-    daemon.service.refresh().await.unwrap();
+    daemon.service.learning().refresh().await.unwrap();
     assert_eq!(
-        daemon.service.rulings(&[1]).await.unwrap(),
+        daemon.service.store().rulings(&[1]).await.unwrap(),
         [Some("abandoned".to_owned())]
     );
     assert_eq!(client.ask("END\n").await, "ERROR no-game send GAME first");
@@ -317,7 +303,7 @@ async fn the_next_game_gives_up_the_one_before() {
     client.tell("TEAMS 2\nMUTATOR x\nGAME ctf\n").await;
     let outcomes: Vec<Outcome> = matches(&daemon).await.iter().map(|m| m.outcome).collect();
     assert_eq!(outcomes, [Outcome::Abandoned, Outcome::Abandoned]);
-    // Warm-up is not worth keeping, nor is a game of nobody.
+    // A warm-up is not recorded, nor is a game without players.
     client
         .tell(&format!("{TWO}GAME ctf\nSTART\nGAME ctf\n"))
         .await;
@@ -340,7 +326,7 @@ async fn a_dead_connection_gives_its_game_to_the_next_one() {
     let mut dead = hello(&daemon).await;
     dead.tell(&format!("GAME ctf\n{TWO}START\nSCORE 0\n")).await;
     clock.pass(60_000);
-    // The daemon doesn't know that it is dead.
+    // The daemon has not noticed that the connection is dead.
     let (mut client, resumed) = resume(&daemon).await;
     assert!(resumed);
     assert_eq!(dead.line().await, "", "it is closed");
@@ -376,7 +362,7 @@ async fn a_daemon_that_stops_keeps_what_was_running() {
     daemon.stop();
     assert_eq!(running.line().await, "");
     (&mut daemon.task).await.unwrap();
-    let stored = daemon.service.matches().await.unwrap();
+    let stored = daemon.service.learning().matches().await.unwrap();
     assert_eq!(stored.len(), 2);
     assert!(
         stored

@@ -1,12 +1,12 @@
-//! Any sequence of legal lines: nobody is lost, no team is made up, nothing fails on our side, and who
-//! comes and goes leaves no trace.
+//! Random sequences of legal lines: no player is lost, no team is invented, no reply is an internal error,
+//! and a player who joins and leaves changes nothing.
 
 use std::{cell::RefCell, collections::BTreeSet, sync::Arc};
 
 use crate::common::{Client, Daemon, game};
 use evenkeel::{
     domain::Kind::{Bot, Human},
-    service::HandClock,
+    session::HandClock,
 };
 use proptest::{
     collection::vec,
@@ -19,7 +19,7 @@ use tokio::runtime::Runtime;
 const HUMANS: [&str; 7] = ["a", "b", "c", "d", "e", "René", "\"Boring John\""];
 const BOTS: [&str; 3] = ["Sarge", "Grunt", "X"];
 
-/// One thing that a game server does.
+/// A line, or several, that a game server sends.
 #[derive(Clone, Debug)]
 enum Step {
     Say(String),
@@ -93,20 +93,20 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What a game server knows of its own game.
+/// A model of the game as its server knows it.
 #[derive(Debug, Default)]
 struct Model {
     in_game: bool,
     has_teams: bool,
     teams: u8,
-    /// In JOIN order.
+    /// The humans in the order of their JOINs.
     humans: Vec<(String, Option<u8>)>,
-    /// What was answered by more than silence.
+    /// The verbs that had a reply, and whether it had lines below its first.
     answered: BTreeSet<String>,
 }
 
 impl Model {
-    /// What was said was heard; holds what was answered against it.
+    /// Applies a line to the model and checks the daemon's reply against it.
     fn hear(&mut self, line: &str, reply: &[String]) -> Result<(), TestCaseError> {
         let first = reply.first().map_or("", String::as_str);
         if let Some(error) = first.strip_prefix("ERROR ") {
@@ -170,7 +170,7 @@ impl Model {
         Ok(())
     }
 
-    /// Everybody is on a team, once, in JOIN order.
+    /// Checks that a BALANCE reply puts each player on one team, in the order of the JOINs.
     fn chosen(&mut self, lines: &[String]) -> Result<(), TestCaseError> {
         let told: Vec<&str> = lines
             .iter()
@@ -191,7 +191,7 @@ impl Model {
         Ok(())
     }
 
-    /// `MOVE id from to` of somebody who is there.
+    /// Checks that `MOVE id from to` names a player of the game.
     fn step(&self, line: &str) -> Result<(Option<u8>, u8), TestCaseError> {
         let rest = line.strip_prefix("MOVE ").unwrap_or("? ? ?");
         let mut words = rest.rsplitn(3, ' ');
@@ -213,7 +213,7 @@ impl Model {
     }
 }
 
-/// Says one line and gives all that comes back.
+/// Sends a line and returns everything that the daemon replies.
 async fn ask(client: &mut Client, line: &str) -> Vec<String> {
     client.send(&format!("{line}\nPING\n")).await;
     let mut lines = Vec::new();
@@ -235,12 +235,12 @@ async fn knowing() -> (Daemon, Arc<HandClock>) {
         [(Human, "René"), (Bot, "Grunt")],
     );
     let record = game(0, &red, &blue, [5.0, 1.0]);
-    daemon.service.record(&record).await.unwrap();
-    daemon.service.refresh().await.unwrap();
+    daemon.service.store().record(&record).await.unwrap();
+    daemon.service.learning().refresh().await.unwrap();
     (daemon, clock)
 }
 
-/// The same cases on every run: what they cover is asserted.
+/// Every run tests the same cases, so that their coverage can be asserted.
 fn runner(cases: u32) -> TestRunner {
     let config = Config {
         cases,
@@ -284,7 +284,7 @@ fn nobody_is_lost_and_no_team_is_made_up() {
                     }
                 }
             }
-            // The roster is what it should be, to the end.
+            // At the end, the roster is still that of the model.
             let reply = ask(&mut client, "BALANCE").await;
             model.hear("BALANCE", &reply)?;
             answered.borrow_mut().append(&mut model.answered);
@@ -318,7 +318,7 @@ fn who_comes_and_goes_leaves_no_trace() {
     let mut runner = runner(128);
     let says = |steps: Vec<Step>| {
         let lines = steps.into_iter().filter_map(|step| match step {
-            // What chance or the database numbers cannot be compared.
+            // Seeds and the numbers of matches differ between the two sessions.
             Step::Say(line) if line == "BALANCE" || line == "REBALANCE" => {
                 Some(format!("{line} seed=4"))
             }

@@ -280,7 +280,7 @@ async fn a_game_is_balanced_played_and_learned_from() {
     );
     (0..4).for_each(|n| server.log(&format!("  1:30 score: {n}  ping: 0  client: {n} x\n")));
     sidecar.wait_for("the game is over: 1 ");
-    assert_eq!(daemon.service.match_count().await.unwrap(), 1);
+    assert_eq!(daemon.service.store().extent().await.unwrap().0, 1);
     assert!(!sidecar.seen.iter().any(|line| line.contains(PASSWORD)));
     // Told to stop, it ends as it should.
     let told = Command::new("kill")

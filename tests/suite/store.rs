@@ -204,8 +204,8 @@ async fn weights_are_the_same_bits_in_whatever_order_the_matches_came() {
             ));
         }
     }
-    let bits = |rows: Vec<evenkeel::service::WeightRow>| {
-        let key = |row: evenkeel::service::WeightRow| {
+    let bits = |rows: Vec<evenkeel::store::WeightRow>| {
+        let key = |row: evenkeel::store::WeightRow| {
             (
                 row.ruleset,
                 row.key,
@@ -225,15 +225,15 @@ async fn weights_are_the_same_bits_in_whatever_order_the_matches_came() {
             order.reverse();
         }
         for (n, game) in order.iter().enumerate() {
-            service.record(game).await.unwrap();
+            service.store().record(game).await.unwrap();
             // One at a time, in clumps, or all at the end.
             if n % (shuffle + 1) == 0 {
-                service.refresh().await.unwrap();
+                service.learning().refresh().await.unwrap();
             }
         }
-        service.refresh().await.unwrap();
+        service.learning().refresh().await.unwrap();
         let learned = bits(weights(&service).await);
-        let rebuilt = service.rebuild(|_| ()).await.unwrap();
+        let rebuilt = service.learning().rebuild(|_| ()).await.unwrap();
         assert_eq!(rebuilt.matches, games.len() as u64);
         assert_eq!(
             bits(weights(&service).await),
@@ -256,15 +256,16 @@ async fn a_change_of_configuration_is_noticed() {
     };
     let first = open("rating.system = 'presence'").await;
     first
+        .store()
         .record(&game(0, &[(Human, "a")], &[(Human, "b")], [3.0, 0.0]))
         .await
         .unwrap();
-    assert!(first.refresh().await.unwrap());
-    assert!(!first.refresh().await.unwrap(), "nothing new");
+    assert!(first.learning().refresh().await.unwrap());
+    assert!(!first.learning().refresh().await.unwrap(), "nothing new");
     let before = weights(&first).await[0].weight;
     first.close().await;
     let second = open("[rating]\nsystem = 'presence'\nprior = 8.0").await;
-    assert!(second.refresh().await.unwrap());
+    assert!(second.learning().refresh().await.unwrap());
     assert_ne!(weights(&second).await[0].weight, before);
 }
 
@@ -278,19 +279,20 @@ async fn who_shares_a_database_with_another_configuration_does_not_fight_it() {
         Arc::new(evenkeel::service::Service::open(store, settings).unwrap())
     };
     let (one, two) = (open("").await, open("rating.prior = 8.0").await);
-    one.record(&game(0, &[(Human, "a")], &[(Human, "b")], [4.0, 0.0]))
+    one.store()
+        .record(&game(0, &[(Human, "a")], &[(Human, "b")], [4.0, 0.0]))
         .await
         .unwrap();
-    two.refresh().await.unwrap();
+    two.learning().refresh().await.unwrap();
     let weight = |service: &evenkeel::service::Service| {
-        let ruleset = service.rulebook().ruleset::<&str>("ctf", &[]);
-        service.standings().view(&ruleset).human("a")
+        let ruleset = service.learning().rulebook().ruleset::<&str>("ctf", &[]);
+        service.learning().standings().view(&ruleset).human("a")
     };
     assert_eq!(weight(&two), Some(100.0 * 8.0 / 12.0));
     // The first one follows what is on disk by its own lights, and leaves the tables to the other.
     let watch = tokio::spawn({
         let one = one.clone();
-        async move { one.watch().await }
+        async move { one.learning().poll_changes().await }
     });
     while weight(&one).is_none() {
         tokio::task::yield_now().await;
@@ -299,7 +301,7 @@ async fn who_shares_a_database_with_another_configuration_does_not_fight_it() {
     assert_eq!(weights(&two).await[0].weight, 100.0 * 8.0 / 12.0);
     watch.abort();
     // Asked to, it takes over.
-    assert!(one.refresh().await.unwrap());
+    assert!(one.learning().refresh().await.unwrap());
     assert_eq!(weights(&one).await[0].weight, 75.0);
 }
 
@@ -307,6 +309,7 @@ async fn who_shares_a_database_with_another_configuration_does_not_fight_it() {
 async fn the_views_answer_an_operator() {
     let (service, folder) = service(&common::config("rating.system = 'presence'")).await;
     service
+        .store()
         .record(&game(
             0,
             &[(Human, "ann"), (Bot, "x")],
@@ -316,10 +319,11 @@ async fn the_views_answer_an_operator() {
         .await
         .unwrap();
     service
+        .store()
         .record(&game(20, &[(Human, "ann")], &[], [0.0, 0.0]))
         .await
         .unwrap();
-    service.refresh().await.unwrap();
+    service.learning().refresh().await.unwrap();
     let url = format!("sqlite://{}", folder.path().join("test.db").display());
     let pool = sqlx::SqlitePool::connect(&url).await.unwrap();
     let board: Vec<(String, String, i64, String, f64)> = sqlx::query_as(

@@ -16,7 +16,7 @@ use crate::{
     config::Config,
     domain::{Ident, units::MaxDifference},
     partition::{self, Engine, Problem, ProblemError, Solution},
-    service::draw_seed,
+    session::draw_seed,
 };
 use lobby::LobbyFile;
 

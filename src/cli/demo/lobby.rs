@@ -5,7 +5,8 @@ use crate::{
     config::Config,
     domain::{Kind, PlayerKey},
     partition::{self, Human, Problem, ProblemSpec, Solution},
-    service::{Service, WeightRow},
+    service::Service,
+    store::WeightRow,
 };
 
 /// The eight who meet: two of each skill but the middle one, in no order.
@@ -50,8 +51,11 @@ impl Lobby {
         // Eight players take microseconds: no clock is needed to end that.
         let solution =
             partition::solve(&problem, &balance.partition, SEED, &mut || false).map_err(wrong)?;
-        let ruleset = service.rulebook().ruleset(RULESET, &[] as &[String]);
-        let standings = service.standings();
+        let ruleset = service
+            .learning()
+            .rulebook()
+            .ruleset(RULESET, &[] as &[String]);
+        let standings = service.learning().standings();
         let chance = |team_of: &[u8]| {
             let teams = [0, 1].map(|team| members(team_of, team));
             standings.chance(&ruleset, "", &teams).unwrap_or(0.5)

@@ -22,7 +22,9 @@ use super::{CliError, open};
 use crate::{
     config::Config,
     domain::{Kind, MatchRecord},
-    service::{Service, WeightRow, logs::Ingest},
+    logs::Ingest,
+    service::Service,
+    store::WeightRow,
 };
 use forecast::Forecast;
 use lobby::Lobby;
@@ -78,12 +80,14 @@ async fn show(folder: &Path, database: &Path) -> Result<(), CliError> {
 async fn show_with(folder: &Path, service: &Service, config: &Config) -> Result<(), CliError> {
     let history = folder.join("openarena-ctf.jsonl.gz");
     fs::write(&history, HISTORY)?;
-    Ingest::new(service).file(&history, &mut |_| ()).await?;
-    service.refresh().await?;
-    let matches: Vec<MatchRecord> = service.matches().await?;
-    let weights: Vec<WeightRow> = service.weights(RULESET, Kind::Bot).await?;
+    Ingest::new(service.store())
+        .file(&history, &mut |_| ())
+        .await?;
+    service.learning().refresh().await?;
+    let matches: Vec<MatchRecord> = service.learning().matches().await?;
+    let weights: Vec<WeightRow> = service.store().weights(RULESET, Kind::Bot).await?;
     let lobby = Lobby::choose(service, config, &weights)?;
-    let forecast = Forecast::of(&matches, service.rulebook(), config);
+    let forecast = Forecast::of(&matches, service.learning().rulebook(), config);
     let mut out = io::stdout().lock();
     story::leaderboard(&mut out, &matches, &weights)?;
     story::teams(&mut out, &lobby)?;

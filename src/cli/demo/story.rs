@@ -15,7 +15,7 @@ use crate::{
         table::{name_cell, table},
     },
     domain::MatchRecord,
-    service::WeightRow,
+    store::WeightRow,
 };
 
 /// The skill that each bot was set to on the server. The logs don't tell it to Evenkeel.
@@ -115,8 +115,8 @@ pub(super) fn reasons(out: &mut impl Write, lobby: &Lobby) -> io::Result<()> {
 - There are {} ways to make two teams of four. The most even of all has the ratio {best:.3}; Evenkeel
   picks one of the {} most even at random, so that the teams are not the same every time; the less
   even one is, the less often it is picked. The demo's random seed is fixed.
-- The rating system predicts that team 0 wins with a probability of {}. With teams drawn at
-  random, the stronger team wins with {} on average, and with {} in the worst case.",
+- The rating system gives team 0 a chance of {} to win. With teams drawn at random, it gives the
+  stronger team {} on average, and {} in the worst case.",
         100.0 * solution.ratio,
         solution.ratio,
         solution.considered,

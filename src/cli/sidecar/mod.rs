@@ -20,7 +20,7 @@ use tokio::{
 use super::CliError;
 use crate::{
     ingest::{Framed, Lines, MAX_LINE},
-    service::{Tail, Tailed},
+    logs::{Tail, Tailed},
     sidecar::{
         Act, Sidecar,
         idtech3::{IdTech3, Settings, SpareBot},

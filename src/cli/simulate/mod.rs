@@ -22,7 +22,8 @@ use super::{CliError, load_config, progress::Progress};
 use crate::{
     config::Config,
     domain::{Kind, PlayerKey, Timestamp},
-    service::{HandClock, Service, Session},
+    service::Service,
+    session::HandClock,
     store::Store,
 };
 
@@ -164,7 +165,7 @@ pub(super) async fn run(args: SimulateArgs) -> Result<(), CliError> {
             joined = tasks.join_next() => match joined {
                 None => break,
                 Some(joined) => {
-                    let (index, season) = joined.map_err(crate::service::ServiceError::from)?;
+                    let (index, season) = joined?;
                     seasons[index].push(season?);
                 }
             },
@@ -208,15 +209,15 @@ impl Run {
         let clock = Arc::new(HandClock::new(BEGIN));
         let mut settings = self.config.service();
         // Nobody will ask for them again.
-        settings.keep_decisions = 0;
-        let service = Service::open(store, settings)?.with_clock(clock.clone());
+        settings.session.keep_decisions = 0;
+        let service = Service::open_with_clock(store, settings, clock.clone())?;
         let service = Arc::new(service);
         let people = People::draw(&self.settings, self.seed, self.season);
         if self.policy == Policy::Known {
             tell_all(&service, &people).await?;
         }
-        service.refresh().await?;
-        let mut session = Session::new(service.clone());
+        service.learning().refresh().await?;
+        let mut session = service.open_session();
         let mut outcomes = Vec::new();
         for game in 0..self.games {
             let plan = Plan::draw(&self.settings, self.seed, self.season, game);
@@ -228,7 +229,7 @@ impl Run {
                 people: &people,
             };
             outcomes.push(server.play(&plan).await?);
-            service.refresh().await?;
+            service.learning().refresh().await?;
             self.done.fetch_add(1, Ordering::Relaxed);
         }
         let known = |kind, name: fn(usize) -> crate::domain::Ident, truth: &[f64]| {
@@ -257,7 +258,7 @@ async fn tell_all(service: &Service, people: &People) -> Result<(), CliError> {
         let id = name.text().to_owned();
         let weight = 100.0 * libm::exp(strength - most);
         let who = PlayerKey { kind, id };
-        service.pin_weight(&who, Some(weight)).await?;
+        service.store().pin_weight(&who, Some(weight)).await?;
     }
     Ok(())
 }
@@ -271,8 +272,8 @@ async fn known(
 ) -> Result<Vec<(f64, f64)>, CliError> {
     const ENOUGH: u32 = 5;
     let mut pairs = Vec::new();
-    for ruleset in service.rulesets().await? {
-        for row in service.weights(&ruleset, kind).await? {
+    for ruleset in service.store().rulesets().await? {
+        for row in service.store().weights(&ruleset, kind).await? {
             let who = names.iter().position(|name| name.text() == row.key.id);
             if let (Some(who), true) = (who, row.games >= ENOUGH) {
                 pairs.push((row.weight, truth[who]));

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     domain::{Ident, Verdict},
-    service::{HandClock, ServiceError, Session},
+    session::{HandClock, Session, SessionError},
 };
 
 /// How often REBALANCE is asked, in milliseconds.
@@ -72,7 +72,7 @@ fn ident(player: Player) -> Ident {
 
 impl Server<'_> {
     /// Plays a game from GAME to END.
-    pub(super) async fn play(&mut self, plan: &Plan) -> Result<Outcome, ServiceError> {
+    pub(super) async fn play(&mut self, plan: &Plan) -> Result<Outcome, SessionError> {
         self.session.game(&Ident::from_text("ctf"));
         self.session.map(&Ident::from_text("field"), None)?;
         self.session.min_players(self.settings.min_players);
@@ -110,7 +110,7 @@ impl Server<'_> {
 }
 
 impl Game<'_, '_> {
-    fn run(&mut self) -> Result<(), ServiceError> {
+    fn run(&mut self) -> Result<(), SessionError> {
         let end = (self.server.settings.minutes * MINUTE as f64) as u64;
         let mut minute = MINUTE;
         let plan = self.plan;
@@ -143,7 +143,7 @@ impl Game<'_, '_> {
         self.server.clock.pass(millis);
     }
 
-    fn each_minute(&mut self, end: u64) -> Result<(), ServiceError> {
+    fn each_minute(&mut self, end: u64) -> Result<(), SessionError> {
         let left = u32::try_from((end - self.now) / 1_000).unwrap_or(0);
         self.server.session.clock(left)?;
         if self.server.policy != Policy::Rebalance {
@@ -160,7 +160,7 @@ impl Game<'_, '_> {
         self.follow_bots()
     }
 
-    fn arrives(&mut self, who: usize) -> Result<(), ServiceError> {
+    fn arrives(&mut self, who: usize) -> Result<(), SessionError> {
         let sizes = [0, 1].map(|team| self.count(team, false));
         let seed = self.plan.seed.wrapping_add(self.now);
         let server = &mut self.server;
@@ -171,13 +171,13 @@ impl Game<'_, '_> {
         self.follow_bots()
     }
 
-    fn leaves(&mut self, who: usize) -> Result<(), ServiceError> {
+    fn leaves(&mut self, who: usize) -> Result<(), SessionError> {
         self.server.session.leave(&human(who))?;
         self.teams.remove(&Player::Human(who));
         self.follow_bots()
     }
 
-    fn goal(&mut self, [side, who]: [f64; 2]) -> Result<(), ServiceError> {
+    fn goal(&mut self, [side, who]: [f64; 2]) -> Result<(), SessionError> {
         let team = u8::from(side >= self.next_goal(true));
         let Some(scorer) = self.pick(team, who, true) else {
             return Ok(());
@@ -188,7 +188,7 @@ impl Game<'_, '_> {
         self.earns(scorer, 5.0)
     }
 
-    fn kill(&mut self, [side, who, whom]: [f64; 3]) -> Result<(), ServiceError> {
+    fn kill(&mut self, [side, who, whom]: [f64; 3]) -> Result<(), SessionError> {
         let team = u8::from(side >= self.next_goal(true));
         let (killer, victim) = (self.pick(team, who, true), self.pick(1 - team, whom, false));
         let (Some(killer), Some(victim)) = (killer, victim) else {
@@ -205,7 +205,7 @@ impl Game<'_, '_> {
         Ok(())
     }
 
-    fn earns(&mut self, player: Player, points: f64) -> Result<(), ServiceError> {
+    fn earns(&mut self, player: Player, points: f64) -> Result<(), SessionError> {
         let sum = self.points.entry(player).or_default();
         *sum += points;
         let sum = *sum;
@@ -213,7 +213,7 @@ impl Game<'_, '_> {
     }
 
     /// Adds and removes bots as BOTS says.
-    fn follow_bots(&mut self) -> Result<(), ServiceError> {
+    fn follow_bots(&mut self) -> Result<(), SessionError> {
         let plan = self.server.session.bots()?;
         for (team, wanted) in (0..).zip(plan.per_team) {
             for _ in 0..self.server.settings.bots {

@@ -7,7 +7,8 @@ use super::world::below;
 use crate::{
     config::{Config, RulesPreset},
     domain::Ident,
-    service::{ServiceError, Session, Update},
+    lobby::Update,
+    session::{Session, SessionError},
 };
 
 /// A way to choose teams.
@@ -75,7 +76,7 @@ impl Policy {
         session: &mut Session,
         ids: &[Ident],
         seed: u64,
-    ) -> Result<Vec<u8>, ServiceError> {
+    ) -> Result<Vec<u8>, SessionError> {
         if self.asks() {
             let balanced = session.balance(None, Some(seed)).await?;
             return Ok(balanced.humans.into_iter().map(|(_, team)| team).collect());
@@ -84,7 +85,7 @@ impl Policy {
             Self::Alternate => {
                 // Strangers weigh the same, and come in no order.
                 let weight = |at: usize, session: &mut Session| {
-                    Ok::<_, ServiceError>((at, session.player(&ids[at])?.unwrap_or(50.0)))
+                    Ok::<_, SessionError>((at, session.player(&ids[at])?.unwrap_or(50.0)))
                 };
                 let order = shuffled(ids.len(), seed).into_iter();
                 let weights = order.map(|at| weight(at, session));
@@ -109,7 +110,7 @@ impl Policy {
         id: &Ident,
         sizes: [usize; 2],
         seed: u64,
-    ) -> Result<u8, ServiceError> {
+    ) -> Result<u8, SessionError> {
         if self.asks() {
             session.join(id, Update::default())?;
             return Ok(session.place(id, Some(seed))?.0);

@@ -1,181 +1,185 @@
 //! One id Tech 3 game, from its beginning to its results.
 
-use super::super::Skip;
-use super::super::clock::Clock;
-use super::super::course::{Course, Frame};
-use super::grammar::Event;
-use super::roster::{Client, Roster, Side};
-use super::rules::Rules;
-use crate::domain::{MatchRecord, Timestamp};
+use super::{
+    clients::{Client, ClientSlots},
+    grammar::Event,
+    scoring::{KillScore, TEAMS, TeamPoints, TeamTotals},
+    setup::GameSetup,
+};
+use crate::{
+    domain::{MatchRecord, Timestamp},
+    ingest::{
+        builder::{MatchBuilder, MatchHeader},
+        clock::LogClock,
+        skip::Skip,
+        team::ClientTeam,
+    },
+};
 
-/// Red and blue.
-const TEAMS: usize = 2;
-
-/// Where score changes are known from; a later one knows better.
+/// Where the score changes come from. Once a more reliable source appears, it replaces the others.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Source {
-    /// From who killed whom, by the game's own rule, where scores are kills.
+enum ScoreSource {
+    /// Computed from kills by the game's own rule, where teams score by killing.
     Kills,
-    /// From flag captures, or rounds.
+    /// Computed from flag captures, or from rounds won.
     Captures,
-    /// The log tells the score.
-    Told,
+    /// Stated by the log as totals.
+    Totals,
 }
 
 pub(super) struct Game {
     /// The line on which it began.
     pub(super) line: u64,
-    /// Whether everybody there was told of since, and nobody was there before the log began.
-    pub(super) roster_known: bool,
-    rules: Rules,
+    /// Whether the log has a line for every client, because it contains the beginning of the game.
+    pub(super) clients_known: bool,
+    setup: GameSetup,
     /// When play began.
-    began: Clock,
-    /// When the line was written that began the game, by the log's clock: what its date means.
+    began: LogClock,
+    /// The date of the line that began the game, and that line's position on the log's clock.
     dated: Option<(Timestamp, u64)>,
     warm_up: bool,
-    /// Whether a round has begun, of which the game may have many.
+    /// Whether a round has begun; a game may have many.
     round: bool,
-    /// How long it lasted, once it is over.
+    /// How long the game lasted, in milliseconds, once it has ended.
     lasted: Option<u64>,
-    course: Course,
-    source: Source,
-    /// Last totals told.
-    totals: [i64; TEAMS],
-    /// The last kill's killer, or the victim of one's own hand.
+    builder: MatchBuilder,
+    source: ScoreSource,
+    totals: TeamTotals,
+    /// The client to whom the next change of a total is credited: the last killer, or the last victim
+    /// of a suicide.
     actor: Option<usize>,
     result: Option<[i64; TEAMS]>,
-    /// Somebody took part of whom nothing is known.
+    /// Whether a client took part of which no line states who it is.
     stranger: bool,
 }
 
 impl Game {
-    pub(super) fn new(line: u64, rules: Rules, now: Clock, roster_known: bool) -> Self {
+    pub(super) fn new(line: u64, setup: GameSetup, now: LogClock, clients_known: bool) -> Self {
         Self {
             line,
-            roster_known,
-            dated: rules.date.map(|date| (date, now.position())),
-            rules,
+            clients_known,
+            dated: setup.date.map(|date| (date, now.position())),
+            setup,
             began: now,
             warm_up: false,
             round: false,
             lasted: None,
-            course: Course::default(),
-            source: Source::Kills,
-            totals: [0; TEAMS],
+            builder: MatchBuilder::default(),
+            source: ScoreSource::Kills,
+            totals: TeamTotals::default(),
             actor: None,
             result: None,
             stranger: false,
         }
     }
 
-    /// Play begins anew.
-    pub(super) fn restart(&mut self, rules: Rules, now: Clock) {
+    /// Discards what was played so far: play begins now, with a round.
+    pub(super) fn restart(&mut self, setup: GameSetup, now: LogClock) {
         let dated = self.dated;
-        *self = Self::new(self.line, rules, now, self.roster_known);
+        *self = Self::new(self.line, setup, now, self.clients_known);
         self.dated = self.dated.or(dated);
         self.round = true;
     }
 
-    /// Whether a round that begins now is just the next of this game.
+    /// Whether a round that begins now is the next round of this game.
     pub(super) fn is_between_rounds(&self) -> bool {
-        self.rules.rounds && self.round && !self.warm_up && !self.is_over()
+        self.setup.rounds && self.round && !self.warm_up && !self.is_over()
     }
 
-    /// Whether it has ended, and only its results may still come.
+    /// Whether the game has ended, so that only its results may follow.
     pub(super) fn is_over(&self) -> bool {
         self.lasted.is_some()
     }
 
-    /// Whether all that comes after its end has come: the teams' score, and that of everybody who was
-    /// there.
-    pub(super) fn has_results(&mut self, roster: &mut Roster) -> bool {
-        let mut there = roster.all().filter(|client| client.seat.is_some());
-        let course = &mut self.course;
-        (self.result.is_some() || !self.rules.teams)
-            && there.all(|client| {
-                let track = client.track;
-                track.is_some_and(|track| course.points(track).is_some())
+    /// Whether all results have been read: the teams' final score, and the points of every client.
+    pub(super) fn has_results(&mut self, clients: &mut ClientSlots) -> bool {
+        let mut playing = clients.all().filter(|client| client.seated.is_some());
+        let builder = &mut self.builder;
+        (self.result.is_some() || !self.setup.teams)
+            && playing.all(|client| {
+                let visit = client.visit;
+                visit.is_some_and(|visit| builder.points(visit).is_some())
             })
     }
 
-    /// It is not over after all, as far as the log goes.
+    /// Treats the game as unfinished.
     pub(super) fn forget_end(&mut self) {
         self.lasted = None;
     }
 
-    fn millis(&self, now: Clock) -> u64 {
+    fn millis(&self, now: LogClock) -> u64 {
         now.position().saturating_sub(self.began.position())
     }
 
-    /// Takes note of where a client is now, and who.
-    pub(super) fn settle(&mut self, client: &mut Client, now: Clock) {
+    /// Takes over a client's present name, identity and team.
+    pub(super) fn update_client(&mut self, client: &mut Client, now: LogClock) {
         if self.is_over() {
             return;
         }
         if std::mem::take(&mut client.renamed) {
             self.rename(client, now);
         }
-        let wanted = self.seat(client);
-        if wanted != client.seat {
-            let track = match client.track {
-                Some(track) => track,
+        let team = self.team_of(client);
+        if team != client.seated {
+            let visit = match client.visit {
+                Some(visit) => visit,
                 None => self.enter(client),
             };
-            let at = self.course.tick(self.millis(now));
-            self.course.seat(track, wanted, at);
-            client.seat = wanted;
+            let at = self.builder.tick(self.millis(now));
+            self.builder.set_team(visit, team, at);
+            client.seated = team;
         }
         if !client.begun {
-            // Whoever is on this number next is somebody else.
-            client.track = None;
+            // The next player on this client number is another one.
+            client.visit = None;
         }
     }
 
     fn enter(&mut self, client: &mut Client) -> usize {
-        let who = client.who();
-        let track = self.course.enter(who.key.clone(), client.name());
-        client.track = Some(track);
-        client.known_as = Some(who);
-        track
+        let identity = client.identity();
+        let visit = self.builder.enter(identity.key.clone(), client.name());
+        client.visit = Some(visit);
+        client.known_as = Some(identity);
+        visit
     }
 
-    /// A client is known by another name or id. Without an identity of their own they stay who they
-    /// were; otherwise somebody else has taken the place.
-    fn rename(&mut self, client: &mut Client, now: Clock) {
-        let (Some(track), Some(old)) = (client.track, client.known_as.take()) else {
+    /// Handles a client's new name or id. A player known by a strong identity keeps it; a different
+    /// one means that another player has taken the client number.
+    fn rename(&mut self, client: &mut Client, now: LogClock) {
+        let (Some(visit), Some(old)) = (client.visit, client.known_as.take()) else {
             return;
         };
-        let mut new = client.who();
-        if old.is_somebody_else(&new) {
-            let at = self.course.tick(self.millis(now));
-            self.course.seat(track, None, at);
-            client.track = None;
-            client.seat = None;
+        let mut new = client.identity();
+        if old.is_another_player(&new) {
+            let at = self.builder.tick(self.millis(now));
+            self.builder.set_team(visit, None, at);
+            client.visit = None;
+            client.seated = None;
             return;
         }
         if old.strong {
             new = old;
         }
-        self.course.rename(track, new.key.clone(), client.name());
+        self.builder.rename(visit, new.key.clone(), client.name());
         client.known_as = Some(new);
     }
 
-    /// The team a client plays on.
-    fn seat(&self, client: &Client) -> Option<u8> {
-        match client.side {
+    /// The team for which a client plays; 0 for everybody in a game without teams.
+    fn team_of(&self, client: &Client) -> Option<u8> {
+        match client.team {
             _ if !client.begun => None,
-            Side::Team(team) if self.rules.teams => Some(team),
-            Side::Team(_) | Side::Free if !self.rules.teams => Some(0),
+            ClientTeam::Team(team) if self.setup.teams => Some(team),
+            ClientTeam::Team(_) | ClientTeam::Free if !self.setup.teams => Some(0),
             _ => None,
         }
     }
 
-    pub(super) fn event(&mut self, event: Event<'_>, roster: &Roster, now: Clock) {
+    pub(super) fn event(&mut self, event: Event<'_>, clients: &ClientSlots, now: LogClock) {
         match event {
             Event::Points { client, points } if self.is_over() => {
-                // Results are told once; what comes again is some later game's, or noise.
-                if let Some(track) = track(roster, Some(client)) {
-                    self.course.points(track).get_or_insert(points as f64);
+                // Results are written once: a repetition belongs to a later game, or is noise.
+                if let Some(visit) = visit_of(clients, client) {
+                    self.builder.points(visit).get_or_insert(points as f64);
                 }
             }
             Event::Result(result) if self.is_over() => {
@@ -183,130 +187,121 @@ impl Game {
             }
             _ if self.is_over() => {}
             Event::Warmup => self.warm_up = true,
-            Event::Exit => self.lasted = Some(self.course.end(self.millis(now))),
+            Event::Exit => self.lasted = Some(self.builder.end(self.millis(now))),
             Event::Kill {
                 killer,
                 victim,
                 team_change,
-            } => self.kill(roster, killer, victim, team_change, now),
+            } => self.kill(clients, killer, victim, team_change, now),
             Event::Capture { by, flag } => {
-                let team = if flag == 1 { 1 } else { 0 };
-                self.score(Source::Captures, team, 1, track(roster, by), now);
+                let points = TeamPoints::of_capture(flag, by);
+                self.score(ScoreSource::Captures, points, clients, now);
             }
-            Event::RoundWon(team) => self.score(Source::Captures, team, 1, None, now),
-            Event::TeamScore { team, total } => self.total(roster, team, total, now),
+            Event::RoundWon(team) => {
+                let (points, by) = (1, None);
+                let points = TeamPoints { team, points, by };
+                self.score(ScoreSource::Captures, points, clients, now);
+            }
+            Event::TeamScore { team, total } => self.total(clients, team, total, now),
             _ => {}
         }
     }
 
-    fn meet(&mut self, roster: &Roster, number: usize) {
-        self.stranger |= !roster.get(number).is_some_and(Client::is_known);
+    fn note_stranger(&mut self, clients: &ClientSlots, number: usize) {
+        self.stranger |= !clients.get(number).is_some_and(Client::is_known);
     }
 
     fn kill(
         &mut self,
-        roster: &Roster,
+        clients: &ClientSlots,
         killer: Option<usize>,
         victim: usize,
         team_change: bool,
-        now: Clock,
+        now: LogClock,
     ) {
-        self.meet(roster, victim);
-        if let Some(died) = track(roster, Some(victim)) {
-            self.course.death(died);
+        self.note_stranger(clients, victim);
+        if let Some(killer) = killer {
+            self.note_stranger(clients, killer);
         }
-        let seat = |number| roster.get(number).and_then(|client: &Client| client.seat);
-        let Some(killer) = killer.filter(|&killer| killer != victim) else {
-            self.actor = Some(victim);
-            if let (Some(team), false) = (seat(victim), team_change) {
-                self.kill_score(roster, team, -1, victim, now);
-            }
-            return;
-        };
-        self.meet(roster, killer);
-        self.actor = Some(killer);
-        let enemies = !self.rules.teams || seat(killer) != seat(victim);
-        if let (Some(track), true) = (track(roster, Some(killer)), enemies) {
-            self.course.kill(track);
+        self.actor = killer.or(Some(victim));
+        if let Some(victim) = visit_of(clients, victim) {
+            self.builder.death(victim);
         }
-        if let Some(team) = seat(killer) {
-            self.kill_score(roster, team, if enemies { 1 } else { -1 }, killer, now);
+        let team_of = |number| seated(clients, number);
+        let score = KillScore::of(&self.setup, killer, victim, team_change, team_of);
+        if let Some(killer) = score.enemy_killed_by.and_then(|by| visit_of(clients, by)) {
+            self.builder.kill(killer);
+        }
+        if let Some(points) = score.points {
+            self.score(ScoreSource::Kills, points, clients, now);
         }
     }
 
-    /// In team deathmatch a team has a point for every enemy killed, and one less for every death by
-    /// its own hand, unless that was a mere change of teams.
-    fn kill_score(&mut self, roster: &Roster, team: u8, points: i64, by: usize, now: Clock) {
-        if self.rules.scored_by_kills {
-            self.score(Source::Kills, team, points, track(roster, Some(by)), now);
+    /// Handles a team's new total, and credits the change to the last actor if that was on the team.
+    fn total(&mut self, clients: &ClientSlots, team: i64, total: i64, now: LogClock) {
+        if let Some(change) = self.totals.replace(team, total) {
+            let on_team = |actor: &usize| seated(clients, *actor) == Some(change.team);
+            let by = self.actor.filter(on_team);
+            let points = TeamPoints { by, ..change };
+            self.score(ScoreSource::Totals, points, clients, now);
         }
     }
 
-    fn total(&mut self, roster: &Roster, team: i64, total: i64, now: Clock) {
-        let Some(index @ 0..TEAMS) = usize::try_from(team - 1).ok() else {
-            return;
-        };
-        let points = total - std::mem::replace(&mut self.totals[index], total);
-        let own = |actor: &usize| {
-            let seat = roster.get(*actor).and_then(|client| client.seat);
-            seat.map(usize::from) == Some(index)
-        };
-        let by = track(roster, self.actor.filter(own));
-        if points != 0 {
-            self.score(Source::Told, index as u8, points, by, now);
-        }
-    }
-
-    fn score(&mut self, source: Source, team: u8, points: i64, by: Option<usize>, now: Clock) {
-        if source < self.source || !self.rules.teams {
+    fn score(
+        &mut self,
+        source: ScoreSource,
+        change: TeamPoints,
+        clients: &ClientSlots,
+        now: LogClock,
+    ) {
+        if source < self.source || !self.setup.teams {
             return;
         }
         if source > self.source {
             self.source = source;
-            self.course.forget_scores();
+            self.builder.forget_scores();
         }
-        let at = self.course.tick(self.millis(now));
-        self.course.score(team, points as f64, by, at);
+        let at = self.builder.tick(self.millis(now));
+        let by = change.by.and_then(|by| visit_of(clients, by));
+        self.builder
+            .score(change.team, change.points as f64, by, at);
     }
 
-    /// The record, or why there is none.
+    /// Builds the record, or returns why there is none.
     pub(super) fn finish(self, server: &str) -> Result<MatchRecord, Skip> {
         if self.warm_up {
             return Err(Skip::WarmUp);
         }
         let lasted = self.lasted.ok_or(Skip::Unfinished)?;
-        if self.stranger && !self.roster_known {
+        if self.stranger && !self.clients_known {
             return Err(Skip::StartedBeforeLog);
         }
-        if self.course.is_too_large() {
-            return Err(Skip::TooLarge);
-        }
         let scores = match self.result {
-            _ if !self.rules.teams => Vec::new(),
+            _ if !self.setup.teams => Vec::new(),
             Some(result) => result.map(|score| score as f64).to_vec(),
-            None if self.course.has_scores() => self.course.sums(TEAMS),
+            None if self.builder.has_scores() => self.builder.sums(TEAMS),
             None => return Err(Skip::NoResult),
         };
-        let millis = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
-        let began = self.began.position();
-        let start = match self.dated {
-            Some((date, at)) => date.plus_millis(millis(began.saturating_sub(at))),
-            None => Timestamp(millis(began)),
-        };
-        let frame = Frame {
+        let (start, clock) = self.began.start(self.dated);
+        let header = MatchHeader {
             server: server.to_owned(),
             start,
-            clock: self.dated.is_none().then(|| self.began.reading()),
-            map: self.rules.map,
-            game_type: self.rules.game_type,
-            mutators: self.rules.mutators,
+            clock,
+            map: self.setup.map,
+            game_type: self.setup.game_type,
+            mutators: self.setup.mutators,
             scores,
         };
-        self.course.record(frame, lasted).map_err(Skip::Impossible)
+        self.builder.build(header, lasted)
     }
 }
 
-/// The track of a client number in the game being told.
-fn track(roster: &Roster, number: Option<usize>) -> Option<usize> {
-    number.and_then(|number| roster.get(number)?.track)
+/// The visit of the player who is on this client number in the game being read.
+fn visit_of(clients: &ClientSlots, number: usize) -> Option<usize> {
+    clients.get(number)?.visit
+}
+
+/// The team on which the game being read has this client.
+fn seated(clients: &ClientSlots, number: usize) -> Option<u8> {
+    clients.get(number)?.seated
 }

@@ -3,7 +3,7 @@
 //! Pure functions of a line and of who is on which team, for the parser, which reads finished logs,
 //! and for a sidecar, which reports the same game while it is played.
 
-use super::rules::Rules as GameSetup;
+use super::setup::GameSetup;
 
 /// How many teams a team game has: red and blue.
 pub(crate) const TEAMS: usize = 2;

@@ -1,6 +1,6 @@
 //! Small logs, written for one question each.
 
-use super::super::{Item, Skip, detect, one_game, read};
+use super::super::{LogItem, Skip, detect, only_match, read};
 use super::FORMAT;
 use crate::domain::{Kind, MatchRecord, Outcome, Participant};
 
@@ -44,7 +44,7 @@ fn game(init: &'static str, lines: &[(&'static str, &'static str)]) -> MatchReco
     let mut all = vec![("0:00", init)];
     all.extend(two());
     all.extend(lines);
-    one_game(&FORMAT, &log(&all))
+    only_match(&FORMAT, &log(&all))
 }
 
 fn stays(participant: &Participant) -> Vec<(u8, u64, u64)> {
@@ -57,7 +57,7 @@ fn stays(participant: &Participant) -> Vec<(u8, u64, u64)> {
 fn skips(log: &str) -> Vec<(u64, &'static str)> {
     let items = read(&FORMAT, log);
     let skips = items.iter().filter_map(|item| match item {
-        Item::Skipped { line, reason } => Some((*line, reason.code())),
+        LogItem::Skipped { line, reason } => Some((*line, reason.code())),
         _ => None,
     });
     skips.collect()
@@ -243,7 +243,7 @@ fn team_deathmatch_by_its_own_rule_and_by_what_the_log_tells() {
 
 #[test]
 fn everyone_for_themselves() {
-    let record = one_game(
+    let record = only_match(
         &FORMAT,
         &log(&[
             ("5:00", FFA),
@@ -303,9 +303,9 @@ fn rounds_begin_play_anew_and_clients_stay() {
     ]);
     let items = read(&FORMAT, &log(&lines));
     let [
-        Item::Game(one),
-        Item::Game(two),
-        Item::Skipped { reason, .. },
+        LogItem::Match(one),
+        LogItem::Match(two),
+        LogItem::Skipped { reason, .. },
     ] = &items[..]
     else {
         panic!("{items:?}")
@@ -327,7 +327,7 @@ fn rounds_begin_play_anew_and_clients_stay() {
 
 #[test]
 fn dates_count_from_their_line() {
-    let record = one_game(
+    let record = only_match(
         &FORMAT,
         &log(&[
             (
@@ -394,7 +394,7 @@ fn the_end_of_a_log_is_believed_when_all_results_are_told() {
         ("1:00", "score: 3  ping: 1  client: 1 B"),
     ]);
     let whole = log(&lines).replace("  1:00 ShutdownGame:\n", "");
-    let told = one_game(&FORMAT, &whole);
+    let told = only_match(&FORMAT, &whole);
     assert_eq!(told.scores, [9.0, 3.0]);
     for missing in 1..4 {
         let ends: Vec<usize> = whole.match_indices('\n').map(|(at, _)| at + 1).collect();
@@ -403,7 +403,7 @@ fn the_end_of_a_log_is_believed_when_all_results_are_told() {
         // The log goes on: nothing more will come.
         let after = format!("{cut}  1:10 ShutdownGame:\n");
         assert_eq!(read(&FORMAT, &after).len(), 1);
-        assert!(matches!(read(&FORMAT, &after)[0], Item::Game(_)));
+        assert!(matches!(read(&FORMAT, &after)[0], LogItem::Match(_)));
     }
 }
 
@@ -414,7 +414,7 @@ fn rounds_of_a_log_that_begins_in_the_middle() {
         lines.extend(two().into_iter().map(|(_, line)| ("1:01", line)));
         lines.push(("1:10", "Kill: 0 1 20: A killed B by X"));
         if strangers {
-            lines.push(("1:11", "Kill: 0 7 20: A killed Who by X"));
+            lines.push(("1:11", "Kill: 0 7 20: A killed ClientIdentity by X"));
         }
         lines.extend([("2:00", "Exit: x"), ("2:00", "red:1  blue:0")]);
         read(&FORMAT, &log(&lines))
@@ -422,12 +422,12 @@ fn rounds_of_a_log_that_begins_in_the_middle() {
     // Where everybody was told of since, the round is whole.
     assert!(matches!(
         &round(false)[..],
-        [Item::Skipped { .. }, Item::Game(_)]
+        [LogItem::Skipped { .. }, LogItem::Match(_)]
     ));
     let early = Skip::StartedBeforeLog;
     assert_eq!(
         round(true),
-        [1, 2].map(|line| Item::Skipped {
+        [1, 2].map(|line| LogItem::Skipped {
             line,
             reason: early
         })
@@ -446,9 +446,9 @@ fn a_malformed_line_is_named_and_the_game_goes_on() {
     ]);
     let items = read(&FORMAT, &lines);
     let [
-        Item::Malformed { line: 2, .. },
-        Item::Malformed { line: 3, .. },
-        Item::Game(_),
+        LogItem::Malformed { line: 2, .. },
+        LogItem::Malformed { line: 3, .. },
+        LogItem::Match(_),
     ] = items[..]
     else {
         panic!("{items:?}")

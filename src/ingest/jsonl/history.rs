@@ -166,13 +166,13 @@ fn millis(share: f64) -> u64 {
 mod tests {
     use super::super::FORMAT;
     use super::*;
-    use crate::ingest::{Item, one_game, read};
+    use crate::ingest::{LogItem, only_match, read};
 
     #[test]
     fn a_row_with_everything() {
         let row = r#"{"t":100.9,"game":"NS2","mode":"m","map":"x","teams":[["a","b"],["c"]],
             "w":[[1,0.5],[0]],"role":[[0.25,0.0],["Captain"]],"score":[4,3],"y":1}"#;
-        let game = one_game(&FORMAT, &row.replace('\n', ""));
+        let game = only_match(&FORMAT, &row.replace('\n', ""));
         assert_eq!((game.start, game.millis()), (Timestamp(100_000), MILLIS));
         assert_eq!(
             (
@@ -206,7 +206,7 @@ mod tests {
         let row = |y| format!("{{\"t\":7,\"game\":\"g\",\"teams\":[[\"a\"],[\"b\"]],\"y\":{y}}}\n");
         let items = read(&FORMAT, &[row("1"), row("0.5"), row("0")].concat());
         let starts = items.iter().map(|item| match item {
-            Item::Game(game) => (game.start.0, game.outcome, game.scores.clone()),
+            LogItem::Match(game) => (game.start.0, game.outcome, game.scores.clone()),
             other => panic!("{other:?}"),
         });
         let none = || vec![0.0, 0.0];
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn who_was_on_both_teams_is_one() {
         let row = r#"{"t":7,"game":"g","teams":[["a","b"],["a"]],"w":[[0.5,1],[0.25]],"y":0}"#;
-        let game = one_game(&FORMAT, row);
+        let game = only_match(&FORMAT, row);
         assert_eq!(game.participants.len(), 2);
         let teams = game.participants[0].presence.iter().map(|p| p.team);
         assert_eq!(teams.collect::<Vec<_>>(), [0, 1]);
@@ -237,7 +237,7 @@ mod tests {
         ];
         let items = read(&FORMAT, &bad.join("\n"));
         let lines = items.iter().map(|item| match item {
-            Item::Malformed { line, .. } | Item::Skipped { line, .. } => *line,
+            LogItem::Malformed { line, .. } | LogItem::Skipped { line, .. } => *line,
             other => panic!("{other:?}"),
         });
         assert_eq!(lines.collect::<Vec<_>>(), [1, 2, 3, 4]);

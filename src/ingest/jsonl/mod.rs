@@ -48,7 +48,7 @@ mod record;
 
 use std::borrow::Cow;
 
-use super::{Context, Format, Item, Line, LogParser, Skip};
+use super::{Context, Format, LogItem, LogLine, LogParser, Skip};
 use crate::domain::Fingerprint;
 use history::History;
 
@@ -72,7 +72,7 @@ fn detect(head: &[u8]) -> bool {
         let known = || has(trimmed, b"\"teams\":") || is_record(trimmed);
         (!trimmed.is_empty()).then(|| trimmed.starts_with(b"{\"") && known())
     };
-    super::mostly(head, is_row)
+    super::format::mostly(head, is_row)
 }
 
 /// Whether an object is of the interchange format.
@@ -97,41 +97,41 @@ impl Parser {
         }
     }
 
-    fn item(&mut self, line: Line<'_>) -> Result<Item, Cow<'static, str>> {
+    fn item(&mut self, line: LogLine<'_>) -> Result<LogItem, Cow<'static, str>> {
         let (record, fingerprint) = if is_record(line.bytes) {
             record::read(line.bytes, &self.server)?
         } else {
             (self.history.read(line.bytes, &self.server)?, None)
         };
         Ok(match (record.check(), fingerprint) {
-            (Err(why), _) => Item::Skipped {
+            (Err(why), _) => LogItem::Skipped {
                 line: line.number,
                 reason: Skip::Impossible(why),
             },
-            (Ok(()), Some(fingerprint)) => Item::Known(Box::new(record), fingerprint),
+            (Ok(()), Some(fingerprint)) => LogItem::Exported(Box::new(record), fingerprint),
             // Its date is an estimate, but it was made.
             (Ok(()), None) if record.clock.is_some() => {
                 let fingerprint = Fingerprint::of(&record);
-                Item::Known(Box::new(record), fingerprint)
+                LogItem::Exported(Box::new(record), fingerprint)
             }
-            (Ok(()), None) => Item::Game(Box::new(record)),
+            (Ok(()), None) => LogItem::Match(Box::new(record)),
         })
     }
 }
 
 impl LogParser for Parser {
-    fn line(&mut self, line: Line<'_>, items: &mut Vec<Item>) {
+    fn line(&mut self, line: LogLine<'_>, items: &mut Vec<LogItem>) {
         if line.bytes.trim_ascii().is_empty() {
             return;
         }
         let line_number = line.number;
-        items.push(self.item(line).unwrap_or_else(|why| Item::Malformed {
+        items.push(self.item(line).unwrap_or_else(|why| LogItem::Malformed {
             line: line_number,
             why,
         }));
     }
 
-    fn finish(&mut self, _: &mut Vec<Item>) {}
+    fn finish(&mut self, _: &mut Vec<LogItem>) {}
 
     fn elapsed(&self) -> u64 {
         0 // every match has its time

@@ -316,13 +316,13 @@ mod tests {
 
     use super::super::FORMAT;
     use super::*;
-    use crate::ingest::{Item, one_game, read as read_log};
+    use crate::ingest::{LogItem, only_match, read as read_log};
 
     #[test]
     fn the_least_that_makes_a_match() {
         let line = r#"{"evenkeel":1,"start":"2026-11-20T15:00:00Z","end":"2026-11-20T15:10:00Z",
             "game":"ctf","scores":[3,1],"players":[{"id":"a","team":0},{"id":"b","bot":true,"team":1}]}"#;
-        let game = one_game(&FORMAT, &line.replace('\n', ""));
+        let game = only_match(&FORMAT, &line.replace('\n', ""));
         assert_eq!((game.server.as_str(), game.millis()), ("here", 600_000));
         assert_eq!(game.outcome, Outcome::Won(0));
         let [a, b] = &game.participants[..] else {
@@ -343,8 +343,8 @@ mod tests {
     fn what_is_wrong_is_told() {
         let line = |more: &str| format!(r#"{{"evenkeel":1,"start":0,"end":9,"game":"g"{more}}}"#);
         let why = |line: String| match &read_log(&FORMAT, &line)[..] {
-            [Item::Malformed { why, .. }] => why.to_string(),
-            [Item::Skipped { reason, .. }] => reason.to_string(),
+            [LogItem::Malformed { why, .. }] => why.to_string(),
+            [LogItem::Skipped { reason, .. }] => reason.to_string(),
             other => panic!("{other:?}"),
         };
         for (more, part) in [
@@ -394,12 +394,12 @@ mod tests {
 
     #[test]
     fn a_fingerprint_is_told_only_where_it_is_another() {
-        let record = one_game(&FORMAT, r#"{"evenkeel":1,"start":0,"end":9,"game":"g"}"#);
+        let record = only_match(&FORMAT, r#"{"evenkeel":1,"start":0,"end":9,"game":"g"}"#);
         let own = Fingerprint::of(&record);
         assert!(!write(&record, own).contains("fingerprint"));
         let other = Fingerprint([0xab; 16]);
         let items = read_log(&FORMAT, &write(&record, other));
-        assert_eq!(items, [Item::Known(Box::new(record), other)]);
+        assert_eq!(items, [LogItem::Exported(Box::new(record), other)]);
     }
 
     fn text() -> impl Strategy<Value = String> {
@@ -510,8 +510,8 @@ mod tests {
             let items = read_log(&FORMAT, &line);
             let fingerprint = Fingerprint::of(&record);
             let back = match record.clock {
-                None => Item::Game(Box::new(record)),
-                Some(_) => Item::Known(Box::new(record), fingerprint),
+                None => LogItem::Match(Box::new(record)),
+                Some(_) => LogItem::Exported(Box::new(record), fingerprint),
             };
             prop_assert_eq!(items, [back]);
         }

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::super::course::{Course, Frame};
+use super::super::builder::{MatchBuilder, MatchHeader};
 use super::super::{Skip, clock::Calendar, text};
-use super::grammar::{Act, Event, Team, Who};
-use super::roster::{Roster, Scene};
+use super::clients::{ConnectedClients, GameContext};
+use super::grammar::{Event, PlayerAction, PlayerTag, Team};
 use crate::domain::{MatchRecord, Timestamp};
 
 /// Red, blue, yellow and green.
@@ -27,14 +27,14 @@ const UNNAMED: &str = "source";
 
 /// What the log says of the server: its game, its level, its settings.
 #[derive(Debug, Default)]
-pub(super) struct Rules {
+pub(super) struct ServerSetup {
     game: String,
     map: String,
     /// By name, where they are not at their default.
     variants: BTreeMap<&'static str, String>,
 }
 
-impl Rules {
+impl ServerSetup {
     /// Of the game in this folder.
     pub(super) fn of(folder: &[u8]) -> Self {
         Self {
@@ -100,7 +100,7 @@ pub(super) struct Game {
     /// Whether a round is being played, so that another one means a new beginning.
     round: bool,
     lasted: Option<u64>,
-    course: Course,
+    builder: MatchBuilder,
     /// Scores by the end of each round: when, whose, and how many more points.
     rounds: Vec<(u64, u8, f64)>,
     totals: [f64; TEAMS],
@@ -121,7 +121,7 @@ impl Game {
             foreign: false,
             round: false,
             lasted: None,
-            course: Course::default(),
+            builder: MatchBuilder::default(),
             rounds: Vec::new(),
             totals: [0.0; TEAMS],
             results: [None; TEAMS],
@@ -140,14 +140,20 @@ impl Game {
     }
 
     /// Play begins, or begins anew.
-    pub(super) fn begin(&mut self, line: u64, rules: &Rules, roster: &mut Roster, now: Calendar) {
+    pub(super) fn begin(
+        &mut self,
+        line: u64,
+        setup: &ServerSetup,
+        clients: &mut ConnectedClients,
+        now: Calendar,
+    ) {
         let (begun, foreign) = (self.began.is_some(), self.foreign);
         *self = Self::new(if begun || foreign { self.line } else { line });
         self.foreign = foreign;
         self.began = Some((now.position(), now.date()));
         self.round = true;
-        self.mutators = rules.mutators();
-        roster.seat_all(&mut self.scene(now));
+        self.mutators = setup.mutators();
+        clients.seat_all(&mut self.context(now));
     }
 
     /// Whether a round that starts now is another one of this game.
@@ -164,11 +170,11 @@ impl Game {
         self.lasted.is_some() && self.results.iter().flatten().count() >= 2
     }
 
-    fn scene(&mut self, now: Calendar) -> Scene<'_> {
-        Scene {
+    fn context(&mut self, now: Calendar) -> GameContext<'_> {
+        GameContext {
             began: self.began.map(|(position, _)| position),
             now: now.position(),
-            course: self.lasted.is_none().then_some(&mut self.course),
+            builder: self.lasted.is_none().then_some(&mut self.builder),
         }
     }
 
@@ -181,11 +187,11 @@ impl Game {
         &mut self,
         line: u64,
         event: Event<'_>,
-        roster: &mut Roster,
+        clients: &mut ConnectedClients,
         now: Calendar,
     ) {
         match event {
-            Event::Player(who, act) => self.act(line, who, act, roster, now),
+            Event::Player(who, act) => self.act(line, who, act, clients, now),
             Event::RoundEnd => {
                 self.round = false;
                 self.play(line);
@@ -228,7 +234,7 @@ impl Game {
 
     fn over(&mut self, now: Calendar) {
         if self.began.is_some() && self.lasted.is_none() {
-            self.lasted = Some(self.course.end(self.millis(now)));
+            self.lasted = Some(self.builder.end(self.millis(now)));
         }
     }
 
@@ -245,19 +251,26 @@ impl Game {
         };
         let points = total - std::mem::replace(known, total);
         if points != 0.0 && self.lasted.is_none() && self.rounds.len() < MAX_ROUNDS {
-            let at = self.course.tick(self.millis(now));
+            let at = self.builder.tick(self.millis(now));
             self.rounds.push((at, team, points));
         }
     }
 
-    fn act(&mut self, line: u64, who: Who<'_>, act: Act<'_>, roster: &mut Roster, now: Calendar) {
-        // Who stays for the next game has to be known after the end, too.
-        note(who, act, roster, &mut self.scene(now));
+    fn act(
+        &mut self,
+        line: u64,
+        who: PlayerTag<'_>,
+        act: PlayerAction<'_>,
+        clients: &mut ConnectedClients,
+        now: Calendar,
+    ) {
+        // PlayerTag stays for the next game has to be known after the end, too.
+        note(who, act, clients, &mut self.context(now));
         match act {
             _ if self.lasted.is_some() => {}
-            Act::Kill(victim) => self.kill(line, who, victim, roster, now),
-            Act::Die if self.millis(now) > 0 => self.death(who.uid, roster, now),
-            Act::Capture => self.capture(who.uid, roster, now),
+            PlayerAction::Kill(victim) => self.kill(line, who, victim, clients, now),
+            PlayerAction::Die if self.millis(now) > 0 => self.death(who.uid, clients, now),
+            PlayerAction::Capture => self.capture(who.uid, clients, now),
             _ => {}
         }
     }
@@ -265,44 +278,44 @@ impl Game {
     fn kill(
         &mut self,
         line: u64,
-        who: Who<'_>,
-        victim: Who<'_>,
-        roster: &mut Roster,
+        who: PlayerTag<'_>,
+        victim: PlayerTag<'_>,
+        clients: &mut ConnectedClients,
         now: Calendar,
     ) {
         self.play(line);
-        if !roster.dies(victim.uid, now.position()) {
+        if !clients.dies(victim.uid, now.position()) {
             return;
         }
-        let seat = |uid| roster.get(uid).map(|client| (client.track, client.team()));
+        let seat = |uid| clients.get(uid).map(|client| (client.visit, client.team()));
         let (killer, killed) = (seat(who.uid), seat(victim.uid));
-        if let Some((Some(track), _)) = killed {
-            self.course.death(track);
+        if let Some((Some(visit), _)) = killed {
+            self.builder.death(visit);
         }
-        if let (Some((Some(track), team)), Some((_, other))) = (killer, killed)
+        if let (Some((Some(visit), team)), Some((_, other))) = (killer, killed)
             && team != other
         {
-            self.course.kill(track);
+            self.builder.kill(visit);
         }
     }
 
-    fn death(&mut self, uid: u32, roster: &mut Roster, now: Calendar) {
-        if roster.dies(uid, now.position())
-            && let Some(track) = roster.get(uid).and_then(|client| client.track)
+    fn death(&mut self, uid: u32, clients: &mut ConnectedClients, now: Calendar) {
+        if clients.dies(uid, now.position())
+            && let Some(visit) = clients.get(uid).and_then(|client| client.visit)
         {
-            self.course.death(track);
+            self.builder.death(visit);
         }
     }
 
-    fn capture(&mut self, uid: u32, roster: &mut Roster, now: Calendar) {
+    fn capture(&mut self, uid: u32, clients: &mut ConnectedClients, now: Calendar) {
         self.seen = Some("ctf");
-        let news = roster.captures(uid, now.position());
-        let Some((track, Some(team))) = roster.get(uid).map(|c| (c.track, c.team())) else {
+        let news = clients.captures(uid, now.position());
+        let Some((visit, Some(team))) = clients.get(uid).map(|c| (c.visit, c.team())) else {
             return;
         };
         if news && self.began.is_some() {
-            let at = self.course.tick(self.millis(now));
-            self.course.score(team, 1.0, track, at);
+            let at = self.builder.tick(self.millis(now));
+            self.builder.score(team, 1.0, visit, at);
         }
     }
 
@@ -311,58 +324,60 @@ impl Game {
         match self.began {
             _ if self.foreign => Some(Skip::StartedBeforeLog),
             Some(_) if self.lasted.is_some() && reason != Skip::Unfinished => Some(Skip::NoResult),
-            Some(_) if self.course.is_empty() => None,
+            Some(_) if self.builder.is_empty() => None,
             Some(_) => Some(reason),
             None => None,
         }
     }
 
     /// The record, or why there is none.
-    pub(super) fn finish(mut self, server: &str, rules: &Rules) -> Result<MatchRecord, Skip> {
+    pub(super) fn finish(mut self, server: &str, setup: &ServerSetup) -> Result<MatchRecord, Skip> {
         let (Some(lasted), Some((position, date))) = (self.lasted, self.began) else {
             return Err(Skip::Unfinished);
         };
         if self.foreign {
             return Err(Skip::StartedBeforeLog);
         }
-        if self.course.is_too_large() {
-            return Err(Skip::TooLarge);
-        }
         let last = self.results.iter().rposition(Option::is_some).unwrap_or(0);
         let scores = self.results[..=last].iter();
         let scores: Vec<f64> = scores.map(|score| score.unwrap_or(0.0)).collect();
-        self.course.reconcile(&scores);
-        if !self.course.has_scores() {
+        self.builder.reconcile(&scores);
+        if !self.builder.has_scores() {
             // Not captures decide, but rounds.
             for &(at, team, points) in &self.rounds {
-                self.course.score(team, points, None, at);
+                self.builder.score(team, points, None, at);
             }
-            self.course.reconcile(&scores);
+            self.builder.reconcile(&scores);
         }
         let began = Timestamp(i64::try_from(position).unwrap_or(i64::MAX));
-        let frame = Frame {
+        let header = MatchHeader {
             server: server.to_owned(),
             start: date.unwrap_or(began),
             clock: None,
-            map: rules.map.clone(),
-            game_type: rules.game_type(self.seen),
+            map: setup.map.clone(),
+            game_type: setup.game_type(self.seen),
             mutators: self.mutators,
             scores,
         };
-        self.course.record(frame, lasted).map_err(Skip::Impossible)
+        self.builder.build(header, lasted)
     }
 }
 
-/// Lets the roster know what a line says of who is where.
-fn note(who: Who<'_>, act: Act<'_>, roster: &mut Roster, scene: &mut Scene<'_>) {
-    let came = matches!(act, Act::Enter | Act::Join(_));
+/// Lets the clients know what a line says of who is where.
+fn note(
+    who: PlayerTag<'_>,
+    act: PlayerAction<'_>,
+    clients: &mut ConnectedClients,
+    context: &mut GameContext<'_>,
+) {
+    let came = matches!(act, PlayerAction::Enter | PlayerAction::Join(_));
     let team = if came { Team::Untold } else { who.team };
-    roster.meet(Who { team, ..who }, came, scene);
+    clients.meet(PlayerTag { team, ..who }, came, context);
     match act {
-        Act::Leave => roster.leave(who.uid, scene),
-        Act::Join(team) => roster.join(who.uid, team, scene),
-        Act::Rename(name) => roster.rename(who.uid, name, scene),
-        Act::Kill(victim) => roster.meet(victim, false, scene),
+        PlayerAction::Leave => clients.leave(who.uid, context),
+        PlayerAction::Join(team) => clients.join(who.uid, team, context),
+        PlayerAction::Rename(name) => clients.rename(who.uid, name, context),
+        PlayerAction::Kill(victim) => clients.meet(victim, false, context),
         _ => {}
     }
 }

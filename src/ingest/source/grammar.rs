@@ -15,7 +15,7 @@ pub(super) enum Event<'a> {
     /// A setting of the server, and its value.
     Setting(&'a [u8], &'a [u8]),
     /// Somebody did something.
-    Player(Who<'a>, Act<'a>),
+    Player(PlayerTag<'a>, PlayerAction<'a>),
     RoundStart,
     /// It was won by one side or the other, or by none.
     RoundEnd,
@@ -36,7 +36,7 @@ pub(super) enum Event<'a> {
 
 /// Somebody as a line names them: `name<number><authority's id><team>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Who<'a> {
+pub(super) struct PlayerTag<'a> {
     pub(super) name: &'a [u8],
     pub(super) uid: u32,
     pub(super) auth: &'a [u8],
@@ -45,13 +45,13 @@ pub(super) struct Who<'a> {
 
 /// What somebody did.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Act<'a> {
+pub(super) enum PlayerAction<'a> {
     /// They came to the server, or to the level.
     Enter,
     Leave,
     Join(Team),
     Rename(&'a [u8]),
-    Kill(Who<'a>),
+    Kill(PlayerTag<'a>),
     /// By their own hand, or the world's.
     Die,
     /// They brought home a flag, or what there is in its stead.
@@ -147,13 +147,13 @@ fn quoted(bytes: &[u8]) -> Read<(&[u8], &[u8])> {
 
 /// Somebody, and what follows. No name holds a quotation mark, but it may hold all others, and so it
 /// is read from the right.
-fn who(bytes: &[u8]) -> Read<(Who<'_>, &[u8])> {
+fn who(bytes: &[u8]) -> Read<(PlayerTag<'_>, &[u8])> {
     let (token, rest) = quoted(bytes)?;
     let (token, team) = last_field(token)?;
     let (token, auth) = last_field(token)?;
     let (name, uid) = last_field(token)?;
     let uid = text::whole_number(uid).and_then(|uid| u32::try_from(uid).ok());
-    let who = Who {
+    let who = PlayerTag {
         name,
         uid: uid.ok_or("a player's number is missing")?,
         auth,
@@ -188,7 +188,7 @@ fn team_of(name: &[u8]) -> Team {
     index.map_or(Team::None, |(index, _)| Team::Of(index))
 }
 
-fn act(rest: &[u8]) -> Read<Act<'_>> {
+fn act(rest: &[u8]) -> Read<PlayerAction<'_>> {
     let rest = text::skip_blanks(rest);
     let verb = rest.iter().position(|&b| b == b'"').unwrap_or(rest.len());
     let (verb, rest) = rest.split_at(verb);
@@ -198,31 +198,35 @@ fn act(rest: &[u8]) -> Read<Act<'_>> {
             let (victim, rest) = who(rest)?;
             // A spy's pretence.
             if has(rest, b"\"feign_death\"") {
-                Act::Other
+                PlayerAction::Other
             } else {
-                Act::Kill(victim)
+                PlayerAction::Kill(victim)
             }
         }
-        b"committed suicide with " => Act::Die,
+        b"committed suicide with " => PlayerAction::Die,
         b"joined team " => match team_of(quoted(rest)?.0) {
-            Team::Untold => Act::Other,
-            team => Act::Join(team),
+            Team::Untold => PlayerAction::Other,
+            team => PlayerAction::Join(team),
         },
-        b"entered the game" | b"connected, address " => Act::Enter,
-        b"changed name to " => Act::Rename(quoted(rest)?.0),
-        b"disconnected" | b"disconnected (reason " => Act::Leave,
-        _ => Act::Other,
+        b"entered the game" | b"connected, address " => PlayerAction::Enter,
+        b"changed name to " => PlayerAction::Rename(quoted(rest)?.0),
+        b"disconnected" | b"disconnected (reason " => PlayerAction::Leave,
+        _ => PlayerAction::Other,
     })
 }
 
-fn triggered(rest: &[u8]) -> Read<Act<'_>> {
+fn triggered(rest: &[u8]) -> Read<PlayerAction<'_>> {
     let (what, rest) = quoted(rest)?;
     let captured = match what {
         b"flagevent" => has(rest, b"(event \"captured\")"),
         // The goals of Team Fortress Classic's own maps.
         _ => what.starts_with(b"Team ") && what.ends_with(b" dropoff"),
     };
-    Ok(if captured { Act::Capture } else { Act::Other })
+    Ok(if captured {
+        PlayerAction::Capture
+    } else {
+        PlayerAction::Other
+    })
 }
 
 fn has(line: &[u8], words: &[u8]) -> bool {
@@ -339,7 +343,7 @@ mod tests {
 
     #[test]
     fn lines_of_real_logs() {
-        let who = |name: &'static str, uid, auth: &'static str, team| Who {
+        let who = |name: &'static str, uid, auth: &'static str, team| PlayerTag {
             name: name.as_bytes(),
             uid,
             auth: auth.as_bytes(),
@@ -349,30 +353,33 @@ mod tests {
         let b = who("B", 2, "BOT", Team::Of(1));
         assert_eq!(
             told(r#""A<1><STEAM_0:0:1><Red>" killed "B<2><BOT><Blue>" with "gun" (x "1")"#),
-            Ok(Event::Player(a, Act::Kill(b)))
+            Ok(Event::Player(a, PlayerAction::Kill(b)))
         );
         assert_eq!(
             told(
                 r#""A<1><STEAM_0:0:1><Red>" killed "B<2><BOT><Blue>" with "gun" (customkill "feign_death")"#
             ),
-            Ok(Event::Player(a, Act::Other))
+            Ok(Event::Player(a, PlayerAction::Other))
         );
         let acts = [
-            (r#"committed suicide with "world" (x)"#, Act::Die),
-            (r#"joined team "Spectator""#, Act::Join(Team::None)),
-            (r#"joined team "BLUE""#, Act::Join(Team::Of(1))),
-            (r#"changed name to "C""#, Act::Rename(b"C")),
-            (r#"disconnected (reason "gone")"#, Act::Leave),
-            ("disconnected", Act::Leave),
-            ("entered the game", Act::Enter),
-            (r#"connected, address "192.0.2.1:5""#, Act::Enter),
+            (r#"committed suicide with "world" (x)"#, PlayerAction::Die),
+            (r#"joined team "Spectator""#, PlayerAction::Join(Team::None)),
+            (r#"joined team "BLUE""#, PlayerAction::Join(Team::Of(1))),
+            (r#"changed name to "C""#, PlayerAction::Rename(b"C")),
+            (r#"disconnected (reason "gone")"#, PlayerAction::Leave),
+            ("disconnected", PlayerAction::Leave),
+            ("entered the game", PlayerAction::Enter),
+            (r#"connected, address "192.0.2.1:5""#, PlayerAction::Enter),
             (
                 r#"triggered "flagevent" (event "captured") (position "1")"#,
-                Act::Capture,
+                PlayerAction::Capture,
             ),
-            (r#"triggered "flagevent" (event "dropped")"#, Act::Other),
-            (r#"triggered "Team 1 dropoff""#, Act::Capture),
-            (r#"say "killed me""#, Act::Other),
+            (
+                r#"triggered "flagevent" (event "dropped")"#,
+                PlayerAction::Other,
+            ),
+            (r#"triggered "Team 1 dropoff""#, PlayerAction::Capture),
+            (r#"say "killed me""#, PlayerAction::Other),
         ];
         for (words, act) in acts {
             let line = format!(r#""A<1><STEAM_0:0:1><Red>" {words}"#);

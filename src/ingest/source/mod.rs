@@ -3,18 +3,18 @@
 //! A line is `L date: event`; whoever an event is about is named with number, id and team. A game
 //! begins with its level, and anew with every round that no round's end precedes; it is over with
 //! `Game_Over` and the final scores, or with what each team `scored`. `grammar` reads one line,
-//! `roster` knows who is there, `game` follows one game; this file keeps the games of a log apart.
+//! `clients` knows who is there, `game` follows one game; this file keeps the games of a log apart.
 
+mod clients;
 mod game;
 mod grammar;
-mod roster;
 #[cfg(test)]
 mod tests;
 
-use super::{Context, Format, Item, Line, LogParser, MAX_LINE, Skip, clock::Calendar};
-use game::{Game, Rules};
+use super::{Context, Format, LogItem, LogLine, LogParser, MAX_LINE, Skip, clock::Calendar};
+use clients::ConnectedClients;
+use game::{Game, ServerSetup};
 use grammar::Event;
-use roster::Roster;
 
 pub(super) const FORMAT: Format = Format {
     name: "source",
@@ -25,7 +25,7 @@ pub(super) const FORMAT: Format = Format {
 };
 
 fn detect(head: &[u8]) -> bool {
-    super::mostly(head, grammar::is_known)
+    super::format::mostly(head, grammar::is_known)
 }
 
 struct Parser {
@@ -33,8 +33,8 @@ struct Parser {
     calendar: Calendar,
     /// The last line's date as it was written: most lines share it with the line before.
     stamp: Vec<u8>,
-    rules: Rules,
-    roster: Roster,
+    setup: ServerSetup,
+    clients: ConnectedClients,
     game: Game,
 }
 
@@ -44,8 +44,8 @@ impl Parser {
             server: context.server.clone(),
             calendar: Calendar::default(),
             stamp: Vec::new(),
-            rules: Rules::default(),
-            roster: Roster::default(),
+            setup: ServerSetup::default(),
+            clients: ConnectedClients::default(),
             game: Game::new(1),
         }
     }
@@ -62,7 +62,7 @@ impl Parser {
         Ok(rest)
     }
 
-    fn event(&mut self, line: u64, event: Event<'_>, items: &mut Vec<Item>) {
+    fn event(&mut self, line: u64, event: Event<'_>, items: &mut Vec<LogItem>) {
         if self.game.has_results() && !matches!(event, Event::Final(..) | Event::Scored(..)) {
             // Whatever comes, all scores have come.
             self.tell(line, items);
@@ -71,31 +71,31 @@ impl Parser {
             Event::Other => {}
             Event::Started(folder) => {
                 self.close(line, Skip::Aborted, items);
-                self.rules = Rules::of(folder);
-                self.roster = Roster::default();
+                self.setup = ServerSetup::of(folder);
+                self.clients = ConnectedClients::default();
                 // What a log says of who plays has to be the same wherever it is read.
                 self.game = Game::new(line);
             }
             Event::Closed => self.close(line, Skip::Aborted, items),
             Event::Map(name) => {
                 self.close(line, Skip::Aborted, items);
-                self.roster = Roster::default();
-                self.rules.load(name);
+                self.clients = ConnectedClients::default();
+                self.setup.load(name);
                 self.game
-                    .begin(line, &self.rules, &mut self.roster, self.calendar);
+                    .begin(line, &self.setup, &mut self.clients, self.calendar);
             }
-            Event::Setting(name, value) => self.rules.set(name, value),
+            Event::Setting(name, value) => self.setup.set(name, value),
             Event::RoundStart if self.game.goes_on() => self.game.round_started(),
             Event::RoundStart | Event::Restart => {
                 if event == Event::Restart {
                     self.game = Game::new(line);
                 }
                 self.game
-                    .begin(line, &self.rules, &mut self.roster, self.calendar);
+                    .begin(line, &self.setup, &mut self.clients, self.calendar);
             }
             other => {
                 self.game
-                    .event(line, other, &mut self.roster, self.calendar);
+                    .event(line, other, &mut self.clients, self.calendar);
                 if other == Event::GameOver && self.game.is_foreign() {
                     self.close(line, Skip::Aborted, items);
                     self.game = Game::after(line);
@@ -105,29 +105,29 @@ impl Parser {
     }
 
     /// The game is over, and everything of it was told.
-    fn tell(&mut self, line: u64, items: &mut Vec<Item>) {
+    fn tell(&mut self, line: u64, items: &mut Vec<LogItem>) {
         let game = std::mem::replace(&mut self.game, Game::after(line));
         let line = game.line;
-        items.push(match game.finish(&self.server, &self.rules) {
-            Ok(record) => Item::Game(Box::new(record)),
-            Err(reason) => Item::Skipped { line, reason },
+        items.push(match game.finish(&self.server, &self.setup) {
+            Ok(record) => LogItem::Match(Box::new(record)),
+            Err(reason) => LogItem::Skipped { line, reason },
         });
-        self.roster.forget_tracks();
+        self.clients.forget_visits();
     }
 
     /// What was being told has no end, for this reason.
-    fn close(&mut self, line: u64, reason: Skip, items: &mut Vec<Item>) {
+    fn close(&mut self, line: u64, reason: Skip, items: &mut Vec<LogItem>) {
         let game = std::mem::replace(&mut self.game, Game::new(line));
         let line = game.line;
         if let Some(reason) = game.unfinished(reason) {
-            items.push(Item::Skipped { line, reason });
+            items.push(LogItem::Skipped { line, reason });
         }
-        self.roster.forget_tracks();
+        self.clients.forget_visits();
     }
 }
 
 impl LogParser for Parser {
-    fn line(&mut self, line: Line<'_>, items: &mut Vec<Item>) {
+    fn line(&mut self, line: LogLine<'_>, items: &mut Vec<LogItem>) {
         if line.bytes.is_empty() {
             return;
         }
@@ -139,14 +139,14 @@ impl LogParser for Parser {
         };
         match read {
             Ok(event) => self.event(line.number, event, items),
-            Err(why) => items.push(Item::Malformed {
+            Err(why) => items.push(LogItem::Malformed {
                 line: line.number,
                 why: why.into(),
             }),
         }
     }
 
-    fn finish(&mut self, items: &mut Vec<Item>) {
+    fn finish(&mut self, items: &mut Vec<LogItem>) {
         self.close(0, Skip::Unfinished, items);
     }
 

@@ -1,6 +1,6 @@
 //! Small logs, written for one question each.
 
-use super::super::{Item, detect, one_game, read};
+use super::super::{LogItem, detect, only_match, read};
 use super::FORMAT;
 use crate::domain::{Kind, MatchRecord, Outcome, Participant};
 
@@ -16,7 +16,7 @@ const A: &str = r#""Ann<1><STEAM_0:0:1><Red>""#;
 const B: &str = r#""Bob<2><BOT><Blue>""#;
 
 fn tf2(lines: &[(u32, String)], finals: (u32, u32)) -> MatchRecord {
-    one_game(&FORMAT, &tf2_log(lines, finals))
+    only_match(&FORMAT, &tf2_log(lines, finals))
 }
 
 fn tf2_log(lines: &[(u32, String)], (red, blue): (u32, u32)) -> String {
@@ -66,8 +66,8 @@ fn stays(p: &Participant) -> Vec<(u8, u64, u64)> {
 
 fn reasons(log: &str) -> Vec<(u64, &'static str)> {
     let items = read(&FORMAT, log);
-    let reason = |item: &Item| match item {
-        Item::Skipped { line, reason } => (*line, reason.code()),
+    let reason = |item: &LogItem| match item {
+        LogItem::Skipped { line, reason } => (*line, reason.code()),
         other => panic!("{other:?}"),
     };
     items.iter().map(reason).collect()
@@ -250,7 +250,7 @@ const TFC: [(u32, &str); 9] = [
 
 #[test]
 fn team_fortress_classic() {
-    let game = one_game(
+    let game = only_match(
         &FORMAT,
         &log(&[&TFC[..], &[(70, "Log file closed")]].concat()),
     );

@@ -2,13 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::course::{Course, Frame, UNKNOWN_TEAM};
-use super::super::{Skip, clock::Clock, text};
+use super::super::builder::{MatchBuilder, MatchHeader, UNKNOWN_TEAM};
+use super::super::{Skip, clock::LogClock, text};
 use super::{Fields, Read};
 use crate::domain::{Kind, MatchRecord, PlayerKey, Timestamp};
 
 /// More numbers than a server gives out during one game.
 const MAX_PLAYERS: usize = 10_000;
+
+/// What the game calls a player without a name.
+const UNNAMED: &str = "Player";
 
 /// How the game marks a bot's name.
 const BOT: &[u8] = b"[BOT]";
@@ -26,7 +29,7 @@ struct Player {
     team: Option<u8>,
     /// When they joined play.
     joined: u64,
-    track: Option<usize>,
+    visit: Option<usize>,
     points: f64,
 }
 
@@ -38,20 +41,20 @@ pub(super) struct Game {
     mutators: Vec<String>,
     /// When it was announced, by the calendar and by the log's clock.
     date: Option<Timestamp>,
-    announced: Clock,
+    announced: LogClock,
     /// When play began.
-    began: Option<Clock>,
+    began: Option<LogClock>,
     players: BTreeMap<u32, Player>,
-    course: Course,
+    builder: MatchBuilder,
     /// One more than the highest team told of.
     teams: usize,
     /// Whoever did something last, and when: what a team's points that follow were given for.
-    actor: Option<(u32, Clock)>,
+    actor: Option<(u32, LogClock)>,
 }
 
 impl Game {
     /// Reads `NG date time tz map title author GameClass GameName [Mutators=…]`.
-    pub(super) fn read(line: u64, mut fields: Fields<'_>, now: Clock) -> Read<Self> {
+    pub(super) fn read(line: u64, mut fields: Fields<'_>, now: LogClock) -> Read<Self> {
         let date = text::date_time(fields.next()?);
         let (_zone, map, _title, _author) = (
             fields.next()?,
@@ -76,13 +79,13 @@ impl Game {
             announced: now,
             began: None,
             players: BTreeMap::new(),
-            course: Course::default(),
+            builder: MatchBuilder::default(),
             teams: 0,
             actor: None,
         })
     }
 
-    pub(super) fn event(&mut self, verb: &[u8], mut fields: Fields<'_>, now: Clock) -> Read<()> {
+    pub(super) fn event(&mut self, verb: &[u8], mut fields: Fields<'_>, now: LogClock) -> Read<()> {
         match verb {
             b"SG" => self.start(now),
             b"C" => self.connect(fields, now)?,
@@ -103,14 +106,14 @@ impl Game {
     }
 
     /// Play begins, for everybody who is there.
-    fn start(&mut self, now: Clock) {
+    fn start(&mut self, now: LogClock) {
         self.began = Some(now);
-        self.course = Course::default();
+        self.builder = MatchBuilder::default();
         self.actor = None;
         let mut players = std::mem::take(&mut self.players);
         players.retain(|_, player| player.connected);
         for player in players.values_mut() {
-            player.track = None;
+            player.visit = None;
             player.joined = 0;
             player.points = 0.0;
             self.seat(player, now);
@@ -120,7 +123,7 @@ impl Game {
 
     /// `C num id …`: the stock log's id is the hash of the CD key, the name at the statistics site
     /// and its encrypted password; OLStats gives a bot's name instead.
-    fn connect(&mut self, mut fields: Fields<'_>, now: Clock) -> Read<()> {
+    fn connect(&mut self, mut fields: Fields<'_>, now: LogClock) -> Read<()> {
         let (number, login) = (fields.player()?, fields.next()?);
         let site_name = fields.next().unwrap_or_default();
         self.disconnect(number, now);
@@ -141,7 +144,7 @@ impl Game {
         Ok(())
     }
 
-    fn disconnect(&mut self, number: Option<u32>, now: Clock) {
+    fn disconnect(&mut self, number: Option<u32>, now: LogClock) {
         let Some(mut player) = number.and_then(|number| self.players.remove(&number)) else {
             return;
         };
@@ -150,7 +153,7 @@ impl Game {
     }
 
     /// `G event num what`
-    fn game_event(&mut self, mut fields: Fields<'_>, now: Clock) -> Read<()> {
+    fn game_event(&mut self, mut fields: Fields<'_>, now: LogClock) -> Read<()> {
         let event = fields.next()?;
         match event {
             b"NameChange" => {
@@ -173,7 +176,7 @@ impl Game {
 
     /// At login the team told is the one given. Later it is the one asked for, but the line is only
     /// written when a player did change: out of two teams, to the one they were not on.
-    fn team_change(&mut self, number: Option<u32>, told: Option<u8>, now: Clock) {
+    fn team_change(&mut self, number: Option<u32>, told: Option<u8>, now: LogClock) {
         let Some(told) = told else { return };
         self.teams = self.teams.max(usize::from(told) + 1);
         let two_teams = self.teams <= 2;
@@ -183,8 +186,8 @@ impl Game {
         match player.team {
             None => {
                 player.team = Some(told);
-                if let Some(track) = player.track {
-                    self.course.correct_team(track, told);
+                if let Some(visit) = player.visit {
+                    self.builder.correct_team(visit, told);
                 }
             }
             Some(team) => {
@@ -209,45 +212,45 @@ impl Game {
             return;
         };
         player.bot = true;
-        if let Some(track) = player.track {
-            self.course.correct_start(track, since);
+        if let Some(visit) = player.visit {
+            self.builder.extend_back(visit, since);
         }
         self.learn(Some(number), |_| {});
     }
 
     /// `K killer|-1 damage victim weapon`, `TK` where they were on one team.
-    fn kill(&mut self, team_kill: bool, mut fields: Fields<'_>, now: Clock) -> Read<()> {
+    fn kill(&mut self, team_kill: bool, mut fields: Fields<'_>, now: LogClock) -> Read<()> {
         let (killer, _damage, victim) = (fields.player()?, fields.next()?, fields.player()?);
         self.act(killer, now);
-        if let Some(track) = self.track(victim) {
-            self.course.death(track);
+        if let Some(visit) = self.visit(victim) {
+            self.builder.death(visit);
         }
         if killer != victim
             && !team_kill
-            && let Some(track) = self.track(killer)
+            && let Some(visit) = self.visit(killer)
         {
-            self.course.kill(track);
+            self.builder.kill(visit);
         }
         Ok(())
     }
 
     /// `S num points what`
-    fn points(&mut self, mut fields: Fields<'_>, now: Clock) -> Read<()> {
+    fn points(&mut self, mut fields: Fields<'_>, now: LogClock) -> Read<()> {
         let (number, points) = (fields.player()?, fields.points()?);
         self.act(number, now);
         if self.began.is_some()
             && let Some(player) = number.and_then(|number| self.players.get_mut(&number))
         {
             player.points += points;
-            if let Some(track) = player.track {
-                *self.course.points(track) = Some(player.points);
+            if let Some(visit) = player.visit {
+                *self.builder.points(visit) = Some(player.points);
             }
         }
         Ok(())
     }
 
     /// `T team points what`
-    fn team_points(&mut self, mut fields: Fields<'_>, now: Clock) -> Read<()> {
+    fn team_points(&mut self, mut fields: Fields<'_>, now: LogClock) -> Read<()> {
         let (team, points) = (fields.team()?, fields.points()?);
         let team = team.ok_or("there is no such team")?;
         self.teams = self.teams.max(usize::from(team) + 1);
@@ -255,14 +258,14 @@ impl Game {
             let by = self.actor.filter(|(_, at)| at.position() == now.position());
             let by = by.and_then(|(number, _)| self.players.get(&number));
             let by = by.filter(|player| player.team == Some(team));
-            let by = by.and_then(|player| player.track);
-            let at = self.course.tick(self.millis(now));
-            self.course.score(team, points, by, at);
+            let by = by.and_then(|player| player.visit);
+            let at = self.builder.tick(self.millis(now));
+            self.builder.score(team, points, by, at);
         }
         Ok(())
     }
 
-    fn act(&mut self, number: Option<u32>, now: Clock) {
+    fn act(&mut self, number: Option<u32>, now: LogClock) {
         self.actor = number.map(|number| (number, now)).or(self.actor);
     }
 
@@ -270,34 +273,32 @@ impl Game {
     fn learn(&mut self, number: Option<u32>, what: impl FnOnce(&mut Player)) {
         if let Some(player) = number.and_then(|number| self.players.get_mut(&number)) {
             what(player);
-            if let Some(track) = player.track {
-                self.course.rename(track, player.key(), player.name());
+            if let Some(visit) = player.visit {
+                self.builder.rename(visit, player.key(), player.name());
             }
         }
     }
 
     /// Puts a player where they are now.
-    fn seat(&mut self, player: &mut Player, now: Clock) {
+    fn seat(&mut self, player: &mut Player, now: LogClock) {
         if self.began.is_none() {
             return;
         }
-        let team = player.team.unwrap_or(UNKNOWN_TEAM);
-        let track = match player.track {
-            Some(track) => track,
-            None => self.course.enter(player.key(), player.name()),
-        };
-        player.track = Some(track);
-        let at = self.course.tick(self.millis(now));
-        self.course
-            .seat(track, player.connected.then_some(team), at);
+        let team = player
+            .connected
+            .then_some(player.team.unwrap_or(UNKNOWN_TEAM));
+        let (mut visit, millis) = (player.visit, self.millis(now));
+        self.builder
+            .place(&mut visit, team, millis, || (player.key(), player.name()));
+        player.visit = visit;
     }
 
-    fn track(&self, number: Option<u32>) -> Option<usize> {
-        number.and_then(|number| self.players.get(&number)?.track)
+    fn visit(&self, number: Option<u32>) -> Option<usize> {
+        number.and_then(|number| self.players.get(&number)?.visit)
     }
 
     /// Since play began.
-    fn millis(&self, now: Clock) -> u64 {
+    fn millis(&self, now: LogClock) -> u64 {
         let began = self.began.unwrap_or(now);
         now.position().saturating_sub(began.position())
     }
@@ -311,31 +312,26 @@ impl Game {
     }
 
     /// The record of the game, which ended just now, or why there is none.
-    pub(super) fn finish(mut self, server: &str, now: Clock) -> Result<MatchRecord, Skip> {
+    pub(super) fn finish(mut self, server: &str, now: LogClock) -> Result<MatchRecord, Skip> {
         let began = self.began.ok_or(Skip::WarmUp)?;
-        let lasted = self.course.end(self.millis(now));
-        if self.course.is_too_large() {
-            return Err(Skip::TooLarge);
-        }
+        let lasted = self.builder.end(self.millis(now));
         let scores = if is_team_game(&self.class, self.teams > 0) {
-            self.course.sums(self.teams.max(2))
+            self.builder.sums(self.teams.max(2))
         } else {
             Vec::new()
         };
-        let millis = |clock: Clock| i64::try_from(clock.position()).unwrap_or(i64::MAX);
-        let frame = Frame {
+        let announced = self.announced.position();
+        let (start, clock) = began.start(self.date.map(|date| (date, announced)));
+        let header = MatchHeader {
             server: server.to_owned(),
-            start: match self.date {
-                Some(date) => date.plus_millis(millis(began) - millis(self.announced)),
-                None => Timestamp(millis(began)),
-            },
-            clock: self.date.is_none().then(|| began.reading()),
+            start,
+            clock,
             map: self.map,
             game_type: self.class,
             mutators: self.mutators,
             scores,
         };
-        self.course.record(frame, lasted).map_err(Skip::Impossible)
+        self.builder.build(header, lasted)
     }
 }
 
@@ -352,12 +348,7 @@ impl Player {
     }
 
     fn name(&self) -> String {
-        let name = text::name(&self.name);
-        if name.is_empty() {
-            "Player".to_owned()
-        } else {
-            name
-        }
+        text::name_or(&self.name, UNNAMED)
     }
 }
 

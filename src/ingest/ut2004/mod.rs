@@ -9,7 +9,7 @@ mod game;
 #[cfg(test)]
 mod tests;
 
-use super::{Context, Format, Item, Line, LogParser, MAX_LINE, Skip, clock::Clock, text};
+use super::{Context, Format, LogItem, LogLine, LogParser, MAX_LINE, Skip, clock::LogClock, text};
 use game::Game;
 
 pub(super) const FORMAT: Format = Format {
@@ -24,7 +24,7 @@ pub(super) const FORMAT: Format = Format {
 const OLSTATS: &[u8] = b"OLStats";
 
 fn detect(head: &[u8]) -> bool {
-    super::mostly(head, |line| {
+    super::format::mostly(head, |line| {
         if line.is_empty() || line.starts_with(OLSTATS) {
             return None;
         }
@@ -82,7 +82,7 @@ impl<'a> Fields<'a> {
 
 struct Parser {
     server: String,
-    clock: Clock,
+    clock: LogClock,
     game: Option<Box<Game>>,
     /// Where play was first told of before any game was, if it was.
     foreign: Option<u64>,
@@ -94,7 +94,7 @@ impl Parser {
     fn new(context: &Context) -> Self {
         Self {
             server: context.server.clone(),
-            clock: Clock::default(),
+            clock: LogClock::default(),
             game: None,
             foreign: None,
             aftermath: false,
@@ -102,19 +102,19 @@ impl Parser {
     }
 
     /// What was being told has no end.
-    fn abandon(&mut self, items: &mut Vec<Item>) {
+    fn abandon(&mut self, items: &mut Vec<LogItem>) {
         if let Some(line) = self.foreign.take() {
             let reason = Skip::StartedBeforeLog;
-            items.push(Item::Skipped { line, reason });
+            items.push(LogItem::Skipped { line, reason });
         }
         if let Some(game) = self.game.take() {
             let (line, reason) = (game.line, game.unfinished());
-            items.push(Item::Skipped { line, reason });
+            items.push(LogItem::Skipped { line, reason });
         }
         self.aftermath = false;
     }
 
-    fn event(&mut self, line: Line<'_>, rest: &[u8], items: &mut Vec<Item>) -> Read<()> {
+    fn event(&mut self, line: LogLine<'_>, rest: &[u8], items: &mut Vec<LogItem>) -> Read<()> {
         let mut fields = Fields::of(rest);
         match fields.next()? {
             b"NG" => {
@@ -135,7 +135,12 @@ impl Parser {
         Ok(())
     }
 
-    fn end(&mut self, line: Line<'_>, mut fields: Fields<'_>, items: &mut Vec<Item>) -> Read<()> {
+    fn end(
+        &mut self,
+        line: LogLine<'_>,
+        mut fields: Fields<'_>,
+        items: &mut Vec<LogItem>,
+    ) -> Read<()> {
         let reason = fields.next()?;
         if !line.whole && fields.next().is_err() && !is_end(reason) {
             return Err(CUT);
@@ -156,8 +161,8 @@ impl Parser {
             game.finish(&self.server, self.clock)
         };
         items.push(match told {
-            Ok(record) => Item::Game(Box::new(record)),
-            Err(reason) => Item::Skipped { line, reason },
+            Ok(record) => LogItem::Match(Box::new(record)),
+            Err(reason) => LogItem::Skipped { line, reason },
         });
         Ok(())
     }
@@ -194,7 +199,7 @@ fn is_abort(reason: &[u8]) -> bool {
 }
 
 impl LogParser for Parser {
-    fn line(&mut self, line: Line<'_>, items: &mut Vec<Item>) {
+    fn line(&mut self, line: LogLine<'_>, items: &mut Vec<LogItem>) {
         if line.bytes.is_empty() || line.bytes.starts_with(OLSTATS) {
             return;
         }
@@ -212,11 +217,11 @@ impl LogParser for Parser {
         if let Err(why) = read {
             let line = line.number;
             let why = why.into();
-            items.push(Item::Malformed { line, why });
+            items.push(LogItem::Malformed { line, why });
         }
     }
 
-    fn finish(&mut self, items: &mut Vec<Item>) {
+    fn finish(&mut self, items: &mut Vec<LogItem>) {
         self.abandon(items);
     }
 

@@ -1,7 +1,7 @@
 //! Small logs, written for one question each.
 
 use super::super::text::seconds;
-use super::super::{Item, detect, one_game, read};
+use super::super::{LogItem, detect, only_match, read};
 use super::FORMAT;
 use crate::domain::{Kind, MatchRecord, Outcome};
 
@@ -30,7 +30,7 @@ fn stays(record: &MatchRecord, id: &str) -> Vec<(u8, u64, u64)> {
 fn skips(lines: &[&str]) -> Vec<(u64, &'static str)> {
     let items = read(&FORMAT, &log(lines));
     let skips = items.iter().filter_map(|item| match item {
-        Item::Skipped { line, reason } => Some((*line, reason.code())),
+        LogItem::Skipped { line, reason } => Some((*line, reason.code())),
         _ => None,
     });
     skips.collect()
@@ -43,7 +43,7 @@ fn a_stock_team_game() {
         format!("3|C|1|{B}|site name|0123456789abcdef"),
         format!("90|C|4|{C}||"),
     );
-    let record = one_game(
+    let record = only_match(
         &FORMAT,
         &log(&[
             NG,
@@ -124,7 +124,7 @@ fn olstats_tells_of_bots_late_and_of_the_hash_servers_know() {
         format!("90.00|C|7|{C}|Late|885e787eb8f08876"),
         "90.00|G|TeamChange|7|0",
     );
-    let record = one_game(
+    let record = only_match(
         &FORMAT,
         &log(&[
             "OLStats v3.09 by OverloadUT",
@@ -179,7 +179,7 @@ fn teams_are_known_by_class_or_by_being_told_of() {
         let mut all = vec![&ng[..], "1|C|0|x", "1|SG"];
         all.extend(lines);
         all.push("9|EG|timelimit");
-        one_game(&FORMAT, &log(&all)).scores
+        only_match(&FORMAT, &log(&all)).scores
     };
     assert!(scores("XGame.xDeathMatch", &["2|T|0|1|x"]).is_empty());
     assert_eq!(scores("XGame.xTeamGame", &[]), [0.0, 0.0]);
@@ -220,7 +220,7 @@ fn two_games_of_one_log_and_no_date() {
     let game = [&ng[..], "5|SG", "9|EG|timelimit"];
     let items = read(&FORMAT, &log(&[game, game].concat()));
     let starts = items.iter().map(|item| match item {
-        Item::Game(game) => (game.start.0, game.clock, game.millis()),
+        LogItem::Match(game) => (game.start.0, game.clock, game.millis()),
         other => panic!("{other:?}"),
     });
     // The clock was set back to 3: the server was started anew three seconds before.
@@ -247,8 +247,8 @@ fn malformed_lines_are_named() {
     let told: Vec<_> = items
         .iter()
         .map(|item| match item {
-            Item::Malformed { line, .. } => *line,
-            Item::Game(_) => 0,
+            LogItem::Malformed { line, .. } => *line,
+            LogItem::Match(_) => 0,
             other => panic!("{other:?}"),
         })
         .collect();
@@ -261,7 +261,7 @@ fn an_end_without_its_newline_counts_where_it_cannot_be_another() {
         let lines = log(&[NG, "1|SG"]) + &end.replace('|', "\t");
         read(&FORMAT, &lines)
             .iter()
-            .any(|item| matches!(item, Item::Game(_)))
+            .any(|item| matches!(item, LogItem::Match(_)))
     };
     assert!(ends("9|EG|fraglimit") && ends("9|EG|newreason|0"));
     assert!(!ends("9|EG|map") && !ends("9|EG|mapchange") && !ends("9|EG|") && !ends("9|EG"));

@@ -2,15 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::course::{Course, Frame, UNKNOWN_TEAM};
-use super::super::{Skip, clock::Clock, text};
+use super::super::builder::{MatchBuilder, MatchHeader, UNKNOWN_TEAM};
+use super::super::{Skip, clock::LogClock, text};
 use super::{Fields, Read};
-use crate::domain::{Kind, MatchRecord, PlayerKey, Timestamp};
+use crate::domain::{MatchRecord, PlayerKey, Timestamp};
 
 /// Red, blue, green and gold.
 pub(super) const TEAMS: usize = 4;
 /// More numbers than a server gives out during one game.
 const MAX_PLAYERS: usize = 10_000;
+
+/// What the game calls a player without a name.
+const UNNAMED: &str = "Player";
 
 /// One player number, given out once a game.
 #[derive(Default)]
@@ -19,24 +22,17 @@ struct Player {
     bot: bool,
     name: Vec<u8>,
     team: Option<u8>,
-    track: Option<usize>,
+    visit: Option<usize>,
     points: Option<f64>,
 }
 
 impl Player {
     fn key(&self) -> PlayerKey {
-        let (kind, id) = match self.bot {
-            true => (Kind::Bot, self.name()),
-            false => (Kind::Human, text::weak_identity(&self.name())),
-        };
-        PlayerKey { kind, id }
+        text::key_by_name(self.bot, self.name())
     }
 
     fn name(&self) -> String {
-        match text::name(&self.name) {
-            name if name.is_empty() => "Player".to_owned(),
-            name => name,
-        }
+        text::name_or(&self.name, UNNAMED)
     }
 }
 
@@ -45,26 +41,26 @@ pub(super) struct Game {
     pub(super) line: u64,
     /// When the log began, by the calendar and by its own clock.
     date: Option<Timestamp>,
-    announced: Clock,
+    announced: LogClock,
     /// Whether everybody's score is told after the end.
     utstats: bool,
     map: String,
     class: String,
     teams: Option<bool>,
     mutators: BTreeSet<String>,
-    began: Option<Clock>,
+    began: Option<LogClock>,
     /// How long it lasted, once it is over.
     lasted: Option<u64>,
     aborted: bool,
     players: BTreeMap<u32, Player>,
-    course: Course,
+    builder: MatchBuilder,
     /// Whether flags decide, and not kills.
     flags: bool,
     results: [Option<f64>; TEAMS],
 }
 
 impl Game {
-    pub(super) fn new(line: u64, now: Clock, utstats: bool) -> Self {
+    pub(super) fn new(line: u64, now: LogClock, utstats: bool) -> Self {
         Self {
             line,
             date: None,
@@ -78,13 +74,13 @@ impl Game {
             lasted: None,
             aborted: false,
             players: BTreeMap::new(),
-            course: Course::default(),
+            builder: MatchBuilder::default(),
             flags: false,
             results: [None; TEAMS],
         }
     }
 
-    pub(super) fn event(&mut self, kind: &[u8], mut fields: Fields<'_>, now: Clock) -> Read<()> {
+    pub(super) fn event(&mut self, kind: &[u8], mut fields: Fields<'_>, now: LogClock) -> Read<()> {
         let over = self.lasted.is_some();
         match kind {
             // What is told of a game that is over is its results, each once, until it has them all: a log
@@ -103,7 +99,7 @@ impl Game {
                 let aborts: [&[u8]; 4] = [b"", b"mapchange", b"serverquit", b"forced"];
                 self.aborted = aborts.contains(&reason);
                 if self.began.is_some() && self.lasted.is_none() {
-                    self.lasted = Some(self.course.end(self.millis(now)));
+                    self.lasted = Some(self.builder.end(self.millis(now)));
                     self.results = Default::default();
                 }
             }
@@ -135,7 +131,7 @@ impl Game {
             b"flag_captured" => {
                 let number = fields.player()?;
                 if !std::mem::replace(&mut self.flags, true) {
-                    self.course.forget_scores();
+                    self.builder.forget_scores();
                 }
                 self.score(number, 1.0, now);
             }
@@ -145,7 +141,7 @@ impl Game {
     }
 
     /// What game it is.
-    fn describe(&mut self, mut fields: Fields<'_>, now: Clock) -> Read<()> {
+    fn describe(&mut self, mut fields: Fields<'_>, now: LogClock) -> Read<()> {
         let key = fields.next()?;
         match key {
             b"realstart" => self.begin(now),
@@ -172,21 +168,21 @@ impl Game {
     }
 
     /// Play begins, for everybody who is there.
-    fn begin(&mut self, now: Clock) {
+    fn begin(&mut self, now: LogClock) {
         if self.lasted.is_some() {
             return;
         }
         self.began = Some(now);
-        self.course = Course::default();
+        self.builder = MatchBuilder::default();
         self.players.retain(|_, player| player.there);
         for player in self.players.values_mut() {
-            player.track = None;
-            settle(player, &mut self.course, 0);
+            player.visit = None;
+            place(player, &mut self.builder, 0);
         }
     }
 
     /// `what …`, of which some name the player first and some last.
-    fn player(&mut self, mut fields: Fields<'_>, now: Clock) -> Read<()> {
+    fn player(&mut self, mut fields: Fields<'_>, now: LogClock) -> Read<()> {
         match fields.next()? {
             what @ (b"Connect" | b"Rename") => {
                 let (name, number) = (fields.next()?, fields.player()?);
@@ -212,7 +208,7 @@ impl Game {
     }
 
     /// Something new is known of a player; whether it may have `moved` them.
-    fn learn(&mut self, number: u32, now: Clock, moved: bool, what: impl FnOnce(&mut Player)) {
+    fn learn(&mut self, number: u32, now: LogClock, moved: bool, what: impl FnOnce(&mut Player)) {
         if self.players.len() >= MAX_PLAYERS && !self.players.contains_key(&number) {
             return;
         }
@@ -223,64 +219,64 @@ impl Game {
         });
         let before = (player.there, player.team);
         what(player);
-        if let Some(track) = player.track {
-            self.course.rename(track, player.key(), player.name());
+        if let Some(visit) = player.visit {
+            self.builder.rename(visit, player.key(), player.name());
         }
-        let moved = moved && (player.track.is_none() || before != (player.there, player.team));
+        let moved = moved && (player.visit.is_none() || before != (player.there, player.team));
         if self.began.is_some() && moved {
-            settle(player, &mut self.course, millis);
+            place(player, &mut self.builder, millis);
         }
     }
 
     /// `killer weapon victim weapon damage`
-    fn kill(&mut self, enemy: bool, mut fields: Fields<'_>, now: Clock) -> Read<()> {
+    fn kill(&mut self, enemy: bool, mut fields: Fields<'_>, now: LogClock) -> Read<()> {
         let (killer, _weapon, victim) = (fields.player()?, fields.next()?, fields.player()?);
         self.died(victim);
         let enemy = enemy && killer != victim;
-        if let (Some(track), true) = (self.track(killer), enemy) {
-            self.course.kill(track);
+        if let (Some(visit), true) = (self.visit(killer), enemy) {
+            self.builder.kill(visit);
         }
         self.frag(killer, if enemy { 1.0 } else { -1.0 }, now);
         Ok(())
     }
 
     fn died(&mut self, number: u32) {
-        if let Some(track) = self.track(number) {
-            self.course.death(track);
+        if let Some(visit) = self.visit(number) {
+            self.builder.death(visit);
         }
     }
 
-    fn track(&self, number: u32) -> Option<usize> {
-        self.players.get(&number)?.track
+    fn visit(&self, number: u32) -> Option<usize> {
+        self.players.get(&number)?.visit
     }
 
     /// A point of those games in which teams score by killing.
-    fn frag(&mut self, number: u32, points: f64, now: Clock) {
+    fn frag(&mut self, number: u32, points: f64, now: LogClock) {
         if !self.flags && self.teams == Some(true) {
             self.score(number, points, now);
         }
     }
 
-    fn score(&mut self, number: u32, points: f64, now: Clock) {
+    fn score(&mut self, number: u32, points: f64, now: LogClock) {
         let millis = self.millis(now);
         let Some(player) = self.players.get(&number) else {
             return;
         };
         if let (Some(team), Some(_)) = (player.team, self.began) {
-            let at = self.course.tick(millis);
-            self.course.score(team, points, player.track, at);
+            let at = self.builder.tick(millis);
+            self.builder.score(team, points, player.visit, at);
         }
     }
 
     /// Since play began.
-    fn millis(&self, now: Clock) -> u64 {
+    fn millis(&self, now: LogClock) -> u64 {
         let began = self.began.unwrap_or(now);
         now.position().saturating_sub(began.position())
     }
 
     /// Whether everything about it has been told.
     pub(super) fn is_complete(&self) -> bool {
-        let told = |player: &Player| player.track.is_none() || player.points.is_some();
+        let told = |player: &Player| player.visit.is_none() || player.points.is_some();
         let all = self.is_team_game() || self.players.values().all(told);
         self.utstats && all && self.has_results()
     }
@@ -319,47 +315,37 @@ impl Game {
         if self.aborted {
             return Err(Skip::Aborted);
         }
-        if self.course.is_too_large() {
-            return Err(Skip::TooLarge);
-        }
         let scores = match self.is_team_game() {
             true => self.scores().ok_or(Skip::NoResult)?,
             false => Vec::new(),
         };
-        self.course.reconcile(&scores);
+        self.builder.reconcile(&scores);
         for player in self.players.values() {
-            if let Some(track) = player.track {
-                *self.course.points(track) = player.points;
+            if let Some(visit) = player.visit {
+                *self.builder.points(visit) = player.points;
             }
         }
-        let millis = |clock: Clock| i64::try_from(clock.position()).unwrap_or(i64::MAX);
-        let frame = Frame {
+        let announced = self.announced.position();
+        let (start, clock) = began.start(self.date.map(|date| (date, announced)));
+        let header = MatchHeader {
             server: server.to_owned(),
-            start: match self.date {
-                Some(date) => date.plus_millis(millis(began) - millis(self.announced)),
-                None => Timestamp(millis(began)),
-            },
-            clock: self.date.is_none().then(|| began.reading()),
+            start,
+            clock,
             map: self.map,
             game_type: self.class,
             mutators: self.mutators.into_iter().collect(),
             scores,
         };
-        self.course.record(frame, lasted).map_err(Skip::Impossible)
+        self.builder.build(header, lasted)
     }
 }
 
-/// Puts a player where they are now.
-fn settle(player: &mut Player, course: &mut Course, millis: u64) {
+/// Moves a player to their present team in the record; to none once they have left.
+fn place(player: &mut Player, builder: &mut MatchBuilder, millis: u64) {
     let team = player.there.then_some(player.team.unwrap_or(UNKNOWN_TEAM));
-    let track = match (player.track, team) {
-        (Some(track), _) => track,
-        (None, Some(_)) => course.enter(player.key(), player.name()),
-        (None, None) => return,
-    };
-    player.track = Some(track);
-    let at = course.tick(millis);
-    course.seat(track, team, at);
+    let mut visit = player.visit;
+    builder.place(&mut visit, team, millis, || (player.key(), player.name()));
+    player.visit = visit;
 }
 
 /// `2019.07.08.14.16.47.663.-4.0`: local time to the millisecond, and how many hours it is before UTC.

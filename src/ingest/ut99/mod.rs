@@ -9,7 +9,7 @@ mod game;
 #[cfg(test)]
 mod tests;
 
-use super::{Context, Format, Item, Line, LogParser, MAX_LINE, Skip, clock::Clock, text};
+use super::{Context, Format, LogItem, LogLine, LogParser, MAX_LINE, Skip, clock::LogClock, text};
 use game::Game;
 
 pub(super) const FORMAT: Format = Format {
@@ -21,7 +21,7 @@ pub(super) const FORMAT: Format = Format {
 };
 
 fn detect(head: &[u8]) -> bool {
-    super::mostly(head, |line| {
+    super::format::mostly(head, |line| {
         let Some((_, rest)) = text::seconds(line) else {
             return (!line.is_empty()).then_some(false);
         };
@@ -84,7 +84,7 @@ impl<'a> Fields<'a> {
 
 struct Parser {
     server: String,
-    clock: Clock,
+    clock: LogClock,
     game: Option<Box<Game>>,
     /// Where play was first told of before any game was, if it was.
     foreign: Option<u64>,
@@ -96,7 +96,7 @@ impl Parser {
     fn new(context: &Context) -> Self {
         Self {
             server: context.server.clone(),
-            clock: Clock::default(),
+            clock: LogClock::default(),
             game: None,
             foreign: None,
             aftermath: false,
@@ -104,22 +104,22 @@ impl Parser {
     }
 
     /// What was being told is over, or has no end.
-    fn close(&mut self, items: &mut Vec<Item>) {
+    fn close(&mut self, items: &mut Vec<LogItem>) {
         if let Some(line) = self.foreign.take() {
             let reason = Skip::StartedBeforeLog;
-            items.push(Item::Skipped { line, reason });
+            items.push(LogItem::Skipped { line, reason });
         }
         if let Some(game) = self.game.take() {
             let line = game.line;
             items.push(match game.finish(&self.server) {
-                Ok(record) => Item::Game(Box::new(record)),
-                Err(reason) => Item::Skipped { line, reason },
+                Ok(record) => LogItem::Match(Box::new(record)),
+                Err(reason) => LogItem::Skipped { line, reason },
             });
         }
         self.aftermath = true;
     }
 
-    fn event(&mut self, line: u64, rest: &[u8], items: &mut Vec<Item>) -> Read<()> {
+    fn event(&mut self, line: u64, rest: &[u8], items: &mut Vec<LogItem>) -> Read<()> {
         let mut fields = Fields::of(rest);
         let kind = fields.next()?;
         if rest.starts_with(b"info\tLog_Standard\t") {
@@ -147,7 +147,7 @@ impl Parser {
 }
 
 impl LogParser for Parser {
-    fn line(&mut self, line: Line<'_>, items: &mut Vec<Item>) {
+    fn line(&mut self, line: LogLine<'_>, items: &mut Vec<LogItem>) {
         if line.bytes.is_empty() {
             return;
         }
@@ -166,11 +166,11 @@ impl LogParser for Parser {
         if let Err(why) = read {
             let line = line.number;
             let why = why.into();
-            items.push(Item::Malformed { line, why });
+            items.push(LogItem::Malformed { line, why });
         }
     }
 
-    fn finish(&mut self, items: &mut Vec<Item>) {
+    fn finish(&mut self, items: &mut Vec<LogItem>) {
         // A log that is still being written may end between the end of a game and its results.
         if let Some(game) = &mut self.game
             && !game.has_results()

@@ -1,6 +1,6 @@
 //! Small logs, written for one question each.
 
-use super::super::{Item, detect, one_game, read};
+use super::super::{LogItem, detect, only_match, read};
 use super::FORMAT;
 use crate::domain::{Kind, MatchRecord, Outcome, Participant};
 
@@ -43,7 +43,7 @@ fn log(lines: &[&str]) -> String {
 
 fn ctf(lines: &[&str]) -> MatchRecord {
     let end = end("110.50\tteamscore\t0\t1", "110.50\tteamscore\t1\t0");
-    one_game(&FORMAT, &log(&[&HEAD[..], &TWO, lines, &end].concat()))
+    only_match(&FORMAT, &log(&[&HEAD[..], &TWO, lines, &end].concat()))
 }
 
 fn stays(p: &Participant) -> Vec<(u8, u64, u64)> {
@@ -128,7 +128,7 @@ fn team_deathmatch_and_deathmatch() {
     });
     let head: Vec<_> = head.iter().map(String::as_str).collect();
     let end = end("110.50\tx", "110.50\t");
-    let game = one_game(&FORMAT, &log(&[&head, &TWO[..], &end].concat()));
+    let game = only_match(&FORMAT, &log(&[&head, &TWO[..], &end].concat()));
     assert_eq!(
         (game.has_teams(), game.outcome),
         (false, Outcome::Undecided)
@@ -158,7 +158,7 @@ fn a_log_without_scores_ends_with_the_log_or_the_next_game() {
     let one = log(&[&head, &TWO[..], &["99.00\tgame_end\tfraglimit"]].concat());
     let items = read(&FORMAT, &(one.clone() + &one));
     let games = items.iter().map(|item| match item {
-        Item::Game(game) => (game.millis(), game.participants.len()),
+        LogItem::Match(game) => (game.millis(), game.participants.len()),
         other => panic!("{other:?}"),
     });
     assert_eq!(games.collect::<Vec<_>>(), [(89_000, 2), (89_000, 2)]);
@@ -168,8 +168,8 @@ fn a_log_without_scores_ends_with_the_log_or_the_next_game() {
 fn what_makes_no_record() {
     let reasons = |lines: &[&str]| {
         let items = read(&FORMAT, &log(lines));
-        let reason = |item: &Item| match item {
-            Item::Skipped { line, reason } => (*line, reason.code()),
+        let reason = |item: &LogItem| match item {
+            LogItem::Skipped { line, reason } => (*line, reason.code()),
             other => panic!("{other:?}"),
         };
         items.iter().map(reason).collect::<Vec<_>>()
@@ -206,7 +206,7 @@ fn malformed_lines_are_named() {
     .concat());
     let items = read(&FORMAT, &game);
     let lines = items.iter().filter_map(|item| match item {
-        Item::Malformed { line, .. } => Some(*line),
+        LogItem::Malformed { line, .. } => Some(*line),
         _ => None,
     });
     assert_eq!(lines.collect::<Vec<_>>(), [7, 8, 9]);

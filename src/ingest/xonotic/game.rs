@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::course::{Course, Frame, UNKNOWN_TEAM};
+use super::super::builder::{MatchBuilder, MatchHeader, UNKNOWN_TEAM};
 use super::super::{Skip, clock::Calendar, text};
 use super::grammar::{self, Event, Place};
-use crate::domain::{Kind, MatchRecord, PlayerKey, Timestamp};
+use crate::domain::{MatchRecord, PlayerKey, Timestamp};
 
 /// What the log does not say is which of the two games wrote it.
 const GAME: &str = "xonotic";
@@ -20,16 +20,12 @@ struct Client {
     name: String,
     place: Option<Place>,
     /// Who they are in the record, once they have played.
-    track: Option<usize>,
+    visit: Option<usize>,
 }
 
 impl Client {
     fn key(&self) -> PlayerKey {
-        let (kind, id) = match self.bot {
-            true => (Kind::Bot, self.name.clone()),
-            false => (Kind::Human, text::weak_identity(&self.name)),
-        };
-        PlayerKey { kind, id }
+        text::key_by_name(self.bot, self.name.clone())
     }
 }
 
@@ -64,7 +60,7 @@ pub(super) struct Game {
     /// The seconds it lasted by its own count, and when it ended in milliseconds since it began.
     ended: Option<(Option<f64>, u64)>,
     clients: BTreeMap<u32, Client>,
-    course: Course,
+    builder: MatchBuilder,
     telling: Telling,
     /// Which of the scores that follow decides.
     label: Option<usize>,
@@ -84,7 +80,7 @@ impl Game {
             began: now.position(),
             ended: None,
             clients: BTreeMap::new(),
-            course: Course::default(),
+            builder: MatchBuilder::default(),
             telling: Telling::Nothing,
             label: None,
             teams: false,
@@ -151,11 +147,11 @@ impl Game {
 
     /// What was played so far was warm-up.
     fn restart(&mut self, calendar: &Calendar) {
-        self.course = Course::default();
+        self.builder = MatchBuilder::default();
         self.date = calendar.date();
         self.began = calendar.position();
         for client in self.clients.values_mut() {
-            client.track = None;
+            client.visit = None;
         }
         let places: Vec<_> = self.clients.iter().map(|(&id, c)| (id, c.place)).collect();
         for (id, place) in places {
@@ -170,7 +166,7 @@ impl Game {
                 bot,
                 name: name(nick),
                 place: None,
-                track: None,
+                visit: None,
             };
             self.clients.insert(id, client);
             // In a game without teams nothing more is said.
@@ -192,32 +188,28 @@ impl Game {
             Some(Place::NoTeam) => Some(UNKNOWN_TEAM),
             Some(Place::Watching) | None => None,
         };
-        let track = match (client.track, team) {
-            (Some(track), _) => track,
-            (None, None) => return,
-            (None, Some(_)) => self.course.enter(client.key(), client.name.clone()),
-        };
-        client.track = Some(track);
-        let at = self.course.tick(now);
-        self.course.seat(track, team, at);
+        let mut visit = client.visit;
+        let player = || (client.key(), client.name.clone());
+        self.builder.place(&mut visit, team, now, player);
+        client.visit = visit;
     }
 
     fn rename(&mut self, id: u32, nick: &[u8]) {
         if let Some(client) = self.clients.get_mut(&id) {
             client.name = name(nick);
-            if let Some(track) = client.track {
+            if let Some(visit) = client.visit {
                 let (key, name) = (client.key(), client.name.clone());
-                self.course.rename(track, key, name);
+                self.builder.rename(visit, key, name);
             }
         }
     }
 
     fn kill(&mut self, frag: bool, killer: u32, victim: u32, now: u64) {
-        if let Some(track) = self.track(victim) {
-            self.course.death(track);
+        if let Some(visit) = self.visit(victim) {
+            self.builder.death(visit);
         }
-        if let (Some(track), true) = (self.track(killer), frag) {
-            self.course.kill(track);
+        if let (Some(visit), true) = (self.visit(killer), frag) {
+            self.builder.kill(visit);
         }
         if self.kind == "tdm" {
             // A death of one's own making costs the dead one's team, that of a team mate the killer's.
@@ -231,42 +223,39 @@ impl Game {
             return;
         };
         if let Some(Place::Team(team)) = client.place {
-            let at = self.course.tick(now);
-            self.course.score(team, points, client.track, at);
+            let at = self.builder.tick(now);
+            self.builder.score(team, points, client.visit, at);
         }
     }
 
-    fn track(&self, id: u32) -> Option<usize> {
-        self.clients.get(&id)?.track
+    fn visit(&self, id: u32) -> Option<usize> {
+        self.clients.get(&id)?.visit
     }
 
     /// Somebody's final scores.
     fn result(&mut self, id: u32, scores: &[u8], played: Option<f64>, watches: bool) {
-        let (Some(track), Telling::Final, Some((seconds, at))) =
-            (self.track(id), self.telling, self.ended)
+        let (Some(visit), Telling::Final, Some((seconds, at))) =
+            (self.visit(id), self.telling, self.ended)
         else {
             return;
         };
         if watches {
-            self.course.leave_out(track);
+            self.builder.remove_stays(visit);
             return;
         }
         let points = self.label.and_then(|label| grammar::score(scores, label));
-        *self.course.points(track) = points;
+        *self.builder.points(visit) = points;
         // Where the log has no times, how long they played tells when they came.
         if let (None, Some(played), Some(seconds)) = (self.date, played, seconds) {
             let missed = ((seconds - played).max(0.0) * 1_000.0) as u64; // saturates
-            self.course.began(track, missed.min(at));
+            self.builder.set_start(visit, missed.min(at));
         }
     }
 
     /// The record, or why there is none.
     pub(super) fn finish(mut self, server: &str) -> Result<MatchRecord, Skip> {
         let (_, at) = self.ended.ok_or(Skip::Unfinished)?;
-        let lasted = self.course.end(at);
-        if self.course.is_too_large() {
-            return Err(Skip::TooLarge);
-        }
+        let lasted = self.builder.end(at);
         let told = self.team_scores.iter().rposition(Option::is_some);
         let scores: Vec<f64> = match told {
             Some(last) => {
@@ -278,9 +267,9 @@ impl Game {
         if scores.len() == 1 || (scores.is_empty() && self.teams) {
             return Err(Skip::NoResult);
         }
-        self.course.reconcile(&scores);
+        self.builder.reconcile(&scores);
         let began = Timestamp(i64::try_from(self.began).unwrap_or(i64::MAX));
-        let frame = Frame {
+        let header = MatchHeader {
             server: server.to_owned(),
             start: self.date.unwrap_or(began),
             clock: self.date.is_none().then_some(self.began),
@@ -289,6 +278,6 @@ impl Game {
             mutators: self.mutators.into_iter().collect(),
             scores,
         };
-        self.course.record(frame, lasted).map_err(Skip::Impossible)
+        self.builder.build(header, lasted)
     }
 }

@@ -9,7 +9,7 @@ mod grammar;
 #[cfg(test)]
 mod tests;
 
-use super::{Context, Format, Item, Line, LogParser, MAX_LINE, Skip, clock::Calendar};
+use super::{Context, Format, LogItem, LogLine, LogParser, MAX_LINE, Skip, clock::Calendar};
 use game::Game;
 use grammar::Event;
 
@@ -22,7 +22,7 @@ pub(super) const FORMAT: Format = Format {
 };
 
 fn detect(head: &[u8]) -> bool {
-    super::mostly(head, |line| {
+    super::format::mostly(head, |line| {
         let Some(rest) = line.strip_prefix(b":") else {
             return (!line.is_empty()).then_some(false);
         };
@@ -69,19 +69,19 @@ impl Parser {
     }
 
     /// What was being told has no end, for this reason.
-    fn abandon(&mut self, reason: Skip, items: &mut Vec<Item>) {
+    fn abandon(&mut self, reason: Skip, items: &mut Vec<LogItem>) {
         if let Some(line) = self.foreign.take() {
             let reason = Skip::StartedBeforeLog;
-            items.push(Item::Skipped { line, reason });
+            items.push(LogItem::Skipped { line, reason });
         }
         if let Some(game) = self.game.take() {
             let line = game.line;
-            items.push(Item::Skipped { line, reason });
+            items.push(LogItem::Skipped { line, reason });
         }
         self.aftermath = false;
     }
 
-    fn event(&mut self, line: u64, event: Event<'_>, items: &mut Vec<Item>) {
+    fn event(&mut self, line: u64, event: Event<'_>, items: &mut Vec<LogItem>) {
         match event {
             Event::Other => {}
             Event::Time(date) => self.calendar.read(date),
@@ -106,20 +106,20 @@ impl Parser {
         }
     }
 
-    fn end(&mut self, items: &mut Vec<Item>) {
+    fn end(&mut self, items: &mut Vec<LogItem>) {
         let over = self.game.take_if(|game| game.ends());
         let Some(game) = over else { return };
         self.aftermath = true;
         let line = game.line;
         items.push(match game.finish(&self.server) {
-            Ok(record) => Item::Game(Box::new(record)),
-            Err(reason) => Item::Skipped { line, reason },
+            Ok(record) => LogItem::Match(Box::new(record)),
+            Err(reason) => LogItem::Skipped { line, reason },
         });
     }
 }
 
 impl LogParser for Parser {
-    fn line(&mut self, line: Line<'_>, items: &mut Vec<Item>) {
+    fn line(&mut self, line: LogLine<'_>, items: &mut Vec<LogItem>) {
         if line.bytes.is_empty() {
             return;
         }
@@ -129,14 +129,14 @@ impl LogParser for Parser {
         };
         match read {
             Ok(event) => self.event(line.number, event, items),
-            Err(why) => items.push(Item::Malformed {
+            Err(why) => items.push(LogItem::Malformed {
                 line: line.number,
                 why: why.into(),
             }),
         }
     }
 
-    fn finish(&mut self, items: &mut Vec<Item>) {
+    fn finish(&mut self, items: &mut Vec<LogItem>) {
         self.abandon(Skip::Unfinished, items);
     }
 

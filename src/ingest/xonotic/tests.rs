@@ -1,6 +1,6 @@
 //! Small logs, written for one question each.
 
-use super::super::{Item, detect, one_game, read};
+use super::super::{LogItem, detect, only_match, read};
 use super::FORMAT;
 use crate::domain::{Kind, MatchRecord, Outcome, Participant};
 
@@ -54,7 +54,7 @@ fn ctf(lines: &[(&'static str, &'static str)], ends: &str) -> MatchRecord {
             ":teamscores:see-labels:1,0:14",
         ),
     };
-    one_game(&FORMAT, &log(&[&TWO, lines, &ends].concat()))
+    only_match(&FORMAT, &log(&[&TWO, lines, &ends].concat()))
 }
 
 fn stays(p: &Participant) -> Vec<(u8, u64, u64)> {
@@ -183,7 +183,7 @@ fn without_times_the_scores_tell_how_long() {
         .collect();
     let twice = [&lines[..], &lines[..]].concat();
     let items = read(&FORMAT, &log(&twice));
-    let [Item::Game(one), Item::Game(two)] = &items[..] else {
+    let [LogItem::Match(one), LogItem::Match(two)] = &items[..] else {
         panic!("{items:?}")
     };
     assert_eq!((one.clock, one.start.0, one.millis()), (Some(0), 0, 30_000));
@@ -197,7 +197,7 @@ fn without_times_the_scores_tell_how_long() {
 
 #[test]
 fn a_game_without_teams() {
-    let game = one_game(
+    let game = only_match(
         &FORMAT,
         &log(&[
             ("00", ":gamestart:dm_m:0.1"),
@@ -228,8 +228,8 @@ fn a_game_without_teams() {
 fn what_makes_no_record() {
     let reasons = |lines: &[(&str, &str)]| {
         let items = read(&FORMAT, &log(lines));
-        let reason = |item: &Item| match item {
-            Item::Skipped { line, reason } => (*line, reason.code()),
+        let reason = |item: &LogItem| match item {
+            LogItem::Skipped { line, reason } => (*line, reason.code()),
             other => panic!("{other:?}"),
         };
         items.iter().map(reason).collect::<Vec<_>>()

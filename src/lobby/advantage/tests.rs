@@ -103,14 +103,14 @@ fn trust_moves_from_the_weights_to_the_score() {
 #[test]
 fn without_a_clock_the_usual_length_counts() {
     let mut game = question(&[team(100.0, 1.0), team(100.0, 3.0)]);
-    game.elapsed = game.settings.usual_length;
+    game.elapsed = game.settings.usual_seconds.millis();
     assert_eq!(game.answer(0).trust, 1.0);
     game.elapsed *= 7;
     assert_eq!(game.answer(0).trust, 1.0);
     game.scored = false;
     assert_eq!(game.answer(0).trust, 0.0, "0 to 0 because nobody tells");
     game.scored = true;
-    game.settings.usual_length = 0;
+    game.settings.usual_seconds = UpToADay::of(0);
     assert_eq!(game.answer(0).trust, 0.0);
 }
 

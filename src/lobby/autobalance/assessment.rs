@@ -69,17 +69,24 @@ impl Situation {
         if self.tournament {
             return Assessment::Balanced(Calm::Tournament);
         }
-        if self.left.is_some_and(|left| left < rules.quiet_end) {
+        if self
+            .left
+            .is_some_and(|left| left < rules.quiet_end_seconds.millis())
+        {
             return Assessment::Balanced(Calm::NearlyOver);
         }
         let sizes = powers.sizes.iter().copied();
         let (large, most) = extreme(sizes.clone(), |a, b| a > b);
         let (small, fewest) = extreme(sizes, |a, b| a < b);
-        if rules.like_sizes.is_some_and(|like| most - fewest <= like) {
+        if rules
+            .like_sizes
+            .get()
+            .is_some_and(|like| most - fewest <= like)
+        {
             return Assessment::Balanced(Calm::LikeSizes);
         }
         let lopsided = |&(many, few): &(usize, usize)| most >= many && fewest <= few;
-        if most > fewest && rules.lopsided.iter().any(lopsided) {
+        if most > fewest && rules.lopsided.0.iter().any(lopsided) {
             return Assessment::Unbalanced {
                 strong: large,
                 weak: small,

@@ -26,7 +26,7 @@ impl Powers {
     /// Those of everybody on a team. O(players · log players).
     pub(super) fn of(snapshot: &Snapshot, rules: &AutoBalanceRules) -> Self {
         let players = players(snapshot);
-        let base = f64::from(rules.rank_base);
+        let base = f64::from(rules.rank_base.get());
         let power: Vec<f64> = match rules.power {
             Power::Weight => players.iter().map(|player| player.weight).collect(),
             Power::Rank => ranks(&players, base),

@@ -2,42 +2,68 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A set of rules. Times are in milliseconds.
+use crate::domain::units::{Count, MaxDifference, PositiveAmount, Share, UpToADay};
+
+/// A set of rules.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct AutoBalanceRules {
     /// Whether anybody is moved at all.
+    #[serde(default = "on")]
     pub on: bool,
     /// With less play left than this, nobody is.
-    pub quiet_end: u64,
-    /// Teams whose sizes differ by no more than this are balanced, whatever their power; `None` for
-    /// no such exception.
-    pub like_sizes: Option<usize>,
+    pub quiet_end_seconds: UpToADay,
+    /// Teams whose sizes differ by no more than this are balanced, whatever their power.
+    pub like_sizes: MaxDifference,
     /// Sizes that are unbalanced, whatever the power: (at least so many, against at most so many).
-    pub lopsided: Vec<(usize, usize)>,
-    /// A difference of power that is unbalanced.
-    pub gap: Gap,
+    pub lopsided: Lopsided,
+    /// A difference of power that is unbalanced, in the unit of `gap_of`.
+    pub gap: PositiveAmount,
+    /// The unit of `gap`.
+    pub gap_of: GapUnit,
     /// What a player's power is.
     pub power: Power,
     /// What the weakest player counts under a power by rank, so that every head is worth something.
-    pub rank_base: u32,
+    pub rank_base: Count<0, 1_000>,
     /// For how long the teams must have been unbalanced.
-    pub delay: u64,
-    /// The share of their team, from below by points, that may be moved: 0 to 1, rounded down.
-    pub movable_share: f64,
+    pub delay_seconds: UpToADay,
+    /// The share of their team, from below by points, that may be moved, rounded down.
+    pub movable_share: Share,
     /// Whether nobody is moved twice in a game.
     pub once: bool,
     /// Who is moved.
     pub choice: MoveRule,
 }
 
-/// A difference of power.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// The unit of a difference of the teams' powers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Gap {
-    /// At least so much more.
-    Points(f64),
-    /// More by over this share of the weaker team's.
-    Share(f64),
+pub enum GapUnit {
+    /// Points of power, at least that many.
+    Points,
+    /// A share of the weaker team's power, more than that.
+    Share,
+}
+
+/// Sizes of two teams that are unbalanced: at most 128 pairs (at least, at most), larger first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<(usize, usize)>")]
+pub struct Lopsided(pub Vec<(usize, usize)>);
+
+impl TryFrom<Vec<(usize, usize)>> for Lopsided {
+    type Error = &'static str;
+
+    fn try_from(sizes: Vec<(usize, usize)>) -> Result<Self, Self::Error> {
+        if sizes.len() <= 128 && sizes.iter().all(|(larger, smaller)| larger > smaller) {
+            Ok(Self(sizes))
+        } else {
+            Err("must be up to 128 pairs, the larger number first")
+        }
+    }
+}
+
+fn on() -> bool {
+    true
 }
 
 /// What a player counts.
@@ -67,14 +93,15 @@ impl AutoBalanceRules {
     pub fn sectors_edge() -> Self {
         Self {
             on: true,
-            quiet_end: 180_000,
-            like_sizes: Some(1),
-            lopsided: vec![(2, 0), (3, 1), (4, 2)],
-            gap: Gap::Points(10.0),
+            quiet_end_seconds: const { UpToADay::of(180) },
+            like_sizes: const { MaxDifference::of(1) },
+            lopsided: Lopsided(vec![(2, 0), (3, 1), (4, 2)]),
+            gap: const { PositiveAmount::of(10.0) },
+            gap_of: GapUnit::Points,
             power: Power::RankAndPoints,
-            rank_base: 5,
-            delay: 20_000,
-            movable_share: 0.67,
+            rank_base: const { Count::of(5) },
+            delay_seconds: const { UpToADay::of(20) },
+            movable_share: const { Share::of(0.67) },
             once: true,
             choice: MoveRule::WhoDies,
         }
@@ -84,12 +111,13 @@ impl AutoBalanceRules {
     /// whoever outside a party brings them closest.
     pub fn players_proposal() -> Self {
         Self {
-            like_sizes: None,
-            lopsided: Vec::new(),
-            gap: Gap::Share(0.20),
+            like_sizes: MaxDifference::OFF,
+            lopsided: Lopsided(Vec::new()),
+            gap: const { PositiveAmount::of(0.20) },
+            gap_of: GapUnit::Share,
             power: Power::Weight,
-            delay: 0,
-            movable_share: 1.0,
+            delay_seconds: const { UpToADay::of(0) },
+            movable_share: const { Share::of(1.0) },
             once: false,
             choice: MoveRule::Closest,
             ..Self::sectors_edge()
@@ -98,9 +126,10 @@ impl AutoBalanceRules {
 
     /// Whether `strong` outweighs `weak` too much.
     pub(super) fn is_gap(&self, strong: f64, weak: f64) -> bool {
-        match self.gap {
-            Gap::Points(points) => strong - weak >= points,
-            Gap::Share(share) => strong > weak * (1.0 + share),
+        let gap = self.gap.get();
+        match self.gap_of {
+            GapUnit::Points => strong - weak >= gap,
+            GapUnit::Share => strong > weak * (1.0 + gap),
         }
     }
 }

@@ -55,7 +55,7 @@ fn latecomers_of_the_page() {
     let mut game = snapshot(2, &humans);
     game.fill.on = false;
     let free = PlaceSettings {
-        max_difference: None,
+        max_difference: MaxDifference::OFF,
         ..PlaceSettings::default()
     };
     let question = |settings| Place {

@@ -76,7 +76,11 @@ impl Planner {
             spread: self.strength.spread(),
             steps: Vec::new(),
         }];
-        let done = |ladder: &[Plan]| ladder.iter().any(|plan| plan.ratio >= settings.enough);
+        let done = |ladder: &[Plan]| {
+            ladder
+                .iter()
+                .any(|plan| plan.ratio >= settings.enough.get())
+        };
         for moves in 1..=exact {
             if done(&ladder) {
                 return ladder;
@@ -87,7 +91,9 @@ impl Planner {
             let last = ladder
                 .iter()
                 .reduce(|a, b| if b.ratio > a.ratio { b } else { a });
-            let Some(next) = last.and_then(|last| self.extended(last, settings.max_moves)) else {
+            let Some(next) =
+                last.and_then(|last| self.extended(last, settings.max_moves.as_usize()))
+            else {
                 break;
             };
             ladder.push(next);

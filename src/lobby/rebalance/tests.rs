@@ -38,7 +38,7 @@ fn one_swap_where_one_swap_will_do() {
         (10.0, 1),
     ]);
     let strict = RebalanceSettings {
-        enough: 0.92,
+        enough: Share::of(0.92),
         ..RebalanceSettings::default()
     };
     let advice = advise(&game, strict);
@@ -87,7 +87,7 @@ fn a_move_must_be_worth_it() {
     let game = game(&[(199.0, 0), (1.0, 0), (0.0, 1), (100.0, 1)]);
     assert!(advise(&game, RebalanceSettings::default()).moves.is_empty());
     let keen = RebalanceSettings {
-        min_gain: 0.0,
+        min_gain: Share::of(0.0),
         ..RebalanceSettings::default()
     };
     assert_eq!(moves(&advise(&game, keen)), [("a", 1), ("d", 0)]);
@@ -121,7 +121,7 @@ fn a_party_moves_whole_or_not_at_all() {
         game.humans[member].party = Some("two".into());
     }
     let wide = RebalanceSettings {
-        max_difference: None,
+        max_difference: MaxDifference::OFF,
         ..RebalanceSettings::default()
     };
     let three = advise(&game, wide);
@@ -160,7 +160,7 @@ fn who_must_not_be_moved_stays() {
     game.humans[2].pin = None;
     let newest = RebalanceSettings {
         newest_first: true,
-        max_moves: 1,
+        max_moves: Count::of(1),
         ..RebalanceSettings::default()
     };
     assert_eq!(moves(&advise(&game, newest)), [("d", 1)]);
@@ -180,7 +180,7 @@ fn beyond_three_moves_it_goes_on_while_it_helps() {
     humans.extend([(10.0, 1); 10]);
     let game = game(&humans);
     let many = RebalanceSettings {
-        max_moves: 12,
+        max_moves: Count::of(12),
         ..RebalanceSettings::default()
     };
     let advice = advise(&game, many);
@@ -265,9 +265,9 @@ proptest! {
         let mut game = snapshot(teams, &placed);
         (game.fill.wish, game.next_bot) = (wish, 20.0);
         let keen = RebalanceSettings {
-            enough: 2.0,
-            min_gain: 0.0,
-            max_moves: 3,
+            enough: Share::of(1.0),
+            min_gain: Share::of(0.0),
+            max_moves: Count::of(3),
             ..RebalanceSettings::default()
         };
         let advice = advise(&game, keen);
@@ -280,11 +280,11 @@ proptest! {
 
     #[test]
     fn promises(
-        game in games(), max_moves in 0usize..8, newest_first: bool, spare_top: bool, seed: u64,
+        game in games(), max_moves in 0u32..8, newest_first: bool, spare_top: bool, seed: u64,
     ) {
-        let settings = RebalanceSettings { max_moves, newest_first, spare_top, ..RebalanceSettings::default() };
+        let settings = RebalanceSettings { max_moves: Count::of(max_moves), newest_first, spare_top, ..RebalanceSettings::default() };
         let advice = Rebalance { snapshot: game.clone(), settings }.answer(seed);
-        prop_assert!(advice.moves.len() <= max_moves);
+        prop_assert!(advice.moves.len() <= max_moves as usize);
         let mut settled = game.clone();
         for step in &advice.placed {
             let human = settled.humans.iter_mut().find(|human| human.id == step.id.text()).unwrap();

@@ -131,7 +131,7 @@ impl IdTech3 {
                 GamePhase::Ended => !self.warms_up,
                 GamePhase::Opening | GamePhase::Playing | GamePhase::Over => false,
             };
-            now && game.rules.teams
+            now && game.setup.teams
         })
     }
 
@@ -192,7 +192,7 @@ impl IdTech3 {
             if self.slots.entry(number).is_some() {
                 let requests = self
                     .slots
-                    .update(number, game.rules.teams, &self.settings, false);
+                    .update(number, game.setup.teams, &self.settings, false);
                 acts.extend(requests.into_iter().map(Act::Send));
             }
         }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::slots::Slots;
 use crate::{
     ingest::idtech3::{
-        rules::Rules,
         scoring::{KillScore, TEAMS, TeamPoints, TeamTotals},
+        setup::GameSetup,
     },
     protocol::Request,
     sidecar::link::{Outbox, plain_ident},
@@ -35,7 +35,7 @@ pub(super) enum GamePhase {
 }
 
 pub(super) struct FollowedGame {
-    pub(super) rules: Rules,
+    pub(super) setup: GameSetup,
     phase: GamePhase,
     /// When the phase began, by the log's clock.
     since: u64,
@@ -52,9 +52,9 @@ pub(super) struct FollowedGame {
 }
 
 impl FollowedGame {
-    pub(super) fn new(rules: Rules, at: u64, complete: bool) -> Self {
+    pub(super) fn new(setup: GameSetup, at: u64, complete: bool) -> Self {
         Self {
-            rules,
+            setup,
             phase: GamePhase::Opening,
             since: at,
             complete,
@@ -67,12 +67,12 @@ impl FollowedGame {
 
     /// Sends what the daemon has to know before the roster.
     pub(super) fn announce(&self, out: &mut Outbox<'_>) {
-        out.send(Request::Game(plain_ident(&self.rules.game_type)));
-        for mutator in &self.rules.mutators {
+        out.send(Request::Game(plain_ident(&self.setup.game_type)));
+        for mutator in &self.setup.mutators {
             out.send(Request::Mutator(plain_ident(mutator)));
         }
-        if !self.rules.map.is_empty() {
-            let name = plain_ident(&self.rules.map);
+        if !self.setup.map.is_empty() {
+            let name = plain_ident(&self.setup.map);
             out.send(Request::Map { name, range: None });
         }
     }
@@ -109,7 +109,7 @@ impl FollowedGame {
     pub(super) fn has_results(&self, slots: &Slots, at: u64) -> bool {
         let waited = at >= self.since.saturating_add(RESULTS);
         let mut entries = slots.entries();
-        let logged = (self.result || !self.rules.teams)
+        let logged = (self.result || !self.setup.teams)
             && entries.all(|(number, ..)| self.pointed.contains(&number));
         self.phase == GamePhase::Over && (waited || logged)
     }
@@ -155,7 +155,7 @@ impl FollowedGame {
         let change = self.sent.replace(team, total);
         if let Some(TeamPoints { team, points, .. }) = change
             && self.complete
-            && self.rules.teams
+            && self.setup.teams
         {
             let (points, by) = (points as f64, None);
             out.send(Request::Score { team, points, by });
@@ -202,7 +202,7 @@ impl FollowedGame {
             return;
         }
         let team_of = |number: usize| slots.get(number)?.team();
-        let kill = KillScore::of(&self.rules, killer, victim, team_change, team_of);
+        let kill = KillScore::of(&self.setup, killer, victim, team_change, team_of);
         let killer = kill.enemy_killed_by.and_then(|number| slots.entry(number));
         if let (Some(killer), Some(victim)) = (killer, slots.entry(victim)) {
             let (killer, victim) = (killer.ident(), victim.ident());
@@ -215,7 +215,7 @@ impl FollowedGame {
 
     fn score(&mut self, change: TeamPoints, slots: &Slots, out: &mut Outbox<'_>) {
         let TeamPoints { team, points, by } = change;
-        if !self.rules.teams {
+        if !self.setup.teams {
             return;
         }
         let Some(sent) = self.sent.0.get_mut(usize::from(team)) else {

@@ -9,7 +9,7 @@ use crate::{
     domain::Verdict,
     ingest::idtech3::{
         grammar::{self, Event},
-        rules::Rules,
+        setup::GameSetup,
     },
     protocol::Request,
     sidecar::{Act, lull::Lull},
@@ -123,7 +123,7 @@ impl IdTech3 {
 
     fn begin(&mut self, info: &[u8], at: u64, now: u64, acts: &mut Vec<Act>) {
         let follows = self.link.connected && !self.link.outdated;
-        let game = FollowedGame::new(Rules::read(info), at, follows);
+        let game = FollowedGame::new(GameSetup::read(info), at, follows);
         game.announce(&mut self.link.outbox(acts));
         self.game = Some(game);
         self.lull = Lull::new(now);
@@ -201,14 +201,14 @@ impl IdTech3 {
         if game.phase() == GamePhase::Over {
             return;
         }
-        let late = at.is_some_and(|at| game.is_late(at)) && game.is_complete() && game.rules.teams;
+        let late = at.is_some_and(|at| game.is_late(at)) && game.is_complete() && game.setup.teams;
         let slot = self.slots.get(number);
         let new = slot.is_some_and(|slot| slot.entry.is_none());
         let human = slot.is_some_and(|slot| !slot.is_bot());
         let unplaced = self.settings.auto_balance && late && new && human;
         let requests = self
             .slots
-            .update(number, game.rules.teams, &self.settings, unplaced);
+            .update(number, game.setup.teams, &self.settings, unplaced);
         if requests.is_empty() {
             return;
         }

@@ -4,8 +4,8 @@ use super::Settings;
 use crate::{
     domain::{Ident, Kind},
     ingest::idtech3::{
+        clients::{Client, ClientTeam},
         grammar::pairs,
-        roster::{Client, Side},
     },
     protocol::{Join, Request},
     sidecar::link::{name_ident, plain_ident},
@@ -62,7 +62,7 @@ impl Slot {
     }
 
     pub(super) fn is_bot(&self) -> bool {
-        self.client.who().key.kind == Kind::Bot
+        self.client.identity().key.kind == Kind::Bot
     }
 
     pub(super) fn skill(&self) -> f64 {
@@ -71,15 +71,15 @@ impl Slot {
 
     /// The team that the client plays on; `None` for spectators and in games without teams.
     pub(super) fn team(&self) -> Option<u8> {
-        match self.client.side {
-            Side::Team(team) if self.client.begun => Some(team),
+        match self.client.team {
+            ClientTeam::Team(team) if self.client.begun => Some(team),
             _ => None,
         }
     }
 
     /// Whether the client takes part in a game with or without teams.
     fn plays(&self, teams: bool) -> bool {
-        let free = self.client.side == Side::Free && self.client.begun;
+        let free = self.client.team == ClientTeam::Free && self.client.begun;
         self.team().is_some() || (free && !teams)
     }
 }
@@ -148,7 +148,7 @@ impl Slots {
         let Some(slot) = self.slots.get(number) else {
             return requests;
         };
-        let key = slot.client.who().key;
+        let key = slot.client.identity().key;
         let joined = key.kind == Kind::Human || settings.bots_as_players;
         let team = if teams { slot.team() } else { None };
         let plays = slot.plays(teams);

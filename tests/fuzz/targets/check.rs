@@ -1,6 +1,6 @@
 //! What holds of any log, whatever its format.
 
-use evenkeel::ingest::{Context, Item, Reader, by_name, detect};
+use evenkeel::ingest::{Context, LogItem, Reader, by_name, detect};
 
 /// Reads a log whole, in pieces, and cut off, and compares.
 pub fn check(format: &str, log: &[u8]) {
@@ -9,7 +9,7 @@ pub fn check(format: &str, log: &[u8]) {
     let size = 1 + usize::from(log.first().copied().unwrap_or(0)) % 61;
     assert_eq!(whole, read(format, log, size), "in pieces of {size}");
     for item in &whole {
-        if let Item::Game(game) | Item::Known(game, _) = item {
+        if let LogItem::Match(game) | LogItem::Exported(game, _) = item {
             assert_eq!(game.check(), Ok(()));
         }
     }
@@ -30,7 +30,7 @@ pub fn check(format: &str, log: &[u8]) {
     );
 }
 
-fn read(format: &str, log: &[u8], size: usize) -> Vec<Item> {
+fn read(format: &str, log: &[u8], size: usize) -> Vec<LogItem> {
     let mut items = Vec::new();
     let format = by_name(format).expect("a format of this name");
     let mut reader = Reader::new(format, &Context::default());
@@ -41,7 +41,7 @@ fn read(format: &str, log: &[u8], size: usize) -> Vec<Item> {
     items
 }
 
-fn games(items: Vec<Item>) -> Vec<Item> {
-    let is_game = |item: &Item| matches!(item, Item::Game(_) | Item::Known(..));
+fn games(items: Vec<LogItem>) -> Vec<LogItem> {
+    let is_game = |item: &LogItem| matches!(item, LogItem::Match(_) | LogItem::Exported(..));
     items.into_iter().filter(is_game).collect()
 }

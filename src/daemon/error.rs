@@ -1,0 +1,33 @@
+//! Why the daemon cannot start.
+
+use std::{io, net::SocketAddr};
+
+use crate::{learning::LearningError, logs::LogError, service::ServiceError, store::StoreError};
+
+/// Why the daemon cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum DaemonError {
+    /// The address cannot be bound.
+    #[error("cannot listen on {address}: {source}")]
+    Listen {
+        /// The configured address.
+        address: SocketAddr,
+        /// The operating system's reason.
+        source: io::Error,
+    },
+    /// The listener has no address.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// The database cannot be opened or read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The use cases cannot be opened.
+    #[error(transparent)]
+    Service(#[from] ServiceError),
+    /// The stored matches cannot be learned from.
+    #[error(transparent)]
+    Learning(#[from] LearningError),
+    /// The archive of logs cannot be opened.
+    #[error(transparent)]
+    Logs(#[from] LogError),
+}

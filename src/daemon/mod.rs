@@ -1,0 +1,188 @@
+//! The daemon: it opens what the configuration names and owns every task that runs until the stop.
+//!
+//! One [`TaskTracker`] holds the tasks, one [`CancellationToken`] stops them: the sockets, the
+//! backlog of sessions, learning, the poll for changes of other processes, and the followed logs.
+//! The other rooms start no task that outlives a call of theirs.
+//!
+//! Entry points: [`Daemon::open`] for a configuration, [`run`] for parts that are already open.
+
+mod error;
+mod shutdown;
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use tokio::{net::TcpListener, time};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{
+    config::Config,
+    logs::{Archive, Follower, LogError},
+    server::{self, Limits},
+    service::Service,
+    store::Store,
+};
+
+pub use error::DaemonError;
+pub use shutdown::ShutdownSignal;
+
+/// Time for the last writes after all sessions have ended.
+const LAST_WRITES: Duration = Duration::from_millis(500);
+
+/// Time for the followed logs to be archived, once the daemon is told to stop.
+const ARCHIVE: Duration = Duration::from_secs(1);
+
+/// An open daemon that does not serve yet.
+pub struct Daemon {
+    listener: TcpListener,
+    service: Arc<Service>,
+    limits: Limits,
+    /// The followed logs, and how often they are polled.
+    follower: Option<(Follower, Duration)>,
+}
+
+impl std::fmt::Debug for Daemon {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Daemon").finish_non_exhaustive()
+    }
+}
+
+impl Daemon {
+    /// Binds the address, opens the database and learns what is new in it.
+    ///
+    /// # Errors
+    /// Fails if the address cannot be bound, or the database or the archive cannot be opened.
+    pub async fn open(config: &Config) -> Result<Self, DaemonError> {
+        let address = config.server.listen;
+        let listener = TcpListener::bind(address)
+            .await
+            .map_err(|source| DaemonError::Listen { address, source })?;
+        let service = Arc::new(open_service(config, true).await?);
+        let (matches, _) = service.store().extent().await?;
+        if service.learning().refresh().await? && matches > 0 {
+            tracing::info!("weights derived from the stored matches");
+        }
+        let follower = follower(config, &service)?;
+        let database = config.store.database.display();
+        let address = listener.local_addr()?;
+        tracing::info!(%address, %database, matches, "listening");
+        if !address.ip().is_loopback() && config.server.clients.is_empty() {
+            tracing::warn!(
+                "every host that reaches {address} can use this daemon; see [server.clients]"
+            );
+        }
+        Ok(Self {
+            listener,
+            service,
+            limits: config.limits(),
+            follower,
+        })
+    }
+
+    /// The address that clients connect to.
+    ///
+    /// # Errors
+    /// Fails if the operating system does not know it any more.
+    pub fn local_addr(&self) -> std::io::Result<SocketAddr> {
+        self.listener.local_addr()
+    }
+
+    /// Serves until `shutdown` resolves, then drains and closes the database.
+    pub async fn run(self, shutdown: impl Future<Output = ()>) {
+        let stop = CancellationToken::new();
+        let tasks = TaskTracker::new();
+        let learning = self.service.learning().clone();
+        tasks.spawn(until(stop.clone(), async move {
+            learning.poll_changes().await;
+        }));
+        let following = self.follower.map(|(follower, interval)| {
+            tasks.spawn(follower.run(interval, stop.clone().cancelled_owned()))
+        });
+        run(self.listener, self.service.clone(), self.limits, shutdown).await;
+        stop.cancel();
+        tasks.close();
+        if let Some(following) = following {
+            // Whatever is not archived in time is read again at the next start.
+            let _ = time::timeout(ARCHIVE, following).await;
+        }
+        // Every match was committed when END was answered, so nothing is lost here.
+        let _ = time::timeout(LAST_WRITES, self.service.close()).await;
+        tracing::info!("stopped");
+    }
+}
+
+/// Serves an open service until `shutdown` resolves. Then every session finishes the command it is
+/// in, sends the replies it owes, and closes; after [`Limits::drain`] the rest is dropped. At last
+/// the backlog is written.
+pub async fn run(
+    listener: TcpListener,
+    service: Arc<Service>,
+    limits: Limits,
+    shutdown: impl Future<Output = ()>,
+) {
+    let stop = CancellationToken::new();
+    let tasks = TaskTracker::new();
+    let sessions = service.sessions().clone();
+    tasks.spawn(until(stop.clone(), async move {
+        sessions.run_background().await;
+    }));
+    let learning = service.learning().clone();
+    tasks.spawn(until(stop.clone(), async move {
+        learning.learn_recorded().await;
+    }));
+    let serving = tasks.spawn(server::run(listener, service.clone(), limits, stop.clone()));
+    shutdown.await;
+    stop.cancel();
+    tasks.close();
+    if let Err(error) = serving.await {
+        tracing::error!(%error, "the server has failed");
+    }
+    match time::timeout(LAST_WRITES, service.sessions().drain()).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::error!(%error, "abandoned games are not recorded"),
+        Err(_) => tracing::error!("abandoned games are not recorded: the database is too slow"),
+    }
+}
+
+/// Runs a task until it ends or is told to stop.
+async fn until(stop: CancellationToken, task: impl Future<Output = ()>) {
+    stop.run_until_cancelled(task).await;
+}
+
+/// Opens the database of a configuration, and the use cases over it.
+///
+/// # Errors
+/// Fails if the database cannot be opened, or the configuration holds an invalid pattern.
+pub async fn open_service(config: &Config, create: bool) -> Result<Service, DaemonError> {
+    let busy = config.store.busy_ms.duration();
+    let store = Store::open(&config.store.database, create, busy).await?;
+    Ok(Service::open(store, config.service())?)
+}
+
+/// Opens the archive of logs, where one is configured.
+///
+/// # Errors
+/// Fails if the folder cannot be created or read.
+pub fn open_archive(config: &Config) -> Result<Option<Arc<Archive>>, LogError> {
+    config.ingest.archive().map(Archive::open).transpose()
+}
+
+/// The follower of the logs that the configuration names, if any.
+fn follower(
+    config: &Config,
+    service: &Arc<Service>,
+) -> Result<Option<(Follower, Duration)>, DaemonError> {
+    let follows = config.follows();
+    if follows.is_empty() {
+        return Ok(None);
+    }
+    tracing::info!(logs = follows.len(), "following");
+    let settings = &config.ingest;
+    let follower = Follower::new(
+        service.store().clone(),
+        service.learning().clone(),
+        follows,
+        open_archive(config)?,
+        settings.settle(),
+    );
+    Ok(Some((follower, settings.interval())))
+}

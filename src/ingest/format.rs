@@ -1,0 +1,62 @@
+//! What every log format provides.
+
+use super::{
+    HEAD,
+    item::LogItem,
+    lines::{Framed, Lines, LogLine, MAX_LINE},
+};
+
+/// What the caller knows of a log that the log itself does not contain.
+#[derive(Clone, Debug, Default)]
+pub struct Context {
+    /// The name that the records give to the server.
+    pub server: String,
+}
+
+/// Reads one log of one format, line by line.
+pub trait LogParser: Send {
+    /// Takes the next line, and appends what it completes.
+    fn line(&mut self, line: LogLine<'_>, items: &mut Vec<LogItem>);
+
+    /// Ends the log, and appends what was still open.
+    fn finish(&mut self, items: &mut Vec<LogItem>);
+
+    /// How much time has passed on the log's own clock, in milliseconds. Records of a log without
+    /// dates count their start and end from its beginning; a caller that knows when the log ended can
+    /// compute the real times from the difference.
+    fn elapsed(&self) -> u64;
+}
+
+/// One log format.
+#[derive(Debug)]
+pub struct Format {
+    /// The name by which users choose the format (`--format`).
+    pub name: &'static str,
+    /// Whether a log that begins with these bytes (up to [`HEAD`]) has this format.
+    pub detect: fn(head: &[u8]) -> bool,
+    /// Creates a parser for one log.
+    pub parser: fn(&Context) -> Box<dyn LogParser>,
+    /// The longest line a log may have, in bytes; a longer line is dropped and reported as malformed.
+    pub max_line: usize,
+    /// Whether two games of a log may be the halves of one match: see
+    /// [`join_halves`](super::join_halves).
+    pub in_halves: bool,
+}
+
+/// Whether the first lines of a log look like a format: at least one line is recognised, and no fewer
+/// than are not. `is_known` returns `None` for a line that any format could have.
+pub(super) fn mostly(head: &[u8], is_known: impl Fn(&[u8]) -> Option<bool>) -> bool {
+    let (mut known, mut unknown) = (0u32, 0u32);
+    let mut count = |framed: Framed<'_>| match framed {
+        Framed::Line(line) => match is_known(line.bytes) {
+            Some(true) => known += 1,
+            Some(false) if line.whole => unknown += 1,
+            _ => {}
+        },
+        Framed::TooLong { .. } => unknown += 1,
+    };
+    let mut lines = Lines::new(MAX_LINE);
+    lines.feed(&head[..head.len().min(HEAD)], &mut count);
+    lines.finish(&mut count);
+    known > 0 && known >= unknown
+}

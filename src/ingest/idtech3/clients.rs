@@ -1,0 +1,256 @@
+//! Which player is on which client number, and by what the player is known.
+
+use super::grammar::pairs;
+use crate::{
+    domain::{Kind, PlayerKey},
+    ingest::text::{name, name_or, weak_identity},
+};
+
+pub(crate) use crate::ingest::team::ClientTeam;
+
+/// What the game calls a player without a name.
+const UNNAMED: &str = "UnnamedPlayer";
+
+/// One client number.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Client {
+    /// Whether the client is in the game, and no longer connecting.
+    pub(crate) begun: bool,
+    pub(crate) team: ClientTeam,
+    /// The name as the log writes it, with colour codes.
+    raw_name: Vec<u8>,
+    /// `\id\` of `ClientUserinfoChanged`, which the game writes.
+    id: Vec<u8>,
+    /// `\cl_guid\` of `ClientUserinfo`, which the player's own program sends.
+    guid: Vec<u8>,
+    /// Whether `ClientUserinfoChanged` has a skill, as only a bot's does.
+    skilled: bool,
+    /// The same of `ClientUserinfo`.
+    userinfo_skilled: bool,
+    /// The player's visit in the record of the game being read.
+    pub(crate) visit: Option<usize>,
+    /// The team that visit is on.
+    pub(crate) seated: Option<u8>,
+    /// The identity that visit has.
+    pub(crate) known_as: Option<ClientIdentity>,
+    /// Whether name or identity may have changed since.
+    pub(crate) renamed: bool,
+}
+
+impl Client {
+    /// Whether a line has stated the client's team, as one does for every client that connects.
+    pub(crate) fn is_known(&self) -> bool {
+        self.team != ClientTeam::Unknown
+    }
+
+    /// Takes a `ClientUserinfo` line: what the player's own program sends.
+    pub(crate) fn userinfo(&mut self, info: &[u8]) {
+        let (mut guid, mut skilled) = (&b""[..], false);
+        for (key, value) in pairs(info) {
+            match key {
+                b"cl_guid" => guid = value,
+                b"skill" => skilled = true,
+                _ => {}
+            }
+        }
+        self.renamed |= set(&mut self.guid, guid) | (self.userinfo_skilled != skilled);
+        self.userinfo_skilled = skilled;
+    }
+
+    /// Takes a `ClientUserinfoChanged` line: name, team and id as the game has them. Returns whether
+    /// anything changed; games repeat these lines.
+    pub(crate) fn changed(&mut self, info: &[u8]) -> bool {
+        let (mut name, mut id, mut team, mut skilled) = (&b""[..], &b""[..], &b""[..], false);
+        for (key, value) in pairs(info) {
+            match key {
+                b"n" => name = value,
+                b"t" => team = value,
+                b"id" => id = value,
+                b"skill" => skilled = true,
+                _ => {}
+            }
+        }
+        let team = match team {
+            b"0" => ClientTeam::Free,
+            b"1" => ClientTeam::Team(0),
+            b"2" => ClientTeam::Team(1),
+            b"3" => ClientTeam::Spectator,
+            _ => self.team,
+        };
+        let renamed =
+            set(&mut self.raw_name, name) | set(&mut self.id, id) | (self.skilled != skilled);
+        self.skilled = skilled;
+        self.renamed |= renamed;
+        let moved = std::mem::replace(&mut self.team, team) != team;
+        moved || renamed
+    }
+
+    /// The player's name, without colour codes.
+    pub(crate) fn name(&self) -> String {
+        name_or(&without_colours(&self.raw_name), UNNAMED)
+    }
+
+    /// The player's identity: a human's id or guid, or else the name; a bot's name.
+    pub(crate) fn identity(&self) -> ClientIdentity {
+        let strong = [&self.id, &self.guid]
+            .into_iter()
+            .find(|id| is_identity(id));
+        let kind = match strong {
+            None if self.skilled || self.userinfo_skilled => Kind::Bot,
+            _ => Kind::Human,
+        };
+        let id = match (strong, kind) {
+            (Some(id), _) => name(id),
+            (None, Kind::Human) => weak_identity(&self.name()),
+            (None, Kind::Bot) => self.name(),
+        };
+        ClientIdentity {
+            key: PlayerKey { kind, id },
+            strong: strong.is_some(),
+        }
+    }
+}
+
+/// The identity of the player on a client number.
+#[derive(Clone, Debug)]
+pub(crate) struct ClientIdentity {
+    pub(crate) key: PlayerKey,
+    /// Whether it is an id or a guid, and not just a name, which a player can change.
+    pub(crate) strong: bool,
+}
+
+impl ClientIdentity {
+    /// Whether `new`, seen later on the same client number, is another player's identity and not just
+    /// a new name.
+    pub(crate) fn is_another_player(&self, new: &ClientIdentity) -> bool {
+        self.key.kind != new.key.kind || (self.strong && new.strong && self.key.id != new.key.id)
+    }
+}
+
+/// All client numbers of a server.
+#[derive(Debug, Default)]
+pub(crate) struct ClientSlots {
+    slots: Vec<Client>,
+}
+
+impl ClientSlots {
+    /// The client of this number, which has to be below
+    /// [`MAX_CLIENTS`](super::grammar::MAX_CLIENTS); it is created if necessary.
+    pub(crate) fn client(&mut self, number: usize) -> &mut Client {
+        if number >= self.slots.len() {
+            self.slots.resize_with(number + 1, Client::default);
+        }
+        &mut self.slots[number]
+    }
+
+    /// The client of this number, if a line has mentioned it or a higher one.
+    pub(crate) fn get(&self, number: usize) -> Option<&Client> {
+        self.slots.get(number)
+    }
+
+    pub(crate) fn all(&mut self) -> impl Iterator<Item = &mut Client> {
+        self.slots.iter_mut()
+    }
+
+    pub(crate) fn remove(&mut self, number: usize) {
+        *self.client(number) = Client::default();
+    }
+
+    /// Forgets the visits of a game that is over; its clients stay connected.
+    pub(crate) fn forget_visits(&mut self) {
+        for client in &mut self.slots {
+            client.visit = None;
+            client.seated = None;
+            client.known_as = None;
+        }
+    }
+}
+
+/// Replaces `old` by `new`, and returns whether they differ.
+fn set(old: &mut Vec<u8>, new: &[u8]) -> bool {
+    let differ = *old != new;
+    if differ {
+        old.clear();
+        old.extend_from_slice(new);
+    }
+    differ
+}
+
+/// Whether an id identifies its player. An empty id, or one of zeros only, means that there is none.
+fn is_identity(id: &[u8]) -> bool {
+    let id = id.trim_ascii();
+    id.iter().any(|&b| b != b'0')
+}
+
+/// Removes colour codes: a `^` with the letter or digit that follows it.
+fn without_colours(name: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(name.len());
+    let mut rest = name;
+    loop {
+        match rest {
+            [b'^', code, after @ ..] if code.is_ascii_alphanumeric() => rest = after,
+            [byte, after @ ..] => {
+                plain.push(*byte);
+                rest = after;
+            }
+            [] => return plain,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn client(changed: &str, userinfo: &str) -> Client {
+        let mut client = Client::default();
+        client.changed(changed.as_bytes());
+        client.userinfo(userinfo.as_bytes());
+        client
+    }
+
+    #[test]
+    fn humans_and_bots() {
+        let identity = |changed, userinfo| {
+            let key = client(changed, userinfo).identity().key;
+            (key.kind, key.id)
+        };
+        let is = |kind, id: &str| (kind, id.to_owned());
+        assert_eq!(
+            identity("n\\^1Sarge\\t\\1\\skill\\ 5.00\\id\\", ""),
+            is(Kind::Bot, "Sarge")
+        );
+        assert_eq!(
+            identity("n\\A\\t\\1\\id\\6091E2", ""),
+            is(Kind::Human, "6091E2")
+        );
+        assert_eq!(
+            identity("n\\A\\t\\1", "\\name\\A\\cl_guid\\B53FB"),
+            is(Kind::Human, "B53FB")
+        );
+        assert_eq!(
+            identity("n\\A\\t\\1", "\\skill\\3\\name\\A"),
+            is(Kind::Bot, "A")
+        );
+        assert_eq!(
+            identity("n\\A\\t\\1\\id\\000", "\\cl_guid\\0"),
+            is(Kind::Human, "A")
+        );
+        assert_eq!(identity("n\\^1\\t\\1", ""), is(Kind::Human, UNNAMED));
+        assert_eq!(identity("", ""), is(Kind::Human, UNNAMED));
+    }
+
+    #[test]
+    fn colours() {
+        assert_eq!(without_colours(b"^1a^^2b^"), b"a^b^");
+        assert_eq!(without_colours(b"^xFF^-"), b"FF^-");
+    }
+
+    #[test]
+    fn repetition_is_not_news() {
+        let mut client = client("n\\A\\t\\1", "");
+        assert!(!client.changed(b"n\\A\\t\\1\\model\\other"));
+        assert!(client.changed(b"n\\A\\t\\2"));
+        assert_eq!(client.team, ClientTeam::Team(1));
+    }
+}

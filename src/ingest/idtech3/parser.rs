@@ -1,0 +1,176 @@
+//! Separates the games of a log.
+
+use super::{
+    clients::{Client, ClientSlots},
+    game::Game,
+    grammar::{self, Event},
+    setup::GameSetup,
+};
+use crate::ingest::{
+    clock::LogClock,
+    format::{Context, LogParser},
+    item::LogItem,
+    lines::LogLine,
+    skip::Skip,
+};
+
+/// What the lines being read belong to.
+enum LogPhase {
+    /// The log has just begun, or its clock was set back: play would belong to a game whose beginning
+    /// is missing.
+    Beginning,
+    /// A game whose beginning is missing; its play was first seen on this line.
+    Headless(u64),
+    /// No game: the last one is over.
+    BetweenGames,
+    /// A game, or the results that follow it.
+    Game(Box<Game>),
+}
+
+pub(super) struct Parser {
+    server: String,
+    clock: LogClock,
+    clients: ClientSlots,
+    phase: LogPhase,
+}
+
+impl Parser {
+    pub(super) fn new(context: &Context) -> Self {
+        Self {
+            server: context.server.clone(),
+            clock: LogClock::default(),
+            clients: ClientSlots::default(),
+            phase: LogPhase::Beginning,
+        }
+    }
+
+    /// Ends whatever is being read, and appends what it amounts to.
+    fn close(&mut self, items: &mut Vec<LogItem>) {
+        match std::mem::replace(&mut self.phase, LogPhase::BetweenGames) {
+            LogPhase::Beginning | LogPhase::BetweenGames => {}
+            LogPhase::Headless(line) => items.push(LogItem::Skipped {
+                line,
+                reason: Skip::StartedBeforeLog,
+            }),
+            LogPhase::Game(game) => {
+                items.push(LogItem::of_game(game.line, game.finish(&self.server)));
+            }
+        }
+        self.clients.forget_visits();
+    }
+
+    fn begin(&mut self, line: u64, info: &[u8], clients_known: bool, items: &mut Vec<LogItem>) {
+        self.close(items);
+        let game = Game::new(line, GameSetup::read(info), self.clock, clients_known);
+        self.phase = LogPhase::Game(Box::new(game));
+    }
+
+    /// A round of Urban Terror begins. Until the exit it belongs to the same game, and the first round
+    /// after a warm-up is where that game's play begins.
+    fn round(&mut self, line: u64, info: &[u8], items: &mut Vec<LogItem>) {
+        match &mut self.phase {
+            LogPhase::Game(game) if game.is_between_rounds() => return,
+            LogPhase::Game(game) if !game.is_over() => {
+                game.restart(GameSetup::read(info), self.clock);
+            }
+            LogPhase::Game(game) => {
+                let clients_known = game.clients_known;
+                self.begin(line, info, clients_known, items);
+            }
+            // No line announced this round's game, so players may have joined before the log began.
+            _ => self.begin(line, info, false, items),
+        }
+        self.clients.forget_visits();
+        if let LogPhase::Game(game) = &mut self.phase {
+            for client in self.clients.all() {
+                game.update_client(client, self.clock);
+            }
+        }
+    }
+
+    fn event(&mut self, line: u64, event: Event<'_>, items: &mut Vec<LogItem>) {
+        match event {
+            Event::InitGame(info) => {
+                self.begin(line, info, true, items);
+                self.clients = ClientSlots::default();
+            }
+            Event::InitRound(info) => self.round(line, info, items),
+            Event::Shutdown => self.close(items),
+            Event::Connect(number) => self.client(number, |client| client.begun = false),
+            Event::Begin(number) => self.client(number, |client| client.begun = true),
+            Event::Userinfo(number, info) => self.client(number, |client| client.userinfo(info)),
+            Event::Changed(number, info) => {
+                let client = self.clients.client(number);
+                if client.changed(info) {
+                    self.client(number, |_| {});
+                }
+            }
+            Event::Disconnect(number) => {
+                self.client(number, |client| client.begun = false);
+                self.clients.remove(number);
+            }
+            Event::Warmup
+            | Event::Kill { .. }
+            | Event::Capture { .. }
+            | Event::RoundWon(_)
+            | Event::TeamScore { .. }
+            | Event::Exit
+            | Event::Result(_)
+            | Event::Points { .. } => self.play(line, event),
+            Event::Other => {}
+        }
+    }
+
+    /// Changes a client, and updates the game being read accordingly.
+    fn client(&mut self, number: usize, change: impl FnOnce(&mut Client)) {
+        let client = self.clients.client(number);
+        change(client);
+        if let LogPhase::Game(game) = &mut self.phase {
+            game.update_client(client, self.clock);
+        }
+    }
+
+    fn play(&mut self, line: u64, event: Event<'_>) {
+        match &mut self.phase {
+            LogPhase::Game(game) => game.event(event, &self.clients, self.clock),
+            LogPhase::Beginning if event != Event::Warmup => {
+                self.phase = LogPhase::Headless(line);
+            }
+            LogPhase::Beginning | LogPhase::Headless(_) | LogPhase::BetweenGames => {}
+        }
+    }
+}
+
+impl LogParser for Parser {
+    fn line(&mut self, line: LogLine<'_>, items: &mut Vec<LogItem>) {
+        match grammar::read(line.bytes, line.whole) {
+            Ok(None) => {}
+            Ok(Some((at, event))) => {
+                if self.clock.read(at) && !matches!(event, Event::InitGame(_)) {
+                    // The server was restarted. The game being read will have no end (unless it has
+                    // had it), and a game whose beginning is missing may follow.
+                    self.close(items);
+                    self.clients = ClientSlots::default();
+                    self.phase = LogPhase::Beginning;
+                }
+                self.event(line.number, event, items);
+            }
+            Err(why) => items.push(LogItem::malformed(line, why)),
+        }
+    }
+
+    fn finish(&mut self, items: &mut Vec<LogItem>) {
+        // A log that is still being written may end between a game's end and its results. The game is
+        // skipped for now: the next reading has the results, and without them the record would differ.
+        if let LogPhase::Game(game) = &mut self.phase
+            && !game.has_results(&mut self.clients)
+        {
+            game.forget_end();
+        }
+        self.close(items);
+    }
+
+    fn elapsed(&self) -> u64 {
+        self.clock.position()
+    }
+}

@@ -1,0 +1,199 @@
+//! The settings of a game, from its `InitGame:` line.
+
+use std::collections::BTreeSet;
+
+use super::grammar::pairs;
+use crate::{
+    domain::Timestamp,
+    ingest::text::{atoi, date_time, name, real},
+};
+
+/// Gameplay settings, with their defaults. A setting at another value becomes a mutator, and so makes a
+/// ruleset of its own; a game without the setting counts as at the default. Votes, limits, downloads,
+/// awards, videos and network settings are not among them, because they do not change how players
+/// compare.
+const VARIANTS: [(&str, f64); 21] = [
+    // Quake III Arena and everything that came of it.
+    ("dmflags", 0.0),
+    ("g_gravity", 800.0),
+    ("g_speed", 320.0),
+    ("g_knockback", 1_000.0),
+    ("g_quadfactor", 3.0),
+    ("g_weaponrespawn", 5.0),
+    // OpenArena.
+    ("elimflags", 0.0),
+    ("g_instantgib", 0.0),
+    ("g_rockets", 0.0),
+    ("g_lms_mode", 0.0),
+    ("g_vampire", 0.0),
+    ("g_regen", 0.0),
+    ("g_runes", 0.0),
+    ("g_catchup", 0.0),
+    ("g_elimination_allgametypes", 0.0),
+    ("elimination_selfdamage", 0.0),
+    ("elimination_ctf_oneway", 0.0),
+    // Urban Terror: which weapons are forbidden, and its own kinds of play.
+    ("g_gear", 0.0),
+    ("g_instagib", 0.0),
+    ("g_hardcore", 0.0),
+    // OSP and Challenge ProMode.
+    ("server_promode", 0.0),
+];
+
+/// The game's name where the line has none: that of the original Quake III Arena.
+const DEFAULT_GAME: &str = "baseq3";
+
+/// The settings of a game that matter to its record.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct GameSetup {
+    pub(crate) map: String,
+    /// `<gamename>.<kind of play>`, for example `baseoa.ctf`.
+    pub(crate) game_type: String,
+    /// Sorted, without duplicates.
+    pub(crate) mutators: Vec<String>,
+    /// Whether it is a team game.
+    pub(crate) teams: bool,
+    /// Whether it is played in rounds, each of which gains its winner a point.
+    pub(super) rounds: bool,
+    /// Whether teams score by killing, as in team deathmatch.
+    pub(crate) scored_by_kills: bool,
+    /// When the line was written, if it has a date.
+    pub(crate) date: Option<Timestamp>,
+}
+
+impl GameSetup {
+    /// Reads the settings of an `InitGame:` or `InitRound:` line, `\key\value…`.
+    pub(crate) fn read(info: &[u8]) -> Self {
+        let (mut map, mut game, mut mode, mut date) = (String::new(), String::new(), 0, None);
+        let mut mutators = BTreeSet::new();
+        for (key, value) in pairs(info) {
+            match key {
+                b"mapname" => map = name(value),
+                b"gamename" => game = name(value),
+                b"g_gametype" => mode = atoi(value),
+                b"g_timestamp" => date = date_time(value),
+                _ => mutators.extend(mutator(key, value)),
+            }
+        }
+        if game.is_empty() {
+            DEFAULT_GAME.clone_into(&mut game);
+        }
+        let urban_terror = game.starts_with("q3ut") || game.starts_with("q3urt");
+        let kind = GameTypeInfo::of(mode, urban_terror, game == "baseoa");
+        Self {
+            map,
+            game_type: format!("{game}.{}", kind.name),
+            mutators: mutators.into_iter().collect(),
+            teams: kind.teams,
+            rounds: kind.rounds,
+            scored_by_kills: mode == 3,
+            date,
+        }
+    }
+}
+
+/// What a value of `g_gametype` stands for.
+struct GameTypeInfo {
+    name: String,
+    teams: bool,
+    rounds: bool,
+}
+
+impl GameTypeInfo {
+    fn of(mode: i64, urban_terror: bool, open_arena: bool) -> Self {
+        let name = match (mode, urban_terror) {
+            (0, _) => "ffa",
+            (1, false) => "duel",
+            (3, _) => "tdm",
+            (4, false) | (7, true) => "ctf",
+            // Urban Terror gives other games to some numbers, and has more of them.
+            (1, true) => "lms",
+            (4, true) => "ts",
+            (5, true) => "ftl",
+            (6, true) => "cah",
+            (8, true) => "bomb",
+            (9, true) => "jump",
+            (10, true) => "freeze",
+            (11, true) => "gungame",
+            _ => "",
+        };
+        let name = match name {
+            "" => format!("g{mode}"),
+            name => name.to_owned(),
+        };
+        // 2 is Quake III's single player game; in OpenArena 10 is last man standing.
+        let alone = (0..=2).contains(&mode)
+            || (mode == 10 && open_arena)
+            || (urban_terror && matches!(mode, 9 | 11));
+        Self {
+            name,
+            teams: !alone,
+            rounds: urban_terror && matches!(mode, 4 | 5 | 8),
+        }
+    }
+}
+
+/// The mutator for a setting that is not at its default: `name` where the value is 1, else `name=value`.
+fn mutator(key: &[u8], value: &[u8]) -> Option<String> {
+    let same = |known: &str| known.as_bytes().eq_ignore_ascii_case(key);
+    let (key, default) = VARIANTS.iter().find(|(known, _)| same(known))?;
+    let value = name(value);
+    let set = if value.is_empty() {
+        *default
+    } else {
+        // Only lists of letters (Urban Terror's g_gear) are not numbers, and their default is empty.
+        real(value.as_bytes()).unwrap_or(f64::INFINITY)
+    };
+    match set {
+        same if same == *default => None,
+        1.0 => Some((*key).to_owned()),
+        _ => Some(format!("{key}={value}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds() {
+        let kind = |info: &str| {
+            let setup = GameSetup::read(info.as_bytes());
+            (setup.game_type, setup.teams, setup.mutators.join(" "))
+        };
+        let told = |name: &str, teams, mutators: &str| (name.into(), teams, mutators.into());
+        assert_eq!(
+            kind("\\g_gametype\\4\\gamename\\baseoa\\g_instantgib\\1\\dmflags\\0"),
+            told("baseoa.ctf", true, "g_instantgib")
+        );
+        assert_eq!(kind("\\g_gametype\\= 0"), told("baseq3.ffa", false, ""));
+        assert_eq!(
+            kind("\\g_gametype\\8\\gamename\\q3ut4\\g_gear\\FGH\\g_gravity\\400\\g_speed\\320.0"),
+            told("q3ut4.bomb", true, "g_gear=FGH g_gravity=400")
+        );
+        assert_eq!(
+            kind("\\dmflags\\8\\DMFLAGS\\8\\g_rockets\\\\g_lms_mode\\2"),
+            told("baseq3.ffa", false, "dmflags=8 g_lms_mode=2")
+        );
+        assert_eq!(kind(""), told("baseq3.ffa", false, ""));
+        assert_eq!(kind("\\g_gametype\\8"), told("baseq3.g8", true, ""));
+        assert_eq!(
+            kind("\\g_gametype\\7\\gamename\\q3urt42"),
+            told("q3urt42.ctf", true, "")
+        );
+        assert_eq!(
+            kind("\\g_gametype\\9\\gamename\\q3urt42"),
+            told("q3urt42.jump", false, "")
+        );
+    }
+
+    #[test]
+    fn the_date() {
+        let setup = GameSetup::read(b"\\g_timestamp\\2026-11-20 14:54:02");
+        assert_eq!(
+            setup.date.map(|d| d.to_string()).as_deref(),
+            Some("2026-11-20T14:54:02Z")
+        );
+        assert_eq!(GameSetup::read(b"\\g_timestamp\\soon").date, None);
+    }
+}

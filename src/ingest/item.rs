@@ -1,0 +1,49 @@
+//! What a log contains.
+
+use std::borrow::Cow;
+
+use super::{lines::LogLine, skip::Skip};
+use crate::domain::{Fingerprint, MatchRecord};
+
+/// One thing found in a log. Lines are counted from 1.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LogItem {
+    /// A finished match. If its `clock` is set, the log has no dates: start and end count from the
+    /// beginning of the log, and the caller moves them to the real time.
+    Match(Box<MatchRecord>),
+    /// A finished match from an export, with the fingerprint under which it is stored. Its dates are
+    /// final even where they were estimated.
+    Exported(Box<MatchRecord>, Fingerprint),
+    /// A game that makes no match.
+    Skipped {
+        /// The line on which the game begins.
+        line: u64,
+        /// Why it makes no match.
+        reason: Skip,
+    },
+    /// A line that does not follow the format. Reading continues with the next line.
+    Malformed {
+        /// The number of the line.
+        line: u64,
+        /// What is wrong with it.
+        why: Cow<'static, str>,
+    },
+}
+
+impl LogItem {
+    /// What a game that begins on this line amounts to.
+    pub(super) fn of_game(line: u64, outcome: Result<MatchRecord, Skip>) -> Self {
+        match outcome {
+            Ok(record) => Self::Match(Box::new(record)),
+            Err(reason) => Self::Skipped { line, reason },
+        }
+    }
+
+    /// A line that does not follow the format.
+    pub(super) fn malformed(line: LogLine<'_>, why: &'static str) -> Self {
+        Self::Malformed {
+            line: line.number,
+            why: why.into(),
+        }
+    }
+}

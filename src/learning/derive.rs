@@ -1,0 +1,258 @@
+//! From matches to weights: the fold over all that is stored, and noticing when it is due.
+
+use std::time::Duration;
+
+use sha2::{Digest, Sha256};
+use tokio::time::{Instant, sleep};
+
+use super::{Learning, LearningError, Settings, learned::Learned};
+use crate::store::{Derived, DerivedFrom, Said};
+
+/// Part of the settings' key: change it when the fold itself changes, and every database is rebuilt.
+const FOLD_VERSION: u32 = 3;
+/// Matches read at once.
+const CHUNK: u32 = 512;
+/// How often other processes' changes are looked for: new weights are seen within a second.
+const POLL: Duration = Duration::from_millis(250);
+/// How soon a failed read or write is tried again.
+const RETRY: Duration = Duration::from_secs(1);
+/// An ingest that has written nothing for so long has died before its fold; the daemon then folds.
+const ABANDONED: Duration = Duration::from_secs(10);
+
+/// How far [`Learning::learn`] goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum RefreshMode {
+    /// Fold new matches. Write the result, unless the database holds weights that were derived with
+    /// other settings.
+    KeepOthers,
+    /// Fold new matches and write the result.
+    Write,
+    /// Drop the learned state, fold all matches and write the result.
+    Rebuild,
+}
+
+/// What a rebuild went through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rebuilt {
+    /// Matches folded.
+    pub matches: u64,
+    /// Of them rated.
+    pub rated: u64,
+    /// Weights that came out.
+    pub weights: usize,
+}
+
+impl Learning {
+    /// Learns from the matches that are not known yet, in memory and on disk. Whether there was
+    /// anything to write: new matches, or another configuration.
+    ///
+    /// Matches later than all known ones are learned one by one; one that belongs in between means
+    /// that all are learned anew. The bits are the same.
+    ///
+    /// # Errors
+    /// The database's.
+    pub async fn refresh(&self) -> Result<bool, LearningError> {
+        self.learn(RefreshMode::Write, |_| ()).await
+    }
+
+    /// Deletes all that is derived and makes it again. `progress` is told the matches done so far.
+    ///
+    /// # Errors
+    /// The database's.
+    pub async fn rebuild(&self, progress: impl FnMut(u64)) -> Result<Rebuilt, LearningError> {
+        self.learn(RefreshMode::Rebuild, progress).await?;
+        let learned = self.learned.lock().await;
+        let Some((_, learned)) = learned.as_ref() else {
+            return Ok(Rebuilt::default());
+        };
+        Ok(Rebuilt {
+            matches: u64::try_from(learned.matches).unwrap_or(0),
+            rated: learned.rated,
+            weights: learned.knowledge.rows().len(),
+        })
+    }
+
+    /// Polls the database for changes of other processes, until dropped, and publishes the new
+    /// weights. Learns from matches that another process recorded and did not learn from. A failure
+    /// of the database is logged and retried.
+    pub async fn poll_changes(&self) {
+        while let Err(error) = self.poll().await {
+            tracing::warn!(%error, "cannot look for new weights, trying again");
+            sleep(RETRY).await;
+        }
+    }
+
+    async fn poll(&self) -> Result<(), LearningError> {
+        let mut watcher = self.store.watcher().await?;
+        // Unlike any version, so that what came before the first look is not missed.
+        let (mut seen, mut pulse) = (None, None);
+        let mut changed = Instant::now();
+        let mut behind = true;
+        let mut in_place = true;
+        loop {
+            if in_place && !self.store.is_in_place() {
+                tracing::error!("the database file was removed or replaced; restart the daemon");
+                in_place = false;
+            }
+            let version = watcher.version().await?;
+            if seen != Some(version) {
+                seen = Some(version);
+                // Decisions are written all the time, and mean nothing here.
+                let now = (self.store.derived_from().await?, self.store.extent().await?);
+                if pulse.as_ref() != Some(&now) {
+                    (pulse, changed, behind) = (Some(now), Instant::now(), true);
+                }
+            }
+            // An ingest under way is waited for: it learns once, at its end.
+            if behind && (self.is_derived().await? || changed.elapsed() >= ABANDONED) {
+                self.learn_from_others().await?;
+                behind = false;
+            }
+            sleep(POLL).await;
+        }
+    }
+
+    /// Learns what is new. What another configuration has derived on disk is left as it is: two that
+    /// share a database would undo each other's work for ever.
+    async fn learn_from_others(&self) -> Result<(), LearningError> {
+        let key = self.key(&self.store.said().await?);
+        let derived = self.store.derived_from().await?;
+        if derived.is_some_and(|derived| derived.settings != key) {
+            tracing::warn!("the weights on disk were made with another configuration");
+        }
+        if self.learn(RefreshMode::KeepOthers, |_| ()).await? {
+            tracing::info!("matches nobody had learned from found, and learned from");
+        }
+        Ok(())
+    }
+
+    /// Notifies [`learn_recorded`](Self::learn_recorded) that this process has recorded a match.
+    pub fn match_recorded(&self) {
+        self.recorded.notify_one();
+    }
+
+    /// Learns from the matches that this process records, until dropped.
+    pub async fn learn_recorded(&self) {
+        loop {
+            self.recorded.notified().await;
+            if let Err(error) = self.learn(RefreshMode::KeepOthers, |_| ()).await {
+                tracing::warn!(%error, "cannot learn from a match, trying again");
+                sleep(RETRY).await;
+                self.match_recorded();
+            }
+        }
+    }
+
+    /// Whether what is derived on disk knows all matches, by whatever configuration.
+    async fn is_derived(&self) -> Result<bool, LearningError> {
+        let derived = self.store.derived_from().await?;
+        let extent = self.store.extent().await?;
+        Ok(derived.is_some_and(|derived| (derived.matches, derived.last_match) == extent))
+    }
+
+    async fn learn(
+        &self,
+        mode: RefreshMode,
+        mut progress: impl FnMut(u64),
+    ) -> Result<bool, LearningError> {
+        // One at a time; and what is taken out is only put back whole.
+        let mut slot = self.learned.lock().await;
+        loop {
+            let said = self.store.said().await?;
+            let key = self.key(&said);
+            let (stored, _) = self.store.extent().await?;
+            let before = self.store.derived_from().await?;
+            // Rulings by another configuration are all replaced, and so all needed.
+            let other = before.as_ref().is_none_or(|before| before.settings != key);
+            let all = mode == RefreshMode::Rebuild || (other && mode == RefreshMode::Write);
+            let mut learned = match slot.take() {
+                Some((own, learned)) if own == key && !all => learned,
+                _ => Learned::nothing(&self.settings, &said)?,
+            };
+            let known = learned.matches;
+            learned = self.catch_up(learned, &mut progress).await?;
+            if learned.matches < stored {
+                continue; // one of them belongs in between: all anew
+            }
+            let from = DerivedFrom {
+                matches: learned.matches,
+                last_match: learned.last_match,
+                settings: key.clone(),
+            };
+            let due = all || (before.as_ref() != Some(&from) && !other);
+            if due && !self.write(&mut learned, from, all).await? {
+                continue; // somebody else has another configuration, just now
+            }
+            learned.pending.clear();
+            if learned.matches != known || known == 0 || due {
+                self.publish(&learned);
+            }
+            *slot = Some((key, learned));
+            return Ok(due);
+        }
+    }
+
+    /// Folds whatever comes behind the cursor.
+    async fn catch_up(
+        &self,
+        mut learned: Learned,
+        progress: &mut impl FnMut(u64),
+    ) -> Result<Learned, LearningError> {
+        loop {
+            let (matches, next) = self.store.matches(learned.cursor, CHUNK).await?;
+            let done = matches.is_empty();
+            learned.cursor = next;
+            let folded = tokio::task::spawn_blocking(move || {
+                learned.push_all(matches);
+                if done {
+                    learned.choose();
+                    learned.remark();
+                }
+                learned
+            });
+            learned = folded.await?;
+            if done {
+                return Ok(learned);
+            }
+            progress(u64::try_from(learned.matches).unwrap_or(0));
+        }
+    }
+
+    /// Writes what was learned; `false` when what is there was made with another configuration.
+    async fn write(
+        &self,
+        learned: &mut Learned,
+        from: DerivedFrom,
+        all: bool,
+    ) -> Result<bool, LearningError> {
+        let derived = Derived {
+            from,
+            rulings: std::mem::take(&mut learned.pending),
+            weights: learned.knowledge.rows(),
+        };
+        let written = self.store.replace_derived(&derived, all).await;
+        learned.pending = derived.rulings;
+        Ok(written?)
+    }
+
+    /// What the weights depend on beside the matches: the configuration, and what was said of players.
+    fn key(&self, said: &Said) -> String {
+        format!("{} {}", self.settings_key, said.changes)
+    }
+}
+
+/// What of the configuration the weights depend on, as a short key.
+pub(super) fn settings_key(settings: &Settings) -> String {
+    let Settings {
+        rulebook,
+        history,
+        auto,
+        ..
+    } = settings;
+    let all = format!("{FOLD_VERSION} {rulebook:?} {history:?} {auto}");
+    let digest = Sha256::digest(all.as_bytes());
+    digest[..8]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}

@@ -1,0 +1,17 @@
+//! Why learning from the stored matches failed.
+
+use crate::{domain::PatternError, store::StoreError};
+
+/// Why learning failed. The published weights are the same as before.
+#[derive(Debug, thiserror::Error)]
+pub enum LearningError {
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The rulebook has an invalid pattern.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+    /// The thread that folds matches panicked or was cancelled.
+    #[error("a task was cancelled or panicked")]
+    Task(#[from] tokio::task::JoinError),
+}

@@ -1,0 +1,109 @@
+//! From stored matches to published weights.
+//!
+//! [`Learning`] folds the matches of the store in (end time, fingerprint) order, keeps the learned
+//! state in memory, writes what is derived from it to the store, and publishes the weights as
+//! [`Standings`]. Readers of the standings never wait: a new state replaces the old one as a whole.
+//! This room knows nothing of sessions, sockets or log files.
+//!
+//! Entry point: [`Learning::open`].
+
+mod derive;
+mod error;
+mod learned;
+mod matches;
+mod standings;
+
+use std::sync::{Arc, PoisonError, RwLock};
+
+use tokio::sync::Notify;
+
+use crate::{
+    domain::{Rulebook, RulebookSpec},
+    history,
+    store::Store,
+};
+
+pub use derive::Rebuilt;
+pub use error::LearningError;
+pub use standings::{Standings, View};
+
+use learned::Learned;
+
+/// How weights are learned. Weights that were learned with other settings are derived again.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Which games share their weights.
+    pub rulebook: RulebookSpec,
+    /// Which matches are rated, and by which rating system.
+    pub history: history::Settings,
+    /// Whether each ruleset gets the rating system with the lowest log loss on its stored matches,
+    /// instead of the one in `history`.
+    pub auto: bool,
+}
+
+/// The learned state, and the weights published from it.
+pub struct Learning {
+    settings: Settings,
+    /// A hash of the settings: it tells what was derived with these settings from the rest.
+    settings_key: String,
+    rulebook: Rulebook,
+    store: Store,
+    /// Replaced as a whole when new weights are published; readers keep the state that they have.
+    standings: RwLock<Arc<Standings>>,
+    /// The learned state and the key of its settings; locked by the one task that adds to it.
+    learned: tokio::sync::Mutex<Option<(String, Learned)>>,
+    /// Notified when this process has recorded a match.
+    recorded: Notify,
+}
+
+impl std::fmt::Debug for Learning {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Learning").finish_non_exhaustive()
+    }
+}
+
+impl Learning {
+    /// Opens the learned state over a store. The standings are empty before the first
+    /// [`refresh`](Self::refresh).
+    ///
+    /// # Errors
+    /// Fails if the rulebook has an invalid pattern.
+    pub fn open(store: Store, settings: Settings) -> Result<Self, LearningError> {
+        Ok(Self {
+            rulebook: Rulebook::new(&settings.rulebook)?,
+            settings_key: derive::settings_key(&settings),
+            settings,
+            store,
+            standings: RwLock::default(),
+            learned: tokio::sync::Mutex::default(),
+            recorded: Notify::new(),
+        })
+    }
+
+    /// The weights as of the last fold.
+    pub fn standings(&self) -> Arc<Standings> {
+        self.standings
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// The rulebook, which finds the ruleset of a game.
+    pub fn rulebook(&self) -> &Rulebook {
+        &self.rulebook
+    }
+
+    /// The settings that weights are learned with.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Publishes the weights of a learned state.
+    fn publish(&self, learned: &Learned) {
+        let fresh = Arc::new(Standings::new(learned.knowledge.clone()));
+        *self
+            .standings
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = fresh;
+    }
+}

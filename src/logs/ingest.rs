@@ -1,0 +1,268 @@
+//! Whole files into the database.
+
+use std::{collections::BTreeMap, io, path::Path, sync::Arc};
+
+use super::{
+    Archive, LogError, LogFile, Reading, Told,
+    archive::{Origin, Spool},
+    file,
+};
+use crate::{
+    domain::{Fingerprint, MatchRecord, Timestamp},
+    ingest::{Format, HEAD, PAUSE, Skip, join_halves},
+    store::{Half, Recorded, Store},
+};
+
+/// Malformed lines told of per file; of a file in which everything is wrong, that is enough.
+const NAMED: u64 = 10;
+
+/// What whoever reads logs may want to show.
+#[derive(Debug)]
+pub enum Heard<'a> {
+    /// So many bytes of the file were read.
+    Bytes(u64),
+    /// A line that does not follow the format.
+    Malformed {
+        /// The line.
+        line: u64,
+        /// What is wrong with it.
+        why: &'a str,
+    },
+    /// So many more lines like that.
+    More(u64),
+    /// A game that makes no record.
+    Skipped {
+        /// The line on which its telling begins.
+        line: u64,
+        /// Why not.
+        reason: Skip,
+    },
+}
+
+/// What became of the games of some logs.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// Games told of.
+    pub found: u64,
+    /// The ids of those that were new.
+    pub recorded: Vec<i64>,
+    /// Second halves, which were joined with their first.
+    pub halves: u64,
+    /// Those on record already.
+    pub duplicates: u64,
+    /// Those that make no record, by the reason's code.
+    pub skipped: BTreeMap<&'static str, u64>,
+    /// Lines that do not follow their format.
+    pub malformed: u64,
+}
+
+/// Reads whole files.
+pub struct Ingest<'a> {
+    store: &'a Store,
+    /// The name of the server that wrote them.
+    pub server: String,
+    /// Their format, where it is not to be found out.
+    pub format: Option<&'static Format>,
+    /// When the first log without dates begins, where that was said; each follows upon the other.
+    pub date: Option<Timestamp>,
+    /// Where the logs are put away, if anywhere.
+    pub archive: Option<Arc<Archive>>,
+    /// What became of them.
+    pub tally: Tally,
+}
+
+impl<'a> Ingest<'a> {
+    /// Of logs of unknown format and origin.
+    pub fn new(store: &'a Store) -> Self {
+        Self {
+            store,
+            server: String::new(),
+            format: None,
+            date: None,
+            archive: None,
+            tally: Tally::default(),
+        }
+    }
+
+    /// Reads one file. What it told until something went wrong is on record.
+    ///
+    /// # Errors
+    /// The file's, or the database's.
+    pub async fn file(
+        &mut self,
+        path: &Path,
+        hear: &mut impl FnMut(Heard<'_>),
+    ) -> Result<(), LogError> {
+        let fail = LogError::file(path);
+        let log = LogFile::new(path)?;
+        let mut bytes = log.open().map_err(&fail)?;
+        let mut chunk = vec![0; HEAD];
+        let mut filled = bytes.fill(&mut chunk).map_err(&fail)?;
+        let format = match self.format {
+            Some(format) => format,
+            None => file::detect(&chunk[..filled], path)?,
+        };
+        let mut reading = Reading::new(format, &self.server, self.date);
+        let mut spool = self.spool().map_err(&fail)?;
+        let mut ids = Vec::new();
+        let (found, malformed) = (self.tally.found, self.tally.malformed);
+        let mut told = Vec::new();
+        while filled > 0 {
+            if let Some(spool) = &mut spool {
+                spool.write(&chunk[..filled]).map_err(&fail)?;
+            }
+            reading.feed(&chunk[..filled], &mut told);
+            if reading.waits() && log.is_file {
+                // When they were follows from when the log ended: a look ahead, so that the games of
+                // a log of any length need not be kept until then.
+                let elapsed = log.elapsed(format).map_err(&fail)?;
+                reading.began(log.written.plus_millis(-elapsed), &mut told);
+            }
+            self.take(format, &mut told, malformed, &mut ids, hear)
+                .await?;
+            hear(Heard::Bytes(bytes.done()));
+            filled = bytes.fill(&mut chunk).map_err(&fail)?;
+        }
+        let elapsed = reading.finish(log.written, &mut told);
+        self.take(format, &mut told, malformed, &mut ids, hear)
+            .await?;
+        self.date = self.date.map(|date| date.plus_millis(elapsed));
+        let malformed = self.tally.malformed - malformed;
+        if self.format.is_some() && malformed > 0 && self.tally.found == found {
+            let (path, format) = (path.to_owned(), format.name);
+            return Err(LogError::NotThis { path, format });
+        }
+        if let Some(spool) = spool {
+            let archived = spool.commit(log.written).map_err(&fail)?;
+            archived.note(self.store, &ids).await?;
+        }
+        if malformed > NAMED {
+            hear(Heard::More(malformed - NAMED));
+        }
+        Ok(())
+    }
+
+    /// Begins to put a log away, where logs are.
+    fn spool(&self) -> io::Result<Option<Spool>> {
+        let Some(archive) = &self.archive else {
+            return Ok(None);
+        };
+        let origin = Origin {
+            server: self.server.clone(),
+            format: self.format.map(|format| format.name.to_owned()),
+            began: self.date.map(|date| date.0),
+        };
+        archive.begin(&origin).map(Some)
+    }
+
+    async fn take(
+        &mut self,
+        format: &Format,
+        told: &mut Vec<Told>,
+        malformed_before: u64,
+        ids: &mut Vec<i64>,
+        hear: &mut impl FnMut(Heard<'_>),
+    ) -> Result<(), LogError> {
+        for told in told.drain(..) {
+            match told {
+                Told::Malformed { line, why } => {
+                    self.tally.malformed += 1;
+                    if self.tally.malformed - malformed_before <= NAMED {
+                        hear(Heard::Malformed { line, why: &why });
+                    }
+                }
+                Told::Skipped { line, reason } => {
+                    self.tally.found += 1;
+                    *self.tally.skipped.entry(reason.code()).or_default() += 1;
+                    hear(Heard::Skipped { line, reason });
+                }
+                told => {
+                    if let Some(became) = record(self.store, format, &told).await? {
+                        ids.push(became.id());
+                        self.tally.note(became);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Tally {
+    fn note(&mut self, became: Half) {
+        self.found += 1;
+        match became {
+            Half::Whole(Recorded::New(id)) => self.recorded.push(id),
+            Half::Whole(Recorded::Duplicate(_)) => self.duplicates += 1,
+            Half::Joined { id, instead_of } => {
+                self.halves += 1;
+                match self.recorded.iter_mut().find(|known| **known == instead_of) {
+                    Some(known) => *known = id,
+                    None => self.recorded.push(id),
+                }
+            }
+        }
+    }
+}
+
+/// Puts a game on record, if it is one.
+pub(super) async fn record(
+    store: &Store,
+    format: &Format,
+    told: &Told,
+) -> Result<Option<Half>, LogError> {
+    Ok(Some(match told {
+        Told::Game(record) if format.in_halves => {
+            store.record_half(record, PAUSE, join_halves).await?
+        }
+        Told::Game(record) => Half::Whole(store.record(record).await?),
+        Told::Known(record, fingerprint) => {
+            Half::Whole(store.record_as(record, *fingerprint).await?)
+        }
+        Told::Skipped { .. } | Told::Malformed { .. } => return Ok(None),
+    }))
+}
+
+/// All finished games of a file, in time order, halves joined.
+///
+/// # Errors
+/// The file's.
+pub fn read_all(path: &Path) -> Result<Vec<MatchRecord>, LogError> {
+    let fail = LogError::file(path);
+    let log = LogFile::new(path)?;
+    let mut bytes = log.open().map_err(&fail)?;
+    let mut chunk = vec![0; HEAD];
+    let mut filled = bytes.fill(&mut chunk).map_err(&fail)?;
+    let format = file::detect(&chunk[..filled], path)?;
+    let mut reading = Reading::new(format, "", None);
+    let mut told = Vec::new();
+    while filled > 0 {
+        reading.feed(&chunk[..filled], &mut told);
+        filled = bytes.fill(&mut chunk).map_err(&fail)?;
+    }
+    reading.finish(log.written, &mut told);
+    let records = told.into_iter().filter_map(|told| match told {
+        Told::Game(record) | Told::Known(record, _) => Some(*record),
+        Told::Skipped { .. } | Told::Malformed { .. } => None,
+    });
+    let mut matches: Vec<(Fingerprint, MatchRecord)> = records
+        .map(|record| (Fingerprint::of(&record), record))
+        .collect();
+    matches.sort_by_key(|(fingerprint, record)| (record.end, *fingerprint));
+    matches.dedup_by_key(|(fingerprint, _)| *fingerprint);
+    let mut joined: Vec<MatchRecord> = Vec::with_capacity(matches.len());
+    let mut is_joined = false;
+    for (_, record) in matches {
+        let last = joined.last_mut().filter(|_| format.in_halves && !is_joined);
+        is_joined = false;
+        if let Some(last) = last
+            && let Some(both) = join_halves(last, &record)
+        {
+            *last = both;
+            is_joined = true;
+            continue;
+        }
+        joined.push(record);
+    }
+    Ok(joined)
+}

@@ -1,0 +1,32 @@
+//! Why a command of a session failed.
+
+use crate::{lobby::LobbyError, partition::ProblemError, store::StoreError};
+
+/// Why a command failed. It has changed nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// The lobby refused the command.
+    #[error(transparent)]
+    Lobby(#[from] LobbyError),
+    /// This client may not give the command, or not now.
+    #[error("{0}")]
+    NotAllowed(&'static str),
+    /// An argument cannot be used.
+    #[error("{0}")]
+    BadArgument(String),
+    /// No core was free before the deadline.
+    #[error("there was no time to choose teams")]
+    Overloaded,
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A task panicked or was cancelled.
+    #[error("a task was cancelled or panicked")]
+    Task(#[from] tokio::task::JoinError),
+}
+
+impl From<ProblemError> for SessionError {
+    fn from(error: ProblemError) -> Self {
+        SessionError::BadArgument(error.to_string())
+    }
+}

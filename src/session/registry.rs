@@ -1,0 +1,117 @@
+//! The connected sessions by the name of their game server.
+//!
+//! A dead connection can stay open for hours before it is noticed. When its server connects again, the
+//! new session replaces the old one and does not have to wait for that.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::{sync::Notify, time::timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::Sessions;
+
+/// Time for a replaced session to park its game.
+const LEAVE: Duration = Duration::from_secs(1);
+
+/// The newest session of each name.
+#[derive(Debug, Default)]
+pub(super) struct ConnectionRegistry {
+    sessions: Mutex<BTreeMap<String, (u64, CancellationToken)>>,
+    next: AtomicU64,
+    left: Notify,
+}
+
+/// The entry of one session. It is removed when dropped.
+#[derive(Debug)]
+pub(super) struct Registration {
+    sessions: Arc<Sessions>,
+    number: u64,
+    name: Option<String>,
+    replaced: CancellationToken,
+}
+
+impl ConnectionRegistry {
+    /// The registered session of this name, unless it has this number.
+    fn other(&self, name: &str, number: u64) -> Option<(u64, CancellationToken)> {
+        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let session = sessions.get(name).filter(|(other, _)| *other != number);
+        session.cloned()
+    }
+}
+
+impl Registration {
+    pub(super) fn new(sessions: &Arc<Sessions>) -> Self {
+        Self {
+            sessions: sessions.clone(),
+            number: sessions.registry.next.fetch_add(1, Ordering::Relaxed),
+            name: None,
+            replaced: CancellationToken::new(),
+        }
+    }
+
+    /// Registers this session under a name.
+    pub(super) fn announce(&mut self, name: &str) {
+        self.end();
+        self.name = Some(name.to_owned());
+        let me = (self.number, self.replaced.clone());
+        let sessions = &self.sessions.registry.sessions;
+        let mut sessions = sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        sessions.insert(name.to_owned(), me);
+    }
+
+    /// Registers this session under a name and ends another session of that name. When this returns,
+    /// that session has parked its game, or has taken longer than [`LEAVE`].
+    pub(super) async fn replace(&mut self, name: &str) {
+        let registry = &self.sessions.registry;
+        if let Some((other, token)) = registry.other(name, self.number) {
+            token.cancel();
+            let gone = async {
+                loop {
+                    let left = registry.left.notified();
+                    let now = registry.other(name, self.number);
+                    if now.is_none_or(|(now, _)| now != other) {
+                        return;
+                    }
+                    left.await;
+                }
+            };
+            let _ = timeout(LEAVE, gone).await;
+        }
+        self.announce(name);
+    }
+
+    /// Resolves when another session replaces this one.
+    pub(super) async fn replaced(&self) {
+        self.replaced.cancelled().await;
+    }
+
+    /// Removes the entry.
+    pub(super) fn end(&mut self) {
+        let Some(name) = self.name.take() else { return };
+        let registry = &self.sessions.registry;
+        let mut sessions = registry
+            .sessions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if sessions
+            .get(&name)
+            .is_some_and(|(own, _)| *own == self.number)
+        {
+            sessions.remove(&name);
+        }
+        registry.left.notify_waiters();
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

@@ -1,0 +1,215 @@
+//! How games end: by END, by the next GAME, or with the connection.
+//!
+//! A game whose connection ended is parked for the configured grace, until its server comes back. A
+//! game that is given up is recorded as abandoned, and abandoned matches are never rated.
+
+use std::sync::Arc;
+
+use super::{
+    Session, SessionError, Sessions,
+    state::{SessionState, draw_game},
+};
+use crate::{
+    domain::{MatchRecord, Outcome, Timestamp, Verdict},
+    history,
+    lobby::{Finished, LobbyError},
+    store::Recorded,
+};
+
+/// The most games of one server, on one map and with the same players, that may begin within one
+/// second.
+const MAX_PER_SECOND: usize = 64;
+
+/// The answer to END: the match is on disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// The id of the match.
+    pub id: i64,
+    /// Why the match is not rated; `None` if it is.
+    pub unrated: Option<&'static str>,
+}
+
+impl Session {
+    /// Ends the game and records the match. A repeated END, on this connection or on the next one of
+    /// the same server, gets the same answer.
+    ///
+    /// # Errors
+    /// Fails if there is no game, the team does not exist, play has not begun, the reported events make
+    /// no valid record, or the database fails. The game then continues, and END can be repeated.
+    pub async fn end(&mut self, verdict: Verdict) -> Result<Ended, SessionError> {
+        let server = self.server.clone();
+        if self.lobby().game().is_err() {
+            // The daemon may have been restarted before its answer arrived.
+            return match server {
+                Some(server) => self.sessions.last_end(&server).await,
+                None => Err(LobbyError::NoGame.into()),
+            };
+        }
+        if let Some(ended) = &self.state.ended {
+            return Ok(ended.clone()); // END was repeated
+        }
+        let frame = self.state.frame(server.as_deref());
+        let before = self.state.lobby.clone();
+        let finished = self.lobby().end(verdict, &frame)?;
+        let ended = match self.sessions.finish_match(finished).await {
+            Ok(ended) => ended,
+            Err(error) => {
+                // A command that fails changes nothing.
+                self.state.lobby = before;
+                return Err(error);
+            }
+        };
+        tracing::info!(
+            match_id = ended.id,
+            server = server.as_deref().unwrap_or(""),
+            unrated = ended.unrated.unwrap_or("no"),
+            "game ended"
+        );
+        self.sessions.backlog.became(self.state.game, ended.id);
+        self.state.game = draw_game();
+        self.state.ended = Some(ended.clone());
+        if let Err(error) = self.sessions.write_backlog().await {
+            tracing::warn!(%error, "the decisions of a game are not on disk yet");
+        }
+        Ok(ended)
+    }
+
+    /// Ends the session. With `park`, the game of a server that gave its name is parked; otherwise it
+    /// is given up.
+    pub fn close(&mut self, park: bool) {
+        let state = std::mem::replace(&mut self.state, SessionState::new(&self.sessions));
+        self.leave_game(state, park);
+        self.registration.end();
+    }
+
+    fn leave_game(&self, state: SessionState, park: bool) {
+        if state.lobby.game().is_err() {
+            return;
+        }
+        match &self.server {
+            Some(server) if park => {
+                let now = self.sessions.clock.millis();
+                for (server, state) in self.sessions.parked.put(server, state, now) {
+                    self.sessions.give_up(&state, Some(&server));
+                }
+            }
+            server => self.sessions.give_up(&state, server.as_deref()),
+        }
+    }
+
+    /// Resumes the parked game of this server. Returns whether there was one.
+    pub(super) fn resume_parked(&mut self) -> bool {
+        let Some(server) = &self.server else {
+            return false;
+        };
+        let earliest = self.sessions.resumable_since();
+        let Some(state) = self.sessions.parked.take(server, earliest) else {
+            return false;
+        };
+        tracing::info!(server, "parked game resumed");
+        self.state = state;
+        true
+    }
+
+    /// Gives up the running game, and the parked one of this server, because a new game begins.
+    pub(super) fn give_up_running(&mut self) {
+        let server = self.server.as_deref();
+        let left = server.and_then(|server| self.sessions.parked.take(server, 0));
+        for state in left.iter().chain([&self.state]) {
+            self.sessions.give_up(state, server);
+        }
+    }
+}
+
+impl Sessions {
+    /// Gives up the games that were parked for longer than the grace.
+    pub(super) fn give_up_expired(&self) {
+        for (server, state) in self.parked.expired(self.resumable_since()) {
+            self.give_up(&state, Some(&server));
+        }
+    }
+
+    /// Gives up all parked games and writes the backlog, because the daemon stops.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    pub async fn drain(self: &Arc<Self>) -> Result<(), SessionError> {
+        for (server, state) in self.parked.expired(u64::MAX) {
+            self.give_up(&state, Some(&server));
+        }
+        self.write_backlog().await
+    }
+
+    /// Adds an abandoned game to the backlog.
+    fn give_up(&self, state: &SessionState, server: Option<&str>) {
+        if let Some(finished) = state.abandoned(server) {
+            self.backlog.abandon(finished.record, state.game);
+        }
+    }
+
+    /// Records the match of a finished game. Learning from it follows in the background.
+    pub(super) async fn finish_match(&self, finished: Finished) -> Result<Ended, SessionError> {
+        let mut record = finished.record;
+        if finished.cut {
+            // Events are missing, so that the result says nothing about the players.
+            record.outcome = Outcome::Abandoned;
+        }
+        let rules = &self.learning.settings().history.rules;
+        let unrated = history::unrated(&record, self.rulebook(), rules);
+        let id = self.insert_match(record).await?;
+        self.learning.match_recorded();
+        Ok(Ended {
+            id,
+            unrated: unrated.map(|why| why.as_str()),
+        })
+    }
+
+    /// Records a match once: the same server, time of START and game type mean the same game. If a
+    /// different game began within the same second, so that both have one fingerprint, this one is
+    /// recorded a second later.
+    pub(super) async fn insert_match(&self, mut record: MatchRecord) -> Result<i64, SessionError> {
+        for _ in 0..MAX_PER_SECOND {
+            let id = match self.store.record(&record).await? {
+                Recorded::New(id) => return Ok(id),
+                Recorded::Duplicate(id) => id,
+            };
+            let known = self.store.start_of(id).await?;
+            if known.is_some_and(|known| known == (record.start, record.game_type.clone())) {
+                return Ok(id);
+            }
+            record.start = record.start.plus_millis(1_000);
+            record.end = record.end.plus_millis(1_000);
+        }
+        Err(SessionError::NotAllowed("too many games within a second"))
+    }
+
+    /// The answer to the last END of this server, if that was within the grace.
+    async fn last_end(&self, server: &str) -> Result<Ended, SessionError> {
+        let grace = i64::try_from(self.settings.resume_grace).unwrap_or(i64::MAX);
+        let since = Timestamp(self.clock.now().0.saturating_sub(grace));
+        let last = self.store.last_of(server, since).await?;
+        let stored = last.ok_or(LobbyError::NoGame)?;
+        if stored.record.outcome == Outcome::Abandoned {
+            return Err(LobbyError::NoGame.into());
+        }
+        let rules = &self.learning.settings().history.rules;
+        let unrated = history::unrated(&stored.record, self.rulebook(), rules);
+        Ok(Ended {
+            id: stored.id,
+            unrated: unrated.map(|why| why.as_str()),
+        })
+    }
+
+    /// Games that were parked before this millisecond are not resumed any more.
+    fn resumable_since(&self) -> u64 {
+        let grace = self.settings.resume_grace;
+        self.clock.millis().saturating_sub(grace)
+    }
+}
+
+/// However a session ends, its game is recorded.
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.close(false);
+    }
+}

@@ -1,0 +1,82 @@
+//! What all sessions of one daemon share.
+
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+
+use super::{
+    Clock, MachineClock, Settings, backlog::Backlog, parked::ParkedGames,
+    registry::ConnectionRegistry,
+};
+use crate::{
+    domain::{PatternError, Patterns, Rulebook},
+    learning::{Learning, Standings},
+    store::Store,
+};
+
+/// What all sessions share: the store, the published weights, the parked games, and the right to
+/// use a core.
+pub struct Sessions {
+    pub(super) settings: Settings,
+    pub(super) tournament: Patterns,
+    pub(super) store: Store,
+    pub(super) learning: Arc<Learning>,
+    /// One permit per core, for work that takes long.
+    pub(super) cores: Arc<Semaphore>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) parked: ParkedGames,
+    pub(super) registry: ConnectionRegistry,
+    pub(super) backlog: Backlog,
+}
+
+impl std::fmt::Debug for Sessions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sessions").finish_non_exhaustive()
+    }
+}
+
+impl Sessions {
+    /// Sessions that record matches in `store` and use the weights of `learning`.
+    ///
+    /// # Errors
+    /// Fails if `tournament` holds an invalid pattern.
+    pub fn new(
+        store: Store,
+        learning: Arc<Learning>,
+        settings: Settings,
+    ) -> Result<Self, PatternError> {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Ok(Self {
+            tournament: Patterns::new("tournament", &settings.tournament)?,
+            settings,
+            store,
+            learning,
+            cores: Arc::new(Semaphore::new(cores)),
+            clock: Arc::new(MachineClock::default()),
+            parked: ParkedGames::default(),
+            registry: ConnectionRegistry::default(),
+            backlog: Backlog::default(),
+        })
+    }
+
+    /// Replaces the machine's clock.
+    #[must_use]
+    pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// The permits for choosing teams, one per core. A request that gets none before its deadline is
+    /// refused.
+    pub fn cores(&self) -> &Arc<Semaphore> {
+        &self.cores
+    }
+
+    pub(super) fn standings(&self) -> Arc<Standings> {
+        self.learning.standings()
+    }
+
+    pub(super) fn rulebook(&self) -> &Rulebook {
+        self.learning.rulebook()
+    }
+}

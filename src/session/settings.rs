@@ -1,0 +1,41 @@
+//! The settings of sessions.
+
+use std::{collections::BTreeMap, time::Duration};
+
+use crate::{
+    domain::Secret,
+    lobby::{Limits, LobbySettings},
+    partition,
+};
+
+/// The settings of every session.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Rules of the running game: roster, bots, late arrivals, advantage, moves.
+    pub lobby: LobbySettings,
+    /// How BALANCE chooses teams.
+    pub balance: BalanceSettings,
+    /// Tokens of the game servers that may connect, by name. Empty: every client may connect.
+    pub clients: BTreeMap<String, Secret>,
+    /// Milliseconds that a parked game waits for its server.
+    pub resume_grace: u64,
+    /// How many decisions are stored; 0 stores none.
+    pub keep_decisions: u32,
+    /// Patterns of game types in which auto-balance moves nobody.
+    pub tournament: Vec<String>,
+}
+
+/// How BALANCE chooses teams.
+#[derive(Clone, Debug)]
+pub struct BalanceSettings {
+    /// How many candidates are compared, and how one of them is picked.
+    pub partition: partition::Settings,
+    /// How much the teams may differ in size.
+    pub limits: Limits,
+    /// Weight of a human without rated games.
+    pub default_weight: f64,
+    /// Weight of a bot while no bot has a weight.
+    pub default_bot_weight: f64,
+    /// Time for waiting for a core and choosing teams together.
+    pub deadline: Duration,
+}

@@ -1,0 +1,86 @@
+//! One game of a game server: all that a broken connection leaves to the next one.
+
+use rand::{TryRng, rngs::SysRng};
+
+use super::{Ended, Sessions};
+use crate::{
+    domain::{Ruleset, Timestamp},
+    lobby::{Finished, Frame, Lobby, LobbyError},
+};
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct SessionState {
+    pub(super) lobby: Lobby,
+    /// The instant that the lobby's milliseconds count from, as of START.
+    pub(super) epoch: Timestamp,
+    /// Made by the first question about a weight, forgotten by GAME and MUTATOR.
+    ruleset: Option<Ruleset>,
+    /// Why the last decision was taken; forgotten by GAME.
+    pub(super) reasons: Vec<String>,
+    /// A number that the decisions before one END share.
+    pub(super) game: i64,
+    /// What END was answered.
+    pub(super) ended: Option<Ended>,
+}
+
+impl SessionState {
+    /// Nothing has been said yet.
+    pub(super) fn new(sessions: &Sessions) -> Self {
+        Self {
+            lobby: Lobby::new(sessions.settings.lobby.clone()),
+            epoch: Timestamp::default(),
+            ruleset: None,
+            reasons: Vec::new(),
+            game: draw_game(),
+            ended: None,
+        }
+    }
+
+    /// A new game begins.
+    pub(super) fn begin(&mut self, game_type: &str, has_teams: bool) {
+        self.lobby.begin(game_type, has_teams);
+        self.ruleset = None;
+        self.reasons.clear();
+        self.game = draw_game();
+        self.ended = None;
+    }
+
+    /// Another mutator counts from now on.
+    pub(super) fn forget_ruleset(&mut self) {
+        self.ruleset = None;
+    }
+
+    /// The ruleset of the game.
+    pub(super) fn ruleset(&mut self, sessions: &Sessions) -> Result<&Ruleset, LobbyError> {
+        let game = self.lobby.game()?;
+        let rulebook = sessions.rulebook();
+        Ok(self
+            .ruleset
+            .get_or_insert_with(|| rulebook.ruleset(&game.game_type, &game.mutators)))
+    }
+
+    /// What a match record says of this session.
+    pub(super) fn frame(&self, server: Option<&str>) -> Frame {
+        Frame {
+            server: server.unwrap_or_default().to_owned(),
+            epoch: self.epoch,
+            mode: String::new(),
+        }
+    }
+
+    /// What there is to keep of a game that goes no further; nothing where play has not begun, is
+    /// over, or was nobody's.
+    pub(super) fn abandoned(&self, server: Option<&str>) -> Option<Finished> {
+        let finished = self.lobby.abandoned(&self.frame(server));
+        finished.filter(|finished| !finished.record.participants.is_empty())
+    }
+}
+
+/// A number that no other game has. Should the system have no randomness, decisions are attributed to
+/// too many games, and are right all the same.
+pub(super) fn draw_game() -> i64 {
+    SysRng
+        .try_next_u64()
+        .map_or(0, |drawn| (drawn >> 1).cast_signed())
+}

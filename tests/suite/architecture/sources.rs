@@ -1,0 +1,375 @@
+//! The crate's modules as their sources show them: enough of Rust's name resolution to say in which
+//! module an item is defined, whatever re-exports it is named by.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
+
+/// A module's path from the crate's root, such as `["service", "logs"]`.
+pub type ModulePath = Vec<String>;
+
+/// More re-exports of re-exports than this are a circle.
+const DEEPEST: usize = 32;
+
+/// All modules of the library.
+#[derive(Default)]
+pub struct Sources {
+    modules: BTreeMap<ModulePath, Module>,
+}
+
+/// One module: a file, or a `mod name { … }` inside one.
+pub struct Module {
+    pub file: PathBuf,
+    /// What stands in it besides its `use` declarations and its inline modules, without comments and
+    /// the contents of strings.
+    pub code: String,
+    uses: Vec<Use>,
+    defined: BTreeSet<String>,
+}
+
+/// One name that a `use` declaration, or a type alias, brings into a module.
+#[derive(Debug, PartialEq)]
+pub struct Use {
+    path: Vec<String>,
+    /// `*` for all names of a module.
+    name: String,
+}
+
+impl Sources {
+    /// Reads every `.rs` file under `src`, but for the binary's `main.rs`.
+    pub fn read(src: &Path) -> Self {
+        let mut sources = Self::default();
+        let mut folders = vec![src.to_owned()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(&folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|ext| ext == "rs") {
+                    let mut module = path.strip_prefix(src).unwrap().with_extension("");
+                    if ["mod", "lib"].iter().any(|name| module.ends_with(name)) {
+                        module.pop();
+                    }
+                    let module = module.iter().map(|part| part.to_str().unwrap().to_owned());
+                    let module: ModulePath = module.collect();
+                    if module != ["main"] {
+                        let text = fs::read_to_string(&path).unwrap();
+                        sources.add(module, &path, without_comments(&text));
+                    }
+                }
+            }
+        }
+        sources
+    }
+
+    /// Adds a module, and those inside it.
+    pub fn add(&mut self, path: ModulePath, file: &Path, mut code: String) {
+        while let Some((name, body)) = take_inline_module(&mut code) {
+            let inner = [path.clone(), vec![name]].concat();
+            self.add(inner, file, body);
+        }
+        let uses = take_uses(&mut code);
+        let defined = definitions(&code);
+        let module = Module {
+            file: file.to_owned(),
+            code,
+            uses,
+            defined,
+        };
+        self.modules.insert(path, module);
+    }
+
+    /// The modules of a room, its own and those below.
+    pub fn room(&self, room: &str) -> impl Iterator<Item = (&ModulePath, &Module)> {
+        let modules = self.modules.iter();
+        modules.filter(move |(path, _)| path.first().is_some_and(|first| first == room))
+    }
+
+    /// The file of a module.
+    pub fn file(&self, path: &ModulePath) -> Option<&Path> {
+        self.modules.get(path).map(|module| module.file.as_path())
+    }
+
+    /// Whether a module, or one that it stands in, is declared behind this attribute.
+    pub fn is_behind(&self, path: &[String], attribute: &str) -> bool {
+        (1..=path.len()).any(|length| {
+            let Some((name, parent)) = path[..length].split_last() else {
+                return false;
+            };
+            let declared = |visible: &str| format!("#[{attribute}]\n{visible}mod {name};");
+            self.modules.get(parent).is_some_and(|parent| {
+                ["", "pub ", "pub(crate) ", "pub(super) "]
+                    .iter()
+                    .any(|visible| parent.code.contains(&declared(visible)))
+            })
+        })
+    }
+
+    /// The modules that `path` names an item of, or names themselves: for each path the module that
+    /// defines its last item, and the module by which the path goes if it begins at the crate's root.
+    pub fn imports(&self, path: &ModulePath) -> BTreeSet<ModulePath> {
+        let module = &self.modules[path];
+        let used = module.uses.iter().map(|item| item.path.clone());
+        let mut found = BTreeSet::new();
+        for named in used.chain(paths(&module.code)) {
+            if named[0] == "crate" && named.len() > 1 {
+                found.insert(vec![named[1].clone()]);
+            }
+            found.extend(self.origin(path, &named, DEEPEST));
+        }
+        found.remove(path);
+        found
+    }
+
+    /// The module that defines what `named` stands for in the module `scope`; `None` for what is not of
+    /// this crate.
+    pub fn origin(&self, scope: &[String], named: &[String], depth: usize) -> Option<ModulePath> {
+        let Some((first, rest)) = named.split_first() else {
+            return Some(scope.to_vec());
+        };
+        let depth = depth.checked_sub(1)?;
+        match first.as_str() {
+            "crate" => return self.origin(&[], rest, depth),
+            "self" => return self.origin(scope, rest, depth),
+            "super" => return self.origin(&scope[..scope.len().checked_sub(1)?], rest, depth),
+            _ => {}
+        }
+        let inner = [scope, &[first.clone()]].concat();
+        if self.modules.contains_key(&inner) {
+            return self.origin(&inner, rest, depth);
+        }
+        let module = self.modules.get(scope)?;
+        let mut named_so = module.uses.iter().filter(|item| item.name == *first);
+        let used = named_so.find_map(|item| {
+            let whole = [&item.path[..], rest].concat();
+            self.origin(scope, &whole, depth)
+        });
+        if used.is_some() {
+            return used;
+        }
+        if module.defined.contains(first) {
+            return Some(scope.to_vec());
+        }
+        let globs = module.uses.iter().filter(|item| item.name == "*");
+        globs
+            .filter(|item| item.path.as_slice() != named)
+            .find_map(|item| {
+                let from = self.origin(scope, &item.path, depth)?;
+                (from != scope).then(|| self.origin(&from, named, depth))?
+            })
+    }
+}
+
+/// The text with comments blanked and strings and characters emptied.
+pub fn without_comments(text: &str) -> String {
+    let chars: Vec<char> = text.chars().collect();
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    while at < chars.len() {
+        let rest = &chars[at..];
+        let in_word = at > 0 && is_word(chars[at - 1]);
+        let length = match rest {
+            ['/', '/', ..] => rest.iter().position(|&c| c == '\n').unwrap_or(rest.len()),
+            ['/', '*', ..] => block_comment(rest),
+            ['r', '"' | '#', ..] if !in_word => raw_string(rest),
+            ['"', ..] => quoted(rest, '"'),
+            ['\'', '\\', ..] => quoted(rest, '\''),
+            ['\'', _, '\'', ..] => 3,
+            _ => 0,
+        };
+        if length == 0 {
+            out.push(chars[at]);
+            at += 1;
+        } else {
+            out.push(' ');
+            at += length;
+        }
+    }
+    out
+}
+
+fn block_comment(text: &[char]) -> usize {
+    let end = text.windows(2).position(|pair| pair == ['*', '/']);
+    end.map_or(text.len(), |end| end + 2)
+}
+
+/// The length of a string in raw quotes, or 0 where an `r#name` begins.
+fn raw_string(text: &[char]) -> usize {
+    let hashes = text[1..].iter().take_while(|&&c| c == '#').count();
+    if text.get(1 + hashes) != Some(&'"') {
+        return 0;
+    }
+    let mut end = vec!['"'];
+    end.extend(std::iter::repeat_n('#', hashes));
+    let body = &text[hashes + 2..];
+    let length = body.windows(end.len()).position(|part| part == end);
+    length.map_or(text.len(), |length| hashes + 2 + length + end.len())
+}
+
+fn quoted(text: &[char], quote: char) -> usize {
+    let mut at = 1;
+    while at < text.len() && text[at] != quote {
+        at += 1 + usize::from(text[at] == '\\');
+    }
+    (at + 1).min(text.len())
+}
+
+/// Takes the first `mod name { … }` out of the code: its name and what stands between its braces.
+fn take_inline_module(code: &mut String) -> Option<(String, String)> {
+    let (start, body) = words(code)
+        .filter(|&(_, word)| word == "mod")
+        .find_map(|(at, word)| {
+            let rest = code[at + word.len()..].trim_start();
+            let name = first_word(rest);
+            let body = rest[name.len()..].trim_start().strip_prefix('{')?;
+            Some((at, (name.to_owned(), body)))
+        })?;
+    let (name, body) = body;
+    let length = block(body);
+    let from = code.len() - body.len();
+    let inner = code[from..from + length].to_owned();
+    code.replace_range(start..(from + length + 1).min(code.len()), "");
+    Some((name, inner))
+}
+
+/// How far it is to the brace that closes what `text` stands in.
+pub fn block(text: &str) -> usize {
+    let mut depth = 0;
+    for (at, c) in text.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth == 0 => return at,
+            '}' => depth -= 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// Takes the `use` declarations out of the code, and reads the type aliases, which stay.
+fn take_uses(code: &mut String) -> Vec<Use> {
+    let mut uses = Vec::new();
+    let mut spans = Vec::new();
+    for (at, word) in words(code) {
+        let rest = &code[at + word.len()..];
+        let Some(end) = rest.find(';') else { continue };
+        let declared = rest[..end].trim();
+        // `impl Trait + use<'a>` is no declaration.
+        if word == "use" && !declared.starts_with('<') {
+            read_tree(declared, &[], &mut uses);
+            spans.push(at..at + word.len() + end + 1);
+        } else if word == "type"
+            && code[..at].matches('{').count() == code[..at].matches('}').count()
+            && let Some((name, path)) = declared.split_once('=')
+        {
+            let path = paths(path).into_iter().next();
+            let name = first_word(name.trim()).to_owned();
+            uses.extend(path.map(|path| Use { path, name }));
+        }
+    }
+    for span in spans.into_iter().rev() {
+        code.replace_range(span, "");
+    }
+    uses
+}
+
+/// Reads `a::{b, c as d}` with what stands before it.
+pub fn read_tree(tree: &str, before: &[String], uses: &mut Vec<Use>) {
+    let tree = tree.trim();
+    if let Some(group) = tree.strip_prefix('{') {
+        for part in split_at_commas(&group[..block(group)]) {
+            read_tree(part, before, uses);
+        }
+    } else if let Some((segment, rest)) = tree.split_once("::") {
+        let path = [before, &[segment.trim().to_owned()]].concat();
+        read_tree(rest, &path, uses);
+    } else if tree == "*" {
+        let (path, name) = (before.to_vec(), "*".to_owned());
+        uses.push(Use { path, name });
+    } else if !tree.is_empty() {
+        let (segment, alias) = tree.split_once(" as ").unwrap_or((tree, tree));
+        let (segment, mut name) = (segment.trim(), alias.trim());
+        let mut path = before.to_vec();
+        if segment == "self" && !path.is_empty() {
+            name = if alias == tree {
+                &before[before.len() - 1]
+            } else {
+                name
+            };
+        } else {
+            path.push(segment.to_owned());
+        }
+        let name = name.to_owned();
+        uses.push(Use { path, name });
+    }
+}
+
+fn split_at_commas(group: &str) -> Vec<&str> {
+    let (mut parts, mut depth, mut from) = (Vec::new(), 0, 0);
+    for (at, c) in group.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(&group[from..at]);
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&group[from..]);
+    parts
+}
+
+/// The names that the code gives to items.
+fn definitions(code: &str) -> BTreeSet<String> {
+    const KEYWORDS: [&str; 9] = [
+        "struct", "enum", "trait", "fn", "type", "const", "static", "union", "mod",
+    ];
+    let mut found = BTreeSet::new();
+    for (at, word) in words(code) {
+        if KEYWORDS.contains(&word) {
+            let rest = code[at + word.len()..].trim_start();
+            found.insert(first_word(rest).to_owned());
+        }
+    }
+    found
+}
+
+/// All paths of two segments and more, without what stands in angle brackets.
+fn paths(code: &str) -> Vec<Vec<String>> {
+    let mut found: Vec<Vec<String>> = Vec::new();
+    let mut end = None;
+    for (at, word) in words(code) {
+        let continued = end.is_some_and(|end: usize| code[end..at].trim() == "::");
+        match found.last_mut().filter(|_| continued) {
+            Some(path) => path.push(word.to_owned()),
+            None => found.push(vec![word.to_owned()]),
+        }
+        end = Some(at + word.len());
+    }
+    found.retain(|path| path.len() > 1);
+    found
+}
+
+/// The words of the code and where they begin.
+pub fn words(code: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        at += code[at..].find(is_word)?;
+        let start = at;
+        let word = first_word(&code[start..]);
+        at += word.len();
+        Some((start, word))
+    })
+}
+
+fn first_word(text: &str) -> &str {
+    &text[..text.find(|c| !is_word(c)).unwrap_or(text.len())]
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}

@@ -1,0 +1,204 @@
+//! The documentation: its links lead somewhere, what it names exists, and the README stays short.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use clap::CommandFactory;
+use evenkeel::{cli::Cli, config::DEFAULT};
+
+/// Lines and columns of the README at most.
+const README: (usize, usize) = (200, 100);
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Every page, with its text.
+fn pages() -> Vec<(PathBuf, String)> {
+    let mut paths = vec![root().join("README.md"), root().join("CHANGELOG.md")];
+    let folder = |name: &str| fs::read_dir(root().join(name)).unwrap();
+    paths.extend(folder("docs").map(|entry| entry.unwrap().path()));
+    paths.extend(folder("integrations").map(|entry| entry.unwrap().path().join("README.md")));
+    let pages = paths.into_iter().filter(|path| path.is_file());
+    let pages: Vec<_> = pages
+        .map(|path| (path.clone(), fs::read_to_string(path).unwrap()))
+        .collect();
+    assert!(pages.len() > 9, "{pages:?}");
+    pages
+}
+
+/// A page without its blocks of code: what is between fences, or indented behind an empty line.
+fn prose(text: &str) -> String {
+    let (mut prose, mut fenced, mut code) = (String::new(), false, false);
+    let mut after_blank = true;
+    for line in text.lines() {
+        if line.starts_with("```") {
+            fenced = !fenced;
+            continue;
+        }
+        let indented = line.starts_with("    ");
+        code = indented && (code || after_blank) || code && line.is_empty();
+        after_blank = line.is_empty();
+        if !fenced && !code {
+            prose.push_str(line);
+            prose.push('\n');
+        }
+    }
+    prose
+}
+
+/// The text in backticks, and the text without it.
+fn code_spans(prose: &str) -> (Vec<&str>, String) {
+    let parts = prose.split('`').enumerate();
+    let (code, rest): (Vec<_>, Vec<_>) = parts.partition(|(at, _)| at % 2 == 1);
+    let text = |parts: Vec<(usize, &str)>| parts.into_iter().map(|(_, part)| part).collect();
+    (code.into_iter().map(|(_, part)| part).collect(), text(rest))
+}
+
+/// What GitHub makes of a page's headings.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let headings = prose(text);
+    let headings = headings.lines().filter(|line| line.starts_with('#'));
+    let anchor = |heading: &str| {
+        let kept = |c: &char| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_');
+        let text = heading.trim_start_matches('#').trim().to_lowercase();
+        text.chars()
+            .filter(kept)
+            .collect::<String>()
+            .replace(' ', "-")
+    };
+    headings.map(anchor).collect()
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let mut faults = Vec::new();
+    for (path, text) in pages() {
+        let prose = prose(&text);
+        let (_, words) = code_spans(&prose);
+        for link in words.split("](").skip(1) {
+            let target = link.split_once(')').unwrap().0;
+            if target.starts_with("https://") {
+                continue;
+            }
+            let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+            let file = match file {
+                "" => path.clone(),
+                file => path.parent().unwrap().join(file),
+            };
+            let there = file.exists()
+                && (anchor.is_empty()
+                    || anchors(&fs::read_to_string(&file).unwrap()).contains(anchor));
+            if !there {
+                faults.push(format!("{}: {target}", path.display()));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
+fn every_file_that_is_named_exists() {
+    const OURS: [&str; 8] = [
+        "src/",
+        "tests/",
+        "benches/",
+        "config/",
+        "docs/",
+        "integrations/",
+        "migrations/",
+        ".ci/",
+    ];
+    let mut faults = Vec::new();
+    for (path, text) in pages() {
+        let prose = prose(&text);
+        for name in code_spans(&prose).0 {
+            let whole = !name.contains([' ', '*', '<', '…', '{']);
+            let ours = OURS.iter().any(|folder| name.starts_with(folder));
+            if whole && ours && !root().join(name).exists() {
+                faults.push(format!("{}: {name}", path.display()));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+/// Every flag of a command and of its subcommands.
+fn flags(command: &clap::Command) -> BTreeSet<String> {
+    let own = command.get_arguments().filter_map(|arg| arg.get_long());
+    let mut all: BTreeSet<String> = own.map(str::to_owned).collect();
+    all.insert("help".to_owned());
+    all.extend(command.get_subcommands().flat_map(flags));
+    all
+}
+
+#[test]
+fn every_command_and_flag_that_is_shown_exists() {
+    let cli = Cli::command();
+    let mut shown = 0;
+    let mut faults = Vec::new();
+    for (path, text) in pages() {
+        let text = text.replace("\\\n", " ");
+        let text = text.replace("cargo run --release -- ", "evenkeel ");
+        let blocks = text.lines().filter_map(|line| {
+            let line = line.strip_prefix("    ").or(line.strip_prefix("$ "))?;
+            line.trim_start_matches("$ ").strip_prefix("evenkeel ")
+        });
+        let spans = text.split("`evenkeel ").skip(1);
+        let spans = spans.filter_map(|span| span.split('`').next());
+        for call in blocks.chain(spans) {
+            shown += 1;
+            let call = call.split(['|', ';']).next().unwrap();
+            let mut words = call.split_whitespace();
+            let name = words.next().unwrap_or("");
+            let known = cli.find_subcommand(name).map(flags);
+            let used = words.filter_map(|word| word.trim_matches(['[', ']']).strip_prefix("--"));
+            let fault = |what: &str| format!("{}: evenkeel {call}: {what}", path.display());
+            match known {
+                None => faults.push(fault(name)),
+                Some(known) => faults.extend(used.filter(|flag| !known.contains(*flag)).map(fault)),
+            }
+        }
+    }
+    assert!(shown > 30, "{shown}");
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
+fn every_key_that_is_named_is_configurable() {
+    let defaults: toml::Table = DEFAULT.parse().unwrap();
+    let mut named = 0;
+    let mut faults = Vec::new();
+    for (path, text) in pages() {
+        let prose = prose(&text);
+        for name in code_spans(&prose).0 {
+            let Some((section, key)) = name.strip_prefix('[').and_then(|n| n.split_once("] "))
+            else {
+                continue;
+            };
+            let key = key.split(' ').next().unwrap();
+            let mut table = Some(&defaults);
+            for part in section.split('.') {
+                table = table.and_then(|table| table.get(part)?.as_table());
+            }
+            named += 1;
+            if !table.is_some_and(|table| table.contains_key(key)) {
+                faults.push(format!("{}: {name}", path.display()));
+            }
+        }
+    }
+    assert!(named > 20, "{named}");
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+#[test]
+fn the_readme_is_short() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let (lines, columns) = README;
+    assert!(readme.lines().count() <= lines);
+    let long = readme.lines().filter(|l| l.chars().count() > columns);
+    assert_eq!(long.collect::<Vec<_>>(), Vec::<&str>::new());
+}
