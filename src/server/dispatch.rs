@@ -1,12 +1,13 @@
 //! A request → the session's answer → a reply.
 
 use crate::{
+    domain::Ident,
     lobby::{LobbyError, Update},
     protocol::{Code, Join, Refusal, Reply, Request},
     session::{Session, SessionError},
 };
 
-/// What the session says to one request; `None` is the silence that most commands are answered with.
+/// Passes one request to the session. `None` is the silence with which most commands are answered.
 pub(super) async fn answer(
     session: &mut Session,
     request: Request,
@@ -21,117 +22,143 @@ pub(super) async fn answer(
     decide(session, request).await.map_err(refusal)
 }
 
+/// Answers a request. These three wait: for another session to end, for a core, for the disk.
 async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>, SessionError> {
-    let silent = |result: Result<(), SessionError>| result.map(|()| None);
-    match request {
-        Request::Game(game_type) => {
-            session.game(&game_type);
-            Ok(None)
-        }
-        Request::Mutator(name) => silent(session.mutator(&name)),
-        Request::Player(id) => {
-            let weight = session.player(&id)?;
-            Ok(Some(Reply::Player(id, weight)))
-        }
-        Request::Bot(name) => {
-            let weight = session.bot(&name)?;
-            Ok(Some(Reply::Bot(name, weight)))
-        }
-        Request::MeanBot => {
-            let (weight, count) = session.mean_bot()?;
-            Ok(Some(Reply::MeanBot(weight, count)))
-        }
+    Ok(Some(match request {
         Request::Hello {
             server,
             token,
             resume,
         } => {
-            let resumed = session
-                .hello(&server, token.map(|token| token.secret()).as_ref(), resume)
-                .await?;
-            Ok(Some(Reply::hello(resumed)))
+            let token = token.map(|token| token.secret());
+            let resumed = session.hello(&server, token.as_ref(), resume).await?;
+            Reply::hello(resumed)
         }
-        Request::Ping => Ok(Some(Reply::Pong)),
-        Request::Quit => Ok(None),
-        Request::Map { name, range } => silent(session.map(&name, range)),
-        Request::Teams(teams) => silent(session.teams(teams)),
-        Request::MinPlayers(players) => {
-            session.min_players(players);
-            Ok(None)
-        }
-        Request::Join(join) => {
-            let Join {
-                id,
-                name,
-                party,
-                team,
-                pin,
-                avoid,
-            } = join;
-            let update = Update {
-                name: name.map(|name| name.text().to_owned()),
-                party: party.map(|party| party.text().to_owned()),
-                team,
-                pin,
-                avoid: avoid.map(|ids| ids.iter().map(|id| id.text().to_owned()).collect()),
-            };
-            silent(session.join(&id, update))
-        }
-        Request::Leave(id) => silent(session.leave(&id)),
-        Request::Move { id, team } => silent(session.move_to(&id, team)),
-        Request::BotJoin { name, team } => silent(session.bot_join(&name, team)),
-        Request::BotLeave(name) => silent(session.bot_leave(&name)),
         Request::Balance { top, seed } => {
             let balanced = session.balance(top, seed).await?;
-            Ok(Some(Reply::Balance {
+            Reply::Balance {
                 ratio: balanced.ratio,
                 chance: balanced.chance,
                 seed: balanced.seed,
                 humans: balanced.humans,
                 bots: balanced.bots,
-            }))
+            }
         }
-        Request::Explain => Ok(Some(Reply::Explain(session.explain()?.to_vec()))),
+        Request::End(verdict) => {
+            let ended = session.end(verdict).await?;
+            Reply::End {
+                id: ended.id.to_string(),
+                unrated: ended.unrated.map(str::to_owned),
+            }
+        }
+        request => return decide_now(session, request),
+    }))
+}
+
+/// Answers a request that waits for nothing.
+fn decide_now(session: &mut Session, request: Request) -> Result<Option<Reply>, SessionError> {
+    Ok(Some(match request {
+        Request::Player(id) => {
+            let weight = session.player(&id)?;
+            Reply::Player(id, weight)
+        }
+        Request::Bot(name) => {
+            let weight = session.bot(&name)?;
+            Reply::Bot(name, weight)
+        }
+        Request::MeanBot => {
+            let (weight, count) = session.mean_bot()?;
+            Reply::MeanBot(weight, count)
+        }
+        Request::Ping => Reply::Pong,
+        Request::Explain => Reply::Explain(session.explain()?.to_vec()),
         Request::Bots => {
             let plan = session.bots()?;
-            Ok(Some(Reply::Bots(plan.players, plan.per_team)))
+            Reply::Bots(plan.players, plan.per_team)
         }
         Request::Place(id) => {
             let (team, ratio) = session.place(&id, None)?;
-            Ok(Some(Reply::Place(id, team, ratio)))
+            Reply::Place(id, team, ratio)
         }
         Request::Advantage => {
             let help = session.advantage()?;
-            Ok(Some(Reply::Advantage(
-                help.map(|help| (help.team, help.factor)),
-            )))
+            Reply::Advantage(help.map(|help| (help.team, help.factor)))
         }
         Request::Rebalance { seed } => {
             let advice = session.rebalance(seed)?;
-            Ok(Some(Reply::Rebalance {
+            Reply::Rebalance {
                 before: advice.before,
                 after: advice.after,
                 moves: advice.steps,
-            }))
+            }
         }
-        Request::Protect { id, seconds } => silent(session.protect(&id, seconds)),
-        Request::Start => silent(session.start()),
-        Request::Score { team, points, by } => silent(session.score(team, points, by.as_ref())),
-        Request::Points { id, points } => silent(session.points(&id, points)),
-        Request::Kill { killer, victim } => silent(session.kill(&killer, &victim)),
-        Request::Death(id) => Ok(session.died(&id)?.map(Reply::Move)),
-        Request::Clock(seconds) => silent(session.clock(seconds)),
-        Request::End(verdict) => {
-            let ended = session.end(verdict).await?;
-            Ok(Some(Reply::End {
-                id: ended.id.to_string(),
-                unrated: ended.unrated.map(str::to_owned),
-            }))
+        Request::Death(id) => return Ok(session.died(&id)?.map(Reply::Move)),
+        request => {
+            change(session, request)?;
+            return Ok(None);
         }
+    }))
+}
+
+/// Carries out a request that is answered with nothing.
+fn change(session: &mut Session, request: Request) -> Result<(), SessionError> {
+    match request {
+        Request::Game(game_type) => {
+            session.game(&game_type);
+            Ok(())
+        }
+        Request::Mutator(name) => session.mutator(&name),
+        Request::Map { name, range } => session.map(&name, range),
+        Request::Teams(teams) => session.teams(teams),
+        Request::MinPlayers(players) => {
+            session.min_players(players);
+            Ok(())
+        }
+        Request::Join(join) => {
+            let (id, update) = update(join);
+            session.join(&id, update)
+        }
+        Request::Leave(id) => session.leave(&id),
+        Request::Move { id, team } => session.move_to(&id, team),
+        Request::BotJoin { name, team } => session.bot_join(&name, team),
+        Request::BotLeave(name) => session.bot_leave(&name),
+        Request::Protect { id, seconds } => session.protect(&id, seconds),
+        Request::Start => session.start(),
+        Request::Score { team, points, by } => session.score(team, points, by.as_ref()),
+        Request::Points { id, points } => session.points(&id, points),
+        Request::Kill { killer, victim } => session.kill(&killer, &victim),
+        Request::Clock(seconds) => session.clock(seconds),
+        // The connection closes on QUIT; the others have a reply.
+        Request::Quit
+        | Request::Hello { .. }
+        | Request::Ping
+        | Request::Player(_)
+        | Request::Bot(_)
+        | Request::MeanBot
+        | Request::Balance { .. }
+        | Request::Bots
+        | Request::Place(_)
+        | Request::Advantage
+        | Request::Rebalance { .. }
+        | Request::Explain
+        | Request::Death(_)
+        | Request::End(_) => Ok(()),
     }
 }
 
-/// What a peer may know of an error. The database's words go to the log.
+fn update(join: Join) -> (Ident, Update) {
+    let text = |id: Ident| id.text().to_owned();
+    let update = Update {
+        name: join.name.map(text),
+        party: join.party.map(text),
+        team: join.team,
+        pin: join.pin,
+        avoid: join.avoid.map(|ids| ids.into_iter().map(text).collect()),
+    };
+    (join.id, update)
+}
+
+/// What a peer learns of an error. Details of the database go to the log alone.
 fn refusal(error: SessionError) -> Refusal {
     let code = match &error {
         SessionError::Lobby(error) => match error {

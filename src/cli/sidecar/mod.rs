@@ -12,13 +12,11 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
-use tokio::{
-    signal::unix::{SignalKind, signal},
-    time::MissedTickBehavior,
-};
+use tokio::time::MissedTickBehavior;
 
 use super::CliError;
 use crate::{
+    daemon::ShutdownSignal,
     ingest::{Framed, Lines, MAX_LINE},
     logs::{Tail, Tailed},
     sidecar::{
@@ -167,8 +165,7 @@ struct SidecarDriver<S> {
 
 impl<S: Sidecar> SidecarDriver<S> {
     async fn run_until_stopped(mut self) -> Result<(), CliError> {
-        let mut terminate = signal(SignalKind::terminate())?;
-        let mut interrupt = signal(SignalKind::interrupt())?;
+        let mut shutdown = ShutdownSignal::install()?;
         let mut poll = tokio::time::interval(POLL);
         poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
         // The log's past is read before the first request.
@@ -178,8 +175,7 @@ impl<S: Sidecar> SidecarDriver<S> {
         loop {
             let mut acts = Vec::new();
             tokio::select! {
-                _ = terminate.recv() => break,
-                _ = interrupt.recv() => break,
+                () = shutdown.wait() => break,
                 _ = poll.tick() => {
                     self.read_log(&mut acts);
                     let now = self.now();

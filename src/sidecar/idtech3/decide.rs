@@ -103,8 +103,10 @@ impl IdTech3 {
 
     /// The daemon has put a player on this team while play is on.
     fn move_in_play(&mut self, id: &Ident, team: u8, now: u64, acts: &mut Vec<Act>) {
-        let mut entries = self.slots.entries();
-        let found = entries.find(|(_, _, entry)| entry.joined && entry.id == id.text());
+        let found = self
+            .slots
+            .entries()
+            .find(|(_, _, entry)| entry.joined && entry.id == id.text());
         let Some((number, slot, _)) = found else {
             return;
         };
