@@ -8,7 +8,7 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use evenkeel::{config::Config, daemon, service::Service, store::Store};
+use evenkeel::{config::Config, daemon, service::Service, store};
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::{TcpListener, TcpStream},
@@ -23,7 +23,7 @@ type Peer = BufReader<TcpStream>;
 async fn daemon(folder: &Path) -> Peer {
     let config = Config::load("", []).unwrap();
     let path = folder.join("bench.db");
-    let store = Store::open(&path, true, Duration::ZERO).await.unwrap();
+    let store = store::open(&path, true, Duration::ZERO).await.unwrap();
     let service = Arc::new(Service::open(store, config.service()).unwrap());
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

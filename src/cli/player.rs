@@ -180,7 +180,7 @@ async fn merge(service: &Service, key: &PlayerKey, into: &str) -> Result<PlayerK
 async fn show(service: &Service, key: &PlayerKey) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
     writeln!(out, "{} {}", key.kind, printable(&key.id))?;
-    let said = service.store().said().await?;
+    let said = service.store().overrides().await?;
     for (who, into) in &said.merged {
         if who == key {
             writeln!(out, "counts as {}", printable(&into.id))?;

@@ -19,7 +19,7 @@ use crate::{
     logs::{Archive, Follower, LogError},
     server::{self, Limits},
     service::Service,
-    store::Store,
+    store,
 };
 
 pub use error::DaemonError;
@@ -154,7 +154,7 @@ async fn until(stop: CancellationToken, task: impl Future<Output = ()>) {
 /// Fails if the database cannot be opened, or the configuration holds an invalid pattern.
 pub async fn open_service(config: &Config, create: bool) -> Result<Service, DaemonError> {
     let busy = config.store.busy_ms.duration();
-    let store = Store::open(&config.store.database, create, busy).await?;
+    let store = store::open(&config.store.database, create, busy).await?;
     Ok(Service::open(store, config.service())?)
 }
 

@@ -3,17 +3,17 @@
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::{Learning, LearningError, Settings, learned::Learned};
-use crate::store::{Derived, DerivedFrom, Said};
+use crate::store::{DerivedFrom, DerivedRows, OperatorOverrides};
 
 /// Part of the settings' key: change it when the fold itself changes, and every database is rebuilt.
 const FOLD_VERSION: u32 = 3;
 /// Matches read at once.
 const CHUNK: u32 = 512;
-/// How often other processes' changes are looked for: new weights are seen within a second.
-const POLL: Duration = Duration::from_millis(250);
+/// How often the database file is checked, and an ingest under way waited for.
+const TURN: Duration = Duration::from_millis(250);
 /// How soon a failed read or write is tried again.
 const RETRY: Duration = Duration::from_secs(1);
 /// An ingest that has written nothing for so long has died before its fold; the daemon then folds.
@@ -83,39 +83,34 @@ impl Learning {
     }
 
     async fn poll(&self) -> Result<(), LearningError> {
-        let mut watcher = self.store.watcher().await?;
-        // Unlike any version, so that what came before the first look is not missed.
-        let (mut seen, mut pulse) = (None, None);
-        let mut changed = Instant::now();
-        let mut behind = true;
-        let mut in_place = true;
+        let mut changes = self.store.changes().await?;
+        let (mut pulse, mut changed) = (None, Instant::now());
+        let (mut behind, mut in_place) = (true, true);
         loop {
-            if in_place && !self.store.is_in_place() {
-                tracing::error!("the database file was removed or replaced; restart the daemon");
-                in_place = false;
-            }
-            let version = watcher.version().await?;
-            if seen != Some(version) {
-                seen = Some(version);
+            if let Ok(change) = timeout(TURN, changes.next()).await {
+                change?;
                 // Decisions are written all the time, and mean nothing here.
                 let now = (self.store.derived_from().await?, self.store.extent().await?);
                 if pulse.as_ref() != Some(&now) {
                     (pulse, changed, behind) = (Some(now), Instant::now(), true);
                 }
             }
+            if in_place && !self.store.is_in_place() {
+                tracing::error!("the database file was removed or replaced; restart the daemon");
+                in_place = false;
+            }
             // An ingest under way is waited for: it learns once, at its end.
             if behind && (self.is_derived().await? || changed.elapsed() >= ABANDONED) {
                 self.learn_from_others().await?;
                 behind = false;
             }
-            sleep(POLL).await;
         }
     }
 
     /// Learns what is new. What another configuration has derived on disk is left as it is: two that
     /// share a database would undo each other's work for ever.
     async fn learn_from_others(&self) -> Result<(), LearningError> {
-        let key = self.key(&self.store.said().await?);
+        let key = self.key(&self.store.overrides().await?);
         let derived = self.store.derived_from().await?;
         if derived.is_some_and(|derived| derived.settings != key) {
             tracing::warn!("the weights on disk were made with another configuration");
@@ -158,7 +153,7 @@ impl Learning {
         // One at a time; and what is taken out is only put back whole.
         let mut slot = self.learned.lock().await;
         loop {
-            let said = self.store.said().await?;
+            let said = self.store.overrides().await?;
             let key = self.key(&said);
             let (stored, _) = self.store.extent().await?;
             let before = self.store.derived_from().await?;
@@ -225,7 +220,7 @@ impl Learning {
         from: DerivedFrom,
         all: bool,
     ) -> Result<bool, LearningError> {
-        let derived = Derived {
+        let derived = DerivedRows {
             from,
             rulings: std::mem::take(&mut learned.pending),
             weights: learned.knowledge.rows(),
@@ -236,7 +231,7 @@ impl Learning {
     }
 
     /// What the weights depend on beside the matches: the configuration, and what was said of players.
-    fn key(&self, said: &Said) -> String {
+    fn key(&self, said: &OperatorOverrides) -> String {
         format!("{} {}", self.settings_key, said.changes)
     }
 }

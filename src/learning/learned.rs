@@ -10,7 +10,7 @@ use crate::{
     domain::{MatchRecord, PatternError, PlayerKey, Rulebook, Ruleset},
     history::{self, Fold, Late, Plan, Ruling, Weight, evaluate},
     rating::SystemName,
-    store::{Cursor, Performance, RulingRow, Said, Stored, WeightRow},
+    store::{Cursor, OperatorOverrides, Performance, RulingRow, Stored, WeightRow},
 };
 
 /// All matches folded so far, and how far that is.
@@ -62,7 +62,10 @@ pub(super) struct Knowledge {
 }
 
 impl Learned {
-    pub(super) fn nothing(settings: &Settings, said: &Said) -> Result<Self, PatternError> {
+    pub(super) fn nothing(
+        settings: &Settings,
+        said: &OperatorOverrides,
+    ) -> Result<Self, PatternError> {
         let rulebook = Rulebook::new(&settings.rulebook)?;
         let first = settings.history.rating.system;
         let systems: &[SystemName] = if settings.auto {

@@ -13,7 +13,7 @@ impl Learning {
     /// # Errors
     /// Fails if the database does.
     pub async fn matches(&self) -> Result<Vec<MatchRecord>, LearningError> {
-        let counts_as = self.store.said().await?.merged.into_iter().collect();
+        let counts_as = self.store.overrides().await?.merged.into_iter().collect();
         let (mut all, mut cursor) = (Vec::new(), Cursor::START);
         loop {
             let (matches, next) = self.store.matches(cursor, CHUNK).await?;

@@ -47,7 +47,7 @@ pub struct Learning {
     /// A hash of the settings: it tells what was derived with these settings from the rest.
     settings_key: String,
     rulebook: Rulebook,
-    store: Store,
+    store: Arc<dyn Store>,
     /// Replaced as a whole when new weights are published; readers keep the state that they have.
     standings: RwLock<Arc<Standings>>,
     /// The learned state and the key of its settings; locked by the one task that adds to it.
@@ -68,7 +68,7 @@ impl Learning {
     ///
     /// # Errors
     /// Fails if the rulebook has an invalid pattern.
-    pub fn open(store: Store, settings: Settings) -> Result<Self, LearningError> {
+    pub fn open(store: Arc<dyn Store>, settings: Settings) -> Result<Self, LearningError> {
         Ok(Self {
             rulebook: Rulebook::new(&settings.rulebook)?,
             settings_key: derive::settings_key(&settings),

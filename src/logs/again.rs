@@ -3,7 +3,7 @@
 //! Each log is one transaction, in which what it tells now takes the place of what it told before; a
 //! run that is broken off can be run again. Matches that no archived log told of are left alone.
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
 use super::{
     Archive, LogError, LogFile, Reading, Told,
@@ -13,7 +13,7 @@ use super::{
 use crate::{
     domain::{Fingerprint, Timestamp},
     ingest::{HEAD, PAUSE, join_halves},
-    store::{Log, Replaced, Store},
+    store::{LogMatches, LogReplaced, Store},
 };
 
 /// What came of reading all logs again.
@@ -24,7 +24,7 @@ pub struct Reread {
     /// Logs that no parser knows any more; what they told before stays.
     pub unknown: u64,
     /// What became of the matches.
-    pub matches: Replaced,
+    pub matches: LogReplaced,
 }
 
 /// Reads all archived logs again. `progress` is told the logs done, and their number. The weights
@@ -33,7 +33,7 @@ pub struct Reread {
 /// # Errors
 /// The first log that cannot be read, or the database's.
 pub async fn reread(
-    store: &Store,
+    store: &Arc<dyn Store>,
     archive: &Archive,
     mut progress: impl FnMut(u64, u64),
 ) -> Result<Reread, LogError> {
@@ -70,7 +70,7 @@ fn read(
     written: Timestamp,
     origin: &Origin,
     fingerprint: Fingerprint,
-) -> Result<Log, LogError> {
+) -> Result<LogMatches, LogError> {
     let fail = LogError::file(path);
     let mut bytes = LogFile::new(path)?.open().map_err(&fail)?;
     let mut chunk = vec![0; HEAD];
@@ -89,7 +89,7 @@ fn read(
     }
     reading.finish(written, &mut told);
     keep(&mut told, &mut matches);
-    Ok(Log {
+    Ok(LogMatches {
         fingerprint,
         matches,
         halves: format.in_halves.then_some((PAUSE, join_halves)),

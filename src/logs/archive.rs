@@ -68,8 +68,8 @@ impl Archived {
     ///
     /// # Errors
     /// Fails if the database does.
-    pub(super) async fn note(&self, store: &Store, ids: &[i64]) -> Result<(), StoreError> {
-        store.log_told(self.fingerprint, ids, &self.older).await
+    pub(super) async fn note(&self, store: &Arc<dyn Store>, ids: &[i64]) -> Result<(), StoreError> {
+        store.link_log(self.fingerprint, ids, &self.older).await
     }
 }
 

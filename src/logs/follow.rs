@@ -24,7 +24,7 @@ use crate::{
     domain::Timestamp,
     ingest::{Format, HEAD, detect},
     learning::Learning,
-    store::{Half, Recorded, Store},
+    store::{HalfRecorded, Recorded, Store},
 };
 
 /// A log, or a folder of logs.
@@ -40,7 +40,7 @@ pub struct Follow {
 
 /// Follows any number of logs.
 pub struct Follower {
-    store: Store,
+    store: Arc<dyn Store>,
     learning: Arc<Learning>,
     follows: Vec<Follow>,
     archive: Option<Arc<Archive>>,
@@ -54,7 +54,7 @@ impl Follower {
     /// Of these logs, which are put into `archive` where there is one. A log that was quiet for
     /// `settle` is taken for over.
     pub fn new(
-        store: Store,
+        store: Arc<dyn Store>,
         learning: Arc<Learning>,
         follows: Vec<Follow>,
         archive: Option<Arc<Archive>>,
@@ -230,7 +230,7 @@ impl Followed {
 
     async fn look(
         &mut self,
-        store: &Store,
+        store: &Arc<dyn Store>,
         now: SystemTime,
         settle: Duration,
         new: &mut u64,
@@ -258,7 +258,7 @@ impl Followed {
     }
 
     /// Reads all there is now.
-    async fn read(&mut self, store: &Store, new: &mut u64) -> Result<(), LogError> {
+    async fn read(&mut self, store: &Arc<dyn Store>, new: &mut u64) -> Result<(), LogError> {
         let mut chunk = vec![0; HEAD];
         loop {
             let read = self.tail.read(&mut chunk);
@@ -367,7 +367,7 @@ impl Followed {
     }
 
     /// Puts on record what was told. What could not be put there stays.
-    async fn record(&mut self, store: &Store, new: &mut u64) -> Result<(), LogError> {
+    async fn record(&mut self, store: &Arc<dyn Store>, new: &mut u64) -> Result<(), LogError> {
         let Some(format) = self.format else {
             return Ok(());
         };
@@ -377,12 +377,12 @@ impl Followed {
                 self.ids.push(became.id());
                 let path = self.tail.path().display();
                 match became {
-                    Half::Whole(Recorded::Duplicate(_)) => {}
-                    Half::Whole(Recorded::New(id)) => {
+                    HalfRecorded::Alone(Recorded::Duplicate(_)) => {}
+                    HalfRecorded::Alone(Recorded::New(id)) => {
                         *new += 1;
                         tracing::info!(match_id = id, log = %path, "a match from a log");
                     }
-                    Half::Joined { id, instead_of } => {
+                    HalfRecorded::Joined { id, instead_of } => {
                         *new += 1;
                         tracing::info!(match_id = id, instead_of, log = %path, "a second half from a log");
                     }
@@ -412,7 +412,7 @@ impl Followed {
     }
 
     /// Puts what was read into the archive, where there is one.
-    async fn put_away(&mut self, store: &Store) -> Result<(), LogError> {
+    async fn put_away(&mut self, store: &Arc<dyn Store>) -> Result<(), LogError> {
         let Some(spool) = self.spool.take() else {
             return Ok(());
         };

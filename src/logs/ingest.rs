@@ -10,11 +10,14 @@ use super::{
 use crate::{
     domain::{Fingerprint, MatchRecord, Timestamp},
     ingest::{Format, HEAD, PAUSE, Skip, join_halves},
-    store::{Half, Recorded, Store},
+    store::{HalfRecorded, Recorded, Store},
 };
 
 /// Malformed lines told of per file; of a file in which everything is wrong, that is enough.
 const NAMED: u64 = 10;
+
+/// Matches recorded in one transaction, at most.
+const BATCH: usize = 512;
 
 /// What whoever reads logs may want to show.
 #[derive(Debug)]
@@ -58,7 +61,7 @@ pub struct Tally {
 
 /// Reads whole files.
 pub struct Ingest<'a> {
-    store: &'a Store,
+    store: &'a Arc<dyn Store>,
     /// The name of the server that wrote them.
     pub server: String,
     /// Their format, where it is not to be found out.
@@ -73,7 +76,7 @@ pub struct Ingest<'a> {
 
 impl<'a> Ingest<'a> {
     /// Of logs of unknown format and origin.
-    pub fn new(store: &'a Store) -> Self {
+    pub fn new(store: &'a Arc<dyn Store>) -> Self {
         Self {
             store,
             server: String::new(),
@@ -163,6 +166,7 @@ impl<'a> Ingest<'a> {
         ids: &mut Vec<i64>,
         hear: &mut impl FnMut(Heard<'_>),
     ) -> Result<(), LogError> {
+        let mut games = Vec::new();
         for told in told.drain(..) {
             match told {
                 Told::Malformed { line, why } => {
@@ -176,12 +180,23 @@ impl<'a> Ingest<'a> {
                     *self.tally.skipped.entry(reason.code()).or_default() += 1;
                     hear(Heard::Skipped { line, reason });
                 }
-                told => {
-                    if let Some(became) = record(self.store, format, &told).await? {
-                        ids.push(became.id());
-                        self.tally.note(became);
-                    }
+                Told::Game(game) if !format.in_halves => {
+                    let fingerprint = Fingerprint::of(&game);
+                    games.push((*game, fingerprint));
                 }
+                Told::Known(game, fingerprint) => games.push((*game, fingerprint)),
+                // Each half looks for the other on disk.
+                Told::Game(game) => {
+                    let became = self.store.record_half(&game, PAUSE, join_halves).await?;
+                    ids.push(became.id());
+                    self.tally.note(became);
+                }
+            }
+        }
+        for batch in games.chunks(BATCH) {
+            for recorded in self.store.record_all(batch).await? {
+                ids.push(recorded.id());
+                self.tally.note(HalfRecorded::Alone(recorded));
             }
         }
         Ok(())
@@ -189,12 +204,12 @@ impl<'a> Ingest<'a> {
 }
 
 impl Tally {
-    fn note(&mut self, became: Half) {
+    fn note(&mut self, became: HalfRecorded) {
         self.found += 1;
         match became {
-            Half::Whole(Recorded::New(id)) => self.recorded.push(id),
-            Half::Whole(Recorded::Duplicate(_)) => self.duplicates += 1,
-            Half::Joined { id, instead_of } => {
+            HalfRecorded::Alone(Recorded::New(id)) => self.recorded.push(id),
+            HalfRecorded::Alone(Recorded::Duplicate(_)) => self.duplicates += 1,
+            HalfRecorded::Joined { id, instead_of } => {
                 self.halves += 1;
                 match self.recorded.iter_mut().find(|known| **known == instead_of) {
                     Some(known) => *known = id,
@@ -207,17 +222,17 @@ impl Tally {
 
 /// Puts a game on record, if it is one.
 pub(super) async fn record(
-    store: &Store,
+    store: &Arc<dyn Store>,
     format: &Format,
     told: &Told,
-) -> Result<Option<Half>, LogError> {
+) -> Result<Option<HalfRecorded>, LogError> {
     Ok(Some(match told {
         Told::Game(record) if format.in_halves => {
             store.record_half(record, PAUSE, join_halves).await?
         }
-        Told::Game(record) => Half::Whole(store.record(record).await?),
+        Told::Game(record) => HalfRecorded::Alone(store.record(record).await?),
         Told::Known(record, fingerprint) => {
-            Half::Whole(store.record_as(record, *fingerprint).await?)
+            HalfRecorded::Alone(store.record_as(record, *fingerprint).await?)
         }
         Told::Skipped { .. } | Told::Malformed { .. } => return Ok(None),
     }))

@@ -1,8 +1,7 @@
 //! A request → the session's answer → a reply.
 
 use crate::{
-    domain::Ident,
-    lobby::{LobbyError, Update},
+    lobby::{Command, LobbyError, Update},
     protocol::{Code, Join, Refusal, Reply, Request},
     session::{Session, SessionError},
 };
@@ -22,18 +21,72 @@ pub(super) async fn answer(
     decide(session, request).await.map_err(refusal)
 }
 
-/// Answers a request. These three wait: for another session to end, for a core, for the disk.
+/// Carries out a request that changes the game, and answers any other.
 async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>, SessionError> {
+    let command = match request {
+        Request::Game(game_type) => session.new_game(&game_type),
+        Request::Mutator(name) => Command::Mutator {
+            name: name.text().to_owned(),
+        },
+        Request::Map { name, range } => Command::Map {
+            name: name.text().to_owned(),
+            players: range,
+        },
+        Request::Teams(teams) => Command::Teams { teams },
+        Request::MinPlayers(players) => Command::MinPlayers { players },
+        Request::Join(join) => joined(join),
+        Request::Leave(id) => Command::Leave { id },
+        Request::Move { id, team } => Command::Move { id, team },
+        Request::BotJoin { name, team } => Command::BotJoin { name, team },
+        Request::BotLeave(name) => Command::BotLeave { name },
+        Request::Protect { id, seconds } => Command::Protect {
+            id,
+            millis: seconds.map(millis),
+        },
+        Request::Start => Command::Start,
+        Request::Score { team, points, by } => Command::Score { team, points, by },
+        Request::Points { id, points } => Command::Points { id, points },
+        Request::Kill { killer, victim } => Command::Kill { killer, victim },
+        Request::Clock(seconds) => Command::Clock {
+            left: millis(seconds),
+        },
+        Request::Balance { .. }
+        | Request::Place(_)
+        | Request::Advantage
+        | Request::Rebalance { .. }
+        | Request::Death(_) => return decision(session, request).await,
+        question => return reply(session, question).await,
+    };
+    session.apply(&command)?;
+    Ok(None)
+}
+
+fn joined(join: Join) -> Command {
+    let Join {
+        id,
+        name,
+        party,
+        team,
+        pin,
+        avoid,
+    } = join;
+    let update = Update {
+        name: name.map(|name| name.text().to_owned()),
+        party: party.map(|party| party.text().to_owned()),
+        team,
+        pin,
+        avoid: avoid.map(|ids| ids.iter().map(|id| id.text().to_owned()).collect()),
+    };
+    Command::Join { id, update }
+}
+
+fn millis(seconds: u32) -> u64 {
+    u64::from(seconds) * 1_000
+}
+
+/// Answers a request for a decision; `None` if it has no reply.
+async fn decision(session: &mut Session, request: Request) -> Result<Option<Reply>, SessionError> {
     Ok(Some(match request {
-        Request::Hello {
-            server,
-            token,
-            resume,
-        } => {
-            let token = token.map(|token| token.secret());
-            let resumed = session.hello(&server, token.as_ref(), resume).await?;
-            Reply::hello(resumed)
-        }
         Request::Balance { top, seed } => {
             let balanced = session.balance(top, seed).await?;
             Reply::Balance {
@@ -44,41 +97,9 @@ async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>
                 bots: balanced.bots,
             }
         }
-        Request::End(verdict) => {
-            let ended = session.end(verdict).await?;
-            Reply::End {
-                id: ended.id.to_string(),
-                unrated: ended.unrated.map(str::to_owned),
-            }
-        }
-        request => return decide_now(session, request),
-    }))
-}
-
-/// Answers a request that waits for nothing.
-fn decide_now(session: &mut Session, request: Request) -> Result<Option<Reply>, SessionError> {
-    Ok(Some(match request {
-        Request::Player(id) => {
-            let weight = session.player(&id)?;
-            Reply::Player(id, weight)
-        }
-        Request::Bot(name) => {
-            let weight = session.bot(&name)?;
-            Reply::Bot(name, weight)
-        }
-        Request::MeanBot => {
-            let (weight, count) = session.mean_bot()?;
-            Reply::MeanBot(weight, count)
-        }
-        Request::Ping => Reply::Pong,
-        Request::Explain => Reply::Explain(session.explain()?.to_vec()),
-        Request::Bots => {
-            let plan = session.bots()?;
-            Reply::Bots(plan.players, plan.per_team)
-        }
         Request::Place(id) => {
-            let (team, ratio) = session.place(&id, None)?;
-            Reply::Place(id, team, ratio)
+            let placed = session.place(&id, None)?;
+            Reply::Place(id, placed.team, placed.ratio)
         }
         Request::Advantage => {
             let help = session.advantage()?;
@@ -93,69 +114,70 @@ fn decide_now(session: &mut Session, request: Request) -> Result<Option<Reply>, 
             }
         }
         Request::Death(id) => return Ok(session.died(&id)?.map(Reply::Move)),
-        request => {
-            change(session, request)?;
-            return Ok(None);
-        }
+        _ => return Ok(None),
     }))
 }
 
-/// Carries out a request that is answered with nothing.
-fn change(session: &mut Session, request: Request) -> Result<(), SessionError> {
-    match request {
-        Request::Game(game_type) => {
-            session.game(&game_type);
-            Ok(())
+/// Answers a request that is neither a command nor asks for a decision; `None` if it has no reply.
+async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>, SessionError> {
+    Ok(Some(match request {
+        Request::Player(id) => {
+            let weight = session.player(&id)?;
+            Reply::Player(id, weight)
         }
-        Request::Mutator(name) => session.mutator(&name),
-        Request::Map { name, range } => session.map(&name, range),
-        Request::Teams(teams) => session.teams(teams),
-        Request::MinPlayers(players) => {
-            session.min_players(players);
-            Ok(())
+        Request::Bot(name) => {
+            let weight = session.bot(&name)?;
+            Reply::Bot(name, weight)
         }
-        Request::Join(join) => {
-            let (id, update) = update(join);
-            session.join(&id, update)
+        Request::MeanBot => {
+            let (weight, count) = session.mean_bot()?;
+            Reply::MeanBot(weight, count)
         }
-        Request::Leave(id) => session.leave(&id),
-        Request::Move { id, team } => session.move_to(&id, team),
-        Request::BotJoin { name, team } => session.bot_join(&name, team),
-        Request::BotLeave(name) => session.bot_leave(&name),
-        Request::Protect { id, seconds } => session.protect(&id, seconds),
-        Request::Start => session.start(),
-        Request::Score { team, points, by } => session.score(team, points, by.as_ref()),
-        Request::Points { id, points } => session.points(&id, points),
-        Request::Kill { killer, victim } => session.kill(&killer, &victim),
-        Request::Clock(seconds) => session.clock(seconds),
-        // The connection closes on QUIT; the others have a reply.
+        Request::Hello {
+            server,
+            token,
+            resume,
+        } => {
+            let token = token.map(|token| token.secret());
+            Reply::hello(session.hello(&server, token.as_ref(), resume).await?)
+        }
+        Request::Ping => Reply::Pong,
+        Request::Explain => Reply::Explain(session.explain()?.to_vec()),
+        Request::Bots => {
+            let plan = session.bots()?;
+            Reply::Bots(plan.players, plan.per_team)
+        }
+        Request::End(verdict) => {
+            let ended = session.end(verdict).await?;
+            Reply::End {
+                id: ended.id.to_string(),
+                unrated: ended.unrated.map(str::to_owned),
+            }
+        }
+        // Handled above, but for QUIT, which ends the connection. They are listed so that a new verb cannot be forgotten.
         Request::Quit
-        | Request::Hello { .. }
-        | Request::Ping
-        | Request::Player(_)
-        | Request::Bot(_)
-        | Request::MeanBot
         | Request::Balance { .. }
-        | Request::Bots
         | Request::Place(_)
         | Request::Advantage
         | Request::Rebalance { .. }
-        | Request::Explain
         | Request::Death(_)
-        | Request::End(_) => Ok(()),
-    }
-}
-
-fn update(join: Join) -> (Ident, Update) {
-    let text = |id: Ident| id.text().to_owned();
-    let update = Update {
-        name: join.name.map(text),
-        party: join.party.map(text),
-        team: join.team,
-        pin: join.pin,
-        avoid: join.avoid.map(|ids| ids.into_iter().map(text).collect()),
-    };
-    (join.id, update)
+        | Request::Game(_)
+        | Request::Mutator(_)
+        | Request::Map { .. }
+        | Request::Teams(_)
+        | Request::MinPlayers(_)
+        | Request::Join(_)
+        | Request::Leave(_)
+        | Request::Move { .. }
+        | Request::BotJoin { .. }
+        | Request::BotLeave(_)
+        | Request::Protect { .. }
+        | Request::Start
+        | Request::Score { .. }
+        | Request::Points { .. }
+        | Request::Kill { .. }
+        | Request::Clock(_) => return Ok(None),
+    }))
 }
 
 /// What a peer learns of an error. Details of the database go to the log alone.
@@ -166,7 +188,7 @@ fn refusal(error: SessionError) -> Refusal {
             LobbyError::UnknownPlayer => Code::UnknownPlayer,
             LobbyError::RosterFull => Code::RosterFull,
             LobbyError::NoTeams | LobbyError::NotStarted => Code::NotAllowed,
-            LobbyError::Nobody
+            LobbyError::SharedId
             | LobbyError::NoSuchTeam(_)
             | LobbyError::BadTeams(_)
             | LobbyError::TeamInUse

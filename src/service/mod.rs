@@ -29,7 +29,7 @@ pub struct Settings {
 /// One open database with everything that works on it.
 #[derive(Debug)]
 pub struct Service {
-    store: Store,
+    store: Arc<dyn Store>,
     learning: Arc<Learning>,
     sessions: Arc<Sessions>,
 }
@@ -40,7 +40,7 @@ impl Service {
     ///
     /// # Errors
     /// Fails if the settings hold an invalid pattern.
-    pub fn open(store: Store, settings: Settings) -> Result<Self, ServiceError> {
+    pub fn open(store: Arc<dyn Store>, settings: Settings) -> Result<Self, ServiceError> {
         Self::build(store, settings, |sessions| sessions)
     }
 
@@ -49,7 +49,7 @@ impl Service {
     /// # Errors
     /// Fails if the settings hold an invalid pattern.
     pub fn open_with_clock(
-        store: Store,
+        store: Arc<dyn Store>,
         settings: Settings,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, ServiceError> {
@@ -57,7 +57,7 @@ impl Service {
     }
 
     fn build(
-        store: Store,
+        store: Arc<dyn Store>,
         settings: Settings,
         adjust: impl FnOnce(Sessions) -> Sessions,
     ) -> Result<Self, ServiceError> {
@@ -71,7 +71,7 @@ impl Service {
     }
 
     /// The database.
-    pub fn store(&self) -> &Store {
+    pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
     }
 

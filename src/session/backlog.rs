@@ -18,7 +18,7 @@ use tokio::{
 use super::{SessionError, Sessions};
 use crate::{
     domain::MatchRecord,
-    store::{DecisionRow, Note},
+    store::{DecisionNote, DecisionRow},
 };
 
 /// How often parked games are checked, and how soon a failed write is tried again.
@@ -44,7 +44,7 @@ pub(super) struct Backlog {
 
 #[derive(Debug, Default)]
 struct Notes {
-    queue: VecDeque<Note>,
+    queue: VecDeque<DecisionNote>,
     /// Notes that did not fit since the last write.
     dropped: u64,
 }
@@ -52,15 +52,15 @@ struct Notes {
 impl Backlog {
     /// Adds a decision.
     pub(super) fn decided(&self, decision: DecisionRow) {
-        self.note(Note::Decided(decision));
+        self.note(DecisionNote::Decided(decision));
     }
 
     /// Adds that the decisions of a game belong to a match.
     pub(super) fn became(&self, game: i64, match_id: i64) {
-        self.note(Note::Became { game, match_id });
+        self.note(DecisionNote::Became { game, match_id });
     }
 
-    fn note(&self, note: Note) {
+    fn note(&self, note: DecisionNote) {
         let mut notes = lock(&self.notes);
         if notes.queue.len() < MAX_NOTES {
             notes.queue.push_back(note);
@@ -133,7 +133,7 @@ impl Sessions {
         loop {
             let (batch, dropped) = {
                 let mut notes = lock(&self.backlog.notes);
-                let batch: Vec<Note> = notes.queue.iter().take(BATCH).cloned().collect();
+                let batch: Vec<DecisionNote> = notes.queue.iter().take(BATCH).cloned().collect();
                 (batch, std::mem::take(&mut notes.dropped))
             };
             if dropped > 0 {
@@ -143,7 +143,7 @@ impl Sessions {
                 return Ok(());
             }
             self.store
-                .write_notes(&batch, self.settings.keep_decisions)
+                .write_decisions(&batch, self.settings.keep_decisions)
                 .await?;
             lock(&self.backlog.notes).queue.drain(..batch.len());
         }

@@ -19,7 +19,7 @@ use crate::{
 pub struct Sessions {
     pub(super) settings: Settings,
     pub(super) tournament: Patterns,
-    pub(super) store: Store,
+    pub(super) store: Arc<dyn Store>,
     pub(super) learning: Arc<Learning>,
     /// One permit per core, for work that takes long.
     pub(super) cores: Arc<Semaphore>,
@@ -41,7 +41,7 @@ impl Sessions {
     /// # Errors
     /// Fails if `tournament` holds an invalid pattern.
     pub fn new(
-        store: Store,
+        store: Arc<dyn Store>,
         learning: Arc<Learning>,
         settings: Settings,
     ) -> Result<Self, PatternError> {

@@ -1,51 +1,49 @@
-//! The tables that are made from the matches, and what they were made from.
+//! What is derived from the matches: rulings, weights, and a checkpoint of the learned state.
 
-use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+use async_trait::async_trait;
 
-use super::{
-    Store, StoreError,
-    ground::{ROWS, insert, rows},
-};
+use super::StoreError;
 use crate::domain::{Kind, PlayerKey, Timestamp};
 
-/// One player's weight under one ruleset.
+/// The weight of one player under one ruleset.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightRow {
-    /// The ruleset's key.
+    /// The key of the ruleset.
     pub ruleset: String,
-    /// Whose.
+    /// The player.
     pub key: PlayerKey,
-    /// The last name they were seen under.
+    /// The name they last played under.
     pub name: String,
-    /// 0 to 100; 50 is unknown.
+    /// 0 to 100; 50 is an average newcomer.
     pub weight: f64,
-    /// How sure it is: a standard deviation in units of the weight, 0 where the system tells none.
+    /// Its standard deviation, in units of the weight; 0 if the rating system keeps none.
     pub deviation: f64,
-    /// Rated games it rests on.
+    /// Number of rated matches it rests on.
     pub games: u32,
-    /// When the last of them ended.
+    /// The end of the last of them.
     pub last_seen: Timestamp,
 }
 
-/// What was decided about one match.
+/// Whether one match is rated, and what its participants did in it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RulingRow {
-    /// Which match.
+    /// Id of the match.
     pub match_id: i64,
     /// The ruleset it was played under.
     pub ruleset: String,
-    /// Why it is not rated; `None` when it is.
+    /// The code of the reason why it is not rated; `None` if it is.
     pub unrated: Option<&'static str>,
-    /// What the participants did, by seat; empty when it is not rated.
+    /// What the participants did, by seat; empty if it is not rated.
     pub performances: Vec<(usize, Performance)>,
 }
 
-/// Points for and against somebody's team while they were on it (or frags and deaths).
+/// Points scored by and against a player's team while they were on it; kills and deaths in a game
+/// without teams.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Performance {
-    /// Scored.
+    /// Points scored.
     pub points_for: f64,
-    /// Conceded.
+    /// Points conceded.
     pub points_against: f64,
 }
 
@@ -54,221 +52,75 @@ pub struct Performance {
 pub struct DerivedFrom {
     /// Number of matches.
     pub matches: i64,
-    /// The highest match id.
+    /// The highest id among them.
     pub last_match: i64,
-    /// The configuration.
+    /// A key of the configuration and the operator's overrides: other settings, another key.
     pub settings: String,
 }
 
-/// All that is derived.
+/// New content for the derived tables.
 #[derive(Clone, Debug)]
-pub struct Derived {
-    /// From what.
+pub struct DerivedRows {
+    /// What it was made from.
     pub from: DerivedFrom,
-    /// About every match.
+    /// Rulings on the matches that the tables do not know yet, or on all.
     pub rulings: Vec<RulingRow>,
-    /// Everybody's weights.
+    /// All weights.
     pub weights: Vec<WeightRow>,
 }
 
-impl Store {
-    /// What the derived tables were made from; `None` before the first time.
+/// The derived tables.
+#[async_trait]
+pub trait Derived: Send + Sync {
+    /// What the derived tables were made from; `None` if they never were.
     ///
     /// # Errors
     /// The database's.
-    pub async fn derived_from(&self) -> Result<Option<DerivedFrom>, StoreError> {
-        let query = sqlx::query("SELECT matches, last_match, settings FROM derived_from");
-        let row = query.fetch_optional(&self.readers).await?;
-        row.as_ref().map(from_row).transpose()
-    }
+    async fn derived_from(&self) -> Result<Option<DerivedFrom>, StoreError>;
 
-    /// Number of matches on disk, and the highest id.
+    /// The keys of all rulesets with a weight, sorted.
     ///
     /// # Errors
     /// The database's.
-    pub async fn extent(&self) -> Result<(i64, i64), StoreError> {
-        let query = sqlx::query_as("SELECT count(*), coalesce(max(id), 0) FROM matches");
-        Ok(query.fetch_one(&self.readers).await?)
-    }
+    async fn rulesets(&self) -> Result<Vec<String>, StoreError>;
 
-    /// Every ruleset that weights are known of, sorted.
+    /// The weights of one ruleset and kind, highest first.
     ///
     /// # Errors
     /// The database's.
-    pub async fn rulesets(&self) -> Result<Vec<String>, StoreError> {
-        let query = sqlx::query_scalar("SELECT DISTINCT ruleset FROM weights ORDER BY ruleset");
-        Ok(query.fetch_all(&self.readers).await?)
-    }
+    async fn weights(&self, ruleset: &str, kind: Kind) -> Result<Vec<WeightRow>, StoreError>;
 
-    /// The weights of one ruleset and kind, strongest first.
+    /// The weights of one player in all rulesets, by ruleset.
     ///
     /// # Errors
     /// The database's.
-    pub async fn weights(&self, ruleset: &str, kind: Kind) -> Result<Vec<WeightRow>, StoreError> {
-        let query = sqlx::query(
-            "SELECT * FROM weights WHERE ruleset = ? AND kind = ? ORDER BY weight DESC, player",
-        )
-        .bind(ruleset)
-        .bind(kind.as_str());
-        query
-            .fetch_all(&self.readers)
-            .await?
-            .iter()
-            .map(weight)
-            .collect()
-    }
+    async fn weights_of(&self, player: &PlayerKey) -> Result<Vec<WeightRow>, StoreError>;
 
-    /// The weights of one player in all rulesets.
+    /// For each of these matches, in no particular order: the code of the reason why it is not rated, or
+    /// `None` if it is.
     ///
     /// # Errors
     /// The database's.
-    pub async fn weights_of(&self, who: &PlayerKey) -> Result<Vec<WeightRow>, StoreError> {
-        let query =
-            sqlx::query("SELECT * FROM weights WHERE player = ? AND kind = ? ORDER BY ruleset")
-                .bind(&who.id)
-                .bind(who.kind.as_str());
-        query
-            .fetch_all(&self.readers)
-            .await?
-            .iter()
-            .map(weight)
-            .collect()
-    }
+    async fn rulings(&self, ids: &[i64]) -> Result<Vec<Option<String>>, StoreError>;
 
-    /// Why these matches are not rated, or `None` where they are, in any order.
+    /// Replaces the derived tables in one transaction. With `all` the rulings given replace those on
+    /// disk. Without, they are added: a ruling depends on its match and the configuration alone, so
+    /// those on disk stay true as long as the configuration is the same. If it is not, this changes
+    /// nothing and returns `false`.
     ///
     /// # Errors
     /// The database's.
-    pub async fn rulings(&self, ids: &[i64]) -> Result<Vec<Option<String>>, StoreError> {
-        let mut rulings = Vec::with_capacity(ids.len());
-        let mut connection = self.readers.acquire().await?;
-        for chunk in ids.chunks(ROWS) {
-            for row in rows(&mut connection, "rulings", chunk, "match_id").await? {
-                rulings.push(row.try_get("unrated")?);
-            }
-        }
-        Ok(rulings)
-    }
+    async fn replace_derived(&self, derived: &DerivedRows, all: bool) -> Result<bool, StoreError>;
 
-    /// Replaces what is derived, at once for every reader. `false`, and nothing changed, when what
-    /// stands there was made with another configuration and not `all` rulings are given.
-    ///
-    /// Matches may have come since it was computed; then it says itself that it does not know them.
-    ///
-    /// Rulings depend on nothing but their match and the configuration, so unless `all` of them are
-    /// given, those of matches known before stay.
+    /// The checkpoint that was stored last, if any.
     ///
     /// # Errors
     /// The database's.
-    pub async fn replace_derived(&self, derived: &Derived, all: bool) -> Result<bool, StoreError> {
-        let mut tx = self.writer.begin_with("BEGIN IMMEDIATE").await?;
-        let before = sqlx::query("SELECT matches, last_match, settings FROM derived_from");
-        let before = before.fetch_optional(&mut *tx).await?;
-        let before = before.as_ref().map(from_row).transpose()?;
-        let ruled = match before {
-            Some(before) if !all && before.settings == derived.from.settings => before.last_match,
-            _ if all => {
-                delete_rulings(&mut tx).await?;
-                0
-            }
-            _ => return Ok(false),
-        };
-        let new: Vec<&RulingRow> = derived
-            .rulings
-            .iter()
-            .filter(|ruling| ruling.match_id > ruled)
-            .collect();
-        insert_rulings(&mut tx, &new).await?;
-        sqlx::query("DELETE FROM weights").execute(&mut *tx).await?;
-        insert_weights(&mut tx, &derived.weights).await?;
-        sqlx::query("INSERT OR REPLACE INTO derived_from VALUES (1, ?, ?, ?)")
-            .bind(derived.from.matches)
-            .bind(derived.from.last_match)
-            .bind(&derived.from.settings)
-            .execute(&mut *tx)
-            .await?;
-        tx.commit().await?;
-        Ok(true)
-    }
-}
+    async fn checkpoint(&self) -> Result<Option<Vec<u8>>, StoreError>;
 
-async fn delete_rulings(tx: &mut SqliteConnection) -> Result<(), StoreError> {
-    sqlx::query("DELETE FROM performances")
-        .execute(&mut *tx)
-        .await?;
-    sqlx::query("DELETE FROM rulings").execute(tx).await?;
-    Ok(())
-}
-
-async fn insert_rulings(
-    tx: &mut SqliteConnection,
-    rulings: &[&RulingRow],
-) -> Result<(), StoreError> {
-    insert(
-        tx,
-        "INSERT OR REPLACE INTO rulings (match_id, ruleset, unrated)",
-        rulings,
-        |mut row, ruling| {
-            row.push_bind(ruling.match_id);
-            row.push_bind(ruling.ruleset.clone());
-            row.push_bind(ruling.unrated);
-        },
-    )
-    .await?;
-    let seats = |ruling: &&RulingRow| {
-        let id = ruling.match_id;
-        let seats = ruling.performances.clone().into_iter();
-        seats.map(move |(seat, performance)| (id, seat as i64, performance))
-    };
-    let performances: Vec<(i64, i64, Performance)> = rulings.iter().flat_map(seats).collect();
-    let columns =
-        "INSERT OR REPLACE INTO performances (match_id, seat, points_for, points_against)";
-    insert(
-        tx,
-        columns,
-        &performances,
-        |mut row, (id, seat, performance)| {
-            row.push_bind(*id).push_bind(*seat);
-            row.push_bind(performance.points_for)
-                .push_bind(performance.points_against);
-        },
-    )
-    .await
-}
-
-async fn insert_weights(tx: &mut SqliteConnection, rows: &[WeightRow]) -> Result<(), StoreError> {
-    let columns = "INSERT OR REPLACE INTO weights (ruleset, kind, player, name, weight, deviation, games, last_seen)";
-    insert(tx, columns, rows, |mut row, w| {
-        row.push_bind(w.ruleset.clone())
-            .push_bind(w.key.kind.as_str());
-        row.push_bind(w.key.id.clone()).push_bind(w.name.clone());
-        row.push_bind(w.weight).push_bind(w.deviation);
-        row.push_bind(w.games).push_bind(w.last_seen.0);
-    })
-    .await
-}
-
-fn from_row(row: &SqliteRow) -> Result<DerivedFrom, StoreError> {
-    Ok(DerivedFrom {
-        matches: row.try_get("matches")?,
-        last_match: row.try_get("last_match")?,
-        settings: row.try_get("settings")?,
-    })
-}
-
-fn weight(row: &SqliteRow) -> Result<WeightRow, StoreError> {
-    let kind = row.try_get("kind")?;
-    let kind = Kind::parse(kind).ok_or_else(|| StoreError::BadValue(format!("kind {kind}")))?;
-    Ok(WeightRow {
-        ruleset: row.try_get("ruleset")?,
-        key: PlayerKey {
-            kind,
-            id: row.try_get("player")?,
-        },
-        name: row.try_get("name")?,
-        weight: row.try_get("weight")?,
-        deviation: row.try_get("deviation")?,
-        games: row.try_get("games")?,
-        last_seen: Timestamp(row.try_get("last_seen")?),
-    })
+    /// Stores a checkpoint in the place of the last one. `None` deletes it.
+    ///
+    /// # Errors
+    /// The database's.
+    async fn store_checkpoint(&self, state: Option<&[u8]>) -> Result<(), StoreError>;
 }

@@ -13,7 +13,7 @@ use evenkeel::{
     server::Limits,
     service::Service,
     session::HandClock,
-    store::{Store, WeightRow},
+    store::{self, Store, WeightRow},
 };
 use tempfile::TempDir;
 use tokio::{
@@ -38,9 +38,9 @@ pub async fn service(config: &Config) -> (Arc<Service>, TempDir) {
     (Arc::new(service), folder)
 }
 
-async fn new_store() -> (Store, TempDir) {
+async fn new_store() -> (Arc<dyn Store>, TempDir) {
     let folder = TempDir::new().unwrap();
-    let store = Store::open(&folder.path().join("test.db"), true, BUSY)
+    let store = store::open(&folder.path().join("test.db"), true, BUSY)
         .await
         .unwrap();
     (store, folder)

@@ -12,7 +12,7 @@ use std::{
 };
 
 use crate::common::BUSY;
-use evenkeel::store::{Cursor, Store, Stored};
+use evenkeel::store::{self, Cursor, Stored};
 use tempfile::TempDir;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_evenkeel");
@@ -225,7 +225,7 @@ fn season(games: usize) -> String {
 }
 
 async fn count(path: &Path) -> i64 {
-    let Ok(store) = Store::open(path, false, BUSY).await else {
+    let Ok(store) = store::open(path, false, BUSY).await else {
         return 0;
     };
     let count = store.extent().await.map_or(0, |(matches, _)| matches);
@@ -235,7 +235,8 @@ async fn count(path: &Path) -> i64 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn kill_9_during_ingest_loses_no_committed_match_and_leaves_no_half_one() {
-    const GAMES: usize = 1_500;
+    // A dozen batches, so that a kill after the first one is seen comes before the last.
+    const GAMES: usize = 6_000;
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("evenkeel.db");
     fs::write(folder.path().join("games.log"), season(GAMES)).unwrap();
@@ -255,7 +256,7 @@ async fn kill_9_during_ingest_loses_no_committed_match_and_leaves_no_half_one() 
     ingest.kill().unwrap();
     ingest.wait().unwrap();
 
-    let store = Store::open(&path, false, Duration::from_secs(5))
+    let store = store::open(&path, false, Duration::from_secs(5))
         .await
         .unwrap();
     let (left, _) = store.extent().await.unwrap();
@@ -382,7 +383,7 @@ fn a_decision_is_replayed_from_the_command_line() {
 async fn a_locked_database_is_named() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("evenkeel.db");
-    Store::open(&path, true, BUSY).await.unwrap().close().await;
+    store::open(&path, true, BUSY).await.unwrap().close().await;
     let url = format!("sqlite://{}", path.display());
     let holder = sqlx::SqlitePool::connect(&url).await.unwrap();
     let lock = holder.begin_with("BEGIN IMMEDIATE").await.unwrap();

@@ -6,16 +6,17 @@ use std::{path::Path, sync::Arc, time::Duration};
 use crate::common::{self, BUSY, game, player, service, weights};
 use evenkeel::{
     domain::{
+        Fingerprint,
         Kind::{Bot, Human},
-        MatchRecord, Outcome, Presence, Role, ScoreEvent, Span,
+        MatchRecord, Outcome, PlayerKey, Presence, Role, ScoreEvent, Span,
     },
-    store::{Cursor, Recorded, Store, StoreError},
+    store::{self, Cursor, Recorded, Store, StoreError},
 };
 use tempfile::TempDir;
 
-async fn store() -> (Store, TempDir) {
+async fn store() -> (Arc<dyn Store>, TempDir) {
     let folder = TempDir::new().unwrap();
-    let store = Store::open(&folder.path().join("test.db"), true, BUSY)
+    let store = store::open(&folder.path().join("test.db"), true, BUSY)
         .await
         .unwrap();
     (store, folder)
@@ -62,7 +63,7 @@ fn full() -> MatchRecord {
     record
 }
 
-async fn all(store: &Store, limit: u32) -> Vec<MatchRecord> {
+async fn all(store: &Arc<dyn Store>, limit: u32) -> Vec<MatchRecord> {
     let (mut records, mut cursor) = (Vec::new(), Cursor::START);
     loop {
         let (page, next) = store.matches(cursor, limit).await.unwrap();
@@ -155,6 +156,88 @@ async fn without_dates_the_course_of_the_game_tells_matches_apart() {
         store.record(&rematch).await.unwrap(),
         Recorded::New(_)
     ));
+}
+
+#[tokio::test]
+async fn many_matches_at_once_are_the_same_as_one_after_the_other() {
+    let ((one, _a), (many, _b)) = (store().await, store().await);
+    let mut records = vec![full()];
+    for minute in 0..40_i32 {
+        let score = f64::from(minute % 3);
+        records.push(game(
+            minute.into(),
+            &[(Human, "a")],
+            &[(Human, "b")],
+            [2.0, score],
+        ));
+    }
+    records.push(full()); // twice in one batch
+    let mut expected = Vec::new();
+    for record in &records {
+        expected.push(one.record(record).await.unwrap());
+    }
+    let known: Vec<_> = records
+        .iter()
+        .map(|record| (record.clone(), Fingerprint::of(record)))
+        .collect();
+    assert_eq!(many.record_all(&known).await.unwrap(), expected);
+    assert_eq!(all(&many, 7).await, all(&one, 100).await);
+    let Recorded::Duplicate(_) = many.record_all(&known).await.unwrap()[3] else {
+        panic!()
+    };
+    // One that cannot be: what comes before it is on disk, and nothing of it and the rest.
+    let (mut bad, new) = (
+        full(),
+        game(900, &[(Human, "c")], &[(Human, "d")], [1.0, 0.0]),
+    );
+    bad.end = bad.start.plus_millis(-1);
+    let mut later = new.clone();
+    later.server = "later".into();
+    let batch = [new, bad, later].map(|record| {
+        let fingerprint = Fingerprint::of(&record);
+        (record, fingerprint)
+    });
+    let before = many.extent().await.unwrap().0;
+    let refused = many.record_all(&batch).await;
+    assert!(matches!(refused, Err(StoreError::BadRecord { .. })));
+    assert_eq!(many.extent().await.unwrap().0, before + 1);
+}
+
+#[tokio::test]
+async fn commits_arrive_as_a_stream_from_here_and_from_elsewhere() {
+    let (store, folder) = store().await;
+    let path = folder.path().join("test.db");
+    let elsewhere = store::open(&path, false, BUSY).await.unwrap();
+    let mut changes = store.changes().await.unwrap();
+    changes.next().await.unwrap(); // what was there before
+    let match_of = |server: &str| {
+        let mut record = game(5, &[(Human, "a")], &[(Human, "b")], [2.0, 1.0]);
+        record.server = server.into();
+        record
+    };
+    for (writer, server) in [(&store, "here"), (&elsewhere, "elsewhere")] {
+        let (record, before) = (match_of(server), store.extent().await.unwrap());
+        let (written, changed) = tokio::join!(writer.record(&record), changes.next());
+        written.unwrap();
+        changed.unwrap();
+        assert_eq!(store.extent().await.unwrap().0, before.0 + 1);
+    }
+}
+
+#[tokio::test]
+async fn a_checkpoint_is_kept_until_another_or_until_a_player_is_forgotten() {
+    let (store, _folder) = store().await;
+    assert_eq!(store.checkpoint().await.unwrap(), None);
+    for state in [&b"one"[..], b"another"] {
+        store.store_checkpoint(Some(state)).await.unwrap();
+        assert_eq!(store.checkpoint().await.unwrap().as_deref(), Some(state));
+    }
+    let nobody = PlayerKey {
+        kind: Human,
+        id: "a".into(),
+    };
+    store.forget_player(&nobody).await.unwrap();
+    assert_eq!(store.checkpoint().await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -251,7 +334,7 @@ async fn a_change_of_configuration_is_noticed() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("test.db");
     let open = async |toml: &str| {
-        let store = Store::open(&path, true, BUSY).await.unwrap();
+        let store = store::open(&path, true, BUSY).await.unwrap();
         evenkeel::service::Service::open(store, common::config(toml).service()).unwrap()
     };
     let first = open("rating.system = 'presence'").await;
@@ -274,7 +357,7 @@ async fn who_shares_a_database_with_another_configuration_does_not_fight_it() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("test.db");
     let open = async |toml: &str| {
-        let store = Store::open(&path, true, BUSY).await.unwrap();
+        let store = store::open(&path, true, BUSY).await.unwrap();
         let settings = common::config(&format!("rating.system = 'presence'\n{toml}")).service();
         Arc::new(evenkeel::service::Service::open(store, settings).unwrap())
     };
@@ -370,7 +453,7 @@ fn words(error: &StoreError) -> String {
 }
 
 async fn refusal(path: &Path) -> String {
-    let error = Store::open(path, true, BUSY).await.unwrap_err();
+    let error = store::open(path, true, BUSY).await.unwrap_err();
     words(&error)
 }
 
@@ -394,7 +477,7 @@ async fn a_new_database_can_be_opened_by_many_at_once() {
     let path = folder.path().join("test.db");
     let open = |_| {
         let path = path.clone();
-        tokio::spawn(async move { Store::open(&path, true, Duration::from_secs(30)).await })
+        tokio::spawn(async move { store::open(&path, true, Duration::from_secs(30)).await })
     };
     for opened in (0..8).map(open).collect::<Vec<_>>() {
         opened.await.unwrap().unwrap();
@@ -452,7 +535,7 @@ async fn a_newer_database_is_left_alone() {
 async fn a_database_that_is_not_there_is_only_made_by_those_who_may() {
     let folder = TempDir::new().unwrap();
     let missing = folder.path().join("no.db");
-    let error = Store::open(&missing, false, BUSY).await.unwrap_err();
+    let error = store::open(&missing, false, BUSY).await.unwrap_err();
     assert!(words(&error).contains("there is no database"));
     assert!(!missing.exists());
     assert!(

@@ -5,9 +5,9 @@
 //! the default configuration; the environment and the user's database are left alone. The same binary
 //! prints the same text every time.
 
-mod forecast;
-mod lobby;
+mod held_out;
 mod story;
+mod teams;
 
 use std::{
     fs::{self, File},
@@ -26,8 +26,8 @@ use crate::{
     service::Service,
     store::WeightRow,
 };
-use forecast::Forecast;
-use lobby::Lobby;
+use held_out::HeldOut;
+use teams::PickedTeams;
 
 /// The recorded matches, as `evenkeel export` wrote them.
 const HISTORY: &[u8] = include_bytes!("openarena-ctf.jsonl.gz");
@@ -86,8 +86,8 @@ async fn show_with(folder: &Path, service: &Service, config: &Config) -> Result<
     service.learning().refresh().await?;
     let matches: Vec<MatchRecord> = service.learning().matches().await?;
     let weights: Vec<WeightRow> = service.store().weights(RULESET, Kind::Bot).await?;
-    let lobby = Lobby::choose(service, config, &weights)?;
-    let forecast = Forecast::of(&matches, service.learning().rulebook(), config);
+    let lobby = PickedTeams::choose(service, config, &weights)?;
+    let forecast = HeldOut::of(&matches, service.learning().rulebook(), config);
     let mut out = io::stdout().lock();
     story::leaderboard(&mut out, &matches, &weights)?;
     story::teams(&mut out, &lobby)?;

@@ -8,7 +8,7 @@ use std::{
 
 use comfy_table::Cell;
 
-use super::{Kept, RULESET, forecast::Forecast, lobby::Lobby};
+use super::{Kept, RULESET, held_out::HeldOut, teams::PickedTeams};
 use crate::{
     cli::{
         CliError,
@@ -18,7 +18,7 @@ use crate::{
     store::WeightRow,
 };
 
-/// The skill that each bot was set to on the server. The logs don't tell it to Evenkeel.
+/// The skill that each bot was set to on the server. The matches do not contain it.
 const SKILL: [(&str, u8); 14] = [
     ("Sarge", 5),
     ("Grunt", 5),
@@ -69,7 +69,7 @@ deviation. \"Skill\" is what each bot was set to on the server, 1 to 5. Evenkeel
     writeln!(out, "{table}\n")
 }
 
-pub(super) fn teams(out: &mut impl Write, lobby: &Lobby) -> io::Result<()> {
+pub(super) fn teams(out: &mut impl Write, lobby: &PickedTeams) -> io::Result<()> {
     let spec = lobby.problem.spec();
     let members = |team: u8| {
         let on_it = spec.humans.iter().zip(&lobby.solution.team_of);
@@ -100,7 +100,7 @@ teams of humans in the same way, by weights of their own.
     writeln!(out, "{table}\n")
 }
 
-pub(super) fn reasons(out: &mut impl Write, lobby: &Lobby) -> io::Result<()> {
+pub(super) fn reasons(out: &mut impl Write, lobby: &PickedTeams) -> io::Result<()> {
     let (solution, all) = (&lobby.solution, &lobby.all);
     let best = solution.candidates.first().map_or(0.0, |c| c.ratio);
     let mean = all.iter().sum::<f64>() / all.len().max(1) as f64;
@@ -136,8 +136,8 @@ pub(super) fn reasons(out: &mut impl Write, lobby: &Lobby) -> io::Result<()> {
     writeln!(out)
 }
 
-pub(super) fn predictions(out: &mut impl Write, forecast: &Forecast) -> io::Result<()> {
-    let Forecast {
+pub(super) fn predictions(out: &mut impl Write, forecast: &HeldOut) -> io::Result<()> {
+    let HeldOut {
         learned,
         matches,
         right,

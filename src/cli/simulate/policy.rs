@@ -7,7 +7,7 @@ use super::world::below;
 use crate::{
     config::{Config, RulesPreset},
     domain::Ident,
-    lobby::Update,
+    lobby::{Command, Update},
     session::{Session, SessionError},
 };
 
@@ -70,7 +70,7 @@ impl Policy {
         !matches!(self, Self::Random | Self::Alternate)
     }
 
-    /// Chooses teams for these, who have joined; each one's team in their order.
+    /// Chooses teams for these humans, who have joined, and returns their teams in the same order.
     pub(super) async fn choose(
         self,
         session: &mut Session,
@@ -83,7 +83,7 @@ impl Policy {
         }
         let order = match self {
             Self::Alternate => {
-                // Strangers weigh the same, and come in no order.
+                // Unknown humans have equal weights, so they are shuffled first.
                 let weight = |at: usize, session: &mut Session| {
                     Ok::<_, SessionError>((at, session.player(&ids[at])?.unwrap_or(50.0)))
                 };
@@ -98,12 +98,15 @@ impl Policy {
         let mut teams = vec![0; ids.len()];
         for (rank, at) in order.into_iter().enumerate() {
             teams[at] = (rank % 2) as u8;
-            session.move_to(&ids[at], teams[at])?;
+            session.apply(&Command::Move {
+                id: ids[at].clone(),
+                team: teams[at],
+            })?;
         }
         Ok(teams)
     }
 
-    /// The team of somebody who comes late, when so many humans are on each.
+    /// Chooses the team of a late arrival, with `sizes` as the numbers of humans on the teams.
     pub(super) fn place(
         self,
         session: &mut Session,
@@ -112,20 +115,26 @@ impl Policy {
         seed: u64,
     ) -> Result<u8, SessionError> {
         if self.asks() {
-            session.join(id, Update::default())?;
-            return Ok(session.place(id, Some(seed))?.0);
+            session.apply(&join(id, None))?;
+            return Ok(session.place(id, Some(seed))?.team);
         }
         let team = match sizes[0].cmp(&sizes[1]) {
             std::cmp::Ordering::Less => 0,
             std::cmp::Ordering::Greater => 1,
             std::cmp::Ordering::Equal => (seed % 2) as u8,
         };
-        let update = Update {
-            team: Some(team),
-            ..Update::default()
-        };
-        session.join(id, update)?;
+        session.apply(&join(id, Some(team)))?;
         Ok(team)
+    }
+}
+
+fn join(id: &Ident, team: Option<u8>) -> Command {
+    Command::Join {
+        id: id.clone(),
+        update: Update {
+            team,
+            ..Update::default()
+        },
     }
 }
 

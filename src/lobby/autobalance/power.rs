@@ -1,21 +1,21 @@
-//! What each player and each team counts.
+//! The power of each player and each team.
 
 use super::{AutoBalanceRules, Power};
-use crate::lobby::{Snapshot, strength::Strength};
+use crate::lobby::{Snapshot, strength::TeamStrengths};
 
 /// The powers of a game.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Powers {
-    /// Each human's; 0 for those on no team.
+    /// Each human's power; 0 for humans on no team.
     pub(super) humans: Vec<f64>,
-    /// Each team's, bots included.
+    /// Each team's power, bots included.
     pub(super) teams: Vec<f64>,
-    /// Players per team, bots included.
+    /// Number of players on each team, bots included.
     pub(super) sizes: Vec<usize>,
 }
 
-/// Somebody on a team.
-struct Ranked {
+/// A player on a team, to be ranked.
+struct RankedPlayer {
     weight: f64,
     points: f64,
     team: usize,
@@ -23,7 +23,7 @@ struct Ranked {
 }
 
 impl Powers {
-    /// Those of everybody on a team. O(players · log players).
+    /// The powers of all players on a team. O(players · log players).
     pub(super) fn of(snapshot: &Snapshot, rules: &AutoBalanceRules) -> Self {
         let players = players(snapshot);
         let base = f64::from(rules.rank_base.get());
@@ -47,22 +47,22 @@ impl Powers {
         Self {
             humans,
             teams,
-            sizes: Strength::of(snapshot).players().collect(),
+            sizes: TeamStrengths::of(snapshot).players().collect(),
         }
     }
 }
 
-fn players(snapshot: &Snapshot) -> Vec<Ranked> {
+fn players(snapshot: &Snapshot) -> Vec<RankedPlayer> {
     let humans = snapshot.humans.iter().enumerate();
     let humans = humans.filter_map(|(index, human)| {
-        Some(Ranked {
+        Some(RankedPlayer {
             weight: human.weight,
             points: human.points,
             team: usize::from(human.team?),
             human: Some(index),
         })
     });
-    let bots = snapshot.bots.iter().map(|bot| Ranked {
+    let bots = snapshot.bots.iter().map(|bot| RankedPlayer {
         weight: bot.weight,
         points: bot.points,
         team: usize::from(bot.team),
@@ -76,7 +76,7 @@ fn players(snapshot: &Snapshot) -> Vec<Ranked> {
 }
 
 /// `sortedPower`: the index in ascending order of weight, on top of `base`; equals in JOIN order.
-fn ranks(players: &[Ranked], base: f64) -> Vec<f64> {
+fn ranks(players: &[RankedPlayer], base: f64) -> Vec<f64> {
     let mut rank = vec![0.0; players.len()];
     let order = sorted(players, |player| player.weight);
     for (place, player) in order.into_iter().enumerate() {
@@ -87,7 +87,7 @@ fn ranks(players: &[Ranked], base: f64) -> Vec<f64> {
 
 /// `sortedPointsPower`: the same by points, but that it rises only behind those who have any, so
 /// that all at 0 (and the first above) count `base`.
-fn point_ranks(players: &[Ranked], base: f64) -> Vec<f64> {
+fn point_ranks(players: &[RankedPlayer], base: f64) -> Vec<f64> {
     let mut rank = vec![0.0; players.len()];
     let mut current = base;
     for player in sorted(players, |player| player.points) {
@@ -99,7 +99,7 @@ fn point_ranks(players: &[Ranked], base: f64) -> Vec<f64> {
     rank
 }
 
-fn sorted(players: &[Ranked], key: impl Fn(&Ranked) -> f64) -> Vec<usize> {
+fn sorted(players: &[RankedPlayer], key: impl Fn(&RankedPlayer) -> f64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..players.len()).collect();
     order.sort_by(|&a, &b| key(&players[a]).total_cmp(&key(&players[b])));
     order

@@ -2,14 +2,14 @@
 
 use crate::partition::{
     MAX_TEAMS,
-    balance::Balance,
-    clock::Clock,
+    balance::Evenness,
+    clock::StepClock,
     instance::{Instance, Split},
 };
 
 /// A legal split, with each team's lifts and humans.
 #[derive(Clone)]
-pub(super) struct State<'a> {
+pub(super) struct SearchState<'a> {
     instance: &'a Instance,
     pub split: Split,
     lifts: [i64; MAX_TEAMS],
@@ -25,7 +25,7 @@ pub(super) enum Change {
     Swap(usize, usize),
 }
 
-impl<'a> State<'a> {
+impl<'a> SearchState<'a> {
     pub fn new(instance: &'a Instance, split: Split) -> Self {
         let (mut lifts, mut humans) = (instance.start, [0; MAX_TEAMS]);
         for (atom, &team) in instance.atoms.iter().zip(&split) {
@@ -41,7 +41,7 @@ impl<'a> State<'a> {
     }
 
     /// How even the split is.
-    pub fn balance(&self) -> Option<Balance> {
+    pub fn balance(&self) -> Option<Evenness> {
         self.instance.balance(&self.split)
     }
 
@@ -112,7 +112,7 @@ impl<'a> State<'a> {
     ///
     /// Changes between the strongest and the weakest team come first, O((atoms/teams)²) for one, and
     /// take so little that they don't ask for the time; where none of them helps, all do, O(atoms²).
-    pub fn descend(&mut self, clock: &mut Clock) {
+    pub fn descend(&mut self, clock: &mut StepClock) {
         // Each one lowers the sum of squares; the limit only guards against rounding.
         for _ in 0..4 * self.split.len() {
             let [weak, strong] = self.extremes();

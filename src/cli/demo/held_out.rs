@@ -11,7 +11,7 @@ use crate::{
 const LEARNED: f64 = 0.5;
 
 /// The predictions of the later matches, each made before the match is learned from.
-pub(super) struct Forecast {
+pub(super) struct HeldOut {
     /// Matches learned before the first one.
     pub(super) learned: usize,
     /// Matches predicted.
@@ -22,7 +22,7 @@ pub(super) struct Forecast {
     pub(super) log_loss: f64,
 }
 
-impl Forecast {
+impl HeldOut {
     /// Predicts by the configured rating system. `matches` are in the order of the fold.
     pub(super) fn of(matches: &[MatchRecord], rulebook: &Rulebook, config: &Config) -> Self {
         let settings = config.history();
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn luck_by_hand() {
         let luck = |matches, right| {
-            let forecast = Forecast {
+            let forecast = HeldOut {
                 learned: 0,
                 matches,
                 right,

@@ -1,75 +1,30 @@
-//! Matches that are told in two halves.
+//! Matches whose log tells them in two halves.
 
 use sqlx::SqliteConnection;
 
 use super::{
-    Recorded, Store, StoreError, Stored,
-    ground::{fetch, insert_whole, known, put},
+    insert::{insert_if_new, insert_match, known},
+    parts::fetch,
     players::changed,
 };
-use crate::domain::{Fingerprint, MatchRecord};
+use crate::{
+    domain::{Fingerprint, MatchRecord},
+    store::{HalfRecorded, JoinHalves, Recorded, StoreError, Stored},
+};
 
-/// The most matches of one server and map that are tried as the other half.
+/// How many matches of one server and map are tried as the other half, at most.
 const TRIED: i64 = 8;
 
-/// How two halves become one match, the first one first; `None` where they are not.
-pub(super) type Join = fn(&MatchRecord, &MatchRecord) -> Option<MatchRecord>;
-
-/// What became of a game that may be half a match.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Half {
-    /// It stands alone, so far.
-    Whole(Recorded),
-    /// It and another are one match now.
-    Joined {
-        /// Under this id.
-        id: i64,
-        /// Which the other half had until now.
-        instead_of: i64,
-    },
-}
-
-impl Half {
-    /// The match it is, or is part of.
-    pub fn id(self) -> i64 {
-        match self {
-            Self::Whole(Recorded::New(id) | Recorded::Duplicate(id)) | Self::Joined { id, .. } => {
-                id
-            }
-        }
-    }
-}
-
-impl Store {
-    /// Writes a game, joined with its other half where that is on record and ended at most `pause`
-    /// milliseconds before it began, or began at most so long after it ended. Both halves count as
-    /// on record then: read again, each is a duplicate of the match.
-    ///
-    /// # Errors
-    /// A record that fails its own check, or the database's.
-    pub async fn record_half(
-        &self,
-        record: &MatchRecord,
-        pause: i64,
-        join: Join,
-    ) -> Result<Half, StoreError> {
-        let mut tx = self.writer.begin_with("BEGIN IMMEDIATE").await?;
-        let half = put_half(&mut tx, record, pause, join).await?;
-        tx.commit().await?;
-        Ok(half)
-    }
-}
-
-/// See [`Store::record_half`].
-pub(super) async fn put_half(
+/// As [`Matches::record_half`](crate::store::Matches::record_half), within a transaction.
+pub(super) async fn insert_half(
     tx: &mut SqliteConnection,
     record: &MatchRecord,
     pause: i64,
-    join: Join,
-) -> Result<Half, StoreError> {
+    join: JoinHalves,
+) -> Result<HalfRecorded, StoreError> {
     let fingerprint = Fingerprint::of(record);
     if let Some(id) = known(tx, fingerprint).await? {
-        return Ok(Half::Whole(Recorded::Duplicate(id)));
+        return Ok(HalfRecorded::Alone(Recorded::Duplicate(id)));
     }
     for other in candidates(tx, record, pause).await? {
         let joined = match other.record.start <= record.start {
@@ -80,10 +35,12 @@ pub(super) async fn put_half(
             return replace(tx, fingerprint, &other, &joined).await;
         }
     }
-    Ok(Half::Whole(put(tx, record, fingerprint).await?))
+    Ok(HalfRecorded::Alone(
+        insert_if_new(tx, record, fingerprint).await?,
+    ))
 }
 
-/// Matches that are no two halves themselves and could be the other half, the nearest first.
+/// Matches that could be the other half, the nearest in time first: none that was joined already.
 async fn candidates(
     tx: &mut SqliteConnection,
     record: &MatchRecord,
@@ -112,23 +69,23 @@ async fn candidates(
     Ok(found)
 }
 
-/// Puts the whole match in the place of its half.
+/// Puts the joined match in the place of the half that is on disk.
 async fn replace(
     tx: &mut SqliteConnection,
     half: Fingerprint,
     other: &Stored,
     joined: &MatchRecord,
-) -> Result<Half, StoreError> {
+) -> Result<HalfRecorded, StoreError> {
     let fingerprint = Fingerprint::of(joined);
     let id = match known(tx, fingerprint).await? {
-        // The first half has the same start, and with the same people it looks the same.
+        // The first half has the same start, and with the same players the same fingerprint.
         Some(id) if id != other.id => id,
         _ => {
             sqlx::query("UPDATE matches SET fingerprint = randomblob(16) WHERE id = ?")
                 .bind(other.id)
                 .execute(&mut *tx)
                 .await?;
-            insert_whole(tx, joined, fingerprint).await?
+            insert_match(tx, joined, fingerprint).await?
         }
     };
     let carry = "UPDATE OR IGNORE log_matches SET match_id = ?1 WHERE match_id = ?2";
@@ -148,8 +105,8 @@ async fn replace(
             .execute(&mut *tx)
             .await?;
     }
-    // Somebody may have learned from the half alone.
+    // Weights may have been derived from the half alone.
     changed(tx).await?;
     let instead_of = other.id;
-    Ok(Half::Joined { id, instead_of })
+    Ok(HalfRecorded::Joined { id, instead_of })
 }

@@ -4,7 +4,7 @@ use super::{CliError, RULESET};
 use crate::{
     config::Config,
     domain::{Kind, PlayerKey},
-    partition::{self, Human, Problem, ProblemSpec, Solution},
+    partition::{self, Problem, ProblemSpec, Solution, WeightedHuman},
     service::Service,
     store::WeightRow,
 };
@@ -18,7 +18,7 @@ const PLAYERS: [&str; 8] = [
 const SEED: u64 = 1;
 
 /// A lobby with the teams picked for it.
-pub(super) struct Lobby {
+pub(super) struct PickedTeams {
     pub(super) problem: Problem,
     pub(super) solution: Solution,
     /// The predicted chance that team 0 wins, as picked.
@@ -27,7 +27,7 @@ pub(super) struct Lobby {
     pub(super) all: Vec<f64>,
 }
 
-impl Lobby {
+impl PickedTeams {
     /// Picks teams by the default configuration, with the weights just learned.
     ///
     /// # Errors
@@ -43,7 +43,9 @@ impl Lobby {
             row.map_or(balance.default_weight, |row| row.weight)
         };
         let spec = ProblemSpec {
-            humans: PLAYERS.map(|name| Human::new(name, weight(name))).to_vec(),
+            humans: PLAYERS
+                .map(|name| WeightedHuman::new(name, weight(name)))
+                .to_vec(),
             ..ProblemSpec::default()
         };
         let wrong = |error: partition::ProblemError| CliError::Input(error.to_string());

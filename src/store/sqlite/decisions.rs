@@ -1,0 +1,76 @@
+//! [`Decisions`] in SQLite.
+
+use async_trait::async_trait;
+use sqlx::{Row, sqlite::SqliteRow};
+
+use super::{SqliteStore, insert::insert};
+use crate::{
+    domain::Timestamp,
+    store::{DecisionNote, DecisionRow, Decisions, StoreError},
+};
+
+#[async_trait]
+impl Decisions for SqliteStore {
+    async fn write_decisions(&self, notes: &[DecisionNote], keep: u32) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        let is_decision = |note: &DecisionNote| matches!(note, DecisionNote::Decided(_));
+        for run in notes.chunk_by(|a, b| is_decision(a) && is_decision(b)) {
+            let rows: Vec<&DecisionRow> = run.iter().filter_map(decision).collect();
+            let columns = "INSERT INTO decisions (made_at, server, ruleset, game, kind, seed, chance, decision)";
+            insert(&mut tx, columns, &rows, |mut row, decision| {
+                row.push_bind(decision.made_at.0);
+                row.push_bind(decision.server.clone());
+                row.push_bind(decision.ruleset.clone());
+                row.push_bind(decision.game);
+                row.push_bind(decision.kind.clone());
+                row.push_bind(decision.seed.to_string());
+                row.push_bind(decision.chance);
+                row.push_bind(decision.decision.clone());
+            })
+            .await?;
+            if let [DecisionNote::Became { game, match_id }] = run {
+                for statement in [
+                    "UPDATE decisions SET match_id = ?2 WHERE game = ?1",
+                    "INSERT OR REPLACE INTO predictions (match_id, chance)
+                     SELECT ?2, chance FROM decisions
+                     WHERE game = ?1 AND chance IS NOT NULL ORDER BY id DESC LIMIT 1",
+                ] {
+                    let query = sqlx::query(statement).bind(game).bind(match_id);
+                    query.execute(&mut *tx).await?;
+                }
+            }
+        }
+        let oldest = "DELETE FROM decisions WHERE id <= (SELECT max(id) FROM decisions) - ?";
+        sqlx::query(oldest).bind(keep).execute(&mut *tx).await?;
+        self.commit(tx).await
+    }
+
+    async fn decision(&self, id: i64) -> Result<Option<DecisionRow>, StoreError> {
+        let query = sqlx::query("SELECT * FROM decisions WHERE id = ?").bind(id);
+        let row = query.fetch_optional(&self.readers).await?;
+        row.as_ref().map(from_row).transpose()
+    }
+}
+
+fn decision(note: &DecisionNote) -> Option<&DecisionRow> {
+    match note {
+        DecisionNote::Decided(decision) => Some(decision),
+        DecisionNote::Became { .. } => None,
+    }
+}
+
+fn from_row(row: &SqliteRow) -> Result<DecisionRow, StoreError> {
+    let seed: String = row.try_get("seed")?;
+    Ok(DecisionRow {
+        made_at: Timestamp(row.try_get("made_at")?),
+        server: row.try_get("server")?,
+        ruleset: row.try_get("ruleset")?,
+        game: row.try_get("game")?,
+        kind: row.try_get("kind")?,
+        seed: seed
+            .parse()
+            .map_err(|_| StoreError::BadValue(format!("seed {seed}")))?,
+        chance: row.try_get("chance")?,
+        decision: row.try_get("decision")?,
+    })
+}

@@ -1,0 +1,198 @@
+//! [`Derived`] in SQLite.
+
+use async_trait::async_trait;
+use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+
+use super::{
+    SqliteStore,
+    insert::{ROWS, insert},
+    parts::rows,
+};
+use crate::{
+    domain::{Kind, PlayerKey, Timestamp},
+    store::{Derived, DerivedFrom, DerivedRows, Performance, RulingRow, StoreError, WeightRow},
+};
+
+#[async_trait]
+impl Derived for SqliteStore {
+    async fn derived_from(&self) -> Result<Option<DerivedFrom>, StoreError> {
+        let query = sqlx::query("SELECT matches, last_match, settings FROM derived_from");
+        let row = query.fetch_optional(&self.readers).await?;
+        row.as_ref().map(from_row).transpose()
+    }
+
+    async fn rulesets(&self) -> Result<Vec<String>, StoreError> {
+        let query = sqlx::query_scalar("SELECT DISTINCT ruleset FROM weights ORDER BY ruleset");
+        Ok(query.fetch_all(&self.readers).await?)
+    }
+
+    async fn weights(&self, ruleset: &str, kind: Kind) -> Result<Vec<WeightRow>, StoreError> {
+        let query = sqlx::query(
+            "SELECT * FROM weights WHERE ruleset = ? AND kind = ? ORDER BY weight DESC, player",
+        )
+        .bind(ruleset)
+        .bind(kind.as_str());
+        query
+            .fetch_all(&self.readers)
+            .await?
+            .iter()
+            .map(weight)
+            .collect()
+    }
+
+    async fn weights_of(&self, player: &PlayerKey) -> Result<Vec<WeightRow>, StoreError> {
+        let query =
+            sqlx::query("SELECT * FROM weights WHERE player = ? AND kind = ? ORDER BY ruleset")
+                .bind(&player.id)
+                .bind(player.kind.as_str());
+        query
+            .fetch_all(&self.readers)
+            .await?
+            .iter()
+            .map(weight)
+            .collect()
+    }
+
+    async fn rulings(&self, ids: &[i64]) -> Result<Vec<Option<String>>, StoreError> {
+        let mut rulings = Vec::with_capacity(ids.len());
+        let mut connection = self.readers.acquire().await?;
+        for chunk in ids.chunks(ROWS) {
+            for row in rows(&mut connection, "rulings", chunk, "match_id").await? {
+                rulings.push(row.try_get("unrated")?);
+            }
+        }
+        Ok(rulings)
+    }
+
+    async fn replace_derived(&self, derived: &DerivedRows, all: bool) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let before = sqlx::query("SELECT matches, last_match, settings FROM derived_from");
+        let before = before.fetch_optional(&mut *tx).await?;
+        let before = before.as_ref().map(from_row).transpose()?;
+        let ruled = match before {
+            Some(before) if !all && before.settings == derived.from.settings => before.last_match,
+            _ if all => {
+                delete_rulings(&mut tx).await?;
+                0
+            }
+            _ => return Ok(false),
+        };
+        let new: Vec<&RulingRow> = derived
+            .rulings
+            .iter()
+            .filter(|ruling| ruling.match_id > ruled)
+            .collect();
+        insert_rulings(&mut tx, &new).await?;
+        sqlx::query("DELETE FROM weights").execute(&mut *tx).await?;
+        insert_weights(&mut tx, &derived.weights).await?;
+        sqlx::query("INSERT OR REPLACE INTO derived_from VALUES (1, ?, ?, ?)")
+            .bind(derived.from.matches)
+            .bind(derived.from.last_match)
+            .bind(&derived.from.settings)
+            .execute(&mut *tx)
+            .await?;
+        self.commit(tx).await?;
+        Ok(true)
+    }
+
+    async fn checkpoint(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        let query = sqlx::query_scalar("SELECT state FROM derived_checkpoint");
+        Ok(query.fetch_optional(&self.readers).await?)
+    }
+
+    async fn store_checkpoint(&self, state: Option<&[u8]>) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        match state {
+            Some(state) => {
+                let query = sqlx::query("INSERT OR REPLACE INTO derived_checkpoint VALUES (1, ?)");
+                query.bind(state).execute(&mut *tx).await?;
+            }
+            None => {
+                let query = sqlx::query("DELETE FROM derived_checkpoint");
+                query.execute(&mut *tx).await?;
+            }
+        }
+        self.commit(tx).await
+    }
+}
+
+async fn delete_rulings(tx: &mut SqliteConnection) -> Result<(), StoreError> {
+    sqlx::query("DELETE FROM performances")
+        .execute(&mut *tx)
+        .await?;
+    sqlx::query("DELETE FROM rulings").execute(tx).await?;
+    Ok(())
+}
+
+async fn insert_rulings(
+    tx: &mut SqliteConnection,
+    rulings: &[&RulingRow],
+) -> Result<(), StoreError> {
+    insert(
+        tx,
+        "INSERT OR REPLACE INTO rulings (match_id, ruleset, unrated)",
+        rulings,
+        |mut row, ruling| {
+            row.push_bind(ruling.match_id);
+            row.push_bind(ruling.ruleset.clone());
+            row.push_bind(ruling.unrated);
+        },
+    )
+    .await?;
+    let seats = |ruling: &&RulingRow| {
+        let id = ruling.match_id;
+        let seats = ruling.performances.clone().into_iter();
+        seats.map(move |(seat, performance)| (id, seat as i64, performance))
+    };
+    let performances: Vec<(i64, i64, Performance)> = rulings.iter().flat_map(seats).collect();
+    let columns =
+        "INSERT OR REPLACE INTO performances (match_id, seat, points_for, points_against)";
+    insert(
+        tx,
+        columns,
+        &performances,
+        |mut row, (id, seat, performance)| {
+            row.push_bind(*id).push_bind(*seat);
+            row.push_bind(performance.points_for)
+                .push_bind(performance.points_against);
+        },
+    )
+    .await
+}
+
+async fn insert_weights(tx: &mut SqliteConnection, rows: &[WeightRow]) -> Result<(), StoreError> {
+    let columns = "INSERT OR REPLACE INTO weights (ruleset, kind, player, name, weight, deviation, games, last_seen)";
+    insert(tx, columns, rows, |mut row, w| {
+        row.push_bind(w.ruleset.clone())
+            .push_bind(w.key.kind.as_str());
+        row.push_bind(w.key.id.clone()).push_bind(w.name.clone());
+        row.push_bind(w.weight).push_bind(w.deviation);
+        row.push_bind(w.games).push_bind(w.last_seen.0);
+    })
+    .await
+}
+
+fn from_row(row: &SqliteRow) -> Result<DerivedFrom, StoreError> {
+    Ok(DerivedFrom {
+        matches: row.try_get("matches")?,
+        last_match: row.try_get("last_match")?,
+        settings: row.try_get("settings")?,
+    })
+}
+
+fn weight(row: &SqliteRow) -> Result<WeightRow, StoreError> {
+    let kind = row.try_get("kind")?;
+    let kind = Kind::parse(kind).ok_or_else(|| StoreError::BadValue(format!("kind {kind}")))?;
+    Ok(WeightRow {
+        ruleset: row.try_get("ruleset")?,
+        key: PlayerKey {
+            kind,
+            id: row.try_get("player")?,
+        },
+        name: row.try_get("name")?,
+        weight: row.try_get("weight")?,
+        deviation: row.try_get("deviation")?,
+        games: row.try_get("games")?,
+        last_seen: Timestamp(row.try_get("last_seen")?),
+    })
+}

@@ -1,0 +1,128 @@
+//! [`Matches`] in SQLite.
+
+use async_trait::async_trait;
+
+use super::{
+    SqliteStore, halves,
+    insert::{check, insert_if_new, insert_matches},
+    parts::{MatchParts, head},
+};
+use crate::{
+    domain::{Fingerprint, MatchRecord, Timestamp},
+    store::{Cursor, HalfRecorded, JoinHalves, Matches, Recorded, StoreError, Stored},
+};
+
+#[async_trait]
+impl Matches for SqliteStore {
+    async fn record_as(
+        &self,
+        record: &MatchRecord,
+        fingerprint: Fingerprint,
+    ) -> Result<Recorded, StoreError> {
+        let mut tx = self.begin().await?;
+        let recorded = insert_if_new(&mut tx, record, fingerprint).await?;
+        self.commit(tx).await?;
+        Ok(recorded)
+    }
+
+    async fn record_all(
+        &self,
+        records: &[(MatchRecord, Fingerprint)],
+    ) -> Result<Vec<Recorded>, StoreError> {
+        let checks = records.iter().map(|(record, print)| check(record, *print));
+        let bad = checks.enumerate().find(|(_, checked)| checked.is_err());
+        let good = bad.as_ref().map_or(records.len(), |(index, _)| *index);
+        let good: Vec<_> = records[..good].iter().map(|(r, f)| (r, *f)).collect();
+        let mut tx = self.begin().await?;
+        let recorded = insert_matches(&mut tx, &good).await?;
+        self.commit(tx).await?;
+        match bad {
+            Some((_, Err(error))) => Err(error),
+            _ => Ok(recorded),
+        }
+    }
+
+    async fn record_half(
+        &self,
+        record: &MatchRecord,
+        pause: i64,
+        join: JoinHalves,
+    ) -> Result<HalfRecorded, StoreError> {
+        let mut tx = self.begin().await?;
+        let half = halves::insert_half(&mut tx, record, pause, join).await?;
+        self.commit(tx).await?;
+        Ok(half)
+    }
+
+    async fn start_of(&self, id: i64) -> Result<Option<(Timestamp, String)>, StoreError> {
+        let query = sqlx::query_as("SELECT started_at, game_type FROM matches WHERE id = ?");
+        let row: Option<(i64, String)> = query.bind(id).fetch_optional(&self.readers).await?;
+        Ok(row.map(|(start, game_type)| (Timestamp(start), game_type)))
+    }
+
+    async fn last_of(&self, server: &str, since: Timestamp) -> Result<Option<Stored>, StoreError> {
+        let mut tx = self.readers.begin().await?;
+        let row = sqlx::query(
+            "SELECT * FROM matches WHERE ended_at >= ? AND server = ?
+             ORDER BY ended_at DESC, id DESC LIMIT 1",
+        )
+        .bind(since.0)
+        .bind(server)
+        .fetch_optional(&mut *tx)
+        .await?;
+        let Some(row) = row else { return Ok(None) };
+        let mut stored = head(&row)?;
+        let mut parts = MatchParts::fetch(&mut tx, &[stored.id]).await?;
+        parts.fill(stored.id, &mut stored.record);
+        Ok(Some(stored))
+    }
+
+    async fn matches(
+        &self,
+        cursor: Cursor,
+        limit: u32,
+    ) -> Result<(Vec<Stored>, Cursor), StoreError> {
+        let mut tx = self.readers.begin().await?;
+        let (end, fingerprint) = cursor.0.map_or((i64::MIN, [0; 16]), |(t, f)| (t.0, f.0));
+        let heads = sqlx::query(
+            "SELECT * FROM matches WHERE (ended_at, fingerprint) > (?, ?)
+             ORDER BY ended_at, fingerprint LIMIT ?",
+        )
+        .bind(end)
+        .bind(&fingerprint[..])
+        .bind(limit)
+        .fetch_all(&mut *tx)
+        .await?;
+        let mut matches = heads.iter().map(head).collect::<Result<Vec<_>, _>>()?;
+        let ids: Vec<i64> = matches.iter().map(|stored| stored.id).collect();
+        let mut parts = MatchParts::fetch(&mut tx, &ids).await?;
+        for Stored { id, record, .. } in &mut matches {
+            parts.fill(*id, record);
+            if let Err(why) = record.check() {
+                let what = id.to_string();
+                return Err(StoreError::BadRecord { what, why });
+            }
+        }
+        let next = matches.last().map_or(cursor, |last| {
+            Cursor(Some((last.record.end, last.fingerprint)))
+        });
+        Ok((matches, next))
+    }
+
+    async fn extent(&self) -> Result<(i64, i64), StoreError> {
+        let query = sqlx::query_as("SELECT count(*), coalesce(max(id), 0) FROM matches");
+        Ok(query.fetch_one(&self.readers).await?)
+    }
+
+    async fn extent_to(&self, cursor: Cursor) -> Result<(i64, i64), StoreError> {
+        let Some((end, fingerprint)) = cursor.0 else {
+            return Ok((0, 0));
+        };
+        let query = sqlx::query_as(
+            "SELECT count(*), coalesce(max(id), 0) FROM matches
+             WHERE (ended_at, fingerprint) <= (?, ?)",
+        );
+        let query = query.bind(end.0).bind(&fingerprint.0[..]);
+        Ok(query.fetch_one(&self.readers).await?)
+    }
+}

@@ -1,0 +1,194 @@
+//! SQLite: one file, one writer, readers that never wait for it.
+//!
+//! Every write is one transaction on the one writing connection. Readers see the last commit. Other
+//! processes may share the file (an `ingest` beside the daemon): `PRAGMA data_version` shows that they
+//! have written.
+
+mod changes;
+mod decisions;
+mod derived;
+mod error;
+mod halves;
+mod insert;
+mod logs;
+mod matches;
+mod parts;
+mod players;
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use file_id::{FileId, get_file_id};
+use sqlx::{
+    Connection, Sqlite, SqliteConnection, SqlitePool, Transaction,
+    migrate::MigrateError,
+    sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
+};
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep},
+};
+
+use super::{Changes, Store, StoreError};
+
+static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/sqlite");
+
+/// "EVKL", in the header of the file, so that another program's database is never migrated.
+const APPLICATION_ID: i64 = 0x4556_4b4c;
+/// How soon a locked database is tried again.
+const RETRY: Duration = Duration::from_millis(10);
+
+/// An open SQLite database.
+#[derive(Clone, Debug)]
+pub struct SqliteStore {
+    /// SQLite has one writer at a time; here it is one connection.
+    writer: SqlitePool,
+    readers: SqlitePool,
+    path: PathBuf,
+    /// The file that was opened.
+    file: Option<FileId>,
+    /// Counts the commits of this process.
+    commits: watch::Sender<u64>,
+}
+
+impl SqliteStore {
+    /// As [`open`](super::open).
+    ///
+    /// # Errors
+    /// As [`open`](super::open).
+    pub async fn open(path: &Path, create: bool, busy: Duration) -> Result<Self, StoreError> {
+        if !create && !path.exists() {
+            return Err(StoreError::Missing {
+                path: path.to_owned(),
+            });
+        }
+        let deadline = Instant::now() + busy;
+        loop {
+            match Self::try_open(path, create, busy).await {
+                // Becoming a WAL database takes an exclusive lock, for which SQLite itself does not wait.
+                Err(error) if error.is_locked() && Instant::now() < deadline => sleep(RETRY).await,
+                done => return done,
+            }
+        }
+    }
+
+    async fn try_open(path: &Path, create: bool, busy: Duration) -> Result<Self, StoreError> {
+        let options = SqliteConnectOptions::new()
+            .filename(path)
+            .create_if_missing(create)
+            .foreign_keys(true)
+            // A forgotten player leaves nothing in free pages of the file.
+            .pragma("secure_delete", "ON")
+            .busy_timeout(busy);
+        let fail = |error| StoreError::new(path, error);
+        let mut first = SqliteConnection::connect_with(&options)
+            .await
+            .map_err(fail)?;
+        refuse_foreign(path, &mut first).await?;
+        first.close().await.map_err(fail)?;
+        // Only now that the file is known to be Evenkeel's does it become a WAL database.
+        let options = options
+            .journal_mode(SqliteJournalMode::Wal)
+            // A match that was acknowledged survives a power cut, too.
+            .synchronous(SqliteSynchronous::Full);
+        let pool = |connections| SqlitePoolOptions::new().max_connections(connections);
+        let writer = pool(1).connect_with(options.clone()).await.map_err(fail)?;
+        migrate(path, &writer).await?;
+        if create {
+            // A database that cannot be written is an error now, not at the first match.
+            let trial = writer.begin_with("BEGIN IMMEDIATE").await.map_err(fail)?;
+            trial.rollback().await.map_err(fail)?;
+        }
+        // One of them belongs to `changes`.
+        let readers = pool(3).connect_with(options).await.map_err(fail)?;
+        Ok(Self {
+            writer,
+            readers,
+            path: path.to_owned(),
+            file: get_file_id(path).ok(),
+            commits: watch::Sender::new(0),
+        })
+    }
+
+    /// Begins a write, which waits for the writers of other processes.
+    async fn begin(&self) -> Result<Transaction<'static, Sqlite>, StoreError> {
+        Ok(self.writer.begin_with("BEGIN IMMEDIATE").await?)
+    }
+
+    /// Ends a write, and wakes who listens to [`Store::changes`].
+    async fn commit(&self, tx: Transaction<'static, Sqlite>) -> Result<(), StoreError> {
+        tx.commit().await?;
+        self.commits.send_modify(|commits| *commits += 1);
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    async fn changes(&self) -> Result<Box<dyn Changes>, StoreError> {
+        let connection = self.readers.acquire().await?;
+        let commits = self.commits.subscribe();
+        Ok(Box::new(changes::Commits::new(connection, commits)))
+    }
+
+    fn is_in_place(&self) -> bool {
+        get_file_id(&self.path).ok() == self.file
+    }
+
+    async fn close(&self) {
+        self.readers.close().await;
+        self.writer.close().await;
+    }
+}
+
+/// Brings the tables up to date. Of two processes that create a database at once, the second finds the
+/// first one's tables, and succeeds when it tries again.
+async fn migrate(path: &Path, writer: &SqlitePool) -> Result<(), StoreError> {
+    let mut tries = 3;
+    loop {
+        tries -= 1;
+        match MIGRATIONS.run(writer).await {
+            Err(MigrateError::ExecuteMigration(..)) if tries > 0 => {}
+            done => return done.map_err(|error| StoreError::migrating(path, error)),
+        }
+    }
+}
+
+/// Marks an empty database as Evenkeel's, and refuses one with tables that is not.
+async fn refuse_foreign(path: &Path, connection: &mut SqliteConnection) -> Result<(), StoreError> {
+    let fail = |error| StoreError::new(path, error);
+    if application_id(connection).await.map_err(fail)? == APPLICATION_ID {
+        return Ok(());
+    }
+    // Another process may be marking it right now: look again, under the lock.
+    let mut tx = connection
+        .begin_with("BEGIN IMMEDIATE")
+        .await
+        .map_err(fail)?;
+    let id = application_id(&mut tx).await.map_err(fail)?;
+    let tables: i64 = sqlx::query_scalar("SELECT count(*) FROM sqlite_schema")
+        .fetch_one(&mut *tx)
+        .await
+        .map_err(fail)?;
+    match (id, tables) {
+        (APPLICATION_ID, _) => Ok(()),
+        (0, 0) => {
+            sqlx::query("PRAGMA application_id = 0x45564b4c")
+                .execute(&mut *tx)
+                .await
+                .map_err(fail)?;
+            tx.commit().await.map_err(fail)
+        }
+        _ => Err(StoreError::Foreign {
+            path: path.to_owned(),
+        }),
+    }
+}
+
+async fn application_id(connection: &mut SqliteConnection) -> Result<i64, sqlx::Error> {
+    let query = sqlx::query_scalar("PRAGMA application_id");
+    query.fetch_one(connection).await
+}

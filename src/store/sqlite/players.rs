@@ -1,0 +1,171 @@
+//! [`Players`] in SQLite.
+
+use async_trait::async_trait;
+use sqlx::{Row, SqliteConnection};
+
+use super::SqliteStore;
+use crate::{
+    domain::{Kind, PlayerKey, Timestamp},
+    store::{NameSeen, OperatorOverrides, Players, StoreError},
+};
+
+#[async_trait]
+impl Players for SqliteStore {
+    async fn overrides(&self) -> Result<OperatorOverrides, StoreError> {
+        let mut tx = self.readers.begin().await?;
+        let mut overrides = OperatorOverrides::default();
+        let merged = "SELECT kind, player, into_player FROM merged_players ORDER BY kind, player";
+        for row in sqlx::query(merged).fetch_all(&mut *tx).await? {
+            let kind = kind(row.try_get("kind")?)?;
+            let key = |id| PlayerKey { kind, id };
+            let pair = (
+                key(row.try_get("player")?),
+                key(row.try_get("into_player")?),
+            );
+            overrides.merged.push(pair);
+        }
+        let pinned = "SELECT kind, player, weight FROM pinned_weights ORDER BY kind, player";
+        for row in sqlx::query(pinned).fetch_all(&mut *tx).await? {
+            let kind = kind(row.try_get("kind")?)?;
+            let id = row.try_get("player")?;
+            overrides
+                .pinned
+                .push((PlayerKey { kind, id }, row.try_get("weight")?));
+        }
+        let changes = sqlx::query_scalar("SELECT changes FROM player_changes");
+        overrides.changes = changes.fetch_one(&mut *tx).await?;
+        Ok(overrides)
+    }
+
+    async fn merge_player(&self, player: &PlayerKey, into: &PlayerKey) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        let statements = [
+            "DELETE FROM merged_players WHERE kind = ?1 AND player = ?3 AND into_player = ?2",
+            "UPDATE merged_players SET into_player = ?3 WHERE kind = ?1 AND into_player = ?2",
+            "INSERT OR REPLACE INTO merged_players VALUES (?1, ?2, ?3)",
+        ];
+        for statement in statements {
+            let query = sqlx::query(statement).bind(player.kind.as_str());
+            query
+                .bind(&player.id)
+                .bind(&into.id)
+                .execute(&mut *tx)
+                .await?;
+        }
+        changed(&mut tx).await?;
+        self.commit(tx).await
+    }
+
+    async fn split_player(&self, player: &PlayerKey) -> Result<bool, StoreError> {
+        let mut tx = self.begin().await?;
+        let done = sqlx::query("DELETE FROM merged_players WHERE kind = ? AND player = ?")
+            .bind(player.kind.as_str())
+            .bind(&player.id)
+            .execute(&mut *tx)
+            .await?;
+        changed(&mut tx).await?;
+        self.commit(tx).await?;
+        Ok(done.rows_affected() > 0)
+    }
+
+    async fn pin_weight(&self, player: &PlayerKey, to: Option<f64>) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        let query = match to {
+            Some(_) => sqlx::query("INSERT OR REPLACE INTO pinned_weights VALUES (?, ?, ?)"),
+            None => sqlx::query("DELETE FROM pinned_weights WHERE kind = ? AND player = ?"),
+        };
+        let query = query.bind(player.kind.as_str()).bind(&player.id);
+        let query = match to {
+            Some(weight) => query.bind(weight),
+            None => query,
+        };
+        query.execute(&mut *tx).await?;
+        changed(&mut tx).await?;
+        self.commit(tx).await
+    }
+
+    async fn forget_player(&self, player: &PlayerKey) -> Result<u64, StoreError> {
+        let mut tx = self.begin().await?;
+        let query = sqlx::query_scalar(
+            "SELECT player FROM merged_players WHERE kind = ? AND into_player = ?",
+        );
+        let query = query.bind(player.kind.as_str()).bind(&player.id);
+        let mut ids: Vec<String> = query.fetch_all(&mut *tx).await?;
+        ids.push(player.id.clone());
+        let mut matches = 0;
+        for id in ids {
+            let kind = player.kind;
+            matches += forget(&mut tx, &PlayerKey { kind, id }).await?;
+        }
+        self.commit(tx).await?;
+        Ok(matches)
+    }
+
+    async fn names(&self, player: &PlayerKey) -> Result<Vec<NameSeen>, StoreError> {
+        let rows = sqlx::query(
+            "SELECT p.name, count(*) AS matches, min(m.started_at) AS first, max(m.ended_at) AS last
+             FROM participants p JOIN matches m ON m.id = p.match_id
+             WHERE p.player = ? AND p.kind = ?
+             GROUP BY p.name ORDER BY last DESC, p.name",
+        )
+        .bind(&player.id)
+        .bind(player.kind.as_str())
+        .fetch_all(&self.readers)
+        .await?;
+        let seen = |row: &sqlx::sqlite::SqliteRow| {
+            Ok(NameSeen {
+                name: row.try_get("name")?,
+                matches: row.try_get("matches")?,
+                first: Timestamp(row.try_get("first")?),
+                last: Timestamp(row.try_get("last")?),
+            })
+        };
+        rows.iter().map(seen).collect()
+    }
+}
+
+/// Forgets one identity. Returns the number of matches it was in.
+async fn forget(tx: &mut SqliteConnection, player: &PlayerKey) -> Result<u64, StoreError> {
+    // The new id is a number that no other identity has and that says nothing about this one.
+    let done = sqlx::query(
+        "UPDATE participants SET name = '', player = 'forgotten-' ||
+                 (SELECT changes + 1 FROM player_changes)
+             WHERE kind = ? AND player = ?",
+    )
+    .bind(player.kind.as_str())
+    .bind(&player.id)
+    .execute(&mut *tx)
+    .await?;
+    let statements = [
+        "DELETE FROM merged_players WHERE kind = ?1 AND (player = ?2 OR into_player = ?2)",
+        "DELETE FROM pinned_weights WHERE kind = ?1 AND player = ?2",
+        "DELETE FROM weights WHERE kind = ?1 AND player = ?2",
+    ];
+    for statement in statements {
+        let query = sqlx::query(statement)
+            .bind(player.kind.as_str())
+            .bind(&player.id);
+        query.execute(&mut *tx).await?;
+    }
+    // Decisions name players in JSON; those that name this one are deleted. So is the checkpoint.
+    if let Ok(quoted) = serde_json::to_string(&player.id) {
+        let query = sqlx::query("DELETE FROM decisions WHERE instr(decision, ?) > 0");
+        query.bind(quoted).execute(&mut *tx).await?;
+    }
+    sqlx::query("DELETE FROM derived_checkpoint")
+        .execute(&mut *tx)
+        .await?;
+    changed(tx).await?;
+    Ok(done.rows_affected())
+}
+
+/// Counts a change that makes weights wrong which were derived before.
+pub(super) async fn changed(tx: &mut SqliteConnection) -> Result<(), StoreError> {
+    let query = sqlx::query("UPDATE player_changes SET changes = changes + 1");
+    query.execute(tx).await?;
+    Ok(())
+}
+
+fn kind(word: &str) -> Result<Kind, StoreError> {
+    Kind::parse(word).ok_or_else(|| StoreError::BadValue(format!("kind {word}")))
+}
