@@ -11,6 +11,7 @@ mod backlog;
 mod clock;
 mod decide;
 mod error;
+mod mailbox;
 mod parked;
 mod registry;
 mod replay;
@@ -32,6 +33,7 @@ use crate::{
 pub use clock::{Clock, HandClock, MachineClock};
 pub use decide::Rebalanced;
 pub use error::SessionError;
+pub use mailbox::{Mailbox, MailboxError, MailboxReceiver};
 pub use replay::Replayed;
 pub use results::Ended;
 pub use sessions::Sessions;
@@ -53,12 +55,24 @@ pub struct Session {
 impl Session {
     /// A session whose connection has sent nothing yet.
     pub fn new(sessions: Arc<Sessions>) -> Self {
-        Self {
+        Self::open(sessions).0
+    }
+
+    /// Likewise, with the lines that its connection has to send without a request.
+    pub fn open(sessions: Arc<Sessions>) -> (Self, MailboxReceiver) {
+        let (mailbox, pushes) = Mailbox::new();
+        let session = Self {
             state: SessionState::new(&sessions),
-            registration: Registration::new(&sessions),
+            registration: Registration::new(&sessions, mailbox),
             sessions,
             server: None,
-        }
+        };
+        (session, pushes)
+    }
+
+    /// The number of this session, which no other session of this process has.
+    pub fn number(&self) -> u64 {
+        self.registration.number()
     }
 
     /// Names the game server. To `resume` goes on at once with the game that its last connection

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 use super::{
-    Clock, MachineClock, Settings, backlog::Backlog, parked::ParkedGames,
+    Clock, MachineClock, Mailbox, Settings, backlog::Backlog, parked::ParkedGames,
     registry::ConnectionRegistry,
 };
 use crate::{
@@ -64,6 +64,12 @@ impl Sessions {
     pub fn with_clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = clock;
         self
+    }
+
+    /// The mailbox of the connection that named this game server in HELLO, the newest if there are
+    /// several.
+    pub fn mailbox(&self, server: &str) -> Option<Mailbox> {
+        self.registry.mailbox(server)
     }
 
     /// The permits for choosing teams, one per core. A request that gets none before its deadline is
