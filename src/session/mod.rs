@@ -137,7 +137,7 @@ impl Session {
                 self.state.epoch = clock.now().plus_millis(-passed);
                 self.state.ended = None;
             }
-            command if command.changes_teams() => {
+            command if command.changes_teams() && !self.sessions.is_starting() => {
                 let weights = self.weights()?;
                 self.lobby().watch(&weights);
             }
@@ -151,7 +151,7 @@ impl Session {
     /// # Errors
     /// There is no game.
     pub fn player(&mut self, id: &Ident) -> Result<Option<f64>, SessionError> {
-        let standings = self.sessions.standings();
+        let standings = self.sessions.ready_standings()?;
         Ok(standings.view(self.ruleset()?).human(id.text()))
     }
 
@@ -161,7 +161,7 @@ impl Session {
     /// There is no game.
     pub fn bot(&mut self, name: &Ident) -> Result<f64, SessionError> {
         let default = self.sessions.settings.balance.default_bot_weight;
-        let standings = self.sessions.standings();
+        let standings = self.sessions.ready_standings()?;
         let view = standings.view(self.ruleset()?);
         let known = view.bot(name.text());
         Ok(known.unwrap_or_else(|| view.mean_bot().map_or(default, |(mean, _)| mean)))
@@ -173,7 +173,7 @@ impl Session {
     /// There is no game.
     pub fn mean_bot(&mut self) -> Result<(f64, usize), SessionError> {
         let default = self.sessions.settings.balance.default_bot_weight;
-        let standings = self.sessions.standings();
+        let standings = self.sessions.ready_standings()?;
         Ok(standings
             .view(self.ruleset()?)
             .mean_bot()
@@ -207,8 +207,15 @@ impl Session {
         self.state.ruleset(&self.sessions)
     }
 
-    /// Everybody's weights in this game.
-    fn weights(&mut self) -> Result<GameWeights, LobbyError> {
+    /// The weights of this game, once there are any.
+    fn weights(&mut self) -> Result<GameWeights, SessionError> {
+        let weights = self.present_weights()?;
+        self.sessions.ready_standings()?;
+        Ok(weights)
+    }
+
+    /// The weights of this game; those of strangers as long as the first ones are being derived.
+    fn present_weights(&mut self) -> Result<GameWeights, LobbyError> {
         let ruleset = self.ruleset()?.clone();
         let standings = self.sessions.standings();
         let game = self.state.lobby.game()?;
