@@ -151,7 +151,7 @@ impl Session {
                 self.state.epoch = clock.now().plus_millis(-passed);
                 self.state.ended = None;
             }
-            command if command.changes_teams() => {
+            command if command.changes_teams() && !self.sessions.is_starting() => {
                 let weights = self.weights()?;
                 self.lobby().watch(&weights);
             }
@@ -165,7 +165,7 @@ impl Session {
     /// # Errors
     /// There is no game.
     pub fn player(&mut self, id: &Ident) -> Result<Option<f64>, SessionError> {
-        let standings = self.sessions.standings();
+        let standings = self.sessions.ready_standings()?;
         Ok(standings.view(self.ruleset()?).human(id.text()))
     }
 
@@ -175,7 +175,7 @@ impl Session {
     /// There is no game.
     pub fn bot(&mut self, name: &Ident) -> Result<f64, SessionError> {
         let default = self.sessions.settings.balance.default_bot_weight;
-        let standings = self.sessions.standings();
+        let standings = self.sessions.ready_standings()?;
         let view = standings.view(self.ruleset()?);
         let known = view.bot(name.text());
         Ok(known.unwrap_or_else(|| view.mean_bot().map_or(default, |(mean, _)| mean)))
@@ -187,7 +187,7 @@ impl Session {
     /// There is no game.
     pub fn mean_bot(&mut self) -> Result<(f64, usize), SessionError> {
         let default = self.sessions.settings.balance.default_bot_weight;
-        let standings = self.sessions.standings();
+        let standings = self.sessions.ready_standings()?;
         Ok(standings
             .view(self.ruleset()?)
             .mean_bot()
@@ -221,8 +221,15 @@ impl Session {
         self.state.ruleset(&self.sessions)
     }
 
-    /// Everybody's weights in this game.
-    fn weights(&mut self) -> Result<GameWeights, LobbyError> {
+    /// The weights of this game, once there are any.
+    fn weights(&mut self) -> Result<GameWeights, SessionError> {
+        let weights = self.present_weights()?;
+        self.sessions.ready_standings()?;
+        Ok(weights)
+    }
+
+    /// The weights of this game; those of strangers as long as the first ones are being derived.
+    fn present_weights(&mut self) -> Result<GameWeights, LobbyError> {
         let ruleset = self.ruleset()?.clone();
         let standings = self.sessions.standings();
         let game = self.state.lobby.game()?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 use super::{
-    Clock, MachineClock, Mailbox, Settings, backlog::Backlog, parked::ParkedGames,
+    Clock, MachineClock, Mailbox, SessionError, Settings, backlog::Backlog, parked::ParkedGames,
     registry::ConnectionRegistry,
 };
 use crate::{
@@ -80,6 +80,19 @@ impl Sessions {
 
     pub(super) fn standings(&self) -> Arc<Standings> {
         self.learning.standings()
+    }
+
+    /// The published weights, once there are any.
+    pub(super) fn ready_standings(&self) -> Result<Arc<Standings>, SessionError> {
+        match self.is_starting() {
+            true => Err(SessionError::Overloaded),
+            false => Ok(self.standings()),
+        }
+    }
+
+    /// Whether the first weights are still being derived.
+    pub(super) fn is_starting(&self) -> bool {
+        self.learning.is_starting()
     }
 
     pub(super) fn rulebook(&self) -> &Rulebook {
