@@ -91,6 +91,7 @@ pub struct View {
     humans: HashMap<String, Known>,
     bots: HashMap<String, Known>,
     mean_bot: Option<(f64, usize)>,
+    mean_bot_worth: Option<f64>,
     /// The bots whose mean that is.
     in_mean: HashSet<String>,
     /// Whether these are known from other games alone.
@@ -101,6 +102,8 @@ pub struct View {
 #[derive(Clone, Copy, Debug)]
 struct Known {
     weight: f64,
+    /// The same on the linear scale, see [`Weight::worth`].
+    worth: f64,
     /// Whether it comes from games of other rulesets alone.
     is_guess: bool,
 }
@@ -113,23 +116,26 @@ impl View {
         let is_bot = |weight: &Weight<'_>| weight.key.kind == Kind::Bot;
         let of_bots = best.iter().filter(|(weight, _)| is_bot(weight));
         let closest = of_bots.map(|(_, level)| *level).min();
-        let (mut sum, mut count) = (0.0, 0);
+        let (mut sum, mut worth, mut count) = (0.0, 0.0, 0);
         for (weight, level) in &best {
-            let known = Known::from(weight.weight, *level);
+            let known = Known::from(weight, *level);
             let id = weight.key.id.clone();
             if is_bot(weight) && Some(*level) == closest {
                 (sum, count) = (sum + known.weight, count + 1);
+                worth += known.worth;
                 view.in_mean.insert(id.clone());
             }
             view.table(weight.key.kind).insert(id, known);
         }
         if count > 0 {
             view.mean_bot = Some((sum / count as f64, count));
+            view.mean_bot_worth = Some(worth / count as f64);
             view.is_mean_guess = closest.is_some_and(|level| !level.is_near());
         }
         for (key, &weight) in &knowledge.pinned {
             let pinned = Known {
                 weight,
+                worth: weight,
                 is_guess: false,
             };
             view.table(key.kind).insert(key.id.clone(), pinned);
@@ -163,6 +169,16 @@ impl View {
     /// far from 50. `None` for a player without games.
     pub fn expected(&self, kind: Kind, id: &str) -> Option<f64> {
         self.of(kind, id).map(|known| known.weight)
+    }
+
+    /// What a player adds to a team's strength, in the unit of [`Field`], as far as decisions expect it.
+    pub fn worth(&self, kind: Kind, id: &str) -> Option<f64> {
+        self.of(kind, id).map(|known| known.worth)
+    }
+
+    /// The mean of that over the bots of [`mean_bot`](Self::mean_bot).
+    pub fn mean_bot_worth(&self) -> Option<f64> {
+        self.mean_bot_worth
     }
 
     /// The weight of a player that is a guess from other games; `None` if it is known, or there is none.
@@ -203,12 +219,16 @@ impl View {
 }
 
 impl Known {
-    fn from(weight: f64, level: Level) -> Self {
+    fn from(weight: &Weight<'_>, level: Level) -> Self {
         let is_guess = !level.is_near();
-        let weight = match is_guess {
-            true => 50.0 + ELSEWHERE * (weight - 50.0),
-            false => weight,
+        let counted = |known: f64| match is_guess {
+            true => 50.0 + ELSEWHERE * (known - 50.0),
+            false => known,
         };
-        Self { weight, is_guess }
+        Self {
+            weight: counted(weight.weight),
+            worth: counted(weight.worth),
+            is_guess,
+        }
     }
 }

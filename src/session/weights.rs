@@ -26,6 +26,15 @@ impl Weights for GameWeights {
             .unwrap_or(self.defaults.0)
     }
 
+    fn human_worth(&self, id: &str) -> f64 {
+        let worth = self.view.worth(Kind::Human, id);
+        worth.unwrap_or(self.defaults.0)
+    }
+
+    fn mean_bot_worth(&self) -> f64 {
+        self.view.mean_bot_worth().unwrap_or(self.defaults.1)
+    }
+
     fn bot(&self, name: &str) -> Option<BotWeight> {
         let weight = self.view.expected(Kind::Bot, name)?;
         let in_mean = self.view.is_in_mean(name);
