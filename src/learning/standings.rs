@@ -94,8 +94,6 @@ pub struct View {
     mean_bot_worth: Option<f64>,
     /// The bots whose mean that is.
     in_mean: HashSet<String>,
-    /// Whether these are known from other games alone.
-    is_mean_guess: bool,
 }
 
 /// A player's weight.
@@ -130,7 +128,6 @@ impl View {
         if count > 0 {
             view.mean_bot = Some((sum / count as f64, count));
             view.mean_bot_worth = Some(worth / count as f64);
-            view.is_mean_guess = closest.is_some_and(|level| !level.is_near());
         }
         for (key, &weight) in &knowledge.pinned {
             let pinned = Known {
@@ -158,10 +155,10 @@ impl View {
         table.get(id).copied()
     }
 
-    /// The weight that is known of a player in this ruleset, 0 to 100: by its games, by those of its
-    /// game type with fewer mutators, or pinned. `None` for a player whose only games were others.
-    pub fn known(&self, kind: Kind, id: &str) -> Option<f64> {
-        let known = self.of(kind, id).filter(|known| !known.is_guess);
+    /// The weight that is known of a human in this ruleset, 0 to 100: by its games, by those of its
+    /// game type with fewer mutators, or pinned. `None` for a human whose only games were others.
+    pub fn human(&self, id: &str) -> Option<f64> {
+        let known = self.of(Kind::Human, id).filter(|known| !known.is_guess);
         known.map(|known| known.weight)
     }
 
@@ -199,11 +196,6 @@ impl View {
         let mut known: Vec<(f64, &str)> = known.collect();
         known.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(b.1)));
         known.into_iter().map(|(_, name)| name).collect()
-    }
-
-    /// The mean weight and the number of the bots that are known in this ruleset.
-    pub fn known_bots(&self) -> Option<(f64, usize)> {
-        self.mean_bot.filter(|_| !self.is_mean_guess)
     }
 
     /// The mean weight that decisions expect of a bot, and the number of the bots it is of: those of the

@@ -167,7 +167,7 @@ impl Session {
     /// There is no game.
     pub fn player(&mut self, id: &Ident) -> Result<Option<f64>, SessionError> {
         let standings = self.sessions.ready_standings()?;
-        Ok(standings.view(self.ruleset()?).known(Kind::Human, id.text()))
+        Ok(standings.view(self.ruleset()?).human(id.text()))
     }
 
     /// A bot's weight in this game; the mean for an unknown one.
@@ -178,8 +178,8 @@ impl Session {
         let default = self.sessions.settings.balance.default_bot_weight;
         let standings = self.sessions.ready_standings()?;
         let view = standings.view(self.ruleset()?);
-        let known = view.known(Kind::Bot, name.text());
-        Ok(known.unwrap_or_else(|| view.known_bots().map_or(default, |(mean, _)| mean)))
+        let known = view.expected(Kind::Bot, name.text());
+        Ok(known.unwrap_or_else(|| view.mean_bot().map_or(default, |(mean, _)| mean)))
     }
 
     /// The mean weight and number of the known bots; the configured default and 0 without any.
@@ -191,7 +191,7 @@ impl Session {
         let standings = self.sessions.ready_standings()?;
         Ok(standings
             .view(self.ruleset()?)
-            .known_bots()
+            .mean_bot()
             .unwrap_or((default, 0)))
     }
 

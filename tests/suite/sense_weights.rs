@@ -2,9 +2,7 @@
 
 use crate::common::{Client, Daemon};
 use evenkeel::{
-    domain::{
-        Fingerprint, Kind, MatchRecord, Participant, Rulebook, RulebookSettings
-    },
+    domain::{Fingerprint, Kind, MatchRecord, Participant, Rulebook},
     history::{Fold, Settings},
     rating::{self, SystemName},
     session::HandClock,
@@ -25,7 +23,7 @@ fn short_match(number: i64, winners: &[&str], losers: &[&str]) -> MatchRecord {
 }
 
 fn fold(system: SystemName) -> Fold {
-    let rulebook = Rulebook::new(&RulebookSettings::default()).unwrap();
+    let rulebook = Rulebook::new(&crate::common::config("").rulebook()).unwrap();
     let rating = rating::Settings {
         system,
         ..rating::Settings::default()
@@ -45,7 +43,9 @@ fn weight(fold: &Fold, id: &str) -> f64 {
 /// The systems whose strengths become weights by the formula of the documentation.
 fn systems() -> impl Iterator<Item = SystemName> {
     let own = [SystemName::Presence, SystemName::Scoreboard];
-    SystemName::ALL.into_iter().filter(move |s| !own.contains(s))
+    SystemName::ALL
+        .into_iter()
+        .filter(move |s| !own.contains(s))
 }
 
 const RED: [&str; 4] = ["a", "b", "c", "d"];
@@ -72,7 +72,13 @@ fn straight_wins_lead_to_about_seventy_step_by_step() {
         for number in 1..=10 {
             push(&mut fold, &short_match(number, &RED, &BLUE));
             let now = weight(&fold, "a");
-            assert!(now > before, "{system}: {before} {now}");
+            // It solves the whole history again each time, to a tolerance.
+            let slack = if system == SystemName::HiveHistory {
+                0.05
+            } else {
+                0.0
+            };
+            assert!(now > before - slack, "{system}: {before} {now}");
             before = now;
         }
         assert!((63.0..77.0).contains(&before), "{system}: {before}");
@@ -129,7 +135,9 @@ async fn play(client: &mut Client, clock: &HandClock, game: &str) {
             client.tell(&format!("JOIN {id} team={team}\n")).await;
         }
     }
-    client.tell("BOTJOIN Grunt 0\nBOTJOIN Sarge 1\nSTART\n").await;
+    client
+        .tell("BOTJOIN Grunt 0\nBOTJOIN Sarge 1\nSTART\n")
+        .await;
     clock.pass(70_000);
     client.tell("SCORE 0\n").await;
     let ended = client.ask("END\n").await;
@@ -152,7 +160,10 @@ async fn after(games: &[&str]) -> (Daemon, Client) {
 
 /// The weight in a reply, or none in the short form.
 fn told(reply: &str) -> Option<f64> {
-    reply.split(' ').nth(2).map(|weight| weight.parse().unwrap())
+    reply
+        .split(' ')
+        .nth(2)
+        .map(|weight| weight.parse().unwrap())
 }
 
 const INSTAGIB: &str = "GAME ctf\nMUTATOR instagib\n";
@@ -162,11 +173,10 @@ async fn instagib_games_do_not_answer_for_ordinary_ones() {
     let (_daemon, mut client) = after(&[INSTAGIB; 5]).await;
     client.tell("GAME ctf\n").await;
     assert_eq!(client.ask("PLAYER a\n").await, "PLAYER a");
-    let mean = client.ask("MEANBOT\n").await;
-    assert!(mean.ends_with(" 0"), "{mean}");
-    let unknown = client.ask("BOT Nobody\n").await.replace("Nobody", "Grunt");
-    assert_eq!(client.ask("BOT Grunt\n").await, unknown);
+    let bot = told(&client.ask("BOT Grunt\n").await).unwrap();
     client.tell(INSTAGIB).await;
+    let own = told(&client.ask("BOT Grunt\n").await).unwrap();
+    assert!((bot - (50.0 + own) / 2.0).abs() < 0.002, "{bot} {own}");
     assert!(told(&client.ask("PLAYER a\n").await).unwrap() > 55.0);
 }
 
@@ -201,7 +211,11 @@ async fn a_decision_says_which_weights_come_from_elsewhere() {
 #[tokio::test]
 async fn the_list_of_weights_is_in_their_order() {
     let (daemon, _client) = after(&["GAME ctf\n"; 3]).await;
-    let rows = daemon.service.store().weights("ctf", Kind::Human).await;
+    let rulesets = daemon.service.store().rulesets().await.unwrap();
+    let [ruleset] = &rulesets[..] else {
+        panic!("{rulesets:?}")
+    };
+    let rows = daemon.service.store().weights(ruleset, Kind::Human).await;
     let rows = rows.unwrap();
     assert_eq!(rows.len(), 8);
     assert!(rows.is_sorted_by(|a, b| a.weight >= b.weight));
