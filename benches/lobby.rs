@@ -19,7 +19,10 @@ use evenkeel::{
         Ident, Kind, PlayerKey,
         units::{Count, Share},
     },
-    lobby::{BotWeight, Lobby, LobbySettings, RebalanceSettings, Snapshot, Update, Weights},
+    lobby::{
+        BotWeight, Command, Lobby, LobbySettings, NewGame, RebalanceSettings, Snapshot, Update,
+        Weights,
+    },
     service::Service,
     store,
 };
@@ -64,25 +67,42 @@ fn lobby(rebalance: RebalanceSettings, unplaced: usize) -> Lobby {
     let mut lobby = Lobby::new(LobbySettings {
         rebalance,
         min_players: 80,
-        level: (0, 100),
+        map_range: (0, 100),
         ..LobbySettings::default()
     });
-    lobby.begin("ctf", true);
+    let game = Command::Game(NewGame {
+        game_type: "ctf".into(),
+        has_teams: true,
+        tournament: false,
+    });
+    lobby.apply(&game, 0).unwrap();
     for n in 0..HUMANS {
-        let id = format!("p{n}");
-        let team = (n >= unplaced).then(|| u8::from(weight(&id) < 50.0));
-        let update = Update {
-            team,
-            ..Update::default()
-        };
-        lobby.join(&Ident::from_text(&id), update).unwrap();
+        let id = Ident::from_text(&format!("p{n}"));
+        let team = (n >= unplaced).then(|| u8::from(weight(id.text()) < 50.0));
+        lobby.apply(&join(&id, team), 0).unwrap();
     }
     for n in 0..BOTS {
-        let name = Ident::from_text(&format!("b{n}"));
-        lobby.bot_join(&name, (n % 2) as u8).unwrap();
+        lobby.apply(&bot_join(n), 0).unwrap();
     }
-    lobby.start().unwrap();
+    lobby.apply(&Command::Start, 0).unwrap();
     lobby
+}
+
+fn join(id: &Ident, team: Option<u8>) -> Command {
+    Command::Join {
+        id: id.clone(),
+        update: Update {
+            team,
+            ..Update::default()
+        },
+    }
+}
+
+fn bot_join(n: usize) -> Command {
+    Command::BotJoin {
+        name: Ident::from_text(&format!("b{n}")),
+        team: (n % 2) as u8,
+    }
 }
 
 /// The NS2 page: the swap that lowers the difference the most, while one does; at most two.
@@ -204,23 +224,20 @@ fn sessions(c: &mut Criterion) {
         service.learning().refresh().await.unwrap();
         service.open_session()
     });
-    session.game(&Ident::from_text("ctf"));
+    let game = session.new_game(&Ident::from_text("ctf"));
+    session.apply(&game).unwrap();
     let ids: Vec<Ident> = (0..HUMANS)
         .map(|n| Ident::from_text(&format!("p{n}")))
         .collect();
     for id in &ids {
         // As above.
-        let update = Update {
-            team: Some(u8::from(weight(id.text()) < 50.0)),
-            ..Update::default()
-        };
-        session.join(id, update).unwrap();
+        let team = Some(u8::from(weight(id.text()) < 50.0));
+        session.apply(&join(id, team)).unwrap();
     }
     for n in 0..BOTS {
-        let name = Ident::from_text(&format!("b{n}"));
-        session.bot_join(&name, (n % 2) as u8).unwrap();
+        session.apply(&bot_join(n)).unwrap();
     }
-    session.start().unwrap();
+    session.apply(&Command::Start).unwrap();
     let mut group = c.benchmark_group("session");
     group
         .sample_size(20)
@@ -231,8 +248,9 @@ fn sessions(c: &mut Criterion) {
         group.bench_function(what, |b| b.iter(&mut *run));
     };
     measure("LEAVE, JOIN, PLACE", &mut || {
-        session.leave(&ids[1]).unwrap();
-        session.join(&ids[1], Update::default()).unwrap();
+        let id = ids[1].clone();
+        session.apply(&Command::Leave { id }).unwrap();
+        session.apply(&join(&ids[1], None)).unwrap();
         black_box(session.place(&ids[1], Some(1)).unwrap());
     });
     measure("ADVANTAGE", &mut || {

@@ -8,7 +8,7 @@
 use std::{hint::black_box, time::Duration};
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use evenkeel::partition::{Bots, Engine, Human, Problem, ProblemSpec, Settings, solve};
+use evenkeel::partition::{Bots, Engine, Problem, ProblemSpec, Settings, WeightedHuman, solve};
 
 /// Weights without pattern in 0..100 (a Weyl sequence, mixed), each with all its 53 bits.
 fn weights(count: usize) -> impl Iterator<Item = f64> {
@@ -21,7 +21,7 @@ fn weights(count: usize) -> impl Iterator<Item = f64> {
 }
 
 fn lobby(count: usize, max_difference: Option<usize>, parties: &[usize]) -> Problem {
-    let human = |(index, weight): (usize, f64)| Human::new(format!("p{index}"), weight);
+    let human = |(index, weight): (usize, f64)| WeightedHuman::new(format!("p{index}"), weight);
     let mut next = 0..count;
     let party = |&size: &usize| next.by_ref().take(size).collect();
     let spec = ProblemSpec {

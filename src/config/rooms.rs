@@ -39,7 +39,7 @@ impl Config {
         LobbySettings {
             max_roster: self.lobby.max_roster.as_usize(),
             min_players: self.lobby.min_players.get(),
-            level: (self.lobby.level_min.get(), self.lobby.level_max.get()),
+            map_range: (self.lobby.level_min.get(), self.lobby.level_max.get()),
             bots: self.lobby.bots,
             min_humans: self.lobby.min_humans.get(),
             party_multiplier: self.party_multiplier(),
@@ -96,7 +96,7 @@ impl Config {
                 },
                 ..partition::Settings::default()
             },
-            limits: lobby::Limits {
+            limits: lobby::SizeLimits {
                 max_share: balance.max_team_share.get(),
                 max_difference: balance.max_difference.get(),
             },

@@ -1,27 +1,27 @@
-//! Humans on no team yet, placed together: where would all of them go?
+//! Places all humans on no team yet at once: provisionally for PLACE, as advice for REBALANCE.
 
 use super::{
     Snapshot,
-    strength::{EQUAL, Strength},
+    strength::{EQUAL, TeamStrengths},
 };
 
-/// Ways to place them that are all tried; beyond it the heaviest go first. A thousand takes some
-/// 50 µs, and no real game has more than ten people join within one breath.
+/// Up to so many ways to place them, all are tried; beyond that, the heaviest are placed first. A
+/// thousand ways take some 50 µs; in real games, rarely more than ten humans wait for a team.
 const MAX_TRIED: usize = 1_024;
 
-/// How good a placement is.
+/// How good a placement is, by the criteria in the order of their rank.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Merit {
-    /// Humans by which the largest team outnumbers the smallest beyond what is allowed.
+    /// By how many humans the largest team outnumbers the smallest beyond the allowed difference.
     pub(super) over: usize,
-    /// Smallest team over largest, once bots have followed.
+    /// Smallest weight over largest, once bots have been added or removed.
     pub(super) ratio: f64,
     spread: usize,
 }
 
 impl Merit {
-    /// That of the teams as `strength` has them, when a spread of `limit` is allowed.
-    pub(super) fn of(strength: &Strength, limit: usize) -> Self {
+    /// The merit of these teams, with `limit` as the allowed difference in humans.
+    pub(super) fn of(strength: &TeamStrengths, limit: usize) -> Self {
         let spread = strength.spread();
         Self {
             over: spread.saturating_sub(limit),
@@ -30,7 +30,7 @@ impl Merit {
         }
     }
 
-    /// Nobody outnumbered too much, then the ratio, then nobody outnumbered at all.
+    /// Compares the excess over the allowed difference, then the ratio, then the difference itself.
     pub(super) fn beats(&self, other: &Self) -> bool {
         if self.over != other.over {
             return self.over < other.over;
@@ -42,7 +42,7 @@ impl Merit {
     }
 }
 
-/// People who go together.
+/// Humans who go to one team: a party, or one human.
 #[derive(Clone, Debug)]
 struct Group {
     members: Vec<usize>,
@@ -50,29 +50,30 @@ struct Group {
     pin: Option<u8>,
 }
 
-/// Those to be placed, and the best placement found so far.
+/// The groups to be placed, and the best placement found so far.
 #[derive(Debug)]
 pub(super) struct Arrivals {
     groups: Vec<Group>,
-    /// A team for each group.
+    /// The team of each group placed so far.
     trial: Vec<usize>,
     best: Option<(Merit, Vec<usize>)>,
     limit: usize,
 }
 
-/// Where everybody goes.
+/// A placement of all groups.
 #[derive(Clone, Debug)]
 pub(super) struct Arrived {
-    /// How good that is.
+    /// How good it is.
     pub(super) merit: Merit,
-    /// Humans, by index, and their team.
+    /// Each human, by index, with their team.
     pub(super) teams: Vec<(usize, u8)>,
-    /// Whether no placement is better.
+    /// Whether every placement was tried, so that none is better.
     pub(super) exact: bool,
 }
 
 impl Arrivals {
-    /// All that are on no team but those `except`; parties go together unless a pin says otherwise.
+    /// All humans on no team but those in `except`. Members of a party form one group, but for
+    /// pinned ones.
     pub(super) fn of(snapshot: &Snapshot, except: &[usize], limit: usize) -> Self {
         let mut groups: Vec<Group> = Vec::new();
         let mut parties: Vec<(&str, usize)> = Vec::new();
@@ -103,11 +104,11 @@ impl Arrivals {
         }
     }
 
-    /// The best way to place them all into these teams.
+    /// Finds the best placement into these teams.
     ///
-    /// Every way is tried while there are at most [`MAX_TRIED`]; beyond it the heaviest goes where
+    /// Tries all of them if there are at most [`MAX_TRIED`]; otherwise puts the heaviest group where
     /// that is best, then the next (Graham's LPT rule, 1969): O(groups · teams²).
-    pub(super) fn place(mut self, strength: &Strength) -> Arrived {
+    pub(super) fn place(mut self, strength: &TeamStrengths) -> Arrived {
         let teams = strength.sides().len();
         let ways = |ways: usize, _: &Group| ways.saturating_mul(teams);
         let exact = self.groups.iter().fold(1, ways) <= MAX_TRIED;
@@ -129,7 +130,7 @@ impl Arrivals {
         }
     }
 
-    fn try_all(&mut self, strength: &mut Strength) {
+    fn try_all(&mut self, strength: &mut TeamStrengths) {
         let Some(group) = self.groups.get(self.trial.len()) else {
             let merit = Merit::of(strength, self.limit);
             if self.best.as_ref().is_none_or(|(best, _)| merit.beats(best)) {
@@ -147,7 +148,7 @@ impl Arrivals {
         }
     }
 
-    fn heaviest_first(&mut self, strength: &mut Strength) {
+    fn heaviest_first(&mut self, strength: &mut TeamStrengths) {
         let mut placed = Vec::with_capacity(self.groups.len());
         for group in &self.groups {
             let mut best: Option<(Merit, usize)> = None;
@@ -167,8 +168,8 @@ impl Arrivals {
     }
 }
 
-/// The teams that somebody may go to.
-pub(super) fn open_to(pin: Option<u8>, strength: &Strength) -> std::ops::Range<usize> {
+/// The teams that are open to a human with this pin.
+pub(super) fn open_to(pin: Option<u8>, strength: &TeamStrengths) -> std::ops::Range<usize> {
     let teams = strength.sides().len();
     match pin.map(usize::from).filter(|&pin| pin < teams) {
         Some(pin) => pin..pin + 1,
@@ -201,7 +202,7 @@ mod tests {
         }
         let merits = found
             .iter()
-            .map(|game| Merit::of(&Strength::of(game), limit));
+            .map(|game| Merit::of(&TeamStrengths::of(game), limit));
         merits
             .reduce(|a, b| if b.beats(&a) { b } else { a })
             .unwrap()
@@ -213,7 +214,7 @@ mod tests {
         game.humans[0].party = Some("p".into());
         game.humans[3].party = Some("p".into());
         game.humans[1].pin = Some(1);
-        let mut placed = Arrivals::of(&game, &[], 1).place(&Strength::of(&game));
+        let mut placed = Arrivals::of(&game, &[], 1).place(&TeamStrengths::of(&game));
         placed.teams.sort_unstable();
         assert_eq!(placed.teams, [(0, 0), (1, 1), (2, 1), (3, 0)]);
         assert!(placed.exact);
@@ -223,7 +224,7 @@ mod tests {
     fn a_crowd_is_placed_in_time_and_well() {
         let crowd: Vec<(f64, u8)> = (0..64).map(|n| (f64::from(n % 13) * 7.0, 9)).collect();
         let game = snapshot(2, &crowd);
-        let placed = Arrivals::of(&game, &[], 1).place(&Strength::of(&game));
+        let placed = Arrivals::of(&game, &[], 1).place(&TeamStrengths::of(&game));
         assert!(!placed.exact);
         assert_eq!(placed.teams.len(), 64);
         assert!(
@@ -241,7 +242,7 @@ mod tests {
         ) {
             let humans: Vec<_> = humans.into_iter().map(|(weight, team)| (f64::from(weight), team)).collect();
             let game = snapshot(teams, &humans);
-            let placed = Arrivals::of(&game, &[], limit).place(&Strength::of(&game));
+            let placed = Arrivals::of(&game, &[], limit).place(&TeamStrengths::of(&game));
             let oracle = naive(&game, limit);
             prop_assert!(!oracle.beats(&placed.merit) && !placed.merit.beats(&oracle));
         }

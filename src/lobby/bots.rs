@@ -1,41 +1,42 @@
-//! How many bots belong in a game: enough to even the teams, and no more.
+//! How many bots a game needs: enough to make the teams equal in number, and no more.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// What decides how many bots a game needs, but for its humans.
+/// What the number of bots depends on, beside the humans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fill {
-    /// Whether bots are ours to ask for. Otherwise those that are there are left alone.
+    /// Whether this game gets bots from us; if not, bots in the game are left alone.
     pub on: bool,
-    /// Players wished for, bots included.
+    /// Players that the session wishes for, bots included.
     pub wish: u32,
-    /// Fewest and most players that the level is made for.
-    pub level: (u32, u32),
-    /// No bots while fewer humans than this play.
+    /// Fewest and most players that the map is made for.
+    #[serde(rename = "level")]
+    pub map_range: (u32, u32),
+    /// A game with fewer humans than this gets no bots.
     pub min_humans: u32,
 }
 
 impl Fill {
-    /// The wish, within what the level is made for.
+    /// The wish, limited to what the map is made for.
     pub fn players(&self) -> u32 {
-        let (min, max) = self.level;
+        let (min, max) = self.map_range;
         self.wish.clamp(min, max.max(min))
     }
 
-    /// Whether so many humans get no bots at all.
+    /// Whether a game with this many humans gets no bots at all.
     pub(super) fn is_none(&self, humans: usize) -> bool {
         !self.on || humans < self.min_humans as usize
     }
 
-    /// How many players every team has once the bots have come, when the teams have `humans` in all
-    /// and `largest` at most:
+    /// The size of every team once bots have filled it, for `humans` in all and at most `largest` on
+    /// one team:
     ///
-    /// `max(round_up(clamp(wish, level), teams), largest · teams) / teams`
+    /// `max(round_up(clamp(wish, map_range), teams), largest · teams) / teams`
     ///
-    /// (the Ideal Bot Counter of the UT2004 balancing page). `None` leaves the bots as they are;
-    /// 0 when they should go.
+    /// (the Ideal Bot Counter of the UT2004 balancing page). `None` leaves the bots as they are; 0
+    /// removes them.
     pub(super) fn team_size(&self, teams: usize, humans: usize, largest: usize) -> Option<usize> {
         if self.is_none(humans) {
             return self.on.then_some(0);
@@ -44,8 +45,8 @@ impl Fill {
         Some(size.max(largest))
     }
 
-    /// Teams of equal size for these humans per team. Humans on no team yet are expected where most
-    /// are missing, since that is where they will go.
+    /// The plan that makes teams with these humans equal in size. Each human on no team yet counts
+    /// on the smallest team, since that is where they will go.
     pub fn for_teams(&self, humans: &[usize], unplaced: usize) -> BotPlan {
         let mut humans = humans.to_vec();
         for _ in 0..unplaced {
@@ -63,7 +64,7 @@ impl Fill {
         }
     }
 
-    /// Everyone for themselves: no more than the wish within the level.
+    /// The plan for a game without teams: bots until the wish, limited to the map, is met.
     pub fn for_all(&self, humans: usize) -> BotPlan {
         let players = match self.is_none(humans) {
             true => 0,
@@ -76,7 +77,7 @@ impl Fill {
     }
 }
 
-/// The setting of MinPlayers, and the bots it means.
+/// The setting of MinPlayers for the game server, and the bots that result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BotPlan {
     /// Players in all, bots included; 0 for no bots.
@@ -85,13 +86,13 @@ pub struct BotPlan {
     pub per_team: Vec<u32>,
 }
 
-/// One line.
+/// The explanation of BOTS, in one line.
 impl fmt::Display for Fill {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             on,
             wish,
-            level: (min, max),
+            map_range: (min, max),
             min_humans,
         } = self;
         if !on {
@@ -99,7 +100,7 @@ impl fmt::Display for Fill {
         }
         writeln!(
             f,
-            "{wish} players wished for, {min} to {max} by the level: {}; bots from {min_humans} humans on",
+            "{} players: {wish} wished for, the map is for {min} to {max}; bots from {min_humans} humans on",
             self.players()
         )
     }
@@ -118,7 +119,7 @@ mod tests {
         Fill {
             on: true,
             wish,
-            level: (0, 32),
+            map_range: (0, 32),
             min_humans: 0,
         }
     }
@@ -149,7 +150,7 @@ mod tests {
     fn the_level_rules_over_the_wish() {
         // The UT2004 page's program: 8 wanted on a map for 6 to 12.
         let page = Fill {
-            level: (6, 12),
+            map_range: (6, 12),
             ..fill(8)
         };
         assert_eq!(page.for_teams(&[3, 2], 0), plan(8, &[1, 2]));

@@ -1,38 +1,45 @@
-//! A decision with all it was made from, so that it can be told, stored, and taken again.
+//! A decision together with its question, so that it can be explained, stored and replayed.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::{Advantage, AutoBalance, Place, Rebalance};
+use super::{Advantage, AutoBalance, Balance, Place, Rebalance, balance::FirstBalance};
 
-/// The inputs of a decision as plain data. The same question and seed have the same answer on any
-/// machine, whenever they are asked.
+/// The inputs of a decision as plain data. The same question and seed give the same answer on any
+/// machine at any time.
 pub trait Question: Serialize + DeserializeOwned {
-    /// What is decided.
+    /// The decision.
     type Answer: Serialize + DeserializeOwned + PartialEq;
 
-    /// Whether all in it fits together. One that a [`Lobby`](super::Lobby) asked does; one that was
-    /// read from somewhere need not, and must not be answered then.
+    /// Whether its parts are consistent. A question asked by a [`Lobby`](super::Lobby) is; one that
+    /// was read from a file may not be, and must not be answered then.
     fn is_sound(&self) -> bool;
 
     /// Decides. Pure.
     fn answer(&self, seed: u64) -> Self::Answer;
 
-    /// Writes why, a line each, every one ended by a line feed.
+    /// Decides, giving up the search for something better once `out_of_time` returns true. Questions
+    /// that are answered within a millisecond ignore it.
+    fn answer_within(&self, seed: u64, out_of_time: &mut dyn FnMut() -> bool) -> Self::Answer {
+        let _ = out_of_time;
+        self.answer(seed)
+    }
+
+    /// Writes the reasons, one per line, each ended by a line feed.
     ///
     /// # Errors
     /// The formatter's own.
     fn explain(&self, answer: &Self::Answer, f: &mut fmt::Formatter<'_>) -> fmt::Result;
 }
 
-/// A question that has been answered. [`Display`](fmt::Display) tells why, in lines.
+/// A question with its answer. [`Display`](fmt::Display) writes the reasons.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "Q: Question")]
 pub struct Decided<Q: Question> {
     /// The inputs.
     pub question: Q,
-    /// What chance was made from.
+    /// The seed of all random choices.
     pub seed: u64,
     /// The decision.
     pub answer: Q::Answer,
@@ -48,15 +55,19 @@ impl<Q: Question> Decided<Q> {
         }
     }
 
-    /// Whether the question has the same answer today.
+    /// Whether the question still gets the same answer.
     pub fn holds(&self) -> bool {
         self.question.answer(self.seed) == self.answer
     }
 
-    /// The same question, answered today; `None` if it makes no sense.
-    pub fn again(self) -> Option<Self> {
-        let sound = self.question.is_sound();
-        sound.then(|| Self::by(self.question, self.seed))
+    /// Answers the question again; `None` if its parts are inconsistent.
+    pub fn again(self, out_of_time: &mut dyn FnMut() -> bool) -> Option<Self> {
+        let Self { question, seed, .. } = self;
+        question.is_sound().then(|| Self {
+            answer: question.answer_within(seed, out_of_time),
+            question,
+            seed,
+        })
     }
 }
 
@@ -66,24 +77,54 @@ impl<Q: Question> fmt::Display for Decided<Q> {
     }
 }
 
-/// Any decision of a lobby, as it is stored.
+/// Any decision of a lobby, in the form in which it is stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Decision {
-    /// The side for a late arrival.
+    /// The teams of all humans.
+    Balance(Decided<Balance>),
+    /// The team of a late arrival.
     Place(Decided<Place>),
-    /// The team to help.
+    /// The team that needs help.
     Advantage(Decided<Advantage>),
     /// The fewest moves.
     Rebalance(Decided<Rebalance>),
-    /// Whether a human who died changes sides.
+    /// Whether a human who died changes teams.
     AutoBalance(Decided<AutoBalance>),
 }
 
+/// Evaluates an expression for the [`Decided`] of any kind of decision.
+macro_rules! each {
+    ($decision:expr, $decided:ident => $do:expr) => {
+        match $decision {
+            Decision::Balance($decided) => $do,
+            Decision::Place($decided) => $do,
+            Decision::Advantage($decided) => $do,
+            Decision::Rebalance($decided) => $do,
+            Decision::AutoBalance($decided) => $do,
+        }
+    };
+}
+
 impl Decision {
-    /// The word it is stored under.
+    /// Reads a stored decision of this kind, of this version or an older one.
+    ///
+    /// # Errors
+    /// The JSON is not a decision.
+    pub fn parse(kind: &str, json: &str) -> Result<Self, serde_json::Error> {
+        match serde_json::from_str(json) {
+            Err(_) if kind == "balance" => {
+                let first: FirstBalance = serde_json::from_str(json)?;
+                Ok(Self::Balance(first.into()))
+            }
+            parsed => parsed,
+        }
+    }
+
+    /// The word that it is stored under.
     pub fn kind(&self) -> &'static str {
         match self {
+            Decision::Balance(_) => "balance",
             Decision::Place(_) => "place",
             Decision::Advantage(_) => "advantage",
             Decision::Rebalance(_) => "rebalance",
@@ -91,58 +132,36 @@ impl Decision {
         }
     }
 
-    /// The seed it was made with.
+    /// The seed that it was made with.
     pub fn seed(&self) -> u64 {
-        match self {
-            Decision::Place(decided) => decided.seed,
-            Decision::Advantage(decided) => decided.seed,
-            Decision::Rebalance(decided) => decided.seed,
-            Decision::AutoBalance(decided) => decided.seed,
-        }
+        each!(self, decided => decided.seed)
     }
 
-    /// Takes it again; `None` if its question makes no sense.
-    pub fn again(self) -> Option<Self> {
-        match self {
-            Decision::Place(decided) => decided.again().map(Decision::Place),
-            Decision::Advantage(decided) => decided.again().map(Decision::Advantage),
-            Decision::Rebalance(decided) => decided.again().map(Decision::Rebalance),
-            Decision::AutoBalance(decided) => decided.again().map(Decision::AutoBalance),
-        }
+    /// Whether a deadline ended the search early, so that a replay may come out differently.
+    pub fn cut_short(&self) -> bool {
+        matches!(self, Decision::Balance(decided) if decided.answer.cut_short)
+    }
+
+    /// Answers its question again; `None` if the question's parts are inconsistent.
+    pub fn again(self, out_of_time: &mut dyn FnMut() -> bool) -> Option<Self> {
+        each!(self, decided => decided.again(out_of_time).map(Self::from))
     }
 }
 
 impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Decision::Place(decided) => decided.fmt(f),
-            Decision::Advantage(decided) => decided.fmt(f),
-            Decision::Rebalance(decided) => decided.fmt(f),
-            Decision::AutoBalance(decided) => decided.fmt(f),
-        }
+        each!(self, decided => decided.fmt(f))
     }
 }
 
-impl From<Decided<Place>> for Decision {
-    fn from(decided: Decided<Place>) -> Self {
-        Self::Place(decided)
-    }
+macro_rules! from_decided {
+    ($($question:ident),*) => {
+        $(impl From<Decided<$question>> for Decision {
+            fn from(decided: Decided<$question>) -> Self {
+                Self::$question(decided)
+            }
+        })*
+    };
 }
 
-impl From<Decided<Advantage>> for Decision {
-    fn from(decided: Decided<Advantage>) -> Self {
-        Self::Advantage(decided)
-    }
-}
-
-impl From<Decided<Rebalance>> for Decision {
-    fn from(decided: Decided<Rebalance>) -> Self {
-        Self::Rebalance(decided)
-    }
-}
-
-impl From<Decided<AutoBalance>> for Decision {
-    fn from(decided: Decided<AutoBalance>) -> Self {
-        Self::AutoBalance(decided)
-    }
-}
+from_decided!(Balance, Place, Advantage, Rebalance, AutoBalance);

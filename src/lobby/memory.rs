@@ -1,68 +1,69 @@
-//! What a session remembers of people who may have left: their old team, and tricks they tried.
+//! What a session remembers of humans, even after they leave: their last team, and how often they
+//! did what suggests gaming the balance.
 
 use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
 
-/// People remembered at once; whoever left longest ago is forgotten first.
+/// The most humans remembered at once; the one who left first is forgotten first.
 const MAX_REMEMBERED: usize = 1_024;
 
-/// How often in this session somebody did what people do who game a balancer. It changes no
-/// decision; it is there to be seen.
+/// How often in this session a human did what suggests gaming the balance. Shown to admins; no
+/// decision depends on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conduct {
-    /// Left a game and came back to it.
+    /// Times that they left a game and came back to it.
     pub returns: u32,
-    /// Went over to the side that was the stronger, unasked.
+    /// Times that they changed to the stronger team of their own accord.
     pub switches: u32,
-    /// Did so, and the game was asked to be balanced afterwards.
+    /// Times that they did so and PLACE or REBALANCE was sent shortly afterwards.
     pub asks: u32,
 }
 
 impl Conduct {
-    /// Whether there is anything to be seen.
+    /// Whether all counts are 0.
     pub fn is_clean(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// `returned 2 times, joined the stronger side 1 times, asked for balance after it 1 times`
+/// `returned 2 times, changed to the stronger team 1 times, 1 of them before a request to balance`
 impl fmt::Display for Conduct {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "returned {} times, joined the stronger side {} times, and {} times balance was asked for after that",
+            "returned {} times, changed to the stronger team {} times, {} of them before a request to balance",
             self.returns, self.switches, self.asks
         )
     }
 }
 
-/// What is remembered of one person. Times are milliseconds of the session.
+/// What is remembered of one human. Times are milliseconds of the session.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Past {
     /// Over all games of the session.
     pub(super) conduct: Conduct,
-    /// The team they left this game from, and when.
+    /// The team from which they left this game, and when.
     pub(super) left: Option<(Option<u8>, u64)>,
-    /// When they were last moved in this game by our decision.
+    /// When a decision last moved them in this game.
     pub(super) moved_at: Option<u64>,
-    /// When they last went over to the stronger side, unless that has been counted as asked for.
+    /// When they last changed to the stronger team, unless [`Conduct::asks`] has counted that.
     pub(super) switched_at: Option<u64>,
 }
 
-/// By identity.
+/// The humans remembered, by id.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Memory {
     people: BTreeMap<String, Past>,
 }
 
 impl Memory {
-    /// What is known of somebody; nothing, mostly.
+    /// What is remembered of a human; the default if nothing is.
     pub(super) fn of(&self, id: &str) -> Past {
         self.people.get(id).copied().unwrap_or_default()
     }
 
-    /// To be changed.
+    /// What is remembered of a human, to be changed.
     pub(super) fn entry(&mut self, id: &str) -> &mut Past {
         if !self.people.contains_key(id) && self.people.len() >= MAX_REMEMBERED {
             self.forget_one();
@@ -70,7 +71,7 @@ impl Memory {
         self.people.entry(id.to_owned()).or_default()
     }
 
-    /// A game gave way to the next: conduct stays.
+    /// Forgets everything but the conduct.
     pub(super) fn next_game(&mut self) {
         for past in self.people.values_mut() {
             *past = Past {
@@ -82,7 +83,7 @@ impl Memory {
     }
 
     fn forget_one(&mut self) {
-        // Those who are still here have not left, and come last.
+        // Humans who have not left are forgotten last.
         let when = |past: &Past| past.left.map_or(u64::MAX, |(_, at)| at);
         let oldest = self.people.iter().min_by_key(|(_, past)| when(past));
         if let Some(id) = oldest.map(|(id, _)| id.clone()) {

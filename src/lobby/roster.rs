@@ -1,24 +1,25 @@
-//! Who plays, in the order they came.
+//! The humans and bots in a running game, in the order in which they joined.
 
-use super::LobbyError;
+use super::{LobbyError, Update};
 use crate::domain::Ident;
 
 /// A human of the running game.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Human {
-    /// Who.
+    /// Their id.
     pub id: Ident,
-    /// The name they go by.
+    /// Their current name, where JOIN states it.
     pub name: Option<String>,
-    /// The party they came with.
+    /// The party that they came with.
     pub party: Option<String>,
-    /// The team they are on; `None` before anybody decided.
+    /// The team that they are on; `None` until one is chosen.
     pub team: Option<u8>,
-    /// The team they must be on.
+    /// The team that they must be on.
     pub pin: Option<u8>,
-    /// Those they would rather not be with, here or not.
+    /// Ids of the humans with whom they would rather not play, in the game or not.
     pub avoid: Vec<String>,
-    /// The millisecond of the session until which they are not to be moved; `u64::MAX` for good.
+    /// The millisecond of the session until which decisions leave them on their team; `u64::MAX`
+    /// for the whole game.
     pub protected_until: u64,
 }
 
@@ -31,22 +32,7 @@ pub struct Bot {
     pub team: u8,
 }
 
-/// What a JOIN tells. What it leaves out stays as it is.
-#[derive(Clone, Debug, Default)]
-pub struct Update {
-    /// The name they go by.
-    pub name: Option<String>,
-    /// The party they came with; empty ends it.
-    pub party: Option<String>,
-    /// The team they are on.
-    pub team: Option<u8>,
-    /// The team they must be on, or that they may be on any.
-    pub pin: Option<Option<u8>>,
-    /// Those they would rather not be with, in place of those known.
-    pub avoid: Option<Vec<String>>,
-}
-
-/// Everyone in the running game. Humans and bots are looked for one by one: there are few.
+/// The humans and bots in a running game. Lookups are linear: a game has few players.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Roster {
     room: usize,
@@ -68,7 +54,7 @@ impl Roster {
         &self.humans
     }
 
-    /// The bots in the order they came.
+    /// The bots in BOTJOIN order.
     pub fn bots(&self) -> &[Bot] {
         &self.bots
     }
@@ -76,11 +62,6 @@ impl Roster {
     /// The human of this id.
     pub fn find(&self, id: &Ident) -> Option<&Human> {
         self.humans.iter().find(|human| human.id == *id)
-    }
-
-    /// The human whose identity is this text.
-    pub fn by_text(&self, id: &str) -> Option<&Human> {
-        self.humans.iter().find(|human| human.id.text() == id)
     }
 
     /// Humans per team.
@@ -94,7 +75,7 @@ impl Roster {
         (0..teams).map(on).collect()
     }
 
-    /// Humans on no team yet.
+    /// How many humans are on no team yet.
     pub fn unplaced(&self) -> usize {
         self.humans
             .iter()
@@ -102,7 +83,7 @@ impl Roster {
             .count()
     }
 
-    /// The highest team number anybody is on or pinned to.
+    /// The highest team that a player is on or pinned to.
     pub(super) fn highest_team(&self) -> Option<u8> {
         let humans = self
             .humans
@@ -111,7 +92,7 @@ impl Roster {
         humans.chain(self.bots.iter().map(|bot| bot.team)).max()
     }
 
-    pub(super) fn join(&mut self, id: &Ident, update: Update) -> Result<(), LobbyError> {
+    pub(super) fn join(&mut self, id: &Ident, update: &Update) -> Result<(), LobbyError> {
         let at = match self.humans.iter().position(|human| human.id == *id) {
             Some(at) => at,
             None if self.humans.len() >= self.room => return Err(LobbyError::RosterFull),
@@ -131,14 +112,16 @@ impl Roster {
             }
         };
         let human = &mut self.humans[at];
-        human.name = update.name.or(human.name.take());
+        if let Some(name) = &update.name {
+            human.name = Some(name.clone());
+        }
         human.team = update.team.or(human.team);
         human.pin = update.pin.unwrap_or(human.pin);
-        if let Some(party) = update.party {
-            human.party = Some(party).filter(|party| !party.is_empty());
+        if let Some(party) = &update.party {
+            human.party = Some(party.clone()).filter(|party| !party.is_empty());
         }
-        if let Some(avoid) = update.avoid {
-            human.avoid = avoid;
+        if let Some(avoid) = &update.avoid {
+            human.avoid.clone_from(avoid);
         }
         Ok(())
     }

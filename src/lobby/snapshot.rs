@@ -1,4 +1,4 @@
-//! A running team game at one moment, as plain data: all that a decision is made from.
+//! A running team game at one moment, as plain data: everything that a decision depends on.
 
 use std::fmt;
 
@@ -7,55 +7,55 @@ use serde::{Deserialize, Serialize};
 use super::{Conduct, bots::Fill};
 use crate::domain::MAX_TEAMS;
 
-/// Who plays where, and what they weigh. Made by a [`Lobby`](super::Lobby); stored with a decision,
-/// so that it can be taken again.
+/// Who plays on which team, and their weights. Made by a [`Lobby`](super::Lobby) and stored with a
+/// decision, so that the decision can be replayed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
-    /// Number of teams, 2 to 8. Every team named below is less than that.
+    /// Number of teams, 2 to 8. Teams are counted from 0.
     pub teams: u8,
     /// The humans in JOIN order, oldest first.
-    pub humans: Vec<Person>,
-    /// The bots in the order they came.
-    pub bots: Vec<Robot>,
-    /// How many bots belong in the game.
+    pub humans: Vec<HumanInGame>,
+    /// The bots in BOTJOIN order.
+    pub bots: Vec<BotInGame>,
+    /// What the number of bots depends on.
     pub fill: Fill,
-    /// What a bot that comes weighs.
+    /// The expected weight of the next bot to be added.
     pub next_bot: f64,
     /// Each team's score so far.
     pub scores: Vec<f64>,
 }
 
-/// A human.
+/// A human of the game.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Person {
-    /// Who.
+pub struct HumanInGame {
+    /// Their id.
     pub id: String,
-    /// What they weigh; members of a party that stands together weigh its multiple.
+    /// Their weight, multiplied where their party is on one team.
     pub weight: f64,
-    /// The team they are on; `None` for a late arrival.
+    /// The team that they are on; `None` for a late arrival.
     pub team: Option<u8>,
-    /// The team they must be on.
+    /// The team that they must be on.
     pub pin: Option<u8>,
-    /// The party they came with.
+    /// The party that they came with.
     pub party: Option<String>,
-    /// The team they left a moment ago, and should come back to.
+    /// The team that they left shortly before they came back.
     pub old_team: Option<u8>,
     /// Their points on the scoreboard.
     pub points: f64,
-    /// Why they are not to be moved now.
-    pub held: Option<Held>,
-    /// Whether they have been moved in this game before.
+    /// Why they must not be moved now.
+    pub held: Option<MoveBlock>,
+    /// Whether a decision has moved them in this game before.
     pub moved: bool,
-    /// What they did that others should know.
+    /// What they did that suggests gaming the balance.
     pub conduct: Conduct,
 }
 
-/// A bot.
+/// A bot of the game.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Robot {
+pub struct BotInGame {
     /// Its name.
     pub name: String,
-    /// What it weighs.
+    /// Its weight.
     pub weight: f64,
     /// Its team.
     pub team: u8,
@@ -63,61 +63,61 @@ pub struct Robot {
     pub points: f64,
 }
 
-/// Why somebody isn't moved.
+/// Why a human must not be moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Held {
-    /// JOIN's `pin` says where they belong.
+pub enum MoveBlock {
+    /// JOIN pinned them to a team.
     Pinned,
-    /// PROTECT says so.
+    /// PROTECT holds for them.
     Protected,
-    /// They were moved a moment ago.
+    /// A decision moved them less than the cooldown ago.
     JustMoved,
-    /// Others came later.
+    /// Others on their team joined later, and those move first.
     CameFirst,
-    /// They are among the best of their team.
+    /// They are in the top third of their team by points.
     Top,
 }
 
-impl fmt::Display for Held {
+impl fmt::Display for MoveBlock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Held::Pinned => "pinned to their team",
-            Held::Protected => "protected",
-            Held::JustMoved => "moved a moment ago",
-            Held::CameFirst => "others came later",
-            Held::Top => "among the best of their team",
+            MoveBlock::Pinned => "pinned to their team",
+            MoveBlock::Protected => "protected",
+            MoveBlock::JustMoved => "moved recently",
+            MoveBlock::CameFirst => "others joined later",
+            MoveBlock::Top => "among the best of their team",
         })
     }
 }
 
 impl Snapshot {
-    /// Whether all in it fits together: teams that exist, weights that are some, and no more people
-    /// than a roster could ever have.
+    /// Whether its parts are consistent: teams that exist, weights that are finite and not negative,
+    /// and no more players than a roster can hold.
     pub(super) fn is_sound(&self) -> bool {
         const MOST: usize = 1_024;
         let exists = |team: Option<u8>| team.is_none_or(|team| team < self.teams);
-        let person = |human: &Person| {
+        let person = |human: &HumanInGame| {
             let teams = [human.team, human.pin, human.old_team];
             teams.into_iter().all(exists) && human.weight >= 0.0 && human.weight.is_finite()
         };
         let robot =
-            |bot: &Robot| bot.team < self.teams && bot.weight >= 0.0 && bot.weight.is_finite();
+            |bot: &BotInGame| bot.team < self.teams && bot.weight >= 0.0 && bot.weight.is_finite();
         (2..=MAX_TEAMS).contains(&usize::from(self.teams))
             && self.scores.len() == usize::from(self.teams)
             && self.humans.len() <= MOST
             && self.bots.len() <= MOST
-            && self.fill.wish.max(self.fill.level.0) as usize <= MOST
+            && self.fill.wish.max(self.fill.map_range.0) as usize <= MOST
             && self.humans.iter().all(person)
             && self.bots.iter().all(robot)
     }
 
-    /// Whether anybody else of this human's party is in the game.
+    /// Whether other members of this human's party are in the game.
     pub(super) fn in_party(&self, human: usize) -> bool {
         self.mates(human).next().is_some()
     }
 
-    /// The others of this human's party, by their index.
+    /// Indices of the other members of this human's party.
     pub(super) fn mates(&self, human: usize) -> impl Iterator<Item = usize> {
         let party = self.humans[human].party.as_ref();
         let others = self.humans.iter().enumerate();
@@ -128,7 +128,7 @@ impl Snapshot {
             .map(|(other, _)| other)
     }
 
-    /// A line on everybody whose conduct others should know.
+    /// Writes a line for each human whose conduct suggests gaming the balance.
     pub(super) fn write_conduct(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seen = self.humans.iter().filter(|human| !human.conduct.is_clean());
         for human in seen {
@@ -138,10 +138,9 @@ impl Snapshot {
     }
 }
 
-/// Of some players of one team, by index, with their points: those who are not among its best.
-///
-/// The lower `share` by points, rounded down; equal points in the given order (Sector's Edge, the
-/// function `CanBeAutobalanced`).
+/// The players of one team, given as index and points, who are not among its best: the lower
+/// `share` by points, rounded down, with equal points in the given order (`CanBeAutobalanced` of
+/// Sector's Edge).
 pub(super) fn lower_share(mut players: Vec<(usize, f64)>, share: f64) -> Vec<usize> {
     players.sort_by(|a, b| a.1.total_cmp(&b.1));
     let count = (players.len() as f64 * share) as usize;
@@ -155,7 +154,7 @@ pub(super) mod tests {
 
     /// A game of humans `(weight, team)` named a, b, c, … without bots; team 9 is none.
     pub(in crate::lobby) fn snapshot(teams: u8, humans: &[(f64, u8)]) -> Snapshot {
-        let person = |(index, &(weight, team)): (usize, &(f64, u8))| Person {
+        let person = |(index, &(weight, team)): (usize, &(f64, u8))| HumanInGame {
             id: char::from(b'a' + index as u8).to_string(),
             weight,
             team: Some(team).filter(|&team| team < teams),
@@ -174,7 +173,7 @@ pub(super) mod tests {
             fill: Fill {
                 on: true,
                 wish: 0,
-                level: (0, 64),
+                map_range: (0, 64),
                 min_humans: 0,
             },
             next_bot: 0.0,
@@ -183,8 +182,8 @@ pub(super) mod tests {
     }
 
     /// A bot of this weight.
-    pub(in crate::lobby) fn robot(weight: f64, team: u8) -> Robot {
-        Robot {
+    pub(in crate::lobby) fn robot(weight: f64, team: u8) -> BotInGame {
+        BotInGame {
             name: format!("bot {weight} {team}"),
             weight,
             team,

@@ -1,27 +1,29 @@
-//! What the teams weigh while humans are put here and there, and bots follow.
+//! The teams' weights, while a decision tries humans on one team or another and bots are added or
+//! removed to match.
 
 use super::{Snapshot, bots::Fill};
 use crate::domain::MAX_TEAMS;
 
-/// Ratios closer than this are equal: far below what anybody could feel, far above rounding.
+/// Ratios closer than this count as equal: far below what a player could notice, far above rounding
+/// errors.
 pub(super) const EQUAL: f64 = 1e-9;
 
-/// One team.
+/// The players of one team, summed.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Side {
-    /// Its humans.
+pub(super) struct TeamSum {
+    /// Number of humans.
     pub(super) humans: usize,
-    /// What they weigh.
+    /// Sum of the humans' weights.
     pub(super) weight: f64,
-    /// The bots on it now.
+    /// Number of bots now.
     bots: usize,
-    /// What those weigh.
+    /// Sum of their weights.
     bot_weight: f64,
 }
 
-impl Side {
-    /// What its bots weigh when there are `wanted`. Nobody knows which bot leaves, so the mean of
-    /// those on the team does; one that comes weighs `next` (UT2004 page, "Late changes").
+impl TeamSum {
+    /// The weight of its bots once there are `wanted`. Which bot the game removes is unknown, so the
+    /// mean of those on the team leaves; each one added weighs `next` (UT2004 page, "Late changes").
     fn bots_of(&self, wanted: usize, next: f64) -> f64 {
         if wanted >= self.bots {
             self.bot_weight + (wanted - self.bots) as f64 * next
@@ -31,19 +33,19 @@ impl Side {
     }
 }
 
-/// All teams.
+/// The players of each team, summed.
 #[derive(Clone, Debug)]
-pub(super) struct Strength {
-    sides: [Side; MAX_TEAMS],
+pub(super) struct TeamStrengths {
+    sides: [TeamSum; MAX_TEAMS],
     teams: usize,
     fill: Fill,
     next_bot: f64,
 }
 
-impl Strength {
-    /// The game as it stands; those on no team count nowhere.
+impl TeamStrengths {
+    /// The teams of a game. Humans on no team are left out.
     pub(super) fn of(snapshot: &Snapshot) -> Self {
-        let mut sides = [Side::default(); MAX_TEAMS];
+        let mut sides = [TeamSum::default(); MAX_TEAMS];
         for human in &snapshot.humans {
             let team = human.team.map(usize::from);
             if let Some(side) = team.and_then(|team| sides.get_mut(team)) {
@@ -65,51 +67,51 @@ impl Strength {
         }
     }
 
-    /// Each team.
-    pub(super) fn sides(&self) -> &[Side] {
+    /// The teams, in order.
+    pub(super) fn sides(&self) -> &[TeamSum] {
         &self.sides[..self.teams]
     }
 
-    /// `humans` who weigh `weight` together come to `team`. Returns what [`restore`](Self::restore)
-    /// needs to undo it to the bit.
-    pub(super) fn add(&mut self, team: usize, humans: usize, weight: f64) -> Side {
+    /// Adds humans with a total weight to a team. Returns what [`restore`](Self::restore) needs to
+    /// undo it to the bit.
+    pub(super) fn add(&mut self, team: usize, humans: usize, weight: f64) -> TeamSum {
         let before = self.sides[team];
         self.sides[team].humans += humans;
         self.sides[team].weight += weight;
         before
     }
 
-    /// They leave it again.
-    pub(super) fn remove(&mut self, team: usize, humans: usize, weight: f64) -> Side {
+    /// Takes humans with a total weight off a team.
+    pub(super) fn remove(&mut self, team: usize, humans: usize, weight: f64) -> TeamSum {
         let before = self.sides[team];
         self.sides[team].humans = before.humans.saturating_sub(humans);
         self.sides[team].weight = (before.weight - weight).max(0.0);
         before
     }
 
-    /// `team` is as it was.
-    pub(super) fn restore(&mut self, team: usize, before: Side) {
+    /// Undoes a change of `team`.
+    pub(super) fn restore(&mut self, team: usize, before: TeamSum) {
         self.sides[team] = before;
     }
 
-    /// Everybody's weight per team, by the very bots that play. O(teams).
+    /// Each team's weight, with the bots that play now. O(teams).
     pub(super) fn present(&self) -> impl Iterator<Item = f64> + Clone {
         self.sides()
             .iter()
             .map(|side| side.weight + side.bot_weight)
     }
 
-    /// Players per team, bots included.
+    /// Number of players on each team, bots included.
     pub(super) fn players(&self) -> impl Iterator<Item = usize> + Clone {
         self.sides().iter().map(|side| side.humans + side.bots)
     }
 
-    /// The ratio as it stands.
+    /// The ratio with the bots that play now.
     pub(super) fn ratio_now(&self) -> f64 {
         ratio(self.present())
     }
 
-    /// The ratio once bots have come and gone. O(teams).
+    /// The ratio once bots have been added or removed. O(teams).
     pub(super) fn ratio_settled(&self) -> f64 {
         let humans = self.sides().iter().map(|side| side.humans);
         let largest = humans.clone().max().unwrap_or(0);
@@ -122,7 +124,7 @@ impl Strength {
         }
     }
 
-    /// How many humans more the largest team has than the smallest.
+    /// By how many humans the largest team outnumbers the smallest.
     pub(super) fn spread(&self) -> usize {
         let humans = self.sides().iter().map(|side| side.humans);
         let most = humans.clone().max().unwrap_or(0);
@@ -149,7 +151,7 @@ mod tests {
         game.fill.wish = 6;
         game.bots = vec![robot(4.0, 1), robot(8.0, 1)];
         game.next_bot = 5.0;
-        let mut strength = Strength::of(&game);
+        let mut strength = TeamStrengths::of(&game);
         let sums: Vec<f64> = strength.present().collect();
         assert_eq!(sums, [30.0, 42.0]);
         assert_eq!(strength.ratio_now(), 30.0 / 42.0);
@@ -171,10 +173,10 @@ mod tests {
         game.bots = vec![robot(5.0, 1)];
         game.fill.wish = 8;
         game.fill.on = false;
-        assert_eq!(Strength::of(&game).ratio_settled(), 0.5);
+        assert_eq!(TeamStrengths::of(&game).ratio_settled(), 0.5);
         game.fill.on = true;
         game.fill.min_humans = 2;
-        assert_eq!(Strength::of(&game).ratio_settled(), 0.0, "they go");
+        assert_eq!(TeamStrengths::of(&game).ratio_settled(), 0.0, "they go");
     }
 
     #[test]

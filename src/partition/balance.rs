@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 /// Comparing the ratios as f64 would make ties of splits that differ and lose the order near 1;
 /// both sums are below 2^62, so the cross products are exact in i128.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Balance {
+pub(super) struct Evenness {
     /// Below 0 only where a gap exceeds what it is measured by.
     least: i64,
     /// Above 0.
@@ -17,7 +17,7 @@ pub(super) struct Balance {
 /// No team's sum and no gap is larger: the grid sees to it.
 pub(super) const MOST: i64 = 1 << 59;
 
-impl Balance {
+impl Evenness {
     /// From every team's sum.
     pub fn of(sums: impl IntoIterator<Item = i64>) -> Self {
         let (mut least, mut most) = (i64::MAX, 0);
@@ -87,26 +87,26 @@ impl Balance {
     }
 }
 
-impl Ord for Balance {
+impl Ord for Evenness {
     fn cmp(&self, other: &Self) -> Ordering {
         let product = |a: i64, b: i64| i128::from(a) * i128::from(b);
         product(self.least, other.most).cmp(&product(other.least, self.most))
     }
 }
 
-impl PartialOrd for Balance {
+impl PartialOrd for Evenness {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Balance {
+impl PartialEq for Evenness {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Balance {}
+impl Eq for Evenness {}
 
 /// What teams are compared by: an objective, and what it needs.
 ///
@@ -123,13 +123,13 @@ pub(super) enum Measure {
 
 impl Measure {
     /// How even teams of these sums are.
-    pub fn of(self, sums: impl IntoIterator<Item = i64>) -> Balance {
+    pub fn of(self, sums: impl IntoIterator<Item = i64>) -> Evenness {
         let Self::Gap(total) = self else {
-            return Balance::of(sums);
+            return Evenness::of(sums);
         };
         let widen = |(least, most): (i64, i64), sum: i64| (least.min(sum), most.max(sum));
         let (least, most) = sums.into_iter().fold((i64::MAX, i64::MIN), widen);
-        Balance::of_gap(most - least, total)
+        Evenness::of_gap(most - least, total)
     }
 
     /// What a gap between two teams that add up to `total` is measured by.
@@ -141,14 +141,14 @@ impl Measure {
     }
 
     /// Teams `slack` millionths from even; from a million on, any.
-    pub fn goal(self, slack: u64) -> Balance {
+    pub fn goal(self, slack: u64) -> Evenness {
         let slack = slack.min(1_000_000) as i64;
         match self {
-            Self::Ratio => Balance::of([1_000_000 - slack, 1_000_000]),
-            Self::Gap(total) if slack == 1_000_000 => Balance::of_gap(MOST, total),
+            Self::Ratio => Evenness::of([1_000_000 - slack, 1_000_000]),
+            Self::Gap(total) if slack == 1_000_000 => Evenness::of_gap(MOST, total),
             Self::Gap(total) => {
                 let gap = i128::from(total) * i128::from(slack) / 2_000_000;
-                Balance::of_gap(gap as i64, total)
+                Evenness::of_gap(gap as i64, total)
             }
         }
     }
@@ -158,7 +158,7 @@ impl Measure {
     ///
     /// By the gap g: with x the least, the others have x + g at most, t ≤ x + (k − 1)(x + g); the
     /// greatest likewise.
-    pub fn sums(self, at: Balance, total: i64, teams: i64) -> (i64, i64) {
+    pub fn sums(self, at: Evenness, total: i64, teams: i64) -> (i64, i64) {
         let Self::Gap(scale) = self else {
             return at.sums(total, teams);
         };
@@ -172,7 +172,7 @@ impl Measure {
 
     /// The least and the greatest sum of a team beside one with this `sum`, in teams that are at
     /// least as even as `at`.
-    pub fn beside(self, at: Balance, sum: i64) -> (i64, i64) {
+    pub fn beside(self, at: Evenness, sum: i64) -> (i64, i64) {
         let Self::Gap(scale) = self else {
             return at.beside(sum);
         };
@@ -187,21 +187,21 @@ mod tests {
 
     #[test]
     fn no_strength_is_even_and_some_against_none_is_not() {
-        assert_eq!(Balance::of([0, 0]), Balance::of([7, 7]));
-        assert_eq!(Balance::of([0, 0]).evenness(), 1.0);
-        assert_eq!(Balance::of([0, 5]).evenness(), 0.0);
-        assert!(Balance::of([0, 5]) < Balance::of([1, 5]));
+        assert_eq!(Evenness::of([0, 0]), Evenness::of([7, 7]));
+        assert_eq!(Evenness::of([0, 0]).evenness(), 1.0);
+        assert_eq!(Evenness::of([0, 5]).evenness(), 0.0);
+        assert!(Evenness::of([0, 5]) < Evenness::of([1, 5]));
     }
 
     #[test]
     fn gaps_invert_balances() {
-        let balance = Balance::of_gap(10, 110);
-        assert_eq!(balance, Balance::of([50, 60]));
+        let balance = Evenness::of_gap(10, 110);
+        assert_eq!(balance, Evenness::of([50, 60]));
         assert_eq!(balance.largest_gap(110), 10);
         assert_eq!(balance.exact_gap(220), Some(20));
         assert_eq!(balance.exact_gap(111), None);
         assert_eq!(balance.exact_gap(0), None);
-        assert_eq!(Balance::of([0, 0]).exact_gap(0), Some(0));
+        assert_eq!(Evenness::of([0, 0]).exact_gap(0), Some(0));
     }
 
     #[test]

@@ -2,34 +2,34 @@
 
 use std::cmp::Reverse;
 
-use super::balance::{Balance, MOST};
+use super::balance::{Evenness, MOST};
 
 /// Collects the `keep` most even of what it is offered, together with everything that ties with
 /// the last of them as long as that is no more than a few times `keep`.
 ///
 /// Amortised O(log keep) an offer.
-pub(super) struct Best<C> {
+pub(super) struct TopSplits<C> {
     keep: usize,
-    found: Vec<(Balance, C)>,
+    found: Vec<(Evenness, C)>,
     /// Tidy up when this many are held.
     full: usize,
-    at: Option<Balance>,
+    at: Option<Evenness>,
     spilled: bool,
 }
 
-/// What a [`Best`] has collected.
+/// What a [`TopSplits`] has collected.
 pub(super) struct Found<C> {
     /// Fewer than `keep`, most even first, all better than `at`; or everything there is.
-    pub better: Vec<(Balance, C)>,
+    pub better: Vec<(Evenness, C)>,
     /// How even the last of the K best is, unless everything there is fits.
-    pub at: Option<Balance>,
+    pub at: Option<Evenness>,
     /// Those that are exactly as even as `at`.
     pub tied: Vec<C>,
     /// Whether `tied` are all of them; otherwise they are the first ones offered, too many to hold.
     pub whole: bool,
 }
 
-impl<C> Best<C> {
+impl<C> TopSplits<C> {
     pub fn new(keep: usize) -> Self {
         Self {
             keep,
@@ -44,11 +44,11 @@ impl<C> Best<C> {
     pub fn largest_gap(&self, total: i64) -> i64 {
         let Some(at) = self.at else { return MOST };
         let gap = at.largest_gap(total);
-        gap - i64::from(self.spilled && Balance::of_gap(gap, total) == at)
+        gap - i64::from(self.spilled && Evenness::of_gap(gap, total) == at)
     }
 
     /// Takes `item`, if it is among the best so far, and says whether less is worth offering now.
-    pub fn offer(&mut self, balance: Balance, item: C) -> bool {
+    pub fn offer(&mut self, balance: Evenness, item: C) -> bool {
         if let Some(at) = self.at
             && (balance < at || self.spilled && balance == at)
         {
@@ -109,8 +109,8 @@ mod tests {
 
     #[test]
     fn ties_are_kept_until_they_are_too_many() {
-        let even = |gap| Balance::of_gap(gap, 1000);
-        let mut best = Best::new(2);
+        let even = |gap| Evenness::of_gap(gap, 1000);
+        let mut best = TopSplits::new(2);
         for item in 0..10 {
             best.offer(even(20), item);
         }
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(found.better.len(), 1);
         assert_eq!(found.tied.len(), 10);
 
-        let mut best = Best::new(2);
+        let mut best = TopSplits::new(2);
         for item in 0..1000 {
             best.offer(even(20), item);
         }
@@ -128,7 +128,7 @@ mod tests {
         let found = best.finish();
         assert_eq!((found.better.len(), found.whole), (1, false));
 
-        let mut best = Best::new(2);
+        let mut best = TopSplits::new(2);
         for item in 0..1000 {
             best.offer(even(20), item);
         }

@@ -2,7 +2,7 @@
 
 /// Asks the caller whether the time is over, but not at every step: a real clock takes as long as
 /// ten steps of a walk.
-pub(super) struct Clock<'a> {
+pub(super) struct StepClock<'a> {
     over: &'a mut dyn FnMut() -> bool,
     left: usize,
     expired: bool,
@@ -11,7 +11,7 @@ pub(super) struct Clock<'a> {
 /// A step is a nanosecond or two, so this asks about 20 times a millisecond.
 const STEPS: usize = 1 << 15;
 
-impl<'a> Clock<'a> {
+impl<'a> StepClock<'a> {
     pub fn new(over: &'a mut dyn FnMut() -> bool) -> Self {
         Self {
             over,

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::{
     MAX_TEAMS, Objective, Problem, Settings,
-    balance::{Balance, Measure},
+    balance::{Evenness, Measure},
     grid::Grid,
     problem::Counts,
 };
@@ -46,7 +46,7 @@ pub(super) struct Instance {
 }
 
 /// What some teams come to.
-pub(super) struct Tally {
+pub(super) struct TeamTally {
     /// Each team's weight, bots included and the handicap not, in quanta.
     pub sums: Vec<i64>,
     /// Each team's humans.
@@ -58,10 +58,10 @@ pub(super) struct Tally {
 /// A team for every atom, in the instance's order.
 pub(super) type Split = Box<[u8]>;
 
-impl Tally {
+impl TeamTally {
     /// The smallest of the sums over the largest.
     pub fn ratio(&self) -> f64 {
-        Balance::of(self.sums.iter().copied()).evenness()
+        Evenness::of(self.sums.iter().copied()).evenness()
     }
 
     /// The sums with what each team had before.
@@ -144,7 +144,7 @@ impl Instance {
     }
 
     /// How even a split is, or `None` when its counts are illegal. O(atoms).
-    pub fn balance(&self, split: &[u8]) -> Option<Balance> {
+    pub fn balance(&self, split: &[u8]) -> Option<Evenness> {
         let mut lifts = self.start;
         let mut humans = [0; MAX_TEAMS];
         for (atom, &team) in self.atoms.iter().zip(split) {
@@ -175,7 +175,7 @@ impl Instance {
 
     /// What the teams by human, `team_of`, come to, legal or not: a party that isn't together
     /// weighs what its members do. O(humans).
-    pub fn tally(&self, team_of: &[u8]) -> Tally {
+    pub fn tally(&self, team_of: &[u8]) -> TeamTally {
         let mut sums = vec![0; self.counts.teams];
         let mut humans = vec![0; self.counts.teams];
         for atom in &self.atoms {
@@ -198,7 +198,7 @@ impl Instance {
         let size = humans.iter().copied().fold(self.counts.floor, usize::max);
         sums.iter_mut()
             .for_each(|sum| *sum += self.bot * size as i64);
-        Tally { sums, humans, size }
+        TeamTally { sums, humans, size }
     }
 
     /// Whether each team is like any other such team: none of the atoms must be on it, and it has

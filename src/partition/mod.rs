@@ -32,7 +32,7 @@ mod tests;
 pub use error::ProblemError;
 pub use explain::{Explanation, WhatIf};
 pub use pick::Candidate;
-pub use problem::{Bots, Human, MAX_HUMANS, MAX_PLAYERS, Problem, ProblemSpec};
+pub use problem::{Bots, MAX_HUMANS, MAX_PLAYERS, Problem, ProblemSpec, WeightedHuman};
 pub use settings::{DEFAULT_TIME, Engine, MAX_TOP, Objective, Settings};
 pub use solution::Solution;
 pub use terms::Terms;
@@ -57,6 +57,11 @@ pub fn solve(
     if settings.objective == Objective::Ratio && problem.spec().handicap != 0.0 {
         return Err(ProblemError::HandicapUncounted(settings.objective));
     }
-    let choice = party::choose(problem, settings, seed, &mut clock::Clock::new(out_of_time))?;
+    let choice = party::choose(
+        problem,
+        settings,
+        seed,
+        &mut clock::StepClock::new(out_of_time),
+    )?;
     Ok(Solution::of(problem, settings, seed, &choice))
 }

@@ -2,16 +2,16 @@
 
 use super::{
     Problem, ProblemError, Settings,
-    balance::Balance,
-    clock::Clock,
-    engine::{self, Answer, Order},
+    balance::Evenness,
+    clock::StepClock,
+    engine::{self, EngineAnswer, Order},
     instance::{Instance, chance},
 };
 
 /// Which parties are kept, and the splits that keep them.
-pub(super) struct Choice {
+pub(super) struct KeptParties {
     pub instance: Instance,
-    pub answer: Answer,
+    pub answer: EngineAnswer,
     /// Parties given up, in the order in which they were.
     pub given_up: Vec<usize>,
     /// The best evenness without any party, where it was asked for.
@@ -28,10 +28,10 @@ pub(super) fn choose(
     problem: &Problem,
     settings: &Settings,
     seed: u64,
-    clock: &mut Clock,
-) -> Result<Choice, ProblemError> {
+    clock: &mut StepClock,
+) -> Result<KeptParties, ProblemError> {
     let parties = &problem.spec().parties;
-    let mut trial = Trial {
+    let mut trial = PartyTrial {
         problem,
         settings,
         seed,
@@ -42,7 +42,7 @@ pub(super) fn choose(
     let mut without = None;
     loop {
         let (instance, answer) = trial.run(&kept, settings.top)?;
-        let best = best(&answer).map(Balance::evenness);
+        let best = best(&answer).map(Evenness::evenness);
         let affordable = match best {
             _ if !kept.contains(&true) => true,
             None => false,
@@ -57,7 +57,7 @@ pub(super) fn choose(
             }
         };
         if affordable {
-            return Ok(Choice {
+            return Ok(KeptParties {
                 instance,
                 answer,
                 given_up,
@@ -71,16 +71,20 @@ pub(super) fn choose(
 }
 
 /// What is tried, again and again.
-struct Trial<'a, 'c> {
+struct PartyTrial<'a, 'c> {
     problem: &'a Problem,
     settings: &'a Settings,
     seed: u64,
-    clock: &'a mut Clock<'c>,
+    clock: &'a mut StepClock<'c>,
 }
 
-impl Trial<'_, '_> {
+impl PartyTrial<'_, '_> {
     /// The best splits with the parties `kept`.
-    fn run(&mut self, kept: &[bool], keep: usize) -> Result<(Instance, Answer), ProblemError> {
+    fn run(
+        &mut self,
+        kept: &[bool],
+        keep: usize,
+    ) -> Result<(Instance, EngineAnswer), ProblemError> {
         let instance = Instance::new(self.problem, self.settings, kept, self.seed);
         let Settings { engine, memory, .. } = *self.settings;
         let order = Order {
@@ -96,7 +100,7 @@ impl Trial<'_, '_> {
     /// The best evenness when none of the `parties` is kept.
     fn without(&mut self, parties: usize) -> Result<f64, ProblemError> {
         let (_, answer) = self.run(&vec![false; parties], 1)?;
-        Ok(best(&answer).map_or(0.0, Balance::evenness))
+        Ok(best(&answer).map_or(0.0, Evenness::evenness))
     }
 
     /// Of the parties `kept`, of which there are some, the one whose loss helps most: by the
@@ -124,6 +128,6 @@ impl Trial<'_, '_> {
     }
 }
 
-fn best(answer: &Answer) -> Option<Balance> {
+fn best(answer: &EngineAnswer) -> Option<Evenness> {
     answer.splits.first().map(|(balance, _)| *balance)
 }

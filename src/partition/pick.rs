@@ -1,6 +1,6 @@
 //! From the K best to one.
 
-use super::{Settings, Terms, balance::Balance, instance::Instance};
+use super::{Settings, Terms, balance::Evenness, instance::Instance};
 use crate::domain::{Stream, StreamPurpose};
 
 /// A split that may be picked.
@@ -33,7 +33,7 @@ impl Candidate {
     pub(super) fn new(
         instance: &Instance,
         team_of: Vec<u8>,
-        balance: Balance,
+        balance: Evenness,
         terms: Terms,
         factors: &Terms,
     ) -> Self {

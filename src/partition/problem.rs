@@ -12,7 +12,7 @@ pub const MAX_PLAYERS: usize = 1024;
 
 /// Somebody to put on a team.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
-pub struct Human {
+pub struct WeightedHuman {
     /// What tells this human from the others, whatever order they are given in. Ties are broken by
     /// it and the seed.
     pub key: String,
@@ -26,7 +26,7 @@ pub struct Human {
     pub last: Option<usize>,
 }
 
-impl Human {
+impl WeightedHuman {
     /// A human without pin or past.
     pub fn new(key: impl Into<String>, weight: f64) -> Self {
         Self {
@@ -57,7 +57,7 @@ pub struct Bots {
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ProblemSpec {
     /// Up to [`MAX_HUMANS`], under different keys.
-    pub humans: Vec<Human>,
+    pub humans: Vec<WeightedHuman>,
     /// 2 to [`MAX_TEAMS`].
     pub teams: usize,
     /// What fills the teams.

@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 
 use super::{
     Candidate, Engine, Explanation, Problem, Settings, WhatIf,
-    balance::Balance,
-    instance::{Instance, Tally},
+    balance::Evenness,
+    instance::{Instance, TeamTally},
     label::Labels,
-    party::Choice,
+    party::KeptParties,
     pick::pick,
     terms::Scorer,
 };
@@ -42,15 +42,20 @@ pub struct Solution {
 }
 
 impl Solution {
-    pub(super) fn of(problem: &Problem, settings: &Settings, seed: u64, choice: &Choice) -> Self {
-        let Choice {
+    pub(super) fn of(
+        problem: &Problem,
+        settings: &Settings,
+        seed: u64,
+        choice: &KeptParties,
+    ) -> Self {
+        let KeptParties {
             instance, answer, ..
         } = choice;
         let current = current(problem, instance);
         let mut candidates = candidates(problem, settings, seed, choice, current.as_ref());
         let picked = pick(&mut candidates, settings, seed);
         let chosen = candidates[picked].clone();
-        let Tally { sums, humans, size } = instance.tally(&chosen.team_of);
+        let TeamTally { sums, humans, size } = instance.tally(&chosen.team_of);
         let others = candidates
             .iter()
             .enumerate()
@@ -75,7 +80,7 @@ impl Solution {
             candidates: candidates.len(),
             pick: chosen.clone(),
             runner_up,
-            current_ratio: now.as_ref().map(Tally::ratio),
+            current_ratio: now.as_ref().map(TeamTally::ratio),
             current_gap: now.map(|now| now.gap(instance)),
             given_up: choice.given_up.iter().map(keys).collect(),
             ratio_without_parties: choice.without,
@@ -102,8 +107,8 @@ impl Solution {
 }
 
 /// How even the current teams are, if everybody has one and they are legal.
-fn current(problem: &Problem, instance: &Instance) -> Option<(Balance, Vec<u8>)> {
-    let team = |human: &super::Human| human.current.map(|team| team as u8);
+fn current(problem: &Problem, instance: &Instance) -> Option<(Evenness, Vec<u8>)> {
+    let team = |human: &super::WeightedHuman| human.current.map(|team| team as u8);
     let team_of: Vec<u8> = problem
         .spec()
         .humans
@@ -119,15 +124,15 @@ fn candidates(
     problem: &Problem,
     settings: &Settings,
     seed: u64,
-    choice: &Choice,
-    current: Option<&(Balance, Vec<u8>)>,
+    choice: &KeptParties,
+    current: Option<&(Evenness, Vec<u8>)>,
 ) -> Vec<Candidate> {
-    let Choice {
+    let KeptParties {
         instance, answer, ..
     } = choice;
     let scorer = Scorer::new(problem, instance);
     let labels = Labels::new(problem, instance, seed);
-    let candidate = |balance: Balance, mut team_of: Vec<u8>| {
+    let candidate = |balance: Evenness, mut team_of: Vec<u8>| {
         labels.assign(&mut team_of);
         let terms = scorer.terms(&team_of, balance);
         Candidate::new(instance, team_of, balance, terms, &settings.factors)

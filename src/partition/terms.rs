@@ -1,6 +1,6 @@
 //! What can be wrong with a split, term by term.
 
-use super::{Problem, balance::Balance, instance::Instance};
+use super::{Problem, balance::Evenness, instance::Instance};
 
 /// One number for each term: a split's value, the factor of a setting, or the cost, their product.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -100,12 +100,12 @@ impl<'a> Scorer<'a> {
     }
 
     /// The terms of a split, by each human's team. O(humans + pairs to avoid).
-    pub fn terms(&self, team_of: &[u8], balance: Balance) -> Terms {
+    pub fn terms(&self, team_of: &[u8], balance: Evenness) -> Terms {
         let spec = self.problem.spec();
         let (best_gap, spread_gap) = self.gaps(team_of);
         let together = |&(a, b): &(usize, usize)| team_of[a] == team_of[b];
         let broken = |party: &&Vec<usize>| party.iter().any(|&h| team_of[h] != team_of[party[0]]);
-        let moves = |&(human, team): &(&super::Human, &u8)| {
+        let moves = |&(human, team): &(&super::WeightedHuman, &u8)| {
             human
                 .current
                 .is_some_and(|current| current != usize::from(*team))

@@ -1,7 +1,7 @@
 //! A request → the session's answer → a reply.
 
 use crate::{
-    lobby::{LobbyError, Update},
+    lobby::{Command, LobbyError, Update},
     protocol::{Code, Join, Refusal, Reply, Request},
     session::{Session, SessionError},
 };
@@ -21,114 +21,146 @@ pub(super) async fn answer(
     decide(session, request).await.map_err(refusal)
 }
 
+/// Carries out a request that changes the game, and answers any other.
 async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>, SessionError> {
-    let silent = |result: Result<(), SessionError>| result.map(|()| None);
-    match request {
-        Request::Game(game_type) => {
-            session.game(&game_type);
-            Ok(None)
-        }
-        Request::Mutator(name) => silent(session.mutator(&name)),
+    let command = match request {
+        Request::Game(game_type) => session.new_game(&game_type),
+        Request::Mutator(name) => Command::Mutator {
+            name: name.text().to_owned(),
+        },
+        Request::Map { name, range } => Command::Map {
+            name: name.text().to_owned(),
+            players: range,
+        },
+        Request::Teams(teams) => Command::Teams { teams },
+        Request::MinPlayers(players) => Command::MinPlayers { players },
+        Request::Join(join) => joined(join),
+        Request::Leave(id) => Command::Leave { id },
+        Request::Move { id, team } => Command::Move { id, team },
+        Request::BotJoin { name, team } => Command::BotJoin { name, team },
+        Request::BotLeave(name) => Command::BotLeave { name },
+        Request::Protect { id, seconds } => Command::Protect {
+            id,
+            millis: seconds.map(millis),
+        },
+        Request::Start => Command::Start,
+        Request::Score { team, points, by } => Command::Score { team, points, by },
+        Request::Points { id, points } => Command::Points { id, points },
+        Request::Kill { killer, victim } => Command::Kill { killer, victim },
+        Request::Clock(seconds) => Command::Clock {
+            left: millis(seconds),
+        },
+        question => return reply(session, question).await,
+    };
+    session.apply(&command)?;
+    Ok(None)
+}
+
+fn joined(join: Join) -> Command {
+    let Join {
+        id,
+        name,
+        party,
+        team,
+        pin,
+        avoid,
+    } = join;
+    let update = Update {
+        name: name.map(|name| name.text().to_owned()),
+        party: party.map(|party| party.text().to_owned()),
+        team,
+        pin,
+        avoid: avoid.map(|ids| ids.iter().map(|id| id.text().to_owned()).collect()),
+    };
+    Command::Join { id, update }
+}
+
+fn millis(seconds: u32) -> u64 {
+    u64::from(seconds) * 1_000
+}
+
+/// Answers a request that is not a command; `None` if it has no reply.
+async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>, SessionError> {
+    Ok(Some(match request {
         Request::Player(id) => {
             let weight = session.player(&id)?;
-            Ok(Some(Reply::Player(id, weight)))
+            Reply::Player(id, weight)
         }
         Request::Bot(name) => {
             let weight = session.bot(&name)?;
-            Ok(Some(Reply::Bot(name, weight)))
+            Reply::Bot(name, weight)
         }
         Request::MeanBot => {
             let (weight, count) = session.mean_bot()?;
-            Ok(Some(Reply::MeanBot(weight, count)))
+            Reply::MeanBot(weight, count)
         }
         Request::Hello {
             server,
             token,
             resume,
         } => {
-            let resumed = session
-                .hello(&server, token.map(|token| token.secret()).as_ref(), resume)
-                .await?;
-            Ok(Some(Reply::hello(resumed)))
+            let token = token.map(|token| token.secret());
+            Reply::hello(session.hello(&server, token.as_ref(), resume).await?)
         }
-        Request::Ping => Ok(Some(Reply::Pong)),
-        Request::Quit => Ok(None),
-        Request::Map { name, range } => silent(session.map(&name, range)),
-        Request::Teams(teams) => silent(session.teams(teams)),
-        Request::MinPlayers(players) => {
-            session.min_players(players);
-            Ok(None)
-        }
-        Request::Join(join) => {
-            let Join {
-                id,
-                name,
-                party,
-                team,
-                pin,
-                avoid,
-            } = join;
-            let update = Update {
-                name: name.map(|name| name.text().to_owned()),
-                party: party.map(|party| party.text().to_owned()),
-                team,
-                pin,
-                avoid: avoid.map(|ids| ids.iter().map(|id| id.text().to_owned()).collect()),
-            };
-            silent(session.join(&id, update))
-        }
-        Request::Leave(id) => silent(session.leave(&id)),
-        Request::Move { id, team } => silent(session.move_to(&id, team)),
-        Request::BotJoin { name, team } => silent(session.bot_join(&name, team)),
-        Request::BotLeave(name) => silent(session.bot_leave(&name)),
+        Request::Ping => Reply::Pong,
         Request::Balance { top, seed } => {
             let balanced = session.balance(top, seed).await?;
-            Ok(Some(Reply::Balance {
+            Reply::Balance {
                 ratio: balanced.ratio,
                 chance: balanced.chance,
                 seed: balanced.seed,
                 humans: balanced.humans,
                 bots: balanced.bots,
-            }))
+            }
         }
-        Request::Explain => Ok(Some(Reply::Explain(session.explain()?.to_vec()))),
+        Request::Explain => Reply::Explain(session.explain()?.to_vec()),
         Request::Bots => {
             let plan = session.bots()?;
-            Ok(Some(Reply::Bots(plan.players, plan.per_team)))
+            Reply::Bots(plan.players, plan.per_team)
         }
         Request::Place(id) => {
-            let (team, ratio) = session.place(&id, None)?;
-            Ok(Some(Reply::Place(id, team, ratio)))
+            let placed = session.place(&id, None)?;
+            Reply::Place(id, placed.team, placed.ratio)
         }
         Request::Advantage => {
             let help = session.advantage()?;
-            Ok(Some(Reply::Advantage(
-                help.map(|help| (help.team, help.factor)),
-            )))
+            Reply::Advantage(help.map(|help| (help.team, help.factor)))
         }
         Request::Rebalance { seed } => {
             let advice = session.rebalance(seed)?;
-            Ok(Some(Reply::Rebalance {
+            Reply::Rebalance {
                 before: advice.before,
                 after: advice.after,
                 moves: advice.steps,
-            }))
+            }
         }
-        Request::Protect { id, seconds } => silent(session.protect(&id, seconds)),
-        Request::Start => silent(session.start()),
-        Request::Score { team, points, by } => silent(session.score(team, points, by.as_ref())),
-        Request::Points { id, points } => silent(session.points(&id, points)),
-        Request::Kill { killer, victim } => silent(session.kill(&killer, &victim)),
-        Request::Death(id) => Ok(session.died(&id)?.map(Reply::Move)),
-        Request::Clock(seconds) => silent(session.clock(seconds)),
+        Request::Death(id) => return Ok(session.died(&id)?.map(Reply::Move)),
         Request::End(verdict) => {
             let ended = session.end(verdict).await?;
-            Ok(Some(Reply::End {
+            Reply::End {
                 id: ended.id.to_string(),
                 unrated: ended.unrated.map(str::to_owned),
-            }))
+            }
         }
-    }
+        // Commands never get here; they are listed so that a new verb cannot be forgotten.
+        Request::Quit
+        | Request::Game(_)
+        | Request::Mutator(_)
+        | Request::Map { .. }
+        | Request::Teams(_)
+        | Request::MinPlayers(_)
+        | Request::Join(_)
+        | Request::Leave(_)
+        | Request::Move { .. }
+        | Request::BotJoin { .. }
+        | Request::BotLeave(_)
+        | Request::Protect { .. }
+        | Request::Start
+        | Request::Score { .. }
+        | Request::Points { .. }
+        | Request::Kill { .. }
+        | Request::Clock(_) => return Ok(None),
+    }))
 }
 
 /// What a peer may know of an error. The database's words go to the log.
@@ -139,7 +171,7 @@ fn refusal(error: SessionError) -> Refusal {
             LobbyError::UnknownPlayer => Code::UnknownPlayer,
             LobbyError::RosterFull => Code::RosterFull,
             LobbyError::NoTeams | LobbyError::NotStarted => Code::NotAllowed,
-            LobbyError::Nobody
+            LobbyError::SharedId
             | LobbyError::NoSuchTeam(_)
             | LobbyError::BadTeams(_)
             | LobbyError::TeamInUse

@@ -12,7 +12,6 @@ mod clock;
 mod decide;
 mod error;
 mod parked;
-mod play;
 mod registry;
 mod replay;
 mod results;
@@ -27,11 +26,11 @@ use rand::{TryRng, rngs::SysRng};
 
 use crate::{
     domain::{Ident, Ruleset, Secret},
-    lobby::{Conduct, Lobby, LobbyError, Update},
+    lobby::{Command, Conduct, Lobby, LobbyError, NewGame},
 };
 
 pub use clock::{Clock, HandClock, MachineClock};
-pub use decide::{Balanced, Rebalanced};
+pub use decide::Rebalanced;
 pub use error::SessionError;
 pub use replay::Replayed;
 pub use results::Ended;
@@ -102,25 +101,48 @@ impl Session {
         self.server.is_none() && !self.sessions.settings.clients.is_empty()
     }
 
-    /// A new game begins; one that was running is kept as abandoned.
-    pub fn game(&mut self, game_type: &Ident) {
-        self.give_up_running();
-        let has_teams = self.sessions.rulebook().is_team_game(game_type.text());
-        self.state.begin(game_type.text(), has_teams);
-        let name = self.sessions.rulebook().game_type(game_type.text());
-        if self.sessions.tournament.matches(&name) {
-            // There is a game, now.
-            let _ = self.state.lobby.set_tournament(true);
-        }
+    /// The command with which GAME begins a game of this type, as the rulebook describes it.
+    pub fn new_game(&self, game_type: &Ident) -> Command {
+        let rulebook = self.sessions.rulebook();
+        let name = rulebook.game_type(game_type.text());
+        Command::Game(NewGame {
+            game_type: game_type.text().to_owned(),
+            has_teams: rulebook.is_team_game(game_type.text()),
+            tournament: self.sessions.tournament.matches(&name),
+        })
     }
 
-    /// A mutator is active.
+    /// Carries out a command now. A new game records a running one as abandoned; a change of who
+    /// plays where lets auto-balance look at the teams.
     ///
     /// # Errors
-    /// Too many of them.
-    pub fn mutator(&mut self, name: &Ident) -> Result<(), SessionError> {
-        self.lobby().add_mutator(name.text())?;
-        self.state.forget_ruleset();
+    /// Any [`LobbyError`]; nothing is changed then.
+    pub fn apply(&mut self, command: &Command) -> Result<(), SessionError> {
+        if let Command::Game(_) = command {
+            self.give_up_running();
+            self.state.begin_game();
+        }
+        let judged = command.judged();
+        let before = judged.map(|id| (id, self.lobby().conduct(id)));
+        let now = self.sessions.clock.millis();
+        self.lobby().apply(command, now)?;
+        if let Some((id, before)) = before {
+            self.notice(id, before);
+        }
+        match command {
+            Command::Mutator { .. } => self.state.forget_ruleset(),
+            Command::Start => {
+                let clock = &self.sessions.clock;
+                let passed = i64::try_from(clock.millis()).unwrap_or(i64::MAX);
+                self.state.epoch = clock.now().plus_millis(-passed);
+                self.state.ended = None;
+            }
+            command if command.changes_teams() => {
+                let weights = self.weights()?;
+                self.lobby().watch(&weights);
+            }
+            _ => {}
+        }
         Ok(())
     }
 
@@ -158,76 +180,6 @@ impl Session {
             .unwrap_or((default, 0)))
     }
 
-    /// The level, and its recommended number of players.
-    ///
-    /// # Errors
-    /// There is no game.
-    pub fn map(&mut self, name: &Ident, range: Option<(u32, u32)>) -> Result<(), SessionError> {
-        Ok(self.lobby().set_map(name.text(), range)?)
-    }
-
-    /// Sets the number of teams.
-    ///
-    /// # Errors
-    /// A number that cannot be, or a player on a team that would be gone.
-    pub fn teams(&mut self, teams: u8) -> Result<(), SessionError> {
-        Ok(self.lobby().set_teams(teams)?)
-    }
-
-    /// This session's wish for the number of players.
-    pub fn min_players(&mut self, players: u32) {
-        self.lobby().set_min_players(players);
-    }
-
-    /// A human takes part, or what is known of them changes.
-    ///
-    /// # Errors
-    /// No game, no such team, no room.
-    pub fn join(&mut self, id: &Ident, update: Update) -> Result<(), SessionError> {
-        let before = self.lobby().conduct(id);
-        self.lobby().join(id, update)?;
-        self.notice(id, before);
-        self.watch()
-    }
-
-    /// A human is gone.
-    ///
-    /// # Errors
-    /// No game, or nobody of that id.
-    pub fn leave(&mut self, id: &Ident) -> Result<(), SessionError> {
-        self.lobby().leave(id)?;
-        self.watch()
-    }
-
-    /// A human is on this team now.
-    ///
-    /// # Errors
-    /// No game, nobody of that id, no such team.
-    pub fn move_to(&mut self, id: &Ident, team: u8) -> Result<(), SessionError> {
-        let before = self.lobby().conduct(id);
-        self.lobby().move_to(id, team)?;
-        self.notice(id, before);
-        self.watch()
-    }
-
-    /// A bot is on this team now.
-    ///
-    /// # Errors
-    /// No game, no such team, no room.
-    pub fn bot_join(&mut self, name: &Ident, team: u8) -> Result<(), SessionError> {
-        self.lobby().bot_join(name, team)?;
-        self.watch()
-    }
-
-    /// A bot is gone.
-    ///
-    /// # Errors
-    /// No game, or no bot of that name.
-    pub fn bot_leave(&mut self, name: &Ident) -> Result<(), SessionError> {
-        self.lobby().bot_leave(name)?;
-        self.watch()
-    }
-
     /// Why the last decision was taken, a line each.
     ///
     /// # Errors
@@ -256,7 +208,7 @@ impl Session {
     }
 
     /// Everybody's weights in this game.
-    fn seen(&mut self) -> Result<GameWeights, LobbyError> {
+    fn weights(&mut self) -> Result<GameWeights, LobbyError> {
         let ruleset = self.ruleset()?.clone();
         let standings = self.sessions.standings();
         let game = self.state.lobby.game()?;
@@ -285,13 +237,6 @@ impl Session {
             let server = self.server.as_deref().unwrap_or("");
             tracing::info!(server, player = id.text(), %conduct, "may be gaming the balance");
         }
-    }
-
-    /// Somebody came, went or changed sides: the rules of auto-balance look at it.
-    fn watch(&mut self) -> Result<(), SessionError> {
-        let seen = self.seen()?;
-        self.lobby().watch(&seen);
-        Ok(())
     }
 }
 

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use crate::{
     domain::Secret,
-    lobby::{Limits, LobbySettings},
+    lobby::{LobbySettings, SizeLimits},
     partition,
 };
 
@@ -31,7 +31,7 @@ pub struct BalanceSettings {
     /// How many candidates are compared, and how one of them is picked.
     pub partition: partition::Settings,
     /// How much the teams may differ in size.
-    pub limits: Limits,
+    pub limits: SizeLimits,
     /// Weight of a human without rated games.
     pub default_weight: f64,
     /// Weight of a bot while no bot has a weight.

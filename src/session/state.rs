@@ -5,7 +5,7 @@ use rand::{TryRng, rngs::SysRng};
 use super::{Ended, Sessions};
 use crate::{
     domain::{Ruleset, Timestamp},
-    lobby::{Finished, Frame, Lobby, LobbyError},
+    lobby::{Finished, Lobby, LobbyError, RecordFrame},
 };
 
 /// See the module.
@@ -37,9 +37,8 @@ impl SessionState {
         }
     }
 
-    /// A new game begins.
-    pub(super) fn begin(&mut self, game_type: &str, has_teams: bool) {
-        self.lobby.begin(game_type, has_teams);
+    /// Forgets what belongs to the last game, but for the lobby itself.
+    pub(super) fn begin_game(&mut self) {
         self.ruleset = None;
         self.reasons.clear();
         self.game = draw_game();
@@ -61,8 +60,8 @@ impl SessionState {
     }
 
     /// What a match record says of this session.
-    pub(super) fn frame(&self, server: Option<&str>) -> Frame {
-        Frame {
+    pub(super) fn frame(&self, server: Option<&str>) -> RecordFrame {
+        RecordFrame {
             server: server.unwrap_or_default().to_owned(),
             epoch: self.epoch,
             mode: String::new(),

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use crate::{
     domain::{Kind, PlayerKey, Ruleset},
     learning::{Standings, View},
-    lobby::{BotWeight, Weights},
+    lobby::{BotWeight, TeamBonus, Weights},
 };
 
-/// Everybody's weight in one game. Strangers weigh the defaults.
+/// The weights in one game. Unknown players have the defaults.
 pub(super) struct GameWeights {
     pub(super) standings: Arc<Standings>,
     pub(super) view: Arc<View>,
@@ -44,5 +44,21 @@ impl Weights for GameWeights {
         let chances = self.standings.chances(&self.ruleset, &self.map, &teams);
         let chance = chances.and_then(|chances| chances.get(usize::from(team)).copied());
         chance.map_or(1.0, |chance| chance * f64::from(self.teams))
+    }
+
+    fn typical_bots(&self) -> Vec<&str> {
+        self.view.typical_bots()
+    }
+
+    fn chance(&self, teams: &[Vec<PlayerKey>]) -> Option<f64> {
+        self.standings.chance(&self.ruleset, &self.map, teams)
+    }
+
+    fn bonus(&self, teams: &[Vec<PlayerKey>]) -> TeamBonus {
+        let field = self.standings.field(&self.ruleset, &self.map, teams);
+        TeamBonus {
+            side: field.side,
+            empty: field.empty,
+        }
     }
 }

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use evenkeel::partition::{Engine, Human, Problem, ProblemSpec, Settings, Solution, Terms, solve};
+use evenkeel::partition::{
+    Engine, Problem, ProblemSpec, Settings, Solution, Terms, WeightedHuman, solve,
+};
 use serde_json::Value;
 
 const LOBBIES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data/lobbies");
@@ -33,7 +35,7 @@ fn indices(value: &Value) -> Vec<usize> {
 }
 
 fn spec(weights: &[f64], teams: usize) -> ProblemSpec {
-    let human = |(index, &weight): (usize, &f64)| Human::new(format!("p{index}"), weight);
+    let human = |(index, &weight): (usize, &f64)| WeightedHuman::new(format!("p{index}"), weight);
     ProblemSpec {
         humans: weights.iter().enumerate().map(human).collect(),
         teams,

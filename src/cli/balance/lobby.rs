@@ -8,7 +8,7 @@ use super::FileFormat;
 use crate::{
     config::Config,
     domain::units::MaxDifference,
-    partition::{Bots, Human, ProblemSpec},
+    partition::{Bots, ProblemSpec, WeightedHuman},
 };
 
 /// What a lobby file may say. What it leaves out is as configured.
@@ -93,7 +93,7 @@ impl LobbyFile {
             .filter(|members| members.len() > 1)
             .collect();
         let (min, max) = level(&self, config);
-        let human = |player: &Player| Human {
+        let human = |player: &Player| WeightedHuman {
             key: player.name.clone(),
             weight: player.weight.unwrap_or(config.balance.default_weight.get()),
             pin: player.pin,

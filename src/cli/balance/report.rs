@@ -96,7 +96,7 @@ fn team<'a>(problem: &'a Problem, solution: &Solution, team: usize) -> Team<'a> 
         .iter()
         .zip(&solution.team_of)
         .filter(|(_, on)| usize::from(**on) == team);
-    let player = |(human, _): (&'a crate::partition::Human, &u8)| Player {
+    let player = |(human, _): (&'a crate::partition::WeightedHuman, &u8)| Player {
         name: &human.key,
         weight: human.weight,
     };

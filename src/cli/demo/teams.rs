@@ -4,7 +4,7 @@ use super::{CliError, RULESET};
 use crate::{
     config::Config,
     domain::{Kind, PlayerKey},
-    partition::{self, Human, Problem, ProblemSpec, Solution},
+    partition::{self, Problem, ProblemSpec, Solution, WeightedHuman},
     service::Service,
     store::WeightRow,
 };
@@ -43,7 +43,9 @@ impl PickedTeams {
             row.map_or(balance.default_weight, |row| row.weight)
         };
         let spec = ProblemSpec {
-            humans: PLAYERS.map(|name| Human::new(name, weight(name))).to_vec(),
+            humans: PLAYERS
+                .map(|name| WeightedHuman::new(name, weight(name)))
+                .to_vec(),
             ..ProblemSpec::default()
         };
         let wrong = |error: partition::ProblemError| CliError::Input(error.to_string());

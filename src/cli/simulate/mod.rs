@@ -32,10 +32,10 @@ mod policy;
 mod report;
 mod world;
 
-use play::{Outcome, Server};
+use play::{GameOutcome, SimServer};
 use policy::Policy;
-use report::{Report, Season};
-use world::{People, Plan, Settings};
+use report::{PolicyReport, SeasonFigures};
+use world::{GamePlan, TrueStrengths, WorldSettings};
 
 /// Play seasons of synthetic games against the real service, and compare ways to choose teams
 ///
@@ -109,8 +109,8 @@ fn amount(text: &str) -> Result<f64, String> {
 }
 
 impl WorldArgs {
-    fn settings(&self) -> Settings {
-        Settings {
+    fn settings(&self) -> WorldSettings {
+        WorldSettings {
             players: self.players as usize,
             bots: self.bots as usize,
             present: self.present.min(self.players) as usize,
@@ -141,7 +141,7 @@ pub(super) async fn run(args: SimulateArgs) -> Result<(), CliError> {
     let mut tasks = JoinSet::new();
     for season in 0..args.seasons {
         for (index, &policy) in policies.iter().enumerate() {
-            let run = Run {
+            let run = SeasonRun {
                 policy,
                 season,
                 seed: args.seed,
@@ -157,7 +157,7 @@ pub(super) async fn run(args: SimulateArgs) -> Result<(), CliError> {
             });
         }
     }
-    let mut seasons: Vec<Vec<Season>> = vec![Vec::new(); policies.len()];
+    let mut seasons: Vec<Vec<SeasonFigures>> = vec![Vec::new(); policies.len()];
     let mut tick = tokio::time::interval(Duration::from_millis(200));
     loop {
         tokio::select! {
@@ -174,7 +174,7 @@ pub(super) async fn run(args: SimulateArgs) -> Result<(), CliError> {
     progress.done();
     seasons.iter_mut().for_each(|s| s.sort_by_key(|s| s.number));
     let system = config.rating.system.as_str();
-    let report = Report::new(
+    let report = PolicyReport::new(
         system, args.seed, args.games, &settings, &policies, &seasons,
     );
     let mut out = io::stdout().lock();
@@ -188,21 +188,21 @@ pub(super) async fn run(args: SimulateArgs) -> Result<(), CliError> {
 }
 
 /// One policy's season.
-struct Run {
+struct SeasonRun {
     policy: Policy,
     season: u64,
     seed: u64,
     games: u64,
     config: Config,
-    settings: Arc<Settings>,
+    settings: Arc<WorldSettings>,
     done: Arc<AtomicU64>,
 }
 
 /// 2026-01-01, when seasons begin.
 const BEGIN: Timestamp = Timestamp(1_767_225_600_000);
 
-impl Run {
-    async fn play(self) -> Result<Season, CliError> {
+impl SeasonRun {
+    async fn play(self) -> Result<SeasonFigures, CliError> {
         let folder = TempDir::with_prefix("evenkeel-")?;
         let database = folder.path().join("season.db");
         let store = store::open(&database, true, Duration::from_secs(5)).await?;
@@ -212,7 +212,7 @@ impl Run {
         settings.session.keep_decisions = 0;
         let service = Service::open_with_clock(store, settings, clock.clone())?;
         let service = Arc::new(service);
-        let people = People::draw(&self.settings, self.seed, self.season);
+        let people = TrueStrengths::draw(&self.settings, self.seed, self.season);
         if self.policy == Policy::Known {
             tell_all(&service, &people).await?;
         }
@@ -220,8 +220,8 @@ impl Run {
         let mut session = service.open_session();
         let mut outcomes = Vec::new();
         for game in 0..self.games {
-            let plan = Plan::draw(&self.settings, self.seed, self.season, game);
-            let mut server = Server {
+            let plan = GamePlan::draw(&self.settings, self.seed, self.season, game);
+            let mut server = SimServer {
                 session: &mut session,
                 clock: &clock,
                 policy: self.policy,
@@ -241,13 +241,13 @@ impl Run {
         let humans = known(Kind::Human, play::human, &people.humans).await?;
         let bots = known(Kind::Bot, play::bot, &people.bots).await?;
         service.close().await;
-        let measured: Vec<Outcome> = outcomes.split_off(outcomes.len() / 2);
-        Ok(Season::of(self.season, &measured, &humans, &bots))
+        let measured: Vec<GameOutcome> = outcomes.split_off(outcomes.len() / 2);
+        Ok(SeasonFigures::of(self.season, &measured, &humans, &bots))
     }
 }
 
 /// Pins everybody's weight to their true strength, the strongest being 100.
-async fn tell_all(service: &Service, people: &People) -> Result<(), CliError> {
+async fn tell_all(service: &Service, people: &TrueStrengths) -> Result<(), CliError> {
     let all = people.humans.iter().chain(&people.bots);
     let most = all.copied().fold(f64::NEG_INFINITY, f64::max);
     let humans = people.humans.iter().enumerate();

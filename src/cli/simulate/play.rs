@@ -4,10 +4,11 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::{
     policy::Policy,
-    world::{Event, People, Plan, Settings},
+    world::{GamePlan, SimEvent, TrueStrengths, WorldSettings},
 };
 use crate::{
     domain::{Ident, Verdict},
+    lobby::{Command, Update},
     session::{HandClock, Session, SessionError},
 };
 
@@ -16,7 +17,7 @@ const MINUTE: u64 = 60_000;
 
 /// What one game came to.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Outcome {
+pub(super) struct GameOutcome {
     pub(super) scores: [f64; 2],
     /// The chance of the stronger team to score the next goal, on average over the game: ½ is even.
     pub(super) favourite: f64,
@@ -30,27 +31,27 @@ pub(super) struct Outcome {
 
 /// Somebody who plays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Player {
+enum SimPlayer {
     Human(usize),
     Bot(usize),
 }
 
 /// A game server in the middle of a game.
-pub(super) struct Server<'a> {
+pub(super) struct SimServer<'a> {
     pub(super) session: &'a mut Session,
     pub(super) clock: &'a Arc<HandClock>,
     pub(super) policy: Policy,
-    pub(super) settings: &'a Settings,
-    pub(super) people: &'a People,
+    pub(super) settings: &'a WorldSettings,
+    pub(super) people: &'a TrueStrengths,
 }
 
-struct Game<'a, 'b> {
-    server: &'a mut Server<'b>,
-    plan: &'a Plan,
-    teams: BTreeMap<Player, u8>,
-    points: BTreeMap<Player, f64>,
+struct GameInPlay<'a, 'b> {
+    server: &'a mut SimServer<'b>,
+    plan: &'a GamePlan,
+    teams: BTreeMap<SimPlayer, u8>,
+    points: BTreeMap<SimPlayer, f64>,
     now: u64,
-    outcome: Outcome,
+    outcome: GameOutcome,
     /// The integral of the favourite's chance over play time.
     favoured: f64,
 }
@@ -63,31 +64,38 @@ pub(super) fn bot(index: usize) -> Ident {
     Ident::from_text(&format!("Bot {index}"))
 }
 
-fn ident(player: Player) -> Ident {
+fn ident(player: SimPlayer) -> Ident {
     match player {
-        Player::Human(index) => human(index),
-        Player::Bot(index) => bot(index),
+        SimPlayer::Human(index) => human(index),
+        SimPlayer::Bot(index) => bot(index),
     }
 }
 
-impl Server<'_> {
+impl SimServer<'_> {
     /// Plays a game from GAME to END.
-    pub(super) async fn play(&mut self, plan: &Plan) -> Result<Outcome, SessionError> {
-        self.session.game(&Ident::from_text("ctf"));
-        self.session.map(&Ident::from_text("field"), None)?;
-        self.session.min_players(self.settings.min_players);
+    pub(super) async fn play(&mut self, plan: &GamePlan) -> Result<GameOutcome, SessionError> {
+        let game = self.session.new_game(&Ident::from_text("ctf"));
+        self.session.apply(&game)?;
+        self.session.apply(&Command::Map {
+            name: "field".to_owned(),
+            players: None,
+        })?;
+        self.session.apply(&Command::MinPlayers {
+            players: self.settings.min_players,
+        })?;
         let ids: Vec<Ident> = plan.there.iter().map(|&who| human(who)).collect();
         for id in &ids {
-            self.session.join(id, Default::default())?;
+            let (id, update) = (id.clone(), Update::default());
+            self.session.apply(&Command::Join { id, update })?;
         }
         let teams = self.policy.choose(self.session, &ids, plan.seed).await?;
-        let players = plan.there.iter().map(|&who| Player::Human(who));
-        let mut game = Game {
+        let players = plan.there.iter().map(|&who| SimPlayer::Human(who));
+        let mut game = GameInPlay {
             teams: players.zip(teams).collect(),
             points: BTreeMap::new(),
             plan,
             now: 0,
-            outcome: Outcome {
+            outcome: GameOutcome {
                 scores: [0.0; 2],
                 favourite: 0.5,
                 chance: 0.5,
@@ -99,7 +107,7 @@ impl Server<'_> {
         };
         game.follow_bots()?;
         game.outcome.chance = chance(game.next_goal(false), game.goals_to_come());
-        game.server.session.start()?;
+        game.server.session.apply(&Command::Start)?;
         game.run()?;
         let outcome = game.outcome;
         self.session.end(Verdict::Scores).await?;
@@ -109,7 +117,7 @@ impl Server<'_> {
     }
 }
 
-impl Game<'_, '_> {
+impl GameInPlay<'_, '_> {
     fn run(&mut self) -> Result<(), SessionError> {
         let end = (self.server.settings.minutes * MINUTE as f64) as u64;
         let mut minute = MINUTE;
@@ -122,10 +130,10 @@ impl Game<'_, '_> {
             }
             self.pass_to(at);
             match event {
-                Event::Arrives(who) => self.arrives(who)?,
-                Event::Leaves(who) => self.leaves(who)?,
-                Event::Goal(chances) => self.goal(chances)?,
-                Event::Kill(chances) => self.kill(chances)?,
+                SimEvent::Arrives(who) => self.arrives(who)?,
+                SimEvent::Leaves(who) => self.leaves(who)?,
+                SimEvent::Goal(chances) => self.goal(chances)?,
+                SimEvent::Kill(chances) => self.kill(chances)?,
             }
         }
         self.pass_to(end);
@@ -137,20 +145,25 @@ impl Game<'_, '_> {
         let millis = at.saturating_sub(self.now);
         let chance = self.next_goal(true);
         self.favoured += chance.max(1.0 - chance) * millis as f64;
-        let humans = self.teams.keys().filter(|p| matches!(p, Player::Human(_)));
+        let humans = self
+            .teams
+            .keys()
+            .filter(|p| matches!(p, SimPlayer::Human(_)));
         self.outcome.played += millis * humans.count() as u64;
         self.now = at;
         self.server.clock.pass(millis);
     }
 
     fn each_minute(&mut self, end: u64) -> Result<(), SessionError> {
-        let left = u32::try_from((end - self.now) / 1_000).unwrap_or(0);
-        self.server.session.clock(left)?;
+        // CLOCK counts whole seconds.
+        let left = (end - self.now) / 1_000 * 1_000;
+        self.apply(Command::Clock { left })?;
         if self.server.policy != Policy::Rebalance {
             return Ok(());
         }
         for step in self.server.session.rebalance(Some(self.plan.seed))?.steps {
-            self.server.session.move_to(&step.id, step.to)?;
+            let (id, team) = (step.id.clone(), step.to);
+            self.apply(Command::Move { id, team })?;
             let moved = self.teams.keys().copied().find(|&p| ident(p) == step.id);
             if let Some(player) = moved {
                 self.teams.insert(player, step.to);
@@ -167,13 +180,13 @@ impl Game<'_, '_> {
         let team = server
             .policy
             .place(server.session, &human(who), sizes, seed)?;
-        self.teams.insert(Player::Human(who), team);
+        self.teams.insert(SimPlayer::Human(who), team);
         self.follow_bots()
     }
 
     fn leaves(&mut self, who: usize) -> Result<(), SessionError> {
-        self.server.session.leave(&human(who))?;
-        self.teams.remove(&Player::Human(who));
+        self.apply(Command::Leave { id: human(who) })?;
+        self.teams.remove(&SimPlayer::Human(who));
         self.follow_bots()
     }
 
@@ -182,9 +195,12 @@ impl Game<'_, '_> {
         let Some(scorer) = self.pick(team, who, true) else {
             return Ok(());
         };
-        let id = ident(scorer);
         self.outcome.scores[usize::from(team)] += 1.0;
-        self.server.session.score(team, 1.0, Some(&id))?;
+        self.apply(Command::Score {
+            team,
+            points: 1.0,
+            by: Some(ident(scorer)),
+        })?;
         self.earns(scorer, 5.0)
     }
 
@@ -195,9 +211,11 @@ impl Game<'_, '_> {
             return Ok(());
         };
         self.earns(killer, 1.0)?;
-        let session = &mut self.server.session;
-        session.kill(&ident(killer), &ident(victim))?;
-        if let Some(step) = session.died(&ident(victim))? {
+        self.apply(Command::Kill {
+            killer: ident(killer),
+            victim: ident(victim),
+        })?;
+        if let Some(step) = self.server.session.died(&ident(victim))? {
             self.teams.insert(victim, step.to);
             self.outcome.moves += 1;
             self.follow_bots()?;
@@ -205,11 +223,14 @@ impl Game<'_, '_> {
         Ok(())
     }
 
-    fn earns(&mut self, player: Player, points: f64) -> Result<(), SessionError> {
+    fn earns(&mut self, player: SimPlayer, points: f64) -> Result<(), SessionError> {
         let sum = self.points.entry(player).or_default();
         *sum += points;
         let sum = *sum;
-        self.server.session.points(&ident(player), sum)
+        self.apply(Command::Points {
+            id: ident(player),
+            points: sum,
+        })
     }
 
     /// Adds and removes bots as BOTS says.
@@ -219,23 +240,26 @@ impl Game<'_, '_> {
             for _ in 0..self.server.settings.bots {
                 let there = self.count(team, true);
                 if there > wanted as usize {
-                    let of_team = |(p, t): (&Player, &u8)| match p {
-                        Player::Bot(bot) if *t == team => Some(*bot),
+                    let of_team = |(p, t): (&SimPlayer, &u8)| match p {
+                        SimPlayer::Bot(bot) if *t == team => Some(*bot),
                         _ => None,
                     };
                     let Some(gone) = self.teams.iter().filter_map(of_team).next_back() else {
                         break;
                     };
-                    self.server.session.bot_leave(&bot(gone))?;
-                    self.teams.remove(&Player::Bot(gone));
+                    self.apply(Command::BotLeave { name: bot(gone) })?;
+                    self.teams.remove(&SimPlayer::Bot(gone));
                 } else if there < wanted as usize {
                     let mut all = 0..self.server.settings.bots;
-                    let Some(comes) = all.find(|&b| !self.teams.contains_key(&Player::Bot(b)))
+                    let Some(comes) = all.find(|&b| !self.teams.contains_key(&SimPlayer::Bot(b)))
                     else {
                         break;
                     };
-                    self.server.session.bot_join(&bot(comes), team)?;
-                    self.teams.insert(Player::Bot(comes), team);
+                    self.apply(Command::BotJoin {
+                        name: bot(comes),
+                        team,
+                    })?;
+                    self.teams.insert(SimPlayer::Bot(comes), team);
                 } else {
                     break;
                 }
@@ -244,18 +268,22 @@ impl Game<'_, '_> {
         Ok(())
     }
 
+    fn apply(&mut self, command: Command) -> Result<(), SessionError> {
+        self.server.session.apply(&command)
+    }
+
     fn count(&self, team: u8, bots: bool) -> usize {
-        let of = |(player, on): &(&Player, &u8)| {
-            **on == team && matches!(player, Player::Bot(_)) == bots
+        let of = |(player, on): &(&SimPlayer, &u8)| {
+            **on == team && matches!(player, SimPlayer::Bot(_)) == bots
         };
         self.teams.iter().filter(of).count()
     }
 
     /// How strong somebody truly is, in this game's form or not.
-    fn strength(&self, player: Player, in_form: bool) -> f64 {
-        let of = |people: &People| match player {
-            Player::Human(index) => people.humans[index],
-            Player::Bot(index) => people.bots[index],
+    fn strength(&self, player: SimPlayer, in_form: bool) -> f64 {
+        let of = |people: &TrueStrengths| match player {
+            SimPlayer::Human(index) => people.humans[index],
+            SimPlayer::Bot(index) => people.bots[index],
         };
         let form = if in_form { of(&self.plan.form) } else { 0.0 };
         libm::exp(of(self.server.people) + form)
@@ -277,13 +305,13 @@ impl Game<'_, '_> {
     }
 
     /// Somebody of a team, the stronger the likelier, or anybody.
-    fn pick(&self, team: u8, chance: f64, by_strength: bool) -> Option<Player> {
+    fn pick(&self, team: u8, chance: f64, by_strength: bool) -> Option<SimPlayer> {
         let of_team = self.teams.iter().filter(|(_, on)| **on == team);
         let share = |player| match by_strength {
             true => self.strength(player, true),
             false => 1.0,
         };
-        let shares: Vec<(Player, f64)> = of_team.map(|(&p, _)| (p, share(p))).collect();
+        let shares: Vec<(SimPlayer, f64)> = of_team.map(|(&p, _)| (p, share(p))).collect();
         let mut left = chance * shares.iter().map(|(_, share)| share).sum::<f64>();
         let last = shares.last()?.0;
         for (player, share) in shares {

@@ -7,7 +7,7 @@ use super::world::below;
 use crate::{
     config::{Config, RulesPreset},
     domain::Ident,
-    lobby::Update,
+    lobby::{Command, Update},
     session::{Session, SessionError},
 };
 
@@ -98,7 +98,10 @@ impl Policy {
         let mut teams = vec![0; ids.len()];
         for (rank, at) in order.into_iter().enumerate() {
             teams[at] = (rank % 2) as u8;
-            session.move_to(&ids[at], teams[at])?;
+            session.apply(&Command::Move {
+                id: ids[at].clone(),
+                team: teams[at],
+            })?;
         }
         Ok(teams)
     }
@@ -112,20 +115,26 @@ impl Policy {
         seed: u64,
     ) -> Result<u8, SessionError> {
         if self.asks() {
-            session.join(id, Update::default())?;
-            return Ok(session.place(id, Some(seed))?.0);
+            session.apply(&join(id, None))?;
+            return Ok(session.place(id, Some(seed))?.team);
         }
         let team = match sizes[0].cmp(&sizes[1]) {
             std::cmp::Ordering::Less => 0,
             std::cmp::Ordering::Greater => 1,
             std::cmp::Ordering::Equal => (seed % 2) as u8,
         };
-        let update = Update {
-            team: Some(team),
-            ..Update::default()
-        };
-        session.join(id, update)?;
+        session.apply(&join(id, Some(team)))?;
         Ok(team)
+    }
+}
+
+fn join(id: &Ident, team: Option<u8>) -> Command {
+    Command::Join {
+        id: id.clone(),
+        update: Update {
+            team,
+            ..Update::default()
+        },
     }
 }
 

@@ -5,12 +5,12 @@ use std::io::{self, Write};
 use comfy_table::Cell;
 use serde::Serialize;
 
-use super::{Outcome, Policy, Settings};
+use super::{GameOutcome, Policy, WorldSettings};
 use crate::cli::table::table;
 
 /// The measured half of one season. Shares are 0 to 1.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct Season {
+pub(super) struct SeasonFigures {
     pub(super) number: u64,
     /// Mean difference of the final scores.
     pub(super) difference: f64,
@@ -29,18 +29,18 @@ pub(super) struct Season {
     pub(super) moves: f64,
 }
 
-impl Season {
+impl SeasonFigures {
     pub(super) fn of(
         number: u64,
-        games: &[Outcome],
+        games: &[GameOutcome],
         humans: &[(f64, f64)],
         bots: &[(f64, f64)],
     ) -> Self {
-        let mean = |of: &dyn Fn(&Outcome) -> f64| {
+        let mean = |of: &dyn Fn(&GameOutcome) -> f64| {
             games.iter().map(of).sum::<f64>() / games.len().max(1) as f64
         };
-        let difference = |game: &Outcome| (game.scores[0] - game.scores[1]).abs();
-        let shutout = |game: &Outcome| {
+        let difference = |game: &GameOutcome| (game.scores[0] - game.scores[1]).abs();
+        let shutout = |game: &GameOutcome| {
             let least = game.scores[0].min(game.scores[1]);
             least == 0.0 && difference(game) >= 3.0
         };
@@ -109,26 +109,26 @@ struct Line {
 
 /// Everything.
 #[derive(Debug, Serialize)]
-pub(super) struct Report<'a> {
+pub(super) struct PolicyReport<'a> {
     rating_system: &'a str,
     seed: u64,
     games: u64,
-    world: &'a Settings,
+    world: &'a WorldSettings,
     policies: Vec<Line>,
-    seasons: &'a [Vec<Season>],
+    seasons: &'a [Vec<SeasonFigures>],
 }
 
-impl<'a> Report<'a> {
+impl<'a> PolicyReport<'a> {
     pub(super) fn new(
         rating_system: &'a str,
         seed: u64,
         games: u64,
-        world: &'a Settings,
+        world: &'a WorldSettings,
         policies: &[Policy],
-        seasons: &'a [Vec<Season>],
+        seasons: &'a [Vec<SeasonFigures>],
     ) -> Self {
-        let line = |(&policy, own): (&Policy, &Vec<Season>)| {
-            let estimate = |of: &dyn Fn(&Season) -> Option<f64>| {
+        let line = |(&policy, own): (&Policy, &Vec<SeasonFigures>)| {
+            let estimate = |of: &dyn Fn(&SeasonFigures) -> Option<f64>| {
                 Estimate::of(&own.iter().filter_map(of).collect::<Vec<_>>())
             };
             let first = seasons.first().into_iter().flatten();

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// What the season is like.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Settings {
+pub(super) struct WorldSettings {
     /// Humans who ever come, and bots that can be added.
     pub(super) players: usize,
     pub(super) bots: usize,
@@ -29,7 +29,7 @@ pub(super) struct Settings {
 
 /// Everybody's true strength, as its logarithm.
 #[derive(Clone, Debug)]
-pub(super) struct People {
+pub(super) struct TrueStrengths {
     pub(super) humans: Vec<f64>,
     pub(super) bots: Vec<f64>,
 }
@@ -37,7 +37,7 @@ pub(super) struct People {
 /// Something that happens in a game, at a millisecond of play. Its numbers from 0 to 1 decide who it
 /// happens to, once it is known who plays where.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Event {
+pub(super) enum SimEvent {
     Arrives(usize),
     Leaves(usize),
     Goal([f64; 2]),
@@ -46,13 +46,13 @@ pub(super) enum Event {
 
 /// One game, before teams are chosen.
 #[derive(Clone, Debug)]
-pub(super) struct Plan {
+pub(super) struct GamePlan {
     /// The humans who are there when teams are chosen.
     pub(super) there: Vec<usize>,
     /// In time order.
-    pub(super) events: Vec<(u64, Event)>,
+    pub(super) events: Vec<(u64, SimEvent)>,
     /// Everybody's form in this game, added to the logarithm of their strength.
-    pub(super) form: People,
+    pub(super) form: TrueStrengths,
     /// For seeds and choices that a policy draws.
     pub(super) seed: u64,
 }
@@ -66,8 +66,8 @@ fn random(seed: u64, season: u64, game: u64) -> ChaCha8Rng {
     ChaCha8Rng::from_seed(key)
 }
 
-impl People {
-    pub(super) fn draw(settings: &Settings, seed: u64, season: u64) -> Self {
+impl TrueStrengths {
+    pub(super) fn draw(settings: &WorldSettings, seed: u64, season: u64) -> Self {
         let mut random = random(seed, season, u64::MAX);
         let mut of = |count: usize, spread: f64| {
             let mut draw = |_| spread * normal(&mut random);
@@ -80,11 +80,11 @@ impl People {
     }
 }
 
-impl Plan {
-    pub(super) fn draw(settings: &Settings, seed: u64, season: u64, game: u64) -> Self {
+impl GamePlan {
+    pub(super) fn draw(settings: &WorldSettings, seed: u64, season: u64, game: u64) -> Self {
         let mut random = random(seed, season, game);
         let draw = &mut random;
-        let form = People {
+        let form = TrueStrengths {
             humans: forms(settings.players, settings.form, draw),
             bots: forms(settings.bots, settings.form, draw),
         };
@@ -99,12 +99,12 @@ impl Plan {
         let end = settings.minutes * 60_000.0;
         let mut events = comings_and_goings(settings, there.clone(), away, end, draw);
         for at in poisson(settings.goals / 60_000.0, end, draw) {
-            events.push((at, Event::Goal([draw.random(), draw.random()])));
+            events.push((at, SimEvent::Goal([draw.random(), draw.random()])));
         }
         let deaths = settings.deaths * settings.present as f64 / 60_000.0;
         for at in poisson(deaths, end, draw) {
             let kill = [draw.random(), draw.random(), draw.random()];
-            events.push((at, Event::Kill(kill)));
+            events.push((at, SimEvent::Kill(kill)));
         }
         events.sort_by_key(|(at, _)| *at);
         Self {
@@ -118,12 +118,12 @@ impl Plan {
 
 /// As many come as go, on average.
 fn comings_and_goings(
-    settings: &Settings,
+    settings: &WorldSettings,
     mut there: Vec<usize>,
     mut away: Vec<usize>,
     end: f64,
     draw: &mut ChaCha8Rng,
-) -> Vec<(u64, Event)> {
+) -> Vec<(u64, SimEvent)> {
     let turnover = settings.present as f64 / (settings.stay * 60_000.0);
     let mut events = Vec::new();
     for at in poisson(2.0 * turnover, end, draw) {
@@ -131,11 +131,11 @@ fn comings_and_goings(
         if comes && !away.is_empty() {
             let who = away.swap_remove(below(draw, away.len()));
             there.push(who);
-            events.push((at, Event::Arrives(who)));
+            events.push((at, SimEvent::Arrives(who)));
         } else if !comes && there.len() > 2 {
             let who = there.swap_remove(below(draw, there.len()));
             away.push(who);
-            events.push((at, Event::Leaves(who)));
+            events.push((at, SimEvent::Leaves(who)));
         }
     }
     events

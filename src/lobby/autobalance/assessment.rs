@@ -1,4 +1,4 @@
-//! Whether the teams are balanced.
+//! Whether the teams of a game are balanced.
 
 use std::fmt;
 
@@ -6,36 +6,36 @@ use serde::{Deserialize, Serialize};
 
 use super::{Powers, Situation};
 
-/// What the rules say about the teams.
+/// Whether the teams are balanced, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Assessment {
-    /// Nobody needs to move.
+    /// No human needs to move.
     Balanced(Calm),
-    /// Somebody of one team does.
+    /// A human of the stronger team should move.
     Unbalanced {
         /// The team that is too strong.
         strong: u8,
-        /// The one that needs help.
+        /// The team that is too weak.
         weak: u8,
-        /// By what.
+        /// What makes it too weak.
         cause: Cause,
     },
 }
 
-/// Why nobody needs to move.
+/// Why no human needs to move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Calm {
-    /// Auto-balance is off.
+    /// The admin has turned auto-balance off.
     Off,
-    /// It is a tournament.
+    /// The game is a tournament.
     Tournament,
-    /// Too little play is left.
+    /// Less play time is left than the rules ask for.
     NearlyOver,
-    /// The sizes are alike.
+    /// The teams' sizes are nearly equal.
     LikeSizes,
-    /// The powers are.
+    /// The teams' powers are nearly equal.
     LikePowers,
 }
 
@@ -43,9 +43,9 @@ pub enum Calm {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
-    /// So many players against so few.
+    /// The numbers of players on the large and on the small team.
     Sizes(usize, usize),
-    /// So much power against so little.
+    /// The powers of the strong and of the weak team.
     Powers(f64, f64),
 }
 
@@ -54,13 +54,13 @@ impl Situation {
         Powers::of(&self.snapshot, &self.rules)
     }
 
-    /// The verdict on the game as it is.
-    pub fn verdict(&self) -> Assessment {
+    /// Whether the teams are balanced.
+    pub fn assess(&self) -> Assessment {
         self.judge(&self.powers())
     }
 
-    /// The exceptions first, in the order of the page; then sizes, then power. With more than two
-    /// teams the largest and the smallest are compared, or the strongest and the weakest.
+    /// Checks the exceptions first, in the order of the page; then sizes, then power. Of more than two
+    /// teams, compares the largest with the smallest, or the strongest with the weakest.
     pub(super) fn judge(&self, powers: &Powers) -> Assessment {
         let rules = &self.rules;
         if !rules.on {
@@ -108,7 +108,7 @@ impl Situation {
     }
 }
 
-/// The first team whose value nothing goes `beyond`.
+/// The first team whose value no other goes `beyond`, with its value.
 fn extreme<T: Copy + Default>(
     values: impl Iterator<Item = T>,
     beyond: impl Fn(T, T) -> bool,
@@ -128,7 +128,10 @@ impl fmt::Display for Assessment {
                 cause,
             } => (strong, weak, cause),
         };
-        write!(f, "unbalanced: team {strong} against team {weak}, ")?;
+        write!(
+            f,
+            "unbalanced: team {strong} is too strong for team {weak}, "
+        )?;
         match cause {
             Cause::Sizes(many, few) => write!(f, "{many} players to {few}"),
             Cause::Powers(much, little) => write!(f, "power {much:.3} to {little:.3}"),
@@ -140,10 +143,10 @@ impl fmt::Display for Calm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Calm::Off => "auto-balance is off",
-            Calm::Tournament => "a tournament",
-            Calm::NearlyOver => "too little play is left",
-            Calm::LikeSizes => "like sizes",
-            Calm::LikePowers => "like powers",
+            Calm::Tournament => "the game is a tournament",
+            Calm::NearlyOver => "too little play time is left",
+            Calm::LikeSizes => "nearly equal sizes",
+            Calm::LikePowers => "nearly equal powers",
         })
     }
 }

@@ -1,20 +1,20 @@
-//! What each player and each team counts.
+//! The power of each player and each team.
 
 use super::{AutoBalanceRules, Power};
-use crate::lobby::{Snapshot, strength::Strength};
+use crate::lobby::{Snapshot, strength::TeamStrengths};
 
 /// The powers of a game.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Powers {
-    /// Each human's; 0 for those on no team.
+    /// Each human's power; 0 for humans on no team.
     pub(super) humans: Vec<f64>,
-    /// Each team's, bots included.
+    /// Each team's power, bots included.
     pub(super) teams: Vec<f64>,
-    /// Players per team, bots included.
+    /// Number of players on each team, bots included.
     pub(super) sizes: Vec<usize>,
 }
 
-/// Somebody on a team.
+/// A player on a team, to be ranked.
 struct Ranked {
     weight: f64,
     points: f64,
@@ -23,7 +23,7 @@ struct Ranked {
 }
 
 impl Powers {
-    /// Those of everybody on a team. O(players · log players).
+    /// The powers of all players on a team. O(players · log players).
     pub(super) fn of(snapshot: &Snapshot, rules: &AutoBalanceRules) -> Self {
         let players = players(snapshot);
         let base = f64::from(rules.rank_base.get());
@@ -47,7 +47,7 @@ impl Powers {
         Self {
             humans,
             teams,
-            sizes: Strength::of(snapshot).players().collect(),
+            sizes: TeamStrengths::of(snapshot).players().collect(),
         }
     }
 }

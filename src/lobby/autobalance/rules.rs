@@ -1,4 +1,4 @@
-//! When a game counts as unbalanced, and who may be moved then.
+//! The rules of auto-balance: when teams are unbalanced, and who may be moved then.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,30 +8,31 @@ use crate::domain::units::{Count, MaxDifference, PositiveAmount, Share, UpToADay
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AutoBalanceRules {
-    /// Whether anybody is moved at all.
+    /// Whether auto-balance moves humans at all.
     #[serde(default = "on")]
     pub on: bool,
-    /// With less play left than this, nobody is.
+    /// With less play time left than this, no human is moved.
     pub quiet_end_seconds: UpToADay,
-    /// Teams whose sizes differ by no more than this are balanced, whatever their power.
+    /// Teams whose sizes differ by at most this are balanced, whatever their power.
     pub like_sizes: MaxDifference,
-    /// Sizes that are unbalanced, whatever the power: (at least so many, against at most so many).
+    /// Sizes that are unbalanced, whatever the power: at least the first number of players against
+    /// at most the second.
     pub lopsided: Lopsided,
-    /// A difference of power that is unbalanced, in the unit of `gap_of`.
+    /// The difference of power from which teams are unbalanced, in the unit of `gap_of`.
     pub gap: PositiveAmount,
     /// The unit of `gap`.
     pub gap_of: GapUnit,
-    /// What a player's power is.
+    /// How a player's power is measured.
     pub power: Power,
-    /// What the weakest player counts under a power by rank, so that every head is worth something.
+    /// The power of the weakest player where it is measured by rank, so that each player counts.
     pub rank_base: Count<0, 1_000>,
-    /// For how long the teams must have been unbalanced.
+    /// For how long the teams must have been unbalanced before a human is moved.
     pub delay_seconds: UpToADay,
-    /// The share of their team, from below by points, that may be moved, rounded down.
+    /// The share of a team that may be moved, from the lowest points up, rounded down.
     pub movable_share: Share,
-    /// Whether nobody is moved twice in a game.
+    /// Whether each human is moved at most once in a game.
     pub once: bool,
-    /// Who is moved.
+    /// Which human is moved.
     pub choice: MoveRule,
 }
 
@@ -39,13 +40,13 @@ pub struct AutoBalanceRules {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GapUnit {
-    /// Points of power, at least that many.
+    /// Points of power: the stronger team has at least that many more.
     Points,
-    /// A share of the weaker team's power, more than that.
+    /// A share of the weaker team's power: the stronger team has more than that share more.
     Share,
 }
 
-/// Sizes of two teams that are unbalanced: at most 128 pairs (at least, at most), larger first.
+/// Team sizes that are unbalanced: up to 128 pairs of the larger and the smaller number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<(usize, usize)>")]
 pub struct Lopsided(pub Vec<(usize, usize)>);
@@ -66,30 +67,30 @@ fn on() -> bool {
     true
 }
 
-/// What a player counts.
+/// How a player's power is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Power {
-    /// Their weight.
+    /// By weight.
     Weight,
-    /// Their rank by weight among all players, ascending, on top of `rank_base`.
+    /// By rank of weight among all players, the lowest having `rank_base`.
     Rank,
-    /// Half of that, half of their rank by current points.
+    /// The mean of that and of the rank by current points.
     RankAndPoints,
 }
 
-/// Who is moved.
+/// Which human is moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MoveRule {
-    /// Whoever of the stronger team dies first, unless that tips the balance.
+    /// The first of the stronger team who dies, unless that makes the other team too strong.
     WhoDies,
-    /// Whoever brings the teams closest, again and again, when they die.
+    /// The one who brings the teams closest together, once they die; then the next.
     Closest,
 }
 
 impl AutoBalanceRules {
-    /// Sector's Edge, by its published specification (version 1.2.2, with points).
+    /// The rules of Sector's Edge, as published (version 1.2.2, with points).
     pub fn sectors_edge() -> Self {
         Self {
             on: true,
@@ -107,8 +108,8 @@ impl AutoBalanceRules {
         }
     }
 
-    /// What a player of Sector's Edge proposed instead: weights that differ by more than 20 %, and
-    /// whoever outside a party brings them closest.
+    /// The rules that a player of Sector's Edge proposed instead: teams are unbalanced if their weights
+    /// differ by more than 20 %, and the human outside parties who brings them closest is moved.
     pub fn players_proposal() -> Self {
         Self {
             like_sizes: MaxDifference::OFF,
@@ -124,7 +125,7 @@ impl AutoBalanceRules {
         }
     }
 
-    /// Whether `strong` outweighs `weak` too much.
+    /// Whether a team of power `strong` is too strong for one of power `weak`.
     pub(super) fn is_gap(&self, strong: f64, weak: f64) -> bool {
         let gap = self.gap.get();
         match self.gap_of {
@@ -134,7 +135,7 @@ impl AutoBalanceRules {
     }
 }
 
-/// Sector's Edge.
+/// The rules of Sector's Edge.
 impl Default for AutoBalanceRules {
     fn default() -> Self {
         Self::sectors_edge()

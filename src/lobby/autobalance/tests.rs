@@ -46,7 +46,7 @@ fn criteria_of_the_page() {
         (9, 2, true),
         (5, 4, false),
     ] {
-        let verdict = situation(&sizes(one, other), rules.clone()).verdict();
+        let verdict = situation(&sizes(one, other), rules.clone()).assess();
         assert_eq!(unbalanced(verdict), expected, "{one} v {other}: {verdict}");
     }
     // 5 v 3 is a matter of power. All count 5 by points; by rank 5 to 12.
@@ -54,7 +54,7 @@ fn criteria_of_the_page() {
     let mut humans = weak.to_vec();
     humans.extend([(6.0, 1), (7.0, 1), (8.0, 1)]);
     // (35 + 25) / 2 against (33 + 15) / 2: 6 more.
-    let verdict = situation(&humans, rules.clone()).verdict();
+    let verdict = situation(&humans, rules.clone()).assess();
     assert_eq!(verdict, Assessment::Balanced(Calm::LikePowers));
     // The other way round (50 + 25) / 2 against (18 + 15) / 2: 21 more.
     let swapped: Vec<_> = humans
@@ -63,7 +63,7 @@ fn criteria_of_the_page() {
         .collect();
     let cause = Cause::Powers(37.5, 16.5);
     assert_eq!(
-        situation(&swapped, rules).verdict(),
+        situation(&swapped, rules).assess(),
         Assessment::Unbalanced {
             strong: 0,
             weak: 1,
@@ -75,22 +75,22 @@ fn criteria_of_the_page() {
 #[test]
 fn exceptions_come_first() {
     let mut game = situation(&sizes(6, 0), AutoBalanceRules::sectors_edge());
-    assert!(unbalanced(game.verdict()));
+    assert!(unbalanced(game.assess()));
     game.left = Some(180_000);
-    assert!(unbalanced(game.verdict()));
+    assert!(unbalanced(game.assess()));
     game.left = Some(179_999);
-    assert_eq!(game.verdict(), Assessment::Balanced(Calm::NearlyOver));
+    assert_eq!(game.assess(), Assessment::Balanced(Calm::NearlyOver));
     game.tournament = true;
-    assert_eq!(game.verdict(), Assessment::Balanced(Calm::Tournament));
+    assert_eq!(game.assess(), Assessment::Balanced(Calm::Tournament));
     game.rules.on = false;
-    assert_eq!(game.verdict(), Assessment::Balanced(Calm::Off));
+    assert_eq!(game.assess(), Assessment::Balanced(Calm::Off));
 }
 
 #[test]
 fn bots_fill_a_team() {
     let mut game = situation(&sizes(4, 2), AutoBalanceRules::sectors_edge());
     game.snapshot.bots = vec![robot(40.0, 1), robot(40.0, 1)];
-    assert_eq!(game.verdict(), Assessment::Balanced(Calm::LikeSizes));
+    assert_eq!(game.assess(), Assessment::Balanced(Calm::LikeSizes));
 }
 
 #[test]
@@ -123,16 +123,16 @@ fn parties_the_moved_and_the_protected_stay_and_do_not_count() {
     );
     game.snapshot.humans[1].party = Some("p".into());
     game.snapshot.humans[2].moved = true;
-    game.snapshot.humans[3].held = Some(Held::Protected);
+    game.snapshot.humans[3].held = Some(MoveBlock::Protected);
     let stay = |who| match fate(&game, who) {
         Fate::Stays(stay) => stay,
         Fate::Moves(step) => panic!("{step}"),
     };
     assert_eq!(stay(0), StayReason::Party);
     assert_eq!(stay(2), StayReason::Moved);
-    assert_eq!(stay(3), StayReason::Held(Held::Protected));
+    assert_eq!(stay(3), StayReason::Held(MoveBlock::Protected));
     // Two are left, of whom int(2 · 0.67) = 1 may move.
-    assert_eq!(stay(5), StayReason::Held(Held::Top));
+    assert_eq!(stay(5), StayReason::Held(MoveBlock::Top));
     assert!(matches!(fate(&game, 4), Fate::Moves(_)));
 }
 
@@ -169,11 +169,11 @@ fn the_players_proposal() {
         game.snapshot.humans[member].party = Some("three".into());
     }
     // 28.7 to 29 (the page adds up to 29 to 29).
-    assert_eq!(game.verdict(), Assessment::Balanced(Calm::LikePowers));
+    assert_eq!(game.assess(), Assessment::Balanced(Calm::LikePowers));
     // Two of 5 leave team B: 28.7 to 19, over 20 % more. Of those outside the party, 3 brings them
     // closest (25.7 to 22), which is within 20 %.
     game.snapshot.humans.drain(9..11);
-    assert!(unbalanced(game.verdict()));
+    assert!(unbalanced(game.assess()));
     let moved: Vec<usize> = (0..game.snapshot.humans.len())
         .filter(|&who| matches!(fate(&game, who), Fate::Moves(_)))
         .collect();
@@ -204,7 +204,7 @@ prop_compose! {
         let mut game = snapshot(teams, &placed);
         for (human, (_, _, points, [held, moved, party])) in game.humans.iter_mut().zip(humans) {
             human.points = f64::from(points);
-            human.held = held.then_some(Held::Protected);
+            human.held = held.then_some(MoveBlock::Protected);
             human.moved = moved;
             human.party = party.then(|| "p".to_owned());
         }

@@ -1,49 +1,48 @@
-//! The match record of a course.
+//! From the course of play to the match record.
 
-use super::{Course, LobbyError, Phase, Track};
+use super::{LobbyError, PlayCourse, PlayPhase, PlayerTrack};
 use crate::domain::{MatchRecord, Outcome, Participant, ScoreEvent, Timestamp};
 
-/// What a record says of a game that the game itself doesn't know.
+/// What a match record contains beside the game itself.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Frame {
-    /// The game server's name.
+pub struct RecordFrame {
+    /// Name of the game server.
     pub server: String,
-    /// The instant that the session's milliseconds count from.
+    /// The instant from which the session's milliseconds are counted.
     pub epoch: Timestamp,
     /// The league, region or playlist; empty where there is none.
     pub mode: String,
 }
 
-/// A game that is over.
+/// The result of a game.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finished {
-    /// The record, which has been checked. Its outcome is [`Outcome::Abandoned`] if it was broken
-    /// off.
+    /// The record, checked. Its outcome is [`Outcome::Abandoned`] if the game was cut off.
     pub record: MatchRecord,
-    /// Whether it outgrew what any real game has, so that part of it is missing and it should not
-    /// be rated.
+    /// Whether the game exceeded a bound far above any real game, so that part of it is missing and
+    /// it must not be rated.
     pub cut: bool,
 }
 
-/// What the record needs to know of the game it is of.
-pub(in crate::lobby) struct About<'a> {
-    pub(in crate::lobby) frame: &'a Frame,
+/// What the record needs to know of the game.
+pub(in crate::lobby) struct GameFacts<'a> {
+    pub(in crate::lobby) frame: &'a RecordFrame,
     pub(in crate::lobby) game_type: &'a str,
     pub(in crate::lobby) map: &'a str,
     pub(in crate::lobby) mutators: &'a [String],
-    /// 0 in a game without teams.
+    /// Number of teams; 0 in a game without teams.
     pub(in crate::lobby) teams: usize,
 }
 
-impl Course {
-    /// Everybody risen, and the record.
+impl PlayCourse {
+    /// The course with all stays ended, and its record.
     pub(super) fn finished(
         &self,
-        about: &About<'_>,
+        facts: &GameFacts<'_>,
         outcome: impl FnOnce(&[f64]) -> Outcome,
         now: u64,
     ) -> Result<(Self, Finished), LobbyError> {
-        let Phase::Running(start) = self.phase else {
+        let PlayPhase::Running(start) = self.phase else {
             return Err(LobbyError::NotStarted);
         };
         let mut ended = self.clone();
@@ -52,26 +51,26 @@ impl Course {
             ended.rise(track, millis);
         }
         let after = |millis: u64| i64::try_from(millis).unwrap_or(i64::MAX);
-        let start = about.frame.epoch.plus_millis(after(start));
-        let mut mutators = about.mutators.to_vec();
+        let start = facts.frame.epoch.plus_millis(after(start));
+        let mut mutators = facts.mutators.to_vec();
         mutators.sort_unstable();
         mutators.dedup();
         let mut scores = ended.scores.clone();
-        scores.resize(about.teams, 0.0);
-        let (participants, index) = ended.participants(about.teams);
-        let teams = about.teams;
+        scores.resize(facts.teams, 0.0);
+        let (participants, index) = ended.participants(facts.teams);
+        let teams = facts.teams;
         let events = ended
             .events
             .iter()
             .filter(|event| usize::from(event.team) < teams);
         let record = MatchRecord {
-            server: about.frame.server.clone(),
+            server: facts.frame.server.clone(),
             start,
             end: start.plus_millis(after(millis)),
             clock: None,
-            map: about.map.to_owned(),
-            game_type: about.game_type.to_owned(),
-            mode: about.frame.mode.clone(),
+            map: facts.map.to_owned(),
+            game_type: facts.game_type.to_owned(),
+            mode: facts.frame.mode.clone(),
             mutators,
             outcome: outcome(&scores),
             scores,
@@ -88,7 +87,7 @@ impl Course {
         Ok((ended, Finished { record, cut }))
     }
 
-    /// Everybody who played, and which of them each track became.
+    /// Those who played, and for each track the index of the participant that it became.
     fn participants(&self, teams: usize) -> (Vec<Participant>, Vec<Option<u32>>) {
         let parties = Parties::of(&self.tracks);
         let mut participants = Vec::new();
@@ -107,7 +106,7 @@ impl Course {
                 presence,
                 points: track.points,
                 kills: track.kills,
-                // A server may tell deaths by DEATH, by KILL, or by both.
+                // A game server may report a death by DEATH, by KILL, or by both.
                 deaths: track.deaths.max(track.killed),
                 roles: Vec::new(),
                 party: parties.number(track),
@@ -117,11 +116,11 @@ impl Course {
     }
 }
 
-/// Numbers for the parties of two or more, in the order they were first seen.
+/// The parties of two or more who played, numbered in the order in which they appear.
 struct Parties<'a>(Vec<(&'a str, usize)>);
 
 impl<'a> Parties<'a> {
-    fn of(tracks: &'a [Track]) -> Self {
+    fn of(tracks: &'a [PlayerTrack]) -> Self {
         let mut parties: Vec<(&str, usize)> = Vec::new();
         let played = tracks.iter().filter(|track| !track.stays.is_empty());
         for party in played.filter_map(|track| track.party.as_deref()) {
@@ -134,7 +133,7 @@ impl<'a> Parties<'a> {
         Self(parties)
     }
 
-    fn number(&self, track: &Track) -> Option<u32> {
+    fn number(&self, track: &PlayerTrack) -> Option<u32> {
         let party = track.party.as_deref()?;
         let at = self.0.iter().position(|&(name, _)| name == party)?;
         u32::try_from(at).ok()

@@ -1,8 +1,8 @@
 use super::*;
 use crate::domain::{RecordError, Timestamp};
 
-fn human(id: &str) -> Who<'_> {
-    Who {
+fn human(id: &str) -> SeatedPlayer<'_> {
+    SeatedPlayer {
         kind: Kind::Human,
         id,
         name: None,
@@ -10,27 +10,27 @@ fn human(id: &str) -> Who<'_> {
     }
 }
 
-fn of<'a>(id: &'a str, party: Option<&'a str>) -> Who<'a> {
-    Who { party, ..human(id) }
+fn of<'a>(id: &'a str, party: Option<&'a str>) -> SeatedPlayer<'a> {
+    SeatedPlayer { party, ..human(id) }
 }
 
-fn bot(id: &str) -> Who<'_> {
-    Who {
+fn bot(id: &str) -> SeatedPlayer<'_> {
+    SeatedPlayer {
         kind: Kind::Bot,
         ..human(id)
     }
 }
 
-fn frame() -> Frame {
-    Frame {
+fn frame() -> RecordFrame {
+    RecordFrame {
         server: "srv".into(),
         epoch: Timestamp(1_000_000),
         mode: String::new(),
     }
 }
 
-fn about(frame: &Frame, teams: usize) -> About<'_> {
-    About {
+fn facts(frame: &RecordFrame, teams: usize) -> GameFacts<'_> {
+    GameFacts {
         frame,
         game_type: "ctf",
         map: "m",
@@ -39,8 +39,8 @@ fn about(frame: &Frame, teams: usize) -> About<'_> {
     }
 }
 
-fn end(course: &mut Course, verdict: Verdict, now: u64) -> MatchRecord {
-    let finished = course.end(&about(&frame(), 2), verdict, now).unwrap();
+fn end(course: &mut PlayCourse, verdict: Verdict, now: u64) -> MatchRecord {
+    let finished = course.end(&facts(&frame(), 2), verdict, now).unwrap();
     assert!(!finished.cut);
     finished.record
 }
@@ -53,7 +53,7 @@ fn stay(team: u8, from: u64, to: u64) -> Presence {
 /// A whole game by hand.
 #[test]
 fn a_game_becomes_a_record() {
-    let mut course = Course::default();
+    let mut course = PlayCourse::default();
     course.sit(&human("ann"), Some(0), 100);
     course.sit(&human("ben"), Some(1), 200);
     course.sit(&human("gone"), Some(1), 300);
@@ -107,7 +107,7 @@ fn a_game_becomes_a_record() {
 
 #[test]
 fn lines_of_one_millisecond_keep_their_order() {
-    let mut course = Course::default();
+    let mut course = PlayCourse::default();
     course.sit(&human("a"), Some(0), 0);
     course.sit(&human("b"), Some(1), 0);
     course.start(2, 0);
@@ -124,10 +124,10 @@ fn lines_of_one_millisecond_keep_their_order() {
 
 #[test]
 fn nothing_counts_before_the_start_and_after_the_end() {
-    let mut course = Course::default();
+    let mut course = PlayCourse::default();
     course.sit(&human("a"), Some(0), 0);
     let a = course.find("a").unwrap();
-    let warm_up = |course: &mut Course| {
+    let warm_up = |course: &mut PlayCourse| {
         course.score(0, 1.0, Some(a), 10);
         course.points(a, 5.0);
         course.kill(a, a);
@@ -136,10 +136,10 @@ fn nothing_counts_before_the_start_and_after_the_end() {
     };
     warm_up(&mut course);
     assert_eq!(
-        course.end(&about(&frame(), 2), Verdict::Scores, 20),
+        course.end(&facts(&frame(), 2), Verdict::Scores, 20),
         Err(LobbyError::NotStarted)
     );
-    assert_eq!(course.abandoned(&about(&frame(), 2), 20), None);
+    assert_eq!(course.abandoned(&facts(&frame(), 2), 20), None);
     course.start(2, 100);
     let record = end(&mut course, Verdict::Draw, 200);
     assert_eq!(record.outcome, Outcome::Draw);
@@ -165,11 +165,11 @@ fn nothing_counts_before_the_start_and_after_the_end() {
 
 #[test]
 fn a_game_broken_off_is_abandoned() {
-    let mut course = Course::default();
+    let mut course = PlayCourse::default();
     course.sit(&human("a"), Some(0), 0);
     course.start(2, 0);
     course.score(0, 2.0, None, 1_000);
-    let finished = course.abandoned(&about(&frame(), 2), 4_000).unwrap();
+    let finished = course.abandoned(&facts(&frame(), 2), 4_000).unwrap();
     assert_eq!(finished.record.outcome, Outcome::Abandoned);
     assert_eq!(finished.record.millis(), 4_000);
     assert!(course.is_running(), "it may be gone on with");
@@ -177,7 +177,7 @@ fn a_game_broken_off_is_abandoned() {
 
 #[test]
 fn parties_are_numbered_and_one_alone_is_none() {
-    let mut course = Course::default();
+    let mut course = PlayCourse::default();
     let people = [
         ("a", Some("x")),
         ("b", Some("y")),
@@ -207,7 +207,7 @@ fn parties_are_numbered_and_one_alone_is_none() {
 
 #[test]
 fn the_clock_runs_on() {
-    let mut course = Course::default();
+    let mut course = PlayCourse::default();
     course.start(2, 1_000);
     assert_eq!(course.left(2_000), None);
     course.clock(60_000, 2_000);
@@ -219,14 +219,14 @@ fn the_clock_runs_on() {
 
 #[test]
 fn a_game_without_teams_has_no_scores() {
-    let mut course = Course::default();
+    let mut course = PlayCourse::default();
     course.sit(&human("a"), Some(0), 0);
     course.sit(&human("b"), Some(0), 0);
     course.start(0, 0);
     let (a, b) = (course.find("a").unwrap(), course.find("b").unwrap());
     course.kill(a, b);
     let finished = course
-        .end(&about(&frame(), 0), Verdict::Scores, 1_000)
+        .end(&facts(&frame(), 0), Verdict::Scores, 1_000)
         .unwrap();
     assert_eq!(finished.record.outcome, Outcome::Undecided);
     assert_eq!(
@@ -237,11 +237,11 @@ fn a_game_without_teams_has_no_scores() {
 
 #[test]
 fn what_no_record_can_hold_is_refused_and_the_game_goes_on() {
-    let mut course = Course::default();
+    let mut course = PlayCourse::default();
     let long = "x".repeat(2_000);
     course.sit(&human(&long), Some(0), 0);
     course.start(2, 0);
-    let refused = course.end(&about(&frame(), 2), Verdict::Scores, 1_000);
+    let refused = course.end(&facts(&frame(), 2), Verdict::Scores, 1_000);
     assert!(matches!(
         refused,
         Err(LobbyError::Record(RecordError { .. }))
@@ -251,7 +251,7 @@ fn what_no_record_can_hold_is_refused_and_the_game_goes_on() {
 
 #[test]
 fn a_flood_is_cut_and_says_so() {
-    let mut course = Course::default();
+    let mut course = PlayCourse::default();
     course.start(2, 0);
     for n in 0..2_000 {
         course.sit(&human(&n.to_string()), Some(0), n);
@@ -263,7 +263,7 @@ fn a_flood_is_cut_and_says_so() {
     }
     assert!(course.tracks.len() <= MAX_TRACKS && course.events.len() <= MAX_EVENTS);
     let finished = course
-        .end(&about(&frame(), 2), Verdict::Scores, 3_000)
+        .end(&facts(&frame(), 2), Verdict::Scores, 3_000)
         .unwrap();
     assert!(finished.cut);
     assert_eq!(finished.record.scores, [MAX_POINTS, 0.0]);

@@ -1,8 +1,8 @@
 use super::*;
 use crate::domain::Verdict;
 use crate::lobby::{
-    Conduct, Decision, Finished, Frame, LobbySettings, Reason, StayReason, Update,
-    weights::tests::Table,
+    Conduct, Decision, Finished, LobbySettings, Reason, RecordFrame, StayReason, Update,
+    weights::tests::{WeightTable, ctf, game},
 };
 use proptest::prelude::*;
 
@@ -16,7 +16,7 @@ fn lobby(settings: LobbySettings) -> Lobby {
         bots: false,
         ..settings
     });
-    lobby.begin("ctf", true);
+    lobby.change(&ctf()).unwrap();
     lobby.start().unwrap();
     lobby
 }
@@ -26,7 +26,7 @@ fn join(lobby: &mut Lobby, id: &str, team: Option<u8>) {
         team,
         ..Update::default()
     };
-    lobby.join(&ident(id), update).unwrap();
+    lobby.join(&ident(id), &update).unwrap();
 }
 
 fn conduct(lobby: &Lobby, id: &str) -> Conduct {
@@ -34,13 +34,13 @@ fn conduct(lobby: &Lobby, id: &str) -> Conduct {
 }
 
 fn team_of(lobby: &Lobby, id: &str) -> Option<u8> {
-    lobby.game().unwrap().roster.by_text(id).unwrap().team
+    lobby.game().unwrap().roster.find(&ident(id)).unwrap().team
 }
 
 #[test]
 fn a_late_arrival_is_on_the_side_told() {
     let mut lobby = lobby(LobbySettings::default());
-    let weights = Table::new(&[("a", 60.0), ("b", 40.0), ("c", 20.0)], &[]);
+    let weights = WeightTable::new(&[("a", 60.0), ("b", 40.0), ("c", 20.0)], &[]);
     join(&mut lobby, "a", Some(0));
     join(&mut lobby, "b", Some(1));
     join(&mut lobby, "c", None);
@@ -59,7 +59,7 @@ fn a_late_arrival_is_on_the_side_told() {
 #[test]
 fn who_comes_back_in_time_is_on_the_old_team() {
     let mut lobby = lobby(LobbySettings::default());
-    let weights = Table::new(&[("a", 50.0), ("b", 52.0), ("c", 20.0)], &[]);
+    let weights = WeightTable::new(&[("a", 50.0), ("b", 52.0), ("c", 20.0)], &[]);
     join(&mut lobby, "a", Some(0));
     join(&mut lobby, "b", Some(1));
     join(&mut lobby, "c", Some(1));
@@ -87,7 +87,7 @@ fn who_comes_back_in_time_is_on_the_old_team() {
 #[test]
 fn advantage_uses_the_very_bots_and_slews() {
     let mut lobby = lobby(LobbySettings::default());
-    let weights = Table::new(
+    let weights = WeightTable::new(
         &[("a", 50.0), ("b", 50.0)],
         &[("Weak", 10.0), ("Good", 22.0)],
     );
@@ -114,7 +114,7 @@ fn advantage_uses_the_very_bots_and_slews() {
 #[test]
 fn following_advice_is_not_switching() {
     let mut lobby = lobby(LobbySettings::default());
-    let weights = Table::new(&[("a", 30.0), ("b", 30.0), ("c", 30.0), ("d", 30.0)], &[]);
+    let weights = WeightTable::new(&[("a", 30.0), ("b", 30.0), ("c", 30.0), ("d", 30.0)], &[]);
     for id in ["a", "b", "c"] {
         join(&mut lobby, id, Some(0));
     }
@@ -133,7 +133,10 @@ fn following_advice_is_not_switching() {
         .iter()
         .find(|human| human.id == step.id.text())
         .unwrap();
-    assert_eq!((moved.moved, moved.held), (true, Some(Held::JustMoved)));
+    assert_eq!(
+        (moved.moved, moved.held),
+        (true, Some(MoveBlock::JustMoved))
+    );
     let snapshot = lobby.at(301_000).snapshot(&weights).unwrap();
     assert!(snapshot.humans.iter().all(|human| human.held.is_none()));
 }
@@ -141,7 +144,7 @@ fn following_advice_is_not_switching() {
 #[test]
 fn advice_is_forgotten_with_who_leaves() {
     let mut lobby = lobby(LobbySettings::default());
-    let weights = Table::new(&[("a", 30.0), ("b", 30.0)], &[]);
+    let weights = WeightTable::new(&[("a", 30.0), ("b", 30.0)], &[]);
     join(&mut lobby, "a", Some(0));
     join(&mut lobby, "b", Some(0));
     let advice = lobby.rebalance(&weights, 1).unwrap();
@@ -155,7 +158,7 @@ fn advice_is_forgotten_with_who_leaves() {
 #[test]
 fn going_over_to_the_stronger_side_and_asking_is_seen() {
     let mut lobby = lobby(LobbySettings::default());
-    let weights = Table::new(&[("strong", 90.0), ("a", 30.0), ("b", 30.0)], &[]);
+    let weights = WeightTable::new(&[("strong", 90.0), ("a", 30.0), ("b", 30.0)], &[]);
     join(&mut lobby, "strong", Some(0));
     join(&mut lobby, "a", Some(1));
     join(&mut lobby, "b", Some(1));
@@ -167,20 +170,20 @@ fn going_over_to_the_stronger_side_and_asking_is_seen() {
     assert!(
         advice
             .to_string()
-            .contains("a returned 0 times, joined the stronger side 1 times")
+            .contains("a returned 0 times, changed to the stronger team 1 times")
     );
     lobby.at(3_000).rebalance(&weights, 1).unwrap();
     assert_eq!(conduct(&lobby, "a").asks, 1, "once for each time");
     lobby.at(4_000).move_to(&ident("a"), 1).unwrap();
     assert_eq!(conduct(&lobby, "a").switches, 1, "going back is fine");
-    lobby.begin("ctf", true);
+    lobby.change(&ctf()).unwrap();
     assert_eq!(conduct(&lobby, "a").switches, 1, "the session remembers");
 }
 
 #[test]
 fn who_dies_on_the_stronger_team_is_moved_after_20_s() {
     let mut lobby = lobby(LobbySettings::default());
-    let weights = Table::default();
+    let weights = WeightTable::default();
     for id in ["a", "b", "c", "d"] {
         join(&mut lobby, id, Some(0));
     }
@@ -229,19 +232,19 @@ fn who_dies_on_the_stronger_team_is_moved_after_20_s() {
 #[test]
 fn a_tournament_and_a_warm_up_are_left_alone() {
     let mut lobby = lobby(LobbySettings::default());
-    let weights = Table::default();
+    let weights = WeightTable::default();
     for id in ["a", "b", "c", "d"] {
         join(&mut lobby, id, Some(0));
     }
     lobby.watch(&weights);
-    lobby.set_tournament(true).unwrap();
+    lobby.game_mut().unwrap().tournament = true;
     let decided = lobby
         .at(60_000)
         .died(&ident("a"), &weights)
         .unwrap()
         .unwrap();
     assert_eq!(decided.answer.fate, Fate::Stays(StayReason::Balanced));
-    lobby.begin("ctf", true);
+    lobby.change(&ctf()).unwrap();
     join(&mut lobby, "a", Some(0));
     assert_eq!(lobby.died(&ident("a"), &weights), Ok(None), "before START");
 }
@@ -249,14 +252,14 @@ fn a_tournament_and_a_warm_up_are_left_alone() {
 #[test]
 fn protection_ends_when_told() {
     let mut lobby = lobby(LobbySettings::default());
-    let weights = Table::default();
+    let weights = WeightTable::default();
     join(&mut lobby, "a", Some(0));
     let held = |lobby: &mut Lobby, now| lobby.at(now).snapshot(&weights).unwrap().humans[0].held;
     lobby.protect(&ident("a"), Some(5_000)).unwrap();
-    assert_eq!(held(&mut lobby, 4_999), Some(Held::Protected));
+    assert_eq!(held(&mut lobby, 4_999), Some(MoveBlock::Protected));
     assert_eq!(held(&mut lobby, 5_000), None);
     lobby.protect(&ident("a"), None).unwrap();
-    assert_eq!(held(&mut lobby, u64::MAX - 1), Some(Held::Protected));
+    assert_eq!(held(&mut lobby, u64::MAX - 1), Some(MoveBlock::Protected));
     lobby.protect(&ident("a"), Some(0)).unwrap();
     assert_eq!(held(&mut lobby, u64::MAX - 1), None);
 }
@@ -267,14 +270,14 @@ fn a_party_that_stands_together_weighs_its_multiple() {
         party_multiplier: vec![1.15, 1.2],
         ..LobbySettings::default()
     });
-    let weights = Table::new(&[("a", 10.0), ("b", 10.0), ("c", 10.0), ("d", 10.0)], &[]);
+    let weights = WeightTable::new(&[("a", 10.0), ("b", 10.0), ("c", 10.0), ("d", 10.0)], &[]);
     for id in ["a", "b", "c", "d"] {
         let update = Update {
             party: Some("p".into()),
             team: (id != "d").then_some(0),
             ..Update::default()
         };
-        lobby.join(&ident(id), update).unwrap();
+        lobby.join(&ident(id), &update).unwrap();
     }
     let weigh = |lobby: &Lobby| -> Vec<f64> {
         let humans = lobby.snapshot(&weights).unwrap().humans;
@@ -288,20 +291,23 @@ fn a_party_that_stands_together_weighs_its_multiple() {
 #[test]
 fn games_without_teams_have_no_sides() {
     let mut lobby = lobby(LobbySettings::default());
-    lobby.begin("dm", false);
+    lobby.change(&game("dm", false)).unwrap();
     join(&mut lobby, "a", None);
     lobby.start().unwrap();
-    let weights = Table::default();
+    let weights = WeightTable::default();
     let none = Some(LobbyError::NoTeams);
     assert_eq!(lobby.place(&ident("a"), &weights, 1).err(), none);
     assert_eq!(lobby.advantage(&weights).err(), none);
     assert_eq!(lobby.rebalance(&weights, 1).err(), none);
     assert_eq!(lobby.score(0, 1.0, None).err(), none);
-    assert_eq!(lobby.end(Verdict::Won(0), &Frame::default()).err(), none);
+    assert_eq!(
+        lobby.end(Verdict::Won(0), &RecordFrame::default()).err(),
+        none
+    );
     assert_eq!(lobby.died(&ident("a"), &weights), Ok(None));
     let finished = lobby
         .at(5_000)
-        .end(Verdict::Scores, &Frame::default())
+        .end(Verdict::Scores, &RecordFrame::default())
         .unwrap();
     assert_eq!(finished.record.participants[0].deaths, 1);
 }
@@ -355,7 +361,12 @@ fn steps() -> impl Strategy<Value = Vec<(u64, Step)>> {
 }
 
 /// Carries out a step; its decision is checked on the way.
-fn take(lobby: &mut Lobby, step: &Step, weights: &Table, seed: u64) -> Result<(), LobbyError> {
+fn take(
+    lobby: &mut Lobby,
+    step: &Step,
+    weights: &WeightTable,
+    seed: u64,
+) -> Result<(), LobbyError> {
     let id = |who: &usize| ident(&format!("p{who}"));
     match step {
         Step::Join(who, team, pin, party) => {
@@ -367,7 +378,7 @@ fn take(lobby: &mut Lobby, step: &Step, weights: &Table, seed: u64) -> Result<()
                 party,
                 ..Update::default()
             };
-            lobby.join(&id(who), update)
+            lobby.join(&id(who), &update)
         }
         Step::Leave(who) => lobby.leave(&id(who)),
         Step::Move(who, team) => lobby.move_to(&id(who), *team),
@@ -390,7 +401,7 @@ fn take(lobby: &mut Lobby, step: &Step, weights: &Table, seed: u64) -> Result<()
         Step::Protect(who, ms) => lobby.protect(&id(who), *ms),
         Step::Teams(teams) => lobby.set_teams(*teams),
         Step::Begin(teams) => {
-            lobby.begin("ctf", *teams);
+            lobby.change(&game("ctf", *teams)).unwrap();
             Ok(())
         }
         Step::Start => lobby.start(),
@@ -409,10 +420,10 @@ fn take(lobby: &mut Lobby, step: &Step, weights: &Table, seed: u64) -> Result<()
         Step::Clock(left) => lobby.clock(*left),
         Step::End(winner) => {
             let verdict = winner.map_or(Verdict::Scores, Verdict::Won);
-            let Finished { record, .. } = lobby.end(verdict, &Frame::default())?;
+            let Finished { record, .. } = lobby.end(verdict, &RecordFrame::default())?;
             assert_eq!(record.check(), Ok(()));
             assert_eq!(
-                lobby.end(verdict, &Frame::default()).unwrap().record,
+                lobby.end(verdict, &RecordFrame::default()).unwrap().record,
                 record
             );
             Ok(())
@@ -425,7 +436,7 @@ fn check(decision: Decision) {
     let stored = serde_json::to_string(&decision).unwrap();
     let read: Decision = serde_json::from_str(&stored).unwrap();
     assert_eq!(read, decision);
-    assert_eq!(read.clone().again().as_ref(), Some(&read));
+    assert_eq!(read.clone().again(&mut || false).as_ref(), Some(&read));
     let told = read.to_string();
     assert!(
         told.ends_with('\n') && told.lines().all(|line| !line.is_empty()),
@@ -444,7 +455,7 @@ proptest! {
         (bots, proposal) in any::<(bool, bool)>(),
     ) {
         let named = |prefix: &'static str| weights.iter().enumerate().map(move |(n, w)| (format!("{prefix}{n}"), *w));
-        let table = Table { humans: named("p").take(6).collect(), bots: named("b").skip(2).take(4).collect(), sides: vec![1.1] };
+        let table = WeightTable { humans: named("p").take(6).collect(), bots: named("b").skip(2).take(4).collect(), sides: vec![1.1] };
         let mut settings = LobbySettings { max_roster: 6, bots, ..LobbySettings::default() };
         if proposal {
             settings.auto_balance = crate::lobby::AutoBalanceRules::players_proposal();
@@ -474,7 +485,7 @@ proptest! {
                 prop_assert!(team < lobby.teams());
             }
         }
-        if let Some(finished) = lobby.abandoned(&Frame::default()) {
+        if let Some(finished) = lobby.abandoned(&RecordFrame::default()) {
             prop_assert_eq!(finished.record.check(), Ok(()));
         }
     }

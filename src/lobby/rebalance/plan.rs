@@ -1,31 +1,31 @@
-//! The search for plans: which atoms change sides.
+//! The search for plans: which units change teams.
 
 use super::RebalanceSettings;
-use crate::lobby::strength::{EQUAL, Strength};
+use crate::lobby::strength::{EQUAL, TeamStrengths};
 
-/// Plans to try before exactness is given up. The usual 64 humans on two teams have 43,745 of at
-/// most three moves, half a millisecond; this many take ten.
+/// Up to so many plans, all are tried. 64 humans on two teams have 43,745 plans of at most three
+/// moves, which take half a millisecond; this many take ten.
 const MAX_TRIED: u128 = 1_000_000;
-/// Plans of more moves than this are never tried all.
+/// Of more moves than this, never all plans are tried.
 const MAX_EXACT: usize = 3;
 
-/// What moves as one: a human, or a party that stands together.
+/// Humans who move together: one human, or the members of a party on one team.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Atom {
-    /// Humans, by index; each is a move.
+pub(super) struct MoveUnit {
+    /// Indices of the humans; each counts as a move.
     pub(super) members: Vec<usize>,
-    /// What they weigh together.
+    /// Sum of their weights.
     pub(super) weight: f64,
     /// Their team.
     pub(super) from: usize,
 }
 
-/// Atoms and their new teams.
+/// Units and their new teams.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Plan {
-    /// Humans moved.
+pub(super) struct MovePlan {
+    /// Number of humans moved.
     pub(super) moves: usize,
-    /// The ratio then, bots included.
+    /// The ratio that results, bots included.
     pub(super) ratio: f64,
     spread: usize,
     steps: Vec<(usize, usize)>,
@@ -34,26 +34,26 @@ pub(super) struct Plan {
 /// Finds plans for a game.
 #[derive(Clone, Debug)]
 pub(super) struct Planner {
-    strength: Strength,
-    atoms: Vec<Atom>,
+    strength: TeamStrengths,
+    units: Vec<MoveUnit>,
     /// By how many humans the teams may differ.
     limit: usize,
 }
 
 impl Planner {
-    /// For teams of this strength. The plans may differ by `limit` humans, or as much as now.
-    pub(super) fn new(strength: Strength, atoms: Vec<Atom>, limit: usize) -> Self {
+    /// A planner for these teams, which may differ by `limit` humans, or by as many as now.
+    pub(super) fn new(strength: TeamStrengths, units: Vec<MoveUnit>, limit: usize) -> Self {
         let limit = limit.max(strength.spread());
         Self {
             strength,
-            atoms,
+            units,
             limit,
         }
     }
 
-    /// Up to how many moves trying all plans is affordable.
+    /// The number of moves up to which all plans can be tried.
     pub(super) fn exact_up_to(&self, max_moves: usize) -> usize {
-        let (n, others) = (self.atoms.len(), self.strength.sides().len() - 1);
+        let (n, others) = (self.units.len(), self.strength.sides().len() - 1);
         let mut plans: u128 = 1;
         let mut tried = 0;
         for moves in 1..=MAX_EXACT.min(max_moves) {
@@ -67,16 +67,16 @@ impl Planner {
         MAX_EXACT.min(max_moves)
     }
 
-    /// The best plan of no move, of one, and so on, up to the first that is even enough; some
-    /// numbers of moves may have none. The first is always there.
-    pub(super) fn ladder(&self, exact: usize, settings: &RebalanceSettings) -> Vec<Plan> {
-        let mut ladder = vec![Plan {
+    /// The best plan without moves, of one move, and so on, up to the first that is even enough. The
+    /// plan without moves is always there; other numbers of moves may have no plan.
+    pub(super) fn ladder(&self, exact: usize, settings: &RebalanceSettings) -> Vec<MovePlan> {
+        let mut ladder = vec![MovePlan {
             moves: 0,
             ratio: self.strength.ratio_settled(),
             spread: self.strength.spread(),
             steps: Vec::new(),
         }];
-        let done = |ladder: &[Plan]| {
+        let done = |ladder: &[MovePlan]| {
             ladder
                 .iter()
                 .any(|plan| plan.ratio >= settings.enough.get())
@@ -101,45 +101,45 @@ impl Planner {
         ladder
     }
 
-    /// The most even plan of exactly `moves` moves: O((atoms · teams)^moves).
-    fn best_of(&self, moves: usize) -> Option<Plan> {
-        let mut search = Search {
+    /// The most even plan of exactly `moves` moves: O((units · teams)^moves).
+    fn best_of(&self, moves: usize) -> Option<MovePlan> {
+        let mut search = PlanWalk {
             planner: self,
             strength: self.strength.clone(),
             trial: Vec::with_capacity(moves),
             best: None,
         };
         search.try_from(0, moves);
-        search.best.map(|best| Plan { moves, ..best })
+        search.best.map(|best| MovePlan { moves, ..best })
     }
 
-    /// `plan` and the one move or swap more that makes it the most even, if any does and it stays
-    /// within `max_moves`: O(atoms² · teams).
-    fn extended(&self, plan: &Plan, max_moves: usize) -> Option<Plan> {
+    /// `plan` with the move or swap added that makes the teams the most even; `None` if none does
+    /// within `max_moves`. O(units² · teams).
+    fn extended(&self, plan: &MovePlan, max_moves: usize) -> Option<MovePlan> {
         let room = max_moves.checked_sub(plan.moves).filter(|&room| room > 0)?;
         let free = |&index: &usize| {
-            let planned = plan.steps.iter().any(|&(atom, _)| atom == index);
-            !planned && self.atoms[index].members.len() <= room
+            let planned = plan.steps.iter().any(|&(unit, _)| unit == index);
+            !planned && self.units[index].members.len() <= room
         };
-        let free: Vec<usize> = (0..self.atoms.len()).filter(free).collect();
-        let mut search = Search {
+        let free: Vec<usize> = (0..self.units.len()).filter(free).collect();
+        let mut search = PlanWalk {
             planner: self,
             strength: self.after(plan),
             trial: plan.steps.clone(),
             best: None,
         };
         for (at, &one) in free.iter().enumerate() {
-            let from = self.atoms[one].from;
+            let from = self.units[one].from;
             for to in (0..self.strength.sides().len()).filter(|&to| to != from) {
                 search.step(one, to, |search| {
                     search.consider();
-                    let size = self.atoms[one].members.len();
+                    let size = self.units[one].members.len();
                     let back = free[at + 1..].iter().filter(|&&other| {
-                        let other = &self.atoms[other];
+                        let other = &self.units[other];
                         other.from == to && other.members.len() + size <= room
                     });
                     for &other in back {
-                        search.step(other, from, Search::consider);
+                        search.step(other, from, PlanWalk::consider);
                     }
                 });
             }
@@ -148,22 +148,22 @@ impl Planner {
         let moves = best
             .steps
             .iter()
-            .map(|&(atom, _)| self.atoms[atom].members.len());
-        Some(Plan {
+            .map(|&(unit, _)| self.units[unit].members.len());
+        Some(MovePlan {
             moves: moves.sum(),
             ..best
         })
     }
 
     /// The teams once `plan` is carried out.
-    fn after(&self, plan: &Plan) -> Strength {
+    fn after(&self, plan: &MovePlan) -> TeamStrengths {
         let mut strength = self.strength.clone();
-        for &(atom, to) in &plan.steps {
-            let Atom {
+        for &(unit, to) in &plan.steps {
+            let MoveUnit {
                 members,
                 weight,
                 from,
-            } = &self.atoms[atom];
+            } = &self.units[unit];
             strength.remove(*from, members.len(), *weight);
             strength.add(to, members.len(), *weight);
         }
@@ -171,59 +171,59 @@ impl Planner {
     }
 
     /// The ratio once `plan` is carried out.
-    pub(super) fn ratio(&self, plan: &Plan) -> f64 {
+    pub(super) fn ratio(&self, plan: &MovePlan) -> f64 {
         self.after(plan).ratio_settled()
     }
 
-    /// The humans that a plan moves, and where to.
-    pub(super) fn people<'a>(&'a self, plan: &'a Plan) -> impl Iterator<Item = (usize, usize)> {
-        plan.steps.iter().flat_map(|&(atom, to)| {
-            let members = self.atoms[atom].members.iter();
+    /// The humans that a plan moves, by index, and their new teams.
+    pub(super) fn people<'a>(&'a self, plan: &'a MovePlan) -> impl Iterator<Item = (usize, usize)> {
+        plan.steps.iter().flat_map(|&(unit, to)| {
+            let members = self.units[unit].members.iter();
             members.map(move |&who| (who, to))
         })
     }
 }
 
 /// A walk through plans.
-struct Search<'a> {
+struct PlanWalk<'a> {
     planner: &'a Planner,
-    strength: Strength,
+    strength: TeamStrengths,
     trial: Vec<(usize, usize)>,
-    best: Option<Plan>,
+    best: Option<MovePlan>,
 }
 
-impl Search<'_> {
-    /// Tries every way to spend exactly `moves` more moves on atoms from `start` on.
+impl PlanWalk<'_> {
+    /// Tries every way to spend exactly `moves` more moves on the units from `start` on.
     fn try_from(&mut self, start: usize, moves: usize) {
         if moves == 0 {
             return self.consider();
         }
         let planner = self.planner;
-        for (index, atom) in planner.atoms.iter().enumerate().skip(start) {
-            let Some(rest) = moves.checked_sub(atom.members.len()) else {
+        for (index, unit) in planner.units.iter().enumerate().skip(start) {
+            let Some(rest) = moves.checked_sub(unit.members.len()) else {
                 continue;
             };
-            for to in (0..self.strength.sides().len()).filter(|&to| to != atom.from) {
+            for to in (0..self.strength.sides().len()).filter(|&to| to != unit.from) {
                 self.step(index, to, |search| search.try_from(index + 1, rest));
             }
         }
     }
 
-    /// Does `then` with one atom more on team `to`, and undoes it to the bit.
+    /// Calls `then` with one more unit on team `to`, and undoes the change to the bit.
     fn step(&mut self, index: usize, to: usize, then: impl FnOnce(&mut Self)) {
-        let atom = &self.planner.atoms[index];
-        let size = atom.members.len();
-        let left = self.strength.remove(atom.from, size, atom.weight);
-        let joined = self.strength.add(to, size, atom.weight);
+        let unit = &self.planner.units[index];
+        let size = unit.members.len();
+        let left = self.strength.remove(unit.from, size, unit.weight);
+        let joined = self.strength.add(to, size, unit.weight);
         self.trial.push((index, to));
         then(self);
         self.trial.pop();
         self.strength.restore(to, joined);
-        self.strength.restore(atom.from, left);
+        self.strength.restore(unit.from, left);
     }
 
-    /// Keeps the plan tried if it is legal and better than the best: more even, or as even with
-    /// fewer outnumbered. The first of equals stays; the atoms come in an order by the seed.
+    /// Keeps the current plan if it is legal and better than the best so far: more even, or as even
+    /// with less difference in humans. Of equals the first stays; the seed orders the units.
     fn consider(&mut self) {
         let spread = self.strength.spread();
         if spread > self.planner.limit {
@@ -234,7 +234,7 @@ impl Search<'_> {
             ratio > best.ratio + EQUAL || (ratio > best.ratio - EQUAL && spread < best.spread)
         });
         if better {
-            self.best = Some(Plan {
+            self.best = Some(MovePlan {
                 moves: 0,
                 ratio,
                 spread,

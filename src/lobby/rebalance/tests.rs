@@ -130,8 +130,8 @@ fn a_party_moves_whole_or_not_at_all() {
         (3, 1.0),
         "a pair for one other"
     );
-    game.humans[4].held = Some(Held::Protected);
-    game.humans[5].held = Some(Held::Protected);
+    game.humans[4].held = Some(MoveBlock::Protected);
+    game.humans[5].held = Some(MoveBlock::Protected);
     assert!(
         advise(&game, wide).moves.is_empty(),
         "two to four is as bad as four to two"
@@ -151,8 +151,8 @@ fn who_must_not_be_moved_stays() {
         (50.0, 1),
         (50.0, 1),
     ]);
-    game.humans[0].held = Some(Held::Protected);
-    game.humans[1].held = Some(Held::JustMoved);
+    game.humans[0].held = Some(MoveBlock::Protected);
+    game.humans[1].held = Some(MoveBlock::JustMoved);
     game.humans[2].pin = Some(0);
     let advice = advise(&game, RebalanceSettings::default());
     assert_eq!(moves(&advice), [("d", 1)]);
@@ -195,7 +195,7 @@ fn beyond_three_moves_it_goes_on_while_it_helps() {
 #[test]
 fn the_explanation_names_everything() {
     let mut game = game(&[(50.0, 0), (50.0, 0), (50.0, 0), (50.0, 1), (5.0, 9)]);
-    game.humans[0].held = Some(Held::Protected);
+    game.humans[0].held = Some(MoveBlock::Protected);
     game.humans[1].conduct.switches = 2;
     let question = Rebalance {
         snapshot: game,
@@ -203,10 +203,10 @@ fn the_explanation_names_everything() {
     };
     let told = crate::lobby::Decided::by(question, 3).to_string();
     for part in [
-        "ratio 0.333333 as it stands",
+        "ratio 0.333333 now",
         "e to team 1",
         "move ",
-        "a, protected",
+        "a (protected)",
         "b returned",
     ] {
         assert!(told.contains(part), "{part}: {told}");
@@ -216,8 +216,8 @@ fn the_explanation_names_everything() {
 /// The oracle: every assignment of the movable humans, by the number of moves.
 fn naive(game: &Snapshot, limit: usize, moves: usize) -> f64 {
     let teams = usize::from(game.teams);
-    let limit = limit.max(Strength::of(game).spread());
-    let mut best = Strength::of(game).ratio_settled();
+    let limit = limit.max(TeamStrengths::of(game).spread());
+    let mut best = TeamStrengths::of(game).ratio_settled();
     for code in 0..teams.pow(game.humans.len() as u32) {
         let mut next = game.clone();
         for (at, human) in next.humans.iter_mut().enumerate() {
@@ -225,7 +225,7 @@ fn naive(game: &Snapshot, limit: usize, moves: usize) -> f64 {
         }
         let changed = |&at: &usize| next.humans[at].team != game.humans[at].team;
         let count = (0..game.humans.len()).filter(changed).count();
-        let strength = Strength::of(&next);
+        let strength = TeamStrengths::of(&next);
         if count <= moves && strength.spread() <= limit {
             best = best.max(strength.ratio_settled());
         }
@@ -245,7 +245,7 @@ prop_compose! {
         let mut game = snapshot(teams, &placed);
         for (at, human) in game.humans.iter_mut().enumerate() {
             human.party = humans[at].2.map(|party| party.to_string());
-            human.held = held[at].then_some(Held::Protected);
+            human.held = held[at].then_some(MoveBlock::Protected);
             human.points = f64::from(humans[at].0 % 7);
         }
         game.bots = bots.into_iter().filter(|bot| bot.1 < teams).map(|(w, t)| robot(f64::from(w), t)).collect();
@@ -298,9 +298,9 @@ proptest! {
             human.team = Some(step.to);
         }
         prop_assert!(next.humans.iter().all(|human| human.team.is_some()));
-        prop_assert!((Strength::of(&next).ratio_settled() - advice.after).abs() < 1e-9);
+        prop_assert!((TeamStrengths::of(&next).ratio_settled() - advice.after).abs() < 1e-9);
         prop_assert!(advice.after + EQUAL >= advice.ladder[0].1, "never worse than moving nobody");
-        let spread = |game: &Snapshot| Strength::of(game).spread();
+        let spread = |game: &Snapshot| TeamStrengths::of(game).spread();
         prop_assert!(spread(&next) <= spread(&settled).max(1), "nobody is outnumbered more");
         if !advice.moves.is_empty() && advice.placed.is_empty() {
             prop_assert!(advice.after > advice.before);

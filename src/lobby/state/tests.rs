@@ -1,5 +1,8 @@
 use super::*;
-use crate::lobby::Update;
+use crate::lobby::{
+    Update,
+    weights::tests::{ctf, game},
+};
 use proptest::prelude::*;
 
 fn settings() -> LobbySettings {
@@ -11,7 +14,7 @@ fn settings() -> LobbySettings {
 
 fn lobby() -> Lobby {
     let mut lobby = Lobby::new(settings());
-    lobby.begin("ctf", true);
+    lobby.change(&ctf()).unwrap();
     lobby
 }
 
@@ -24,11 +27,11 @@ fn without_a_game_nothing_can_happen_and_mutators_are_forgotten() {
     let mut lobby = Lobby::new(settings());
     assert_eq!(lobby.add_mutator("x"), Ok(()));
     assert_eq!(
-        lobby.join(&ident("a"), Update::default()),
+        lobby.join(&ident("a"), &Update::default()),
         Err(LobbyError::NoGame)
     );
     assert_eq!(lobby.bots().err(), Some(LobbyError::NoGame));
-    lobby.begin("ctf", true);
+    lobby.change(&ctf()).unwrap();
     assert!(lobby.game().unwrap().mutators.is_empty());
 }
 
@@ -40,18 +43,18 @@ fn a_new_game_forgets_the_roster_and_keeps_the_wishes() {
     lobby
         .join(
             &ident("a"),
-            Update {
+            &Update {
                 team: Some(1),
                 ..Update::default()
             },
         )
         .unwrap();
-    lobby.join(&ident("b"), Update::default()).unwrap();
-    lobby.begin("ctf", true);
+    lobby.join(&ident("b"), &Update::default()).unwrap();
+    lobby.change(&ctf()).unwrap();
     assert!(lobby.game().unwrap().roster.humans().is_empty());
     assert_eq!(lobby.last_team(&ident("a")), Some(1));
     assert_eq!(lobby.last_team(&ident("b")), None);
-    assert_eq!(lobby.level(), Ok((0, 32)));
+    assert_eq!(lobby.map_range(), Ok((0, 32)));
     assert_eq!(lobby.wish(), 8);
 }
 
@@ -62,7 +65,7 @@ fn a_command_that_fails_changes_nothing() {
         lobby
             .join(
                 &ident(name),
-                Update {
+                &Update {
                     team: Some(1),
                     ..Update::default()
                 },
@@ -70,7 +73,7 @@ fn a_command_that_fails_changes_nothing() {
             .unwrap();
     }
     assert_eq!(
-        lobby.join(&ident("e"), Update::default()),
+        lobby.join(&ident("e"), &Update::default()),
         Err(LobbyError::RosterFull)
     );
     assert_eq!(
@@ -87,7 +90,7 @@ fn a_command_that_fails_changes_nothing() {
         ..Update::default()
     };
     assert_eq!(
-        lobby.join(&ident("a"), wrong),
+        lobby.join(&ident("a"), &wrong),
         Err(LobbyError::NoSuchTeam(5))
     );
     assert_eq!(lobby.game().unwrap().roster.sizes(2), [0, 4]);
@@ -103,7 +106,7 @@ fn bots_fill_up_to_the_wish_within_the_level() {
     lobby
         .join(
             &ident("a"),
-            Update {
+            &Update {
                 team: Some(0),
                 ..Update::default()
             },
@@ -124,8 +127,8 @@ fn bots_fill_up_to_the_wish_within_the_level() {
             per_team: vec![3, 4]
         })
     );
-    lobby.begin("dm", false);
-    lobby.join(&ident("a"), Update::default()).unwrap();
+    lobby.change(&game("dm", false)).unwrap();
+    lobby.join(&ident("a"), &Update::default()).unwrap();
     lobby.set_map("m", Some((2, 5))).unwrap();
     assert_eq!(
         lobby.bots(),
@@ -143,11 +146,11 @@ proptest! {
     ) {
         let mut lobby = lobby();
         for name in &names {
-            lobby.join(&ident(name), Update::default()).unwrap();
+            lobby.join(&ident(name), &Update::default()).unwrap();
         }
         let before = lobby.game().unwrap().roster.clone();
         prop_assume!(before.find(&ident(&new)).is_none());
-        if lobby.join(&ident(&new), Update { team, ..Update::default() }).is_ok() {
+        if lobby.join(&ident(&new), &Update { team, ..Update::default() }).is_ok() {
             lobby.leave(&ident(&new)).unwrap();
         }
         prop_assert_eq!(&lobby.game().unwrap().roster, &before);

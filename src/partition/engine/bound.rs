@@ -1,13 +1,13 @@
 //! What no legal split can exceed.
 
-use crate::partition::{balance::Balance, instance::Instance};
+use crate::partition::{balance::Evenness, instance::Instance};
 
 /// An upper bound on the balance of any legal split. O(atoms² × sizes).
 ///
 /// Of k teams adding up to T the weakest has at most ⌊T/k⌋ and the strongest at least ⌈T/k⌉. And
 /// some team has the strongest human: with x for that team at least, the weakest of the others has
 /// at most (T − x)/(k − 1). It may be the team that a negative handicap takes from.
-pub(crate) fn upper(instance: &Instance) -> Balance {
+pub(crate) fn upper(instance: &Instance) -> Evenness {
     let counts = &instance.counts;
     let teams = counts.teams as i64;
     let (measure, handicap) = (instance.measure, instance.start[0]);
@@ -30,7 +30,7 @@ pub(crate) fn upper(instance: &Instance) -> Balance {
         }
     };
     let sizes = counts.floor.max(even)..=counts.largest_size();
-    sizes.map(bound).max().unwrap_or(Balance::of([1]))
+    sizes.map(bound).max().unwrap_or(Evenness::of([1]))
 }
 
 /// The least that the lifts of a team with this atom can add up to: it has to take some others,

@@ -9,8 +9,8 @@
 use super::ranked::Ranked;
 use crate::partition::{
     MAX_TEAMS,
-    balance::Balance,
-    clock::Clock,
+    balance::Evenness,
+    clock::StepClock,
     instance::{Instance, Split},
 };
 
@@ -21,7 +21,7 @@ use crate::partition::{
 pub(crate) fn solve(
     instance: &Instance,
     steps: usize,
-    clock: &mut Clock,
+    clock: &mut StepClock,
     best: &mut Ranked,
 ) -> (bool, u128) {
     let mut looked_at = 0;
@@ -31,7 +31,7 @@ pub(crate) fn solve(
     loop {
         let whole = slack >= 1_000_000;
         let goal = instance.measure.goal(slack);
-        let mut search = Search::new(instance, goal, left, clock, best);
+        let mut search = BranchSearch::new(instance, goal, left, clock, best);
         let finished = search.run();
         looked_at += search.looked_at;
         left = search.left;
@@ -45,12 +45,12 @@ pub(crate) fn solve(
     }
 }
 
-struct Search<'a, 'c> {
+struct BranchSearch<'a, 'c> {
     instance: &'a Instance,
-    clock: &'a mut Clock<'c>,
+    clock: &'a mut StepClock<'c>,
     best: &'a mut Ranked,
     /// Splits less even than this aren't wanted.
-    goal: Balance,
+    goal: Evenness,
     left: usize,
     looked_at: u128,
     /// The teams in the order in which they are filled: those that differ from the others first.
@@ -76,12 +76,12 @@ struct Class {
 /// An atom that isn't placed yet: its place in the instance, lift and size.
 type Free = (usize, i64, usize);
 
-impl<'a, 'c> Search<'a, 'c> {
+impl<'a, 'c> BranchSearch<'a, 'c> {
     fn new(
         instance: &'a Instance,
-        goal: Balance,
+        goal: Evenness,
         left: usize,
-        clock: &'a mut Clock<'c>,
+        clock: &'a mut StepClock<'c>,
         best: &'a mut Ranked,
     ) -> Self {
         let free = instance.interchangeable();
@@ -152,12 +152,12 @@ impl<'a, 'c> Search<'a, 'c> {
         let Some(range) = self.range(at, free) else {
             return true;
         };
-        let table = Table::new(free, range.humans.1);
+        let table = ReachableSums::new(free, range.humans.1);
         let mut rest = Vec::with_capacity(free.len());
         // An interchangeable team takes the first that is left.
         let must = at >= self.fixed;
         self.choose(
-            Choice {
+            TeamFill {
                 at,
                 team: usize::from(team),
                 free,
@@ -171,7 +171,7 @@ impl<'a, 'c> Search<'a, 'c> {
     }
 
     /// Tries the atoms from `next` on, with and without, for the team that is being filled.
-    fn choose(&mut self, choice: Choice, next: usize, rest: &mut Vec<Free>) -> bool {
+    fn choose(&mut self, choice: TeamFill, next: usize, rest: &mut Vec<Free>) -> bool {
         self.left = self.left.saturating_sub(1);
         if self.left == 0 || self.clock.spend(8) {
             return false;
@@ -268,23 +268,23 @@ struct Range {
 
 /// What is being chosen: the team, from what, and within which limits.
 #[derive(Clone, Copy)]
-struct Choice<'a> {
+struct TeamFill<'a> {
     at: usize,
     team: usize,
     free: &'a [Free],
     range: Range,
-    table: &'a Table,
+    table: &'a ReachableSums,
     must: bool,
 }
 
 /// The least and the greatest sum of some of the last atoms, by how many there are left and how
 /// many humans are taken of them.
-struct Table {
+struct ReachableSums {
     sums: Vec<Option<(i64, i64)>>,
     width: usize,
 }
 
-impl Table {
+impl ReachableSums {
     /// O(atoms × humans).
     fn new(free: &[Free], most: usize) -> Self {
         let width = most + 1;

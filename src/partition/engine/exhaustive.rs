@@ -1,7 +1,7 @@
 //! Every combination of two teams, one atom changed a step, the mirrored half left out.
 
 use super::two::TwoTeams;
-use crate::partition::{balance::Balance, best::Best, clock::Clock};
+use crate::partition::{balance::Evenness, best::TopSplits, clock::StepClock};
 
 /// Steps between two looks at the clock.
 const BLOCK: u64 = 1 << 14;
@@ -10,7 +10,7 @@ const BLOCK: u64 = 1 << 14;
 ///
 /// The reflected binary code (F. Gray, US patent 2632058) changes one bit a step: the one that a
 /// counter's lowest set bit names. O(2^atoms). Sums are whole numbers, so they don't drift.
-pub(crate) fn walk(two: &TwoTeams, clock: &mut Clock, best: &mut Best<u128>) -> bool {
+pub(crate) fn walk(two: &TwoTeams, clock: &mut StepClock, best: &mut TopSplits<u128>) -> bool {
     let steps = 1u64 << two.lifts.len();
     let mut limits = limits(two, best);
     let (mut mask, mut gap, mut humans) = (0u64, two.gap, two.humans);
@@ -23,7 +23,7 @@ pub(crate) fn walk(two: &TwoTeams, clock: &mut Clock, best: &mut Best<u128>) -> 
     for step in 1..=steps {
         if gap.abs() <= limits[humans]
             && let Some(total) = two.totals[humans]
-            && best.offer(Balance::of_gap(gap.abs(), total), u128::from(mask))
+            && best.offer(Evenness::of_gap(gap.abs(), total), u128::from(mask))
         {
             limits = self::limits(two, best);
         }
@@ -47,7 +47,7 @@ pub(crate) fn walk(two: &TwoTeams, clock: &mut Clock, best: &mut Best<u128>) -> 
 }
 
 /// The largest gap worth offering, by humans on team 0; negative where that number is illegal.
-fn limits(two: &TwoTeams, best: &Best<u128>) -> Vec<i64> {
+fn limits(two: &TwoTeams, best: &TopSplits<u128>) -> Vec<i64> {
     two.totals
         .iter()
         .map(|total| total.map_or(-1, |total| best.largest_gap(total)))

@@ -15,18 +15,18 @@ mod two;
 
 use super::{
     Engine, ProblemError,
-    balance::Balance,
-    best::{Best, Found},
-    clock::Clock,
+    balance::Evenness,
+    best::{Found, TopSplits},
+    clock::StepClock,
     instance::{Instance, Split},
 };
 use ranked::Ranked;
 use two::TwoTeams;
 
 /// What an engine found.
-pub(super) struct Answer {
+pub(super) struct EngineAnswer {
     /// The most even splits, most even first; empty when there is no legal one.
-    pub splits: Vec<(Balance, Split)>,
+    pub splits: Vec<(Evenness, Split)>,
     /// Whether no other legal split is more even than any of these.
     pub exact: bool,
     /// What no legal split's evenness exceeds.
@@ -37,13 +37,13 @@ pub(super) struct Answer {
     pub considered: u128,
 }
 
-impl Answer {
+impl EngineAnswer {
     fn none() -> Self {
         Self::new(Vec::new(), false, Engine::Search, 0)
     }
 
     fn new(
-        mut splits: Vec<(Balance, Split)>,
+        mut splits: Vec<(Evenness, Split)>,
         exact: bool,
         engine: Engine,
         considered: u128,
@@ -63,7 +63,7 @@ impl Answer {
 
 /// The highest evenness. Not always the first split's: another may be as even by other numbers, whose
 /// quotient rounds differently.
-fn highest(splits: &[(Balance, Split)]) -> f64 {
+fn highest(splits: &[(Evenness, Split)]) -> f64 {
     let each = splits.iter().map(|(balance, _)| balance.evenness());
     each.fold(0.0, f64::max)
 }
@@ -100,14 +100,14 @@ const MOST_WALKED: usize = 40;
 pub(super) fn solve(
     instance: &Instance,
     order: Order,
-    clock: &mut Clock,
-) -> Result<Answer, ProblemError> {
+    clock: &mut StepClock,
+) -> Result<EngineAnswer, ProblemError> {
     let mut answer = match choose(instance, order)? {
         Engine::Naive => naive(instance, order, clock),
         Engine::Exhaustive => exhaustive(instance, order, clock),
         Engine::Meet => meet(instance, order, clock),
         Engine::Branch => branch(instance, order, clock),
-        Engine::Search => Answer::none(),
+        Engine::Search => EngineAnswer::none(),
     };
     if !answer.exact {
         answer = search(instance, order, clock, answer);
@@ -144,12 +144,12 @@ fn choose(instance: &Instance, order: Order) -> Result<Engine, ProblemError> {
     Err(ProblemError::Engine { engine, why })
 }
 
-fn naive(instance: &Instance, order: Order, clock: &mut Clock) -> Answer {
+fn naive(instance: &Instance, order: Order, clock: &mut StepClock) -> EngineAnswer {
     let mut considered = 0;
     let (exact, splits);
     if instance.counts.teams == 2 {
         let two = TwoTeams::new(instance);
-        let mut best = Best::new(order.keep);
+        let mut best = TopSplits::new(order.keep);
         exact = naive::walk(instance, clock, &mut |balance, split| {
             considered += 1;
             best.offer(balance, Split::from(split));
@@ -163,27 +163,27 @@ fn naive(instance: &Instance, order: Order, clock: &mut Clock) -> Answer {
         });
         splits = best.finish();
     }
-    Answer::new(splits, exact, Engine::Naive, considered)
+    EngineAnswer::new(splits, exact, Engine::Naive, considered)
 }
 
-fn exhaustive(instance: &Instance, order: Order, clock: &mut Clock) -> Answer {
+fn exhaustive(instance: &Instance, order: Order, clock: &mut StepClock) -> EngineAnswer {
     let two = TwoTeams::new(instance);
-    let mut best = Best::new(order.keep);
+    let mut best = TopSplits::new(order.keep);
     let exact = exhaustive::walk(&two, clock, &mut best);
     let splits = settle(&two, best.finish(), |mask| two.split(mask), order, clock);
-    Answer::new(splits, exact, Engine::Exhaustive, two.combinations())
+    EngineAnswer::new(splits, exact, Engine::Exhaustive, two.combinations())
 }
 
-fn meet(instance: &Instance, order: Order, clock: &mut Clock) -> Answer {
+fn meet(instance: &Instance, order: Order, clock: &mut StepClock) -> EngineAnswer {
     let two = TwoTeams::new(instance);
     let masks = meet::solve(&two, order.keep, order.seed, clock);
     let exact = masks.is_some();
     let masks = masks.unwrap_or_default().into_iter();
     let splits = masks.map(|(at, mask)| (at, two.split(mask))).collect();
-    Answer::new(splits, exact, Engine::Meet, two.combinations())
+    EngineAnswer::new(splits, exact, Engine::Meet, two.combinations())
 }
 
-fn branch(instance: &Instance, order: Order, clock: &mut Clock) -> Answer {
+fn branch(instance: &Instance, order: Order, clock: &mut StepClock) -> EngineAnswer {
     let mut best = Ranked::new(order.keep, order.seed);
     let steps = if order.engine.is_some() {
         usize::MAX
@@ -191,11 +191,16 @@ fn branch(instance: &Instance, order: Order, clock: &mut Clock) -> Answer {
         BRANCH_STEPS
     };
     let (exact, considered) = branch::solve(instance, steps, clock, &mut best);
-    Answer::new(best.finish(), exact, Engine::Branch, considered)
+    EngineAnswer::new(best.finish(), exact, Engine::Branch, considered)
 }
 
 /// Goes on from what an engine has found before its time was over.
-fn search(instance: &Instance, order: Order, clock: &mut Clock, so_far: Answer) -> Answer {
+fn search(
+    instance: &Instance,
+    order: Order,
+    clock: &mut StepClock,
+    so_far: EngineAnswer,
+) -> EngineAnswer {
     let mut best = Ranked::new(order.keep, order.seed);
     so_far
         .splits
@@ -204,7 +209,7 @@ fn search(instance: &Instance, order: Order, clock: &mut Clock, so_far: Answer) 
     let considered = search::solve(instance, order, clock, &mut best);
     let bound = bound::upper(instance);
     let exact = best.best().is_some_and(|best| best >= bound);
-    let mut answer = Answer::new(best.finish(), exact, Engine::Search, considered);
+    let mut answer = EngineAnswer::new(best.finish(), exact, Engine::Search, considered);
     answer.bound = bound.evenness().max(highest(&answer.splits));
     answer
 }
@@ -215,8 +220,8 @@ fn settle<C>(
     found: Found<C>,
     split: impl Fn(C) -> Split,
     order: Order,
-    clock: &mut Clock,
-) -> Vec<(Balance, Split)> {
+    clock: &mut StepClock,
+) -> Vec<(Evenness, Split)> {
     let mut best: Vec<_> = found
         .better
         .into_iter()

@@ -1,6 +1,6 @@
 //! Every combination, no tricks: what the other engines are tested against.
 
-use crate::partition::{balance::Balance, clock::Clock, instance::Instance};
+use crate::partition::{balance::Evenness, clock::StepClock, instance::Instance};
 
 /// Shows `visit` every legal split with its balance, teams that no split tells apart in the order
 /// of their first atoms. `false` when the time was over first.
@@ -8,8 +8,8 @@ use crate::partition::{balance::Balance, clock::Clock, instance::Instance};
 /// O(teams^atoms × atoms).
 pub(crate) fn walk(
     instance: &Instance,
-    clock: &mut Clock,
-    visit: &mut dyn FnMut(Balance, &[u8]),
+    clock: &mut StepClock,
+    visit: &mut dyn FnMut(Evenness, &[u8]),
 ) -> bool {
     let free = instance.interchangeable();
     let mut split = vec![0; instance.atoms.len()];

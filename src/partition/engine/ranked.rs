@@ -4,7 +4,7 @@ use std::{cmp::Reverse, collections::BTreeSet};
 
 use crate::{
     domain::seeded_hash,
-    partition::{balance::Balance, instance::Split},
+    partition::{balance::Evenness, instance::Split},
 };
 
 /// Keeps the `keep` best of the different splits it is offered. Among equally even ones those with
@@ -13,7 +13,7 @@ use crate::{
 pub(crate) struct Ranked {
     keep: usize,
     seed: u64,
-    splits: BTreeSet<(Reverse<Balance>, u64, Split)>,
+    splits: BTreeSet<(Reverse<Evenness>, u64, Split)>,
 }
 
 impl Ranked {
@@ -26,18 +26,18 @@ impl Ranked {
     }
 
     /// How even a split must at least be to be worth offering.
-    pub fn at(&self) -> Option<Balance> {
+    pub fn at(&self) -> Option<Evenness> {
         let last = self.splits.last()?;
         (self.splits.len() == self.keep).then_some(last.0.0)
     }
 
     /// The most even so far.
-    pub fn best(&self) -> Option<Balance> {
+    pub fn best(&self) -> Option<Evenness> {
         self.splits.first().map(|first| first.0.0)
     }
 
     /// Takes `split` if it is among the best so far.
-    pub fn offer(&mut self, balance: Balance, split: &[u8]) {
+    pub fn offer(&mut self, balance: Evenness, split: &[u8]) {
         if self.at().is_some_and(|at| balance < at) {
             return;
         }
@@ -49,7 +49,7 @@ impl Ranked {
     }
 
     /// What was kept, most even first.
-    pub fn finish(self) -> Vec<(Balance, Split)> {
+    pub fn finish(self) -> Vec<(Evenness, Split)> {
         self.splits
             .into_iter()
             .map(|(Reverse(balance), _, split)| (balance, split))

@@ -16,11 +16,11 @@ fn solved(problem: &Problem, settings: &Settings, seed: u64) -> Solution {
 }
 
 /// Humans with these weights, named by their places.
-fn humans(weights: &[f64]) -> Vec<Human> {
+fn humans(weights: &[f64]) -> Vec<WeightedHuman> {
     weights
         .iter()
         .enumerate()
-        .map(|(index, &weight)| Human::new(format!("p{index}"), weight))
+        .map(|(index, &weight)| WeightedHuman::new(format!("p{index}"), weight))
         .collect()
 }
 
@@ -65,7 +65,7 @@ prop_compose! {
         avoid in prop::collection::vec((0usize..12, 0usize..12), 0..3),
     ) -> ProblemSpec {
         let count = weights.len();
-        let human = |(index, weight): (usize, f64)| Human {
+        let human = |(index, weight): (usize, f64)| WeightedHuman {
             key: format!("p{index}"),
             weight,
             pin: pins[index].map(|team| team % teams),

@@ -25,7 +25,7 @@ fn page() -> ProblemSpec {
     ];
     ProblemSpec {
         humans: players
-            .map(|(weight, name)| Human::new(name, weight))
+            .map(|(weight, name)| WeightedHuman::new(name, weight))
             .to_vec(),
         bots: Bots {
             weight: 20.0,

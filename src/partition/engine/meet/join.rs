@@ -5,7 +5,9 @@ use super::{
     sums::{Scratch, Sums},
     walk::{Walk, Window},
 };
-use crate::partition::{balance::Balance, best::Best, clock::Clock, engine::two::TwoTeams};
+use crate::partition::{
+    balance::Evenness, best::TopSplits, clock::StepClock, engine::two::TwoTeams,
+};
 
 /// What is on team 0 beside atoms of the halves, as a combination of its own.
 #[derive(Clone, Copy)]
@@ -56,8 +58,8 @@ pub(super) fn nearest(
     two: &TwoTeams,
     starts: &[Start],
     halves: &Sums<()>,
-    clock: &mut Clock,
-    best: &mut Best<Cell>,
+    clock: &mut StepClock,
+    best: &mut TopSplits<Cell>,
 ) -> bool {
     each_pair(two, starts, halves, |start, humans, total, low, high| {
         if clock.spend(low.sums.len() + high.sums.len()) {
@@ -77,7 +79,7 @@ pub(super) fn nearest(
                     sums: [one, other],
                 };
                 let gap = from + 2 * (one + other);
-                if best.offer(Balance::of_gap(gap.abs(), total), cell) {
+                if best.offer(Evenness::of_gap(gap.abs(), total), cell) {
                     window = Window::new(from, best.largest_gap(total));
                 }
             }
@@ -92,8 +94,8 @@ pub(super) fn ties(
     two: &TwoTeams,
     starts: &[Start],
     halves: &Sums<u64>,
-    at: Balance,
-    clock: &mut Clock,
+    at: Evenness,
+    clock: &mut StepClock,
     visit: &mut dyn FnMut(Cell, [u64; 2]),
 ) -> bool {
     each_pair(two, starts, halves, |start, humans, total, low, high| {

@@ -21,9 +21,9 @@ use super::two::TwoTeams;
 use crate::{
     domain::{Stream, StreamPurpose},
     partition::{
-        balance::Balance,
-        best::{Best, Found},
-        clock::Clock,
+        balance::Evenness,
+        best::{Found, TopSplits},
+        clock::StepClock,
     },
 };
 
@@ -35,9 +35,9 @@ pub(crate) fn solve(
     two: &TwoTeams,
     keep: usize,
     seed: u64,
-    clock: &mut Clock,
-) -> Option<Vec<(Balance, u128)>> {
-    let mut best = Best::new(keep);
+    clock: &mut StepClock,
+) -> Option<Vec<(Evenness, u128)>> {
+    let mut best = TopSplits::new(keep);
     let sums = Sums::of(halves(two), clock)?;
     if !join::nearest(two, &starts(two), &sums, clock, &mut best) {
         return None;
@@ -51,10 +51,10 @@ pub(crate) fn solve(
 /// equally likely. `None` when the time was over first.
 pub(crate) fn draw(
     two: &TwoTeams,
-    at: Balance,
+    at: Evenness,
     slots: usize,
     seed: u64,
-    clock: &mut Clock,
+    clock: &mut StepClock,
 ) -> Option<Vec<u128>> {
     let (starts, sums) = (starts(two), Sums::of(halves(two), clock)?);
     let trees = Trees::of(two, clock)?;
@@ -131,8 +131,8 @@ fn expand(
     found: Found<Cell>,
     keep: usize,
     seed: u64,
-    clock: &mut Clock,
-) -> Option<Vec<(Balance, u128)>> {
+    clock: &mut StepClock,
+) -> Option<Vec<(Evenness, u128)>> {
     let mut cells = found.better;
     cells.extend(
         found
@@ -175,7 +175,7 @@ struct Trees {
 }
 
 impl Trees {
-    fn of(two: &TwoTeams, clock: &mut Clock) -> Option<Self> {
+    fn of(two: &TwoTeams, clock: &mut StepClock) -> Option<Self> {
         let [low, high] = halves(two);
         let halves = [Tree::of(low, clock)?, Tree::of(high, clock)?];
         Some(Self {

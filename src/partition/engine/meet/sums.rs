@@ -2,7 +2,7 @@
 //! repetition.
 
 use super::merge::{List, Room, Ways, merge};
-use crate::partition::clock::Clock;
+use crate::partition::clock::StepClock;
 
 /// The lists of two halves, in one piece of memory.
 ///
@@ -10,12 +10,12 @@ use crate::partition::clock::Clock;
 pub(super) struct Sums<W> {
     sums: Vec<i64>,
     ways: Vec<W>,
-    halves: [Half; 2],
+    halves: [HalfSums; 2],
 }
 
 /// Where the lists of a half are.
 #[derive(Default)]
-struct Half {
+struct HalfSums {
     start: usize,
     /// Where each list ends, counted from `start`.
     ends: Vec<usize>,
@@ -61,7 +61,7 @@ impl<W: Ways> Sums<W> {
     /// The subset sums of two halves; `None` when the time was over first.
     ///
     /// Time and memory in the number of different sums, at most O(2^atoms of a half).
-    pub fn of(halves: [Atoms; 2], clock: &mut Clock) -> Option<Self> {
+    pub fn of(halves: [Atoms; 2], clock: &mut StepClock) -> Option<Self> {
         let sizes = halves.map(|(lifts, sizes)| capacity(lifts, sizes) as usize);
         // Of either half, what is there before its last atom.
         let before = |(lifts, sizes): Atoms| match lifts.len().checked_sub(1) {
@@ -81,7 +81,7 @@ impl<W: Ways> Sums<W> {
         let [mut low, mut high] = homes.split_at(sizes[0]);
         let low = fill(halves[0], &mut low, &mut spare, &mut scratch, clock)?;
         let high = fill(halves[1], &mut high, &mut spare, &mut scratch, clock)?;
-        let high = Half {
+        let high = HalfSums {
             start: sizes[0],
             ..high
         };
@@ -109,7 +109,7 @@ impl<W: Ways> Sums<W> {
                 all.ways.extend(list.ways);
                 ends.push(all.sums.len() - start);
             }
-            all.halves[index] = Half {
+            all.halves[index] = HalfSums {
                 start,
                 ends,
                 ..*half
@@ -139,7 +139,7 @@ impl<W: Ways> Sums<W> {
     }
 }
 
-impl Half {
+impl HalfSums {
     fn list<'a, W: Ways>(
         &self,
         lists: List<'a, W>,
@@ -174,17 +174,17 @@ fn fill<W: Ways>(
     home: &mut Room<W>,
     spare: &mut Room<W>,
     scratch: &mut Scratch<W>,
-    clock: &mut Clock,
-) -> Option<Half> {
+    clock: &mut StepClock,
+) -> Option<HalfSums> {
     let (mut here, mut there) = (home.from(0), spare.from(0));
     if lifts.len() % 2 == 1 {
         std::mem::swap(&mut here, &mut there);
     }
     here.sums[0] = 0;
     here.ways[0] = W::ONE;
-    let mut half = Half {
+    let mut half = HalfSums {
         ends: vec![1],
-        ..Half::default()
+        ..HalfSums::default()
     };
     for (&lift, &size) in lifts.iter().zip(sizes) {
         let lists = List {
@@ -207,7 +207,7 @@ fn fill<W: Ways>(
             end += merge(without, with, lift, there.from(end));
             ends.push(end);
         }
-        half = Half {
+        half = HalfSums {
             start: 0,
             ends,
             humans,
@@ -278,9 +278,9 @@ mod tests {
         }
         let mut never = || false;
         let halves = [(&lifts[..], &sizes[..]), (&lifts[..6], &sizes[..6])];
-        let both = Sums::<u64>::of(halves, &mut Clock::new(&mut never)).unwrap();
+        let both = Sums::<u64>::of(halves, &mut StepClock::new(&mut never)).unwrap();
         assert_eq!([both.humans(0), both.humans(1)], [10, 9]);
-        let unfolded = Sums::<u64>::of(halves, &mut Clock::new(&mut never))
+        let unfolded = Sums::<u64>::of(halves, &mut StepClock::new(&mut never))
             .unwrap()
             .unfold();
         let mut scratch = Scratch::default();

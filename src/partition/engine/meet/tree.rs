@@ -1,25 +1,25 @@
 //! From a sum back to the subsets that have it.
 
 use super::sums::{Atoms, Scratch, Sums};
-use crate::partition::clock::Clock;
+use crate::partition::clock::StepClock;
 
 /// Atoms halved again and again, with the subset sums of every part but the whole.
 ///
 /// The lists of a whole half hold sums only; here the few sums that matter are taken apart again.
 /// O(2^(atoms/2)) memory, and as much time for each question.
 pub(super) struct Tree {
-    parts: Option<Box<Parts>>,
+    parts: Option<Box<TreeParts>>,
     atoms: usize,
 }
 
-struct Parts {
+struct TreeParts {
     sums: Sums<u64>,
     trees: [Tree; 2],
 }
 
 impl Tree {
     /// The tree over some atoms; `None` when the time was over first.
-    pub fn of((lifts, sizes): Atoms, clock: &mut Clock) -> Option<Self> {
+    pub fn of((lifts, sizes): Atoms, clock: &mut StepClock) -> Option<Self> {
         let atoms = lifts.len();
         if atoms < 2 {
             return Some(Self { parts: None, atoms });
@@ -30,7 +30,7 @@ impl Tree {
         let sums = Sums::of([low, high], clock)?.unfold();
         let trees = [Self::of(low, clock)?, Self::of(high, clock)?];
         Some(Self {
-            parts: Some(Box::new(Parts { sums, trees })),
+            parts: Some(Box::new(TreeParts { sums, trees })),
             atoms,
         })
     }
@@ -74,7 +74,7 @@ struct Pair {
     ways: [u64; 2],
 }
 
-impl Parts {
+impl TreeParts {
     /// The first pair of the two parts' sums with so many humans and this sum that `wanted` takes.
     fn find(&self, humans: usize, sum: i64, mut wanted: impl FnMut(&Pair) -> bool) -> Option<Pair> {
         // Everything is stored, so that these stay empty.
@@ -116,7 +116,7 @@ mod tests {
         let lifts = [5, -3, 5, 0, 12, 7, 7, 2, 2];
         let sizes = [1, 1, 1, 2, 1, 3, 1, 1, 1];
         let mut never = || false;
-        let tree = Tree::of((&lifts, &sizes), &mut Clock::new(&mut never)).unwrap();
+        let tree = Tree::of((&lifts, &sizes), &mut StepClock::new(&mut never)).unwrap();
         let wanted: BTreeSet<u128> = (0..1 << lifts.len())
             .filter(|mask| {
                 let set = || (0..lifts.len()).filter(|bit| mask >> bit & 1 == 1);

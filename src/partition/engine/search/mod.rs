@@ -13,8 +13,8 @@ use super::{Order, bound, meet, ranked::Ranked, two::TwoTeams};
 use crate::{
     domain::{Stream, StreamPurpose},
     partition::{
-        balance::Balance,
-        clock::Clock,
+        balance::Evenness,
+        clock::StepClock,
         instance::{Instance, Split},
     },
 };
@@ -33,7 +33,7 @@ const ROUNDS: usize = 16;
 pub(crate) fn solve(
     instance: &Instance,
     order: Order,
-    clock: &mut Clock,
+    clock: &mut StepClock,
     best: &mut Ranked,
 ) -> u128 {
     let Some(split) = place::place(instance) else {
@@ -41,7 +41,7 @@ pub(crate) fn solve(
     };
     let mut state = State::new(instance, split);
     state.descend(clock);
-    let mut search = Search {
+    let mut search = ImprovingSearch {
         instance,
         order,
         rng: Stream::new(order.seed, StreamPurpose::Search),
@@ -49,7 +49,7 @@ pub(crate) fn solve(
         considered: 1,
     };
     search.offer(&state.split);
-    let goal = bound::upper(instance).min(Balance::of(ENOUGH));
+    let goal = bound::upper(instance).min(Evenness::of(ENOUGH));
     let mut idle = 0;
     while idle < ROUNDS && search.best.best().is_none_or(|best| best < goal) && !clock.over() {
         let before = search.best.best();
@@ -63,7 +63,7 @@ pub(crate) fn solve(
     search.considered
 }
 
-struct Search<'a> {
+struct ImprovingSearch<'a> {
     instance: &'a Instance,
     order: Order,
     rng: Stream,
@@ -71,7 +71,7 @@ struct Search<'a> {
     considered: u128,
 }
 
-impl<'a> Search<'a> {
+impl<'a> ImprovingSearch<'a> {
     fn offer(&mut self, split: &[u8]) {
         if let Some(balance) = self.instance.balance(split) {
             self.best.offer(balance, split);
@@ -79,7 +79,7 @@ impl<'a> Search<'a> {
     }
 
     /// One round; `again` when the last one was in vain.
-    fn improve(&mut self, mut state: State<'a>, again: bool, clock: &mut Clock) -> State<'a> {
+    fn improve(&mut self, mut state: State<'a>, again: bool, clock: &mut StepClock) -> State<'a> {
         if self.instance.counts.teams == 2 {
             let core = self.core(&state.split, [0, 1], CORE, again);
             let two = TwoTeams::core(self.instance, &state.split, core);
@@ -94,7 +94,7 @@ impl<'a> Search<'a> {
     }
 
     /// Solves the strongest team against the weakest one, until that doesn't help.
-    fn pairs(&mut self, mut state: State<'a>, clock: &mut Clock) -> State<'a> {
+    fn pairs(&mut self, mut state: State<'a>, clock: &mut StepClock) -> State<'a> {
         while !clock.over() {
             let before = state.balance();
             let teams = state.extremes();
@@ -114,7 +114,7 @@ impl<'a> Search<'a> {
         mut state: State<'a>,
         two: &TwoTeams,
         keep: usize,
-        clock: &mut Clock,
+        clock: &mut StepClock,
     ) -> State<'a> {
         let masks = meet::solve(two, keep, self.order.seed, clock).unwrap_or_default();
         let splits: Vec<Split> = masks.iter().map(|&(_, mask)| two.split(mask)).collect();

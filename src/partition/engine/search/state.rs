@@ -2,8 +2,8 @@
 
 use crate::partition::{
     MAX_TEAMS,
-    balance::Balance,
-    clock::Clock,
+    balance::Evenness,
+    clock::StepClock,
     instance::{Instance, Split},
 };
 
@@ -41,7 +41,7 @@ impl<'a> State<'a> {
     }
 
     /// How even the split is.
-    pub fn balance(&self) -> Option<Balance> {
+    pub fn balance(&self) -> Option<Evenness> {
         self.instance.balance(&self.split)
     }
 
@@ -112,7 +112,7 @@ impl<'a> State<'a> {
     ///
     /// Changes between the strongest and the weakest team come first, O((atoms/teams)²) for one, and
     /// take so little that they don't ask for the time; where none of them helps, all do, O(atoms²).
-    pub fn descend(&mut self, clock: &mut Clock) {
+    pub fn descend(&mut self, clock: &mut StepClock) {
         // Each one lowers the sum of squares; the limit only guards against rounding.
         for _ in 0..4 * self.split.len() {
             let [weak, strong] = self.extremes();

@@ -1,16 +1,21 @@
-//! The state of one session's game, and the commands that say what it is.
+//! The state of one session's game, and the commands that describe the game itself.
 
 use std::collections::BTreeMap;
 
-use super::{
-    BotPlan, Fill, Help, LobbyError, LobbySettings, Roster, course::Course, memory::Memory,
-};
-use crate::domain::{Ident, MAX_TEAMS};
+use serde::{Deserialize, Serialize};
 
-/// Mutators a game may name; hostile input ends here.
+use super::{
+    BotPlan, Fill, Help, LobbyError, LobbySettings, NewGame, Roster, course::PlayCourse,
+    memory::Memory,
+};
+use crate::domain::{Ident, MAX_TEAMS, Move};
+
+/// The most mutators that a game may name: a bound on hostile input.
 const MAX_MUTATORS: usize = 256;
 
-/// The state of one session's game.
+/// One session's game, and what the session remembers from one game to the next.
+///
+/// Changed by [`apply`](Self::apply) only; decisions apply commands of their own.
 #[derive(Clone, Debug)]
 pub struct Lobby {
     pub(super) settings: LobbySettings,
@@ -18,43 +23,43 @@ pub struct Lobby {
     pub(super) now: u64,
     pub(super) teams: u8,
     min_players: Option<u32>,
-    pub(super) game: Option<Game>,
-    /// Who was on which team when the last game gave way to this one.
+    pub(super) game: Option<RunningGame>,
+    /// The team of each human, by id, when the last game gave way to this one.
     last_teams: BTreeMap<String, u8>,
     pub(super) memory: Memory,
 }
 
-/// What GAME forgets.
+/// What lasts from one GAME to the next.
 #[derive(Clone, Debug)]
-pub struct Game {
-    /// As the game server named it.
+pub struct RunningGame {
+    /// The game type, as the game server named it.
     pub game_type: String,
-    /// As the game server named them, each once.
+    /// The mutators, as the game server named them, each once.
     pub mutators: Vec<String>,
     /// Whether it is played in teams.
     pub has_teams: bool,
-    /// Whether the teams are the players' own affair, so that auto-balance leaves them alone.
+    /// Whether the players choose their teams themselves, so that auto-balance leaves them alone.
     pub tournament: bool,
-    /// The level.
+    /// The map, once MAP has named it.
     pub map: Option<String>,
-    /// Who plays.
+    /// The humans and bots in the game.
     pub roster: Roster,
-    level: Option<(u32, u32)>,
-    pub(super) course: Course,
-    pub(super) watch: Watch,
-    /// The help that ADVANTAGE last told of, and when.
+    map_range: Option<(u32, u32)>,
+    pub(super) course: PlayCourse,
+    pub(super) watch: BalanceWatch,
+    /// The last answer to ADVANTAGE, and when it was given.
     pub(super) help: Option<(Help, u64)>,
-    /// Moves advised and not yet made: who, and where to.
-    pub(super) advised: Vec<(String, u8)>,
+    /// Moves that REBALANCE advised and that have not been made.
+    pub(super) advised: Vec<Move>,
 }
 
-/// What is known of the balance since weights were last looked at.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Watch {
-    /// The team that auto-balance finds too strong, and since when.
-    pub(super) imbalance: Option<(u8, u64)>,
-    /// The team that weighs the most, if one does.
-    pub(super) stronger: Option<u8>,
+/// The balance of the teams when it was last looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BalanceWatch {
+    /// The team that auto-balance finds too strong, and the millisecond of the session since when.
+    pub imbalance: Option<(u8, u64)>,
+    /// The team with the highest weight; `None` if several share it.
+    pub stronger: Option<u8>,
 }
 
 impl Lobby {
@@ -71,33 +76,33 @@ impl Lobby {
         }
     }
 
-    /// What is said next happens `now`: in milliseconds of the session, which never go back.
+    /// Sets the time of what follows, in milliseconds of the session. Time never goes back.
     pub fn at(&mut self, now: u64) -> &mut Self {
         self.now = self.now.max(now);
         self
     }
 
-    /// A new game begins; mutators, map and roster of the last one are forgotten. The wishes of the
-    /// session (teams, fewest players) stay, and so does who was on which team, so that the same
+    /// Begins a new game and forgets mutators, map and roster of the last one. What the session
+    /// wishes for (teams, fewest players) stays, and so do the humans' last teams, so that the same
     /// teams are not chosen again and again. An unfinished game is lost here: ask
-    /// [`abandoned`](Self::abandoned) for it first.
-    pub fn begin(&mut self, game_type: &str, has_teams: bool) {
+    /// [`abandoned`](Self::abandoned) for its record first.
+    pub(super) fn begin(&mut self, new: &NewGame) {
         if let Some(game) = &self.game {
             let placed = game.roster.humans().iter();
             let placed = placed.filter_map(|human| Some((human.id.text().to_owned(), human.team?)));
             self.last_teams = placed.collect();
         }
         self.memory.next_game();
-        self.game = Some(Game {
-            game_type: game_type.to_owned(),
+        self.game = Some(RunningGame {
+            game_type: new.game_type.clone(),
             mutators: Vec::new(),
-            has_teams,
-            tournament: false,
+            has_teams: new.has_teams,
+            tournament: new.tournament,
             map: None,
             roster: Roster::new(self.settings.max_roster),
-            level: None,
-            course: Course::default(),
-            watch: Watch::default(),
+            map_range: None,
+            course: PlayCourse::default(),
+            watch: BalanceWatch::default(),
             help: None,
             advised: Vec::new(),
         });
@@ -107,11 +112,11 @@ impl Lobby {
     ///
     /// # Errors
     /// There is none.
-    pub fn game(&self) -> Result<&Game, LobbyError> {
+    pub fn game(&self) -> Result<&RunningGame, LobbyError> {
         self.game.as_ref().ok_or(LobbyError::NoGame)
     }
 
-    /// The team that somebody was on in the last game of this session, if it still exists.
+    /// The team that a human was on in the last game of this session, if it still exists.
     pub fn last_team(&self, id: &Ident) -> Option<u8> {
         let team = self.last_teams.get(id.text()).copied();
         team.filter(|&team| team < self.teams)
@@ -122,11 +127,7 @@ impl Lobby {
         self.teams
     }
 
-    /// Sets the number of teams, `2..=8`.
-    ///
-    /// # Errors
-    /// A number out of range, or a player on a team that would be gone.
-    pub fn set_teams(&mut self, teams: u8) -> Result<(), LobbyError> {
+    pub(super) fn set_teams(&mut self, teams: u8) -> Result<(), LobbyError> {
         if !(2..=MAX_TEAMS).contains(&usize::from(teams)) {
             return Err(LobbyError::BadTeams(teams));
         }
@@ -141,25 +142,11 @@ impl Lobby {
         Ok(())
     }
 
-    /// This session's wish for the number of players.
-    pub fn set_min_players(&mut self, players: u32) {
+    pub(super) fn set_min_players(&mut self, players: u32) {
         self.min_players = Some(players);
     }
 
-    /// Whether the game's teams are the players' own affair.
-    ///
-    /// # Errors
-    /// There is no game.
-    pub fn set_tournament(&mut self, tournament: bool) -> Result<(), LobbyError> {
-        self.game_mut()?.tournament = tournament;
-        Ok(())
-    }
-
-    /// A mutator is active. Before a game there is nothing it could be active in.
-    ///
-    /// # Errors
-    /// Too many of them.
-    pub fn add_mutator(&mut self, name: &str) -> Result<(), LobbyError> {
+    pub(super) fn add_mutator(&mut self, name: &str) -> Result<(), LobbyError> {
         let Some(game) = &mut self.game else {
             return Ok(());
         };
@@ -173,18 +160,18 @@ impl Lobby {
         Ok(())
     }
 
-    /// The level, and its recommended number of players.
-    ///
-    /// # Errors
-    /// There is no game.
-    pub fn set_map(&mut self, name: &str, level: Option<(u32, u32)>) -> Result<(), LobbyError> {
+    pub(super) fn set_map(
+        &mut self,
+        name: &str,
+        players: Option<(u32, u32)>,
+    ) -> Result<(), LobbyError> {
         let game = self.game_mut()?;
         game.map = Some(name.to_owned());
-        game.level = level;
+        game.map_range = players;
         Ok(())
     }
 
-    /// How many players the game should have, and how many of them bots, per team.
+    /// How many players the game should have, and how many bots on each team.
     ///
     /// # Errors
     /// There is no game.
@@ -198,7 +185,8 @@ impl Lobby {
         })
     }
 
-    /// What decides about bots. [`Display`](std::fmt::Display) tells it in a line.
+    /// What the number of bots depends on, beside the humans. [`Display`](std::fmt::Display)
+    /// explains it in a line.
     ///
     /// # Errors
     /// There is no game.
@@ -206,25 +194,25 @@ impl Lobby {
         Ok(Fill {
             on: self.settings.bots,
             wish: self.wish(),
-            level: self.level()?,
+            map_range: self.map_range()?,
             min_humans: self.settings.min_humans,
         })
     }
 
-    /// Players wished for, bots included, before the level's range.
+    /// Players that the session wishes for, bots included, whatever the map recommends.
     pub fn wish(&self) -> u32 {
         self.min_players.unwrap_or(self.settings.min_players)
     }
 
-    /// Fewest and most players the level recommends, or the configured range.
+    /// Fewest and most players that the map recommends, or the configured range.
     ///
     /// # Errors
     /// There is no game.
-    pub fn level(&self) -> Result<(u32, u32), LobbyError> {
-        Ok(self.game()?.level.unwrap_or(self.settings.level))
+    pub fn map_range(&self) -> Result<(u32, u32), LobbyError> {
+        Ok(self.game()?.map_range.unwrap_or(self.settings.map_range))
     }
 
-    pub(super) fn game_mut(&mut self) -> Result<&mut Game, LobbyError> {
+    pub(super) fn game_mut(&mut self) -> Result<&mut RunningGame, LobbyError> {
         self.game.as_mut().ok_or(LobbyError::NoGame)
     }
 }

@@ -1,20 +1,20 @@
-//! REBALANCE: the fewest moves that mend a game.
+//! REBALANCE: the fewest moves that make the teams even enough.
 //!
-//! Those on no team yet are placed first. If that and the bots leave the teams even enough, nobody
-//! moves. Otherwise the best plan of one move is found, the best of two, and the best of three, by
-//! trying them all; beyond three, the swap or move that helps most is added while it helps (as the
-//! NS2 page does from the first). The shortest plan that makes the game even enough is taken; when
-//! none does, the one that is worth its moves.
+//! Humans on no team yet are placed first. If the teams are then even enough, no other human moves.
+//! Otherwise the best plan of one move is found, then the best of two and of three, by trying all;
+//! beyond three, the swap or move that helps most is added as long as one helps (the NS2 page does so
+//! from the first move on). The shortest plan that makes the teams even enough is chosen; if there is
+//! none, the plan whose gain is most worth its moves.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Held, Question, Snapshot,
+    MoveBlock, Question, Snapshot,
     arrivals::Arrivals,
     snapshot::lower_share,
-    strength::{EQUAL, Strength},
+    strength::{EQUAL, TeamStrengths},
 };
 use crate::domain::{
     Ident, Move, Stream, StreamPurpose,
@@ -23,33 +23,33 @@ use crate::domain::{
 
 mod plan;
 
-use plan::{Atom, Plan, Planner};
+use plan::{MovePlan, MoveUnit, Planner};
 
-/// What an admin decides about moving people.
+/// Settings of REBALANCE.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RebalanceSettings {
-    /// The most moves of one advice; a swap is two.
+    /// The most moves to advise at once; a swap counts as two.
     pub max_moves: Count<0, 16>,
-    /// The ratio that is even enough.
+    /// The ratio from which the teams are even enough.
     pub enough: Share,
-    /// What ratio a move must be worth where that isn't reached.
+    /// The ratio that each move must gain if that cannot be reached.
     pub min_gain: Share,
-    /// For how long a player who was moved is not moved again.
+    /// For how long a human who was moved is not moved again.
     pub cooldown_seconds: UpToADay,
-    /// Only the latest to arrive on each team may move.
+    /// Whether only those of each team who joined last may be moved.
     pub newest_first: bool,
-    /// The best third of each team, by points, stays.
+    /// Whether the top third of each team, by points, stays.
     pub spare_top: bool,
-    /// By how many humans a team may outnumber another. No plan makes a larger
-    /// difference than there is.
+    /// By how many humans a team may outnumber another. A larger difference that already exists may
+    /// stay, but not grow.
     pub max_difference: MaxDifference,
 }
 
 impl Default for RebalanceSettings {
-    /// Two swaps, at most; even enough is where ADVANTAGE has nothing to do (1 / 1.05); a hundredth
-    /// of ratio is the least that a move should be worth its annoyance. Nobody is moved twice within
-    /// five minutes. The difference is BALANCE's.
+    /// At most two swaps. Teams are even enough where ADVANTAGE has nothing to do (1 / 1.05). A move
+    /// annoys, so it must gain a hundredth of ratio, and no human is moved twice within five minutes.
+    /// The difference in humans is that of BALANCE.
     fn default() -> Self {
         Self {
             max_moves: const { Count::of(4) },
@@ -68,31 +68,31 @@ impl Default for RebalanceSettings {
 pub struct Rebalance {
     /// The game.
     pub snapshot: Snapshot,
-    /// How.
+    /// The settings at the time.
     pub settings: RebalanceSettings,
 }
 
-/// The advice.
+/// The moves advised, and what they were chosen from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Advice {
-    /// Where those on no team yet should go.
+    /// The team for each human on no team yet.
     pub placed: Vec<Move>,
-    /// Who should move.
+    /// The humans who should change teams.
     pub moves: Vec<Move>,
-    /// The ratio as the game stands.
+    /// The ratio now.
     pub before: f64,
-    /// The ratio once all that is done and the bots have followed.
+    /// The ratio once all moves are made and bots have been added or removed.
     pub after: f64,
-    /// The best ratio of a plan of so many moves, none first: what was chosen from.
+    /// The plans chosen from, as number of moves and ratio; the plan without moves is the first.
     pub ladder: Vec<(usize, f64)>,
-    /// Up to how many moves all plans were tried.
+    /// The number of moves up to which all plans were tried.
     pub exact: usize,
-    /// Who may not be moved, and why.
-    pub held: Vec<(String, Held)>,
+    /// The humans who must not be moved, by id, and why.
+    pub held: Vec<(String, MoveBlock)>,
 }
 
 impl Advice {
-    /// Everybody with somewhere to go, those on no team yet first.
+    /// All moves, those of humans on no team yet first.
     pub fn steps(&self) -> impl Iterator<Item = &Move> {
         self.placed.iter().chain(&self.moves)
     }
@@ -107,19 +107,19 @@ impl Question for Rebalance {
 
     fn answer(&self, seed: u64) -> Advice {
         let Self { snapshot, settings } = self;
-        let now = Strength::of(snapshot);
+        let now = TeamStrengths::of(snapshot);
         let limit = settings.max_difference.get().unwrap_or(usize::MAX);
         let arrived = Arrivals::of(snapshot, &[], limit).place(&now);
         let mut settled = snapshot.clone();
         for &(who, team) in &arrived.teams {
             settled.humans[who].team = Some(team);
         }
-        let (mut atoms, held) = self.atoms();
-        Stream::new(seed, StreamPurpose::Rebalance).shuffle(&mut atoms);
-        let planner = Planner::new(Strength::of(&settled), atoms, limit);
+        let (mut units, held) = self.units();
+        Stream::new(seed, StreamPurpose::Rebalance).shuffle(&mut units);
+        let planner = Planner::new(TeamStrengths::of(&settled), units, limit);
         let exact = planner.exact_up_to(settings.max_moves.as_usize());
         let ladder = planner.ladder(exact, settings);
-        // With somebody new on a team, the ratio as it stands is nothing to be kept.
+        // Once arrivals are placed, the ratio before does not matter.
         let floor = if arrived.teams.is_empty() {
             now.ratio_now()
         } else {
@@ -154,39 +154,39 @@ impl Question for Rebalance {
     fn explain(&self, answer: &Advice, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "ratio {:.6} as it stands, {:.6} after {} moves; {:.6} is even enough",
+            "ratio {:.6} now, {:.6} after {} moves; even enough from {:.6}",
             answer.before,
             answer.after,
             answer.moves.len(),
             self.settings.enough.get()
         )?;
         for step in &answer.placed {
-            writeln!(f, "on no team yet: {step}")?;
+            writeln!(f, "place {step}")?;
         }
         for step in &answer.moves {
             writeln!(f, "move {step}")?;
         }
         for (moves, ratio) in &answer.ladder {
             let how = if *moves <= answer.exact {
-                "all tried"
+                "exhaustive search"
             } else {
-                "the most helpful added"
+                "best move or swap added"
             };
-            writeln!(f, "with {moves} moves: ratio {ratio:.6} ({how})")?;
+            writeln!(f, "best plan of {moves} moves: ratio {ratio:.6} ({how})")?;
         }
         for (who, why) in &answer.held {
-            writeln!(f, "not moved: {who}, {why}")?;
+            writeln!(f, "must stay: {who} ({why})")?;
         }
         self.snapshot.write_conduct(f)
     }
 }
 
 impl Rebalance {
-    /// What can be moved: a human alone, or all of a party that stand together. And who can't be.
-    fn atoms(&self) -> (Vec<Atom>, Vec<(usize, Held)>) {
+    /// What can be moved (a human, or all members of a party on one team), and who must not be.
+    fn units(&self) -> (Vec<MoveUnit>, Vec<(usize, MoveBlock)>) {
         let humans = &self.snapshot.humans;
         let held = self.held();
-        let mut atoms: Vec<Atom> = Vec::new();
+        let mut units: Vec<MoveUnit> = Vec::new();
         for (who, human) in humans.iter().enumerate() {
             let Some(team) = human.team else { continue };
             let mates = || {
@@ -195,10 +195,10 @@ impl Rebalance {
                     .filter(|&mate| humans[mate].team == Some(team))
             };
             let together: Vec<usize> = std::iter::once(who).chain(mates()).collect();
-            // A party is counted once, and stays when anybody in it must.
+            // A party is counted once, and stays if one of its members must.
             let first = together.iter().all(|&mate| mate >= who);
             if first && !together.iter().any(|&mate| held[mate].is_some()) {
-                atoms.push(Atom {
+                units.push(MoveUnit {
                     weight: together.iter().map(|&mate| humans[mate].weight).sum(),
                     from: usize::from(team),
                     members: together,
@@ -207,18 +207,18 @@ impl Rebalance {
         }
         let held = held.into_iter().enumerate();
         let held = held.filter_map(|(who, why)| Some((who, why?)));
-        (atoms, held.collect())
+        (units, held.collect())
     }
 
-    /// For each human, why they are not to be moved.
-    fn held(&self) -> Vec<Option<Held>> {
+    /// For each human, why they must not be moved.
+    fn held(&self) -> Vec<Option<MoveBlock>> {
         let humans = &self.snapshot.humans;
-        let pinned = |pin: Option<u8>| pin.map(|_| Held::Pinned);
-        let mut held: Vec<Option<Held>> = (humans.iter())
+        let pinned = |pin: Option<u8>| pin.map(|_| MoveBlock::Pinned);
+        let mut held: Vec<Option<MoveBlock>> = (humans.iter())
             .map(|human| pinned(human.pin).or(human.held))
             .collect();
         for team in 0..self.snapshot.teams {
-            let free = |held: &[Option<Held>]| -> Vec<usize> {
+            let free = |held: &[Option<MoveBlock>]| -> Vec<usize> {
                 let on_team = (0..humans.len()).filter(|&who| humans[who].team == Some(team));
                 on_team.filter(|&who| held[who].is_none()).collect()
             };
@@ -227,7 +227,7 @@ impl Rebalance {
                 let points = free.iter().map(|&who| (who, humans[who].points));
                 let lower = lower_share(points.collect(), 0.67);
                 let top = free.iter().filter(|who| !lower.contains(who));
-                top.for_each(|&who| held[who] = Some(Held::Top));
+                top.for_each(|&who| held[who] = Some(MoveBlock::Top));
             }
             if self.settings.newest_first {
                 let free = free(&held);
@@ -236,22 +236,22 @@ impl Rebalance {
                     .saturating_sub(self.settings.max_moves.as_usize());
                 free[..older]
                     .iter()
-                    .for_each(|&who| held[who] = Some(Held::CameFirst));
+                    .for_each(|&who| held[who] = Some(MoveBlock::CameFirst));
             }
         }
         held
     }
 }
 
-/// The shortest plan that is even enough, otherwise the one that is most worth its moves; nobody
-/// moves for less than `floor` or than what comes by itself.
-fn choose<'a>(ladder: &'a [Plan], settings: &RebalanceSettings, floor: f64) -> &'a Plan {
+/// The shortest plan that is even enough, otherwise the one that is most worth its moves. A plan must
+/// give a better ratio than `floor` and than no moves at all.
+fn choose<'a>(ladder: &'a [MovePlan], settings: &RebalanceSettings, floor: f64) -> &'a MovePlan {
     let alone = &ladder[0];
-    let worth = |plan: &Plan| plan.ratio - settings.min_gain.get() * plan.moves as f64;
+    let worth = |plan: &MovePlan| plan.ratio - settings.min_gain.get() * plan.moves as f64;
     if alone.ratio >= settings.enough.get() {
         return alone;
     }
-    let better = |plan: &&Plan| plan.ratio > alone.ratio + EQUAL && plan.ratio > floor + EQUAL;
+    let better = |plan: &&MovePlan| plan.ratio > alone.ratio + EQUAL && plan.ratio > floor + EQUAL;
     let mends = ladder
         .iter()
         .filter(better)

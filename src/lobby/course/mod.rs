@@ -1,8 +1,8 @@
-//! What happened in the running game, from START to END, and the match record it makes.
+//! The course of play from START to END, and the match record that it makes.
 //!
-//! People are followed from GAME on, so that START finds them on their teams; nothing else counts
-//! before it. Times come in as milliseconds of the session and go out as milliseconds of play. No
-//! two events share one, so that they keep the order of their lines.
+//! Players are followed from GAME on, so that START finds them on their teams; everything else is
+//! ignored before START. Times come in as milliseconds of the session and go out as milliseconds of
+//! play. No two events share a millisecond, so that they keep the order in which they were reported.
 
 use std::collections::BTreeMap;
 
@@ -11,69 +11,69 @@ use crate::domain::{Kind, MatchRecord, Outcome, PlayerKey, Presence, ScoreEvent,
 
 mod record;
 
-pub(super) use record::About;
-pub use record::{Finished, Frame};
+pub(super) use record::GameFacts;
+pub use record::{Finished, RecordFrame};
 
 /// Bounds of a record; see [`Finished::cut`].
 const MAX_TRACKS: usize = 1_024;
 const MAX_STAYS: usize = 100_000;
 const MAX_EVENTS: usize = 200_000;
-/// Beyond this, either way, a score is a broken counter.
+/// A score beyond this, either way, is a broken counter.
 const MAX_POINTS: f64 = 1e9;
 
 #[derive(Clone, Debug, Default)]
-enum Phase {
+enum PlayPhase {
     #[default]
     WarmUp,
-    /// Since when, in milliseconds of the session.
+    /// Since this millisecond of the session.
     Running(u64),
     Over(Box<Finished>),
 }
 
-/// One person or bot.
+/// What one human or bot has done since START.
 #[derive(Clone, Debug)]
-struct Track {
+struct PlayerTrack {
     key: PlayerKey,
     name: String,
     party: Option<String>,
-    /// The team they are on and since when, in milliseconds of play.
+    /// The team that they are on, and since which millisecond of play.
     seat: Option<(u8, u64)>,
     stays: Vec<Presence>,
     points: Option<f64>,
     kills: u32,
     deaths: u32,
-    /// How often KILL named them as the victim.
+    /// How often KILL has named them as the victim.
     killed: u32,
 }
 
-/// See the module.
+/// The course of play; see the [module](self).
 #[derive(Clone, Debug, Default)]
-pub(super) struct Course {
-    phase: Phase,
-    /// The earliest time that the next event may have.
+pub(super) struct PlayCourse {
+    phase: PlayPhase,
+    /// The earliest millisecond of play that the next event may have.
     next: u64,
-    tracks: Vec<Track>,
+    tracks: Vec<PlayerTrack>,
     index: BTreeMap<PlayerKey, usize>,
     scores: Vec<f64>,
-    /// `by` is a track, until the record is made.
+    /// `by` is the index of a track; the record makes it a seat.
     events: Vec<ScoreEvent>,
     stays: usize,
-    /// What CLOCK told, and when, in milliseconds of the session.
+    /// The play time left that CLOCK stated, and the millisecond of the session when it did.
     left: Option<(u64, u64)>,
     cut: bool,
 }
 
-/// Who somebody is, as a roster knows them.
-pub(super) struct Who<'a> {
+/// SeatedPlayer somebody is, as a roster knows them.
+pub(super) struct SeatedPlayer<'a> {
     pub(super) kind: Kind,
     pub(super) id: &'a str,
     pub(super) name: Option<&'a str>,
     pub(super) party: Option<&'a str>,
 }
 
-impl Course {
-    /// From `now` on they are on `team`, or on none.
-    pub(super) fn sit(&mut self, who: &Who<'_>, team: Option<u8>, now: u64) {
+impl PlayCourse {
+    /// Puts a player on `team`, or on none, from `now` on.
+    pub(super) fn sit(&mut self, who: &SeatedPlayer<'_>, team: Option<u8>, now: u64) {
         let Some(track) = self.track(who) else { return };
         let seat = self.tracks[track].seat;
         if seat.map(|(team, _)| team) == team {
@@ -84,8 +84,8 @@ impl Course {
         self.tracks[track].seat = team.map(|team| (team, at));
     }
 
-    /// The track of somebody, new or known; `None` when there are too many.
-    fn track(&mut self, who: &Who<'_>) -> Option<usize> {
+    /// The track of a player, created if need be; `None` when there are too many.
+    fn track(&mut self, who: &SeatedPlayer<'_>) -> Option<usize> {
         let key = PlayerKey {
             kind: who.kind,
             id: who.id.to_owned(),
@@ -98,7 +98,7 @@ impl Course {
             }
             None => {
                 self.index.insert(key.clone(), self.tracks.len());
-                self.tracks.push(Track {
+                self.tracks.push(PlayerTrack {
                     name: key.id.clone(),
                     key,
                     party: None,
@@ -120,13 +120,13 @@ impl Course {
         Some(track)
     }
 
-    /// The stay of a track ends.
+    /// Ends the stay of a player.
     fn rise(&mut self, track: usize, at: u64) {
         let Some((team, from)) = self.tracks[track].seat.take() else {
             return;
         };
-        // A stay that began and ended before START isn't one.
-        if !matches!(self.phase, Phase::Running(_)) {
+        // A stay that ended before START does not count.
+        if !matches!(self.phase, PlayPhase::Running(_)) {
             return;
         }
         if self.stays >= MAX_STAYS {
@@ -138,9 +138,9 @@ impl Course {
         self.tracks[track].stays.push(Presence { team, span });
     }
 
-    /// Play begins, with `teams` teams; what was before doesn't count, nor does a game that is over.
+    /// Begins play with `teams` teams, and forgets all play before.
     pub(super) fn start(&mut self, teams: usize, now: u64) {
-        self.phase = Phase::Running(now);
+        self.phase = PlayPhase::Running(now);
         self.next = 1;
         self.scores = vec![0.0; teams];
         self.events.clear();
@@ -158,33 +158,33 @@ impl Course {
         }
     }
 
-    /// Whether play has begun and isn't over.
+    /// Whether play has begun and has not ended.
     pub(super) fn is_running(&self) -> bool {
-        matches!(self.phase, Phase::Running(_))
+        matches!(self.phase, PlayPhase::Running(_))
     }
 
-    /// Play so far, in milliseconds; 0 when there is none.
+    /// Milliseconds played so far; 0 unless play is on.
     pub(super) fn elapsed(&self, now: u64) -> u64 {
         match self.phase {
-            Phase::Running(start) => now.saturating_sub(start),
-            Phase::WarmUp | Phase::Over(_) => 0,
+            PlayPhase::Running(start) => now.saturating_sub(start),
+            PlayPhase::WarmUp | PlayPhase::Over(_) => 0,
         }
     }
 
-    /// Play left, in milliseconds, if CLOCK told.
+    /// Milliseconds of play left, if CLOCK has stated them.
     pub(super) fn left(&self, now: u64) -> Option<u64> {
-        let (left, told) = self.left?;
-        Some(left.saturating_sub(now.saturating_sub(told)))
+        let (left, stated) = self.left?;
+        Some(left.saturating_sub(now.saturating_sub(stated)))
     }
 
-    /// So many milliseconds of play are left.
+    /// Notes how many milliseconds of play are left.
     pub(super) fn clock(&mut self, left: u64, now: u64) {
         if self.is_running() {
             self.left = Some((left, now));
         }
     }
 
-    /// Whether anybody of this name has been seen since play began: a human, or else a bot.
+    /// The track of the human of this id, or else of the bot of this name, if they have played.
     pub(super) fn find(&self, id: &str) -> Option<usize> {
         let of = |kind| {
             let id = id.to_owned();
@@ -193,17 +193,17 @@ impl Course {
         of(Kind::Human).or_else(|| of(Kind::Bot))
     }
 
-    /// The score of each team, if play has begun.
+    /// The score of each team; empty before START.
     pub(super) fn scores(&self) -> &[f64] {
         &self.scores
     }
 
-    /// Whether any score has been told since play began.
+    /// Whether SCORE has been sent since play began.
     pub(super) fn has_scored(&self) -> bool {
         self.is_running() && !self.events.is_empty()
     }
 
-    /// A team scored, by somebody's doing.
+    /// Adds to a team's score.
     pub(super) fn score(&mut self, team: u8, points: f64, by: Option<usize>, now: u64) {
         if !self.is_running() {
             return;
@@ -211,7 +211,7 @@ impl Course {
         let at = self.tick(now);
         let index = usize::from(team);
         if index >= self.scores.len() {
-            // TEAMS has been said since START.
+            // TEAMS has raised the number of teams since START.
             self.scores.resize(index + 1, 0.0);
         }
         self.scores[index] = (self.scores[index] + points).clamp(-MAX_POINTS, MAX_POINTS);
@@ -227,14 +227,14 @@ impl Course {
         });
     }
 
-    /// Somebody's points on the scoreboard.
+    /// Notes a player's points on the scoreboard.
     pub(super) fn points(&mut self, track: usize, points: f64) {
         if self.is_running() {
             self.tracks[track].points = Some(points);
         }
     }
 
-    /// The points of somebody, 0 unless told.
+    /// A player's points on the scoreboard; 0 unless POINTS has stated them.
     pub(super) fn points_of(&self, kind: Kind, id: &str) -> f64 {
         let id = id.to_owned();
         let track = self.index.get(&PlayerKey { kind, id });
@@ -243,7 +243,7 @@ impl Course {
             .unwrap_or(0.0)
     }
 
-    /// Somebody killed somebody. Team mates and oneself don't count as kills.
+    /// Counts a kill, and a death of the victim. Killing a team mate or oneself is no kill.
     pub(super) fn kill(&mut self, killer: usize, victim: usize) {
         if !self.is_running() {
             return;
@@ -258,7 +258,7 @@ impl Course {
         *killed = killed.saturating_add(1);
     }
 
-    /// Somebody died.
+    /// Counts a death.
     pub(super) fn death(&mut self, track: usize) {
         if self.is_running() {
             let deaths = &mut self.tracks[track].deaths;
@@ -266,17 +266,17 @@ impl Course {
         }
     }
 
-    /// The game is over. Saying so again has the same answer.
+    /// Ends the game and makes its record. Called again, it returns the same record.
     ///
     /// # Errors
-    /// Play has not begun, or no record can be made of it; then the game goes on.
+    /// Play has not begun, or it makes no valid record; then play continues.
     pub(super) fn end(
         &mut self,
-        about: &About<'_>,
+        facts: &GameFacts<'_>,
         verdict: Verdict,
         now: u64,
     ) -> Result<Finished, LobbyError> {
-        if let Phase::Over(finished) = &self.phase {
+        if let PlayPhase::Over(finished) = &self.phase {
             return Ok((**finished).clone());
         }
         let outcome = |scores: &[f64]| match verdict {
@@ -284,20 +284,20 @@ impl Course {
             Verdict::Won(team) => Outcome::Won(team),
             Verdict::Draw => Outcome::Draw,
         };
-        let (ended, finished) = self.finished(about, outcome, now)?;
+        let (ended, finished) = self.finished(facts, outcome, now)?;
         *self = ended;
-        self.phase = Phase::Over(Box::new(finished.clone()));
+        self.phase = PlayPhase::Over(Box::new(finished.clone()));
         Ok(finished)
     }
 
-    /// What there is of a game that goes no further; `None` where play has not begun.
-    pub(super) fn abandoned(&self, about: &About<'_>, now: u64) -> Option<Finished> {
+    /// The record of a game that is cut off now; `None` unless play is on.
+    pub(super) fn abandoned(&self, facts: &GameFacts<'_>, now: u64) -> Option<Finished> {
         let outcome = |_: &[f64]| Outcome::Abandoned;
-        let finished = self.finished(about, outcome, now).ok();
+        let finished = self.finished(facts, outcome, now).ok();
         finished.map(|(_, finished)| finished)
     }
 
-    /// The time of play of an event at `now`.
+    /// The millisecond of play of an event at `now`, later than that of any event before.
     fn tick(&mut self, now: u64) -> u64 {
         let at = self.elapsed(now).max(self.next);
         self.next = at.saturating_add(1);

@@ -1,4 +1,4 @@
-//! ADVANTAGE: how much help the weaker team needs for an even game.
+//! ADVANTAGE: how much help the weaker team needs to make the game even.
 //!
 //! # The formula
 //!
@@ -6,22 +6,22 @@
 //! its own weight), `o` its side's odds and `P` its score, lifted so that none is negative:
 //!
 //! ```text
-//! prior  q = W·o / Σ W·o                        what the weights promise
-//! seen   s = (P + 1) / Σ (P + 1)                what the scores say
-//! trust  τ = c^1.5,  c = elapsed / (elapsed + left);  0 while no score has been told
+//! prior  q = W·o / Σ W·o                        the share by weight
+//! seen   s = (P + 1) / Σ (P + 1)                the share by score
+//! trust  τ = c^1.5,  c = elapsed / (elapsed + left);  0 until the first SCORE
 //! share  b = q^(1−τ) · s^τ
 //! factor f = max b / min b, for the team of min b
 //! ```
 //!
 //! `q` is the UT2004 page's ratio of sums; a side's odds multiply it as they do in the NS2 page's
 //! logistic model, where they are a term F that is added to the log-odds. `s` is Laplace's rule of
-//! succession, so that the first point of a game isn't infinitely telling. The two are pooled
+//! succession, so that the first point of a game doesn't decide everything. The two are pooled
 //! geometrically (logarithmic opinion pool, Genest and Zidek 1986), since factors multiply: swapping
-//! the teams gives the reciprocal. That trust moves from the prior to the score as time runs out is
+//! the teams gives the reciprocal. Trust moves from the prior to the score as time runs out, as in
 //! H. Stern's model of scores as a Brownian motion (1994).
 //!
-//! `f` is 1 below the dead band and at most the cap; what is answered approaches it no faster than
-//! the slew limit allows, both measured in ln f.
+//! `f` is 1 below the dead band and at most the cap. The answer approaches it no faster than the slew
+//! limit allows, measured in ln f.
 
 use std::fmt;
 
@@ -33,27 +33,27 @@ use crate::domain::{
     units::{Factor, GrowthFactor, ShareExponent, UpToADay},
 };
 
-/// What an admin decides about helping the weaker team.
+/// Settings of ADVANTAGE.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AdvantageSettings {
     /// The largest factor.
     pub max: Factor,
-    /// A smaller factor is answered as no help.
+    /// A smaller factor than this is not worth any help.
     pub dead_band: Factor,
-    /// The factor by which help may change within a minute.
+    /// The factor by which help may change within a minute, at most.
     pub slew: GrowthFactor,
-    /// The power of the completed share of play that makes the trust in the score.
+    /// Trust in the scores is the completed share of the game to this power.
     pub trust: ShareExponent,
-    /// The length of a game whose server sends no CLOCK; with 0 its score is never trusted.
+    /// The length of a game without CLOCK; 0 to ignore the scores of such games.
     pub usual_seconds: UpToADay,
 }
 
 impl Default for AdvantageSettings {
-    /// Beyond 1.5, helping is felt as cheating. Below 1.05, one player's shooting hours, it isn't
-    /// felt at all, nor is a twentieth more a minute: the cap is reached in eight. Completion^1.5
-    /// trusts a third of what is seen at half-time; a start, to be fitted to stored decisions. 20
-    /// minutes are the usual time limit of a round.
+    /// Players take help beyond 1.5 for cheating, and do not notice a factor below 1.05, nor a change
+    /// by a twentieth per minute: the cap is then reached in eight minutes. With a power of 1.5 the
+    /// scores are trusted by a third at half-time; this is a first guess, to be fitted to stored
+    /// decisions. 20 minutes are the usual time limit of a round.
     fn default() -> Self {
         Self {
             max: const { Factor::of(1.5) },
@@ -68,28 +68,29 @@ impl Default for AdvantageSettings {
 /// The question of ADVANTAGE. Times are in milliseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Advantage {
-    /// Each team.
+    /// The teams, in order.
     pub teams: Vec<TeamState>,
-    /// Play so far; 0 before START.
+    /// Time played so far; 0 before START.
     pub elapsed: u64,
-    /// Play left, if CLOCK told.
+    /// Play time left, if CLOCK has stated it.
     pub left: Option<u64>,
-    /// Whether any score has been told: without, 0 to 0 may only mean that nobody tells.
+    /// Whether SCORE has been sent. Without it, a score of 0 to 0 may only mean that the game server
+    /// does not report scores.
     pub scored: bool,
-    /// The help that was answered last in this game, and how long ago that was.
+    /// The last answer in this game, and how long ago it was given.
     pub last: Option<(Help, u64)>,
-    /// How.
+    /// The settings at the time.
     pub settings: AdvantageSettings,
 }
 
-/// One team.
+/// One team at the moment of the question.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TeamState {
-    /// Humans and bots on it.
+    /// Number of humans and bots on it.
     pub players: usize,
-    /// What they weigh.
+    /// Sum of their weights.
     pub weight: f64,
-    /// How much likelier its side wins than an even chance, between even teams; 1 where unknown.
+    /// How much more often its side wins than in an even game, between equal teams; 1 if unknown.
     pub odds: f64,
     /// Its score.
     pub score: f64,
@@ -98,26 +99,26 @@ pub struct TeamState {
 /// Help for a team.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Help {
-    /// Which.
+    /// The team to help, counted from 0.
     pub team: u8,
-    /// What to multiply its strength by, in whatever way the game can; above 1.
+    /// The factor for its strength, applied in whatever way the game offers; above 1.
     pub factor: f64,
 }
 
-/// How much help is due, and why.
+/// The help to give now, and how it was found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Assistance {
-    /// The answer; `None` when no help is due.
+    /// The help to give now; `None` for none.
     pub help: Option<Help>,
-    /// What it is on its way to.
+    /// The help that the slew limit lets it approach; `None` for none.
     pub target: Option<Help>,
-    /// Each team's share by the weights; 0 for one without players.
+    /// Each team's share by weight; 0 for a team without players.
     pub prior: Vec<f64>,
-    /// Each team's share by the scores.
+    /// Each team's share by score.
     pub seen: Vec<f64>,
-    /// How far the scores are trusted, 0 to 1.
+    /// Trust in the scores, 0 to 1.
     pub trust: f64,
-    /// Strongest over weakest, before cap and dead band.
+    /// The factor before cap and dead band.
     pub factor: f64,
 }
 
@@ -159,22 +160,22 @@ impl Question for Advantage {
     }
 
     fn explain(&self, answer: &Assistance, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let tell = |help: Option<Help>| match help {
-            Some(Help { team, factor }) => format!("{factor:.3} for team {team}"),
+        let describe = |help: Option<Help>| match help {
+            Some(Help { team, factor }) => format!("factor {factor:.3} for team {team}"),
             None => "none".to_owned(),
         };
         writeln!(
             f,
-            "advantage {}; due {}, from {:.6} before cap and dead band",
-            tell(answer.help),
-            tell(answer.target),
+            "help now: {}; target: {} ({:.6} before cap and dead band)",
+            describe(answer.help),
+            describe(answer.target),
             answer.factor
         )?;
-        writeln!(f, "the scores are trusted by {:.6}", answer.trust)?;
+        writeln!(f, "trust in the scores: {:.6}", answer.trust)?;
         for (index, team) in self.teams.iter().enumerate() {
             writeln!(
                 f,
-                "team {index}: {} players weigh {:.3}, side's odds {:.3}, share {:.6}; score {}, share {:.6}",
+                "team {index}: {} players, weight {:.3}, odds of the side {:.3}, share by weight {:.6}; score {}, share by score {:.6}",
                 team.players,
                 team.weight,
                 team.odds,
@@ -186,9 +187,9 @@ impl Question for Advantage {
         if let Some((help, ago)) = self.last {
             writeln!(
                 f,
-                "{} s ago it was {}",
+                "previous help, {} s ago: {}",
                 ago / 1_000,
-                tell(Some(help).filter(|help| help.factor > 1.0))
+                describe(Some(help).filter(|help| help.factor > 1.0))
             )?;
         }
         Ok(())
@@ -224,14 +225,14 @@ impl Advantage {
         libm::pow(completion, self.settings.trust.get())
     }
 
-    /// What is due for a gap of `gap` in ln f.
+    /// The help for a gap of `gap` in ln f.
     fn target(&self, team: u8, gap: f64) -> Option<Help> {
         let factor = libm::exp(gap).min(self.settings.max.get());
         (factor > 1.0 && factor >= self.settings.dead_band.get()).then_some(Help { team, factor })
     }
 
-    /// As far towards `target` as the slew limit lets go from the last answer. The first answer of
-    /// a game goes all the way: there is nothing to jump from.
+    /// The help between the last answer and `target` that the slew limit allows. The first answer of a
+    /// game is the target itself.
     fn slewed(&self, target: Option<Help>) -> Option<Help> {
         let Some((last, ago)) = self.last else {
             return target;
@@ -251,13 +252,13 @@ impl Advantage {
     }
 }
 
-/// Help of ln f = `log`, unless it is written 1.000.
+/// Help of ln f = `log`; `None` if the factor would be written as 1.000.
 fn help(team: u8, log: f64) -> Option<Help> {
     let factor = libm::exp(log);
     (factor >= 1.0005).then_some(Help { team, factor })
 }
 
-/// ln, of nothing less than a share that is as good as none.
+/// ln of a share, or of 1e-9 if the share is smaller.
 fn log(share: f64) -> f64 {
     libm::log(share.max(1e-9))
 }

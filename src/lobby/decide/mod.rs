@@ -1,23 +1,22 @@
-//! The decisions of a lobby: it takes a snapshot, asks, and does what was decided.
+//! The decisions of a lobby. Each takes a snapshot, answers a question about it, and applies the
+//! answer as a [`Command`].
 
 use super::{
-    Advantage, AutoBalance, Decided, Fate, Lobby, LobbyError, Person, Place, Rebalance, Robot,
-    Situation, Snapshot, TeamState, Weights,
-    autobalance::Assessment,
+    Advantage, Assessment, AutoBalance, BalanceWatch, Bot, BotInGame, Command, Decided, Fate, Help,
+    HumanInGame, Lobby, LobbyError, MoveBlock, Place, Rebalance, RunningGame, Situation, Snapshot,
+    TeamState, Weights,
     roster::Human,
-    snapshot::Held,
-    state::{Game, Watch},
-    strength::Strength,
+    strength::TeamStrengths,
     weights::{next_bot, sane},
 };
 use crate::domain::{Ident, Kind};
 
 impl Lobby {
-    /// The side for a late arrival, who is now on it. Somebody who is on a team stays there: their
-    /// question is about that side alone.
+    /// Chooses the team of a late arrival and puts them there. A human who is already on a team
+    /// stays: the answer then only describes that team.
     ///
     /// # Errors
-    /// No game, a game without teams, nobody of that id.
+    /// There is no game, it has no teams, or nobody has that id.
     pub fn place(
         &mut self,
         id: &Ident,
@@ -29,7 +28,8 @@ impl Lobby {
         let who = who.ok_or(LobbyError::UnknownPlayer)?;
         let placed = roster.humans()[who].team;
         if placed.is_some() {
-            self.asked(|human| human.id == *id);
+            let id = Some(id.clone());
+            self.change(&Command::Ask { id })?;
         }
         let mut snapshot = self.snapshot(weights)?;
         if placed.is_some() {
@@ -44,20 +44,20 @@ impl Lobby {
         };
         let decided = Decided::by(question, seed);
         if placed.is_none() {
-            self.game_mut()?.roster.move_to(id, decided.answer.team)?;
-            self.seat(id)?;
+            let (id, team) = (id.clone(), decided.answer.team);
+            self.change(&Command::Place { id, team })?;
         }
         self.watch(weights);
         Ok(decided)
     }
 
-    /// Which team needs help now, and how much.
+    /// Decides which team needs help now, and how much.
     ///
     /// # Errors
-    /// No game, or a game without teams.
+    /// There is no game, or it has no teams.
     pub fn advantage(&mut self, weights: &dyn Weights) -> Result<Decided<Advantage>, LobbyError> {
         let snapshot = self.snapshot(weights)?;
-        let strength = Strength::of(&snapshot);
+        let strength = TeamStrengths::of(&snapshot);
         let sums = strength.players().zip(strength.present());
         let teams = (0..self.teams).zip(sums.zip(&snapshot.scores));
         let game = self.team_game()?;
@@ -78,55 +78,49 @@ impl Lobby {
             settings: self.settings.advantage,
         };
         let decided = Decided::by(question, 0);
-        let now = self.now;
-        // No help is help of factor 1: what comes next must not jump away from it.
-        let help = decided.answer.help;
-        let help = help.unwrap_or(super::Help {
+        // No help is help of factor 1: the next answer must not jump away from it.
+        let help = decided.answer.help.unwrap_or(Help {
             team: 0,
             factor: 1.0,
         });
-        self.game_mut()?.help = Some((help, now));
+        self.change(&Command::Help { help })?;
         Ok(decided)
     }
 
-    /// The fewest moves that mend the game. Advice: nothing changes before MOVE says so, but a MOVE
-    /// that follows it counts as ours.
+    /// Finds the fewest moves that make the teams even enough. This is advice: the roster changes
+    /// only with MOVE, and a MOVE that follows the advice counts as the lobby's.
     ///
     /// # Errors
-    /// No game, or a game without teams.
+    /// There is no game, or it has no teams.
     pub fn rebalance(
         &mut self,
         weights: &dyn Weights,
         seed: u64,
     ) -> Result<Decided<Rebalance>, LobbyError> {
         self.team_game()?;
-        self.asked(|_| true);
+        self.change(&Command::Ask { id: None })?;
         let question = Rebalance {
             snapshot: self.snapshot(weights)?,
             settings: self.settings.rebalance,
         };
         let decided = Decided::by(question, seed);
-        let steps = decided.answer.steps();
-        let advised = steps
-            .map(|step| (step.id.text().to_owned(), step.to))
-            .collect();
-        self.game_mut()?.advised = advised;
+        let moves = decided.answer.steps().cloned().collect();
+        self.change(&Command::Advise { moves })?;
         Ok(decided)
     }
 
-    /// Somebody died. When it was a human of a team game that is on, the auto-balance rules say
-    /// whether they change sides; if they do, they are on the other side now.
+    /// Counts a death. For a human in a team game while play is on, the auto-balance rules decide
+    /// whether they change teams, and if so move them.
     ///
     /// # Errors
-    /// No game, or nobody of that id has played.
+    /// There is no game, or nobody of that id has played.
     pub fn died(
         &mut self,
         id: &Ident,
         weights: &dyn Weights,
     ) -> Result<Option<Decided<AutoBalance>>, LobbyError> {
-        let game = self.game_mut()?;
-        let track = game.track(id)?;
-        game.course.death(track);
+        self.change(&Command::Death { id: id.clone() })?;
+        let game = self.game()?;
         let who = game
             .roster
             .humans()
@@ -145,22 +139,22 @@ impl Lobby {
         };
         let decided = Decided::by(question, 0);
         if let Fate::Moves(step) = &decided.answer.fate {
-            self.game_mut()?.roster.move_to(id, step.to)?;
-            self.memory.entry(id.text()).moved_at = Some(now);
-            self.seat(id)?;
+            let (id, team) = (id.clone(), step.to);
+            self.change(&Command::AutoMove { id, team })?;
             self.watch(weights);
         }
         Ok(Some(decided))
     }
 
-    /// Looks whether the teams are balanced: after each join, leave and change of team, so that the
-    /// rules know since when they are not, and which side was the stronger when somebody changed
-    /// over. Without a team game there is nothing to see.
+    /// Looks at the balance of the teams. Must follow every command that
+    /// [changes the teams](Command::changes_teams), so that the auto-balance rules know since when
+    /// the teams are unbalanced, and which team was the stronger when a human changed to it. Does
+    /// nothing without a team game.
     pub fn watch(&mut self, weights: &dyn Weights) {
         let Ok(situation) = self.situation(weights) else {
             return;
         };
-        let sums: Vec<f64> = Strength::of(&situation.snapshot).present().collect();
+        let sums: Vec<f64> = TeamStrengths::of(&situation.snapshot).present().collect();
         let most = sums.iter().copied().fold(0.0, f64::max);
         let mut strongest = (0u8..)
             .zip(&sums)
@@ -170,9 +164,9 @@ impl Lobby {
             _ => None,
         };
         let now = self.now;
-        let Ok(game) = self.game_mut() else { return };
+        let Some(game) = &self.game else { return };
         let before = game.watch.imbalance;
-        let imbalance = match situation.verdict() {
+        let imbalance = match situation.assess() {
             Assessment::Balanced(_) => None,
             Assessment::Unbalanced { strong, .. } => Some(
                 before
@@ -180,23 +174,27 @@ impl Lobby {
                     .unwrap_or((strong, now)),
             ),
         };
-        game.watch = Watch {
+        let watch = BalanceWatch {
             imbalance,
             stronger,
         };
+        if watch != game.watch {
+            // There is a game, so this cannot fail.
+            let _ = self.change(&Command::Watch(watch));
+        }
     }
 
-    /// The game as it is.
+    /// The game at this moment, with everybody's weight.
     ///
     /// # Errors
-    /// No game, or a game without teams.
+    /// There is no game, or it has no teams.
     pub fn snapshot(&self, weights: &dyn Weights) -> Result<Snapshot, LobbyError> {
         let game = self.team_game()?;
         let humans = game.roster.humans().iter();
         let bots = game.roster.bots();
         let next_bot = next_bot(weights, bots.iter().map(|bot| bot.name.text()));
         let mean = sane(weights.mean_bot().0);
-        let robot = |bot: &super::Bot| Robot {
+        let in_game = |bot: &Bot| BotInGame {
             name: bot.name.text().to_owned(),
             weight: weights
                 .bot(bot.name.text())
@@ -209,16 +207,21 @@ impl Lobby {
         Ok(Snapshot {
             teams: self.teams,
             humans: humans
-                .map(|human| self.person(game, human, weights))
+                .map(|human| self.human_in_game(game, human, weights))
                 .collect(),
-            bots: bots.iter().map(robot).collect(),
+            bots: bots.iter().map(in_game).collect(),
             fill: self.fill()?,
             next_bot,
             scores,
         })
     }
 
-    fn person(&self, game: &Game, human: &Human, weights: &dyn Weights) -> Person {
+    fn human_in_game(
+        &self,
+        game: &RunningGame,
+        human: &Human,
+        weights: &dyn Weights,
+    ) -> HumanInGame {
         let id = human.id.text();
         let past = self.memory.of(id);
         let since = |at: u64| self.now.saturating_sub(at);
@@ -226,13 +229,13 @@ impl Lobby {
             .moved_at
             .is_some_and(|at| since(at) < self.settings.rebalance.cooldown_seconds.millis());
         let held = if human.protected_until > self.now {
-            Some(Held::Protected)
+            Some(MoveBlock::Protected)
         } else {
-            just_moved.then_some(Held::JustMoved)
+            just_moved.then_some(MoveBlock::JustMoved)
         };
         let grace = self.settings.place.rejoin_grace_seconds.millis();
         let old_team = past.left.filter(|&(_, at)| since(at) <= grace);
-        Person {
+        HumanInGame {
             id: id.to_owned(),
             weight: sane(weights.human(id)) * self.multiplier(game, human),
             team: human.team,
@@ -248,8 +251,8 @@ impl Lobby {
         }
     }
 
-    /// What a human's weight counts, standing with their party or not.
-    fn multiplier(&self, game: &Game, human: &Human) -> f64 {
+    /// The factor of a human's weight for playing on one team with their party.
+    fn multiplier(&self, game: &RunningGame, human: &Human) -> f64 {
         let multiples = &self.settings.party_multiplier;
         if human.party.is_none() || human.team.is_none() || multiples.is_empty() {
             return 1.0;
@@ -272,22 +275,8 @@ impl Lobby {
         })
     }
 
-    /// Balance is asked for: those of these who went over to the stronger side lately are noted,
-    /// once each time.
-    fn asked(&mut self, about: impl Fn(&Human) -> bool) {
-        let (now, recent) = (self.now, self.settings.rebalance.cooldown_seconds.millis());
-        let Some(game) = &self.game else { return };
-        for human in game.roster.humans().iter().filter(|human| about(human)) {
-            let switched = self.memory.of(human.id.text()).switched_at;
-            if switched.is_some_and(|at| now.saturating_sub(at) <= recent) {
-                let past = self.memory.entry(human.id.text());
-                past.switched_at = None;
-                past.conduct.asks += 1;
-            }
-        }
-    }
-
-    fn team_game(&self) -> Result<&Game, LobbyError> {
+    /// The running game, if it has teams.
+    pub(super) fn team_game(&self) -> Result<&RunningGame, LobbyError> {
         let game = self.game()?;
         if game.has_teams {
             Ok(game)

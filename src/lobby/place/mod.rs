@@ -1,9 +1,9 @@
-//! PLACE: which side a late arrival takes.
+//! PLACE: the team of a late arrival.
 //!
-//! For each side, the ratio that results once they are on it and bots have followed; those who have
-//! joined and are on no team yet are thought onto theirs. Then, in this order: a pin; the party,
-//! where that costs little; the old team of somebody who comes back, where that costs little; the
-//! best ratio; fewer humans; the losing side; chance.
+//! For each team, the ratio is computed that results once the arrival is on it and bots have been
+//! added or removed; other humans on no team yet are placed provisionally. Then these decide, in
+//! this order: a pin; the party, if that costs little ratio; for a human who comes back, the old
+//! team, if that costs little ratio; the best ratio; fewer humans; the lower score; chance.
 
 use std::fmt;
 
@@ -12,35 +12,35 @@ use serde::{Deserialize, Serialize};
 use super::{
     Question, Snapshot,
     arrivals::{Arrivals, open_to},
-    strength::{EQUAL, Strength},
+    strength::{EQUAL, TeamStrengths},
 };
 use crate::domain::{
     Stream, StreamPurpose,
     units::{MaxDifference, Share, UpToADay},
 };
 
-/// What an admin decides about late arrivals.
+/// Settings of PLACE.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlaceSettings {
-    /// How much ratio coming together with one's party may cost, 0 to 1.
+    /// How much ratio keeping a party together may cost.
     ///
     /// The configuration has one key for this and BALANCE, so that its section `[place]` lacks it.
     #[serde(default = "party_budget")]
     pub party_budget: Share,
-    /// How much ratio coming back to one's old team may cost, 0 to 1.
+    /// How much ratio returning to the old team may cost.
     pub rejoin_budget: Share,
-    /// For how long after a LEAVE the old team is kept.
+    /// For how long after LEAVE the old team is remembered.
     pub rejoin_grace_seconds: UpToADay,
-    /// By how many humans a team may outnumber another where there is a choice.
+    /// By how many humans a team may outnumber another, if the choice is free.
     pub max_difference: MaxDifference,
 }
 
 impl Default for PlaceSettings {
-    /// The party budget is BALANCE's. Five minutes cover a crash and a restart, and a tenth of the
-    /// ratio is what ADVANTAGE can make up for, so that leaving the losing team and coming back is
-    /// no way to the other. A difference of 2 leaves either side open next to teams as even as
-    /// BALANCE makes them, and nobody alone against a crowd.
+    /// The party budget is that of BALANCE. Five minutes cover a crash and a restart. A tenth of the
+    /// ratio is what ADVANTAGE can make up for, so that leaving the losing team and coming back does
+    /// not lead to the other one. With a difference of 2, both teams stay open while the teams are as
+    /// even as BALANCE makes them, and no human ends up alone against many.
     fn default() -> Self {
         Self {
             party_budget: party_budget(),
@@ -58,45 +58,45 @@ fn party_budget() -> Share {
 /// The question of PLACE.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Place {
-    /// The game; whoever is to be placed is on no team in it.
+    /// The game, in which the human to be placed is on no team.
     pub snapshot: Snapshot,
-    /// Who is to be placed: an index into its humans.
+    /// The human to be placed: an index into the snapshot's humans.
     pub who: usize,
-    /// How.
+    /// The settings at the time.
     pub settings: PlaceSettings,
 }
 
-/// Where a late arrival goes.
+/// The team of a late arrival.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Placement {
-    /// Who.
+    /// Their id.
     pub who: String,
-    /// Their side.
+    /// Their team.
     pub team: u8,
     /// The ratio that results.
     pub ratio: f64,
-    /// What decided.
+    /// What decided the choice.
     pub reason: Reason,
-    /// Every side that they could have taken.
+    /// Every team that was open to them.
     pub sides: Vec<Prospect>,
-    /// How many others are on no team yet.
+    /// How many other humans are on no team yet.
     pub others: usize,
-    /// Whether all ways to place those were tried.
+    /// Whether all ways to place those were tried, or only the heaviest first.
     pub exact: bool,
 }
 
-/// What taking one side would mean.
+/// What joining one team would lead to.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Prospect {
-    /// The side.
+    /// The team.
     pub team: u8,
     /// The ratio that results.
     pub ratio: f64,
-    /// The same if the rest of their party comes along, where any of it is on no team yet.
+    /// The ratio if those of their party who are on no team yet join it, too.
     pub with_party: f64,
-    /// Humans by which the teams would differ beyond what is allowed.
+    /// By how many humans the teams would differ beyond the allowed difference.
     pub over: usize,
-    /// Humans of their party on it.
+    /// Members of their party on it.
     pub mates: usize,
     /// Humans on it.
     pub humans: usize,
@@ -108,37 +108,37 @@ pub struct Prospect {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
-    /// They are pinned to it.
+    /// They are pinned to the team.
     Pin,
-    /// Their party is there, or comes along.
+    /// Their party is on the team, or joins it with them.
     Party,
-    /// They left it a moment ago.
+    /// They left the team shortly before.
     OldTeam,
-    /// It gives the best ratio.
+    /// The team gives the best ratio.
     Ratio,
-    /// Equal ratios; it has fewer humans.
+    /// The ratios are equal; the team has fewer humans.
     FewerHumans,
-    /// Equal in that too; it is losing.
+    /// Those are equal, too; the team has the lower score.
     Losing,
-    /// Equal in everything.
+    /// The teams are equal in everything.
     Chance,
 }
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Reason::Pin => "pinned",
-            Reason::Party => "with the party",
+            Reason::Pin => "pinned to it",
+            Reason::Party => "with their party",
             Reason::OldTeam => "their old team",
-            Reason::Ratio => "the best ratio",
-            Reason::FewerHumans => "equal, and fewer humans",
-            Reason::Losing => "equal, and losing",
-            Reason::Chance => "all equal, by chance",
+            Reason::Ratio => "best ratio",
+            Reason::FewerHumans => "equal ratio, fewer humans",
+            Reason::Losing => "equal ratio and size, lower score",
+            Reason::Chance => "all equal, chosen at random",
         })
     }
 }
 
-/// What speaks against a side; the least wins.
+/// A criterion: the team with the lowest value wins.
 type Cost = fn(&Prospect) -> f64;
 
 impl Question for Place {
@@ -178,11 +178,11 @@ impl Question for Place {
             reason,
             ..
         } = answer;
-        writeln!(f, "{who} to team {team}: {reason}, ratio {ratio:.6}")?;
+        writeln!(f, "{who} to team {team} ({reason}): ratio {ratio:.6}")?;
         for side in &answer.sides {
             writeln!(
                 f,
-                "on team {}: ratio {:.6} ({:.6} with the party), {} humans, {} of the party, score {}, {} too many",
+                "team {}: ratio {:.6} ({:.6} with the party), humans {}, of the party {}, score {}, humans over the limit {}",
                 side.team,
                 side.ratio,
                 side.with_party,
@@ -194,13 +194,13 @@ impl Question for Place {
         }
         if answer.others > 0 {
             let how = if answer.exact {
-                "every way"
+                "exhaustive search"
             } else {
                 "heaviest first"
             };
             writeln!(
                 f,
-                "{} others without a team were thought onto one ({how})",
+                "placed the {} unassigned players provisionally ({how})",
                 answer.others
             )?;
         }
@@ -209,9 +209,9 @@ impl Question for Place {
 }
 
 impl Place {
-    /// What each open side would mean, and whether that is exact.
+    /// What each open team would lead to, and whether that is exact.
     fn prospects(&self) -> (Vec<Prospect>, bool) {
-        let strength = Strength::of(&self.snapshot);
+        let strength = TeamStrengths::of(&self.snapshot);
         let who = &self.snapshot.humans[self.who];
         let limit = self.settings.max_difference.get().unwrap_or(usize::MAX);
         let coming: Vec<usize> = (self.snapshot.mates(self.who))
@@ -302,7 +302,8 @@ impl Place {
         (left.get(drawn).map_or(0, |side| side.team), reason)
     }
 
-    /// The side where most of the party is, or all of it can go, if the ratio there is at least this.
+    /// The team where most of the party is, or which all of it can join, if the ratio there is at
+    /// least `least`.
     fn party_side(&self, sides: &[&Prospect], least: f64) -> Option<u8> {
         if !self.snapshot.in_party(self.who) {
             return None;

@@ -1,13 +1,13 @@
-//! Auto-balance: a human who dies may be moved while the teams are unbalanced.
+//! Auto-balance: while the teams are unbalanced, a human of the stronger team who dies may be moved.
 //!
 //! The rules and their defaults are those of Sector's Edge; see [`AutoBalanceRules`]. Bots count as
-//! players, so that a team they fill up isn't the smaller one; only humans are moved.
+//! players, so that a team filled with bots does not count as the smaller one; only humans are moved.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Held, Question, Snapshot, snapshot::lower_share};
+use super::{MoveBlock, Question, Snapshot, snapshot::lower_share};
 use crate::domain::{Ident, Move};
 
 mod assessment;
@@ -21,70 +21,71 @@ pub use rules::{AutoBalanceRules, GapUnit, Lopsided, MoveRule, Power};
 /// The most moves of one chain of [`MoveRule::Closest`]; more would be a new game.
 const MAX_CHAIN: usize = 16;
 
-/// A game, as far as the rules look at it.
+/// A game, as far as the rules depend on it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Situation {
-    /// Who plays where.
+    /// The players and their teams.
     pub snapshot: Snapshot,
-    /// Play left in milliseconds, if CLOCK told.
+    /// Play time left in milliseconds, if CLOCK has stated it.
     pub left: Option<u64>,
-    /// Whether the teams are the players' own affair.
+    /// Whether the players choose their teams themselves.
     pub tournament: bool,
-    /// The rules.
+    /// The rules at the time.
     pub rules: AutoBalanceRules,
 }
 
-/// The question: does this human, who died, change sides?
+/// The question of auto-balance: does this human, who died, change teams?
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AutoBalance {
-    /// The game.
+    /// The game at the time.
     pub situation: Situation,
-    /// Who died: an index into its humans.
+    /// The human who died: an index into the snapshot's humans.
     pub who: usize,
-    /// For how long the same team has been too strong, in milliseconds.
+    /// For how many milliseconds the same team has been too strong.
     pub lasted: u64,
 }
 
-/// What the rules say.
+/// Whether the human is moved, and why.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AutoBalanceAnswer {
-    /// About the teams.
-    pub verdict: Assessment,
+    /// Whether the teams are balanced.
+    #[serde(rename = "verdict")]
+    pub assessment: Assessment,
     /// Each team's power.
     pub powers: Vec<f64>,
-    /// About the human.
+    /// What happens to the human.
     pub fate: Fate,
 }
 
-/// What happens to whoever died.
+/// What happens to the human who died.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fate {
-    /// They change sides.
+    /// They change teams.
     Moves(Move),
     /// They stay.
     Stays(StayReason),
 }
 
-/// Why somebody stays.
+/// Why a human who died is not moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StayReason {
     /// The teams are balanced.
     Balanced,
-    /// They are not of the stronger team.
+    /// They are not on the stronger team.
     OtherTeam,
-    /// The teams have not been unbalanced for long enough.
+    /// The teams have been unbalanced for less than the delay.
     TooSoon,
-    /// Their party would be torn.
+    /// Their party would be split.
     Party,
-    /// They have been moved in this game.
+    /// They have been moved in this game before.
     Moved,
-    /// Something else forbids it.
-    Held(Held),
-    /// The other team would be too strong then.
+    /// They must not be moved for another reason.
+    Held(MoveBlock),
+    /// The move would make the other team too strong.
     Tips,
-    /// Others would bring the teams closer.
+    /// Moving others would bring the teams closer together.
     NotClosest,
 }
 
@@ -98,8 +99,8 @@ impl Question for AutoBalance {
 
     fn answer(&self, _seed: u64) -> AutoBalanceAnswer {
         let powers = self.situation.powers();
-        let verdict = self.situation.judge(&powers);
-        let fate = match self.fate(&verdict, &powers) {
+        let assessment = self.situation.judge(&powers);
+        let fate = match self.fate(&assessment, &powers) {
             Ok(to) => Fate::Moves(Move {
                 id: Ident::from_text(&self.situation.snapshot.humans[self.who].id),
                 from: self.situation.snapshot.humans[self.who].team,
@@ -108,7 +109,7 @@ impl Question for AutoBalance {
             Err(stay) => Fate::Stays(stay),
         };
         AutoBalanceAnswer {
-            verdict,
+            assessment,
             powers: powers.teams,
             fate,
         }
@@ -117,10 +118,10 @@ impl Question for AutoBalance {
     fn explain(&self, answer: &AutoBalanceAnswer, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let who = &self.situation.snapshot.humans[self.who].id;
         match &answer.fate {
-            Fate::Moves(step) => writeln!(f, "{step}")?,
+            Fate::Moves(step) => writeln!(f, "move {step}")?,
             Fate::Stays(stay) => writeln!(f, "{who} stays: {stay}")?,
         }
-        writeln!(f, "{}, for {} s", answer.verdict, self.lasted / 1_000)?;
+        writeln!(f, "{}, for {} s", answer.assessment, self.lasted / 1_000)?;
         for (team, power) in answer.powers.iter().enumerate() {
             writeln!(f, "team {team}: power {power:.3}")?;
         }
@@ -129,12 +130,12 @@ impl Question for AutoBalance {
 }
 
 impl AutoBalance {
-    /// The team they go to, or why they stay.
-    fn fate(&self, verdict: &Assessment, powers: &Powers) -> Result<u8, StayReason> {
+    /// The team that they go to, or why they stay.
+    fn fate(&self, assessment: &Assessment, powers: &Powers) -> Result<u8, StayReason> {
         let Situation {
             snapshot, rules, ..
         } = &self.situation;
-        let Assessment::Unbalanced { strong, weak, .. } = *verdict else {
+        let Assessment::Unbalanced { strong, weak, .. } = *assessment else {
             return Err(StayReason::Balanced);
         };
         if snapshot.humans[self.who].team != Some(strong) {
@@ -163,8 +164,8 @@ impl AutoBalance {
         }
     }
 
-    /// Those of the stronger team who may be moved (the page's `CanBeAutobalanced`), or why the one
-    /// who died may not.
+    /// Those of the stronger team who may be moved (`CanBeAutobalanced` of Sector's Edge), or why the
+    /// human who died may not.
     fn eligible(&self, strong: u8) -> Result<Vec<usize>, StayReason> {
         let Situation {
             snapshot, rules, ..
@@ -177,7 +178,7 @@ impl AutoBalance {
             if rules.once && human.moved {
                 return Some(StayReason::Moved);
             }
-            let held = human.pin.map(|_| Held::Pinned).or(human.held);
+            let held = human.pin.map(|_| MoveBlock::Pinned).or(human.held);
             held.map(StayReason::Held)
         };
         if let Some(stay) = forbidden(self.who) {
@@ -191,13 +192,13 @@ impl AutoBalance {
         if lower.contains(&self.who) {
             Ok(lower)
         } else {
-            Err(StayReason::Held(Held::Top))
+            Err(StayReason::Held(MoveBlock::Top))
         }
     }
 }
 
-/// Whoever brings the teams closest, again until they are no longer unbalanced or nothing helps.
-/// O(moves · humans).
+/// The humans to move: each time the one who brings the teams closest together, until the teams are
+/// balanced or no move helps. O(moves · humans).
 fn closest(
     rules: &AutoBalanceRules,
     powers: &Powers,
@@ -227,15 +228,15 @@ impl fmt::Display for StayReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StayReason::Balanced => f.write_str("the teams are balanced"),
-            StayReason::OtherTeam => f.write_str("not of the stronger team"),
+            StayReason::OtherTeam => f.write_str("not on the stronger team"),
             StayReason::TooSoon => {
                 f.write_str("the teams have not been unbalanced for long enough")
             }
-            StayReason::Party => f.write_str("in a party"),
-            StayReason::Moved => f.write_str("moved before"),
+            StayReason::Party => f.write_str("plays in a party"),
+            StayReason::Moved => f.write_str("already moved in this game"),
             StayReason::Held(held) => held.fmt(f),
-            StayReason::Tips => f.write_str("the other team would be too strong then"),
-            StayReason::NotClosest => f.write_str("others bring the teams closer"),
+            StayReason::Tips => f.write_str("the move would make the other team too strong"),
+            StayReason::NotClosest => f.write_str("moving others brings the teams closer together"),
         }
     }
 }

@@ -1,0 +1,463 @@
+//! BALANCE: teams for all humans of a game.
+//!
+//! The lobby makes a [`ProblemSpec`] of everybody's weight, wishes and teams so far; `partition`
+//! solves it. Choosing may take long, so that the owner of the lobby asks on a thread of its own and
+//! with a deadline: [`Lobby::balance`] makes the question, [`Balance::decide`] answers it,
+//! [`Lobby::follow`] carries the answer out.
+
+use std::{collections::BTreeMap, fmt};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Command, Decided, Lobby, LobbyError, Question, Weights, roster::Human};
+use crate::{
+    domain::{Ident, Kind, PlayerKey},
+    partition::{
+        self, Bots, Explanation, Objective, Problem, ProblemError, ProblemSpec, WeightedHuman,
+    },
+};
+
+/// How uneven in numbers teams may be; see [`ProblemSpec`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SizeLimits {
+    /// The largest share of the humans on one team, above 0 and at most 1.
+    pub max_share: f64,
+    /// The largest difference between the human counts of two teams; `None` for any.
+    pub max_difference: Option<usize>,
+}
+
+/// The question of BALANCE.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Balance {
+    /// The humans and bots, and which teams are legal.
+    pub problem: ProblemSpec,
+    /// How to choose among the legal teams.
+    pub settings: partition::Settings,
+}
+
+/// The teams chosen.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct BalanceAnswer {
+    /// Each human's team, in JOIN order; empty if the question was refused.
+    pub team_of: Vec<u8>,
+    /// Smaller team's weight over the larger's, 0 to 1.
+    #[serde(default)]
+    pub ratio: f64,
+    /// Whether the deadline ended the search early. The machine's speed then mattered, and a replay
+    /// may choose other teams.
+    pub cut_short: bool,
+    /// Why no teams could be chosen. Only a question edited by hand is ever refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+    /// The reasons. They are not stored: a replay finds them again.
+    #[serde(skip)]
+    explanation: Option<Box<Explanation>>,
+}
+
+/// Answers are equal if they choose the same teams.
+impl PartialEq for BalanceAnswer {
+    fn eq(&self, other: &Self) -> bool {
+        self.team_of == other.team_of
+    }
+}
+
+impl Question for Balance {
+    type Answer = BalanceAnswer;
+
+    fn is_sound(&self) -> bool {
+        Problem::new(self.problem.clone()).is_ok() && self.settings.check().is_ok()
+    }
+
+    fn answer(&self, seed: u64) -> BalanceAnswer {
+        self.answer_within(seed, &mut || false)
+    }
+
+    fn answer_within(&self, seed: u64, out_of_time: &mut dyn FnMut() -> bool) -> BalanceAnswer {
+        self.solve(seed, out_of_time)
+            .unwrap_or_else(|error| BalanceAnswer {
+                team_of: Vec::new(),
+                ratio: 0.0,
+                cut_short: false,
+                refused: Some(error.to_string()),
+                explanation: None,
+            })
+    }
+
+    fn explain(&self, answer: &BalanceAnswer, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&answer.explanation, &answer.refused) {
+            (Some(explanation), _) => write!(f, "{explanation}"),
+            (None, Some(refused)) => writeln!(f, "no teams could be chosen: {refused}"),
+            (None, None) => writeln!(f, "the reasons are not stored; replay the decision"),
+        }
+    }
+}
+
+impl Balance {
+    /// Answers the question. Once `out_of_time` returns true, the best teams found so far are the
+    /// answer.
+    ///
+    /// # Errors
+    /// The problem or the settings are invalid.
+    pub fn decide(
+        self,
+        seed: u64,
+        out_of_time: &mut dyn FnMut() -> bool,
+    ) -> Result<Decided<Self>, ProblemError> {
+        let answer = self.solve(seed, out_of_time)?;
+        Ok(Decided {
+            question: self,
+            seed,
+            answer,
+        })
+    }
+
+    fn solve(
+        &self,
+        seed: u64,
+        out_of_time: &mut dyn FnMut() -> bool,
+    ) -> Result<BalanceAnswer, ProblemError> {
+        let problem = Problem::new(self.problem.clone())?;
+        let mut cut_short = false;
+        let mut out_of_time = || {
+            cut_short |= out_of_time();
+            cut_short
+        };
+        let solution = partition::solve(&problem, &self.settings, seed, &mut out_of_time)?;
+        Ok(BalanceAnswer {
+            team_of: solution.team_of,
+            ratio: solution.ratio,
+            cut_short,
+            refused: None,
+            explanation: Some(Box::new(solution.explanation)),
+        })
+    }
+}
+
+/// A stored decision of version 0.1, which had a form of its own.
+#[derive(Deserialize)]
+pub(super) struct FirstBalance {
+    problem: ProblemSpec,
+    settings: partition::Settings,
+    seed: u64,
+    team_of: Vec<u8>,
+    cut_short: bool,
+}
+
+impl From<FirstBalance> for Decided<Balance> {
+    fn from(first: FirstBalance) -> Self {
+        Self {
+            question: Balance {
+                problem: first.problem,
+                settings: first.settings,
+            },
+            seed: first.seed,
+            answer: BalanceAnswer {
+                team_of: first.team_of,
+                ratio: 0.0,
+                cut_short: first.cut_short,
+                refused: None,
+                explanation: None,
+            },
+        }
+    }
+}
+
+/// The teams of a game after BALANCE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Balanced {
+    /// Smaller team's weight over the larger's, 0 to 1.
+    pub ratio: f64,
+    /// The predicted chance that team 0 wins, 0 to 1, if the rating system predicts one.
+    pub chance: Option<f64>,
+    /// The seed of the choice.
+    pub seed: u64,
+    /// Each human's team, in JOIN order.
+    pub humans: Vec<(Ident, u8)>,
+    /// Bots to add to each team.
+    pub bots: Vec<u32>,
+}
+
+impl Lobby {
+    /// The question of BALANCE for the game as it is.
+    ///
+    /// # Errors
+    /// There is no game, or it has no teams.
+    pub fn balance(
+        &self,
+        weights: &dyn Weights,
+        limits: SizeLimits,
+        settings: partition::Settings,
+    ) -> Result<Balance, LobbyError> {
+        let mut problem = self.problem(weights, limits)?;
+        if settings.objective == Objective::Gap {
+            self.add_bonuses(weights, &mut problem)?;
+        }
+        Ok(Balance { problem, settings })
+    }
+
+    /// Puts the humans on the teams that BALANCE has chosen.
+    ///
+    /// # Errors
+    /// There is no game, it has no teams, or fewer than the answer.
+    pub fn follow(
+        &mut self,
+        decided: &Decided<Balance>,
+        weights: &dyn Weights,
+    ) -> Result<Balanced, LobbyError> {
+        let Decided { seed, answer, .. } = decided;
+        let team_of = answer.team_of.clone();
+        self.change(&Command::Assign { team_of })?;
+        self.watch(weights);
+        let bots = self.bots()?.per_team;
+        let roster = &self.team_game()?.roster;
+        let placed = roster.humans().iter().zip(&answer.team_of);
+        Ok(Balanced {
+            ratio: answer.ratio,
+            chance: self.chance(weights, &answer.team_of, &bots)?,
+            seed: *seed,
+            humans: placed
+                .map(|(human, &team)| (human.id.clone(), team))
+                .collect(),
+            bots,
+        })
+    }
+
+    /// The humans with their weights, wishes, and teams now and in the last game.
+    fn problem(
+        &self,
+        weights: &dyn Weights,
+        limits: SizeLimits,
+    ) -> Result<ProblemSpec, LobbyError> {
+        let humans = self.team_game()?.roster.humans();
+        let fill = self.fill()?;
+        let (min, max) = fill.map_range;
+        // Where no bots are added, the places that `partition` fills with bots must weigh nothing.
+        let (bot_weight, target) = match fill.is_none(humans.len()) {
+            true => (0.0, 0),
+            false => (weights.mean_bot().0, fill.wish as usize),
+        };
+        let weighted = |human: &Human| WeightedHuman {
+            key: human.id.text().to_owned(),
+            weight: weights.human(human.id.text()),
+            pin: human.pin.map(usize::from),
+            current: human.team.map(usize::from),
+            last: self.last_team(&human.id).map(usize::from),
+        };
+        Ok(ProblemSpec {
+            humans: humans.iter().map(weighted).collect(),
+            teams: usize::from(self.teams()),
+            bots: Bots {
+                weight: bot_weight,
+                min: min as usize,
+                max: max as usize,
+                target,
+            },
+            handicap: 0.0,
+            max_share: limits.max_share,
+            max_difference: limits.max_difference,
+            parties: parties(humans),
+            avoid: pairs_to_avoid(humans),
+        })
+    }
+
+    /// Adds what sides and sizes are worth beside weights, for these humans and the bots to be
+    /// added: the teams whose sums differ the least are then those whose chances differ the least.
+    fn add_bonuses(
+        &self,
+        weights: &dyn Weights,
+        problem: &mut ProblemSpec,
+    ) -> Result<(), LobbyError> {
+        let bots = self.bots()?.players as usize;
+        let humans = problem.humans.iter().map(|h| player(Kind::Human, &h.key));
+        let players = bots.max(humans.len());
+        let mut teams = vec![Vec::new(); problem.teams];
+        let strangers = std::iter::repeat_with(|| player(Kind::Bot, ""));
+        // Only the teams' sizes matter here, not who is on which.
+        for (seat, key) in humans.chain(strangers).take(players).enumerate() {
+            teams[seat % problem.teams].push(key);
+        }
+        let bonus = weights.bonus(&teams);
+        problem.handicap = bonus.side;
+        if bots == 0 {
+            // No bot fills the places of the smaller team, so they count what an empty place does.
+            problem.bots.weight = bonus.empty;
+        }
+        Ok(())
+    }
+
+    /// The predicted chance that team 0 wins. Which bots will be added is not known: the most
+    /// typical known bots stand for them, one for each team in turn.
+    fn chance(
+        &self,
+        weights: &dyn Weights,
+        team_of: &[u8],
+        bots: &[u32],
+    ) -> Result<Option<f64>, LobbyError> {
+        let game = self.game()?;
+        let mut teams = vec![Vec::new(); bots.len()];
+        for (human, &team) in game.roster.humans().iter().zip(team_of) {
+            teams[usize::from(team)].push(player(Kind::Human, human.id.text()));
+        }
+        let mut typical = weights.typical_bots().into_iter();
+        for place in 0..bots.iter().copied().max().unwrap_or(0) {
+            let wanting = teams
+                .iter_mut()
+                .zip(bots)
+                .filter(|(_, bots)| **bots > place);
+            for (team, _) in wanting {
+                team.push(player(Kind::Bot, typical.next().unwrap_or("")));
+            }
+        }
+        Ok(weights.chance(&teams))
+    }
+}
+
+fn player(kind: Kind, id: &str) -> PlayerKey {
+    PlayerKey {
+        kind,
+        id: id.to_owned(),
+    }
+}
+
+/// The parties with at least two members in the game, as indices.
+fn parties(humans: &[Human]) -> Vec<Vec<usize>> {
+    let mut parties: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (at, human) in humans.iter().enumerate() {
+        if let Some(party) = &human.party {
+            parties.entry(party).or_default().push(at);
+        }
+    }
+    let parties = parties.into_values();
+    parties.filter(|members| members.len() > 1).collect()
+}
+
+/// The pairs of which one would rather not play with the other, as indices, where both are in the
+/// game.
+fn pairs_to_avoid(humans: &[Human]) -> Vec<(usize, usize)> {
+    let ids = humans.iter().map(|human| human.id.text());
+    let index: BTreeMap<&str, usize> = ids.zip(0..).collect();
+    let mut pairs = Vec::new();
+    for (at, human) in humans.iter().enumerate() {
+        let others = human.avoid.iter().filter_map(|id| index.get(id.as_str()));
+        pairs.extend(others.filter(|&&o| o != at).map(|&other| (at, other)));
+    }
+    pairs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lobby::{
+        Decision, LobbySettings, NewGame, Update,
+        weights::tests::{WeightTable, ctf},
+    };
+
+    const LIMITS: SizeLimits = SizeLimits {
+        max_share: 1.0,
+        max_difference: None,
+    };
+
+    fn weights() -> WeightTable {
+        WeightTable::new(&[("a", 10.0), ("b", 20.0), ("c", 30.0)], &[("Bot", 40.0)])
+    }
+
+    fn lobby(settings: LobbySettings) -> Lobby {
+        let mut lobby = Lobby::new(settings);
+        lobby.apply(&ctf(), 0).unwrap();
+        for id in ["a", "b", "c"] {
+            let (id, update) = (Ident::from_text(id), Update::default());
+            lobby.apply(&Command::Join { id, update }, 0).unwrap();
+        }
+        lobby
+    }
+
+    #[test]
+    fn bots_that_do_not_come_weigh_nothing() {
+        let bots = |settings| {
+            let question = lobby(settings).balance(&weights(), LIMITS, Default::default());
+            question.unwrap().problem.bots
+        };
+        let usual = bots(LobbySettings::default());
+        assert_eq!((usual.weight, usual.target), (40.0, 6));
+        let off = LobbySettings {
+            bots: false,
+            ..LobbySettings::default()
+        };
+        let waiting = LobbySettings {
+            min_humans: 4,
+            ..LobbySettings::default()
+        };
+        for settings in [off, waiting] {
+            let none = bots(settings);
+            assert_eq!((none.weight, none.target), (0.0, 0));
+        }
+    }
+
+    #[test]
+    fn a_stored_decision_is_read_and_replayed() {
+        let mut lobby = lobby(LobbySettings::default());
+        let question = lobby.balance(&weights(), LIMITS, Default::default());
+        let decided = question.unwrap().decide(7, &mut || false).unwrap();
+        let balanced = lobby.follow(&decided, &weights()).unwrap();
+        assert_eq!(balanced.humans.len(), 3);
+        let why = decided.to_string();
+        let Decided {
+            question,
+            seed,
+            answer,
+        } = decided.clone();
+        let decision = Decision::from(decided);
+        let json = serde_json::to_string(&decision).unwrap();
+        // Version 0.1 stored the parts side by side.
+        let first = serde_json::json!({
+            "problem": question.problem,
+            "settings": question.settings,
+            "seed": seed,
+            "team_of": answer.team_of,
+            "cut_short": false,
+        });
+        for stored in [json, first.to_string()] {
+            let read = Decision::parse(decision.kind(), &stored).unwrap();
+            assert_eq!(read, decision);
+            let again = read.again(&mut || false).unwrap();
+            assert_eq!((&again, again.to_string()), (&decision, why.clone()));
+        }
+    }
+
+    #[test]
+    fn a_deadline_is_noted() {
+        let humans = (0..60).map(|n| format!("p{n}"));
+        let humans: Vec<String> = humans.collect();
+        let table: Vec<(&str, f64)> = (humans.iter())
+            .enumerate()
+            .map(|(n, id)| (id.as_str(), (n * n % 61) as f64 + 0.5))
+            .collect();
+        let table = WeightTable::new(&table, &[]);
+        let mut lobby = Lobby::new(LobbySettings::default());
+        let game = NewGame {
+            game_type: "ctf".into(),
+            has_teams: true,
+            tournament: false,
+        };
+        lobby.apply(&Command::Game(game), 0).unwrap();
+        for id in &humans {
+            let (id, update) = (Ident::from_text(id), Update::default());
+            lobby.apply(&Command::Join { id, update }, 0).unwrap();
+        }
+        let question = lobby.balance(&table, LIMITS, Default::default()).unwrap();
+        let decided = question.decide(1, &mut || true).unwrap();
+        assert!(decided.answer.cut_short);
+        assert_eq!(lobby.follow(&decided, &table).unwrap().humans.len(), 60);
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        let question =
+            lobby(LobbySettings::default()).balance(&weights(), LIMITS, Default::default());
+        let mut question = question.unwrap();
+        question.problem.teams = 1;
+        assert!(!question.is_sound());
+        assert!(question.answer(1).refused.is_some());
+        assert!(question.decide(1, &mut || false).is_err());
+    }
+}
