@@ -28,7 +28,7 @@ pub use shutdown::ShutdownSignal;
 /// Time for the last writes after all sessions have ended.
 const LAST_WRITES: Duration = Duration::from_millis(500);
 
-/// Time for the followed logs to be archived, once the daemon is told to stop.
+/// Time for the followed logs to be archived after all sessions have ended.
 const ARCHIVE: Duration = Duration::from_secs(1);
 
 /// An open daemon that does not serve yet.
@@ -101,8 +101,12 @@ impl Daemon {
         stop.cancel();
         tasks.close();
         if let Some(following) = following {
-            // Whatever is not archived in time is read again at the next start.
-            let _ = time::timeout(ARCHIVE, following).await;
+            let abort = following.abort_handle();
+            if time::timeout(ARCHIVE, following).await.is_err() {
+                // The next start reads the logs again. Without the task, their thread ends by itself.
+                tracing::warn!("the followed logs are not all archived");
+                abort.abort();
+            }
         }
         // Every match was committed when END was answered, so nothing is lost here.
         let _ = time::timeout(LAST_WRITES, self.service.close()).await;
@@ -143,7 +147,7 @@ pub async fn run(
     }
 }
 
-/// Runs a task until it ends or is told to stop.
+/// Runs a task until it ends or `stop` is cancelled.
 async fn until(stop: CancellationToken, task: impl Future<Output = ()>) {
     stop.run_until_cancelled(task).await;
 }
@@ -177,12 +181,12 @@ fn follower(
     }
     tracing::info!(logs = follows.len(), "following");
     let settings = &config.ingest;
-    let follower = Follower::new(
+    let follower = Follower::start(
         service.store().clone(),
         service.learning().clone(),
         follows,
         open_archive(config)?,
         settings.settle(),
-    );
+    )?;
     Ok(Some((follower, settings.interval())))
 }

@@ -13,7 +13,7 @@ use crate::common::{self, service, weights};
 use evenkeel::{
     domain::{Fingerprint, Kind, MatchRecord, PlayerKey},
     ingest::write_record,
-    logs::{self, Archive, Follow, Follower, Heard, Ingest, LogError},
+    logs::{self, Archive, Follow, Follower, Ingest, IngestEvent, LogError},
     service::Service,
     store::{Cursor, Stored},
 };
@@ -65,12 +65,12 @@ async fn ingest(service: &Service, archive: Option<&Arc<Archive>>, files: &[&Pat
     let mut ingest = Ingest::new(service.store());
     ingest.archive = archive.cloned();
     for file in files {
-        ingest.file(file, &mut |_: Heard<'_>| {}).await.unwrap();
+        ingest.file(file, &mut |_: IngestEvent<'_>| {}).await.unwrap();
     }
     service.learning().refresh().await.unwrap();
-    let tally = ingest.tally;
-    let new = tally.recorded.len() as u64;
-    [tally.found, new, tally.halves, tally.duplicates]
+    let counts = ingest.counts;
+    let new = counts.recorded.len() as u64;
+    [counts.found, new, counts.halves, counts.duplicates]
 }
 
 fn follower(service: &Arc<Service>, path: &Path, archive: Option<Arc<Archive>>) -> Follower {
@@ -79,13 +79,14 @@ fn follower(service: &Arc<Service>, path: &Path, archive: Option<Arc<Archive>>) 
         format: None,
         server: String::new(),
     };
-    Follower::new(
+    Follower::start(
         service.store().clone(),
         service.learning().clone(),
         vec![follow],
         archive,
         SETTLE,
     )
+    .unwrap()
 }
 
 fn now() -> SystemTime {
@@ -311,7 +312,7 @@ async fn what_is_no_log_is_said_and_nothing_is_kept_of_it() {
     let mut ingest = Ingest::new(service.store());
     ingest.archive = Some(archive.clone());
     let error = ingest
-        .file(&path, &mut |_: Heard<'_>| {})
+        .file(&path, &mut |_: IngestEvent<'_>| {})
         .await
         .unwrap_err();
     assert!(matches!(error, LogError::Unknown { .. }), "{error}");
