@@ -29,7 +29,7 @@ pub(super) struct WeightsArgs {
     /// Print a JSON array
     #[arg(long, conflicts_with = "csv")]
     json: bool,
-    /// Print CSV with a header player
+    /// Print CSV with a header line
     #[arg(long)]
     csv: bool,
     #[command(flatten)]

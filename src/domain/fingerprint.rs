@@ -1,4 +1,4 @@
-//! The content fingerprint: the same match told twice is one match.
+//! The content fingerprint, by which a match that is read twice is stored once.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub struct Fingerprint(pub [u8; 16]);
 impl Fingerprint {
     /// The fingerprint of a match. Independent of the order in which the participants are listed.
     pub fn of(record: &MatchRecord) -> Self {
-        let mut hash = Fields(Sha256::new());
+        let mut hash = FingerprintInput(Sha256::new());
         hash.text("evenkeel match 1");
         hash.text(&record.server);
         hash.text(&record.map);
@@ -43,7 +43,7 @@ impl Fingerprint {
         Self(short)
     }
 
-    /// The fingerprint that 32 hexadecimal digits tell.
+    /// The fingerprint written as 32 hexadecimal digits; `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
         let fits = text.len() == 32 && text.bytes().all(|b| b.is_ascii_hexdigit());
         let bits = u128::from_str_radix(text, 16).ok().filter(|_| fits)?;
@@ -69,10 +69,11 @@ impl fmt::Debug for Fingerprint {
     }
 }
 
-/// Fields of fixed or told length, so that no two sequences of fields look alike.
-struct Fields(Sha256);
+/// The hashed fields. Each has a fixed length or starts with its length, so that no two sequences of
+/// fields hash the same bytes.
+struct FingerprintInput(Sha256);
 
-impl Fields {
+impl FingerprintInput {
     fn number(&mut self, number: u64) {
         self.0.update(number.to_le_bytes());
     }

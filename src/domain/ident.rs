@@ -1,14 +1,15 @@
-//! Who somebody is: the bytes a game sent, the text they mean, and humans apart from bots.
+//! Identities of players: the bytes that a game sent, the text that they mean, and the kind of player.
 
 use std::{borrow::Cow, fmt};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest, Sha256};
 
-/// An identifier as a game sent it: the very bytes, for the reply, and the text, for everything else.
+/// An identifier as a game sent it: its bytes, which replies repeat, and its text, which is looked up
+/// and stored.
 ///
-/// Bytes that are not UTF-8 are read as Windows-1252 (every byte has a meaning there), since that is
-/// what the games of 1999 to 2004 write names in.
+/// Bytes that are not UTF-8 are read as Windows-1252, where every byte has a meaning: the games of
+/// 1999 to 2004 write names in it.
 #[derive(Clone, Debug)]
 pub struct Ident {
     raw: Box<[u8]>,
@@ -16,9 +17,9 @@ pub struct Ident {
 }
 
 impl Ident {
-    /// The identifier written as `raw`, which means `content` (the same bytes with quotes removed).
+    /// An identifier that was sent as `raw`, and whose text is `content`: the same bytes without quotes.
     pub fn new(raw: &[u8], content: &[u8]) -> Self {
-        // Copies: an identifier that lives on in a roster must not keep the read buffer alive.
+        // Copied, so that an identifier in a roster does not keep the read buffer alive.
         Self {
             raw: raw.into(),
             text: decode(content).into(),
@@ -33,7 +34,7 @@ impl Ident {
         }
     }
 
-    /// The bytes to repeat to the peer.
+    /// The bytes as sent, for replies.
     pub fn raw(&self) -> &[u8] {
         &self.raw
     }
@@ -43,8 +44,8 @@ impl Ident {
         &self.text
     }
 
-    /// Whether games say this of everybody they know no identity of: nothing, `0`, or zeros, with or
-    /// without dashes.
+    /// Whether it is what games send for every player without a known identity: empty, or only zeros,
+    /// dashes and spaces.
     pub fn is_nobody(&self) -> bool {
         self.text.chars().all(|c| matches!(c, '0' | '-' | ' '))
     }
@@ -108,14 +109,14 @@ pub(crate) fn decode(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// What proves who somebody is. Only a digest is kept: it cannot be printed, and comparing takes the
-/// same time however much of it was guessed.
+/// A secret that proves an identity. Only its digest is kept, so that it cannot be printed, and a
+/// comparison takes the same time however much of the secret a guess got right.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 #[serde(from = "String")]
 pub struct Secret([u8; 32]);
 
 impl Secret {
-    /// The secret that this text is.
+    /// The secret with this text.
     pub fn of(text: &str) -> Self {
         Self(Sha256::digest(text.as_bytes()).into())
     }
@@ -133,17 +134,17 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Humans and bots are rated apart, and never mixed up even where they share a name.
+/// Humans and bots are rated separately, and told apart even if they share a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Kind {
-    /// A person.
+    /// A person who plays.
     Human,
-    /// A player run by the game itself.
+    /// A player that the game itself controls.
     Bot,
 }
 
 impl Kind {
-    /// The word used in the database and in tables.
+    /// The word for it in the database and in tables.
     pub fn as_str(self) -> &'static str {
         match self {
             Kind::Human => "human",
@@ -151,7 +152,7 @@ impl Kind {
         }
     }
 
-    /// The kind a stored word means.
+    /// The kind that a stored word stands for.
     pub fn parse(word: &str) -> Option<Self> {
         match word {
             "human" => Some(Kind::Human),
@@ -167,12 +168,12 @@ impl fmt::Display for Kind {
     }
 }
 
-/// What a weight belongs to: a human's strongest known identity, or a bot's name.
+/// The player to whom a weight belongs: a human's most reliable identity, or a bot's name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PlayerKey {
-    /// Human or bot.
+    /// Whether it is a human or a bot.
     pub kind: Kind,
-    /// The identity, never empty.
+    /// The human's identity or the bot's name; never empty.
     pub id: String,
 }
 

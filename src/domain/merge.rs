@@ -1,13 +1,13 @@
-//! Two identities of one person: the match as it would have been told of one.
+//! Merging of identities: the match as if a person had played under one identity throughout.
 
 use std::collections::BTreeMap;
 
 use super::{MatchRecord, Participant, PlayerKey};
 
 impl MatchRecord {
-    /// Lets everybody whom `counts_as` names count as the one it names, and tells where each remaining
-    /// participant stood before. Who was there under both identities is one participant then; where
-    /// they overlapped, the earlier stay is believed.
+    /// Replaces each identity that is a key of `counts_as` by its value, and returns the former seat
+    /// of each remaining participant. Two entries of one person become one; where their stays overlap,
+    /// the earlier one counts.
     pub fn merge_players(&mut self, counts_as: &BTreeMap<PlayerKey, PlayerKey>) -> Vec<usize> {
         let mut merged: Vec<Participant> = Vec::with_capacity(self.participants.len());
         let mut stood = Vec::with_capacity(self.participants.len());

@@ -1,7 +1,8 @@
-//! The words every other room speaks: identifiers, rulesets and the match record.
+//! The types that all other rooms share: identities, rulesets, the match record, units, and seeded
+//! random streams.
 //!
-//! Nothing in here knows a file, a socket, a clock or a database, and nothing in here decides
-//! anything about teams or strength. Entry point: [`MatchRecord`], the only ground truth.
+//! This room uses no file, socket, clock or database, and decides nothing about teams or weights.
+//! Entry point: [`MatchRecord`], the only ground truth.
 
 mod fingerprint;
 mod ident;

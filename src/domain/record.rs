@@ -1,4 +1,4 @@
-//! The match record: everything a finished game told, and the only ground truth of the program.
+//! The match record: everything known of a finished game. It is the only ground truth.
 
 use super::{PlayerKey, Timestamp};
 
@@ -11,9 +11,9 @@ const MAX_SPANS: usize = 100_000;
 const MAX_MUTATORS: usize = 256;
 const MAX_ROLES: usize = 16;
 const MAX_TEXT: usize = 1_024;
-/// A week: no game lasts longer, a broken clock does.
+/// A week. A longer game is the mark of a broken clock.
 const MAX_MILLIS: u64 = 7 * 24 * 3_600_000;
-/// Scores beyond this are a broken counter, not a result.
+/// A score beyond this is a broken counter.
 const MAX_POINTS: f64 = 1e9;
 
 /// A stretch of a game in milliseconds since its start, `from` included and `to` excluded.
@@ -31,7 +31,7 @@ impl Span {
         self.to.saturating_sub(self.from)
     }
 
-    /// Whether something at `at` happened in it.
+    /// Whether the millisecond `at` lies in it.
     pub fn contains(self, at: u64) -> bool {
         self.from <= at && at < self.to
     }
@@ -42,43 +42,43 @@ impl Span {
 pub struct Presence {
     /// The team, counted from 0; always 0 in a game without teams.
     pub team: u8,
-    /// When.
+    /// From when to when, since the start of play.
     pub span: Span,
 }
 
-/// A part somebody took apart from just playing: commander, say.
+/// A special role of a participant, such as commander.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Role {
-    /// What it is called, in lower case.
+    /// Its name, in lower case.
     pub name: String,
-    /// For which team.
+    /// The team that they had it on.
     pub team: u8,
-    /// How much of the game they did it, weighted as time on a team is: 0 to 1.
+    /// The share of the game in which they had it, weighted like time on a team: 0 to 1.
     pub share: f64,
 }
 
-/// Somebody who played. One entry per identity, however often they came and went.
+/// A player of a match. Each identity has one entry, however often it joined and left.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Participant {
-    /// Who.
+    /// Their identity.
     pub key: PlayerKey,
-    /// The last name they were seen under.
+    /// Their last known name.
     pub name: String,
-    /// Their stays, in time order.
+    /// Their stays on teams, in time order.
     pub presence: Vec<Presence>,
-    /// Scoreboard points at the end, where the log tells them.
+    /// Their points on the scoreboard at the end; `None` if the log has none.
     pub points: Option<f64>,
-    /// Others they killed (not team mates, not themselves).
+    /// Number of opponents whom they killed; team mates and themselves do not count.
     pub kills: u32,
-    /// Their deaths, of whatever cause.
+    /// Number of their deaths, of any cause.
     pub deaths: u32,
-    /// Parts they took, sorted by name and team, each once.
+    /// Their roles, sorted by name and team, each once.
     pub roles: Vec<Role>,
-    /// The premade party they came with: a number that its members share, and nobody else.
+    /// The party that they came with: a number shared by its members only.
     pub party: Option<u32>,
 }
 
-/// A team's score changed.
+/// A change of a team's score.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ScoreEvent {
     /// Milliseconds since the start of play.
@@ -87,7 +87,7 @@ pub struct ScoreEvent {
     pub team: u8,
     /// By how much; negative where a game takes points away.
     pub points: f64,
-    /// Whose doing it was: an index into [`MatchRecord::participants`].
+    /// Seat of the participant who scored: an index into [`MatchRecord::participants`].
     pub by: Option<u32>,
 }
 
@@ -96,46 +96,46 @@ pub struct ScoreEvent {
 pub enum Outcome {
     /// This team won.
     Won(u8),
-    /// Nobody did.
+    /// No team won.
     Draw,
-    /// Everyone played for themselves, or the log does not say.
+    /// The game has no teams, or the log does not state the outcome.
     Undecided,
-    /// It was broken off before it was decided.
+    /// The game was cut off before it was decided.
     Abandoned,
 }
 
-/// One finished game.
+/// One finished or abandoned game.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MatchRecord {
-    /// The game server's name.
+    /// Name of the game server.
     pub server: String,
     /// When play began (after warm-up).
     pub start: Timestamp,
-    /// When it ended.
+    /// When play ended.
     pub end: Timestamp,
-    /// Where the log has no dates: its own clock when play began, in milliseconds. `start` is then
-    /// only an estimate, and does not take part in the fingerprint.
+    /// For a log without dates: its own clock when play began, in milliseconds. `start` is then an
+    /// estimate and is left out of the fingerprint.
     pub clock: Option<u64>,
-    /// The level.
+    /// Name of the map.
     pub map: String,
     /// The game type as the game names it.
     pub game_type: String,
-    /// The league, region or playlist it belongs to, where games of one type are told apart so;
-    /// empty where not.
+    /// The league, region or playlist, where games of one type are distinguished by it; otherwise
+    /// empty.
     pub mode: String,
     /// All active mutators as the game names them, sorted, each once.
     pub mutators: Vec<String>,
     /// Final score per team; empty in a game without teams.
     pub scores: Vec<f64>,
-    /// Everyone who played.
+    /// The players who took part.
     pub participants: Vec<Participant>,
-    /// Score changes in time order. Their sum may fall short of `scores` where a log does not tell all.
+    /// Score changes in time order. If the log misses some, they add up to less than `scores`.
     pub events: Vec<ScoreEvent>,
-    /// Who won.
+    /// How it ended.
     pub outcome: Outcome,
 }
 
-/// Why a record is none.
+/// Why a record is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct RecordError(&'static str);
@@ -151,7 +151,7 @@ impl MatchRecord {
         !self.scores.is_empty()
     }
 
-    /// The outcome that final scores mean: the one highest team won, otherwise it is a draw.
+    /// The outcome by final scores: the team with the highest score wins, and a tie is a draw.
     pub fn outcome_of(scores: &[f64]) -> Outcome {
         let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let mut leaders = (0u8..).zip(scores).filter(|(_, score)| **score == best);
@@ -162,11 +162,11 @@ impl MatchRecord {
         }
     }
 
-    /// Checks what every consumer relies on: bounded sizes, finite numbers, teams that exist,
-    /// times inside the game and in order, one entry per identity.
+    /// Checks what every user of a record relies on: bounded sizes, finite numbers, teams that exist,
+    /// times within the game and in order, one entry per identity.
     ///
     /// # Errors
-    /// The first promise that does not hold.
+    /// The first of these that does not hold.
     pub fn check(&self) -> Result<(), RecordError> {
         let texts = [&self.server, &self.map, &self.game_type, &self.mode];
         let texts = texts.into_iter().chain(&self.mutators);

@@ -1,5 +1,5 @@
-//! The server's word on what counts: which names mean one game type, which mutators affect play,
-//! and how each game type is scored.
+//! The admin's lists: which names mean the same game type, which mutators affect play, and how each
+//! game type is scored.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,27 +7,27 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 use super::Ruleset;
 
-/// How games of a type show who was strong.
+/// What the ratings of a game type are computed from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scoring {
-    /// Points a team scores and concedes while somebody is on it.
+    /// The points that a team scores and concedes while a player is on it.
     TeamPoints,
     /// Frags made and deaths suffered: the free-for-all types.
     Frags,
 }
 
-/// What a mutator that no list names is taken for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+/// How a mutator that is on no list is treated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unknown {
-    /// It affects play, and opens a ruleset of its own.
+    /// It affects play, so that games with it have a ruleset of their own.
     Gameplay,
     /// It does not affect play.
     Ignore,
 }
 
 /// The lists a [`Rulebook`] is made of. Patterns are case-insensitive globs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize)]
 pub struct RulebookSpec {
     /// Mutators that affect play. A name on both lists affects play.
     pub gameplay: Vec<String>,

@@ -1,4 +1,4 @@
-//! A ruleset: what has to be the same for two games to say the same about strength.
+//! A ruleset: games of one ruleset are rated together.
 
 use std::{collections::BTreeSet, fmt};
 
@@ -31,7 +31,7 @@ impl Ruleset {
         self.mutators.iter().map(String::as_str)
     }
 
-    /// Where a weight is looked for, best first: this ruleset, then the game type without mutators.
+    /// The rulesets whose weights apply, best first: this one, then the game type without mutators.
     pub fn fallbacks(&self) -> impl Iterator<Item = Ruleset> {
         let bare =
             (!self.mutators.is_empty()).then(|| Self::new(self.game_type.clone(), BTreeSet::new()));

@@ -1,4 +1,4 @@
-//! Instants as games and databases tell them.
+//! Instants, as logs and databases contain them.
 
 use std::fmt;
 
@@ -30,8 +30,8 @@ impl Timestamp {
         Some(Self(zoned.as_millisecond()))
     }
 
-    /// The instant that a text such as `2026-11-20`, `2026-11-20T15:30:00` (UTC) or
-    /// `2026-11-20T15:30:00+01:00` tells.
+    /// The instant of a text such as `2026-11-20`, `2026-11-20T15:30:00` (UTC) or
+    /// `2026-11-20T15:30:00+01:00`; `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
         let instant = text.parse::<jiff::Timestamp>().ok().or_else(|| {
             let civil: jiff::civil::DateTime = text.parse().ok()?;
@@ -40,14 +40,14 @@ impl Timestamp {
         Some(Self(instant?.as_millisecond()))
     }
 
-    /// The instant to the millisecond, such that [`Timestamp::parse`] gives it back, where a calendar
-    /// has it.
+    /// The instant to the millisecond, as text that [`Timestamp::parse`] reads back; `None` for an
+    /// instant that no calendar has.
     pub fn exact(self) -> Option<String> {
         let instant = jiff::Timestamp::from_millisecond(self.0).ok()?;
         Some(instant.to_string())
     }
 
-    /// This instant and `millis` more, held within what an `i64` can count.
+    /// This instant plus `millis`, limited to the range of an `i64`.
     pub fn plus_millis(self, millis: i64) -> Self {
         Self(self.0.saturating_add(millis))
     }

@@ -10,6 +10,8 @@ use crate::store::{DerivedFrom, DerivedRows, OperatorOverrides};
 
 /// Part of the settings' key: change it when the fold itself changes, and every database is rebuilt.
 const FOLD_VERSION: u32 = 3;
+/// The form in which settings are hashed: change it with the form, and every database is rebuilt once.
+const SETTINGS_FORMAT: u32 = 1;
 /// Matches read at once.
 const CHUNK: u32 = 512;
 /// How often the database file is checked, and an ingest under way waited for.
@@ -236,18 +238,13 @@ impl Learning {
     }
 }
 
-/// What of the configuration the weights depend on, as a short key.
-pub(super) fn settings_key(settings: &Settings) -> String {
-    let Settings {
-        rulebook,
-        history,
-        auto,
-        ..
-    } = settings;
-    let all = format!("{FOLD_VERSION} {rulebook:?} {history:?} {auto}");
-    let digest = Sha256::digest(all.as_bytes());
-    digest[..8]
-        .iter()
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+/// A hash of the settings that weights depend on, in a form that has a version.
+///
+/// The form is the settings as JSON, so that renaming a Rust type leaves the key as it is. A renamed
+/// field changes the key, and the weights are derived again once.
+pub(super) fn settings_key(settings: &Settings) -> Result<String, serde_json::Error> {
+    let form = serde_json::to_vec(&(SETTINGS_FORMAT, FOLD_VERSION, settings))?;
+    let digest = Sha256::digest(&form);
+    let bytes = digest[..8].iter();
+    Ok(bytes.map(|byte| format!("{byte:02x}")).collect())
 }

@@ -1,5 +1,10 @@
 //! All that is learned from the matches, for whoever adds to it.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the log reports how long learning took"
+)]
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     time::Instant,

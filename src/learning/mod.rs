@@ -13,7 +13,9 @@ mod learned;
 mod matches;
 mod standings;
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
+
+use parking_lot::RwLock;
 
 use tokio::sync::Notify;
 
@@ -30,7 +32,7 @@ pub use standings::{Standings, View};
 use learned::Learned;
 
 /// How weights are learned. Weights that were learned with other settings are derived again.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize)]
 pub struct Settings {
     /// Which games share their weights.
     pub rulebook: RulebookSpec,
@@ -71,7 +73,7 @@ impl Learning {
     pub fn open(store: Arc<dyn Store>, settings: Settings) -> Result<Self, LearningError> {
         Ok(Self {
             rulebook: Rulebook::new(&settings.rulebook)?,
-            settings_key: derive::settings_key(&settings),
+            settings_key: derive::settings_key(&settings)?,
             settings,
             store,
             standings: RwLock::default(),
@@ -82,10 +84,7 @@ impl Learning {
 
     /// The weights as of the last fold.
     pub fn standings(&self) -> Arc<Standings> {
-        self.standings
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.standings.read().clone()
     }
 
     /// The rulebook, which finds the ruleset of a game.
@@ -101,9 +100,6 @@ impl Learning {
     /// Publishes the weights of a learned state.
     fn publish(&self, learned: &Learned) {
         let fresh = Arc::new(Standings::new(learned.knowledge.clone()));
-        *self
-            .standings
-            .write()
-            .unwrap_or_else(PoisonError::into_inner) = fresh;
+        *self.standings.write() = fresh;
     }
 }

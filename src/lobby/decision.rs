@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use super::{Advantage, AutoBalance, Balance, Place, Rebalance, balance::FirstBalance};
+use super::{Advantage, AutoBalance, Balance, Place, Rebalance, stored::read_older};
 
 /// The inputs of a decision as plain data. The same question and seed give the same answer on any
 /// machine at any time.
@@ -112,13 +112,7 @@ impl Decision {
     /// # Errors
     /// The JSON is not a decision.
     pub fn parse(kind: &str, json: &str) -> Result<Self, serde_json::Error> {
-        match serde_json::from_str(json) {
-            Err(_) if kind == "balance" => {
-                let first: FirstBalance = serde_json::from_str(json)?;
-                Ok(Self::Balance(first.into()))
-            }
-            parsed => parsed,
-        }
+        serde_json::from_str(json).or_else(|error| read_older(kind, json).ok_or(error))
     }
 
     /// The word that it is stored under.

@@ -33,6 +33,7 @@ mod roster;
 mod settings;
 mod snapshot;
 mod state;
+mod stored;
 mod strength;
 mod weights;
 

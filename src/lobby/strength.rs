@@ -161,7 +161,7 @@ mod tests {
             "one comes to the first team"
         );
         let before = strength.add(1, 1, 25.0);
-        // One of the second team's bots leaves: nobody knows which, so their mean of 6 does.
+        // One of the second team's bots leaves: which one is unknown, so their mean of 6 does.
         assert_eq!(strength.ratio_settled(), 35.0 / 61.0);
         strength.restore(1, before);
         assert_eq!(strength.ratio_settled(), 35.0 / 42.0);

@@ -1,14 +1,14 @@
-//! The caller's clock, asked now and then.
+//! The caller's deadline, checked from time to time.
 
-/// Asks the caller whether the time is over, but not at every step: a real clock takes as long as
-/// ten steps of a walk.
+/// Checks the caller's deadline, but not at every step: reading a clock takes as long as ten steps of
+/// a walk.
 pub(super) struct StepClock<'a> {
     over: &'a mut dyn FnMut() -> bool,
     left: usize,
     expired: bool,
 }
 
-/// A step is a nanosecond or two, so this asks about 20 times a millisecond.
+/// A step takes a nanosecond or two, so that the deadline is checked about 20 times per millisecond.
 const STEPS: usize = 1 << 15;
 
 impl<'a> StepClock<'a> {
@@ -20,7 +20,7 @@ impl<'a> StepClock<'a> {
         }
     }
 
-    /// Counts `steps` and says whether the time is over, which it then stays.
+    /// Counts `steps` and returns whether the time is over. Once over, it stays over.
     pub fn spend(&mut self, steps: usize) -> bool {
         self.left = self.left.saturating_sub(steps);
         if self.left == 0 && !self.expired {
@@ -30,7 +30,7 @@ impl<'a> StepClock<'a> {
         self.expired
     }
 
-    /// Asks at once.
+    /// Checks the deadline at once.
     pub fn over(&mut self) -> bool {
         self.spend(STEPS)
     }

@@ -54,10 +54,10 @@ pub enum ProblemError {
         /// How many there are.
         count: usize,
     },
-    /// Somebody in two parties, or twice in one.
+    /// A human in two parties, or twice in one.
     #[error("{0} is in a party more than once")]
     TwoParties(String),
-    /// Somebody who avoids themselves.
+    /// A human who avoids themselves.
     #[error("{0} can't avoid being on a team with themselves")]
     AvoidsSelf(String),
     /// A party with members pinned to different teams.

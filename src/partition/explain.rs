@@ -1,25 +1,25 @@
-//! Why these teams.
+//! The reasons for the teams chosen.
 
 use std::fmt;
 
 use super::{Candidate, Engine, Objective};
 
-/// What would be, had one human alone been on another team.
+/// The result if one human alone were on another team.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct WhatIf {
-    /// The human's key.
+    /// Key of the human.
     pub who: String,
     /// Their team, counted from 0.
     pub team: u8,
-    /// The other team: with more than two, the one that would be most even.
+    /// The other team; of several, the one that would be the most even.
     pub other: u8,
-    /// The ratio then.
+    /// The ratio that would result.
     pub ratio: f64,
-    /// The gap then.
+    /// The gap that would result.
     pub gap: f64,
 }
 
-/// Everything that speaks for a pick, as plain data; [`Display`](fmt::Display) writes it in lines.
+/// The reasons for a pick as plain data; [`Display`](fmt::Display) writes them in lines.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Explanation {
     /// What the candidates are ranked by.
@@ -36,19 +36,19 @@ pub struct Explanation {
     pub considered: u128,
     /// Candidates that the pick was made from.
     pub candidates: usize,
-    /// The pick.
+    /// The candidate that was picked.
     pub pick: Candidate,
     /// The candidate of the highest quality beside it.
     pub runner_up: Option<Candidate>,
     /// The ratio of the current teams, when those are legal.
     pub current_ratio: Option<f64>,
-    /// Their gap.
+    /// The gap of the current teams, when those are legal.
     pub current_gap: Option<f64>,
     /// Parties that were given up, by their members' keys.
     pub given_up: Vec<Vec<String>>,
     /// The best evenness without any party, where parties cost enough for it to matter.
     pub ratio_without_parties: Option<f64>,
-    /// For each human, in the caller's order, what would be had they alone been elsewhere.
+    /// For each human, in the caller's order, the result if they alone were on another team.
     pub what_if: Vec<WhatIf>,
 }
 

@@ -18,7 +18,7 @@ pub(super) enum Grid {
 /// No total of all players and the handicap exceeds 2^59 quanta: gaps and their doubles then fit an
 /// i64.
 const TOTAL_BITS: i32 = 59;
-/// A decimal grid isn't used past this total, so that f64 still tells a decimal from its neighbours.
+/// A decimal grid isn't used past this total, so that f64 still distinguishes a decimal from its neighbours.
 const DECIMAL_TOTAL: f64 = (1u64 << 46) as f64;
 /// How far from a whole number, relatively, rounding may have put a decimal's multiple.
 const SLACK: f64 = 8.0 * f64::EPSILON;

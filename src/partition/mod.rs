@@ -1,7 +1,7 @@
 //! Choosing teams: a problem, its most even splits, and one pick among them, explained.
 //!
 //! Pure: no clock, no files, no threads, no randomness but the seed's. This room is given weights
-//! as numbers and never asks where they come from. The same problem and seed give the same answer
+//! as numbers and does not know how they are learned. The same problem and seed give the same answer
 //! on every machine, whatever the order of the humans; only a search cut short by the caller's
 //! clock depends on how far it came.
 //!
@@ -41,12 +41,12 @@ use crate::domain::MAX_TEAMS;
 
 /// The teams of `problem`, by `seed`.
 ///
-/// `out_of_time` is asked about every 30 µs and, once it says so, the best found so far is the
-/// answer. An owner's clock should do so after [`DEFAULT_TIME`].
+/// `out_of_time` is called about every 30 µs; once it returns true, the best teams found so far are
+/// the answer. A caller without a deadline of its own should use [`DEFAULT_TIME`].
 ///
 /// # Errors
-/// A setting out of its range, an engine forced on a problem that it can't solve, or a handicap that
-/// the objective doesn't count.
+/// A setting is out of its range, the forced engine cannot solve the problem, or the objective does
+/// not count the problem's handicap.
 pub fn solve(
     problem: &Problem,
     settings: &Settings,

@@ -16,15 +16,15 @@ pub struct Candidate {
     /// [`Objective::Gap`](super::Objective::Gap) what it would be with this gap between two average
     /// teams.
     pub evenness: f64,
-    /// What is wrong with it.
+    /// Its blemishes, term by term.
     pub terms: Terms,
-    /// What that costs, term by term.
+    /// The cost of each.
     pub costs: Terms,
     /// The sum of the costs.
     pub cost: f64,
     /// evenness × e^−cost: 0 to 1, and the evenness itself while nothing costs anything.
     pub quality: f64,
-    /// How likely it is to be picked.
+    /// The probability that it is picked, 0 to 1.
     pub chance: f64,
 }
 
@@ -55,7 +55,7 @@ impl Candidate {
         }
     }
 
-    /// The quality's logarithm, which tells even those apart whose quality rounds to 0.
+    /// The quality's logarithm, which also orders candidates whose quality rounds to 0.
     pub(super) fn log_quality(&self) -> f64 {
         libm::log(self.evenness) - self.cost
     }

@@ -10,11 +10,11 @@ pub const MAX_HUMANS: usize = 128;
 /// The most players that a level may ask for.
 pub const MAX_PLAYERS: usize = 1024;
 
-/// Somebody to put on a team.
+/// A human to put on a team.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct WeightedHuman {
-    /// What tells this human from the others, whatever order they are given in. Ties are broken by
-    /// it and the seed.
+    /// The human's identity, unique within the problem. Together with the seed it breaks ties, so that
+    /// the order of the humans does not matter.
     pub key: String,
     /// Strength, in any unit: finite, ≥ 0.
     pub weight: f64,
@@ -27,7 +27,7 @@ pub struct WeightedHuman {
 }
 
 impl WeightedHuman {
-    /// A human without pin or past.
+    /// A human without pin, current or last team.
     pub fn new(key: impl Into<String>, weight: f64) -> Self {
         Self {
             key: key.into(),
@@ -43,9 +43,9 @@ impl WeightedHuman {
 /// `max(round_up(clamp(target, min, max), teams), largest team × teams) / teams`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Bots {
-    /// The mean bot weight: finite, ≥ 0. Which bots will come isn't known.
+    /// The mean weight of bots: finite, ≥ 0. Which bots will be added is not known.
     pub weight: f64,
-    /// The fewest players that the level is made for, bots included.
+    /// The fewest players that the map is made for, bots included.
     pub min: usize,
     /// The most that it is made for.
     pub max: usize,
@@ -60,11 +60,11 @@ pub struct ProblemSpec {
     pub humans: Vec<WeightedHuman>,
     /// 2 to [`MAX_TEAMS`].
     pub teams: usize,
-    /// What fills the teams.
+    /// The bots that fill the teams.
     pub bots: Bots,
     /// What team 0's side is worth, in the unit of the weights: finite, and below 0 where it is the
-    /// worse one. Only [`Objective::Gap`](super::Objective::Gap) can count it: of a ratio nobody
-    /// knows what it would mean.
+    /// worse one. Only [`Objective::Gap`](super::Objective::Gap) can count it: it has
+    /// no meaning for a ratio.
     pub handicap: f64,
     /// The largest share of the humans on one team, above 0 and at most 1; at least what an even
     /// split needs is always allowed.
@@ -72,15 +72,15 @@ pub struct ProblemSpec {
     /// The largest difference between the human counts of two teams, `None` for no limit; at least
     /// what an even split needs is always allowed.
     pub max_difference: Option<usize>,
-    /// Humans to keep together, nobody in two of them.
+    /// Humans to keep together; each human is in at most one party.
     pub parties: Vec<Vec<usize>>,
-    /// Pairs who would rather not be on one team.
+    /// Pairs of humans to keep on different teams if possible.
     pub avoid: Vec<(usize, usize)>,
 }
 
 impl Default for ProblemSpec {
-    /// Nobody, on two teams without bots. The share is the UT2004 page's, 18 of 32; the difference
-    /// is 1, since players hated nothing more than being outnumbered beside weak bots.
+    /// No humans, two teams, no bots. The share is that of the UT2004 page, 18 of 32; the difference
+    /// is 1, since players complained most about being outnumbered and helped by weak bots.
     fn default() -> Self {
         Self {
             humans: Vec::new(),

@@ -1,4 +1,4 @@
-//! The answer: one of the candidates, with its sums, bots and reasons.
+//! The solution: one of the candidates, with its sums, bots and reasons.
 
 use std::cmp::Reverse;
 
@@ -12,7 +12,7 @@ use super::{
     terms::Scorer,
 };
 
-/// Teams, and why.
+/// The teams chosen, and the reasons.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Solution {
     /// Each human's team, counted from 0, in the caller's order.
@@ -35,9 +35,9 @@ pub struct Solution {
     pub considered: u128,
     /// What the pick was made from, most even first.
     pub candidates: Vec<Candidate>,
-    /// Which of them it is.
+    /// Index of the candidate that was picked.
     pub picked: usize,
-    /// Why.
+    /// The reasons for the pick.
     pub explanation: Explanation,
 }
 
@@ -106,7 +106,7 @@ impl Solution {
     }
 }
 
-/// How even the current teams are, if everybody has one and they are legal.
+/// How even the current teams are, if every human has a team and the teams are legal.
 fn current(problem: &Problem, instance: &Instance) -> Option<(Evenness, Vec<u8>)> {
     let team = |human: &super::WeightedHuman| human.current.map(|team| team as u8);
     let team_of: Vec<u8> = problem

@@ -1,4 +1,4 @@
-//! What can be wrong with a split, term by term.
+//! The blemishes of a split, term by term.
 
 use super::{Problem, balance::Evenness, instance::Instance};
 

@@ -50,6 +50,11 @@ async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>
         Request::Clock(seconds) => Command::Clock {
             left: millis(seconds),
         },
+        Request::Balance { .. }
+        | Request::Place(_)
+        | Request::Advantage
+        | Request::Rebalance { .. }
+        | Request::Death(_) => return decision(session, request).await,
         question => return reply(session, question).await,
     };
     session.apply(&command)?;
@@ -79,7 +84,41 @@ fn millis(seconds: u32) -> u64 {
     u64::from(seconds) * 1_000
 }
 
-/// Answers a request that is not a command; `None` if it has no reply.
+/// Answers a request for a decision; `None` if it has no reply.
+async fn decision(session: &mut Session, request: Request) -> Result<Option<Reply>, SessionError> {
+    Ok(Some(match request {
+        Request::Balance { top, seed } => {
+            let balanced = session.balance(top, seed).await?;
+            Reply::Balance {
+                ratio: balanced.ratio,
+                chance: balanced.chance,
+                seed: balanced.seed,
+                humans: balanced.humans,
+                bots: balanced.bots,
+            }
+        }
+        Request::Place(id) => {
+            let placed = session.place(&id, None)?;
+            Reply::Place(id, placed.team, placed.ratio)
+        }
+        Request::Advantage => {
+            let help = session.advantage()?;
+            Reply::Advantage(help.map(|help| (help.team, help.factor)))
+        }
+        Request::Rebalance { seed } => {
+            let advice = session.rebalance(seed)?;
+            Reply::Rebalance {
+                before: advice.before,
+                after: advice.after,
+                moves: advice.steps,
+            }
+        }
+        Request::Death(id) => return Ok(session.died(&id)?.map(Reply::Move)),
+        _ => return Ok(None),
+    }))
+}
+
+/// Answers a request that is neither a command nor asks for a decision; `None` if it has no reply.
 async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>, SessionError> {
     Ok(Some(match request {
         Request::Player(id) => {
@@ -103,38 +142,11 @@ async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>,
             Reply::hello(session.hello(&server, token.as_ref(), resume).await?)
         }
         Request::Ping => Reply::Pong,
-        Request::Balance { top, seed } => {
-            let balanced = session.balance(top, seed).await?;
-            Reply::Balance {
-                ratio: balanced.ratio,
-                chance: balanced.chance,
-                seed: balanced.seed,
-                humans: balanced.humans,
-                bots: balanced.bots,
-            }
-        }
         Request::Explain => Reply::Explain(session.explain()?.to_vec()),
         Request::Bots => {
             let plan = session.bots()?;
             Reply::Bots(plan.players, plan.per_team)
         }
-        Request::Place(id) => {
-            let placed = session.place(&id, None)?;
-            Reply::Place(id, placed.team, placed.ratio)
-        }
-        Request::Advantage => {
-            let help = session.advantage()?;
-            Reply::Advantage(help.map(|help| (help.team, help.factor)))
-        }
-        Request::Rebalance { seed } => {
-            let advice = session.rebalance(seed)?;
-            Reply::Rebalance {
-                before: advice.before,
-                after: advice.after,
-                moves: advice.steps,
-            }
-        }
-        Request::Death(id) => return Ok(session.died(&id)?.map(Reply::Move)),
         Request::End(verdict) => {
             let ended = session.end(verdict).await?;
             Reply::End {
@@ -142,8 +154,13 @@ async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>,
                 unrated: ended.unrated.map(str::to_owned),
             }
         }
-        // Commands never get here; they are listed so that a new verb cannot be forgotten.
+        // Handled above, but for QUIT, which ends the connection. They are listed so that a new verb cannot be forgotten.
         Request::Quit
+        | Request::Balance { .. }
+        | Request::Place(_)
+        | Request::Advantage
+        | Request::Rebalance { .. }
+        | Request::Death(_)
         | Request::Game(_)
         | Request::Mutator(_)
         | Request::Map { .. }

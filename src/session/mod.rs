@@ -51,7 +51,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Nobody has said anything yet.
+    /// A session whose connection has sent nothing yet.
     pub fn new(sessions: Arc<Sessions>) -> Self {
         Self {
             state: SessionState::new(&sessions),
@@ -223,7 +223,7 @@ impl Session {
         })
     }
 
-    /// Tells the log what somebody did who may be gaming the balance: the first time, the second, the
+    /// Logs that a human may be gaming the balance: the first time that a count changes, the second, the
     /// fourth, and so on.
     fn notice(&self, id: &Ident, before: Conduct) {
         let conduct = self.state.lobby.conduct(id);

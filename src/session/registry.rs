@@ -6,12 +6,13 @@
 use std::{
     collections::BTreeMap,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use tokio::{sync::Notify, time::timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -40,7 +41,7 @@ pub(super) struct Registration {
 impl ConnectionRegistry {
     /// The registered session of this name, unless it has this number.
     fn other(&self, name: &str, number: u64) -> Option<(u64, CancellationToken)> {
-        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let sessions = self.sessions.lock();
         let session = sessions.get(name).filter(|(other, _)| *other != number);
         session.cloned()
     }
@@ -62,7 +63,7 @@ impl Registration {
         self.name = Some(name.to_owned());
         let me = (self.number, self.replaced.clone());
         let sessions = &self.sessions.registry.sessions;
-        let mut sessions = sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sessions = sessions.lock();
         sessions.insert(name.to_owned(), me);
     }
 
@@ -96,10 +97,7 @@ impl Registration {
     pub(super) fn end(&mut self) {
         let Some(name) = self.name.take() else { return };
         let registry = &self.sessions.registry;
-        let mut sessions = registry
-            .sessions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut sessions = registry.sessions.lock();
         if sessions
             .get(&name)
             .is_some_and(|(own, _)| *own == self.number)

@@ -41,7 +41,10 @@ async fn a_log_of_any_length_takes_the_same_memory() {
     let (service, _database) = common::service(&common::config("")).await;
     let mut ingest = Ingest::new(service.store());
     let before = peak();
-    ingest.file(&path, &mut |_: IngestEvent<'_>| {}).await.unwrap();
+    ingest
+        .file(&path, &mut |_: IngestEvent<'_>| {})
+        .await
+        .unwrap();
     let grown = peak() - before;
     let counts = ingest.counts;
     assert_eq!((counts.recorded.len(), counts.malformed), (1, 0));

@@ -81,7 +81,7 @@ async fn what_was_changed_by_hand_is_noticed() {
             assert_eq!(query.execute(&pool).await.unwrap().rows_affected(), 1);
         }
     };
-    spoil(1, "$.team_of[0]", 7).await;
+    spoil(1, "$.answer.team_of[0]", 7).await;
     assert!(
         !daemon
             .service
@@ -93,8 +93,8 @@ async fn what_was_changed_by_hand_is_noticed() {
             .same
     );
     for (id, path, value) in [
-        (1, "$.problem.humans[0].pin", 9),
-        (1, "$.problem", 3),
+        (1, "$.question.problem.humans[0].pin", 9),
+        (1, "$.question.problem", 3),
         (2, "$.question.who", 900),
         (3, "$.question.teams", 0),
         (4, "$.question.snapshot.humans[0].team", 200),

@@ -235,7 +235,8 @@ async fn count(path: &Path) -> i64 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn kill_9_during_ingest_loses_no_committed_match_and_leaves_no_half_one() {
-    const GAMES: usize = 1_500;
+    // A dozen batches, so that a kill after the first one is seen comes before the last.
+    const GAMES: usize = 6_000;
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("evenkeel.db");
     fs::write(folder.path().join("games.log"), season(GAMES)).unwrap();

@@ -116,7 +116,7 @@ async fn advantage_grows_no_faster_than_allowed() {
     clock.pass(60_000);
     let turned = factor(&client.ask("ADVANTAGE\n").await);
     assert!((1.5 / turned - 1.05).abs() < 1e-3, "{turned}");
-    assert!(why(&mut client).await[0].starts_with("advantage "));
+    assert!(why(&mut client).await[0].starts_with("help now: "));
 }
 
 #[tokio::test]

@@ -162,9 +162,14 @@ async fn without_dates_the_course_of_the_game_tells_matches_apart() {
 async fn many_matches_at_once_are_the_same_as_one_after_the_other() {
     let ((one, _a), (many, _b)) = (store().await, store().await);
     let mut records = vec![full()];
-    for minute in 0..40 {
+    for minute in 0..40_i32 {
         let score = f64::from(minute % 3);
-        records.push(game(minute, &[(Human, "a")], &[(Human, "b")], [2.0, score]));
+        records.push(game(
+            minute.into(),
+            &[(Human, "a")],
+            &[(Human, "b")],
+            [2.0, score],
+        ));
     }
     records.push(full()); // twice in one batch
     let mut expected = Vec::new();

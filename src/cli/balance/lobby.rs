@@ -22,13 +22,13 @@ pub(super) struct LobbyFile {
     pub(super) bot_weight: Option<f64>,
     pub(super) max_share: Option<f64>,
     pub(super) max_difference: Option<MaxDifference>,
-    pub(super) players: Vec<Player>,
+    pub(super) players: Vec<LobbyPlayer>,
 }
 
 /// One player of it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Player {
+pub(super) struct LobbyPlayer {
     pub(super) name: String,
     /// The configured default where it is left out.
     #[serde(default)]
@@ -59,7 +59,7 @@ impl LobbyFile {
     }
 
     /// The player of this name.
-    pub(super) fn player(&mut self, name: &str) -> Result<&mut Player, String> {
+    pub(super) fn player(&mut self, name: &str) -> Result<&mut LobbyPlayer, String> {
         let name = name.trim();
         let found = self.players.iter_mut().find(|player| player.name == name);
         found.ok_or_else(|| format!("there is no player {name}"))
@@ -84,7 +84,8 @@ impl LobbyFile {
                 let name = &player.name;
                 avoid.push((
                     at,
-                    *other.ok_or_else(|| format!("{name} avoids somebody not there"))?,
+                    *other
+                        .ok_or_else(|| format!("{name} avoids a player who is not in the lobby"))?,
                 ));
             }
         }
@@ -93,7 +94,7 @@ impl LobbyFile {
             .filter(|members| members.len() > 1)
             .collect();
         let (min, max) = level(&self, config);
-        let human = |player: &Player| WeightedHuman {
+        let human = |player: &LobbyPlayer| WeightedHuman {
             key: player.name.clone(),
             weight: player.weight.unwrap_or(config.balance.default_weight.get()),
             pin: player.pin,
@@ -126,7 +127,8 @@ impl LobbyFile {
     }
 }
 
-/// What is said wins; of two ends where one is said, the other makes room.
+/// The range of players: flags and file go before the configuration. If only one end is given, the
+/// other is moved where it would contradict it.
 fn level(lobby: &LobbyFile, config: &Config) -> (usize, usize) {
     let (low, high) = (
         config.lobby.level_min.as_usize(),
@@ -160,7 +162,7 @@ fn list(text: &str) -> Result<LobbyFile, String> {
             return Err(wrong("this name has been used before"));
         }
         let weight = Some(weight);
-        players.push(Player {
+        players.push(LobbyPlayer {
             name,
             weight,
             party: None,

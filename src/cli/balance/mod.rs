@@ -25,14 +25,14 @@ const MAX_FILE: u64 = 1 << 20;
 
 /// Choose teams for a list of players
 ///
-/// The list has a line `weight name` for each player; a lobby file in TOML or JSON can say everything
-/// else, too, and flags win over it. `--format toml` or `json` where the file's name does not tell.
+/// The list has a line `weight name` for each player; a lobby file in TOML or JSON can hold every
+/// setting of the lobby, which flags override. Give `--format toml` or `json` if the file's name does not show it.
 #[derive(Debug, Args)]
 pub(super) struct BalanceArgs {
     /// The list or lobby file; - is standard input
     #[arg(value_name = "FILE", default_value = "-")]
     file: PathBuf,
-    /// What the file is
+    /// Format of the file
     #[arg(long, value_enum, default_value = "auto")]
     format: FileFormat,
     /// Number of teams, 2 to 8

@@ -1,4 +1,4 @@
-//! The teams chosen, for people and for programs.
+//! The teams chosen, as tables and as JSON.
 
 use std::io::{self, Write};
 
@@ -10,35 +10,39 @@ use crate::{
     partition::{Problem, Solution},
 };
 
-/// Everything, for `--json`.
+/// The whole result, for `--json`.
 #[derive(Debug, Serialize)]
-pub(super) struct Report<'a> {
+pub(super) struct BalanceReport<'a> {
     seed: u64,
     ratio: f64,
-    teams: Vec<Team<'a>>,
+    teams: Vec<TeamInReport<'a>>,
     solution: &'a Solution,
 }
 
 #[derive(Debug, Serialize)]
-struct Team<'a> {
+struct TeamInReport<'a> {
     team: usize,
-    players: Vec<Player<'a>>,
+    players: Vec<PlayerInTeam<'a>>,
     bots: usize,
     bot_weight: f64,
     sum: f64,
 }
 
 #[derive(Debug, Serialize)]
-struct Player<'a> {
+struct PlayerInTeam<'a> {
     name: &'a str,
     weight: f64,
 }
 
-pub(super) fn whole<'a>(problem: &'a Problem, solution: &'a Solution, seed: u64) -> Report<'a> {
+pub(super) fn whole<'a>(
+    problem: &'a Problem,
+    solution: &'a Solution,
+    seed: u64,
+) -> BalanceReport<'a> {
     let teams = (0..solution.sums.len())
         .map(|team| self::team(problem, solution, team))
         .collect();
-    Report {
+    BalanceReport {
         seed,
         ratio: solution.ratio,
         teams,
@@ -89,20 +93,20 @@ pub(super) fn write(
     Ok(())
 }
 
-fn team<'a>(problem: &'a Problem, solution: &Solution, team: usize) -> Team<'a> {
+fn team<'a>(problem: &'a Problem, solution: &Solution, team: usize) -> TeamInReport<'a> {
     let spec = problem.spec();
     let on_it = spec
         .humans
         .iter()
         .zip(&solution.team_of)
         .filter(|(_, on)| usize::from(**on) == team);
-    let player = |(human, _): (&'a crate::partition::WeightedHuman, &u8)| Player {
+    let player = |(human, _): (&'a crate::partition::WeightedHuman, &u8)| PlayerInTeam {
         name: &human.key,
         weight: human.weight,
     };
-    let mut players: Vec<Player<'a>> = on_it.map(player).collect();
+    let mut players: Vec<PlayerInTeam<'a>> = on_it.map(player).collect();
     players.sort_by(|a, b| b.weight.total_cmp(&a.weight));
-    Team {
+    TeamInReport {
         team,
         players,
         bots: solution.bots[team],

@@ -1,9 +1,9 @@
-//! `evenkeel simulate`: seasons of synthetic games against the real service, to see what choosing teams
-//! is worth.
+//! `evenkeel simulate`: plays seasons of synthetic games against the real service, to measure what
+//! choosing teams is worth.
 //!
-//! Nobody is known at first. Each policy plays the same seasons (the same people come and go, and chance
-//! has the same in store), and learns from its own games. The first half of each season is for
-//! learning; what is measured is the second.
+//! At first no player has a weight. Each policy plays the same seasons (the same humans come and go, and
+//! the same random numbers are drawn) and learns from its own games. The first half of each season is
+//! for learning; the second half is measured.
 
 use std::{
     io::{self, Write},
@@ -39,9 +39,9 @@ use world::{GamePlan, TrueStrengths, WorldSettings};
 
 /// Play seasons of synthetic games against the real service, and compare ways to choose teams
 ///
-/// Everybody's true strength is known here, so that it can be told how even games really were, and how
-/// well weights match it. Each policy plays the same seasons and learns from its own games; measured is
-/// the second half of each.
+/// The players' true strengths are known here, which shows how even the games really were and how well
+/// the learned weights match. Each policy plays the same seasons and learns from its own games. The
+/// second half of each season is measured.
 #[derive(Debug, Args)]
 pub(super) struct SimulateArgs {
     /// Seasons, which the intervals are made from
@@ -66,7 +66,7 @@ pub(super) struct SimulateArgs {
     config: Option<std::path::PathBuf>,
 }
 
-/// What the games are like.
+/// Options that describe the players and games.
 #[derive(Debug, Args)]
 struct WorldArgs {
     /// Humans who ever come
@@ -208,13 +208,13 @@ impl SeasonRun {
         let store = store::open(&database, true, Duration::from_secs(5)).await?;
         let clock = Arc::new(HandClock::new(BEGIN));
         let mut settings = self.config.service();
-        // Nobody will ask for them again.
+        // The database is deleted after the season.
         settings.session.keep_decisions = 0;
         let service = Service::open_with_clock(store, settings, clock.clone())?;
         let service = Arc::new(service);
         let people = TrueStrengths::draw(&self.settings, self.seed, self.season);
         if self.policy == Policy::Known {
-            tell_all(&service, &people).await?;
+            pin_true_weights(&service, &people).await?;
         }
         service.learning().refresh().await?;
         let mut session = service.open_session();
@@ -246,8 +246,8 @@ impl SeasonRun {
     }
 }
 
-/// Pins everybody's weight to their true strength, the strongest being 100.
-async fn tell_all(service: &Service, people: &TrueStrengths) -> Result<(), CliError> {
+/// Pins each player's weight to their true strength, scaled so that the strongest has 100.
+async fn pin_true_weights(service: &Service, people: &TrueStrengths) -> Result<(), CliError> {
     let all = people.humans.iter().chain(&people.bots);
     let most = all.copied().fold(f64::NEG_INFINITY, f64::max);
     let humans = people.humans.iter().enumerate();
@@ -263,7 +263,7 @@ async fn tell_all(service: &Service, people: &TrueStrengths) -> Result<(), CliEr
     Ok(())
 }
 
-/// Weight and true strength of everybody with enough games.
+/// Weight and true strength of each player with enough games.
 async fn known(
     service: &Service,
     kind: Kind,

@@ -1,4 +1,4 @@
-//! One simulated game, told to a session line by line as a game server would.
+//! One simulated game, which sends its session the commands that a game server would send.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -12,10 +12,10 @@ use crate::{
     session::{HandClock, Session, SessionError},
 };
 
-/// How often REBALANCE is asked, in milliseconds.
+/// A minute in milliseconds: how often CLOCK and REBALANCE are sent.
 const MINUTE: u64 = 60_000;
 
-/// What one game came to.
+/// The figures of one game.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GameOutcome {
     pub(super) scores: [f64; 2],
@@ -29,7 +29,7 @@ pub(super) struct GameOutcome {
     pub(super) played: u64,
 }
 
-/// Somebody who plays.
+/// A simulated player, by index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum SimPlayer {
     Human(usize),
@@ -111,7 +111,7 @@ impl SimServer<'_> {
         game.run()?;
         let outcome = game.outcome;
         self.session.end(Verdict::Scores).await?;
-        // Everybody has a minute to vote for the next map.
+        // A minute passes until the next game.
         self.clock.pass(MINUTE);
         Ok(outcome)
     }
@@ -233,7 +233,7 @@ impl GameInPlay<'_, '_> {
         })
     }
 
-    /// Adds and removes bots as BOTS says.
+    /// Adds and removes bots as BOTS answers.
     fn follow_bots(&mut self) -> Result<(), SessionError> {
         let plan = self.server.session.bots()?;
         for (team, wanted) in (0..).zip(plan.per_team) {
@@ -279,7 +279,7 @@ impl GameInPlay<'_, '_> {
         self.teams.iter().filter(of).count()
     }
 
-    /// How strong somebody truly is, in this game's form or not.
+    /// A player's true strength, with or without their form in this game.
     fn strength(&self, player: SimPlayer, in_form: bool) -> f64 {
         let of = |people: &TrueStrengths| match player {
             SimPlayer::Human(index) => people.humans[index],
@@ -304,7 +304,7 @@ impl GameInPlay<'_, '_> {
         self.server.settings.goals * self.server.settings.minutes
     }
 
-    /// Somebody of a team, the stronger the likelier, or anybody.
+    /// A player of a team, drawn in proportion to strength or uniformly.
     fn pick(&self, team: u8, chance: f64, by_strength: bool) -> Option<SimPlayer> {
         let of_team = self.teams.iter().filter(|(_, on)| **on == team);
         let share = |player| match by_strength {

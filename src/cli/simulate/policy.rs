@@ -70,7 +70,7 @@ impl Policy {
         !matches!(self, Self::Random | Self::Alternate)
     }
 
-    /// Chooses teams for these, who have joined; each one's team in their order.
+    /// Chooses teams for these humans, who have joined, and returns their teams in the same order.
     pub(super) async fn choose(
         self,
         session: &mut Session,
@@ -83,7 +83,7 @@ impl Policy {
         }
         let order = match self {
             Self::Alternate => {
-                // Strangers weigh the same, and come in no order.
+                // Unknown humans have equal weights, so they are shuffled first.
                 let weight = |at: usize, session: &mut Session| {
                     Ok::<_, SessionError>((at, session.player(&ids[at])?.unwrap_or(50.0)))
                 };
@@ -106,7 +106,7 @@ impl Policy {
         Ok(teams)
     }
 
-    /// The team of somebody who comes late, when so many humans are on each.
+    /// Chooses the team of a late arrival, with `sizes` as the numbers of humans on the teams.
     pub(super) fn place(
         self,
         session: &mut Session,

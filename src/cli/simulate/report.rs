@@ -1,4 +1,4 @@
-//! What the seasons of each policy came to, with intervals.
+//! The figures of each policy's seasons, with confidence intervals.
 
 use std::io::{self, Write};
 
@@ -93,7 +93,7 @@ impl Estimate {
 
 /// One line of the report.
 #[derive(Debug, Serialize)]
-struct Line {
+struct PolicyLine {
     policy: Policy,
     difference: Option<Estimate>,
     shutouts: Option<Estimate>,
@@ -114,7 +114,7 @@ pub(super) struct PolicyReport<'a> {
     seed: u64,
     games: u64,
     world: &'a WorldSettings,
-    policies: Vec<Line>,
+    policies: Vec<PolicyLine>,
     seasons: &'a [Vec<SeasonFigures>],
 }
 
@@ -134,7 +134,7 @@ impl<'a> PolicyReport<'a> {
             let first = seasons.first().into_iter().flatten();
             let gaps = own.iter().zip(first);
             let gaps: Vec<f64> = gaps.map(|(a, b)| a.difference - b.difference).collect();
-            Line {
+            PolicyLine {
                 policy,
                 difference: estimate(&|s| Some(s.difference)),
                 shutouts: estimate(&|s| Some(s.shutouts)),

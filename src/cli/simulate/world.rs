@@ -1,5 +1,5 @@
-//! A synthetic season: who is how strong, who is there when, and what chance has in store. All of it
-//! is drawn before anybody chooses teams, so that every policy is put to the same test.
+//! A synthetic season: the players' strengths, when they come and go, and all random numbers. They are
+//! drawn before any team is chosen, so that every policy faces the same season.
 
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 use serde::Serialize;
@@ -27,15 +27,15 @@ pub(super) struct WorldSettings {
     pub(super) stay: f64,
 }
 
-/// Everybody's true strength, as its logarithm.
+/// The true strength of each player, as its logarithm.
 #[derive(Clone, Debug)]
 pub(super) struct TrueStrengths {
     pub(super) humans: Vec<f64>,
     pub(super) bots: Vec<f64>,
 }
 
-/// Something that happens in a game, at a millisecond of play. Its numbers from 0 to 1 decide who it
-/// happens to, once it is known who plays where.
+/// An event of a game, at a millisecond of play. Its numbers from 0 to 1 select the players concerned,
+/// once the teams are known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum SimEvent {
     Arrives(usize),
@@ -51,13 +51,13 @@ pub(super) struct GamePlan {
     pub(super) there: Vec<usize>,
     /// In time order.
     pub(super) events: Vec<(u64, SimEvent)>,
-    /// Everybody's form in this game, added to the logarithm of their strength.
+    /// Each player's form in this game, added to the logarithm of their strength.
     pub(super) form: TrueStrengths,
     /// For seeds and choices that a policy draws.
     pub(super) seed: u64,
 }
 
-/// Streams of chance that have nothing to do with each other.
+/// A stream of random numbers for each game, independent of all others.
 fn random(seed: u64, season: u64, game: u64) -> ChaCha8Rng {
     let mut key = [0; 32];
     for (part, number) in key.chunks_exact_mut(8).zip([seed, season, game]) {
@@ -116,7 +116,7 @@ impl GamePlan {
     }
 }
 
-/// As many come as go, on average.
+/// Arrivals and departures, as many of the one as of the other on average.
 fn comings_and_goings(
     settings: &WorldSettings,
     mut there: Vec<usize>,

@@ -15,7 +15,7 @@ pub(super) struct Powers {
 }
 
 /// A player on a team, to be ranked.
-struct Ranked {
+struct RankedPlayer {
     weight: f64,
     points: f64,
     team: usize,
@@ -52,17 +52,17 @@ impl Powers {
     }
 }
 
-fn players(snapshot: &Snapshot) -> Vec<Ranked> {
+fn players(snapshot: &Snapshot) -> Vec<RankedPlayer> {
     let humans = snapshot.humans.iter().enumerate();
     let humans = humans.filter_map(|(index, human)| {
-        Some(Ranked {
+        Some(RankedPlayer {
             weight: human.weight,
             points: human.points,
             team: usize::from(human.team?),
             human: Some(index),
         })
     });
-    let bots = snapshot.bots.iter().map(|bot| Ranked {
+    let bots = snapshot.bots.iter().map(|bot| RankedPlayer {
         weight: bot.weight,
         points: bot.points,
         team: usize::from(bot.team),
@@ -76,7 +76,7 @@ fn players(snapshot: &Snapshot) -> Vec<Ranked> {
 }
 
 /// `sortedPower`: the index in ascending order of weight, on top of `base`; equals in JOIN order.
-fn ranks(players: &[Ranked], base: f64) -> Vec<f64> {
+fn ranks(players: &[RankedPlayer], base: f64) -> Vec<f64> {
     let mut rank = vec![0.0; players.len()];
     let order = sorted(players, |player| player.weight);
     for (place, player) in order.into_iter().enumerate() {
@@ -87,7 +87,7 @@ fn ranks(players: &[Ranked], base: f64) -> Vec<f64> {
 
 /// `sortedPointsPower`: the same by points, but that it rises only behind those who have any, so
 /// that all at 0 (and the first above) count `base`.
-fn point_ranks(players: &[Ranked], base: f64) -> Vec<f64> {
+fn point_ranks(players: &[RankedPlayer], base: f64) -> Vec<f64> {
     let mut rank = vec![0.0; players.len()];
     let mut current = base;
     for player in sorted(players, |player| player.points) {
@@ -99,7 +99,7 @@ fn point_ranks(players: &[Ranked], base: f64) -> Vec<f64> {
     rank
 }
 
-fn sorted(players: &[Ranked], key: impl Fn(&Ranked) -> f64) -> Vec<usize> {
+fn sorted(players: &[RankedPlayer], key: impl Fn(&RankedPlayer) -> f64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..players.len()).collect();
     order.sort_by(|&a, &b| key(&players[a]).total_cmp(&key(&players[b])));
     order

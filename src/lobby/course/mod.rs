@@ -63,7 +63,7 @@ pub(super) struct PlayCourse {
     cut: bool,
 }
 
-/// SeatedPlayer somebody is, as a roster knows them.
+/// A human or bot, as the roster knows them.
 pub(super) struct SeatedPlayer<'a> {
     pub(super) kind: Kind,
     pub(super) id: &'a str,

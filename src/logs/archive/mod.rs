@@ -15,18 +15,19 @@ use std::{
     io::{self, BufReader, Read},
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
 };
 
 use flate2::bufread::MultiGzDecoder;
+use parking_lot::{Mutex, MutexGuard};
 
 use super::LogError;
 use crate::domain::Fingerprint;
 
-pub(super) use origin::read_origin;
 pub use origin::LogOrigin;
+pub(super) use origin::read_origin;
 pub use spool::Spool;
 
 use origin::{LOG, remove};
@@ -114,7 +115,7 @@ impl Archive {
     }
 
     fn known(&self) -> MutexGuard<'_, Vec<(u64, Fingerprint)>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        self.known.lock()
     }
 
     /// Completes a partial log that no process writes any more, and removes the stray origin of one

@@ -179,7 +179,8 @@ mod tests {
         fs::write(&json, [0xff, 0xfe]).unwrap();
         assert!(read_origin(&log).is_err());
         // A key of a later version does no harm, and no number is too great or too small.
-        let extreme = r#"{"written":-9223372036854775808,"server":"s","began":9223372036854775807,"x":{}}"#;
+        let extreme =
+            r#"{"written":-9223372036854775808,"server":"s","began":9223372036854775807,"x":{}}"#;
         fs::write(&json, extreme).unwrap();
         let (written, origin) = read_origin(&log).unwrap();
         assert_eq!((written.0, origin.began), (i64::MIN, Some(i64::MAX)));

@@ -293,7 +293,8 @@ impl FollowedFile {
         }
         let matches = std::mem::take(&mut self.matches);
         let recording = requests.record(self.tail.path(), format, matches)?;
-        self.ids.extend(recording.recorded.iter().map(|one| one.id()));
+        self.ids
+            .extend(recording.recorded.iter().map(|one| one.id()));
         self.matches = recording.left;
         recording.error.map_or(Ok(()), |error| Err(error.into()))
     }

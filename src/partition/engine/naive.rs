@@ -2,7 +2,7 @@
 
 use crate::partition::{balance::Evenness, clock::StepClock, instance::Instance};
 
-/// Shows `visit` every legal split with its balance, teams that no split tells apart in the order
+/// Shows `visit` every legal split with its balance, teams that no split distinguishes in the order
 /// of their first atoms. `false` when the time was over first.
 ///
 /// O(teams^atoms × atoms).

@@ -1,6 +1,6 @@
 //! Simulated annealing.
 
-use super::state::{Change, State};
+use super::state::{Change, SearchState};
 use crate::{domain::Stream, partition::clock::StepClock};
 
 /// The most changes tried in one go.
@@ -9,7 +9,7 @@ const STEPS: usize = 20_000;
 /// Shakes a state and lets it settle: a change that makes it worse by Δ is made with probability
 /// e^(−Δ/t), the temperature t falling geometrically from what an average swap costs to next to
 /// nothing (S. Kirkpatrick, C. D. Gelatt and M. P. Vecchi, 1983).
-pub(super) fn anneal(state: &mut State, rng: &mut Stream, clock: &mut StepClock) {
+pub(super) fn anneal(state: &mut SearchState, rng: &mut Stream, clock: &mut StepClock) {
     let atoms = state.split.len();
     if atoms < 2 {
         return;

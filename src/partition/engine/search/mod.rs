@@ -18,7 +18,7 @@ use crate::{
         instance::{Instance, Split},
     },
 };
-use state::State;
+use state::SearchState;
 
 /// Within a billionth of even there is nothing left to gain.
 const ENOUGH: [i64; 2] = [999_999_999, 1_000_000_000];
@@ -39,7 +39,7 @@ pub(crate) fn solve(
     let Some(split) = place::place(instance) else {
         return 0;
     };
-    let mut state = State::new(instance, split);
+    let mut state = SearchState::new(instance, split);
     state.descend(clock);
     let mut search = ImprovingSearch {
         instance,
@@ -79,7 +79,12 @@ impl<'a> ImprovingSearch<'a> {
     }
 
     /// One round; `again` when the last one was in vain.
-    fn improve(&mut self, mut state: State<'a>, again: bool, clock: &mut StepClock) -> State<'a> {
+    fn improve(
+        &mut self,
+        mut state: SearchState<'a>,
+        again: bool,
+        clock: &mut StepClock,
+    ) -> SearchState<'a> {
         if self.instance.counts.teams == 2 {
             let core = self.core(&state.split, [0, 1], CORE, again);
             let two = TwoTeams::core(self.instance, &state.split, core);
@@ -94,7 +99,7 @@ impl<'a> ImprovingSearch<'a> {
     }
 
     /// Solves the strongest team against the weakest one, until that doesn't help.
-    fn pairs(&mut self, mut state: State<'a>, clock: &mut StepClock) -> State<'a> {
+    fn pairs(&mut self, mut state: SearchState<'a>, clock: &mut StepClock) -> SearchState<'a> {
         while !clock.over() {
             let before = state.balance();
             let teams = state.extremes();
@@ -111,17 +116,17 @@ impl<'a> ImprovingSearch<'a> {
     /// Offers the best ways to place a core, and goes on with the best of them.
     fn solve_core(
         &mut self,
-        mut state: State<'a>,
+        mut state: SearchState<'a>,
         two: &TwoTeams,
         keep: usize,
         clock: &mut StepClock,
-    ) -> State<'a> {
+    ) -> SearchState<'a> {
         let masks = meet::solve(two, keep, self.order.seed, clock).unwrap_or_default();
         let splits: Vec<Split> = masks.iter().map(|&(_, mask)| two.split(mask)).collect();
         splits.iter().for_each(|split| self.offer(split));
         self.considered = self.considered.saturating_add(two.combinations());
         if let Some(split) = splits.into_iter().next() {
-            state = State::new(self.instance, split);
+            state = SearchState::new(self.instance, split);
         }
         state
     }

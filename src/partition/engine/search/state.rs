@@ -9,7 +9,7 @@ use crate::partition::{
 
 /// A legal split, with each team's lifts and humans.
 #[derive(Clone)]
-pub(super) struct State<'a> {
+pub(super) struct SearchState<'a> {
     instance: &'a Instance,
     pub split: Split,
     lifts: [i64; MAX_TEAMS],
@@ -25,7 +25,7 @@ pub(super) enum Change {
     Swap(usize, usize),
 }
 
-impl<'a> State<'a> {
+impl<'a> SearchState<'a> {
     pub fn new(instance: &'a Instance, split: Split) -> Self {
         let (mut lifts, mut humans) = (instance.start, [0; MAX_TEAMS]);
         for (atom, &team) in instance.atoms.iter().zip(&split) {
