@@ -42,7 +42,7 @@ pub enum LogError {
     /// The operating system starts no further thread.
     #[error("cannot start the thread that reads logs: {0}")]
     Thread(io::Error),
-    /// Reading was told to stop before it was done.
+    /// Reading was stopped before the end.
     #[error("reading was stopped")]
     Stopped,
 }

@@ -2,7 +2,7 @@
 //!
 //! A thread of its own polls, reads, parses and compresses the logs. Over a bounded channel it asks
 //! the async side, the [`Follower`], to record matches and to link logs to them, and waits for the
-//! answer: a slow database slows the reading down, and a slow disk delays nobody else.
+//! answer: a slow database slows the reading down, and a slow disk delays no session.
 //!
 //! How far a log was read is not stored: at every start it is read from its beginning. So a game that
 //! is running is known from its first line, a better parser sees the whole log, and matches that
@@ -34,7 +34,7 @@ use crate::{
     learning::Learning,
     store::{HalfRecorded, Recorded, Store},
 };
-use thread::{Command, FollowedLogs, RecordRequest, Recording, Request, Requests};
+use thread::{FollowCommand, FollowRequest, FollowedLogs, RecordRequest, Recording, Requests};
 
 /// A log to follow, or a folder of logs.
 #[derive(Clone, Debug)]
@@ -53,8 +53,8 @@ pub struct Follow {
 pub struct Follower {
     store: Arc<dyn Store>,
     learning: Arc<Learning>,
-    commands: std_mpsc::Sender<Command>,
-    requests: mpsc::Receiver<Request>,
+    commands: std_mpsc::Sender<FollowCommand>,
+    requests: mpsc::Receiver<FollowRequest>,
     /// Once cancelled, the thread reads no further.
     stop: CancellationToken,
     _stop_when_dropped: DropGuard,
@@ -100,7 +100,7 @@ impl Follower {
     pub async fn run(mut self, interval: Duration, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
         while !self.stop.is_cancelled() {
-            let look = Command::Look(SystemTime::now());
+            let look = FollowCommand::Look(SystemTime::now());
             if self.serve(look, stop.as_mut()).await > 0 {
                 self.learn().await;
             }
@@ -119,7 +119,7 @@ impl Follower {
     /// logged, and tried again at the next look.
     pub async fn look(&mut self, now: SystemTime) -> u64 {
         let never = std::pin::pin!(std::future::pending());
-        self.serve(Command::Look(now), never).await
+        self.serve(FollowCommand::Look(now), never).await
     }
 
     /// Archives the logs as far as they were read, and ends the thread. At the next start, they are
@@ -127,7 +127,7 @@ impl Follower {
     pub async fn end(mut self) {
         self.stop.cancel();
         let never = std::pin::pin!(std::future::pending());
-        self.serve(Command::End, never).await;
+        self.serve(FollowCommand::End, never).await;
         // The thread closes the channel as the last thing it does.
         while self.requests.recv().await.is_some() {}
         if self.thread.join().is_err() {
@@ -139,7 +139,7 @@ impl Follower {
     /// thread reads no further. Returns how many new matches were recorded.
     async fn serve(
         &mut self,
-        command: Command,
+        command: FollowCommand,
         mut stop: Pin<&mut impl Future<Output = ()>>,
     ) -> u64 {
         let mut new = 0;
@@ -155,12 +155,12 @@ impl Follower {
                 }
             };
             match request {
-                Some(Request::Record(request)) => new += self.record(request).await,
-                Some(Request::Link(archived, ids, answer)) => {
+                Some(FollowRequest::Record(request)) => new += self.record(request).await,
+                Some(FollowRequest::Link(archived, ids, answer)) => {
                     let (log, older) = (archived.fingerprint, &archived.older);
                     let _ = answer.send(self.store.link_log(log, &ids, older).await);
                 }
-                Some(Request::Done) => return new,
+                Some(FollowRequest::Done) => return new,
                 None => gone = true,
             }
         }

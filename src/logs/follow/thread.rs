@@ -18,8 +18,8 @@ use crate::{
     store::{HalfRecorded, StoreError},
 };
 
-/// What the thread is told to do. It answers each with [`Request::Done`].
-pub(super) enum Command {
+/// A task for the thread, which answers each with [`FollowRequest::Done`].
+pub(super) enum FollowCommand {
     /// Read what is new in all logs, at this time.
     Look(SystemTime),
     /// Archive all logs as far as they were read, and end.
@@ -27,7 +27,7 @@ pub(super) enum Command {
 }
 
 /// What the thread asks for.
-pub(super) enum Request {
+pub(super) enum FollowRequest {
     /// Record matches.
     Record(RecordRequest),
     /// Link an archived log to the matches with these ids.
@@ -64,12 +64,12 @@ pub(super) struct Recording {
 
 /// The thread's end of the channel.
 pub(super) struct Requests {
-    sender: mpsc::Sender<Request>,
+    sender: mpsc::Sender<FollowRequest>,
     stop: CancellationToken,
 }
 
 impl Requests {
-    pub fn new(sender: mpsc::Sender<Request>, stop: CancellationToken) -> Self {
+    pub fn new(sender: mpsc::Sender<FollowRequest>, stop: CancellationToken) -> Self {
         Self { sender, stop }
     }
 
@@ -78,8 +78,8 @@ impl Requests {
         self.stop.is_cancelled()
     }
 
-    /// Sends a request; fails once nobody receives it.
-    fn send(&self, request: Request) -> Result<(), LogError> {
+    /// Sends a request; fails if the async side is gone.
+    fn send(&self, request: FollowRequest) -> Result<(), LogError> {
         let sent = self.sender.blocking_send(request);
         sent.map_err(|_| LogError::Stopped)
     }
@@ -92,7 +92,7 @@ impl Requests {
         matches: VecDeque<(MatchRecord, Fingerprint)>,
     ) -> Result<Recording, LogError> {
         let (answer, answered) = oneshot::channel();
-        self.send(Request::Record(RecordRequest {
+        self.send(FollowRequest::Record(RecordRequest {
             log: log.to_owned(),
             format,
             matches,
@@ -104,7 +104,7 @@ impl Requests {
     /// Has an archived log linked to its matches, and waits for that.
     pub fn link(&self, archived: ArchivedLog, ids: Vec<i64>) -> Result<(), LogError> {
         let (answer, answered) = oneshot::channel();
-        self.send(Request::Link(archived, ids, answer))?;
+        self.send(FollowRequest::Link(archived, ids, answer))?;
         let linked = answered.blocking_recv().map_err(|_| LogError::Stopped)?;
         Ok(linked?)
     }
@@ -137,15 +137,15 @@ impl FollowedLogs {
         }
     }
 
-    /// The life of the thread: it ends with [`Command::End`], or when the async side is gone.
-    pub fn run(mut self, commands: &std_mpsc::Receiver<Command>) {
+    /// The life of the thread: it ends with [`FollowCommand::End`], or when the async side is gone.
+    pub fn run(mut self, commands: &std_mpsc::Receiver<FollowCommand>) {
         while let Ok(command) = commands.recv() {
-            let ends = matches!(command, Command::End);
+            let ends = matches!(command, FollowCommand::End);
             match command {
-                Command::Look(now) => self.look(now),
-                Command::End => self.archive(),
+                FollowCommand::Look(now) => self.look(now),
+                FollowCommand::End => self.archive(),
             }
-            if self.requests.send(Request::Done).is_err() || ends {
+            if self.requests.send(FollowRequest::Done).is_err() || ends {
                 return;
             }
         }
