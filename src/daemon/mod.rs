@@ -111,9 +111,9 @@ impl Daemon {
             }
         }
         // A checkpoint that is not written in time only makes the next start slower.
-        match time::timeout(CHECKPOINT, self.service.learning().checkpoint()).await {
-            Ok(Err(error)) => tracing::warn!(%error, "no checkpoint was written"),
-            Ok(Ok(())) | Err(_) => {}
+        let written = time::timeout(CHECKPOINT, self.service.learning().checkpoint()).await;
+        if let Ok(Err(error)) = written {
+            tracing::warn!(%error, "no checkpoint was written");
         }
         // Every match was committed when END was answered, so nothing is lost here.
         let _ = time::timeout(LAST_WRITES, self.service.close()).await;
