@@ -93,8 +93,7 @@ impl Daemon {
         let tasks = TaskTracker::new();
         let learning = self.service.learning().clone();
         tasks.spawn(until(stop.clone(), async move {
-            learning.derive_at_start().await;
-            learning.poll_changes().await;
+            learning.keep_up_to_date().await;
         }));
         let following = self.follower.map(|(follower, interval)| {
             tasks.spawn(follower.run(interval, stop.clone().cancelled_owned()))
