@@ -198,6 +198,7 @@ fn refusal(error: SessionError) -> Refusal {
         SessionError::NotAllowed(_) => Code::NotAllowed,
         SessionError::BadArgument(_) => Code::BadArgument,
         SessionError::Overloaded => Code::Overloaded,
+        SessionError::Kept => Code::Internal,
         SessionError::Store(_) | SessionError::Task(_) => {
             tracing::error!(%error, "a command failed");
             return Refusal {
