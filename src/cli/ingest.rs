@@ -12,7 +12,7 @@ use comfy_table::Cell;
 
 use super::{CliError, CommonArgs, archive, open, progress::Progress, table::table};
 use crate::{
-    domain::Timestamp,
+    domain::{Timestamp, counted},
     ingest::{Format, Skip},
     logs::{Heard, Ingest, LogError, Tally, format_names, format_of},
 };
@@ -103,7 +103,7 @@ pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
 }
 
 /// What is worth a line.
-fn said(path: &Path, heard: &Heard<'_>) -> Option<String> {
+pub(super) fn said(path: &Path, heard: &Heard<'_>) -> Option<String> {
     let path = path.display();
     match heard {
         // Most logs end in a game that doesn't; everything else is worth a word.
@@ -116,7 +116,31 @@ fn said(path: &Path, heard: &Heard<'_>) -> Option<String> {
             Some(format!("{path}:{line}: a game is skipped: {reason}"))
         }
         Heard::Malformed { line, why } => Some(format!("{path}:{line}: {why}")),
-        Heard::More(more) => Some(format!("{path}: {more} more malformed lines")),
+        Heard::More(more) => Some(format!("{path}: {}", counted(*more, "more malformed line"))),
+        Heard::Repeated {
+            line,
+            first,
+            dropped,
+        } => Some(match dropped {
+            true => format!("{path}:{line}: the line is the same as line {first} and is dropped"),
+            false => format!(
+                "{path}:{line}: the line is the same as line {first}; it is kept, since it has no time of day"
+            ),
+        }),
+        Heard::MoreRepeated(more) => Some(format!(
+            "{path}: {} same as an earlier one",
+            match *more {
+                1 => "1 more line is the".to_owned(),
+                more => format!("{more} more lines are the"),
+            }
+        )),
+        Heard::OutOfOrder(matches) => Some(format!(
+            "{path}: not in order of time: {} before the one above; all are sorted",
+            match *matches {
+                1 => "1 match ended".to_owned(),
+                matches => format!("{matches} matches ended"),
+            }
+        )),
     }
 }
 
@@ -145,6 +169,9 @@ fn print(tally: &Tally, rulings: Vec<Option<String>>) -> io::Result<()> {
     }
     row("duplicates".into(), tally.duplicates);
     row("malformed lines".into(), tally.malformed);
+    if tally.repeated > 0 {
+        row("identical lines, kept".into(), tally.repeated);
+    }
     writeln!(io::stdout(), "{table}")
 }
 

@@ -1,7 +1,10 @@
 //! The whole history, for whoever evaluates rating systems on it.
 
 use super::{Learning, LearningError};
-use crate::{domain::MatchRecord, store::Cursor};
+use crate::{
+    domain::MatchRecord,
+    store::{Cursor, Stored},
+};
 
 /// Matches read in one query.
 const CHUNK: u32 = 512;
@@ -13,6 +16,15 @@ impl Learning {
     /// # Errors
     /// Fails if the database does.
     pub async fn matches(&self) -> Result<Vec<MatchRecord>, LearningError> {
+        let all = self.stored_matches().await?;
+        Ok(all.into_iter().map(|stored| stored.record).collect())
+    }
+
+    /// Likewise, with their ids.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    pub async fn stored_matches(&self) -> Result<Vec<Stored>, LearningError> {
         let counts_as = self.store.overrides().await?.merged.into_iter().collect();
         let (mut all, mut cursor) = (Vec::new(), Cursor::START);
         loop {
@@ -23,7 +35,7 @@ impl Learning {
             cursor = next;
             for mut stored in matches {
                 stored.record.merge_players(&counts_as);
-                all.push(stored.record);
+                all.push(stored);
             }
         }
     }

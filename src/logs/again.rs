@@ -104,7 +104,7 @@ fn keep(told: &mut Vec<Told>, matches: &mut Vec<(crate::domain::MatchRecord, Fin
                 matches.push((*record, fingerprint));
             }
             Told::Known(record, fingerprint) => matches.push((*record, fingerprint)),
-            Told::Skipped { .. } | Told::Malformed { .. } => {}
+            Told::Skipped { .. } | Told::Repeated { .. } | Told::Malformed { .. } => {}
         }
     }
 }

@@ -407,6 +407,13 @@ impl Followed {
             Told::Skipped { line, reason } => {
                 tracing::debug!(log = %path, line, %reason, "a game is skipped");
             }
+            Told::Repeated {
+                line,
+                first,
+                dropped,
+            } => {
+                tracing::debug!(log = %path, line, first, dropped, "the line is the same as an earlier one");
+            }
             Told::Game(_) | Told::Known(..) => {}
         }
     }

@@ -13,7 +13,7 @@ use crate::{
     store::{HalfRecorded, Recorded, Store},
 };
 
-/// Malformed lines told of per file; of a file in which everything is wrong, that is enough.
+/// Malformed lines named per file, and as many repeated ones: enough of a file in which everything is wrong.
 const NAMED: u64 = 10;
 
 /// Matches recorded in one transaction, at most.
@@ -33,6 +33,19 @@ pub enum Heard<'a> {
     },
     /// So many more lines like that.
     More(u64),
+    /// A line with the same bytes as an earlier one.
+    Repeated {
+        /// The line.
+        line: u64,
+        /// The earlier line.
+        first: u64,
+        /// Whether the line is dropped.
+        dropped: bool,
+    },
+    /// So many more lines like that.
+    MoreRepeated(u64),
+    /// So many matches stand in the file after a later one. Only [`read_all`] reports it, which sorts them.
+    OutOfOrder(u64),
     /// A game that makes no record.
     Skipped {
         /// The line on which its telling begins.
@@ -40,6 +53,53 @@ pub enum Heard<'a> {
         /// Why not.
         reason: Skip,
     },
+}
+
+/// Counts the malformed and the repeated lines of a file, and names the first ones.
+#[derive(Default)]
+struct Notices {
+    malformed: u64,
+    repeated: u64,
+}
+
+impl Notices {
+    /// Notes what a line amounts to.
+    fn note(&mut self, told: &Told, hear: &mut impl FnMut(Heard<'_>)) {
+        match *told {
+            Told::Malformed { line, ref why } => {
+                self.malformed += 1;
+                if self.malformed <= NAMED {
+                    hear(Heard::Malformed { line, why });
+                }
+            }
+            Told::Repeated {
+                line,
+                first,
+                dropped,
+            } => {
+                self.repeated += 1;
+                if self.repeated <= NAMED {
+                    hear(Heard::Repeated {
+                        line,
+                        first,
+                        dropped,
+                    });
+                }
+            }
+            Told::Skipped { line, reason } => hear(Heard::Skipped { line, reason }),
+            Told::Game(_) | Told::Known(..) => {}
+        }
+    }
+
+    /// The file is over: states how many lines were not named.
+    fn finish(&self, hear: &mut impl FnMut(Heard<'_>)) {
+        if self.malformed > NAMED {
+            hear(Heard::More(self.malformed - NAMED));
+        }
+        if self.repeated > NAMED {
+            hear(Heard::MoreRepeated(self.repeated - NAMED));
+        }
+    }
 }
 
 /// What became of the games of some logs.
@@ -57,6 +117,8 @@ pub struct Tally {
     pub skipped: BTreeMap<&'static str, u64>,
     /// Lines that do not follow their format.
     pub malformed: u64,
+    /// Lines with the same bytes as an earlier one of their file that were kept.
+    pub repeated: u64,
 }
 
 /// Reads whole files.
@@ -108,7 +170,8 @@ impl<'a> Ingest<'a> {
         let mut reading = Reading::new(format, &self.server, self.date);
         let mut spool = self.spool().map_err(&fail)?;
         let mut ids = Vec::new();
-        let (found, malformed) = (self.tally.found, self.tally.malformed);
+        let found = self.tally.found;
+        let mut notices = Notices::default();
         let mut told = Vec::new();
         while filled > 0 {
             if let Some(spool) = &mut spool {
@@ -121,17 +184,16 @@ impl<'a> Ingest<'a> {
                 let elapsed = log.elapsed(format).map_err(&fail)?;
                 reading.began(log.written.plus_millis(-elapsed), &mut told);
             }
-            self.take(format, &mut told, malformed, &mut ids, hear)
+            self.take(format, &mut told, &mut notices, &mut ids, hear)
                 .await?;
             hear(Heard::Bytes(bytes.done()));
             filled = bytes.fill(&mut chunk).map_err(&fail)?;
         }
         let elapsed = reading.finish(log.written, &mut told);
-        self.take(format, &mut told, malformed, &mut ids, hear)
+        self.take(format, &mut told, &mut notices, &mut ids, hear)
             .await?;
         self.date = self.date.map(|date| date.plus_millis(elapsed));
-        let malformed = self.tally.malformed - malformed;
-        if self.format.is_some() && malformed > 0 && self.tally.found == found {
+        if self.format.is_some() && notices.malformed > 0 && self.tally.found == found {
             let (path, format) = (path.to_owned(), format.name);
             return Err(LogError::NotThis { path, format });
         }
@@ -139,9 +201,7 @@ impl<'a> Ingest<'a> {
             let archived = spool.commit(log.written).map_err(&fail)?;
             archived.note(self.store, &ids).await?;
         }
-        if malformed > NAMED {
-            hear(Heard::More(malformed - NAMED));
-        }
+        notices.finish(hear);
         Ok(())
     }
 
@@ -162,24 +222,24 @@ impl<'a> Ingest<'a> {
         &mut self,
         format: &Format,
         told: &mut Vec<Told>,
-        malformed_before: u64,
+        notices: &mut Notices,
         ids: &mut Vec<i64>,
         hear: &mut impl FnMut(Heard<'_>),
     ) -> Result<(), LogError> {
         let mut games = Vec::new();
         for told in told.drain(..) {
+            notices.note(&told, hear);
             match told {
-                Told::Malformed { line, why } => {
-                    self.tally.malformed += 1;
-                    if self.tally.malformed - malformed_before <= NAMED {
-                        hear(Heard::Malformed { line, why: &why });
-                    }
-                }
-                Told::Skipped { line, reason } => {
+                Told::Malformed { .. } => self.tally.malformed += 1,
+                Told::Skipped { reason, .. } => {
                     self.tally.found += 1;
                     *self.tally.skipped.entry(reason.code()).or_default() += 1;
-                    hear(Heard::Skipped { line, reason });
                 }
+                Told::Repeated { dropped: true, .. } => {
+                    self.tally.found += 1;
+                    self.tally.duplicates += 1;
+                }
+                Told::Repeated { dropped: false, .. } => self.tally.repeated += 1,
                 Told::Game(game) if !format.in_halves => {
                     let fingerprint = Fingerprint::of(&game);
                     games.push((*game, fingerprint));
@@ -234,15 +294,20 @@ pub(super) async fn record(
         Told::Known(record, fingerprint) => {
             HalfRecorded::Alone(store.record_as(record, *fingerprint).await?)
         }
-        Told::Skipped { .. } | Told::Malformed { .. } => return Ok(None),
+        Told::Skipped { .. } | Told::Repeated { .. } | Told::Malformed { .. } => {
+            return Ok(None);
+        }
     }))
 }
 
-/// All finished games of a file, in time order, halves joined.
+/// All finished games of a file, sorted by time, halves joined.
 ///
 /// # Errors
 /// The file's.
-pub fn read_all(path: &Path) -> Result<Vec<MatchRecord>, LogError> {
+pub fn read_all(
+    path: &Path,
+    hear: &mut impl FnMut(Heard<'_>),
+) -> Result<Vec<MatchRecord>, LogError> {
     let fail = LogError::file(path);
     let log = LogFile::new(path)?;
     let mut bytes = log.open().map_err(&fail)?;
@@ -256,13 +321,25 @@ pub fn read_all(path: &Path) -> Result<Vec<MatchRecord>, LogError> {
         filled = bytes.fill(&mut chunk).map_err(&fail)?;
     }
     reading.finish(log.written, &mut told);
+    let mut notices = Notices::default();
+    for told in &told {
+        notices.note(told, hear);
+    }
+    notices.finish(hear);
     let records = told.into_iter().filter_map(|told| match told {
         Told::Game(record) | Told::Known(record, _) => Some(*record),
-        Told::Skipped { .. } | Told::Malformed { .. } => None,
+        Told::Skipped { .. } | Told::Repeated { .. } | Told::Malformed { .. } => None,
     });
     let mut matches: Vec<(Fingerprint, MatchRecord)> = records
         .map(|record| (Fingerprint::of(&record), record))
         .collect();
+    let out_of_order = matches
+        .windows(2)
+        .filter(|pair| pair[1].1.end < pair[0].1.end);
+    match out_of_order.count() {
+        0 => {}
+        count => hear(Heard::OutOfOrder(u64::try_from(count).unwrap_or(u64::MAX))),
+    }
     matches.sort_by_key(|(fingerprint, record)| (record.end, *fingerprint));
     matches.dedup_by_key(|(fingerprint, _)| *fingerprint);
     let mut joined: Vec<MatchRecord> = Vec::with_capacity(matches.len());

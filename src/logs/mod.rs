@@ -54,6 +54,15 @@ pub enum Told {
         /// Why not.
         reason: Skip,
     },
+    /// A line with the same bytes as an earlier one of the file.
+    Repeated {
+        /// The line.
+        line: u64,
+        /// The earlier line.
+        first: u64,
+        /// Whether the line is dropped; if not, its match follows.
+        dropped: bool,
+    },
     /// A line that does not follow the format.
     Malformed {
         /// The line.
@@ -153,6 +162,18 @@ impl Reading {
                 (LogItem::Match(record), _) => Told::Game(record),
                 (LogItem::Exported(record, fingerprint), _) => Told::Known(record, fingerprint),
                 (LogItem::Skipped { line, reason }, _) => Told::Skipped { line, reason },
+                (
+                    LogItem::Repeated {
+                        line,
+                        first,
+                        dropped,
+                    },
+                    _,
+                ) => Told::Repeated {
+                    line,
+                    first,
+                    dropped,
+                },
                 (LogItem::Malformed { line, why }, _) => Told::Malformed { line, why },
             });
         }

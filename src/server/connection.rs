@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Limits, dispatch};
 use crate::{
+    domain::counted,
     protocol::{Code, FramedLine, Framer, Refusal, Reply, Request},
     service::Service,
     session::Session,
@@ -60,6 +61,7 @@ pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
         output: BytesMut::new(),
         errors: 0,
         patience: Instant::now() + limits.first_line,
+        idle_until: Instant::now() + limits.first_line,
         inside_line: false,
     };
     let ended = connection.talk(&stop).await;
@@ -83,6 +85,8 @@ struct Connection<S> {
     errors: u32,
     /// When the connection is closed unless a line has ended by then.
     patience: Instant,
+    /// The same without regard to a line that has begun. Blank lines do not move it.
+    idle_until: Instant,
     inside_line: bool,
 }
 
@@ -96,13 +100,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     async fn talk(&mut self, stop: &CancellationToken) -> Ended {
         loop {
             while let Some(line) = self.framer.next_line(&mut self.input) {
+                let blank = matches!(&line, FramedLine::Text(text) if text.trim_ascii().is_empty());
                 if let Next::Close(ended) = self.line(line).await {
                     return ended;
                 }
-                // Who has to introduce themselves gets no more time for talking about else.
-                if !self.session.must_say_hello() {
-                    self.patience = Instant::now() + self.limits.idle;
+                // A client that has to send HELLO gets no more time for anything else, and nobody gets
+                // any for blank lines.
+                if !blank && !self.session.must_say_hello() {
+                    self.idle_until = Instant::now() + self.limits.idle;
                 }
+                self.patience = self.idle_until;
                 self.inside_line = false;
                 if stop.is_cancelled() {
                     return Ended::ByShutdown;
@@ -174,6 +181,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             Ok(None) => return Next::GoOn,
             Ok(Some(Request::Quit)) => return Next::Close(Ended::ByPeer),
             Ok(Some(request)) => {
+                let kill = matches!(request, Request::Kill { .. });
                 let (new_game, hello) = (
                     matches!(request, Request::Game(_)),
                     matches!(request, Request::Hello { .. }),
@@ -185,6 +193,14 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 if hello && let Err(refusal) = answer {
                     Reply::Error(refusal).encode(&mut self.output);
                     return Next::Close(Ended::ForCause);
+                }
+                if kill
+                    && let Err(refusal) = &answer
+                    && refusal.code == Code::UnknownPlayer
+                {
+                    // Games report falls and lava as kills by "world": that is no client gone wrong.
+                    Reply::Error(refusal.clone()).encode(&mut self.output);
+                    return Next::GoOn;
                 }
                 answer
             }
@@ -207,7 +223,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         if self.errors < self.limits.max_errors {
             return Next::GoOn;
         }
-        let text = format!("{} errors since the last GAME", self.errors);
+        let text = format!("{} since the last GAME", counted(self.errors, "error"));
         Reply::Error(Refusal {
             code: Code::TooManyErrors,
             text,

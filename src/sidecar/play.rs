@@ -94,9 +94,14 @@ impl Game {
         self.phase == Phase::Playing && at >= self.since.saturating_add(LATE)
     }
 
-    /// Play begins, or begins anew.
+    /// Play begins, or begins anew. A game that begins anew in play is still the same one for the daemon: its
+    /// final score corrects what was reported before.
     pub(super) fn start(&mut self, at: u64, people: &People, say: &mut impl FnMut(String)) {
+        let anew = self.is_told();
         self.enter(Phase::Playing, at);
+        if anew {
+            return;
+        }
         self.told = [0; TEAMS];
         self.met = people
             .known()

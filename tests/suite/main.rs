@@ -23,6 +23,7 @@ mod process;
 mod protocol;
 mod results;
 mod running;
+mod sense_small;
 mod sessions;
 mod sidecar;
 mod store;

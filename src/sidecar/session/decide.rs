@@ -154,7 +154,10 @@ impl Sidecar {
             // What was ordered shows in the log, which tells when to look again.
             self.lull.told = false;
         } else if !std::mem::replace(&mut self.lull.told, true) {
-            let text = format!("{} moves were ordered and did not happen", orders.count());
+            let text = match orders.count() {
+                1 => "1 move was ordered and did not happen".to_owned(),
+                count => format!("{count} moves were ordered and did not happen"),
+            };
             acts.push(Act::Tell(text));
         }
     }
