@@ -1,6 +1,11 @@
 //! How well each rating system predicts the sets of finished games in `../shared`, which were chosen by
 //! nobody here: `cargo bench --bench accuracy`. Not a test, since it takes what a test must not.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the duration of each evaluation is printed"
+)]
+
 use std::{fs, path::Path, time::Instant};
 
 use evenkeel::{

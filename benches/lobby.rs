@@ -5,6 +5,7 @@
 //! doesn't. Two references in the same run: the snapshot that every decision is
 //! made from, and the NS2 page's greedy swaps, which REBALANCE's exact search stands beside.
 
+#![allow(clippy::disallowed_methods, reason = "a benchmark measures time")]
 #![allow(clippy::unwrap_used, missing_docs)] // criterion's macros document nothing
 
 use std::{

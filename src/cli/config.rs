@@ -1,4 +1,4 @@
-//! `evenkeel config`: the documented defaults, and what is wrong in a file.
+//! `evenkeel config`: prints the documented defaults, or checks a file.
 
 use std::{
     io::{self, Write},
@@ -14,25 +14,25 @@ use crate::config::DEFAULT;
 #[derive(Debug, Args)]
 pub(super) struct ConfigArgs {
     #[command(subcommand)]
-    what: What,
+    command: ConfigCommand,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum ConfigCommand {
     /// Print every key with its default, as a file to start from
     Default,
-    /// Say whether a file is a valid configuration, and if not, in which line it isn't
+    /// Check a configuration file and name the line of its first fault
     Check {
-        /// The file
+        /// The configuration file to check
         file: PathBuf,
     },
 }
 
 pub(super) fn run(args: &ConfigArgs) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
-    match &args.what {
-        What::Default => out.write_all(DEFAULT.as_bytes())?,
-        What::Check { file } => {
+    match &args.command {
+        ConfigCommand::Default => out.write_all(DEFAULT.as_bytes())?,
+        ConfigCommand::Check { file } => {
             load_config(Some(file))?;
             writeln!(out, "{}: valid", file.display())?;
         }

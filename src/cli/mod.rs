@@ -1,6 +1,11 @@
 //! The command line: one file per subcommand. A command reads its configuration, opens what it needs,
 //! calls the use cases and prints the result; it decides nothing itself.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "commands report how long they take, and have no other clock"
+)]
+
 mod balance;
 mod config;
 mod demo;

@@ -17,7 +17,7 @@ pub enum Scoring {
 }
 
 /// How a mutator that is on no list is treated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unknown {
     /// It affects play, so that games with it have a ruleset of their own.
@@ -27,7 +27,7 @@ pub enum Unknown {
 }
 
 /// The lists a [`Rulebook`] is made of. Patterns are case-insensitive globs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize)]
 pub struct RulebookSpec {
     /// Mutators that affect play. A name on both lists affects play.
     pub gameplay: Vec<String>,

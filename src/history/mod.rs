@@ -36,7 +36,7 @@ pub use ruling::{Played, Rules, Ruling, Unrated, unrated};
 use crate::{domain::Timestamp, rating};
 
 /// How matches become weights. Plain data; the caller has checked the ranges.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Settings {
     /// The rating system and its settings.
     pub rating: rating::Settings,

@@ -1,18 +1,18 @@
-//! Logs of two bytes a character (UTF-16LE, with or without a byte-order mark), as some Windows games
-//! write them, read as UTF-8.
+//! Converts logs in UTF-16LE, as some Windows games write them (with or without a byte-order mark), to
+//! UTF-8.
 
 use encoding_rs::{CoderResult, Decoder, UTF_16LE};
 
-/// Passes bytes on, decoded where they need to be.
+/// The encoding of a log, found from its first two bytes. All but UTF-16 passes through unchanged.
 pub(super) enum Encoding {
-    /// The first bytes decide; so many there are yet.
+    /// Not known yet; these bytes have been read, at most one.
     Unknown(Vec<u8>),
-    /// One byte or more a character, as it comes.
+    /// ASCII, UTF-8 or a code page: passed on as it is.
     Plain,
-    /// Two bytes a character.
+    /// UTF-16LE.
     Wide {
         decoder: Box<Decoder>,
-        /// Room for a chunk as UTF-8.
+        /// A buffer for a chunk as UTF-8.
         text: String,
     },
 }
@@ -23,13 +23,13 @@ impl Default for Encoding {
     }
 }
 
-/// Whether a log that begins like this has two bytes a character: no text has a zero byte otherwise.
+/// Whether a log that begins like this is in UTF-16LE: no other text contains a zero byte.
 fn is_wide(head: &[u8]) -> bool {
     matches!(head, [0xff, 0xfe, ..] | [1..=0xff, 0, ..])
 }
 
 impl Encoding {
-    /// Takes the next bytes.
+    /// Takes the next bytes, and passes them on as UTF-8.
     pub(super) fn feed(&mut self, chunk: &[u8], mut each: impl FnMut(&[u8])) {
         match self {
             Self::Plain => each(chunk),
@@ -52,7 +52,7 @@ impl Encoding {
         }
     }
 
-    /// The bytes are over.
+    /// Ends the log, and passes on what is left.
     pub(super) fn finish(&mut self, mut each: impl FnMut(&[u8])) {
         match std::mem::take(self) {
             Self::Plain => {}
@@ -85,7 +85,7 @@ fn decode(
     }
 }
 
-/// The head of a log as it is read.
+/// The beginning of a log, converted to UTF-8 if necessary.
 pub(super) fn decoded(head: &[u8]) -> std::borrow::Cow<'_, [u8]> {
     if !is_wide(head) {
         return head.into();

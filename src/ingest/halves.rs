@@ -1,21 +1,22 @@
-//! Two halves of one match, told as two games.
+//! Joins the two halves of one match, which a log contains as two games.
 //!
-//! Leagues play a map twice, with the sides changed in between; the server's log tells of two games,
-//! often in two files. One match they are when the same people, on the same teams but for the sides,
-//! play on within [`PAUSE`].
+//! Leagues play a map twice and change sides in between. The server writes two games, often to two log
+//! files. They are one match if the second begins within [`PAUSE`] of the first's end, with the same
+//! players on the same teams, or on exchanged sides.
 
 use std::collections::BTreeMap;
 
 use crate::domain::{MatchRecord, Participant, PlayerKey};
 
-/// The longest pause between two halves, in milliseconds.
+/// The longest pause between two halves, in milliseconds: half an hour.
 pub const PAUSE: i64 = 30 * 60 * 1_000;
 
-/// One player in four may have been substituted.
+/// The share of players that both halves must have in common: one in four may have been substituted.
 const SAME: f64 = 0.75;
 
-/// The one match that two games are, if `second` is the second half of `first`. Its teams are those of
-/// the first half. The pause is not part of it: it counts as ending that much earlier.
+/// Joins two games into one match, if `second` is the second half of `first`; returns `None` otherwise.
+/// The match has the teams of the first half and the length of both halves: its end is earlier than the
+/// second half's by the pause.
 pub fn join_halves(first: &MatchRecord, second: &MatchRecord) -> Option<MatchRecord> {
     let same = |r: &MatchRecord| (r.server.clone(), r.map.clone(), r.game_type.clone());
     let pause = second.start.0.saturating_sub(first.end.0);
@@ -76,7 +77,7 @@ pub fn join_halves(first: &MatchRecord, second: &MatchRecord) -> Option<MatchRec
     match_.check().ok().map(|()| match_)
 }
 
-/// Whether the sides were changed; `None` where the teams are not the same.
+/// Whether the teams changed sides; `None` if they are not the same teams.
 fn sides(first: &MatchRecord, second: &MatchRecord) -> Option<bool> {
     let (one, two) = (teams(first), teams(second));
     let most = one.len().max(two.len());
@@ -95,7 +96,7 @@ fn sides(first: &MatchRecord, second: &MatchRecord) -> Option<bool> {
         .find(|&changed| on(u8::from(changed)) >= enough)
 }
 
-/// The team on which everybody was for the longest.
+/// Each player's team: the one on which the player was for longer.
 fn teams(record: &MatchRecord) -> BTreeMap<&PlayerKey, u8> {
     let team = |participant: &Participant| {
         let on = |team: u8| {
@@ -109,12 +110,12 @@ fn teams(record: &MatchRecord) -> BTreeMap<&PlayerKey, u8> {
         .collect()
 }
 
-/// The same person's second half.
+/// Adds a player's second half to the first.
 fn append(first: &mut Participant, second: Participant) {
     first.name = second.name;
     for stay in second.presence {
         match first.presence.last_mut() {
-            // Where they were when the first half ended, they were when the second began.
+            // The player ended the first half and began the second on the same team.
             Some(last) if last.team == stay.team && last.span.to == stay.span.from => {
                 last.span.to = stay.span.to;
             }

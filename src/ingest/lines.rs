@@ -1,28 +1,28 @@
-//! Bytes in chunks of any size to numbered lines of bounded length.
+//! Splits bytes, in chunks of any size, into numbered lines of bounded length.
 
-/// The longest line of most formats, in bytes. Real ones have a tenth of it at most.
+/// The longest line of most formats, in bytes: ten times the longest in real logs.
 pub const MAX_LINE: usize = 64 * 1024;
 
 /// A line of a log, without its end (`\n` or `\r\n`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogLine<'a> {
-    /// Its number, from 1.
+    /// The line's number, from 1.
     pub number: u64,
-    /// What it says.
+    /// The line's content, without its end.
     pub bytes: &'a [u8],
-    /// Whether it was ended. The last line of a log that is still being written, or was cut off,
-    /// was not, and its last word may not be all of it.
+    /// Whether the line has an end. The last line of a log that is still being written, or was cut off,
+    /// has none, and its last word may be incomplete.
     pub whole: bool,
 }
 
-/// What [`Lines`] found.
+/// What [`Lines`] passes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framed<'a> {
-    /// A line.
+    /// A line within the limit.
     Line(LogLine<'a>),
-    /// A line longer than may be, which was dropped.
+    /// A line longer than the limit, which was dropped.
     TooLong {
-        /// Its number, from 1.
+        /// The line's number, from 1.
         number: u64,
     },
 }
@@ -30,17 +30,17 @@ pub enum Framed<'a> {
 /// Splits a stream of chunks into lines. Holds at most one line.
 #[derive(Debug)]
 pub struct Lines {
-    /// The longest line kept, in bytes.
+    /// The longest line passed on, in bytes.
     limit: usize,
-    /// The beginning of a line whose end has not come yet.
+    /// The beginning of a line whose end has not been read yet.
     begun: Vec<u8>,
-    /// How many lines were ended.
+    /// How many lines have ended.
     ended: u64,
-    /// Whether the line begun is too long already, and its rest is to be dropped.
+    /// Whether the line begun is already too long, so that its rest is dropped.
     too_long: bool,
 }
 
-/// Of lines up to [`MAX_LINE`].
+/// Splits into lines of up to [`MAX_LINE`] bytes.
 impl Default for Lines {
     fn default() -> Self {
         Self::new(MAX_LINE)
@@ -48,7 +48,7 @@ impl Default for Lines {
 }
 
 impl Lines {
-    /// Of lines up to this many bytes.
+    /// Splits into lines of up to `limit` bytes.
     pub fn new(limit: usize) -> Self {
         Self {
             limit,
@@ -58,14 +58,14 @@ impl Lines {
         }
     }
 
-    /// Drops a line that was begun and not ended, and counts from 1 again.
+    /// Drops an incomplete line, and counts from 1 again.
     pub fn interrupt(&mut self) {
         self.begun.clear();
         self.too_long = false;
         self.ended = 0;
     }
 
-    /// Takes the next chunk, and hands over every line that ends in it.
+    /// Takes the next chunk, and passes every line that ends in it to `each`.
     pub fn feed(&mut self, mut chunk: &[u8], mut each: impl FnMut(Framed<'_>)) {
         while let Some(end) = memchr::memchr(b'\n', chunk) {
             let (line, rest) = chunk.split_at(end);
@@ -85,7 +85,7 @@ impl Lines {
         self.extend(chunk);
     }
 
-    /// The stream is over: hands over the line that was begun and not ended, if any.
+    /// Ends the stream, and passes an incomplete last line to `each`.
     pub fn finish(&mut self, mut each: impl FnMut(Framed<'_>)) {
         if !self.begun.is_empty() || self.too_long {
             each(self.framed(&self.begun, false));

@@ -20,6 +20,8 @@ mod lines;
 mod reader;
 mod skip;
 mod source;
+mod stray;
+mod tabs;
 mod team;
 mod text;
 mod ut2004;

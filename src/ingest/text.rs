@@ -1,12 +1,19 @@
-//! Words and numbers of hostile bytes.
+//! Names, numbers and dates, from bytes that may be anything.
 
 use crate::domain::{Kind, PlayerKey, Timestamp, decode};
 
-/// No name in a log is longer than this many bytes of UTF-8; of a longer one, only the beginning is
-/// taken.
+/// A parsed part of a line, or what is wrong with the line.
+pub(super) type LineResult<T> = Result<T, &'static str>;
+
+/// Why the last line of a log that was cut off, or is still being written, is malformed.
+pub(super) const CUT_LINE: &str = "the log ends within this line";
+/// Why a line without a time is malformed, in formats in which each line has one.
+pub(super) const NO_TIME: &str = "the line does not begin with a time";
+
+/// The longest name, in bytes of UTF-8; longer names are cut.
 const MAX_NAME: usize = 256;
 
-/// A name as text, without the white space around it.
+/// Decodes a name, and removes the white space around it.
 pub(super) fn name(bytes: &[u8]) -> String {
     let text = decode(bytes);
     let text = text.trim();
@@ -47,7 +54,7 @@ pub(super) fn weak_identity(name: &str) -> String {
     }
 }
 
-/// A number in decimal digits, with or without a minus, and what follows it.
+/// Reads a number of decimal digits, with or without a minus, and returns it with what follows.
 pub(super) fn number(bytes: &[u8]) -> Option<(i64, &[u8])> {
     let (negative, digits) = match bytes {
         [b'-', rest @ ..] => (true, rest),
@@ -65,20 +72,20 @@ pub(super) fn number(bytes: &[u8]) -> Option<(i64, &[u8])> {
     Some((if negative { -value } else { value }, rest))
 }
 
-/// The number a whole field holds.
+/// Reads a field that is a whole number and nothing else.
 pub(super) fn whole_number(bytes: &[u8]) -> Option<i64> {
     number(bytes).and_then(|(value, rest)| rest.is_empty().then_some(value))
 }
 
-/// The number at the beginning of a setting, 0 where there is none: what C's `atoi` makes of it,
-/// since that is how the games read their settings.
+/// Reads the number at the beginning of a setting, or 0 where there is none, like C's `atoi`, by which
+/// the games read their settings.
 pub(super) fn atoi(bytes: &[u8]) -> i64 {
     let bytes = bytes.trim_ascii_start();
     let bytes = bytes.strip_prefix(b"+").unwrap_or(bytes);
     number(bytes).map_or(0, |(value, _)| value)
 }
 
-/// A field that holds a finite number.
+/// Reads a field that is a finite number.
 pub(super) fn real(bytes: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(bytes).ok()?;
     text.trim()
@@ -87,13 +94,14 @@ pub(super) fn real(bytes: &[u8]) -> Option<f64> {
         .filter(|value: &f64| value.is_finite())
 }
 
-/// Without leading blanks.
+/// Removes leading blanks.
 pub(super) fn skip_blanks(bytes: &[u8]) -> &[u8] {
     let blanks = bytes.iter().take_while(|&&b| b == b' ').count();
     &bytes[blanks..]
 }
 
-/// Seconds before every line, with or without decimals, and the rest after the tab.
+/// Reads the seconds before a line, with or without decimals, and returns them in milliseconds with the
+/// rest after the tab.
 pub(super) fn seconds(line: &[u8]) -> Option<(u64, &[u8])> {
     let (whole, rest) = number(line)?;
     let whole = u64::try_from(whole).ok()?;
@@ -112,7 +120,8 @@ pub(super) fn seconds(line: &[u8]) -> Option<(u64, &[u8])> {
     }
 }
 
-/// `2026-11-20 14:54:02`, also with single digits (`2017-6-29 21:22:7`), taken as UTC.
+/// Reads `2026-11-20 14:54:02`, also with single digits (`2017-6-29 21:22:7`), as UTC: the games do not
+/// write their time zone.
 pub(super) fn date_time(bytes: &[u8]) -> Option<Timestamp> {
     let mut parts = bytes.trim_ascii().split(|b| b"-: ".contains(b));
     let mut next = || parts.next().and_then(whole_number);

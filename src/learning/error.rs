@@ -11,6 +11,9 @@ pub enum LearningError {
     /// The rulebook has an invalid pattern.
     #[error(transparent)]
     Pattern(#[from] PatternError),
+    /// The settings cannot be written down, so that stored weights cannot be compared with them.
+    #[error("the settings cannot be serialised")]
+    Settings(#[from] serde_json::Error),
     /// The thread that folds matches panicked or was cancelled.
     #[error("a task was cancelled or panicked")]
     Task(#[from] tokio::task::JoinError),

@@ -7,13 +7,19 @@
 //!
 //! Entry point: [`Learning::open`].
 
+mod checkpoint;
 mod derive;
 mod error;
 mod learned;
 mod matches;
 mod standings;
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{
+    Arc,
+    atomic::{AtomicU8, Ordering},
+};
+
+use parking_lot::RwLock;
 
 use tokio::sync::Notify;
 
@@ -30,7 +36,7 @@ pub use standings::{Standings, View};
 use learned::Learned;
 
 /// How weights are learned. Weights that were learned with other settings are derived again.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, serde::Serialize)]
 pub struct Settings {
     /// Which games share their weights.
     pub rulebook: RulebookSpec,
@@ -54,7 +60,18 @@ pub struct Learning {
     learned: tokio::sync::Mutex<Option<(String, Learned)>>,
     /// Notified when this process has recorded a match.
     recorded: Notify,
+    /// One of [`FRESH`], [`STARTING`], [`OLD`] and [`CURRENT`].
+    phase: AtomicU8,
 }
+
+/// Nothing is published, and nobody waits for it.
+const FRESH: u8 = 0;
+/// Nothing is published, and there are matches that will give weights.
+const STARTING: u8 = 1;
+/// The weights of a checkpoint are published.
+const OLD: u8 = 2;
+/// The weights of a fold by these settings are published.
+const CURRENT: u8 = 3;
 
 impl std::fmt::Debug for Learning {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -71,21 +88,19 @@ impl Learning {
     pub fn open(store: Arc<dyn Store>, settings: Settings) -> Result<Self, LearningError> {
         Ok(Self {
             rulebook: Rulebook::new(&settings.rulebook)?,
-            settings_key: derive::settings_key(&settings),
+            settings_key: derive::settings_key(&settings)?,
             settings,
             store,
             standings: RwLock::default(),
             learned: tokio::sync::Mutex::default(),
             recorded: Notify::new(),
+            phase: AtomicU8::new(FRESH),
         })
     }
 
     /// The weights as of the last fold.
     pub fn standings(&self) -> Arc<Standings> {
-        self.standings
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.standings.read().clone()
     }
 
     /// The rulebook, which finds the ruleset of a game.
@@ -98,12 +113,25 @@ impl Learning {
         &self.settings
     }
 
-    /// Publishes the weights of a learned state.
-    fn publish(&self, learned: &Learned) {
+    /// Whether the first weights ever are being derived: questions about weights have no answer yet.
+    pub fn is_starting(&self) -> bool {
+        self.phase.load(Ordering::Acquire) == STARTING
+    }
+
+    /// Whether the published weights were derived with the present settings.
+    fn is_current(&self) -> bool {
+        self.phase.load(Ordering::Acquire) == CURRENT
+    }
+
+    fn set_starting(&self) {
+        self.phase.store(STARTING, Ordering::Release);
+    }
+
+    /// Publishes the weights of a learned state, which is `current` unless it is of a checkpoint.
+    fn publish(&self, learned: &Learned, current: bool) {
         let fresh = Arc::new(Standings::new(learned.knowledge.clone()));
-        *self
-            .standings
-            .write()
-            .unwrap_or_else(PoisonError::into_inner) = fresh;
+        *self.standings.write() = fresh;
+        let phase = if current { CURRENT } else { OLD };
+        self.phase.store(phase, Ordering::Release);
     }
 }

@@ -2,8 +2,10 @@
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
+
+use parking_lot::Mutex;
 
 use super::learned::Knowledge;
 use crate::{
@@ -41,7 +43,7 @@ impl Standings {
             return Arc::default();
         };
         let key = ruleset.to_string();
-        let mut views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut views = self.views.lock();
         if let Some(view) = views.get(&key) {
             return view.clone();
         }

@@ -10,12 +10,13 @@ use std::{
     os::unix::fs::FileExt,
     path::{Path, PathBuf},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc,
         atomic::{AtomicU64, Ordering},
     },
 };
 
 use flate2::{Compression, GzBuilder, bufread::MultiGzDecoder, write::GzEncoder};
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -124,7 +125,7 @@ impl Archive {
         hash.update(b"evenkeel log 1");
         hash.update((origin.server.len() as u64).to_le_bytes());
         hash.update(origin.server.as_bytes());
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known.lock();
         Ok(Spool {
             archive: self.clone(),
             known: known.clone(),
@@ -296,7 +297,7 @@ impl Spool {
             remove(&self.archive.path(*length, *fingerprint))?;
         }
         let known = &self.archive.known;
-        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = known.lock();
         known.retain(|entry| !older.contains(entry));
         let entry = (self.length, fingerprint);
         if let Err(at) = known.binary_search(&entry) {

@@ -5,6 +5,11 @@
 //! the whole log, and what was recorded before is known by its fingerprint. A log that is quiet for
 //! long is taken for over, and read anew if it goes on after all.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "a log's age is compared with the file system's time stamps"
+)]
+
 use std::{
     collections::BTreeMap,
     fs::Metadata,

@@ -4,12 +4,9 @@
 //! that do not fit are dropped and counted in the log. An entry leaves the backlog only once it is
 //! on disk.
 
-use std::{
-    collections::VecDeque,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 
+use parking_lot::Mutex;
 use tokio::{
     sync::Notify,
     time::{sleep, timeout},
@@ -61,7 +58,7 @@ impl Backlog {
     }
 
     fn note(&self, note: DecisionNote) {
-        let mut notes = lock(&self.notes);
+        let mut notes = self.notes.lock();
         if notes.queue.len() < MAX_NOTES {
             notes.queue.push_back(note);
         } else {
@@ -72,7 +69,7 @@ impl Backlog {
 
     /// Adds an abandoned game. `game` is the number that its decisions share.
     pub(super) fn abandon(&self, record: MatchRecord, game: i64) {
-        let mut abandoned = lock(&self.abandoned);
+        let mut abandoned = self.abandoned.lock();
         if abandoned.len() < MAX_ABANDONED {
             abandoned.push_back((record, game));
         } else {
@@ -114,7 +111,7 @@ impl Sessions {
 
     async fn write_abandoned(&self) -> Result<(), SessionError> {
         loop {
-            let Some((record, game)) = lock(&self.backlog.abandoned).front().cloned() else {
+            let Some((record, game)) = self.backlog.abandoned.lock().front().cloned() else {
                 return Ok(());
             };
             match self.insert_match(record).await {
@@ -125,14 +122,14 @@ impl Sessions {
                 Err(SessionError::Store(error)) => return Err(error.into()),
                 Err(error) => tracing::warn!(%error, "an abandoned game cannot be recorded"),
             }
-            lock(&self.backlog.abandoned).pop_front();
+            self.backlog.abandoned.lock().pop_front();
         }
     }
 
     async fn write_notes(&self) -> Result<(), SessionError> {
         loop {
             let (batch, dropped) = {
-                let mut notes = lock(&self.backlog.notes);
+                let mut notes = self.backlog.notes.lock();
                 let batch: Vec<DecisionNote> = notes.queue.iter().take(BATCH).cloned().collect();
                 (batch, std::mem::take(&mut notes.dropped))
             };
@@ -145,11 +142,7 @@ impl Sessions {
             self.store
                 .write_decisions(&batch, self.settings.keep_decisions)
                 .await?;
-            lock(&self.backlog.notes).queue.drain(..batch.len());
+            self.backlog.notes.lock().queue.drain(..batch.len());
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

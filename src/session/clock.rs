@@ -1,5 +1,10 @@
 //! The clock of sessions.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "this is the clock that all sessions are given"
+)]
+
 use std::{
     fmt::Debug,
     sync::atomic::{AtomicU64, Ordering},

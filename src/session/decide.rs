@@ -1,6 +1,11 @@
 //! The decisions of a session. Choosing teams runs on a blocking thread, at most one per core and
 //! with a deadline; all other decisions take far less than a millisecond.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the deadline of a pick is in real time, whatever clock the sessions have"
+)]
+
 use std::{fmt::Display, time::Instant};
 
 use super::{Session, SessionError, Sessions, draw_seed};
@@ -123,7 +128,7 @@ impl Session {
     /// # Errors
     /// There is no game, or nobody of that id has played.
     pub fn died(&mut self, id: &Ident) -> Result<Option<Move>, SessionError> {
-        let weights = self.weights()?;
+        let weights = self.present_weights()?;
         let Some(decided) = self.lobby().died(id, &weights)? else {
             return Ok(None);
         };

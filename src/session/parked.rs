@@ -1,9 +1,8 @@
 //! Parked games: their connection ended, and they wait for their server to come back.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Mutex, PoisonError},
-};
+use std::collections::BTreeMap;
+
+use parking_lot::Mutex;
 
 use super::state::SessionState;
 
@@ -22,7 +21,7 @@ impl ParkedGames {
         state: SessionState,
         now: u64,
     ) -> Vec<(String, SessionState)> {
-        let mut parked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut parked = self.0.lock();
         let mut evicted = Vec::new();
         if let Some((_, other)) = parked.insert(server.to_owned(), (now, state)) {
             evicted.push((server.to_owned(), other));
@@ -40,7 +39,7 @@ impl ParkedGames {
 
     /// Removes and returns the game of this server, unless it was parked before `earliest`.
     pub(super) fn take(&self, server: &str, earliest: u64) -> Option<SessionState> {
-        let mut parked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut parked = self.0.lock();
         let (since, _) = parked.get(server)?;
         if *since < earliest {
             return None;
@@ -50,7 +49,7 @@ impl ParkedGames {
 
     /// Removes and returns all games that were parked before `earliest`.
     pub(super) fn expired(&self, earliest: u64) -> Vec<(String, SessionState)> {
-        let mut parked = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut parked = self.0.lock();
         let late = parked.extract_if(.., |_, (since, _)| *since < earliest);
         late.map(|(server, (_, state))| (server, state)).collect()
     }

@@ -1,6 +1,10 @@
 //! Everything but the log formats (`ingest`) and the tests that move a gigabyte (`large`), in one binary:
 //! each binary links the whole library. One file alone runs by its name: `cargo test --test suite attacks::`.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "time-outs of real processes are measured in real time"
+)]
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a test may fail by unwrapping
 
 #[path = "../common/mod.rs"]

@@ -1,46 +1,46 @@
-//! One line of an id Tech 3 log.
+//! Reads one line of an id Tech 3 log.
 
-use super::super::text::{number, skip_blanks};
+use crate::ingest::text::{LineResult, number, skip_blanks};
 
-/// More than any server of this engine has; `Kill` calls the world 1022.
+/// Client numbers are below this; no server of this engine has more. `Kill` uses 1022 for the world.
 pub(crate) const MAX_CLIENTS: usize = 256;
 
-/// What a line tells, as far as it matters here. Client numbers are below [`MAX_CLIENTS`].
+/// What a line states, as far as a record needs it. Client numbers are below [`MAX_CLIENTS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event<'a> {
-    /// A game begins; its settings, `\key\value…`.
+    /// A game begins, with these settings: `\key\value…`.
     InitGame(&'a [u8]),
-    /// A round of it begins (Urban Terror); the same settings.
+    /// A round begins (Urban Terror), with the settings of its game.
     InitRound(&'a [u8]),
-    /// Until the next of the above, everybody is only warming up.
+    /// Until the next `InitGame` or `InitRound`, players only warm up.
     Warmup,
-    /// The game is gone.
+    /// The server closes the game, finished or not.
     Shutdown,
-    /// The game is over.
+    /// The game has been played to its end; its results follow.
     Exit,
     Connect(usize),
     Begin(usize),
     Disconnect(usize),
-    /// What the client's own program says of its user.
+    /// What the player's own program sends: `\key\value…`.
     Userinfo(usize, &'a [u8]),
-    /// What the game makes of it: name, team.
+    /// A client's name and team as the game has them: `\key\value…`.
     Changed(usize, &'a [u8]),
     Kill {
-        /// `None` is the world.
+        /// The killer's client number; `None` is the world.
         killer: Option<usize>,
         victim: usize,
-        /// The victim changed teams, which the game carries out as a death.
+        /// Whether the victim changed teams, which the game carries out as a death.
         team_change: bool,
     },
     /// A flag was captured.
     Capture {
         by: Option<usize>,
-        /// The flag's owners: 1 red, 2 blue.
+        /// The team that owned the flag: 1 is red, 2 is blue.
         flag: i64,
     },
-    /// A round of a game of rounds was won by this team: 0 red, 1 blue.
+    /// This team won a round: 0 is red, 1 is blue.
     RoundWon(u8),
-    /// A team's new total.
+    /// A team's new total score; `team` is 1 for red, 2 for blue.
     TeamScore {
         team: i64,
         total: i64,
@@ -56,14 +56,12 @@ pub(crate) enum Event<'a> {
     Other,
 }
 
-type Read<T> = Result<T, &'static str>;
-
-/// Reads a line: when, by the log's clock in milliseconds, and what. `None` is a line without
-/// meaning. Of a line that is not whole, nothing is believed that more bytes could have changed.
+/// Reads a line, and returns its time on the log's clock, in milliseconds, with its event; `None` for a
+/// separator. A line without an end (`whole` is false) counts only if more bytes could not change it.
 ///
 /// # Errors
-/// What is wrong with the line.
-pub(crate) fn read(line: &[u8], whole: bool) -> Read<Option<(u64, Event<'_>)>> {
+/// Returns what is wrong with the line.
+pub(crate) fn read(line: &[u8], whole: bool) -> LineResult<Option<(u64, Event<'_>)>> {
     let Some((at, rest)) = clock(line) else {
         let empty = line.iter().all(|&b| b == b'-' || b == b' ');
         return if empty {
@@ -85,10 +83,10 @@ pub(crate) fn read(line: &[u8], whole: bool) -> Read<Option<(u64, Event<'_>)>> {
     Ok(Some((at, event)))
 }
 
-/// The longest verb there is, and its colon.
+/// The longest verb has this many bytes, with its colon.
 const MAX_VERB: usize = 24;
 
-fn event<'a>(verb: &[u8], rest: &'a [u8]) -> Read<Event<'a>> {
+fn event<'a>(verb: &[u8], rest: &'a [u8]) -> LineResult<Event<'a>> {
     Ok(match verb {
         b"Item" | b"tell" | b"say" | b"sayteam" | b"PlayerScore" | b"Award" => Event::Other,
         b"ClientUserinfoChanged" => {
@@ -126,7 +124,7 @@ fn event<'a>(verb: &[u8], rest: &'a [u8]) -> Read<Event<'a>> {
     })
 }
 
-/// `mmm:ss ` before every line.
+/// Reads `mmm:ss ` before a line, and returns milliseconds and the rest.
 fn clock(line: &[u8]) -> Option<(u64, &[u8])> {
     let (minutes, rest) = number(skip_blanks(line))?;
     let [b':', tens @ b'0'..=b'5', ones @ b'0'..=b'9', rest @ ..] = rest else {
@@ -141,12 +139,12 @@ fn clock(line: &[u8]) -> Option<(u64, &[u8])> {
     }
 }
 
-/// A number between blanks.
-fn field(bytes: &[u8]) -> Read<(i64, &[u8])> {
+/// Reads a number after blanks.
+fn field(bytes: &[u8]) -> LineResult<(i64, &[u8])> {
     number(skip_blanks(bytes)).ok_or("a number is missing")
 }
 
-fn client(bytes: &[u8]) -> Read<(usize, &[u8])> {
+fn client(bytes: &[u8]) -> LineResult<(usize, &[u8])> {
     let (number, rest) = field(bytes)?;
     let client = slot(number).ok_or("there is no such client number")?;
     Ok((client, skip_blanks(rest)))
@@ -156,8 +154,8 @@ fn slot(number: i64) -> Option<usize> {
     usize::try_from(number).ok().filter(|&n| n < MAX_CLIENTS)
 }
 
-/// `k v mod: A killed B by MOD_X`; a killer beyond all clients (1022) is the world.
-fn kill(rest: &[u8]) -> Read<Event<'_>> {
+/// Reads `k v mod: A killed B by MOD_X`. A killer that is not a client number (1022) is the world.
+fn kill(rest: &[u8]) -> LineResult<Event<'_>> {
     let (killer, rest) = field(rest)?;
     let (victim, rest) = client(rest)?;
     let killer = slot(killer);
@@ -169,8 +167,8 @@ fn kill(rest: &[u8]) -> Read<Event<'_>> {
     })
 }
 
-/// `c flagteam what: …`, of which only captures (1) change a score.
-fn flag(rest: &[u8]) -> Read<Event<'_>> {
+/// Reads `c flagteam what: …`; only captures (1) change a score.
+fn flag(rest: &[u8]) -> LineResult<Event<'_>> {
     let (by, rest) = field(rest)?;
     let (flag, rest) = field(rest)?;
     let (what, _) = field(rest)?;
@@ -180,8 +178,8 @@ fn flag(rest: &[u8]) -> Read<Event<'_>> {
     })
 }
 
-/// `c what: team_CTF_redflag` (Urban Terror), of which only captures (2) change a score.
-fn urban_flag(rest: &[u8]) -> Read<Event<'_>> {
+/// Reads `c what: team_CTF_redflag` (Urban Terror); only captures (2) change a score.
+fn urban_flag(rest: &[u8]) -> LineResult<Event<'_>> {
     let (by, rest) = field(rest)?;
     let (what, rest) = field(rest)?;
     let flag = match rest {
@@ -195,16 +193,16 @@ fn urban_flag(rest: &[u8]) -> Read<Event<'_>> {
     })
 }
 
-/// `red:N  blue:N`
-fn result(rest: &[u8]) -> Read<Event<'_>> {
+/// Reads `red:N  blue:N`.
+fn result(rest: &[u8]) -> LineResult<Event<'_>> {
     let (red, rest) = field(rest)?;
     let rest = skip_blanks(rest).strip_prefix(b"blue:");
     let (blue, _) = field(rest.ok_or("blue's score is missing")?)?;
     Ok(Event::Result([red, blue]))
 }
 
-/// `score: S  ping: P  client: C NAME`
-fn points(rest: &[u8]) -> Read<Event<'_>> {
+/// Reads `score: S  ping: P  client: C NAME`.
+fn points(rest: &[u8]) -> LineResult<Event<'_>> {
     let (points, rest) = field(rest)?;
     let rest = skip_blanks(rest).strip_prefix(b"ping:");
     let (_, rest) = field(rest.ok_or("the ping is missing")?)?;
@@ -220,7 +218,7 @@ pub(crate) fn pairs(info: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     std::iter::from_fn(move || Some((parts.next()?, parts.next()?)))
 }
 
-/// Whether a line is one of this format; `None` for one that tells nothing either way.
+/// Whether a line has this format; `None` for a line that any format may have.
 pub(crate) fn is_known(line: &[u8]) -> Option<bool> {
     if line.iter().all(|&b| b == b'-' || b == b' ') {
         return None;
@@ -250,7 +248,7 @@ pub(crate) fn is_known(line: &[u8]) -> Option<bool> {
 mod tests {
     use super::*;
 
-    fn told(line: &str) -> Read<Option<(u64, Event<'_>)>> {
+    fn told(line: &str) -> LineResult<Option<(u64, Event<'_>)>> {
         read(line.as_bytes(), true)
     }
 

@@ -1,8 +1,8 @@
 //! Small logs, written for one question each.
 
-use super::super::{LogItem, Skip, detect, only_match, read};
 use super::FORMAT;
 use crate::domain::{Kind, MatchRecord, Outcome, Participant};
+use crate::ingest::{LogItem, Skip, detect, only_match, read};
 
 /// A log of these lines, each at its time. Where a game ends, the log goes on.
 fn log(lines: &[(&str, &str)]) -> String {

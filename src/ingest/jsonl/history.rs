@@ -1,4 +1,4 @@
-//! A row of a published history.
+//! Reads a row of a published history.
 //!
 //! `t` Unix seconds or an index, `game`, `mode`, `map`, `teams` (two lists of ids), `w` (time shares in
 //! the same shape), `role` (the same: a number is the share of commanding, a word a role's name),
@@ -13,33 +13,33 @@ use crate::domain::{
     Kind, MatchRecord, Outcome, Participant, PlayerKey, Presence, Role, Span, Timestamp,
 };
 
-/// One row.
+/// One row: one match.
 #[derive(Deserialize)]
-struct Row {
+struct HistoryRow {
     t: f64,
     game: String,
     mode: Option<String>,
     map: Option<String>,
     teams: [Vec<String>; 2],
     w: Option<[Vec<f64>; 2]>,
-    role: Option<[Vec<Option<Part>>; 2]>,
+    role: Option<[Vec<Option<RoleCell>>; 2]>,
     score: Option<[f64; 2]>,
     y: f64,
 }
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Part {
+enum RoleCell {
     Commanding(f64),
     Called(String),
 }
 
-/// The length given to every match, since none is told.
+/// The length given to every match, in milliseconds, because rows have none: 20 minutes.
 const MILLIS: u64 = 20 * 60 * 1_000;
 /// How far the shares of a player who changed teams may add up to more than the whole match: they are
 /// published with a few digits.
 const ROUNDED: f64 = 0.01;
-/// What a share of commanding is recorded as.
+/// The role recorded for a share of commanding.
 const COMMANDER: &str = "commander";
 
 const SECONDS_A_DAY: i64 = 86_400;
@@ -72,16 +72,16 @@ pub(super) struct History {
 }
 
 impl History {
-    /// The match that a row tells of. It is not checked yet.
+    /// Reads the match of a row. The record is not checked yet.
     ///
     /// # Errors
-    /// What is wrong with the row.
+    /// Returns what is wrong with the row.
     pub(super) fn read(
         &mut self,
         line: &[u8],
         server: &str,
     ) -> Result<MatchRecord, Cow<'static, str>> {
-        let row: Row =
+        let row: HistoryRow =
             serde_json::from_slice(line).map_err(|_| "no JSON object with t, game, teams and y")?;
         if !row.t.is_finite() {
             return Err("impossible time".into());
@@ -90,9 +90,9 @@ impl History {
         Ok(record(row, start, server.to_owned())?)
     }
 
-    /// A match's start. Matches of one instant (of one day, in some histories) are put a second after
-    /// each other, so that they keep their order and are not taken for one. A row with an earlier time than
-    /// the row before it keeps its time, so that a history out of order can be sorted.
+    /// The start of a match. Matches of one instant (of one day, in some histories) start a second after
+    /// each other, so that they keep their order and have different fingerprints. A row with an earlier time
+    /// than the row before it keeps its time, so that a history out of order can be sorted.
     fn start(&mut self, t: f64) -> Timestamp {
         let told = t.floor() as i64; // saturates
         let mut start = match self.last {
@@ -113,7 +113,7 @@ impl History {
     }
 }
 
-fn record(row: Row, start: Timestamp, server: String) -> Result<MatchRecord, &'static str> {
+fn record(row: HistoryRow, start: Timestamp, server: String) -> Result<MatchRecord, &'static str> {
     let mut participants = Vec::new();
     let mut shares = BTreeMap::new();
     for team in 0..2_usize {
@@ -155,7 +155,7 @@ fn record(row: Row, start: Timestamp, server: String) -> Result<MatchRecord, &'s
         game_type: row.game,
         mode: row.mode.unwrap_or_default(),
         mutators: Vec::new(),
-        // Teams without points: the outcome alone is known.
+        // Without scores, both teams get 0, and `outcome` alone states who won.
         scores: row.score.unwrap_or_default().to_vec(),
         participants,
         events: Vec::new(),
@@ -163,8 +163,8 @@ fn record(row: Row, start: Timestamp, server: String) -> Result<MatchRecord, &'s
     })
 }
 
-/// Adds a player's part in a team; a player who changed teams has two, one after the other.
-fn enter(all: &mut Vec<Participant>, id: &str, stay: Presence, part: Option<&Part>) {
+/// Adds a player's stay and role on a team; a player who changed teams has two stays, one after the other.
+fn enter(all: &mut Vec<Participant>, id: &str, stay: Presence, part: Option<&RoleCell>) {
     let team = stay.team;
     let known = all.iter().position(|p| p.key.id == id);
     let index = known.unwrap_or_else(|| {
@@ -185,8 +185,8 @@ fn enter(all: &mut Vec<Participant>, id: &str, stay: Presence, part: Option<&Par
     });
     all[index].presence.push(stay);
     let (name, share) = match part {
-        Some(Part::Called(name)) => (name.to_lowercase(), 1.0),
-        Some(Part::Commanding(share)) if *share > 0.0 => (COMMANDER.to_owned(), share.min(1.0)),
+        Some(RoleCell::Called(name)) => (name.to_lowercase(), 1.0),
+        Some(RoleCell::Commanding(share)) if *share > 0.0 => (COMMANDER.to_owned(), share.min(1.0)),
         _ => return,
     };
     let roles = &mut all[index].roles;
@@ -196,8 +196,9 @@ fn enter(all: &mut Vec<Participant>, id: &str, stay: Presence, part: Option<&Par
     }
 }
 
-/// When somebody left who was there from the start and has this share of a match: shares weigh early time
-/// more (1 − a^(−exit) over 1 − a^(−length) with a = 2^(2/length)), so this is the inverse of that.
+/// When a player left who was there from the start and has this share of a match, in milliseconds of play.
+/// Shares weigh early time more, as (1 − a^(−exit)) / (1 − a^(−length)) with a = 2^(2/length); this is the
+/// inverse.
 fn millis(share: f64) -> u64 {
     let left = 1.0 - 0.75 * share.min(1.0);
     let part = -0.5 * libm::log2(left);

@@ -1,47 +1,47 @@
-//! Finished games as JSON objects, one a line, in either of two dialects; a file may mix them.
+//! Finished matches as JSON objects, one a line, in either of two dialects; a file may mix them.
 //!
 //! # The interchange format, version 1
 //!
-//! Everything that is known of a match, as `evenkeel export` writes it. Whoever keeps games in some
-//! other form can convert them to this. An object with a key that is not in this list is refused, so
-//! that nothing is lost unnoticed; keys may come in any order.
+//! A complete match, as `evenkeel export` writes it, and the format to which to convert games that are
+//! kept in some other form. Keys may come in any order. An object with a key that is not in this list is
+//! refused, so that nothing is lost unnoticed.
 //!
 //! | key | type | meaning | when left out |
 //! | --- | --- | --- | --- |
 //! | `evenkeel` | 1 | the version of this format | then it is not this dialect |
 //! | `start`, `end` | date or number | when play began (after warm-up) and ended: `2026-11-20T15:14:28.5Z` (UTC unless it has an offset), or milliseconds since 1970 | required |
 //! | `game` | text | the game type as the game names it | required |
-//! | `server` | text | the game server's name | as told on the command line |
-//! | `map`, `mode` | text | the level; the league, region or playlist | empty |
+//! | `server` | text | the game server's name | as given on the command line |
+//! | `map`, `mode` | text | the map; the league, region or playlist | empty |
 //! | `clock` | number | where the log had no dates: its own clock when play began, in milliseconds; `start` is then an estimate | dates are true |
 //! | `mutators` | list of texts | all active ones | none |
 //! | `scores` | list of numbers | the final score of each team, 2 to 8 of them | a game without teams |
 //! | `outcome` | text | `won`, `draw`, `undecided` or `abandoned` | by the scores |
 //! | `winner` | number | the team that won, from 0; only with `won` | by the scores |
-//! | `players` | list of objects | everybody who played, one entry per identity | nobody |
+//! | `players` | list of objects | the players, one entry per identity | no players |
 //! | `events` | list of objects | score changes in time order | none are known |
-//! | `fingerprint` | text | 32 hexadecimal digits: what the match is known by, only where that is not what follows from the rest, since somebody in it was forgotten | follows from the rest |
+//! | `fingerprint` | text | 32 hexadecimal digits: what identifies the match; only where it cannot be computed from the rest, because a player in it was forgotten | computed from the rest |
 //!
 //! A player:
 //!
 //! | key | type | meaning | when left out |
 //! | --- | --- | --- | --- |
-//! | `id` | text | their identity, or a bot's name | required |
-//! | `bot` | true or false | whether the game itself played them | false |
-//! | `name` | text | the last name they were seen under | the id |
-//! | `team` | number | the team they were on from start to end, from 0; instead of `stays` | `stays` says |
-//! | `stays` | list of objects | `team`, and `from` and `to` in milliseconds since the start of play, in time order | `team` says, or they never played |
+//! | `id` | text | a human's identity, or a bot's name | required |
+//! | `bot` | true or false | whether the player is a bot | false |
+//! | `name` | text | the last name the player had | the id |
+//! | `team` | number | the team the player was on from start to end, from 0; instead of `stays` | `stays` applies |
+//! | `stays` | list of objects | `team`, and `from` and `to` in milliseconds since the start of play, in time order | `team` applies, or the player never played |
 //! | `points` | number | scoreboard points at the end | not known |
 //! | `kills`, `deaths` | numbers | enemies killed; deaths of whatever cause | 0 |
 //! | `roles` | list of objects | parts taken beside playing: `role` (text), `team`, `share` (0 to 1) | none |
-//! | `party` | number | the same for those who came together, and nobody else | came alone |
+//! | `party` | number | the same number for players who want one team, and for no others | no party |
 //!
 //! An event: `at` (milliseconds since the start of play), `team`, `points` (by how much the score
-//! changed), and `by`, where it is known: the place in `players`, from 0, of who did it.
+//! changed), and `by`, where it is known: the index in `players`, from 0, of the player who caused it.
 //!
 //! # Published histories
 //!
-//! See `history`: team games without courses, as collections of games are published.
+//! See `history`: team games with lineup and outcome only, as collections of games are published.
 //!
 //! # Identical lines
 //!
@@ -62,7 +62,7 @@ use repeats::Repeats;
 
 pub use record::write;
 
-/// A match of the most players and events that may be fits.
+/// The longest line, in bytes: a match with as many players and events as a record may have fits.
 const MAX_LINE: usize = 32 * 1024 * 1024;
 
 /// The format's entry in the registry.
@@ -119,7 +119,7 @@ impl Parser {
                 reason: Skip::Impossible(why),
             },
             (Ok(()), Some(fingerprint)) => LogItem::Exported(Box::new(record), fingerprint),
-            // Its date is an estimate, but it was made.
+            // Its dates were estimated when it was first stored, and have to stay the same.
             (Ok(()), None) if record.clock.is_some() => {
                 let fingerprint = Fingerprint::of(&record);
                 LogItem::Exported(Box::new(record), fingerprint)
@@ -156,7 +156,7 @@ impl LogParser for Parser {
     fn finish(&mut self, _: &mut Vec<LogItem>) {}
 
     fn elapsed(&self) -> u64 {
-        0 // every match has its time
+        0 // every match has its dates
     }
 }
 

@@ -1,4 +1,4 @@
-//! A match of the interchange format, in and out.
+//! Reads and writes a match in the interchange format.
 
 use std::borrow::Cow;
 
@@ -11,19 +11,19 @@ use crate::domain::{
 
 /// The version written, and the only one read.
 const VERSION: u32 = 1;
-/// No reason is told at greater length.
+/// The longest reason given for a malformed line, in characters.
 const MAX_REASON: usize = 200;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Match<'a> {
+struct MatchLine<'a> {
     evenkeel: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     fingerprint: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     server: Option<Cow<'a, str>>,
-    start: When,
-    end: When,
+    start: DateOrMillis,
+    end: DateOrMillis,
     #[serde(skip_serializing_if = "Option::is_none")]
     clock: Option<u64>,
     game: Cow<'a, str>,
@@ -36,26 +36,26 @@ struct Match<'a> {
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
     scores: Vec<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    outcome: Option<Ended>,
+    outcome: Option<OutcomeWord>,
     #[serde(skip_serializing_if = "Option::is_none")]
     winner: Option<u8>,
     #[serde(default)]
-    players: Vec<Player<'a>>,
+    players: Vec<PlayerEntry<'a>>,
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
-    events: Vec<Event>,
+    events: Vec<EventEntry>,
 }
 
-/// An instant: text that a calendar can tell, or milliseconds since 1970.
+/// An instant: a date as text, or milliseconds since 1970.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
-enum When {
+enum DateOrMillis {
     Millis(i64),
     Text(String),
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Ended {
+enum OutcomeWord {
     Won,
     Draw,
     Undecided,
@@ -64,7 +64,7 @@ enum Ended {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Player<'a> {
+struct PlayerEntry<'a> {
     id: Cow<'a, str>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     bot: bool,
@@ -73,7 +73,7 @@ struct Player<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     team: Option<u8>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    stays: Option<Vec<Stay>>,
+    stays: Option<Vec<StayEntry>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     points: Option<f64>,
     #[serde(default)]
@@ -81,14 +81,14 @@ struct Player<'a> {
     #[serde(default)]
     deaths: u32,
     #[serde(default, skip_serializing_if = "<[_]>::is_empty")]
-    roles: Vec<Part<'a>>,
+    roles: Vec<RoleEntry<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     party: Option<u32>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Stay {
+struct StayEntry {
     team: u8,
     from: u64,
     to: u64,
@@ -96,7 +96,7 @@ struct Stay {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Part<'a> {
+struct RoleEntry<'a> {
     role: Cow<'a, str>,
     team: u8,
     share: f64,
@@ -104,7 +104,7 @@ struct Part<'a> {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Event {
+struct EventEntry {
     at: u64,
     team: u8,
     points: f64,
@@ -112,22 +112,22 @@ struct Event {
     by: Option<u32>,
 }
 
-/// A match as one line of the interchange format, without its end. `fingerprint` is what it is on
-/// record under.
+/// Writes a match as one line of the interchange format, without the line's end. `fingerprint` is the
+/// one under which the match is stored.
 pub fn write(record: &MatchRecord, fingerprint: Fingerprint) -> String {
     let own = Fingerprint::of(record);
     let (outcome, winner) = match record.outcome {
-        Outcome::Won(team) => (Ended::Won, Some(team)),
-        Outcome::Draw => (Ended::Draw, None),
-        Outcome::Undecided => (Ended::Undecided, None),
-        Outcome::Abandoned => (Ended::Abandoned, None),
+        Outcome::Won(team) => (OutcomeWord::Won, Some(team)),
+        Outcome::Draw => (OutcomeWord::Draw, None),
+        Outcome::Undecided => (OutcomeWord::Undecided, None),
+        Outcome::Abandoned => (OutcomeWord::Abandoned, None),
     };
-    let told = Match {
+    let told = MatchLine {
         evenkeel: VERSION,
         fingerprint: (fingerprint != own).then(|| fingerprint.to_string()),
         server: Some(record.server.as_str().into()),
-        start: When::of(record.start),
-        end: When::of(record.end),
+        start: DateOrMillis::of(record.start),
+        end: DateOrMillis::of(record.end),
         clock: record.clock,
         game: record.game_type.as_str().into(),
         mode: record.mode.as_str().into(),
@@ -136,23 +136,23 @@ pub fn write(record: &MatchRecord, fingerprint: Fingerprint) -> String {
         scores: record.scores.clone(),
         outcome: Some(outcome),
         winner,
-        players: record.participants.iter().map(Player::of).collect(),
-        events: record.events.iter().map(Event::of).collect(),
+        players: record.participants.iter().map(PlayerEntry::of).collect(),
+        events: record.events.iter().map(EventEntry::of).collect(),
     };
-    // Nothing in it that JSON could not say: every number is finite.
+    // Cannot fail: all keys are text, and every number of a checked record is finite.
     serde_json::to_string(&told).unwrap_or_default()
 }
 
-/// Reads a line, which is not checked yet, and what it was on record under where that is not what
-/// follows from it.
+/// Reads a line. The record is not checked yet. The fingerprint is `None` if it is the one that follows
+/// from the record.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Returns what is wrong with the line.
 pub(super) fn read(
     line: &[u8],
     server: &str,
 ) -> Result<(MatchRecord, Option<Fingerprint>), Cow<'static, str>> {
-    let told: Match<'_> = serde_json::from_slice(line).map_err(|error| reason(&error))?;
+    let told: MatchLine<'_> = serde_json::from_slice(line).map_err(|error| reason(&error))?;
     if told.evenkeel != VERSION {
         return Err("another version of the format".into());
     }
@@ -162,14 +162,14 @@ pub(super) fn read(
         u64::try_from(end.0.saturating_sub(start.0)).map_err(|_| "it ends before it starts")?;
     let outcome = match (told.outcome, told.winner) {
         (None, None) => MatchRecord::outcome_of(&told.scores),
-        (Some(Ended::Won), Some(team)) => Outcome::Won(team),
-        (Some(Ended::Won), None) => match MatchRecord::outcome_of(&told.scores) {
+        (Some(OutcomeWord::Won), Some(team)) => Outcome::Won(team),
+        (Some(OutcomeWord::Won), None) => match MatchRecord::outcome_of(&told.scores) {
             won @ Outcome::Won(_) => won,
             _ => return Err("the winner is missing".into()),
         },
-        (Some(Ended::Draw), None) => Outcome::Draw,
-        (Some(Ended::Undecided), None) => Outcome::Undecided,
-        (Some(Ended::Abandoned), None) => Outcome::Abandoned,
+        (Some(OutcomeWord::Draw), None) => Outcome::Draw,
+        (Some(OutcomeWord::Undecided), None) => Outcome::Undecided,
+        (Some(OutcomeWord::Abandoned), None) => Outcome::Abandoned,
         (_, Some(_)) => return Err("a winner of what was not won".into()),
     };
     let mut mutators: Vec<String> = told.mutators.into_iter().map(Cow::into_owned).collect();
@@ -189,14 +189,15 @@ pub(super) fn read(
         mutators,
         scores: told.scores,
         participants: players.map(|p| p.read(millis)).collect::<Result<_, _>>()?,
-        events: told.events.iter().map(Event::read).collect(),
+        events: told.events.iter().map(EventEntry::read).collect(),
         outcome,
     };
     let fingerprint = fingerprint.filter(|told| *told != Fingerprint::of(&record));
     Ok((record, fingerprint))
 }
 
-/// What serde says, kept short, and harmless to a terminal.
+/// The parser's message, shortened, and with control characters escaped so that it cannot harm a
+/// terminal.
 fn reason(error: &serde_json::Error) -> Cow<'static, str> {
     let text: String = error.to_string().chars().take(MAX_REASON).collect();
     text.escape_debug().to_string().replace("\\\"", "\"").into()
@@ -206,7 +207,7 @@ fn fingerprint(text: &str) -> Result<Fingerprint, &'static str> {
     Fingerprint::parse(text).ok_or("the fingerprint is no 32 hexadecimal digits")
 }
 
-impl When {
+impl DateOrMillis {
     fn of(instant: Timestamp) -> Self {
         match instant.exact() {
             Some(text) => Self::Text(text),
@@ -222,15 +223,15 @@ impl When {
     }
 }
 
-impl<'a> Player<'a> {
+impl<'a> PlayerEntry<'a> {
     fn of(participant: &'a Participant) -> Self {
         let Participant { key, name, .. } = participant;
-        let stay = |stay: &Presence| Stay {
+        let stay = |stay: &Presence| StayEntry {
             team: stay.team,
             from: stay.span.from,
             to: stay.span.to,
         };
-        let part = |role: &'a Role| Part {
+        let part = |role: &'a Role| RoleEntry {
             role: role.name.as_str().into(),
             team: role.team,
             share: role.share,
@@ -252,21 +253,21 @@ impl<'a> Player<'a> {
     fn read(self, millis: u64) -> Result<Participant, &'static str> {
         let stays = match (self.team, self.stays) {
             (Some(_), Some(_)) => return Err("a player has both team and stays"),
-            (Some(team), None) => vec![Stay {
+            (Some(team), None) => vec![StayEntry {
                 team,
                 from: 0,
                 to: millis,
             }],
             (None, stays) => stays.unwrap_or_default(),
         };
-        let presence = |stay: Stay| Presence {
+        let presence = |stay: StayEntry| Presence {
             team: stay.team,
             span: Span {
                 from: stay.from,
                 to: stay.to,
             },
         };
-        let role = |part: Part<'_>| Role {
+        let role = |part: RoleEntry<'_>| Role {
             name: part.role.into_owned(),
             team: part.team,
             share: part.share,
@@ -295,8 +296,8 @@ impl<'a> Player<'a> {
 
 /// Whether stays on different teams overlap by more than an instant. Stays are in time order; those that
 /// are not are refused elsewhere.
-fn is_on_two_teams(stays: &[Stay]) -> bool {
-    let mut last: Option<&Stay> = None;
+fn is_on_two_teams(stays: &[StayEntry]) -> bool {
+    let mut last: Option<&StayEntry> = None;
     for stay in stays.iter().filter(|stay| stay.to > stay.from) {
         if last.is_some_and(|last| last.team != stay.team && last.to > stay.from) {
             return true;
@@ -308,7 +309,7 @@ fn is_on_two_teams(stays: &[Stay]) -> bool {
     false
 }
 
-impl Event {
+impl EventEntry {
     fn of(event: &ScoreEvent) -> Self {
         Self {
             at: event.at,

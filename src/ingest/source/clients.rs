@@ -1,33 +1,33 @@
-//! PlayerTag is on the server.
+//! Which players are on the server, and on which team.
 
 use std::collections::BTreeMap;
 
-use super::super::{builder::MatchBuilder, text};
-use super::grammar::{PlayerTag, Team};
+use super::grammar::PlayerTag;
 use crate::domain::{Kind, PlayerKey};
+use crate::ingest::{builder::MatchBuilder, team::ClientTeam, text};
 
-/// More numbers than a server gives out while one level is played.
+/// A server gives out fewer connection numbers while one map is played.
 const MAX_CLIENTS: usize = 10_000;
-/// For so long after somebody changed teams, lines may still show the old one.
+/// For this long after a change of teams, lines may still name the old team. In milliseconds.
 const LAG: u64 = 2_000;
 
 /// The name recorded for a player without one.
 const UNNAMED: &str = "unnamed";
 
-/// Somebody, by the number that a connection has.
+/// One connection to the server.
 #[derive(Debug)]
 pub(super) struct Client {
     name: Vec<u8>,
     auth: Vec<u8>,
     team: Option<u8>,
-    /// When they came to it, by the log's line of time; `None` when they were there before any line
-    /// said so.
+    /// When the player joined the team, in milliseconds since the log began; `None` if that was before
+    /// the log mentioned the player.
     since: Option<u64>,
-    /// When they last died.
+    /// When the player last died, in milliseconds since the log began.
     died: Option<u64>,
-    /// When they last captured.
+    /// When the player last captured, in milliseconds since the log began.
     captured: Option<u64>,
-    /// PlayerTag they are in the record of the game being told.
+    /// The visit of this player in the record of the game being read.
     pub(super) visit: Option<usize>,
 }
 
@@ -49,13 +49,14 @@ impl Client {
         text::name_or(&self.name, UNNAMED)
     }
 
-    /// The team they play on.
+    /// The team on which the player plays.
     pub(super) fn team(&self) -> Option<u8> {
         self.team
     }
 }
 
-/// `STEAM_0:1:2345` or `[U:1:2345]`; not `STEAM_ID_PENDING`, `STEAM_ID_LAN`, `UNKNOWN`.
+/// Whether an authentication id identifies its player, as `STEAM_0:1:2345` and `[U:1:2345]` do, and
+/// `STEAM_ID_PENDING`, `STEAM_ID_LAN` and `UNKNOWN` do not.
 fn is_identity(auth: &[u8]) -> bool {
     match auth {
         [b'S', b'T', b'E', b'A', b'M', b'_', digit, ..] => digit.is_ascii_digit(),
@@ -64,16 +65,16 @@ fn is_identity(auth: &[u8]) -> bool {
     }
 }
 
-/// The server's own voices, and cameras.
+/// Whether the id is not a player's, but the console's or a relay's for spectators.
 fn is_nobody(auth: &[u8]) -> bool {
     [&b"Console"[..], b"HLTV", b"CONSOLE"].contains(&auth)
 }
 
-/// The game being told, as far as the clients fills it.
+/// The part of the game being read that a change of clients affects.
 pub(super) struct GameContext<'a> {
-    /// `None` once it is over.
+    /// `None` once the game is over.
     pub(super) builder: Option<&'a mut MatchBuilder>,
-    /// When it began by the log's line of time, and the time now.
+    /// When play began, and the time now, in milliseconds since the log began.
     pub(super) began: Option<u64>,
     pub(super) now: u64,
 }
@@ -90,7 +91,7 @@ impl GameContext<'_> {
     }
 }
 
-/// See the module.
+/// All connections, by their number.
 #[derive(Debug, Default)]
 pub(super) struct ConnectedClients(BTreeMap<u32, Client>);
 
@@ -99,8 +100,8 @@ impl ConnectedClients {
         self.0.get(&uid)
     }
 
-    /// Notes who a line speaks of. `came` when they only come with it: otherwise who was not heard
-    /// of before has been there all along.
+    /// Takes over what a line states of a player. `came` is whether the player arrives with this line; a
+    /// player first mentioned by any other line has been there all along.
     pub(super) fn meet(&mut self, who: PlayerTag<'_>, came: bool, context: &mut GameContext<'_>) {
         if is_nobody(who.auth) {
             return;
@@ -123,28 +124,28 @@ impl ConnectedClients {
             who.auth.clone_into(&mut client.auth);
             context.rename(client);
         }
-        let told = match who.team {
-            Team::Of(team) => Some(team),
-            Team::None => None,
-            Team::Untold => return,
+        let stated = match who.team {
+            ClientTeam::Team(team) => Some(team),
+            ClientTeam::Spectator | ClientTeam::Free => None,
+            ClientTeam::Unknown => return,
         };
         let settled = client.since.is_none_or(|since| context.now >= since + LAG);
-        if told != client.team && (settled || !known) {
+        if stated != client.team && (settled || !known) {
             let since = if known {
                 Some(context.now)
             } else {
                 client.since
             };
             client.since = since;
-            settle(client, told, since, context);
+            settle(client, stated, since, context);
         }
     }
 
-    /// Somebody chose a team.
-    pub(super) fn join(&mut self, uid: u32, team: Team, context: &mut GameContext<'_>) {
+    /// Handles a player's choice of a team.
+    pub(super) fn join(&mut self, uid: u32, team: ClientTeam, context: &mut GameContext<'_>) {
         let team = match team {
-            Team::Of(team) => Some(team),
-            Team::None | Team::Untold => None,
+            ClientTeam::Team(team) => Some(team),
+            _ => None,
         };
         if let Some(client) = self.0.get_mut(&uid) {
             client.since = Some(context.now);
@@ -165,19 +166,19 @@ impl ConnectedClients {
         }
     }
 
-    /// Whether this death is news: lines may be doubled, and nobody dies twice in a second.
+    /// Notes a death, and returns whether it counts: lines may be doubled, and dates have whole seconds.
     pub(super) fn dies(&mut self, uid: u32, now: u64) -> bool {
         let client = self.0.get_mut(&uid);
         client.is_some_and(|client| client.died.replace(now) != Some(now))
     }
 
-    /// Whether this capture is news.
+    /// Notes a capture, and returns whether it counts: lines may be doubled.
     pub(super) fn captures(&mut self, uid: u32, now: u64) -> bool {
         let client = self.0.get_mut(&uid);
         client.is_some_and(|client| client.captured.replace(now) != Some(now))
     }
 
-    /// A game begins with everybody who is there.
+    /// Begins a game with the players who are there.
     pub(super) fn seat_all(&mut self, context: &mut GameContext<'_>) {
         for client in self.0.values_mut() {
             client.visit = None;
@@ -185,7 +186,7 @@ impl ConnectedClients {
         }
     }
 
-    /// The game whose visits the clients had is over; the clients are still there.
+    /// Forgets the visits of a game that is over; its clients stay connected.
     pub(super) fn forget_visits(&mut self) {
         for client in self.0.values_mut() {
             client.visit = None;
@@ -193,7 +194,7 @@ impl ConnectedClients {
     }
 }
 
-/// Puts somebody on a team (or none), since then or since the game began.
+/// Moves a client to a team or to none: from now on, or from the game's beginning if `since` is `None`.
 fn settle(
     client: &mut Client,
     team: Option<u8>,

@@ -2,18 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use super::super::builder::{MatchBuilder, MatchHeader};
-use super::super::{Skip, clock::Calendar, text};
 use super::clients::{ConnectedClients, GameContext};
-use super::grammar::{Event, PlayerAction, PlayerTag, Team};
-use crate::domain::{MatchRecord, Timestamp};
+use super::grammar::{Event, PlayerAction, PlayerTag};
+use crate::{
+    domain::{MatchRecord, Timestamp},
+    ingest::{
+        builder::{MatchBuilder, MatchHeader},
+        clock::Calendar,
+        skip::Skip,
+        team::ClientTeam,
+        text,
+    },
+};
 
 /// Red, blue, yellow and green.
 const TEAMS: usize = 4;
-/// More rounds than any game has.
+/// No real game has more rounds.
 const MAX_ROUNDS: usize = 1_000;
 
-/// Settings that open a ruleset of their own when they are not at their default.
+/// Gameplay settings, with their defaults. A setting at another value becomes a mutator.
 const VARIANTS: [(&str, f64); 5] = [
     ("mp_friendlyfire", 0.0),
     ("mp_highlander", 0.0),
@@ -22,20 +29,20 @@ const VARIANTS: [(&str, f64); 5] = [
     ("tf_weapon_criticals", 1.0),
 ];
 
-/// What a game without name is called.
+/// The game's name where the log does not state it.
 const UNNAMED: &str = "source";
 
-/// What the log says of the server: its game, its level, its settings.
+/// What the log states of the server: its game, its map, its settings.
 #[derive(Debug, Default)]
 pub(super) struct ServerSetup {
     game: String,
     map: String,
-    /// By name, where they are not at their default.
+    /// Settings that are not at their default, by name.
     variants: BTreeMap<&'static str, String>,
 }
 
 impl ServerSetup {
-    /// Of the game in this folder.
+    /// The setup of a server that runs the game of this folder.
     pub(super) fn of(folder: &[u8]) -> Self {
         Self {
             game: text::name(folder).to_lowercase(),
@@ -68,7 +75,8 @@ impl ServerSetup {
         self.variants.iter().map(name).collect()
     }
 
-    /// `tf.ctf`: the game, and what is played, by the map's name or else by what happened.
+    /// The game and what is played, for example `tf.ctf`: by the prefix of the map's name or, where the log
+    /// does not name the map, by what happened.
     fn game_type(&self, seen: Option<&'static str>) -> String {
         let game = if self.game.is_empty() {
             UNNAMED
@@ -88,30 +96,29 @@ impl ServerSetup {
 pub(super) struct Game {
     /// The line on which it began.
     pub(super) line: u64,
-    /// When play began, by the log's line of time and by the calendar.
+    /// When play began: in milliseconds since the log began, and as a date.
     began: Option<(u64, Option<Timestamp>)>,
-    /// Whether it follows upon another, whose aftermath is not its own.
+    /// Whether another game has just ended, whose aftermath may follow.
     after: bool,
-    /// The line on which somebody played before the log told of a beginning: warm-up, or a game that
-    /// the log has only the end of.
+    /// The first line with play before any beginning. It is warm-up, or a game that began before the log.
     before: Option<u64>,
-    /// Whether it was the latter, since a round ended.
+    /// Whether it is a game that began before the log, because a round ended.
     foreign: bool,
-    /// Whether a round is being played, so that another one means a new beginning.
+    /// Whether a round is being played, so that the start of another begins the game again.
     round: bool,
     lasted: Option<u64>,
     builder: MatchBuilder,
-    /// Scores by the end of each round: when, whose, and how many more points.
+    /// Score changes by round: the time, the team and its points.
     rounds: Vec<(u64, u8, f64)>,
     totals: [f64; TEAMS],
     results: [Option<f64>; TEAMS],
-    /// What is played, by what happened.
+    /// What is played, as far as events show it.
     seen: Option<&'static str>,
     mutators: Vec<String>,
 }
 
 impl Game {
-    /// Nothing yet.
+    /// No game yet.
     pub(super) fn new(line: u64) -> Self {
         Self {
             line,
@@ -130,7 +137,7 @@ impl Game {
         }
     }
 
-    /// Nothing, after a game that was told.
+    /// No game, after one that ended.
     pub(super) fn after(line: u64) -> Self {
         let after = true;
         Self {
@@ -139,7 +146,7 @@ impl Game {
         }
     }
 
-    /// Play begins, or begins anew.
+    /// Begins play, or begins it again.
     pub(super) fn begin(
         &mut self,
         line: u64,
@@ -156,7 +163,7 @@ impl Game {
         clients.seat_all(&mut self.context(now));
     }
 
-    /// Whether a round that starts now is another one of this game.
+    /// Whether a round that starts now is the next round of this game.
     pub(super) fn goes_on(&self) -> bool {
         self.began.is_some() && self.lasted.is_none() && !self.round
     }
@@ -165,7 +172,7 @@ impl Game {
         self.round = true;
     }
 
-    /// Whether it is over, and the scores of two teams at least are told.
+    /// Whether the game has ended and the scores of at least two teams have been read.
     pub(super) fn has_results(&self) -> bool {
         self.lasted.is_some() && self.results.iter().flatten().count() >= 2
     }
@@ -215,19 +222,19 @@ impl Game {
         }
     }
 
-    /// Somebody plays.
+    /// Notes play, which may belong to a game that began before the log.
     fn play(&mut self, line: u64) {
         if self.began.is_none() && !self.after && self.before.is_none() {
             (self.line, self.before) = (line, Some(line));
         }
     }
 
-    /// Whether it began before the log did.
+    /// Whether the game began before the log did.
     pub(super) fn is_foreign(&self) -> bool {
         self.foreign
     }
 
-    /// Whether there was play, and no beginning.
+    /// Whether there was play without a beginning.
     fn lacks_beginning(&self) -> bool {
         self.began.is_none() && self.before.is_some()
     }
@@ -244,7 +251,7 @@ impl Game {
         }
     }
 
-    /// A team's score after a round.
+    /// Handles a team's score after a round.
     fn total(&mut self, team: u8, total: f64, now: Calendar) {
         let Some(known) = self.totals.get_mut(usize::from(team)) else {
             return;
@@ -264,7 +271,7 @@ impl Game {
         clients: &mut ConnectedClients,
         now: Calendar,
     ) {
-        // PlayerTag stays for the next game has to be known after the end, too.
+        // Clients change after the end, too, and the next game begins with those who are there.
         note(who, act, clients, &mut self.context(now));
         match act {
             _ if self.lasted.is_some() => {}
@@ -319,7 +326,7 @@ impl Game {
         }
     }
 
-    /// Why there is no record, if there should be any, where no end was told.
+    /// Why there is no record of a game without an end, or `None` if there was no game worth a report.
     pub(super) fn unfinished(self, reason: Skip) -> Option<Skip> {
         match self.began {
             _ if self.foreign => Some(Skip::StartedBeforeLog),
@@ -330,7 +337,7 @@ impl Game {
         }
     }
 
-    /// The record, or why there is none.
+    /// Builds the record, or returns why there is none.
     pub(super) fn finish(mut self, server: &str, setup: &ServerSetup) -> Result<MatchRecord, Skip> {
         let (Some(lasted), Some((position, date))) = (self.lasted, self.began) else {
             return Err(Skip::Unfinished);
@@ -343,7 +350,7 @@ impl Game {
         let scores: Vec<f64> = scores.map(|score| score.unwrap_or(0.0)).collect();
         self.builder.reconcile(&scores);
         if !self.builder.has_scores() {
-            // Not captures decide, but rounds.
+            // The captures do not add up to the result, so rounds decide.
             for &(at, team, points) in &self.rounds {
                 self.builder.score(team, points, None, at);
             }
@@ -363,7 +370,7 @@ impl Game {
     }
 }
 
-/// Lets the clients know what a line says of who is where.
+/// Takes over what a line states of its players and their teams.
 fn note(
     who: PlayerTag<'_>,
     act: PlayerAction<'_>,
@@ -371,7 +378,7 @@ fn note(
     context: &mut GameContext<'_>,
 ) {
     let came = matches!(act, PlayerAction::Enter | PlayerAction::Join(_));
-    let team = if came { Team::Untold } else { who.team };
+    let team = if came { ClientTeam::Unknown } else { who.team };
     clients.meet(PlayerTag { team, ..who }, came, context);
     match act {
         PlayerAction::Leave => clients.leave(who.uid, context),

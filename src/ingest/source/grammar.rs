@@ -1,85 +1,78 @@
-//! One line of a Source or GoldSrc log.
+//! Reads one line of a Source or GoldSrc log.
 
-use super::super::text;
-use crate::domain::Timestamp;
+use crate::{
+    domain::Timestamp,
+    ingest::{
+        team::ClientTeam,
+        text::{self, LineResult},
+    },
+};
 
-/// What a line tells, as far as it matters here.
+/// What a line states, as far as a record needs it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Event<'a> {
-    /// A log begins, of the game in this folder.
+    /// The log begins; the game's folder names the game.
     Started(&'a [u8]),
-    /// And ends.
+    /// The log ends.
     Closed,
-    /// A level is loaded.
+    /// This map is loaded.
     Map(&'a [u8]),
-    /// A setting of the server, and its value.
+    /// A server setting and its value.
     Setting(&'a [u8], &'a [u8]),
-    /// Somebody did something.
+    /// A player did something.
     Player(PlayerTag<'a>, PlayerAction<'a>),
     RoundStart,
-    /// It was won by one side or the other, or by none.
+    /// A round ends, won by a team or by none.
     RoundEnd,
     /// What was played so far does not count.
     Restart,
     GameOver,
-    /// A team's score so far.
+    /// A team's score after a round.
     Current(u8, f64),
-    /// A team's score at the end.
+    /// A team's final score.
     Final(u8, f64),
-    /// The same, and that it is the end (GoldSrc).
+    /// A team's final score, in GoldSrc, where it also marks the end.
     Scored(u8, f64),
-    /// A control point was taken, whose name begins like this.
+    /// A control point with this name (and more of the line) was captured.
     Point(&'a [u8]),
     /// Anything else.
     Other,
 }
 
-/// Somebody as a line names them: `name<number><authority's id><team>`.
+/// A player as a line names them: `name<number><authentication id><team>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PlayerTag<'a> {
     pub(super) name: &'a [u8],
+    /// The number of the connection.
     pub(super) uid: u32,
     pub(super) auth: &'a [u8],
-    pub(super) team: Team,
+    pub(super) team: ClientTeam,
 }
 
-/// What somebody did.
+/// What a player did.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum PlayerAction<'a> {
-    /// They came to the server, or to the level.
+    /// Connected, or entered the game after a map change.
     Enter,
     Leave,
-    Join(Team),
+    Join(ClientTeam),
     Rename(&'a [u8]),
     Kill(PlayerTag<'a>),
-    /// By their own hand, or the world's.
+    /// Died by suicide or by the world.
     Die,
-    /// They brought home a flag, or what there is in its stead.
+    /// Captured a flag, or what the map has in its place.
     Capture,
     Other,
 }
 
-/// Where somebody plays.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Team {
-    /// Counted from 0.
-    Of(u8),
-    /// Watching, or still choosing.
-    None,
-    /// The line does not say.
-    Untold,
-}
-
-type Read<T> = Result<T, &'static str>;
-
 /// `L MM/DD/YYYY - HH:MM:SS: ` before every line.
 const STAMP: usize = 25;
 
-/// The date a line begins with, and the rest.
+/// Splits a line into its date and the rest.
 ///
 /// # Errors
-/// What is wrong with it.
-pub(super) fn stamp(line: &[u8]) -> Read<(&[u8], &[u8])> {
+/// Returns what is wrong with the line.
+pub(super) fn stamp(line: &[u8]) -> LineResult<(&[u8], &[u8])> {
     let known = line.len() >= STAMP
         && line.starts_with(b"L ")
         && &line[12..15] == b" - "
@@ -91,7 +84,7 @@ pub(super) fn stamp(line: &[u8]) -> Read<(&[u8], &[u8])> {
     }
 }
 
-/// `MM/DD/YYYY - HH:MM:SS`, taken as UTC.
+/// Reads `MM/DD/YYYY - HH:MM:SS` as UTC: the games do not write their time zone.
 pub(super) fn date(stamp: &[u8]) -> Option<Timestamp> {
     let mut parts = stamp
         .split(|b| b"/ -:".contains(b))
@@ -105,11 +98,11 @@ pub(super) fn date(stamp: &[u8]) -> Option<Timestamp> {
     Timestamp::from_civil(year, month, day, hour, minute, second)
 }
 
-/// What follows the date.
+/// Reads the part of a line after the date.
 ///
 /// # Errors
-/// What is wrong with it.
-pub(super) fn read(rest: &[u8]) -> Read<Event<'_>> {
+/// Returns what is wrong with the line.
+pub(super) fn read(rest: &[u8]) -> LineResult<Event<'_>> {
     Ok(match rest.first() {
         Some(b'"') => {
             let (who, rest) = who(rest)?;
@@ -137,17 +130,17 @@ pub(super) fn read(rest: &[u8]) -> Read<Event<'_>> {
     })
 }
 
-/// What stands in quotes at the beginning, and what follows.
-fn quoted(bytes: &[u8]) -> Read<(&[u8], &[u8])> {
+/// Reads the quoted text at the beginning, and returns it with what follows.
+fn quoted(bytes: &[u8]) -> LineResult<(&[u8], &[u8])> {
     let rest = bytes.strip_prefix(b"\"").ok_or("quotes are missing")?;
     let end = rest.iter().position(|&b| b == b'"');
     let end = end.ok_or("the quotes do not end")?;
     Ok((&rest[..end], &rest[end + 1..]))
 }
 
-/// Somebody, and what follows. No name holds a quotation mark, but it may hold all others, and so it
-/// is read from the right.
-fn who(bytes: &[u8]) -> Read<(PlayerTag<'_>, &[u8])> {
+/// Reads a quoted player, and returns it with what follows. A name may contain any character but a
+/// quotation mark, so the fields are read from the right.
+fn who(bytes: &[u8]) -> LineResult<(PlayerTag<'_>, &[u8])> {
     let (token, rest) = quoted(bytes)?;
     let (token, team) = last_field(token)?;
     let (token, auth) = last_field(token)?;
@@ -163,17 +156,17 @@ fn who(bytes: &[u8]) -> Read<(PlayerTag<'_>, &[u8])> {
 }
 
 /// Splits off a last `<field>`.
-fn last_field(token: &[u8]) -> Read<(&[u8], &[u8])> {
+fn last_field(token: &[u8]) -> LineResult<(&[u8], &[u8])> {
     let inner = token.strip_suffix(b">");
     let open = inner.and_then(|inner| inner.iter().rposition(|&b| b == b'<'));
     match (inner, open) {
         (Some(inner), Some(open)) => Ok((&inner[..open], &inner[open + 1..])),
-        _ => Err("this is no player"),
+        _ => Err("the player is not written as name<number><id><team>"),
     }
 }
 
-/// The two sides of the games there are; Team Fortress Classic has maps of four.
-fn team_of(name: &[u8]) -> Team {
+/// The team of this name, in any of the games. Team Fortress Classic has maps with four teams.
+fn team_of(name: &[u8]) -> ClientTeam {
     const TEAMS: [&[&str]; 4] = [
         &["red", "terrorist", "allies", "combine"],
         &["blue", "ct", "axis", "rebels"],
@@ -181,14 +174,14 @@ fn team_of(name: &[u8]) -> Team {
         &["green"],
     ];
     if name.is_empty() {
-        return Team::Untold;
+        return ClientTeam::Unknown;
     }
     let is = |known: &&str| known.as_bytes().eq_ignore_ascii_case(name);
     let index = (0u8..).zip(TEAMS).find(|(_, names)| names.iter().any(is));
-    index.map_or(Team::None, |(index, _)| Team::Of(index))
+    index.map_or(ClientTeam::Spectator, |(index, _)| ClientTeam::Team(index))
 }
 
-fn act(rest: &[u8]) -> Read<PlayerAction<'_>> {
+fn act(rest: &[u8]) -> LineResult<PlayerAction<'_>> {
     let rest = text::skip_blanks(rest);
     let verb = rest.iter().position(|&b| b == b'"').unwrap_or(rest.len());
     let (verb, rest) = rest.split_at(verb);
@@ -196,7 +189,7 @@ fn act(rest: &[u8]) -> Read<PlayerAction<'_>> {
         b"triggered " => triggered(rest)?,
         b"killed " => {
             let (victim, rest) = who(rest)?;
-            // A spy's pretence.
+            // A spy who pretends to die.
             if has(rest, b"\"feign_death\"") {
                 PlayerAction::Other
             } else {
@@ -205,7 +198,7 @@ fn act(rest: &[u8]) -> Read<PlayerAction<'_>> {
         }
         b"committed suicide with " => PlayerAction::Die,
         b"joined team " => match team_of(quoted(rest)?.0) {
-            Team::Untold => PlayerAction::Other,
+            ClientTeam::Unknown => PlayerAction::Other,
             team => PlayerAction::Join(team),
         },
         b"entered the game" | b"connected, address " => PlayerAction::Enter,
@@ -215,7 +208,7 @@ fn act(rest: &[u8]) -> Read<PlayerAction<'_>> {
     })
 }
 
-fn triggered(rest: &[u8]) -> Read<PlayerAction<'_>> {
+fn triggered(rest: &[u8]) -> LineResult<PlayerAction<'_>> {
     let (what, rest) = quoted(rest)?;
     let captured = match what {
         b"flagevent" => has(rest, b"(event \"captured\")"),
@@ -234,7 +227,7 @@ fn has(line: &[u8], words: &[u8]) -> bool {
 }
 
 /// `"Red" current score "1" with "9" players`
-fn team(rest: &[u8]) -> Read<Event<'_>> {
+fn team(rest: &[u8]) -> LineResult<Event<'_>> {
     let (name, rest) = quoted(rest)?;
     let verb = rest.iter().position(|&b| b == b'"').unwrap_or(rest.len());
     let (verb, rest) = rest.split_at(verb);
@@ -251,11 +244,11 @@ fn team(rest: &[u8]) -> Read<Event<'_>> {
         }
         _ => return Ok(Event::Other),
     };
-    let Team::Of(team) = team_of(name) else {
+    let ClientTeam::Team(team) = team_of(name) else {
         return Ok(Event::Other);
     };
     let score = text::real(quoted(rest)?.0);
-    Ok(make(team, score.ok_or("that is no score")?))
+    Ok(make(team, score.ok_or("the score is not a number")?))
 }
 
 fn after<'a>(bytes: &'a [u8], words: &[u8]) -> &'a [u8] {
@@ -302,7 +295,7 @@ fn folder(rest: &[u8]) -> &[u8] {
     name.unwrap_or_default()
 }
 
-/// Whether a line is one of this format; `None` for one that tells nothing either way.
+/// Whether a line has this format; `None` for an empty line, which any format may have.
 pub(super) fn is_known(line: &[u8]) -> Option<bool> {
     if line.is_empty() {
         return None;
@@ -314,7 +307,7 @@ pub(super) fn is_known(line: &[u8]) -> Option<bool> {
 mod tests {
     use super::*;
 
-    fn told(line: &str) -> Read<Event<'_>> {
+    fn told(line: &str) -> LineResult<Event<'_>> {
         read(line.as_bytes())
     }
 
@@ -337,7 +330,7 @@ mod tests {
         assert_eq!(who.name, b"a<1><BOT><Red>");
         assert_eq!(
             (who.uid, who.auth, who.team),
-            (7, &b"STEAM_0:1:2"[..], Team::Of(1))
+            (7, &b"STEAM_0:1:2"[..], ClientTeam::Team(1))
         );
     }
 
@@ -349,8 +342,8 @@ mod tests {
             auth: auth.as_bytes(),
             team,
         };
-        let a = who("A", 1, "STEAM_0:0:1", Team::Of(0));
-        let b = who("B", 2, "BOT", Team::Of(1));
+        let a = who("A", 1, "STEAM_0:0:1", ClientTeam::Team(0));
+        let b = who("B", 2, "BOT", ClientTeam::Team(1));
         assert_eq!(
             told(r#""A<1><STEAM_0:0:1><Red>" killed "B<2><BOT><Blue>" with "gun" (x "1")"#),
             Ok(Event::Player(a, PlayerAction::Kill(b)))
@@ -363,8 +356,14 @@ mod tests {
         );
         let acts = [
             (r#"committed suicide with "world" (x)"#, PlayerAction::Die),
-            (r#"joined team "Spectator""#, PlayerAction::Join(Team::None)),
-            (r#"joined team "BLUE""#, PlayerAction::Join(Team::Of(1))),
+            (
+                r#"joined team "Spectator""#,
+                PlayerAction::Join(ClientTeam::Spectator),
+            ),
+            (
+                r#"joined team "BLUE""#,
+                PlayerAction::Join(ClientTeam::Team(1)),
+            ),
             (r#"changed name to "C""#, PlayerAction::Rename(b"C")),
             (r#"disconnected (reason "gone")"#, PlayerAction::Leave),
             ("disconnected", PlayerAction::Leave),

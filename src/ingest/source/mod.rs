@@ -1,7 +1,7 @@
 //! Source and GoldSrc: Team Fortress 2, Team Fortress Classic and their relatives.
 //!
-//! A line is `L date: event`; whoever an event is about is named with number, id and team. A game
-//! begins with its level, and anew with every round that no round's end precedes; it is over with
+//! A line is `L date: event`, and names each player with number, id and team. A game begins when its map
+//! is loaded, and begins again with every round that does not follow a round's end. It ends with
 //! `Game_Over` and the final scores, or with what each team `scored`. `grammar` reads one line,
 //! `clients` knows who is there, `game` follows one game; this file keeps the games of a log apart.
 
@@ -11,11 +11,19 @@ mod grammar;
 #[cfg(test)]
 mod tests;
 
-use super::{Context, Format, LogItem, LogLine, LogParser, MAX_LINE, Skip, clock::Calendar};
+use super::{
+    clock::Calendar,
+    format::{Context, Format, LogParser, mostly},
+    item::LogItem,
+    lines::{LogLine, MAX_LINE},
+    skip::Skip,
+    text::CUT_LINE,
+};
 use clients::ConnectedClients;
 use game::{Game, ServerSetup};
 use grammar::Event;
 
+/// The format's entry in the registry.
 pub(super) const FORMAT: Format = Format {
     name: "source",
     detect,
@@ -25,13 +33,13 @@ pub(super) const FORMAT: Format = Format {
 };
 
 fn detect(head: &[u8]) -> bool {
-    super::format::mostly(head, grammar::is_known)
+    mostly(head, grammar::is_known)
 }
 
 struct Parser {
     server: String,
     calendar: Calendar,
-    /// The last line's date as it was written: most lines share it with the line before.
+    /// The date of the last line as it was written; most lines have the same.
     stamp: Vec<u8>,
     setup: ServerSetup,
     clients: ConnectedClients,
@@ -50,7 +58,7 @@ impl Parser {
         }
     }
 
-    /// The time of a line; and its rest.
+    /// Reads the date of a line, and returns the rest.
     fn read_time<'a>(&mut self, line: &'a [u8]) -> Result<&'a [u8], &'static str> {
         let (stamp, rest) = grammar::stamp(line)?;
         if self.stamp != stamp {
@@ -64,8 +72,8 @@ impl Parser {
 
     fn event(&mut self, line: u64, event: Event<'_>, items: &mut Vec<LogItem>) {
         if self.game.has_results() && !matches!(event, Event::Final(..) | Event::Scored(..)) {
-            // Whatever comes, all scores have come.
-            self.tell(line, items);
+            // All scores have been read: anything else closes the game.
+            self.finish_game(line, items);
         }
         match event {
             Event::Other => {}
@@ -73,7 +81,7 @@ impl Parser {
                 self.close(line, Skip::Aborted, items);
                 self.setup = ServerSetup::of(folder);
                 self.clients = ConnectedClients::default();
-                // What a log says of who plays has to be the same wherever it is read.
+                // A log has to yield the same records whatever log was read before it.
                 self.game = Game::new(line);
             }
             Event::Closed => self.close(line, Skip::Aborted, items),
@@ -104,18 +112,18 @@ impl Parser {
         }
     }
 
-    /// The game is over, and everything of it was told.
-    fn tell(&mut self, line: u64, items: &mut Vec<LogItem>) {
+    /// Closes the game being read, whose end and scores have been read.
+    fn finish_game(&mut self, line: u64, items: &mut Vec<LogItem>) {
         let game = std::mem::replace(&mut self.game, Game::after(line));
         let line = game.line;
-        items.push(match game.finish(&self.server, &self.setup) {
-            Ok(record) => LogItem::Match(Box::new(record)),
-            Err(reason) => LogItem::Skipped { line, reason },
-        });
+        items.push(LogItem::of_game(
+            line,
+            game.finish(&self.server, &self.setup),
+        ));
         self.clients.forget_visits();
     }
 
-    /// What was being told has no end, for this reason.
+    /// Skips the game being read for this reason.
     fn close(&mut self, line: u64, reason: Skip, items: &mut Vec<LogItem>) {
         let game = std::mem::replace(&mut self.game, Game::new(line));
         let line = game.line;
@@ -133,16 +141,13 @@ impl LogParser for Parser {
         }
         let read = match line.whole {
             true => self.read_time(line.bytes).and_then(grammar::read),
-            // Here nothing could follow.
+            // Nothing can follow these words.
             false if line.bytes.ends_with(b": Log file closed") => Ok(Event::Closed),
-            false => Err("the log ends within this line"),
+            false => Err(CUT_LINE),
         };
         match read {
             Ok(event) => self.event(line.number, event, items),
-            Err(why) => items.push(LogItem::Malformed {
-                line: line.number,
-                why: why.into(),
-            }),
+            Err(why) => items.push(LogItem::malformed(line, why)),
         }
     }
 

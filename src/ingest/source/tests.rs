@@ -1,8 +1,8 @@
 //! Small logs, written for one question each.
 
-use super::super::{LogItem, detect, only_match, read};
 use super::FORMAT;
 use crate::domain::{Kind, MatchRecord, Outcome, Participant};
+use crate::ingest::{LogItem, detect, only_match, read};
 
 /// Lines, each at its second.
 fn log(lines: &[(u32, &str)]) -> String {

@@ -2,12 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::builder::{MatchBuilder, MatchHeader, UNKNOWN_TEAM};
-use super::super::{Skip, clock::LogClock, text};
-use super::{Fields, Read};
-use crate::domain::{Kind, MatchRecord, PlayerKey, Timestamp};
+use crate::{
+    domain::{Kind, MAX_TEAMS, MatchRecord, PlayerKey, Timestamp},
+    ingest::{
+        builder::{MatchBuilder, MatchHeader, UNKNOWN_TEAM},
+        clock::LogClock,
+        skip::Skip,
+        tabs::Fields,
+        text::{self, LineResult},
+    },
+};
 
-/// More numbers than a server gives out during one game.
+/// A server gives out fewer player numbers during one game.
 const MAX_PLAYERS: usize = 10_000;
 
 /// What the game calls a player without a name.
@@ -16,18 +22,18 @@ const UNNAMED: &str = "Player";
 /// How the game marks a bot's name.
 const BOT: &[u8] = b"[BOT]";
 
-/// One player number. The game gives each out once, counting up, so a lower one joined earlier.
+/// One player number. The game gives each out once, counting up, so that a lower one joined earlier.
 #[derive(Default)]
 struct Player {
     connected: bool,
     bot: bool,
-    /// The hash a server knows a player by (`GetPlayerIDHash`), which OLStats tells.
+    /// The hash by which the server knows the player (`GetPlayerIDHash`); only OLStats writes it.
     hash: Vec<u8>,
-    /// What the statistics know a player by.
+    /// The hash by which the statistics site knows the player.
     login: Vec<u8>,
     name: Vec<u8>,
     team: Option<u8>,
-    /// When they joined play.
+    /// When the player joined, in milliseconds since play began.
     joined: u64,
     visit: Option<usize>,
     points: f64,
@@ -46,15 +52,15 @@ pub(super) struct Game {
     began: Option<LogClock>,
     players: BTreeMap<u32, Player>,
     builder: MatchBuilder,
-    /// One more than the highest team told of.
+    /// One more than the highest team number seen.
     teams: usize,
-    /// Whoever did something last, and when: what a team's points that follow were given for.
+    /// The player who acted last, and when: points that the team gets at that time are credited to them.
     actor: Option<(u32, LogClock)>,
 }
 
 impl Game {
     /// Reads `NG date time tz map title author GameClass GameName [Mutators=…]`.
-    pub(super) fn read(line: u64, mut fields: Fields<'_>, now: LogClock) -> Read<Self> {
+    pub(super) fn read(line: u64, mut fields: Fields<'_>, now: LogClock) -> LineResult<Self> {
         let date = text::date_time(fields.next()?);
         let (_zone, map, _title, _author) = (
             fields.next()?,
@@ -63,7 +69,7 @@ impl Game {
             fields.next()?,
         );
         let class = fields.next()?;
-        let mutators = fields.0.find_map(|field| field.strip_prefix(b"Mutators="));
+        let mutators = fields.find(b"Mutators=");
         let mutators: BTreeSet<String> = mutators
             .unwrap_or_default()
             .split(|&b| b == b'|')
@@ -85,17 +91,22 @@ impl Game {
         })
     }
 
-    pub(super) fn event(&mut self, verb: &[u8], mut fields: Fields<'_>, now: LogClock) -> Read<()> {
+    pub(super) fn event(
+        &mut self,
+        verb: &[u8],
+        mut fields: Fields<'_>,
+        now: LogClock,
+    ) -> LineResult<()> {
         match verb {
             b"SG" => self.start(now),
             b"C" => self.connect(fields, now)?,
-            b"D" => self.disconnect(fields.player()?, now),
+            b"D" => self.disconnect(fields.player_or_none()?, now),
             b"PS" => {
-                let player = fields.player()?;
+                let player = fields.player_or_none()?;
                 let (_address, _speed, hash) = (fields.next()?, fields.next()?, fields.next()?);
                 self.learn(player, |player| hash.clone_into(&mut player.hash));
             }
-            b"BI" => self.is_bot(fields.player()?),
+            b"BI" => self.is_bot(fields.player_or_none()?),
             b"G" => self.game_event(fields, now)?,
             b"K" | b"TK" => self.kill(verb == b"TK", fields, now)?,
             b"S" => self.points(fields, now)?,
@@ -105,7 +116,7 @@ impl Game {
         Ok(())
     }
 
-    /// Play begins, for everybody who is there.
+    /// Begins play, with the players who are there. What happened before was warm-up.
     fn start(&mut self, now: LogClock) {
         self.began = Some(now);
         self.builder = MatchBuilder::default();
@@ -121,13 +132,13 @@ impl Game {
         self.players = players;
     }
 
-    /// `C num id …`: the stock log's id is the hash of the CD key, the name at the statistics site
-    /// and its encrypted password; OLStats gives a bot's name instead.
-    fn connect(&mut self, mut fields: Fields<'_>, now: LogClock) -> Read<()> {
-        let (number, login) = (fields.player()?, fields.next()?);
+    /// Handles `C number id name …`. In the stock log the id is a hash of the CD key, of the name at the
+    /// statistics site and of its password; OLStats has a bot's name in its place.
+    fn connect(&mut self, mut fields: Fields<'_>, now: LogClock) -> LineResult<()> {
+        let (number, login) = (fields.player_or_none()?, fields.next()?);
         let site_name = fields.next().unwrap_or_default();
         self.disconnect(number, now);
-        let number = number.ok_or("nobody connects")?;
+        let number = number.ok_or("a player's number is missing")?;
         if self.players.len() >= MAX_PLAYERS {
             return Err("too many players");
         }
@@ -152,12 +163,12 @@ impl Game {
         self.seat(&mut player, now);
     }
 
-    /// `G event num what`
-    fn game_event(&mut self, mut fields: Fields<'_>, now: LogClock) -> Read<()> {
+    /// Handles `G event number what`.
+    fn game_event(&mut self, mut fields: Fields<'_>, now: LogClock) -> LineResult<()> {
         let event = fields.next()?;
         match event {
             b"NameChange" => {
-                let (number, name) = (fields.player()?, fields.next()?);
+                let (number, name) = (fields.player_or_none()?, fields.next()?);
                 let name = match name.strip_prefix(BOT) {
                     Some(name) => {
                         self.is_bot(number);
@@ -167,39 +178,41 @@ impl Game {
                 };
                 self.learn(number, |player| name.clone_into(&mut player.name));
             }
-            b"TeamChange" => self.team_change(fields.player()?, fields.team()?, now),
-            _ if event.starts_with(b"flag_") => self.act(fields.player()?, now),
+            b"TeamChange" => {
+                self.team_change(fields.player_or_none()?, fields.team(MAX_TEAMS)?, now)
+            }
+            _ if event.starts_with(b"flag_") => self.act(fields.player_or_none()?, now),
             _ => {}
         }
         Ok(())
     }
 
-    /// At login the team told is the one given. Later it is the one asked for, but the line is only
-    /// written when a player did change: out of two teams, to the one they were not on.
-    fn team_change(&mut self, number: Option<u32>, told: Option<u8>, now: LogClock) {
-        let Some(told) = told else { return };
-        self.teams = self.teams.max(usize::from(told) + 1);
+    /// Handles a player's team. At login the line has the team given; later it has the team asked for,
+    /// but it is written only if the player did change. Of two teams, that is then the other one.
+    fn team_change(&mut self, number: Option<u32>, team: Option<u8>, now: LogClock) {
+        let Some(stated) = team else { return };
+        self.teams = self.teams.max(usize::from(stated) + 1);
         let two_teams = self.teams <= 2;
         let Some(mut player) = number.and_then(|number| self.players.remove(&number)) else {
             return;
         };
         match player.team {
             None => {
-                player.team = Some(told);
+                player.team = Some(stated);
                 if let Some(visit) = player.visit {
-                    self.builder.correct_team(visit, told);
+                    self.builder.correct_team(visit, stated);
                 }
             }
             Some(team) => {
-                player.team = Some(if two_teams { 1 - team } else { told });
+                player.team = Some(if two_teams { 1 - team } else { stated });
                 self.seat(&mut player, now);
             }
         }
         self.players.extend(number.map(|number| (number, player)));
     }
 
-    /// A bot is told of only just before it does something, but it was there before: since those
-    /// with lower numbers joined, or since play began.
+    /// Marks a player as a bot. The log mentions a bot only when it first does something, but it has been
+    /// there since the last human with a lower number joined, or since play began.
     fn is_bot(&mut self, number: Option<u32>) {
         let Some(number) = number else { return };
         if self.players.get(&number).is_none_or(|player| player.bot) {
@@ -218,9 +231,13 @@ impl Game {
         self.learn(Some(number), |_| {});
     }
 
-    /// `K killer|-1 damage victim weapon`, `TK` where they were on one team.
-    fn kill(&mut self, team_kill: bool, mut fields: Fields<'_>, now: LogClock) -> Read<()> {
-        let (killer, _damage, victim) = (fields.player()?, fields.next()?, fields.player()?);
+    /// Handles `K killer|-1 damage victim weapon`, or `TK` if both were on the same team.
+    fn kill(&mut self, team_kill: bool, mut fields: Fields<'_>, now: LogClock) -> LineResult<()> {
+        let (killer, _damage, victim) = (
+            fields.player_or_none()?,
+            fields.next()?,
+            fields.player_or_none()?,
+        );
         self.act(killer, now);
         if let Some(visit) = self.visit(victim) {
             self.builder.death(visit);
@@ -234,9 +251,9 @@ impl Game {
         Ok(())
     }
 
-    /// `S num points what`
-    fn points(&mut self, mut fields: Fields<'_>, now: LogClock) -> Read<()> {
-        let (number, points) = (fields.player()?, fields.points()?);
+    /// Handles `S number points what`.
+    fn points(&mut self, mut fields: Fields<'_>, now: LogClock) -> LineResult<()> {
+        let (number, points) = (fields.player_or_none()?, fields.points()?);
         self.act(number, now);
         if self.began.is_some()
             && let Some(player) = number.and_then(|number| self.players.get_mut(&number))
@@ -249,9 +266,9 @@ impl Game {
         Ok(())
     }
 
-    /// `T team points what`
-    fn team_points(&mut self, mut fields: Fields<'_>, now: LogClock) -> Read<()> {
-        let (team, points) = (fields.team()?, fields.points()?);
+    /// Handles `T team points what`.
+    fn team_points(&mut self, mut fields: Fields<'_>, now: LogClock) -> LineResult<()> {
+        let (team, points) = (fields.team(MAX_TEAMS)?, fields.points()?);
         let team = team.ok_or("there is no such team")?;
         self.teams = self.teams.max(usize::from(team) + 1);
         if self.began.is_some() {
@@ -269,17 +286,17 @@ impl Game {
         self.actor = number.map(|number| (number, now)).or(self.actor);
     }
 
-    /// Something new is known of a player.
-    fn learn(&mut self, number: Option<u32>, what: impl FnOnce(&mut Player)) {
+    /// Changes what is known of a player.
+    fn learn(&mut self, number: Option<u32>, change: impl FnOnce(&mut Player)) {
         if let Some(player) = number.and_then(|number| self.players.get_mut(&number)) {
-            what(player);
+            change(player);
             if let Some(visit) = player.visit {
                 self.builder.rename(visit, player.key(), player.name());
             }
         }
     }
 
-    /// Puts a player where they are now.
+    /// Moves a player to their present team in the record; to none once they have left.
     fn seat(&mut self, player: &mut Player, now: LogClock) {
         if self.began.is_none() {
             return;
@@ -297,13 +314,13 @@ impl Game {
         number.and_then(|number| self.players.get(&number)?.visit)
     }
 
-    /// Since play began.
+    /// Milliseconds since play began.
     fn millis(&self, now: LogClock) -> u64 {
         let began = self.began.unwrap_or(now);
         now.position().saturating_sub(began.position())
     }
 
-    /// Why there is no record, where the log never tells an end.
+    /// Why there is no record of a game whose end the log does not contain.
     pub(super) fn unfinished(&self) -> Skip {
         match self.began {
             Some(_) => Skip::Unfinished,
@@ -311,7 +328,7 @@ impl Game {
         }
     }
 
-    /// The record of the game, which ended just now, or why there is none.
+    /// Ends the game now and builds its record, or returns why there is none.
     pub(super) fn finish(mut self, server: &str, now: LogClock) -> Result<MatchRecord, Skip> {
         let began = self.began.ok_or(Skip::WarmUp)?;
         let lasted = self.builder.end(self.millis(now));
@@ -357,9 +374,9 @@ fn is_hash(id: &[u8]) -> bool {
     id.len() == 32 && id.iter().all(u8::is_ascii_hexdigit) && id.iter().any(|&b| b != b'0')
 }
 
-/// Whether a class of game is played in teams: by its name where that is known, otherwise by
-/// whether teams were told of.
-fn is_team_game(class: &str, teams_told: bool) -> bool {
+/// Whether a class of game is a team game: decided by its name where that is known, otherwise by whether
+/// the log mentions teams.
+fn is_team_game(class: &str, has_teams: bool) -> bool {
     let class = class.to_lowercase();
     let named = |words: &[&str]| words.iter().any(|word| class.contains(word));
     if named(&["xdeathmatch", "xlastmanstanding", "xmutantgame", "invasion"]) {
@@ -373,5 +390,5 @@ fn is_team_game(class: &str, teams_told: bool) -> bool {
         "onsonslaught",
         "asgameinfo",
     ];
-    teams_told || named(&known)
+    has_teams || named(&known)
 }

@@ -1,9 +1,9 @@
 //! Small logs, written for one question each.
 
-use super::super::text::seconds;
-use super::super::{LogItem, detect, only_match, read};
 use super::FORMAT;
 use crate::domain::{Kind, MatchRecord, Outcome};
+use crate::ingest::text::seconds;
+use crate::ingest::{LogItem, detect, only_match, read};
 
 const NG: &str =
     "0|NG|2004-3-9 7:05:1|0|CTF-Face|Face|A B|XGame.xCTFGame|Capture the Flag|Mutators=B.b;A.a;B.b";

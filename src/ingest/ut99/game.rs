@@ -1,23 +1,30 @@
-//! One UT99 game, from the lines that say what it is to its results.
+//! One UT99 game, from the lines that state its settings to its results.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::builder::{MatchBuilder, MatchHeader, UNKNOWN_TEAM};
-use super::super::{Skip, clock::LogClock, text};
-use super::{Fields, Read};
-use crate::domain::{MatchRecord, PlayerKey, Timestamp};
+use crate::{
+    domain::{MatchRecord, PlayerKey, Timestamp},
+    ingest::{
+        builder::{MatchBuilder, MatchHeader, UNKNOWN_TEAM},
+        clock::LogClock,
+        skip::Skip,
+        tabs::Fields,
+        text::{self, LineResult},
+    },
+};
 
 /// Red, blue, green and gold.
-pub(super) const TEAMS: usize = 4;
-/// More numbers than a server gives out during one game.
+const TEAMS: usize = 4;
+/// A server gives out fewer player numbers during one game.
 const MAX_PLAYERS: usize = 10_000;
 
 /// What the game calls a player without a name.
 const UNNAMED: &str = "Player";
 
-/// One player number, given out once a game.
+/// One player number. The game gives each out once.
 #[derive(Default)]
 struct Player {
+    /// Whether the player is on the server.
     there: bool,
     bot: bool,
     name: Vec<u8>,
@@ -39,22 +46,22 @@ impl Player {
 pub(super) struct Game {
     /// The line on which its log begins.
     pub(super) line: u64,
-    /// When the log began, by the calendar and by its own clock.
+    /// When the log began, by the calendar and by the log's clock.
     date: Option<Timestamp>,
     announced: LogClock,
-    /// Whether everybody's score is told after the end.
+    /// Whether UTStats writes each player's score after the end.
     utstats: bool,
     map: String,
     class: String,
     teams: Option<bool>,
     mutators: BTreeSet<String>,
     began: Option<LogClock>,
-    /// How long it lasted, once it is over.
+    /// How long the game lasted, in milliseconds, once it has ended.
     lasted: Option<u64>,
     aborted: bool,
     players: BTreeMap<u32, Player>,
     builder: MatchBuilder,
-    /// Whether flags decide, and not kills.
+    /// Whether teams score by flags, and not by kills.
     flags: bool,
     results: [Option<f64>; TEAMS],
 }
@@ -80,11 +87,16 @@ impl Game {
         }
     }
 
-    pub(super) fn event(&mut self, kind: &[u8], mut fields: Fields<'_>, now: LogClock) -> Read<()> {
+    pub(super) fn event(
+        &mut self,
+        kind: &[u8],
+        mut fields: Fields<'_>,
+        now: LogClock,
+    ) -> LineResult<()> {
         let over = self.lasted.is_some();
         match kind {
-            // What is told of a game that is over is its results, each once, until it has them all: a log
-            // that ends among them tells nothing else than the whole does.
+            // After the end come the results; the first of each counts, until all are there. So a log that
+            // is read before it is complete yields the same record, or none.
             b"info" | b"map" | b"game" | b"game_start" | b"game_end" if over => {}
             b"teamscore" | b"stat_player" if over && self.has_results() => {}
             b"info" if fields.next()? == b"Absolute_Time" => self.date = date(fields.next()?),
@@ -104,7 +116,7 @@ impl Game {
                 }
             }
             b"teamscore" => {
-                if let (Some(team), points) = (fields.team()?, fields.points()?) {
+                if let (Some(team), points) = (fields.team(TEAMS)?, fields.points()?) {
                     let result = &mut self.results[usize::from(team)];
                     if !over || result.is_none() {
                         *result = Some(points);
@@ -140,8 +152,8 @@ impl Game {
         Ok(())
     }
 
-    /// What game it is.
-    fn describe(&mut self, mut fields: Fields<'_>, now: LogClock) -> Read<()> {
+    /// Handles `game key value`, a setting of the game.
+    fn describe(&mut self, mut fields: Fields<'_>, now: LogClock) -> LineResult<()> {
         let key = fields.next()?;
         match key {
             b"realstart" => self.begin(now),
@@ -167,7 +179,7 @@ impl Game {
         Ok(())
     }
 
-    /// Play begins, for everybody who is there.
+    /// Begins play, with the players who are there. What happened before was warm-up.
     fn begin(&mut self, now: LogClock) {
         if self.lasted.is_some() {
             return;
@@ -181,8 +193,8 @@ impl Game {
         }
     }
 
-    /// `what …`, of which some name the player first and some last.
-    fn player(&mut self, mut fields: Fields<'_>, now: LogClock) -> Read<()> {
+    /// Handles `player what …`. Some kinds name the player first, some last.
+    fn player(&mut self, mut fields: Fields<'_>, now: LogClock) -> LineResult<()> {
         match fields.next()? {
             what @ (b"Connect" | b"Rename") => {
                 let (name, number) = (fields.next()?, fields.player()?);
@@ -195,7 +207,7 @@ impl Game {
                 self.learn(number, now, false, |player| player.bot = bot);
             }
             b"Team" | b"Teamchange" => {
-                let (number, team) = (fields.player()?, fields.team()?);
+                let (number, team) = (fields.player()?, fields.team(TEAMS)?);
                 self.learn(number, now, true, |player| player.team = team);
             }
             b"Disconnect" => {
@@ -207,8 +219,9 @@ impl Game {
         Ok(())
     }
 
-    /// Something new is known of a player; whether it may have `moved` them.
-    fn learn(&mut self, number: u32, now: LogClock, moved: bool, what: impl FnOnce(&mut Player)) {
+    /// Changes what is known of a player, who is added if new. `moved` is whether the change may be one of
+    /// team, or of being there.
+    fn learn(&mut self, number: u32, now: LogClock, moved: bool, change: impl FnOnce(&mut Player)) {
         if self.players.len() >= MAX_PLAYERS && !self.players.contains_key(&number) {
             return;
         }
@@ -218,7 +231,7 @@ impl Game {
             ..Player::default()
         });
         let before = (player.there, player.team);
-        what(player);
+        change(player);
         if let Some(visit) = player.visit {
             self.builder.rename(visit, player.key(), player.name());
         }
@@ -228,8 +241,8 @@ impl Game {
         }
     }
 
-    /// `killer weapon victim weapon damage`
-    fn kill(&mut self, enemy: bool, mut fields: Fields<'_>, now: LogClock) -> Read<()> {
+    /// Handles `killer weapon victim weapon damage`.
+    fn kill(&mut self, enemy: bool, mut fields: Fields<'_>, now: LogClock) -> LineResult<()> {
         let (killer, _weapon, victim) = (fields.player()?, fields.next()?, fields.player()?);
         self.died(victim);
         let enemy = enemy && killer != victim;
@@ -250,7 +263,7 @@ impl Game {
         self.players.get(&number)?.visit
     }
 
-    /// A point of those games in which teams score by killing.
+    /// Scores a kill in games in which teams score by killing.
     fn frag(&mut self, number: u32, points: f64, now: LogClock) {
         if !self.flags && self.teams == Some(true) {
             self.score(number, points, now);
@@ -268,35 +281,35 @@ impl Game {
         }
     }
 
-    /// Since play began.
+    /// Milliseconds since play began.
     fn millis(&self, now: LogClock) -> u64 {
         let began = self.began.unwrap_or(now);
         now.position().saturating_sub(began.position())
     }
 
-    /// Whether everything about it has been told.
+    /// Whether every line that belongs to the game has been read.
     pub(super) fn is_complete(&self) -> bool {
-        let told = |player: &Player| player.visit.is_none() || player.points.is_some();
-        let all = self.is_team_game() || self.players.values().all(told);
+        let has_points = |player: &Player| player.visit.is_none() || player.points.is_some();
+        let all = self.is_team_game() || self.players.values().all(has_points);
         self.utstats && all && self.has_results()
     }
 
-    /// Whether it is over, and what belongs to a result has been told. The teams' scores come last.
+    /// Whether the game has ended and its results have been read. The teams' scores come last.
     pub(super) fn has_results(&self) -> bool {
-        let told = |player: &Player| !player.there || player.points.is_some();
+        let has_points = |player: &Player| !player.there || player.points.is_some();
         self.lasted.is_some()
             && match self.is_team_game() {
                 true => self.scores().is_some(),
-                false => !self.utstats || self.players.values().all(told),
+                false => !self.utstats || self.players.values().all(has_points),
             }
     }
 
-    /// It is not over after all, as far as the log goes.
+    /// Treats the game as unfinished.
     pub(super) fn forget_end(&mut self) {
         self.lasted = None;
     }
 
-    /// The scores of all teams that anybody is on, once they are told.
+    /// The final scores up to the highest team with a player, if all of them have been read.
     fn scores(&self) -> Option<Vec<f64>> {
         let teams = self.players.values().filter_map(|player| player.team);
         let last = teams.max().map_or(1, usize::from).max(1);
@@ -308,7 +321,7 @@ impl Game {
             .unwrap_or(self.results.iter().any(Option::is_some))
     }
 
-    /// The record, or why there is none.
+    /// Builds the record, or returns why there is none.
     pub(super) fn finish(mut self, server: &str) -> Result<MatchRecord, Skip> {
         let began = self.began.ok_or(Skip::WarmUp)?;
         let lasted = self.lasted.ok_or(Skip::Unfinished)?;
@@ -348,9 +361,10 @@ fn place(player: &mut Player, builder: &mut MatchBuilder, millis: u64) {
     player.visit = visit;
 }
 
-/// `2019.07.08.14.16.47.663.-4.0`: local time to the millisecond, and how many hours it is before UTC.
-fn date(told: &[u8]) -> Option<Timestamp> {
-    let mut parts = told.splitn(8, |&b| b == b'.');
+/// Reads `2019.07.08.14.16.47.663.-4.0`: local time to the millisecond, and how many hours that is ahead
+/// of UTC.
+fn date(text: &[u8]) -> Option<Timestamp> {
+    let mut parts = text.splitn(8, |&b| b == b'.');
     let mut next = || parts.next().and_then(text::whole_number);
     let year = i16::try_from(next()?).ok()?;
     let mut small = || next().and_then(|value| i8::try_from(value).ok());

@@ -2,24 +2,31 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::builder::{MatchBuilder, MatchHeader, UNKNOWN_TEAM};
-use super::super::{Skip, clock::Calendar, text};
-use super::grammar::{self, Event, Place};
-use crate::domain::{MatchRecord, PlayerKey, Timestamp};
+use super::grammar::{self, Event};
+use crate::{
+    domain::{MatchRecord, PlayerKey, Timestamp},
+    ingest::{
+        builder::{MatchBuilder, MatchHeader, UNKNOWN_TEAM},
+        clock::Calendar,
+        skip::Skip,
+        team::ClientTeam,
+        text,
+    },
+};
 
-/// What the log does not say is which of the two games wrote it.
+/// The game in the names of game types. The log does not state whether Xonotic or Nexuiz wrote it.
 const GAME: &str = "xonotic";
 /// Red, blue, yellow and pink.
 const TEAMS: usize = 4;
-/// More numbers than a server gives out during one game.
+/// A server gives out fewer player numbers during one game.
 const MAX_CLIENTS: usize = 10_000;
 
-/// Somebody on the server.
+/// A player on the server.
 struct Client {
     bot: bool,
     name: String,
-    place: Option<Place>,
-    /// Who they are in the record, once they have played.
+    place: Option<ClientTeam>,
+    /// The player's visit in the record, once they have played.
     visit: Option<usize>,
 }
 
@@ -29,7 +36,7 @@ impl Client {
     }
 }
 
-/// The name, or what stands for none.
+/// Decodes a name, which must not be empty in a record.
 fn name(nick: &[u8]) -> String {
     match grammar::plain(nick) {
         name if name.is_empty() => "unnamed".to_owned(),
@@ -37,14 +44,14 @@ fn name(nick: &[u8]) -> String {
     }
 }
 
-/// What scores are being told.
+/// What the score lines being read are.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Telling {
-    /// None.
-    Nothing,
-    /// Those of a moment in play.
-    Passing,
-    /// The last ones.
+enum ScoreSection {
+    /// No scores are being read.
+    None,
+    /// The scores of a moment in play.
+    Interim,
+    /// The final scores.
     Final,
 }
 
@@ -54,17 +61,17 @@ pub(super) struct Game {
     kind: String,
     map: String,
     mutators: BTreeSet<String>,
-    /// When it began, by the log's dates and by its line of time.
+    /// When play began: by the log's dates, and in milliseconds since the log began.
     date: Option<Timestamp>,
     began: u64,
-    /// The seconds it lasted by its own count, and when it ended in milliseconds since it began.
+    /// How long the game lasted: in seconds as the game states it, and in milliseconds by the log's dates.
     ended: Option<(Option<f64>, u64)>,
     clients: BTreeMap<u32, Client>,
     builder: MatchBuilder,
-    telling: Telling,
-    /// Which of the scores that follow decides.
+    section: ScoreSection,
+    /// Which of the scores in a list decides the game.
     label: Option<usize>,
-    /// Whether anybody was on a team.
+    /// Whether a player was on a team.
     teams: bool,
     team_scores: [Option<f64>; TEAMS],
 }
@@ -81,27 +88,27 @@ impl Game {
             ended: None,
             clients: BTreeMap::new(),
             builder: MatchBuilder::default(),
-            telling: Telling::Nothing,
+            section: ScoreSection::None,
             label: None,
             teams: false,
             team_scores: [None; TEAMS],
         }
     }
 
-    /// Whether a line that says that all scores are told means that the game is over.
+    /// Handles the end of a list of scores, and returns whether those were the final ones.
     pub(super) fn ends(&mut self) -> bool {
-        std::mem::replace(&mut self.telling, Telling::Nothing) == Telling::Final
+        std::mem::replace(&mut self.section, ScoreSection::None) == ScoreSection::Final
     }
 
     pub(super) fn event(&mut self, event: Event<'_>, calendar: &mut Calendar) {
         let now = calendar.position().saturating_sub(self.began);
         match event {
-            Event::Status => self.telling = Telling::Passing,
+            Event::Status => self.section = ScoreSection::Interim,
             Event::Scores { seconds } => {
-                self.telling = Telling::Final;
+                self.section = ScoreSection::Final;
                 let mut at = now;
                 if let (None, Some(seconds)) = (self.date, seconds) {
-                    // Its own count is all that tells how long it lasted.
+                    // Without dates, only the game itself states how long it lasted.
                     at = (seconds * 1_000.0) as u64; // saturates
                     calendar.pass(at);
                 }
@@ -116,7 +123,7 @@ impl Game {
                 played,
                 watches,
             } => self.result(id, scores, played, watches),
-            Event::TeamScores { team, scores } if self.telling == Telling::Final => {
+            Event::TeamScores { team, scores } if self.section == ScoreSection::Final => {
                 let score = self.label.and_then(|label| grammar::score(scores, label));
                 if let Some(slot) = self.team_scores.get_mut(usize::from(team)) {
                     *slot = score;
@@ -145,7 +152,7 @@ impl Game {
         }
     }
 
-    /// What was played so far was warm-up.
+    /// Begins play, with the players who are there. What happened before was warm-up.
     fn restart(&mut self, calendar: &Calendar) {
         self.builder = MatchBuilder::default();
         self.date = calendar.date();
@@ -169,24 +176,24 @@ impl Game {
                 visit: None,
             };
             self.clients.insert(id, client);
-            // In a game without teams nothing more is said.
-            self.settle(id, Some(Place::NoTeam), now);
+            // In a game without teams no line states a team.
+            self.settle(id, Some(ClientTeam::Free), now);
         }
     }
 
-    /// Puts somebody where they are now.
-    fn settle(&mut self, id: u32, place: Option<Place>, now: u64) {
+    /// Moves a player to this team in the record; to none if `place` is `None`.
+    fn settle(&mut self, id: u32, place: Option<ClientTeam>, now: u64) {
         let Some(client) = self.clients.get_mut(&id) else {
             return;
         };
         client.place = place;
         let team = match place {
-            Some(Place::Team(team)) => {
+            Some(ClientTeam::Team(team)) => {
                 self.teams = true;
                 Some(team)
             }
-            Some(Place::NoTeam) => Some(UNKNOWN_TEAM),
-            Some(Place::Watching) | None => None,
+            Some(ClientTeam::Free) => Some(UNKNOWN_TEAM),
+            Some(ClientTeam::Spectator | ClientTeam::Unknown) | None => None,
         };
         let mut visit = client.visit;
         let player = || (client.key(), client.name.clone());
@@ -212,17 +219,17 @@ impl Game {
             self.builder.kill(visit);
         }
         if self.kind == "tdm" {
-            // A death of one's own making costs the dead one's team, that of a team mate the killer's.
+            // A suicide or the death of a team mate costs the killer's team a point.
             self.score(killer, if frag { 1.0 } else { -1.0 }, now);
         }
     }
 
-    /// A score for somebody's team.
+    /// Changes the score of a player's team.
     fn score(&mut self, id: u32, points: f64, now: u64) {
         let Some(client) = self.clients.get(&id) else {
             return;
         };
-        if let Some(Place::Team(team)) = client.place {
+        if let Some(ClientTeam::Team(team)) = client.place {
             let at = self.builder.tick(now);
             self.builder.score(team, points, client.visit, at);
         }
@@ -232,10 +239,10 @@ impl Game {
         self.clients.get(&id)?.visit
     }
 
-    /// Somebody's final scores.
+    /// Handles a player's final scores.
     fn result(&mut self, id: u32, scores: &[u8], played: Option<f64>, watches: bool) {
-        let (Some(visit), Telling::Final, Some((seconds, at))) =
-            (self.visit(id), self.telling, self.ended)
+        let (Some(visit), ScoreSection::Final, Some((seconds, at))) =
+            (self.visit(id), self.section, self.ended)
         else {
             return;
         };
@@ -245,14 +252,14 @@ impl Game {
         }
         let points = self.label.and_then(|label| grammar::score(scores, label));
         *self.builder.points(visit) = points;
-        // Where the log has no times, how long they played tells when they came.
+        // Without dates, the time a player took part is all there is to tell when they joined.
         if let (None, Some(played), Some(seconds)) = (self.date, played, seconds) {
             let missed = ((seconds - played).max(0.0) * 1_000.0) as u64; // saturates
             self.builder.set_start(visit, missed.min(at));
         }
     }
 
-    /// The record, or why there is none.
+    /// Builds the record, or returns why there is none.
     pub(super) fn finish(mut self, server: &str) -> Result<MatchRecord, Skip> {
         let (_, at) = self.ended.ok_or(Skip::Unfinished)?;
         let lasted = self.builder.end(at);

@@ -1,96 +1,84 @@
-//! One line of an event log of version 3.
+//! Reads one line of an event log of version 3.
 
-use super::super::text::{self, date_time, name, whole_number};
-use crate::domain::Timestamp;
+use crate::{
+    domain::Timestamp,
+    ingest::{
+        team::ClientTeam,
+        text::{self, LineResult, date_time, name, whole_number},
+    },
+};
 
-/// What a line tells, as far as it matters here.
+/// What a line states, as far as a record needs it. `id` is the number the server gave to a player.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Event<'a> {
-    /// When the next event was.
+    /// The time of the lines that follow.
     Time(Timestamp),
     /// A game begins.
     GameStart {
-        /// `ctf`, say.
+        /// The game type, for example `ctf`.
         kind: &'a [u8],
         map: &'a [u8],
     },
-    /// The active mutators, between colons.
+    /// The active mutators, separated by colons.
     Mutators(&'a [u8]),
-    /// Somebody is on the server.
-    Join {
-        id: u32,
-        bot: bool,
-        nick: &'a [u8],
-    },
-    /// Somebody is on a team (from 0), on none, or watches.
-    Team {
-        id: u32,
-        place: Place,
-    },
+    /// A player connected.
+    Join { id: u32, bot: bool, nick: &'a [u8] },
+    /// A player's new team.
+    Team { id: u32, place: ClientTeam },
+    /// The player of this number left.
     Part(u32),
-    Name {
-        id: u32,
-        nick: &'a [u8],
-    },
+    /// A player's new name.
+    Name { id: u32, nick: &'a [u8] },
     Kill {
-        /// Of an enemy, and not of a team mate or oneself.
+        /// Whether the victim was an enemy, and not a team mate or the killer.
         frag: bool,
         killer: u32,
         victim: u32,
     },
-    /// This player captured a flag.
+    /// The player of this number captured a flag.
     Capture(u32),
-    /// The level begins anew: what was played was warm-up.
+    /// The map begins again: what was played so far was warm-up.
     Restart,
-    /// The final scores follow: the game is over, after so many seconds.
+    /// The game is over, and its final scores follow.
     Scores {
+        /// How long the game lasted.
         seconds: Option<f64>,
     },
-    /// Scores follow that are not final.
+    /// Scores of a moment in play follow.
     Status,
-    /// What a player's scores mean, between commas.
+    /// The meaning of each of a player's scores, separated by commas.
     PlayerLabels(&'a [u8]),
-    /// What a team's scores mean.
+    /// The meaning of each of a team's scores.
     TeamLabels(&'a [u8]),
+    /// A player's scores, separated by commas.
     Player {
         id: u32,
         scores: &'a [u8],
-        /// Seconds.
+        /// How long the player took part, in seconds.
         played: Option<f64>,
         watches: bool,
     },
-    TeamScores {
-        team: u8,
-        scores: &'a [u8],
-    },
-    /// The scores are all told.
+    /// A team's scores, separated by commas.
+    TeamScores { team: u8, scores: &'a [u8] },
+    /// All scores have been written.
     End,
+    /// The server ends the game, for whatever reason.
     GameOver,
     /// Anything else.
     Other,
 }
 
-/// Where somebody is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
-    Team(u8),
-    NoTeam,
-    Watching,
-}
-
-type Read<T> = Result<T, &'static str>;
-
 /// Reads a whole line.
 ///
 /// # Errors
-/// What is wrong with it.
-pub(super) fn read(line: &[u8]) -> Read<Event<'_>> {
+/// Returns what is wrong with the line.
+pub(super) fn read(line: &[u8]) -> LineResult<Event<'_>> {
     let Some(rest) = line.strip_prefix(b":") else {
-        return Err("the line is no event");
+        return Err("the line does not begin with a colon");
     };
     let mut fields = Fields(Some(rest));
     Ok(match fields.next()? {
-        b"time" => Event::Time(date_time(fields.rest()?).ok_or("that is no time")?),
+        b"time" => Event::Time(date_time(fields.rest()?).ok_or("the time is not a date")?),
         b"kill" => kill(fields)?,
         b"ctf" => capture(fields)?,
         b"gamestart" => game_start(fields)?,
@@ -111,9 +99,9 @@ pub(super) fn read(line: &[u8]) -> Read<Event<'_>> {
         b"team" => {
             let (id, team, kind) = (fields.id()?, fields.next()?, fields.next().unwrap_or(b""));
             let place = match team_of(team) {
-                Some(team) => Place::Team(team),
-                None if team == b"spectator" || kind == b"4" => Place::Watching,
-                None => Place::NoTeam,
+                Some(team) => ClientTeam::Team(team),
+                None if team == b"spectator" || kind == b"4" => ClientTeam::Spectator,
+                None => ClientTeam::Free,
             };
             Event::Team { id, place }
         }
@@ -148,11 +136,11 @@ pub(super) fn read(line: &[u8]) -> Read<Event<'_>> {
     })
 }
 
-/// Fields between colons.
+/// The fields of a line, separated by colons.
 struct Fields<'a>(Option<&'a [u8]>);
 
 impl<'a> Fields<'a> {
-    fn next(&mut self) -> Read<&'a [u8]> {
+    fn next(&mut self) -> LineResult<&'a [u8]> {
         let rest = self.0.ok_or(MISSING)?;
         let colon = rest.iter().position(|&b| b == b':');
         let (field, rest) = match colon {
@@ -163,11 +151,11 @@ impl<'a> Fields<'a> {
         Ok(field)
     }
 
-    fn rest(&mut self) -> Read<&'a [u8]> {
+    fn rest(&mut self) -> LineResult<&'a [u8]> {
         self.0.take().ok_or(MISSING)
     }
 
-    fn id(&mut self) -> Read<u32> {
+    fn id(&mut self) -> LineResult<u32> {
         let id = whole_number(self.next()?).and_then(|id| u32::try_from(id).ok());
         id.ok_or("a player's number is missing")
     }
@@ -180,7 +168,7 @@ fn after<'a>(bytes: &'a [u8], what: &[u8]) -> &'a [u8] {
     at.map_or(bytes, |at| &bytes[at + what.len()..])
 }
 
-/// The engine's colour of a team: red, blue, yellow, pink.
+/// The team of one of the engine's colours: red, blue, yellow, pink.
 fn team_of(colour: &[u8]) -> Option<u8> {
     match colour {
         b"5" => Some(0),
@@ -191,8 +179,8 @@ fn team_of(colour: &[u8]) -> Option<u8> {
     }
 }
 
-/// `<type>_<map>:<match id>`
-fn game_start(mut fields: Fields<'_>) -> Read<Event<'_>> {
+/// Reads `<type>_<map>:<match id>`.
+fn game_start(mut fields: Fields<'_>) -> LineResult<Event<'_>> {
     let level = fields.next()?;
     let underscore = level.iter().position(|&b| b == b'_');
     let underscore = underscore.ok_or("the game has no map")?;
@@ -203,8 +191,8 @@ fn game_start(mut fields: Fields<'_>) -> Read<Event<'_>> {
     Ok(Event::GameStart { kind, map })
 }
 
-/// `how:killer:victim:…`
-fn kill(mut fields: Fields<'_>) -> Read<Event<'_>> {
+/// Reads `how:killer:victim:…`.
+fn kill(mut fields: Fields<'_>) -> LineResult<Event<'_>> {
     let (how, killer, victim) = (fields.next()?, fields.id()?, fields.id()?);
     let frag = how == b"frag" && killer != victim;
     Ok(Event::Kill {
@@ -214,8 +202,8 @@ fn kill(mut fields: Fields<'_>) -> Read<Event<'_>> {
     })
 }
 
-/// `capture:flag:player`; everything else that becomes of a flag changes no score.
-fn capture(mut fields: Fields<'_>) -> Read<Event<'_>> {
+/// Reads `capture:flag:player`; other flag events change no score.
+fn capture(mut fields: Fields<'_>) -> LineResult<Event<'_>> {
     if fields.next()? != b"capture" {
         return Ok(Event::Other);
     }
@@ -223,8 +211,8 @@ fn capture(mut fields: Fields<'_>) -> Read<Event<'_>> {
     Ok(Event::Capture(fields.id()?))
 }
 
-/// `see-labels:scores:seconds:team:id:nick`
-fn player(mut fields: Fields<'_>) -> Read<Event<'_>> {
+/// Reads `see-labels:scores:seconds:team:id:nick`.
+fn player(mut fields: Fields<'_>) -> LineResult<Event<'_>> {
     let (_labels, scores, played) = (fields.next()?, fields.next()?, fields.next()?);
     let (team, id) = (fields.next()?, fields.id()?);
     Ok(Event::Player {
@@ -235,19 +223,19 @@ fn player(mut fields: Fields<'_>) -> Read<Event<'_>> {
     })
 }
 
-/// Which of the scores is the one that decides: where its label is marked `!!`. A mark `<` before that
-/// means that less is better, which nothing here is for.
+/// The index of the score that decides the game: its label ends with `!!`. With `<!!` the lowest score
+/// wins, which a record cannot express, so such a label does not count.
 pub(super) fn deciding(labels: &[u8]) -> Option<usize> {
     let mut labels = labels.split(|&b| b == b',');
     labels.position(|label| label.ends_with(b"!!") && !label.ends_with(b"<!!"))
 }
 
-/// A score in a list of them.
+/// The score at this index of a list.
 pub(super) fn score(scores: &[u8], index: usize) -> Option<f64> {
     scores.split(|&b| b == b',').nth(index).and_then(text::real)
 }
 
-/// The name without colour codes: `^7`, `^xF0A`, and `^^` for a `^`.
+/// Removes the colour codes from a name: `^7` and `^xF0A`; `^^` stands for a `^`.
 pub(super) fn plain(nick: &[u8]) -> String {
     let mut plain = Vec::with_capacity(nick.len());
     let mut rest = nick;
@@ -295,9 +283,9 @@ mod tests {
         assert_eq!(told(":join:3:3:192.0.2.1:a"), join(false, "a"));
         assert_eq!(told(":join:3:3:[2001:db8::1]:a:b"), join(false, "a:b"));
         let team = |place| Ok(Event::Team { id: 1, place });
-        assert_eq!(told(":team:1:14"), team(Place::Team(1)));
-        assert_eq!(told(":team:1:-1:4"), team(Place::Watching));
-        assert_eq!(told(":team:1:-1:1"), team(Place::NoTeam));
+        assert_eq!(told(":team:1:14"), team(ClientTeam::Team(1)));
+        assert_eq!(told(":team:1:-1:4"), team(ClientTeam::Spectator));
+        assert_eq!(told(":team:1:-1:1"), team(ClientTeam::Free));
         assert_eq!(
             told(":player:see-labels:40,1,12:493:14:1:Delirium"),
             Ok(Event::Player {

@@ -1,18 +1,27 @@
 //! Xonotic and Nexuiz: the event log, version 3 (`sv_eventlog`).
 //!
-//! A line is `:event:field:…`; a `:time:` line before it tells when, unless that is switched off. A
-//! game begins with `:gamestart:`, is over with `:scores:` (`:status:` tells scores in mid-game), and
-//! everything of it is told at `:end`. `grammar` reads one line, `game` follows one game.
+//! A line is `:event:field:…`; a `:time:` line before it has the date, unless the server has that
+//! switched off. A game begins with `:gamestart:` and ends with `:scores:` (`:status:` lists scores in
+//! mid-game); `:end` closes the list. `grammar` reads one line, `game` follows one game.
 
 mod game;
 mod grammar;
 #[cfg(test)]
 mod tests;
 
-use super::{Context, Format, LogItem, LogLine, LogParser, MAX_LINE, Skip, clock::Calendar};
+use super::{
+    clock::Calendar,
+    format::{Context, Format, LogParser, mostly},
+    item::LogItem,
+    lines::{LogLine, MAX_LINE},
+    skip::Skip,
+    stray::StrayPlay,
+    text::CUT_LINE,
+};
 use game::Game;
 use grammar::Event;
 
+/// The format's entry in the registry.
 pub(super) const FORMAT: Format = Format {
     name: "xonotic",
     detect,
@@ -22,7 +31,7 @@ pub(super) const FORMAT: Format = Format {
 };
 
 fn detect(head: &[u8]) -> bool {
-    super::format::mostly(head, |line| {
+    mostly(head, |line| {
         let Some(rest) = line.strip_prefix(b":") else {
             return (!line.is_empty()).then_some(false);
         };
@@ -51,10 +60,7 @@ struct Parser {
     server: String,
     calendar: Calendar,
     game: Option<Box<Game>>,
-    /// Where play was first told of before any game was, if it was.
-    foreign: Option<u64>,
-    /// Whether a game was told to its end, so that what follows is its aftermath.
-    aftermath: bool,
+    stray: StrayPlay,
 }
 
 impl Parser {
@@ -63,22 +69,17 @@ impl Parser {
             server: context.server.clone(),
             calendar: Calendar::default(),
             game: None,
-            foreign: None,
-            aftermath: false,
+            stray: StrayPlay::default(),
         }
     }
 
-    /// What was being told has no end, for this reason.
+    /// Skips the game being read for this reason.
     fn abandon(&mut self, reason: Skip, items: &mut Vec<LogItem>) {
-        if let Some(line) = self.foreign.take() {
-            let reason = Skip::StartedBeforeLog;
-            items.push(LogItem::Skipped { line, reason });
-        }
+        self.stray.close(false, items);
         if let Some(game) = self.game.take() {
             let line = game.line;
             items.push(LogItem::Skipped { line, reason });
         }
-        self.aftermath = false;
     }
 
     fn event(&mut self, line: u64, event: Event<'_>, items: &mut Vec<LogItem>) {
@@ -91,17 +92,14 @@ impl Parser {
                 self.game = Some(Box::new(game));
             }
             Event::GameOver => {
-                // Told to its end, it would be gone by now.
+                // A game that was played to its end has been closed by `:end` before.
                 self.abandon(Skip::Aborted, items);
-                self.aftermath = true;
+                self.stray.close(true, items);
             }
             Event::End => self.end(items),
             other => match &mut self.game {
                 Some(game) => game.event(other, &mut self.calendar),
-                None if self.aftermath => {}
-                None => {
-                    self.foreign.get_or_insert(line);
-                }
+                None => self.stray.note(line),
             },
         }
     }
@@ -109,12 +107,8 @@ impl Parser {
     fn end(&mut self, items: &mut Vec<LogItem>) {
         let over = self.game.take_if(|game| game.ends());
         let Some(game) = over else { return };
-        self.aftermath = true;
-        let line = game.line;
-        items.push(match game.finish(&self.server) {
-            Ok(record) => LogItem::Match(Box::new(record)),
-            Err(reason) => LogItem::Skipped { line, reason },
-        });
+        self.stray.close(true, items);
+        items.push(LogItem::of_game(game.line, game.finish(&self.server)));
     }
 }
 
@@ -125,14 +119,11 @@ impl LogParser for Parser {
         }
         let read = match line.whole {
             true => grammar::read(line.bytes),
-            false => Err("the log ends within this line"),
+            false => Err(CUT_LINE),
         };
         match read {
             Ok(event) => self.event(line.number, event, items),
-            Err(why) => items.push(LogItem::Malformed {
-                line: line.number,
-                why: why.into(),
-            }),
+            Err(why) => items.push(LogItem::malformed(line, why)),
         }
     }
 

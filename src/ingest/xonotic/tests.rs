@@ -1,8 +1,8 @@
 //! Small logs, written for one question each.
 
-use super::super::{LogItem, detect, only_match, read};
 use super::FORMAT;
 use crate::domain::{Kind, MatchRecord, Outcome, Participant};
+use crate::ingest::{LogItem, detect, only_match, read};
 
 const TIME: &str = ":time:2026-11-20 15:00:";
 

@@ -1,0 +1,31 @@
+//! Play that belongs to no game whose beginning the log contains.
+
+use super::{item::LogItem, skip::Skip};
+
+/// Notices play outside games. Play after a game's end is that game's aftermath and ignored; any other
+/// belongs to a game that began before the log did, which is reported as skipped.
+#[derive(Debug, Default)]
+pub(super) struct StrayPlay {
+    /// The line of the first stray play.
+    line: Option<u64>,
+    aftermath: bool,
+}
+
+impl StrayPlay {
+    /// Notes play outside a game.
+    pub(super) fn note(&mut self, line: u64) {
+        if !self.aftermath {
+            self.line.get_or_insert(line);
+        }
+    }
+
+    /// Appends the game to which the stray play belongs, if there was any. `aftermath` is whether play
+    /// that follows is the aftermath of a game.
+    pub(super) fn close(&mut self, aftermath: bool, items: &mut Vec<LogItem>) {
+        if let Some(line) = self.line.take() {
+            let reason = Skip::StartedBeforeLog;
+            items.push(LogItem::Skipped { line, reason });
+        }
+        self.aftermath = aftermath;
+    }
+}
