@@ -10,8 +10,8 @@ use crate::{
 const CHUNK: u32 = 512;
 
 impl Learning {
-    /// Reads every stored match in (end time, fingerprint) order. Players that an operator merged
-    /// appear under one identity.
+    /// Reads every stored match in (end time, fingerprint) order, except for those that an operator has made
+    /// void. Players that an operator merged appear under one identity.
     ///
     /// # Errors
     /// Fails if the database does.
@@ -25,7 +25,8 @@ impl Learning {
     /// # Errors
     /// Fails if the database does.
     pub async fn stored_matches(&self) -> Result<Vec<Stored>, LearningError> {
-        let counts_as = self.store.overrides().await?.merged.into_iter().collect();
+        let overrides = self.store.overrides().await?;
+        let counts_as = overrides.merged.into_iter().collect();
         let (mut all, mut cursor) = (Vec::new(), Cursor::START);
         loop {
             let (matches, next) = self.store.matches(cursor, CHUNK).await?;
@@ -33,7 +34,8 @@ impl Learning {
                 return Ok(all);
             }
             cursor = next;
-            for mut stored in matches {
+            let valid = |stored: &Stored| !overrides.void.contains(&stored.id);
+            for mut stored in matches.into_iter().filter(valid) {
                 stored.record.merge_players(&counts_as);
                 all.push(stored);
             }

@@ -14,7 +14,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use crate::common::Daemon;
+use crate::common::{Daemon, until};
 
 /// Runs a command in `folder`; returns the exit code, stdout and stderr.
 fn run(folder: &Path, args: &[&str]) -> (i32, String, String) {
@@ -499,4 +499,198 @@ async fn blank_lines_do_not_keep_a_connection_open() {
     };
     timeout(Duration::from_secs(20), blank).await.unwrap();
     assert!(began.elapsed() >= Duration::from_millis(900));
+}
+
+/// A match of ten minutes in the interchange format, of the game type abc.
+fn match_line(n: u32, red: [&str; 2], blue: [&str; 2], scores: [u32; 2]) -> String {
+    let (start, end) = (n * 700_000, n * 700_000 + 600_000);
+    let players = |team: usize, ids: [&str; 2]| {
+        let one = |id: &str| format!(r#"{{"id":"{id}","team":{team}}}"#);
+        ids.map(one).join(",")
+    };
+    format!(
+        r#"{{"evenkeel":1,"start":{start},"end":{end},"game":"abc","map":"m","server":"s","scores":[{},{}],"players":[{},{}]}}"#,
+        scores[0],
+        scores[1],
+        players(0, red),
+        players(1, blue)
+    )
+}
+
+/// Twelve matches; in every third one the player "cheat" wins high. Those and the others.
+fn with_cheat() -> (Vec<String>, Vec<String>) {
+    let line = |n: u32| match n % 3 {
+        0 => match_line(n, ["cheat", "a"], ["b", "c"], [9, 0]),
+        1 => match_line(n, ["a", "b"], ["c", "d"], [3, 1]),
+        _ => match_line(n, ["a", "d"], ["b", "c"], [n % 2, 1]),
+    };
+    let cheated = (0..12).filter(|n| n % 3 == 0).map(line).collect();
+    (cheated, (0..12).filter(|n| n % 3 != 0).map(line).collect())
+}
+
+fn csv_of(folder: &Path) -> String {
+    let (code, out, err) = run(folder, &["weights", "--game", "abc", "--csv"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    out
+}
+
+#[test]
+fn void_matches_are_kept_and_not_rated() {
+    let (cheated, fair) = with_cheat();
+    let (one, other) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    write(one.path(), "all.jsonl", &[cheated, fair.clone()].concat());
+    write(other.path(), "fair.jsonl", &fair);
+    run(one.path(), &["ingest", "all.jsonl"]);
+    run(other.path(), &["ingest", "fair.jsonl"]);
+    let (all, expected) = (csv_of(one.path()), csv_of(other.path()));
+    assert_ne!(all, expected);
+
+    let (code, out, err) = run(one.path(), &["match", "void", "--player", "cheat"]);
+    assert_eq!(
+        (code, err.as_str(), out.as_str()),
+        (0, "", "4 matches are void\n")
+    );
+    assert_eq!(csv_of(one.path()), expected);
+    assert!(!expected.contains("cheat"));
+    let (_, out, _) = run(one.path(), &["evaluate", "--system", "elo"]);
+    assert!(out.contains("the stored matches: 8 matches"), "{out}");
+    let (_, out, _) = run(one.path(), &["match", "show", "1"]);
+    for part in [
+        "match 1: abc on m, s, ",
+        "9:0, team 0 won",
+        "not rated: void",
+        "┆ cheat ",
+        "won",
+        "lost",
+    ] {
+        assert!(out.contains(part), "{part}: {out}");
+    }
+    // They stay void when all is derived anew, and when their log is read once more; and they are exported.
+    run(one.path(), &["rebuild"]);
+    assert_eq!(csv_of(one.path()), expected);
+    let (_, out, _) = run(one.path(), &["ingest", "all.jsonl"]);
+    assert!(out.contains("duplicates      ┆ 12"), "{out}");
+    assert_eq!(csv_of(one.path()), expected);
+    assert_eq!(run(one.path(), &["export"]).1.lines().count(), 12);
+
+    let (_, out, _) = run(one.path(), &["match", "unvoid", "--player", "cheat"]);
+    assert_eq!(out, "4 matches are valid again\n");
+    assert_eq!(csv_of(one.path()), all);
+    let (_, out, _) = run(one.path(), &["match", "show", "1"]);
+    assert!(out.contains("\nrated\n"), "{out}");
+}
+
+#[test]
+fn matches_are_void_one_by_one_or_from_a_date_on() {
+    let (cheated, _) = with_cheat();
+    let folder = TempDir::new().unwrap();
+    write(folder.path(), "all.jsonl", &cheated);
+    run(folder.path(), &["ingest", "all.jsonl"]);
+    let said = |args: &[&str]| {
+        let (code, out, err) = run(folder.path(), args);
+        (code, format!("{out}{err}"))
+    };
+    assert_eq!(
+        said(&["match", "void", "2"]),
+        (0, "1 match is void\n".into())
+    );
+    let again = "1 match is void\n1 match was void before\n";
+    assert_eq!(said(&["match", "void", "1", "2"]), (0, again.into()));
+    assert_eq!(
+        said(&["match", "unvoid", "1", "2"]).1,
+        "2 matches are valid again\n"
+    );
+    assert_eq!(
+        said(&["match", "unvoid", "2"]).1,
+        "0 matches are valid again\n1 match was valid before\n"
+    );
+    // Matches 0, 3, 6 and 9 end 600, 2700, 4800 and 6900 seconds after 1970 began.
+    let from = [
+        "match",
+        "void",
+        "--player",
+        "cheat",
+        "--from",
+        "1970-01-01T01:20:00",
+    ];
+    assert_eq!(said(&from).1, "2 matches are void\n");
+    assert_eq!(
+        said(&["match", "void", "99"]),
+        (4, "evenkeel: there is no match 99\n".into())
+    );
+    assert_eq!(said(&["match", "show", "99"]).0, 4);
+    let (code, why) = said(&["match", "void", "--player", "nobody"]);
+    assert!(
+        code == 4 && why.contains("human nobody has played in none of the matches"),
+        "{why}"
+    );
+    assert_eq!(said(&["match", "void"]).0, 2);
+}
+
+#[tokio::test]
+async fn a_running_daemon_sees_that_matches_are_void() {
+    let daemon = Daemon::start("").await;
+    let folder = daemon.folder.path();
+    let (cheated, fair) = with_cheat();
+    write(folder, "all.jsonl", &[cheated, fair].concat());
+    let with_db = |args: &[&str]| {
+        let mut all = args.to_vec();
+        all.extend(["--db", "test.db"]);
+        let (code, _, err) = run(folder, &all);
+        assert_eq!((code, err.as_str()), (0, ""));
+    };
+    with_db(&["ingest", "all.jsonl"]);
+    let mut client = daemon.client().await;
+    client.tell("GAME abc\n").await;
+    // An unknown player has the short reply, without a weight.
+    until(async || client.ask("PLAYER cheat\n").await != "PLAYER cheat").await;
+    with_db(&["match", "void", "--player", "cheat"]);
+    let began = Instant::now();
+    until(async || client.ask("PLAYER cheat\n").await == "PLAYER cheat").await;
+    assert!(
+        began.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        began.elapsed()
+    );
+}
+
+#[tokio::test]
+async fn player_history_tells_who_won_and_who_lost() {
+    let folder = TempDir::new().unwrap();
+    let stays = r#"{"id":"c","stays":[{"team":0,"from":0,"to":100000},{"team":1,"from":100000,"to":600000}]}"#;
+    let changed =
+        match_line(1, ["a", "b"], ["c", "d"], [2, 1]).replace(r#"{"id":"c","team":1}"#, stays);
+    let lines = [
+        changed,
+        match_line(2, ["a", "b"], ["c", "d"], [1, 1]),
+        match_line(3, ["a", "b"], ["c", "d"], [0, 1]),
+    ];
+    write(folder.path(), "all.jsonl", &lines);
+    run(folder.path(), &["ingest", "all.jsonl"]);
+    run(folder.path(), &["match", "void", "3"]);
+    let url = format!("sqlite:{}", folder.path().join("evenkeel.db").display());
+    let pool = sqlx::SqlitePool::connect(&url).await.unwrap();
+    type Row = (String, i64, String, Option<String>);
+    let query =
+        "SELECT player, match_id, outcome, unrated FROM player_history WHERE player IN ('a', 'c')";
+    let rows: Vec<Row> = sqlx::query_as(query).fetch_all(&pool).await.unwrap();
+    let row = |player: &str, id, outcome: &str, unrated: Option<&str>| {
+        (
+            player.to_owned(),
+            id,
+            outcome.to_owned(),
+            unrated.map(str::to_owned),
+        )
+    };
+    assert_eq!(
+        rows,
+        [
+            row("a", 1, "won", None),
+            row("c", 1, "lost", None),
+            row("a", 2, "draw", None),
+            row("c", 2, "draw", None),
+            row("a", 3, "lost", Some("void")),
+            row("c", 3, "won", Some("void")),
+        ]
+    );
 }

@@ -292,7 +292,7 @@ impl PlayCourse {
         Ok(finished)
     }
 
-    /// Frees what only the record needed, if play is over. Who sits where stays, for the next START.
+    /// Frees what only the record needed, if play is over: START forgets it, too.
     pub(super) fn forget(&mut self) {
         if let PlayPhase::Over(finished) = &mut self.phase {
             *finished = None;

@@ -185,6 +185,7 @@ fn what_only_the_record_needed_is_freed() {
     let again = course.end(&facts(&frame(), 2), Verdict::Scores, 3_000);
     assert_eq!(again, Err(LobbyError::NotStarted));
     course.start(2, 4_000);
+    course.sit(&human("a"), Some(1), 4_000);
     let record = end(&mut course, Verdict::Scores, 5_000);
     assert_eq!(record.participants.len(), 1);
 }
