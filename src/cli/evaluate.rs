@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::{
     CliError, CommonArgs,
-    ingest::said,
+    ingest::line_of,
     load_config, open,
     progress::Progress,
     table::{printable, table},
@@ -21,7 +21,7 @@ use super::{
 use crate::{
     domain::{MatchRecord, Rulebook, counted},
     history::{self, Evaluation, Line, Plan, Subset},
-    logs::{Heard, read_all},
+    logs::{IngestEvent, read_matches},
     rating::SystemName,
 };
 
@@ -165,14 +165,14 @@ async fn histories(args: &EvaluateArgs) -> Result<Vec<History>, CliError> {
         }]);
     }
     let history = |file: &PathBuf| {
-        let mut hear = |heard: Heard<'_>| {
-            if let Some(line) = said(file, &heard) {
+        let mut hear = |event: IngestEvent<'_>| {
+            if let Some(line) = line_of(file, &event) {
                 eprintln!("{line}");
             }
         };
         Ok(History {
             name: file.display().to_string(),
-            matches: (1..).zip(read_all(file, &mut hear)?).collect(),
+            matches: (1..).zip(read_matches(file, &mut hear)?).collect(),
             exchange: args.exchange(Some(file)),
         })
     };

@@ -1,143 +1,169 @@
 //! Whole files into the database.
+//!
+//! A thread reads, parses and compresses the file, and hands what it finds over a bounded channel to
+//! the caller, which records the matches. Matches that have queued up are recorded in one transaction.
 
-use std::{collections::BTreeMap, io, path::Path, sync::Arc};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use tokio::{sync::mpsc, task::spawn_blocking};
 
 use super::{
-    Archive, LogError, LogFile, Reading, Told,
-    archive::{Origin, Spool},
-    file,
+    Archive, LogError, LogFile, LogOrigin, Reading, Spool, log_file, reading::into_match,
+    record::record_matches,
 };
 use crate::{
     domain::{Fingerprint, MatchRecord, Timestamp},
-    ingest::{Format, HEAD, PAUSE, Skip, join_halves},
+    ingest::{Format, HEAD, LogItem, Skip},
     store::{HalfRecorded, Recorded, Store},
 };
 
-/// Malformed lines named per file, and as many repeated ones: enough of a file in which everything is wrong.
-const NAMED: u64 = 10;
+/// The most malformed lines of a file that are reported one by one, and the most identical ones.
+const MAX_REPORTED: u64 = 10;
 
-/// Matches recorded in one transaction, at most.
-const BATCH: usize = 512;
+/// The most chunks of a file that wait for their matches to be recorded.
+const QUEUE: usize = 32;
 
-/// What whoever reads logs may want to show.
+/// What happens while a file is read, for a caller that shows it.
 #[derive(Debug)]
-pub enum Heard<'a> {
-    /// So many bytes of the file were read.
+pub enum IngestEvent<'a> {
+    /// So many bytes of the file have been read.
     Bytes(u64),
-    /// A line that does not follow the format.
+    /// A line does not follow the format.
     Malformed {
-        /// The line.
+        /// The number of the line, from 1.
         line: u64,
         /// What is wrong with it.
         why: &'a str,
     },
-    /// So many more lines like that.
-    More(u64),
-    /// A line with the same bytes as an earlier one.
+    /// So many more lines do not follow the format.
+    MoreMalformed(u64),
+    /// A line has the same bytes as an earlier one.
     Repeated {
-        /// The line.
+        /// The number of the line, from 1.
         line: u64,
-        /// The earlier line.
+        /// The number of the earlier line.
         first: u64,
         /// Whether the line is dropped.
         dropped: bool,
     },
-    /// So many more lines like that.
+    /// So many more lines have the same bytes as an earlier one.
     MoreRepeated(u64),
-    /// So many matches stand in the file after a later one. Only [`read_all`] reports it, which sorts them.
+    /// So many matches stand in the file after one that ended later. Only
+    /// [`read_matches`](super::read_matches) reports it, which sorts them.
     OutOfOrder(u64),
-    /// A game that makes no record.
+    /// A game makes no match.
     Skipped {
-        /// The line on which its telling begins.
+        /// The line on which the game begins.
         line: u64,
-        /// Why not.
+        /// Why it makes no match.
         reason: Skip,
     },
 }
 
-/// Counts the malformed and the repeated lines of a file, and names the first ones.
+/// Reports the lines of one file that make no match, the first ones one by one.
 #[derive(Default)]
-struct Notices {
+pub(super) struct LineReports {
     malformed: u64,
     repeated: u64,
 }
 
-impl Notices {
-    /// Notes what a line amounts to.
-    fn note(&mut self, told: &Told, hear: &mut impl FnMut(Heard<'_>)) {
-        match *told {
-            Told::Malformed { line, ref why } => {
+impl LineReports {
+    /// Reports what is worth it.
+    pub(super) fn item(&mut self, item: &LogItem, on_event: &mut impl FnMut(IngestEvent<'_>)) {
+        match *item {
+            LogItem::Malformed { line, ref why } => {
                 self.malformed += 1;
-                if self.malformed <= NAMED {
-                    hear(Heard::Malformed { line, why });
+                if self.malformed <= MAX_REPORTED {
+                    on_event(IngestEvent::Malformed { line, why });
                 }
             }
-            Told::Repeated {
+            LogItem::Repeated {
                 line,
                 first,
                 dropped,
             } => {
                 self.repeated += 1;
-                if self.repeated <= NAMED {
-                    hear(Heard::Repeated {
+                if self.repeated <= MAX_REPORTED {
+                    on_event(IngestEvent::Repeated {
                         line,
                         first,
                         dropped,
                     });
                 }
             }
-            Told::Skipped { line, reason } => hear(Heard::Skipped { line, reason }),
-            Told::Game(_) | Told::Known(..) => {}
+            LogItem::Skipped { line, reason } => on_event(IngestEvent::Skipped { line, reason }),
+            LogItem::Match(_) | LogItem::Exported(..) => {}
         }
     }
 
-    /// The file is over: states how many lines were not named.
-    fn finish(&self, hear: &mut impl FnMut(Heard<'_>)) {
-        if self.malformed > NAMED {
-            hear(Heard::More(self.malformed - NAMED));
+    /// Reports, at the end of the file, how many lines were not reported one by one.
+    pub(super) fn finish(&self, on_event: &mut impl FnMut(IngestEvent<'_>)) {
+        if self.malformed > MAX_REPORTED {
+            on_event(IngestEvent::MoreMalformed(self.malformed - MAX_REPORTED));
         }
-        if self.repeated > NAMED {
-            hear(Heard::MoreRepeated(self.repeated - NAMED));
+        if self.repeated > MAX_REPORTED {
+            on_event(IngestEvent::MoreRepeated(self.repeated - MAX_REPORTED));
         }
     }
 }
 
-/// What became of the games of some logs.
+/// How many games some logs contained, and what became of them.
 #[derive(Clone, Debug, Default)]
-pub struct Tally {
-    /// Games told of.
+pub struct IngestCounts {
+    /// Games that began in the logs.
     pub found: u64,
-    /// The ids of those that were new.
+    /// The ids of the matches that were new.
     pub recorded: Vec<i64>,
-    /// Second halves, which were joined with their first.
+    /// Second halves, joined with the first.
     pub halves: u64,
-    /// Those on record already.
+    /// Matches that were stored already.
     pub duplicates: u64,
-    /// Those that make no record, by the reason's code.
+    /// Games that make no match, by the code of the reason.
     pub skipped: BTreeMap<&'static str, u64>,
-    /// Lines that do not follow their format.
+    /// Lines that do not follow the format.
     pub malformed: u64,
     /// Lines with the same bytes as an earlier one of their file that were kept.
     pub repeated: u64,
 }
 
-/// Reads whole files.
+/// Reads whole files, one after the other.
 pub struct Ingest<'a> {
     store: &'a Arc<dyn Store>,
-    /// The name of the server that wrote them.
+    /// The name of the server that wrote the logs.
     pub server: String,
-    /// Their format, where it is not to be found out.
+    /// The format of the logs; `None` detects it.
     pub format: Option<&'static Format>,
-    /// When the first log without dates begins, where that was said; each follows upon the other.
+    /// When the next log without dates begins; `None` counts back from the time at which the file was
+    /// last written. Every file moves it on by its length.
     pub date: Option<Timestamp>,
-    /// Where the logs are put away, if anywhere.
+    /// The archive to put the logs into.
     pub archive: Option<Arc<Archive>>,
-    /// What became of them.
-    pub tally: Tally,
+    /// The counts of all files so far.
+    pub counts: IngestCounts,
+}
+
+/// What the thread found in one chunk of the file.
+struct ChunkItems {
+    items: Vec<LogItem>,
+    /// How many bytes of the file have been read.
+    position: u64,
+}
+
+/// What the thread returns at the end of the file.
+struct FileEnd {
+    /// How much time has passed on the log's own clock, in milliseconds.
+    elapsed: i64,
+    written: Timestamp,
+    spool: Option<Spool>,
 }
 
 impl<'a> Ingest<'a> {
-    /// Of logs of unknown format and origin.
+    /// Prepares to read logs of unknown format and origin, without an archive.
     pub fn new(store: &'a Arc<dyn Store>) -> Self {
         Self {
             store,
@@ -145,128 +171,107 @@ impl<'a> Ingest<'a> {
             format: None,
             date: None,
             archive: None,
-            tally: Tally::default(),
+            counts: IngestCounts::default(),
         }
     }
 
-    /// Reads one file. What it told until something went wrong is on record.
+    /// Reads one file and records its matches, and calls `on_event` as it goes. After an error, the
+    /// matches before it are recorded.
     ///
     /// # Errors
-    /// The file's, or the database's.
+    /// Fails if the file cannot be read, has no known format or not the given one, or if the archive
+    /// or the database fails.
     pub async fn file(
         &mut self,
         path: &Path,
-        hear: &mut impl FnMut(Heard<'_>),
+        on_event: &mut impl FnMut(IngestEvent<'_>),
     ) -> Result<(), LogError> {
-        let fail = LogError::file(path);
-        let log = LogFile::new(path)?;
-        let mut bytes = log.open().map_err(&fail)?;
-        let mut chunk = vec![0; HEAD];
-        let mut filled = bytes.fill(&mut chunk).map_err(&fail)?;
-        let format = match self.format {
-            Some(format) => format,
-            None => file::detect(&chunk[..filled], path)?,
+        let found = self.counts.found;
+        let mut reports = LineReports::default();
+        let (format_found, format) = tokio::sync::oneshot::channel();
+        let (sender, mut receiver) = mpsc::channel(QUEUE);
+        let file = FileToRead {
+            path: path.to_owned(),
+            server: self.server.clone(),
+            format: self.format,
+            date: self.date,
+            archive: self.archive.clone(),
         };
-        let mut reading = Reading::new(format, &self.server, self.date);
-        let mut spool = self.spool().map_err(&fail)?;
+        let reading = spawn_blocking(move || file.read(format_found, &sender));
         let mut ids = Vec::new();
-        let found = self.tally.found;
-        let mut notices = Notices::default();
-        let mut told = Vec::new();
-        while filled > 0 {
-            if let Some(spool) = &mut spool {
-                spool.write(&chunk[..filled]).map_err(&fail)?;
+        if let Ok(format) = format.await {
+            let mut chunks = Vec::new();
+            while receiver.recv_many(&mut chunks, QUEUE).await > 0 {
+                let chunks = chunks.drain(..);
+                self.take(format, chunks, &mut reports, &mut ids, on_event)
+                    .await?;
             }
-            reading.feed(&chunk[..filled], &mut told);
-            if reading.waits() && log.is_file {
-                // When they were follows from when the log ended: a look ahead, so that the games of
-                // a log of any length need not be kept until then.
-                let elapsed = log.elapsed(format).map_err(&fail)?;
-                reading.began(log.written.plus_millis(-elapsed), &mut told);
-            }
-            self.take(format, &mut told, &mut notices, &mut ids, hear)
-                .await?;
-            hear(Heard::Bytes(bytes.done()));
-            filled = bytes.fill(&mut chunk).map_err(&fail)?;
         }
-        let elapsed = reading.finish(log.written, &mut told);
-        self.take(format, &mut told, &mut notices, &mut ids, hear)
-            .await?;
-        self.date = self.date.map(|date| date.plus_millis(elapsed));
-        if self.format.is_some() && notices.malformed > 0 && self.tally.found == found {
+        let end = reading.await??;
+        self.date = self.date.map(|date| date.plus_millis(end.elapsed));
+        if let Some(format) = self.format
+            && reports.malformed > 0
+            && self.counts.found == found
+        {
             let (path, format) = (path.to_owned(), format.name);
             return Err(LogError::NotThis { path, format });
         }
-        if let Some(spool) = spool {
-            let archived = spool.commit(log.written).map_err(&fail)?;
-            archived.note(self.store, &ids).await?;
+        if let Some(spool) = end.spool {
+            let archived = spawn_blocking(move || spool.commit(end.written)).await?;
+            let archived = archived.map_err(LogError::file(path))?;
+            let (log, older) = (archived.fingerprint, &archived.older);
+            self.store.link_log(log, &ids, older).await?;
         }
-        notices.finish(hear);
+        reports.finish(on_event);
         Ok(())
     }
 
-    /// Begins to put a log away, where logs are.
-    fn spool(&self) -> io::Result<Option<Spool>> {
-        let Some(archive) = &self.archive else {
-            return Ok(None);
-        };
-        let origin = Origin {
-            server: self.server.clone(),
-            format: self.format.map(|format| format.name.to_owned()),
-            began: self.date.map(|date| date.0),
-        };
-        archive.begin(&origin).map(Some)
-    }
-
+    /// Reports what some chunks contained, and records their matches.
     async fn take(
         &mut self,
         format: &Format,
-        told: &mut Vec<Told>,
-        notices: &mut Notices,
+        chunks: impl Iterator<Item = ChunkItems>,
+        reports: &mut LineReports,
         ids: &mut Vec<i64>,
-        hear: &mut impl FnMut(Heard<'_>),
+        on_event: &mut impl FnMut(IngestEvent<'_>),
     ) -> Result<(), LogError> {
-        let mut games = Vec::new();
-        for told in told.drain(..) {
-            notices.note(&told, hear);
-            match told {
-                Told::Malformed { .. } => self.tally.malformed += 1,
-                Told::Skipped { reason, .. } => {
-                    self.tally.found += 1;
-                    *self.tally.skipped.entry(reason.code()).or_default() += 1;
-                }
-                Told::Repeated { dropped: true, .. } => {
-                    self.tally.found += 1;
-                    self.tally.duplicates += 1;
-                }
-                Told::Repeated { dropped: false, .. } => self.tally.repeated += 1,
-                Told::Game(game) if !format.in_halves => {
-                    let fingerprint = Fingerprint::of(&game);
-                    games.push((*game, fingerprint));
-                }
-                Told::Known(game, fingerprint) => games.push((*game, fingerprint)),
-                // Each half looks for the other on disk.
-                Told::Game(game) => {
-                    let became = self.store.record_half(&game, PAUSE, join_halves).await?;
-                    ids.push(became.id());
-                    self.tally.note(became);
+        let mut matches: VecDeque<(MatchRecord, Fingerprint)> = VecDeque::new();
+        let mut position = 0;
+        for chunk in chunks {
+            position = chunk.position;
+            for item in chunk.items {
+                reports.item(&item, on_event);
+                match item {
+                    LogItem::Malformed { .. } => self.counts.malformed += 1,
+                    LogItem::Skipped { reason, .. } => {
+                        self.counts.found += 1;
+                        *self.counts.skipped.entry(reason.code()).or_default() += 1;
+                    }
+                    LogItem::Repeated { dropped: true, .. } => {
+                        self.counts.found += 1;
+                        self.counts.duplicates += 1;
+                    }
+                    LogItem::Repeated { dropped: false, .. } => self.counts.repeated += 1,
+                    item => matches.extend(into_match(item)),
                 }
             }
         }
-        for batch in games.chunks(BATCH) {
-            for recorded in self.store.record_all(batch).await? {
-                ids.push(recorded.id());
-                self.tally.note(HalfRecorded::Alone(recorded));
-            }
+        let mut recorded = Vec::with_capacity(matches.len());
+        let done = record_matches(self.store, format, &mut matches, &mut recorded).await;
+        for recorded in recorded {
+            ids.push(recorded.id());
+            self.counts.add(recorded);
         }
+        done?;
+        on_event(IngestEvent::Bytes(position));
         Ok(())
     }
 }
 
-impl Tally {
-    fn note(&mut self, became: HalfRecorded) {
+impl IngestCounts {
+    fn add(&mut self, recorded: HalfRecorded) {
         self.found += 1;
-        match became {
+        match recorded {
             HalfRecorded::Alone(Recorded::New(id)) => self.recorded.push(id),
             HalfRecorded::Alone(Recorded::Duplicate(_)) => self.duplicates += 1,
             HalfRecorded::Joined { id, instead_of } => {
@@ -280,81 +285,74 @@ impl Tally {
     }
 }
 
-/// Puts a game on record, if it is one.
-pub(super) async fn record(
-    store: &Arc<dyn Store>,
-    format: &Format,
-    told: &Told,
-) -> Result<Option<HalfRecorded>, LogError> {
-    Ok(Some(match told {
-        Told::Game(record) if format.in_halves => {
-            store.record_half(record, PAUSE, join_halves).await?
-        }
-        Told::Game(record) => HalfRecorded::Alone(store.record(record).await?),
-        Told::Known(record, fingerprint) => {
-            HalfRecorded::Alone(store.record_as(record, *fingerprint).await?)
-        }
-        Told::Skipped { .. } | Told::Repeated { .. } | Told::Malformed { .. } => {
-            return Ok(None);
-        }
-    }))
+/// What the thread needs to know of a file.
+struct FileToRead {
+    path: PathBuf,
+    server: String,
+    format: Option<&'static Format>,
+    date: Option<Timestamp>,
+    archive: Option<Arc<Archive>>,
 }
 
-/// All finished games of a file, sorted by time, halves joined.
-///
-/// # Errors
-/// The file's.
-pub fn read_all(
-    path: &Path,
-    hear: &mut impl FnMut(Heard<'_>),
-) -> Result<Vec<MatchRecord>, LogError> {
-    let fail = LogError::file(path);
-    let log = LogFile::new(path)?;
-    let mut bytes = log.open().map_err(&fail)?;
-    let mut chunk = vec![0; HEAD];
-    let mut filled = bytes.fill(&mut chunk).map_err(&fail)?;
-    let format = file::detect(&chunk[..filled], path)?;
-    let mut reading = Reading::new(format, "", None);
-    let mut told = Vec::new();
-    while filled > 0 {
-        reading.feed(&chunk[..filled], &mut told);
-        filled = bytes.fill(&mut chunk).map_err(&fail)?;
-    }
-    reading.finish(log.written, &mut told);
-    let mut notices = Notices::default();
-    for told in &told {
-        notices.note(told, hear);
-    }
-    notices.finish(hear);
-    let records = told.into_iter().filter_map(|told| match told {
-        Told::Game(record) | Told::Known(record, _) => Some(*record),
-        Told::Skipped { .. } | Told::Repeated { .. } | Told::Malformed { .. } => None,
-    });
-    let mut matches: Vec<(Fingerprint, MatchRecord)> = records
-        .map(|record| (Fingerprint::of(&record), record))
-        .collect();
-    let out_of_order = matches
-        .windows(2)
-        .filter(|pair| pair[1].1.end < pair[0].1.end);
-    match out_of_order.count() {
-        0 => {}
-        count => hear(Heard::OutOfOrder(u64::try_from(count).unwrap_or(u64::MAX))),
-    }
-    matches.sort_by_key(|(fingerprint, record)| (record.end, *fingerprint));
-    matches.dedup_by_key(|(fingerprint, _)| *fingerprint);
-    let mut joined: Vec<MatchRecord> = Vec::with_capacity(matches.len());
-    let mut is_joined = false;
-    for (_, record) in matches {
-        let last = joined.last_mut().filter(|_| format.in_halves && !is_joined);
-        is_joined = false;
-        if let Some(last) = last
-            && let Some(both) = join_halves(last, &record)
-        {
-            *last = both;
-            is_joined = true;
-            continue;
+impl FileToRead {
+    /// Reads the file to its end. Sends its format first, then the items of every chunk.
+    fn read(
+        &self,
+        format_found: tokio::sync::oneshot::Sender<&'static Format>,
+        sender: &mpsc::Sender<ChunkItems>,
+    ) -> Result<FileEnd, LogError> {
+        let fail = LogError::file(&self.path);
+        let log = LogFile::new(&self.path)?;
+        let mut bytes = log.open().map_err(&fail)?;
+        let mut chunk = vec![0; HEAD];
+        let mut filled = bytes.fill(&mut chunk).map_err(&fail)?;
+        let format = match self.format {
+            Some(format) => format,
+            None => log_file::detect(&chunk[..filled], &self.path)?,
+        };
+        let send = |items: &mut Vec<LogItem>, position| {
+            let items = std::mem::take(items);
+            let chunk = ChunkItems { items, position };
+            sender.blocking_send(chunk).map_err(|_| LogError::Stopped)
+        };
+        format_found.send(format).map_err(|_| LogError::Stopped)?;
+        let mut reading = Reading::new(format, &self.server, self.date);
+        let mut spool = self.spool().map_err(&fail)?;
+        let mut items = Vec::new();
+        while filled > 0 {
+            if let Some(spool) = &mut spool {
+                spool.write(&chunk[..filled]).map_err(&fail)?;
+            }
+            reading.feed(&chunk[..filled], &mut items);
+            if reading.needs_begin() && log.is_file {
+                // The log began as long before its end as its clock runs. Reading ahead for that keeps
+                // the matches of a long log out of memory.
+                let elapsed = log.elapsed(format, || sender.is_closed())?;
+                reading.set_begin(log.written.plus_millis(-elapsed), &mut items);
+            }
+            send(&mut items, bytes.position())?;
+            filled = bytes.fill(&mut chunk).map_err(&fail)?;
         }
-        joined.push(record);
+        let elapsed = reading.finish(log.written, &mut items);
+        send(&mut items, bytes.position())?;
+        let written = log.written;
+        Ok(FileEnd {
+            elapsed,
+            written,
+            spool,
+        })
     }
-    Ok(joined)
+
+    /// Begins to archive the file, where there is an archive.
+    fn spool(&self) -> io::Result<Option<Spool>> {
+        let Some(archive) = &self.archive else {
+            return Ok(None);
+        };
+        let origin = LogOrigin {
+            server: self.server.clone(),
+            format: self.format.map(|format| format.name.to_owned()),
+            began: self.date.map(|date| date.0),
+        };
+        archive.begin(origin).map(Some)
+    }
 }
