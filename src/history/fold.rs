@@ -158,7 +158,7 @@ impl Fold {
     /// game type, or in all games.
     pub fn best_weights<'a>(&'a self, ruleset: &'a Ruleset) -> Vec<(Weight<'a>, Level)> {
         let mut best = std::collections::BTreeMap::new();
-        for (level, standing) in self.levels.from_farthest(ruleset) {
+        for (level, standing) in self.levels.farthest_first(ruleset) {
             for weight in standing.weights(ruleset, self.digest.people()) {
                 best.insert(weight.key, (weight, level)); // the closer overwrites the farther
             }

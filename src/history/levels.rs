@@ -99,7 +99,7 @@ impl Levels {
     }
 
     /// Every standing that knows something for a ruleset, with its level, the closest last.
-    pub fn from_farthest(&self, ruleset: &Ruleset) -> impl Iterator<Item = (Level, &Standing)> {
+    pub fn farthest_first(&self, ruleset: &Ruleset) -> impl Iterator<Item = (Level, &Standing)> {
         let on = |level| Some((level, self.standing(ruleset, level)?));
         let far = [on(Level::AllGames), on(Level::GameType)];
         let simpler = self.simpler(ruleset).into_iter();
