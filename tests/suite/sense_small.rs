@@ -630,6 +630,8 @@ fn matches_are_void_one_by_one_or_from_a_date_on() {
 #[tokio::test]
 async fn a_running_daemon_sees_that_matches_are_void() {
     let daemon = Daemon::start("").await;
+    let learning = daemon.service.learning().clone();
+    let polling = tokio::spawn(async move { learning.keep_up_to_date().await });
     let folder = daemon.folder.path();
     let (cheated, fair) = with_cheat();
     write(folder, "all.jsonl", &[cheated, fair].concat());
@@ -652,6 +654,7 @@ async fn a_running_daemon_sees_that_matches_are_void() {
         "{:?}",
         began.elapsed()
     );
+    polling.abort();
 }
 
 #[tokio::test]
