@@ -1,4 +1,4 @@
-//! The whole history, for whoever evaluates rating systems on it.
+//! The whole history, for evaluating rating systems.
 
 use super::{Learning, LearningError};
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     store::{Cursor, Stored},
 };
 
-/// Matches read in one query.
+/// Number of matches read per query.
 const CHUNK: u32 = 512;
 
 impl Learning {

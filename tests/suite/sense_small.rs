@@ -37,7 +37,7 @@ fn run_with(folder: &Path, args: &[&str], stdin: &str) -> (i32, String, String) 
 fn history(matches: u32) -> Vec<String> {
     let row = |n: u32| {
         let (a, b) = (n % 5, (n + 1 + n % 3) % 5);
-        let y = u32::from((a < b) != (n % 7 == 0));
+        let y = u32::from((a < b) != n.is_multiple_of(7));
         let t = 1_000_000 + n * 9_000;
         format!(r#"{{"t":{t},"game":"x","teams":[["p{a}","q"],["p{b}","r"]],"y":{y}}}"#)
     };
@@ -122,7 +122,7 @@ fn evaluate_writes_the_predictions_that_its_table_measures() {
                 let chance: f64 = line[4].parse().unwrap();
                 // Whatever was exchanged: the first team is the file's.
                 let n: u32 = line[1].parse::<u32>().unwrap() - 1;
-                let y = u32::from((n % 5 < (n + 1 + n % 3) % 5) != (n % 7 == 0));
+                let y = u32::from((n % 5 < (n + 1 + n % 3) % 5) != n.is_multiple_of(7));
                 assert_eq!(line[5], y.to_string());
                 -(if y == 1 { chance } else { 1.0 - chance }).ln()
             });
