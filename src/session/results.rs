@@ -105,6 +105,7 @@ impl Session {
         self.state.game = draw_game();
         self.state.kept = None;
         self.state.ended = Some(ended.clone());
+        self.state.lobby.forget_course();
         ended
     }
 

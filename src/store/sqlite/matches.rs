@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use super::{
     SqliteStore, games, halves,
     insert::{check, insert_if_new, insert_matches},
-    parts::{MatchParts, head},
+    parts::{MatchParts, fetch, head},
 };
 use crate::{
     domain::{Fingerprint, MatchRecord, Timestamp},
@@ -67,10 +67,9 @@ impl Matches for SqliteStore {
         Ok(query.bind(game).fetch_optional(&self.readers).await?)
     }
 
-    async fn start_of(&self, id: i64) -> Result<Option<(Timestamp, String)>, StoreError> {
-        let query = sqlx::query_as("SELECT started_at, game_type FROM matches WHERE id = ?");
-        let row: Option<(i64, String)> = query.bind(id).fetch_optional(&self.readers).await?;
-        Ok(row.map(|(start, game_type)| (Timestamp(start), game_type)))
+    async fn match_with_id(&self, id: i64) -> Result<Option<Stored>, StoreError> {
+        let mut tx = self.readers.begin().await?;
+        Ok(fetch(&mut tx, &[id]).await?.pop())
     }
 
     async fn last_of(&self, server: &str, since: Timestamp) -> Result<Option<Stored>, StoreError> {
