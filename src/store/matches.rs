@@ -141,6 +141,12 @@ pub trait Matches: Send + Sync {
     /// The database's, or rows that make no record.
     async fn match_with_id(&self, id: i64) -> Result<Option<Stored>, StoreError>;
 
+    /// When a match began, and its game type as the game names it; `None` if there is no such match.
+    ///
+    /// # Errors
+    /// The database's.
+    async fn start_of(&self, id: i64) -> Result<Option<(Timestamp, String)>, StoreError>;
+
     /// The last match of a server, if it ended at `since` or later.
     ///
     /// # Errors

@@ -72,6 +72,12 @@ impl Matches for SqliteStore {
         Ok(fetch(&mut tx, &[id]).await?.pop())
     }
 
+    async fn start_of(&self, id: i64) -> Result<Option<(Timestamp, String)>, StoreError> {
+        let query = sqlx::query_as("SELECT started_at, game_type FROM matches WHERE id = ?");
+        let row: Option<(i64, String)> = query.bind(id).fetch_optional(&self.readers).await?;
+        Ok(row.map(|(start, game_type)| (Timestamp(start), game_type)))
+    }
+
     async fn last_of(&self, server: &str, since: Timestamp) -> Result<Option<Stored>, StoreError> {
         let mut tx = self.readers.begin().await?;
         let row = sqlx::query(
