@@ -24,7 +24,7 @@ pub use keys::{
     GameTypesSection, IngestSection, LobbySection, LogSection, MutatorsSection, RatingSection,
     RulesPreset, SeasonSection, ServerSection, StoreSection,
 };
-pub use values::{Date, FormatChoice, SystemChoice};
+pub use values::{Date, FormatChoice, JournalChoice, SystemChoice};
 
 /// The documented defaults, as `evenkeel config default` prints them.
 pub const DEFAULT: &str = include_str!("../../config/evenkeel.toml");

@@ -1,8 +1,10 @@
 //! The settings of each room, made from the sections of the file.
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
-use super::{Config, EvenBy, FollowSection, IngestSection, RulesPreset, SystemChoice};
+use super::{
+    Config, EvenBy, FollowSection, IngestSection, JournalChoice, RulesPreset, SystemChoice,
+};
 use crate::{
     domain::RulebookSpec,
     history, learning,
@@ -20,6 +22,15 @@ impl Config {
             server: follow.server.clone(),
         };
         self.follow.iter().map(follow).collect()
+    }
+
+    /// The folder in which running games are journaled; `None` if they are not.
+    pub fn journal(&self) -> Option<PathBuf> {
+        match &self.store.journal {
+            JournalChoice::Auto => Some(self.store.database.with_extension("games")),
+            JournalChoice::Off => None,
+            JournalChoice::Folder(folder) => Some(folder.clone()),
+        }
     }
 
     /// The rules by which games are assigned to rulesets.

@@ -218,11 +218,19 @@ impl Lobby {
     /// # Errors
     /// Any [`LobbyError`]. A command that fails changes nothing.
     pub fn apply(&mut self, command: &Command, now: u64) -> Result<(), LobbyError> {
-        self.at(now).change(command)
+        self.at(now).carry_out(command)
     }
 
-    /// Carries out a command now.
+    /// Carries out a command of a decision now, and notes it in the [trail](Self::keep_trail).
     pub(super) fn change(&mut self, command: &Command) -> Result<(), LobbyError> {
+        self.carry_out(command)?;
+        if let Some(trail) = &mut self.trail {
+            trail.push((self.now, command.clone()));
+        }
+        Ok(())
+    }
+
+    fn carry_out(&mut self, command: &Command) -> Result<(), LobbyError> {
         match command {
             Command::Game(game) => self.begin(game),
             Command::Mutator { name } => return self.add_mutator(name),

@@ -288,7 +288,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         Next::Close(ConnectionEnd::ForCause)
     }
 
+    /// Sends the replies, once what they follow is in the journal.
     async fn flush(&mut self, stop: &CancellationToken) -> Result<(), ConnectionEnd> {
+        self.session.write_journal();
         if self.output.is_empty() {
             return Ok(());
         }
@@ -304,7 +306,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         };
         self.output.clear();
         match write {
-            Ok(Ok(())) => Ok(()),
+            Ok(Ok(())) => {
+                self.session.replies_sent();
+                Ok(())
+            }
             Ok(Err(error)) => Err(ConnectionEnd::Broken(error)),
             Err(_) => Err(ConnectionEnd::TimedOut),
         }

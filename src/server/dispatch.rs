@@ -151,7 +151,7 @@ async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>,
             let ended = session.end(verdict).await?;
             Reply::End {
                 id: ended.id.to_string(),
-                unrated: ended.unrated.map(str::to_owned),
+                unrated: ended.unrated,
             }
         }
         // Handled above, but for QUIT, which ends the connection. They are listed so that a new verb cannot be forgotten.

@@ -14,7 +14,7 @@ use tokio::{
     time::{sleep, timeout},
 };
 
-use super::{SessionError, Sessions};
+use super::{SessionError, Sessions, journal_folder::JournalFile};
 use crate::{
     domain::MatchRecord,
     store::{DecisionNote, DecisionRow},
@@ -57,6 +57,8 @@ struct PendingMatch {
     record: MatchRecord,
     /// The number of its game.
     game: i64,
+    /// The journal that is not needed any more once the match is on disk.
+    journal: Option<Arc<JournalFile>>,
 }
 
 impl PendingMatches {
@@ -71,10 +73,11 @@ impl PendingMatches {
         true
     }
 
-    fn pop(&mut self) {
-        if let Some(gone) = self.queue.pop_front() {
-            self.parts -= gone.parts();
-        }
+    /// Removes the first match. Returns the journal that is not needed any more.
+    fn pop(&mut self) -> Option<Arc<JournalFile>> {
+        let gone = self.queue.pop_front()?;
+        self.parts -= gone.parts();
+        gone.journal
     }
 }
 
@@ -114,11 +117,30 @@ impl Backlog {
         self.added.notify_one();
     }
 
-    /// Adds the match of the game with this number. Returns whether there was room for it.
-    pub(super) fn keep(&self, record: MatchRecord, game: i64) -> bool {
-        let kept = self.matches.lock().push(PendingMatch { record, game });
+    /// Adds the match of the game with this number. Returns whether there was room for it. If there was,
+    /// `journal` is removed once the match is on disk.
+    pub(super) fn keep(
+        &self,
+        record: MatchRecord,
+        game: i64,
+        journal: Option<Arc<JournalFile>>,
+    ) -> bool {
+        let kept = self.matches.lock().push(PendingMatch {
+            record,
+            game,
+            journal,
+        });
         self.added.notify_one();
         kept
+    }
+
+    /// Has a journal removed once the match of the game with this number is on disk. Returns whether that
+    /// match waits.
+    pub(super) fn attach(&self, game: i64, journal: Option<Arc<JournalFile>>) -> bool {
+        let mut matches = self.matches.lock();
+        let mut queue = matches.queue.iter_mut();
+        let pending = queue.find(|pending| pending.game == game);
+        pending.map(|pending| pending.journal = journal).is_some()
     }
 
     /// Whether the match of the game with this number waits to be written.
@@ -171,7 +193,7 @@ impl Sessions {
     async fn write_matches(&self) -> Result<(), SessionError> {
         loop {
             let pending = self.backlog.matches.lock().queue.front().cloned();
-            let Some(PendingMatch { record, game }) = pending else {
+            let Some(PendingMatch { record, game, .. }) = pending else {
                 return Ok(());
             };
             match self.store.record_game(&record, game).await {
@@ -184,7 +206,10 @@ impl Sessions {
                 }
                 Err(error) => return Err(error.into()),
             }
-            self.backlog.matches.lock().pop();
+            let journal = self.backlog.matches.lock().pop();
+            if let (Some(journal), Some(journals)) = (journal, self.journals()) {
+                journals.remove(&journal);
+            }
         }
     }
 

@@ -11,22 +11,26 @@ mod backlog;
 mod clock;
 mod decide;
 mod error;
+mod game_journal;
+mod journal_folder;
 mod mailbox;
 mod parked;
 mod registry;
 mod replay;
+mod restore;
 mod results;
 mod sessions;
 mod settings;
 mod state;
 mod weights;
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use rand::{TryRng, rngs::SysRng};
 
 use crate::{
     domain::{Ident, Kind, Ruleset, Secret},
+    journal::Entry,
     lobby::{Command, Conduct, Lobby, LobbyError, NewGame},
 };
 
@@ -50,6 +54,8 @@ pub struct Session {
     state: SessionState,
     server: Option<String>,
     registration: Registration,
+    /// Whether an answer to END is among the replies that are not sent.
+    owes_end: bool,
 }
 
 impl Session {
@@ -66,6 +72,7 @@ impl Session {
             registration: Registration::new(&sessions, mailbox),
             sessions,
             server: None,
+            owes_end: false,
         };
         (session, pushes)
     }
@@ -95,14 +102,31 @@ impl Session {
             }
         }
         self.server = Some(server.text().to_owned());
+        let named = Entry::Server(Cow::Borrowed(server.text()));
+        self.state.note(&named);
         if !resume {
             self.registration.announce(server.text());
             return Ok(None);
         }
         self.registration.replace(server.text()).await;
         Ok(Some(
-            self.state.lobby.game().is_ok() || self.resume_parked(),
+            self.state.lobby.game().is_ok() || self.resume_parked(true),
         ))
+    }
+
+    /// Writes to the journal what has happened. Replies must not be sent before.
+    pub fn write_journal(&mut self) {
+        self.state
+            .write_journal(&self.sessions, self.server.as_deref());
+    }
+
+    /// Notes that all replies so far have been sent.
+    pub fn replies_sent(&mut self) {
+        if std::mem::take(&mut self.owes_end) && !self.state.delivered {
+            self.state.delivered = true;
+            self.state.note(&Entry::Delivered);
+            self.write_journal();
+        }
     }
 
     /// Resolves when another connection takes this one's place, which should end then.
@@ -138,17 +162,21 @@ impl Session {
         }
         let judged = command.judged();
         let before = judged.map(|id| (id, self.lobby().conduct(id)));
-        let now = self.sessions.clock.millis();
-        self.lobby().apply(command, now)?;
+        // This resumes a parked game, whose milliseconds then count.
+        self.lobby();
+        let now = self.state.millis(&*self.sessions.clock);
+        self.state.lobby.apply(command, now)?;
+        self.state.note(&Entry::Command(Cow::Borrowed(command)));
         if let Some((id, before)) = before {
             self.notice(id, before);
         }
         match command {
+            Command::Game(_) => self.state.note(&Entry::Number(self.state.game)),
             Command::Mutator { .. } => self.state.forget_ruleset(),
             Command::Start => {
-                let clock = &self.sessions.clock;
-                let passed = i64::try_from(clock.millis()).unwrap_or(i64::MAX);
-                self.state.begin_play(clock.now().plus_millis(-passed));
+                let passed = i64::try_from(now).unwrap_or(i64::MAX);
+                let epoch = self.sessions.clock.now().plus_millis(-passed);
+                self.state.begin_play(epoch);
             }
             command if command.changes_teams() && !self.sessions.is_starting() => {
                 let weights = self.weights()?;
@@ -210,9 +238,9 @@ impl Session {
     /// no other.
     fn lobby(&mut self) -> &mut Lobby {
         if self.state.lobby.game().is_err() {
-            self.resume_parked();
+            self.resume_parked(false);
         }
-        let now = self.sessions.clock.millis();
+        let now = self.state.millis(&*self.sessions.clock);
         self.state.lobby.at(now)
     }
 

@@ -1,12 +1,16 @@
 //! One game of a game server: all that a broken connection leaves to the next one.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::{
+    borrow::Cow,
+    sync::atomic::{AtomicU32, Ordering},
+};
 
 use rand::{TryRng, rngs::SysRng};
 
-use super::{Ended, Sessions};
+use super::{Clock, Ended, Sessions, game_journal::GameJournal};
 use crate::{
     domain::{Ruleset, Timestamp},
+    journal::{EndAnswer, Entry, Snapshot},
     lobby::{Finished, Lobby, LobbyError, RecordFrame},
 };
 
@@ -24,29 +28,73 @@ pub(super) struct SessionState {
     pub(super) game: i64,
     /// What END was answered.
     pub(super) ended: Option<Ended>,
+    /// Whether the answer to END has been sent.
+    pub(super) delivered: bool,
+    /// Whether the daemon was restarted since.
+    pub(super) restarted: bool,
     /// END could not be answered yet: the match waits in the backlog, under the number of this game.
-    pub(super) kept: Option<KeptEnd>,
+    pub(super) kept: bool,
+    /// The numbers of this session's games whose matches may wait in the backlog.
+    pub(super) waiting: Vec<i64>,
+    /// What has to be added to the clock's milliseconds to get the session's. It is not 0 in a game that an
+    /// earlier daemon began.
+    shift: i64,
+    pub(super) journal: GameJournal,
 }
 
-/// What is known of a match that waits in the backlog.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct KeptEnd {
-    /// Why the match will not be rated; `None` if it will be.
-    pub(super) unrated: Option<&'static str>,
+/// What a session's state is made of when its game is read from a journal.
+pub(super) struct JournaledState {
+    pub(super) lobby: Lobby,
+    pub(super) epoch: Timestamp,
+    pub(super) game: i64,
+    /// The session's milliseconds now.
+    pub(super) now: u64,
+    pub(super) journal: GameJournal,
 }
 
 impl SessionState {
     /// Nothing has been said yet.
     pub(super) fn new(sessions: &Sessions) -> Self {
+        let journal = GameJournal::new(sessions.journals());
+        let mut lobby = Lobby::new(sessions.settings.lobby.clone());
+        if journal.is_on() {
+            lobby.keep_trail();
+        }
         Self {
-            lobby: Lobby::new(sessions.settings.lobby.clone()),
+            lobby,
             epoch: Timestamp::default(),
             ruleset: None,
             reasons: Vec::new(),
             game: draw_game(),
             ended: None,
-            kept: None,
+            delivered: false,
+            restarted: false,
+            kept: false,
+            waiting: Vec::new(),
+            shift: 0,
+            journal,
         }
+    }
+
+    /// The state of a game that an earlier daemon began.
+    pub(super) fn journaled(sessions: &Sessions, journaled: JournaledState) -> Self {
+        let signed = |millis: u64| i64::try_from(millis).unwrap_or(i64::MAX);
+        let mut lobby = journaled.lobby;
+        lobby.keep_trail();
+        Self {
+            lobby,
+            epoch: journaled.epoch,
+            game: journaled.game,
+            restarted: true,
+            shift: signed(journaled.now) - signed(sessions.clock.millis()),
+            journal: journaled.journal,
+            ..Self::new(sessions)
+        }
+    }
+
+    /// The session's milliseconds.
+    pub(super) fn millis(&self, clock: &dyn Clock) -> u64 {
+        clock.millis().saturating_add_signed(self.shift)
     }
 
     /// Forgets what belongs to the last game, but for the lobby itself.
@@ -54,18 +102,92 @@ impl SessionState {
         self.ruleset = None;
         self.reasons.clear();
         self.game = draw_game();
-        self.ended = None;
-        self.kept = None;
+        self.forget_end();
     }
 
     /// Forgets the last END, because play begins again.
     pub(super) fn begin_play(&mut self, epoch: Timestamp) {
         self.epoch = epoch;
-        self.ended = None;
-        if self.kept.take().is_some() {
+        if self.kept {
             // The match in the backlog has the number.
             self.game = draw_game();
         }
+        self.forget_end();
+        self.note(&Entry::Number(self.game));
+        self.note(&Entry::Epoch(epoch));
+    }
+
+    fn forget_end(&mut self) {
+        self.ended = None;
+        self.delivered = false;
+        self.restarted = false;
+        self.kept = false;
+    }
+
+    /// Notes that the match of this game waits in the backlog.
+    pub(super) fn keep(&mut self) {
+        self.kept = true;
+        self.waiting.push(self.game);
+    }
+
+    /// Notes the answer to END. The next START begins another game.
+    pub(super) fn end_with(&mut self, ended: Ended) {
+        self.lobby.forget_course();
+        self.forget_end();
+        self.note(&Entry::Ended(EndAnswer {
+            id: ended.id,
+            unrated: ended.unrated.clone(),
+            delivered: false,
+        }));
+        self.ended = Some(ended);
+        self.game = draw_game();
+        self.note(&Entry::Number(self.game));
+    }
+
+    /// Adds an entry to the journal, behind what the lobby's decisions have changed.
+    pub(super) fn note(&mut self, entry: &Entry<'_>) {
+        self.note_trail();
+        self.journal.push(self.lobby.now(), entry);
+    }
+
+    fn note_trail(&mut self) {
+        for (at, command) in self.lobby.take_trail() {
+            self.journal.push(at, &Entry::Command(Cow::Owned(command)));
+        }
+    }
+
+    /// Writes to the journal what has happened since the last time. A game that is over and whose match is
+    /// not on disk is in its journal as what happened, and in no snapshot.
+    pub(super) fn write_journal(&mut self, sessions: &Sessions, server: Option<&str>) {
+        if !self.journal.is_on() || self.lobby.game().is_err() {
+            return;
+        }
+        self.note_trail();
+        self.waiting.retain(|game| sessions.backlog.keeps(*game));
+        let mut journal = std::mem::take(&mut self.journal);
+        journal.write(sessions.clock.millis(), || {
+            let complete = self.waiting.is_empty();
+            complete.then(|| self.snapshot(&*sessions.clock, server))
+        });
+        self.journal = journal;
+    }
+
+    /// The state now, with the session's millisecond.
+    fn snapshot(&self, clock: &dyn Clock, server: Option<&str>) -> (u64, Snapshot<'_>) {
+        let end = self.ended.as_ref().map(|ended| EndAnswer {
+            id: ended.id,
+            unrated: ended.unrated.clone(),
+            delivered: self.delivered,
+        });
+        let snapshot = Snapshot {
+            server: server.map(|server| Cow::Owned(server.to_owned())),
+            number: self.game,
+            date: clock.now(),
+            epoch: self.epoch,
+            end,
+            lobby: Cow::Borrowed(&self.lobby),
+        };
+        (self.millis(clock), snapshot)
     }
 
     /// Another mutator counts from now on.

@@ -1,4 +1,5 @@
-//! A gigabyte over the wire and half a gigabyte of log, in bounded memory. `.ci/run` runs them, and
+//! A gigabyte over the wire and half a gigabyte of log, in bounded memory, and a daemon that is killed a hundred
+//! times. `.ci/run` runs them, and
 //! `cargo test --test large -- --ignored` does; every other `cargo test` names them as ignored.
 //!
 //! They measure the memory of the whole process, so only one runs at a time.
@@ -9,6 +10,7 @@
 mod common;
 
 mod gigabyte;
+mod kills;
 mod long_logs;
 
 use std::fs;

@@ -61,7 +61,9 @@ impl Lobby {
         let sums = strength.players().zip(strength.present());
         let teams = (0..self.teams).zip(sums.zip(&snapshot.scores));
         let game = self.team_game()?;
-        let last = game.help.map(|(help, at)| (help, self.now - at));
+        let last = game
+            .help
+            .map(|(help, at)| (help, self.now.saturating_sub(at)));
         let question = Advantage {
             teams: teams
                 .map(|(team, ((players, weight), &score))| TeamState {
@@ -135,7 +137,7 @@ impl Lobby {
         let question = AutoBalance {
             situation: self.situation(weights)?,
             who,
-            lasted: imbalance.map_or(0, |(_, since)| now - since),
+            lasted: imbalance.map_or(0, |(_, since)| now.saturating_sub(since)),
         };
         let decided = Decided::by(question, 0);
         if let Fate::Moves(step) = &decided.answer.fate {

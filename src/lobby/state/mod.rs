@@ -6,31 +6,35 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     BotPlan, Fill, Help, LobbyError, LobbySettings, NewGame, Roster, bots::with_unplaced,
-    course::PlayCourse, memory::Memory,
+    course::PlayCourse, memory::Memory, saved::TimedCommand,
 };
 use crate::domain::{Ident, MAX_TEAMS, Move};
 
 /// The most mutators that a game may name: a bound on hostile input.
-const MAX_MUTATORS: usize = 256;
+pub(super) const MAX_MUTATORS: usize = 256;
 
 /// One session's game, and what the session remembers from one game to the next.
 ///
 /// Changed by [`apply`](Self::apply) only; decisions apply commands of their own.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Lobby {
+    #[serde(skip)]
     pub(super) settings: LobbySettings,
+    /// The commands that decisions have applied, where they are wanted.
+    #[serde(skip)]
+    pub(super) trail: Option<Vec<TimedCommand>>,
     /// Milliseconds of the session.
     pub(super) now: u64,
     pub(super) teams: u8,
     min_players: Option<u32>,
     pub(super) game: Option<RunningGame>,
     /// The team of each human, by id, when the last game gave way to this one.
-    last_teams: BTreeMap<String, u8>,
+    pub(super) last_teams: BTreeMap<String, u8>,
     pub(super) memory: Memory,
 }
 
 /// What lasts from one GAME to the next.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunningGame {
     /// The game type, as the game server named it.
     pub game_type: String,
@@ -44,7 +48,7 @@ pub struct RunningGame {
     pub map: Option<String>,
     /// The humans and bots in the game.
     pub roster: Roster,
-    map_range: Option<(u32, u32)>,
+    pub(super) map_range: Option<(u32, u32)>,
     pub(super) course: PlayCourse,
     pub(super) watch: BalanceWatch,
     /// The last answer to ADVANTAGE, and when it was given.
@@ -67,6 +71,7 @@ impl Lobby {
     pub fn new(settings: LobbySettings) -> Self {
         Self {
             settings,
+            trail: None,
             now: 0,
             teams: 2,
             min_players: None,

@@ -1,0 +1,278 @@
+//! The folder of journals: their files, bounded together, and their way to the disk.
+
+use std::{
+    fs::{self, File, OpenOptions, TryLockError},
+    io::{self, Read, Seek, SeekFrom, Write},
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+};
+
+use parking_lot::Mutex;
+
+use crate::domain::Timestamp;
+
+/// The most bytes of all journals together.
+const MAX_BYTES: u64 = 64 << 20;
+/// The most bytes of one journal.
+pub(super) const MAX_FILE: u64 = 8 << 20;
+/// The end of a journal's file name; before it stands its number.
+const SUFFIX: &str = ".game";
+/// The file that a daemon holds locked. It contains when the daemon was last alive, in milliseconds since
+/// 1970, as 8 bytes in little-endian order.
+const LOCK: &str = "lock";
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct JournalFolder {
+    path: PathBuf,
+    lock: Mutex<File>,
+    files: Mutex<Vec<Arc<JournalFile>>>,
+    /// The bytes of all files.
+    used: AtomicU64,
+    next: AtomicU64,
+    /// Whether files were created or removed since the folder was last forced to the disk.
+    changed: AtomicBool,
+}
+
+/// A journal's file. A later one has a higher number.
+#[derive(Debug)]
+pub(super) struct JournalFile {
+    number: u64,
+    path: PathBuf,
+    file: File,
+    length: AtomicU64,
+    /// Whether bytes were written since the file was last forced to the disk.
+    dirty: AtomicBool,
+    /// The file of the same game that this one replaces, as long as it is needed.
+    replaced: Mutex<Option<Arc<JournalFile>>>,
+}
+
+impl JournalFile {
+    pub(super) fn length(&self) -> u64 {
+        self.length.load(Ordering::Relaxed)
+    }
+}
+
+impl JournalFolder {
+    /// Opens a folder, creates it if there is none, and locks it until this is dropped. Returns also when a
+    /// daemon was last alive that used it.
+    ///
+    /// # Errors
+    /// Another daemon uses the folder, or it cannot be written.
+    pub(super) fn open(path: &Path) -> io::Result<(Self, Option<Timestamp>)> {
+        fs::create_dir_all(path)?;
+        let mut lock = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path.join(LOCK))?;
+        lock.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => io::Error::other("another daemon uses it"),
+            TryLockError::Error(error) => error,
+        })?;
+        let mut alive = [0; 8];
+        let alive = lock.read_exact(&mut alive).map(|()| alive);
+        let alive = alive.ok().map(|bytes| Timestamp(i64::from_le_bytes(bytes)));
+        let folder = Self {
+            path: path.to_owned(),
+            lock: Mutex::new(lock),
+            files: Mutex::default(),
+            used: AtomicU64::new(0),
+            next: AtomicU64::new(0),
+            changed: AtomicBool::new(true),
+        };
+        Ok((folder, alive))
+    }
+
+    /// The journals in the folder, the latest first, each with its content. Files beyond the bounds are
+    /// removed, and so are those that cannot be read.
+    ///
+    /// # Errors
+    /// The folder cannot be listed.
+    pub(super) fn load(&self) -> io::Result<Vec<(Arc<JournalFile>, Vec<u8>)>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(&self.path)? {
+            let path = entry?.path();
+            let name = path.file_name().and_then(|name| name.to_str());
+            let number = name.and_then(|name| name.strip_suffix(SUFFIX)?.parse::<u64>().ok());
+            found.extend(number.map(|number| (number, path)));
+        }
+        found.sort_unstable_by(|a, b| b.cmp(a));
+        let last = found.first().map_or(0, |(number, _)| *number);
+        self.next.store(last.saturating_add(1), Ordering::Relaxed);
+        let mut loaded = Vec::new();
+        for (number, path) in found {
+            match self.read(number, &path) {
+                Ok(journal) => loaded.push(journal),
+                Err(error) => {
+                    tracing::warn!(%error, path = %path.display(), "a journal is discarded");
+                    let _ = fs::remove_file(&path);
+                }
+            }
+        }
+        Ok(loaded)
+    }
+
+    fn read(&self, number: u64, path: &Path) -> io::Result<(Arc<JournalFile>, Vec<u8>)> {
+        let mut file = OpenOptions::new().read(true).append(true).open(path)?;
+        let length = file.metadata()?.len();
+        if length > MAX_FILE + MAX_FILE || self.used.load(Ordering::Relaxed) + length > MAX_BYTES {
+            return Err(io::Error::other("it exceeds the bounds"));
+        }
+        let mut bytes = Vec::new();
+        (&mut file).take(length).read_to_end(&mut bytes)?;
+        let journal = self.add(number, path.to_owned(), file, bytes.len() as u64);
+        Ok((journal, bytes))
+    }
+
+    fn add(&self, number: u64, path: PathBuf, file: File, length: u64) -> Arc<JournalFile> {
+        let file = Arc::new(JournalFile {
+            number,
+            path,
+            file,
+            length: AtomicU64::new(length),
+            dirty: AtomicBool::new(true),
+            replaced: Mutex::default(),
+        });
+        self.used.fetch_add(length, Ordering::Relaxed);
+        self.files.lock().push(file.clone());
+        file
+    }
+
+    /// Creates a journal with this content. The one that it replaces is removed once the new one has reached
+    /// the disk.
+    ///
+    /// # Errors
+    /// The bounds are reached, or the disk has no room; there is no new file then.
+    pub(super) fn create(
+        &self,
+        content: &[&[u8]],
+        replaced: Option<Arc<JournalFile>>,
+    ) -> io::Result<Arc<JournalFile>> {
+        let length = content.iter().map(|part| part.len() as u64).sum();
+        self.check_room(0, length)?;
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let path = self.path.join(format!("{number}{SUFFIX}"));
+        let mut options = OpenOptions::new();
+        let mut file = options.append(true).create_new(true).open(&path)?;
+        let written = content.iter().try_for_each(|part| file.write_all(part));
+        if let Err(error) = written {
+            let _ = fs::remove_file(&path);
+            return Err(error);
+        }
+        let file = self.add(number, path, file, length);
+        *file.replaced.lock() = replaced;
+        self.changed.store(true, Ordering::Relaxed);
+        Ok(file)
+    }
+
+    /// Appends to a journal.
+    ///
+    /// # Errors
+    /// The bounds are reached, or the disk has no room. Part of the bytes may have been written.
+    pub(super) fn append(&self, file: &JournalFile, bytes: &[u8]) -> io::Result<()> {
+        let more = bytes.len() as u64;
+        self.check_room(file.length(), more)?;
+        (&file.file).write_all(bytes)?;
+        file.length.fetch_add(more, Ordering::Relaxed);
+        self.used.fetch_add(more, Ordering::Relaxed);
+        file.dirty.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    fn check_room(&self, length: u64, more: u64) -> io::Result<()> {
+        if length + more > MAX_FILE {
+            return Err(io::Error::other(
+                "the journal of a game has its largest size",
+            ));
+        }
+        if self.used.load(Ordering::Relaxed) + more > MAX_BYTES {
+            return Err(io::Error::other("all journals have their largest size"));
+        }
+        Ok(())
+    }
+
+    /// Cuts a journal off behind its first `length` bytes.
+    ///
+    /// # Errors
+    /// The file cannot be changed.
+    pub(super) fn truncate(&self, file: &JournalFile, length: u64) -> io::Result<()> {
+        if file.length() == length {
+            return Ok(());
+        }
+        file.file.set_len(length)?;
+        let before = file.length.swap(length, Ordering::Relaxed);
+        self.used
+            .fetch_sub(before.saturating_sub(length), Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Removes a journal, and the one that it has replaced.
+    pub(super) fn remove(&self, file: &Arc<JournalFile>) {
+        let mut file = Some(file.clone());
+        while let Some(gone) = file {
+            let mut files = self.files.lock();
+            if let Some(at) = files.iter().position(|other| other.number == gone.number) {
+                files.swap_remove(at);
+                self.used.fetch_sub(gone.length(), Ordering::Relaxed);
+            }
+            drop(files);
+            if let Err(error) = fs::remove_file(&gone.path)
+                && error.kind() != io::ErrorKind::NotFound
+            {
+                tracing::warn!(%error, path = %gone.path.display(), "a journal cannot be removed");
+            }
+            self.changed.store(true, Ordering::Relaxed);
+            file = gone.replaced.lock().take();
+        }
+    }
+
+    /// Forces all that was written to the disk, and notes that the daemon is alive. Blocks.
+    ///
+    /// # Errors
+    /// The disk fails. What was written before may be lost in a power cut.
+    pub(super) fn sync(&self, now: Timestamp) -> io::Result<()> {
+        let files = self.files.lock().clone();
+        self.note_alive(now, !files.is_empty())?;
+        for file in &files {
+            if file.dirty.swap(false, Ordering::Acquire)
+                && let Err(error) = file.file.sync_data()
+            {
+                file.dirty.store(true, Ordering::Relaxed);
+                return Err(error);
+            }
+        }
+        if self.changed.swap(false, Ordering::Relaxed) {
+            sync_folder(&self.path)?;
+        }
+        for file in &files {
+            if let Some(replaced) = file.replaced.lock().take() {
+                self.remove(&replaced);
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes when the daemon was last alive, on the disk if it `must` be.
+    pub(super) fn note_alive(&self, now: Timestamp, must: bool) -> io::Result<()> {
+        let mut lock = self.lock.lock();
+        lock.seek(SeekFrom::Start(0))?;
+        lock.write_all(&now.0.to_le_bytes())?;
+        match must {
+            true => lock.sync_data(),
+            false => Ok(()),
+        }
+    }
+}
+
+/// Forces the names in a folder to the disk, where folders can be opened.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    match cfg!(windows) {
+        true => Ok(()),
+        false => File::open(path)?.sync_all(),
+    }
+}
