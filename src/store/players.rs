@@ -1,5 +1,7 @@
 //! The operator's overrides on players, and the names that players used.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 
 use super::StoreError;
@@ -25,6 +27,8 @@ pub struct OperatorOverrides {
     pub merged: Vec<(PlayerKey, PlayerKey)>,
     /// Players with a fixed weight, 0 to 100.
     pub pinned: Vec<(PlayerKey, f64)>,
+    /// Ids of void matches, which are stored and not rated.
+    pub void: BTreeSet<i64>,
     /// Number of changes so far that made derived weights outdated: changes of overrides, and of
     /// matches on disk.
     pub changes: i64,
@@ -56,6 +60,24 @@ pub trait Players: Send + Sync {
     /// # Errors
     /// Fails if the database does.
     async fn pin_weight(&self, player: &PlayerKey, to: Option<f64>) -> Result<(), StoreError>;
+
+    /// Makes matches void, or with `false` valid again. Returns the number of matches that this
+    /// changes; ignores ids that no match has.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    async fn set_void(&self, matches: &[i64], void: bool) -> Result<u64, StoreError>;
+
+    /// The ids of the matches of a player, under all identities that count as them, that ended at
+    /// `since` or later, in order of time.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    async fn matches_of(
+        &self,
+        player: &PlayerKey,
+        since: Timestamp,
+    ) -> Result<Vec<i64>, StoreError>;
 
     /// Removes the identity and the names of a player, and of all identities that count as them,
     /// from all matches and other tables. The matches stay and keep their fingerprints, so that
