@@ -1,6 +1,6 @@
 //! The journal of one session's game: what is written of it, and when.
 
-use std::{io, sync::Arc};
+use std::{fmt::Display, io, sync::Arc};
 
 use super::journal_folder::{JournalFile, JournalFolder};
 use crate::journal::{Entry, EntryBuffer, HEADER, JournalError, Snapshot};
@@ -120,9 +120,9 @@ impl GameJournal {
     }
 
     /// Removes the file, because something is missing in it.
-    fn fail(&mut self, error: &dyn std::error::Error, now: u64) {
+    fn fail(&mut self, error: &dyn Display, now: u64) {
         tracing::warn!(
-            error,
+            %error,
             "a running game is not in the journal: after a crash it could not be resumed"
         );
         self.pause = (2 * self.pause).clamp(RETRY, LONGEST_RETRY);

@@ -122,7 +122,10 @@ impl JournaledGame {
 
     fn carry_out(&mut self, command: &Command, at: u64) {
         let cut_off = match command {
-            Command::Game(_) => self.lobby.at(at).abandoned(&self.frame()),
+            Command::Game(_) => {
+                let frame = self.frame();
+                self.lobby.at(at).abandoned(&frame)
+            }
             _ => None,
         };
         if self.lobby.apply(command, at).is_err() {
