@@ -17,7 +17,9 @@ use crate::domain::Timestamp;
 /// The most bytes of all journals together.
 const MAX_BYTES: u64 = 64 << 20;
 /// The most bytes of one journal.
-pub(super) const MAX_FILE: u64 = 8 << 20;
+const MAX_FILE: u64 = 8 << 20;
+/// No daemon reaches this number of a journal.
+const MAX_NUMBER: u64 = 1 << 62;
 /// The end of a journal's file name; before it stands its number.
 const SUFFIX: &str = ".game";
 /// The file that a daemon holds locked. It contains when the daemon was last alive, in milliseconds since
@@ -102,8 +104,9 @@ impl JournalFolder {
             found.extend(number.map(|number| (number, path)));
         }
         found.sort_unstable_by(|a, b| b.cmp(a));
-        let last = found.first().map_or(0, |(number, _)| *number);
-        self.next.store(last.saturating_add(1), Ordering::Relaxed);
+        let possible = found.iter().find(|(number, _)| *number < MAX_NUMBER);
+        let next = possible.map_or(0, |(number, _)| number + 1);
+        self.next.store(next, Ordering::Relaxed);
         let mut loaded = Vec::new();
         for (number, path) in found {
             match self.read(number, &path) {
@@ -120,7 +123,10 @@ impl JournalFolder {
     fn read(&self, number: u64, path: &Path) -> io::Result<(Arc<JournalFile>, Vec<u8>)> {
         let mut file = OpenOptions::new().read(true).append(true).open(path)?;
         let length = file.metadata()?.len();
-        if length > MAX_FILE + MAX_FILE || self.used.load(Ordering::Relaxed) + length > MAX_BYTES {
+        if number >= MAX_NUMBER
+            || length > MAX_FILE
+            || self.used.load(Ordering::Relaxed) + length > MAX_BYTES
+        {
             return Err(io::Error::other("it exceeds the bounds"));
         }
         let mut bytes = Vec::new();

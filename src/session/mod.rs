@@ -164,9 +164,8 @@ impl Session {
         let before = judged.map(|id| (id, self.lobby().conduct(id)));
         // This resumes a parked game, whose milliseconds then count.
         self.lobby();
-        let now = self.state.millis(&*self.sessions.clock);
-        self.state.lobby.apply(command, now)?;
-        self.state.note(&Entry::Command(Cow::Borrowed(command)));
+        let clock = self.sessions.clock.clone();
+        self.state.apply(command, &*clock)?;
         if let Some((id, before)) = before {
             self.notice(id, before);
         }
@@ -174,9 +173,8 @@ impl Session {
             Command::Game(_) => self.state.note(&Entry::Number(self.state.game)),
             Command::Mutator { .. } => self.state.forget_ruleset(),
             Command::Start => {
-                let passed = i64::try_from(now).unwrap_or(i64::MAX);
-                let epoch = self.sessions.clock.now().plus_millis(-passed);
-                self.state.begin_play(epoch);
+                let passed = i64::try_from(self.state.millis(&*clock)).unwrap_or(i64::MAX);
+                self.state.begin_play(clock.now().plus_millis(-passed));
             }
             command if command.changes_teams() && !self.sessions.is_starting() => {
                 let weights = self.weights()?;

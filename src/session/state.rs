@@ -11,7 +11,7 @@ use super::{Clock, Ended, Sessions, game_journal::GameJournal};
 use crate::{
     domain::{Ruleset, Timestamp},
     journal::{EndAnswer, Entry, Snapshot},
-    lobby::{Finished, Lobby, LobbyError, RecordFrame},
+    lobby::{Command, Finished, Lobby, LobbyError, RecordFrame},
 };
 
 /// See the module.
@@ -142,6 +142,14 @@ impl SessionState {
         self.ended = Some(ended);
         self.game = draw_game();
         self.note(&Entry::Number(self.game));
+    }
+
+    /// Carries out a command of the lobby now, and adds it to the journal.
+    pub(super) fn apply(&mut self, command: &Command, clock: &dyn Clock) -> Result<(), LobbyError> {
+        let now = self.millis(clock);
+        self.lobby.apply(command, now)?;
+        self.note(&Entry::Command(Cow::Borrowed(command)));
+        Ok(())
     }
 
     /// Adds an entry to the journal, behind what the lobby's decisions have changed.
