@@ -64,11 +64,6 @@ impl GameJournal {
         self.file.is_some() && self.entries.is_empty()
     }
 
-    /// Whether there is a file, so that what happens has to be added to it.
-    pub(super) fn has_file(&self) -> bool {
-        self.file.is_some()
-    }
-
     /// Adds what happened at this millisecond of the session, to be written by [`write`](Self::write).
     pub(super) fn push(&mut self, at: u64, entry: &Entry<'_>) {
         if self.file.is_some()

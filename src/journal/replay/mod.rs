@@ -58,7 +58,7 @@ impl JournaledGame {
             _ => return Err(JournalError::Unreadable),
         };
         game.follow(entries, settings)?;
-        while let Some(frame) = frames.next() {
+        for frame in frames.by_ref() {
             game.follow(self::entries(frame), settings)?;
         }
         game.valid = frames.valid();
