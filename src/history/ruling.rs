@@ -147,6 +147,10 @@ fn scoring(record: &MatchRecord, rulebook: &Rulebook) -> Result<Scoring, Unrated
         if (0..record.scores.len()).any(empty) {
             return Err(Unrated::TeamEmpty);
         }
+        let scored = record.scores.iter().any(|&score| score != 0.0);
+        if record.outcome == Outcome::Undecided && !scored && record.events.is_empty() {
+            return Err(Unrated::NoScores);
+        }
         return Ok(rulebook.scoring(&record.game_type));
     }
     if rulebook.is_team_game(&record.game_type) {

@@ -23,6 +23,14 @@ pub struct Snapshot {
     pub next_bot: f64,
     /// Each team's score so far.
     pub scores: Vec<f64>,
+    /// Whether the game server has reported points in this game; without, all points are 0.
+    #[serde(default = "reported")]
+    pub points_reported: bool,
+}
+
+/// Version 0.1 took the points for reported.
+fn reported() -> bool {
+    true
 }
 
 /// A human of the game.
@@ -128,6 +136,26 @@ impl Snapshot {
             .map(|(other, _)| other)
     }
 
+    /// Of these humans of one team, those who are not among its best: the lower `share` by points.
+    /// Where no points are reported, weights decide, and nobody is better than an equal.
+    pub(super) fn lower_share(&self, team: Vec<usize>, share: f64) -> Vec<usize> {
+        let by = |key: fn(&HumanInGame) -> f64| -> Vec<(usize, f64)> {
+            let keyed = team.iter().map(|&who| (who, key(&self.humans[who])));
+            keyed.collect()
+        };
+        if self.points_reported {
+            return lower_share(by(|human| human.points), share);
+        }
+        let by_weight = by(|human| human.weight);
+        let lower = lower_share(by_weight.clone(), share);
+        let Some(&last) = lower.last() else {
+            return lower;
+        };
+        let most = self.humans[last].weight;
+        let up_to = by_weight.into_iter().filter(|&(_, weight)| weight <= most);
+        up_to.map(|(who, _)| who).collect()
+    }
+
     /// Writes a line for each human whose conduct suggests gaming the balance.
     pub(super) fn write_conduct(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seen = self.humans.iter().filter(|human| !human.conduct.is_clean());
@@ -141,7 +169,7 @@ impl Snapshot {
 /// The players of one team, given as index and points, who are not among its best: the lower
 /// `share` by points, rounded down, with equal points in the given order (`CanBeAutobalanced` of
 /// Sector's Edge).
-pub(super) fn lower_share(mut players: Vec<(usize, f64)>, share: f64) -> Vec<usize> {
+fn lower_share(mut players: Vec<(usize, f64)>, share: f64) -> Vec<usize> {
     players.sort_by(|a, b| a.1.total_cmp(&b.1));
     let count = (players.len() as f64 * share) as usize;
     players.truncate(count);
@@ -178,6 +206,7 @@ pub(super) mod tests {
             },
             next_bot: 0.0,
             scores: vec![0.0; usize::from(teams)],
+            points_reported: true,
         }
     }
 

@@ -124,6 +124,12 @@ impl TeamStrengths {
         }
     }
 
+    /// By how many humans a team outnumbers the smallest.
+    pub(super) fn outnumbers(&self, team: usize) -> usize {
+        let least = self.sides().iter().map(|side| side.humans).min();
+        self.sides[team].humans - least.unwrap_or(0)
+    }
+
     /// By how many humans the largest team outnumbers the smallest.
     pub(super) fn spread(&self) -> usize {
         let humans = self.sides().iter().map(|side| side.humans);

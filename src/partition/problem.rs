@@ -141,7 +141,7 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    fn of(spec: &ProblemSpec) -> Self {
+    pub fn of(spec: &ProblemSpec) -> Self {
         let (humans, teams) = (spec.humans.len(), spec.teams);
         let even = humans.div_ceil(teams);
         // The product is at most 128, so the cast can't lose anything but the fraction.
@@ -185,7 +185,7 @@ impl Counts {
     }
 
     /// Whether single humans can fill up teams that already have `pinned`.
-    fn can_fill(&self, pinned: &[usize]) -> bool {
+    pub fn can_fill(&self, pinned: &[usize]) -> bool {
         (0..=self.most).any(|most| {
             let least = most.saturating_sub(self.difference);
             let needed: usize = pinned.iter().map(|&p| p.max(least)).sum();

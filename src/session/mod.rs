@@ -91,6 +91,25 @@ impl Session {
         ))
     }
 
+    /// Notes whether this game server adds and removes bots as it is asked to, as HELLO states it.
+    ///
+    /// # Errors
+    /// None today; a command of the lobby may fail.
+    pub fn declare_bots(&mut self, acts: bool) -> Result<(), SessionError> {
+        let now = self.sessions.clock.millis();
+        self.state.lobby.apply(&Command::DeclareBots { acts }, now)?;
+        Ok(())
+    }
+
+    /// Notes that this game server asks about bots, so that it will act on them.
+    pub(super) fn show_bots(&mut self) -> Result<(), SessionError> {
+        if !self.state.lobby.bot_use().shown {
+            let now = self.sessions.clock.millis();
+            self.state.lobby.apply(&Command::ShowBots, now)?;
+        }
+        Ok(())
+    }
+
     /// Resolves when another connection takes this one's place, which should end then.
     pub async fn replaced(&self) {
         self.registration.replaced().await;
@@ -164,6 +183,7 @@ impl Session {
         let standings = self.sessions.standings();
         let view = standings.view(self.ruleset()?);
         let known = view.bot(name.text());
+        self.show_bots()?;
         Ok(known.unwrap_or_else(|| view.mean_bot().map_or(default, |(mean, _)| mean)))
     }
 
@@ -174,10 +194,9 @@ impl Session {
     pub fn mean_bot(&mut self) -> Result<(f64, usize), SessionError> {
         let default = self.sessions.settings.balance.default_bot_weight;
         let standings = self.sessions.standings();
-        Ok(standings
-            .view(self.ruleset()?)
-            .mean_bot()
-            .unwrap_or((default, 0)))
+        let mean = standings.view(self.ruleset()?).mean_bot();
+        self.show_bots()?;
+        Ok(mean.unwrap_or((default, 0)))
     }
 
     /// Why the last decision was taken, a line each.

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     domain::{MatchRecord, Outcome, Timestamp, Verdict},
     history,
-    lobby::{Finished, LobbyError},
+    lobby::{BotUse, Command, Finished, LobbyError},
     store::Recorded,
 };
 
@@ -107,7 +107,9 @@ impl Session {
             return false;
         };
         tracing::info!(server, "parked game resumed");
+        let bots = self.state.lobby.bot_use();
         self.state = state;
+        self.inherit_bots(bots);
         true
     }
 
@@ -117,6 +119,21 @@ impl Session {
         let left = server.and_then(|server| self.sessions.parked.take(server, 0));
         for state in left.iter().chain([&self.state]) {
             self.sessions.give_up(state, server);
+        }
+        if let Some(left) = left {
+            self.inherit_bots(left.lobby.bot_use());
+        }
+    }
+
+    /// Adds what another connection of this server has shown about bots. Where both declared
+    /// whether it acts on them, a running game keeps what it had unless HELLO came later.
+    fn inherit_bots(&mut self, bots: BotUse) {
+        let now = self.sessions.clock.millis();
+        let declared = bots.declared.map(|acts| Command::DeclareBots { acts });
+        let shown = bots.shown.then_some(Command::ShowBots);
+        for command in declared.into_iter().chain(shown) {
+            // Neither command can fail.
+            let _ = self.state.lobby.apply(&command, now);
         }
     }
 }

@@ -27,6 +27,7 @@ mod process;
 mod protocol;
 mod results;
 mod running;
+mod sense;
 mod sessions;
 mod sidecar;
 mod store;

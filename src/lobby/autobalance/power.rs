@@ -75,14 +75,25 @@ fn players(snapshot: &Snapshot) -> Vec<RankedPlayer> {
         .collect()
 }
 
-/// `sortedPower`: the index in ascending order of weight, on top of `base`; equals in JOIN order.
+/// `sortedPower`: the index in ascending order of weight, on top of `base`; equals have their mean,
+/// so that the order of joining makes no team stronger.
 fn ranks(players: &[RankedPlayer], base: f64) -> Vec<f64> {
     let mut rank = vec![0.0; players.len()];
     let order = sorted(players, |player| player.weight);
-    for (place, player) in order.into_iter().enumerate() {
+    for (place, &player) in order.iter().enumerate() {
         rank[player] = base + place as f64;
     }
+    share_among_equals(&mut rank, &order, |player| players[player].weight);
     rank
+}
+
+/// Gives players with equal keys, who stand side by side in `order`, the mean of their ranks.
+fn share_among_equals(rank: &mut [f64], order: &[usize], key: impl Fn(usize) -> f64) {
+    for equals in order.chunk_by(|&a, &b| key(a).total_cmp(&key(b)).is_eq()) {
+        let sum: f64 = equals.iter().map(|&player| rank[player]).sum();
+        let mean = sum / equals.len() as f64;
+        equals.iter().for_each(|&player| rank[player] = mean);
+    }
 }
 
 /// `sortedPointsPower`: the same by points, but that it rises only behind those who have any, so
@@ -90,12 +101,14 @@ fn ranks(players: &[RankedPlayer], base: f64) -> Vec<f64> {
 fn point_ranks(players: &[RankedPlayer], base: f64) -> Vec<f64> {
     let mut rank = vec![0.0; players.len()];
     let mut current = base;
-    for player in sorted(players, |player| player.points) {
+    let order = sorted(players, |player| player.points);
+    for &player in &order {
         rank[player] = current;
         if players[player].points > 0.0 {
             current += 1.0;
         }
     }
+    share_among_equals(&mut rank, &order, |player| players[player].points);
     rank
 }
 
@@ -129,6 +142,16 @@ mod tests {
         assert_eq!(both.humans, [6.0, 5.5, 5.5, 6.5]);
         let weight = Powers::of(&game, &rules(Power::Weight));
         assert_eq!(weight.teams, [25.0, 26.0]);
+    }
+
+    #[test]
+    fn equals_have_their_mean_rank() {
+        let game = snapshot(2, &[(50.0, 0), (50.0, 1), (90.0, 0), (50.0, 1)]);
+        let rules = AutoBalanceRules {
+            power: Power::Rank,
+            ..AutoBalanceRules::sectors_edge()
+        };
+        assert_eq!(Powers::of(&game, &rules).humans, [6.0, 6.0, 8.0, 6.0]);
     }
 
     #[test]

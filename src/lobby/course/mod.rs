@@ -203,6 +203,11 @@ impl PlayCourse {
         self.is_running() && !self.events.is_empty()
     }
 
+    /// Whether POINTS has been sent since play began.
+    pub(super) fn has_points(&self) -> bool {
+        self.tracks.iter().any(|track| track.points.is_some())
+    }
+
     /// Adds to a team's score.
     pub(super) fn score(&mut self, team: u8, points: f64, by: Option<usize>, now: u64) {
         if !self.is_running() {
@@ -266,23 +271,24 @@ impl PlayCourse {
         }
     }
 
-    /// Ends the game and makes its record. Called again, it returns the same record.
+    /// Ends the game and makes its record; without a verdict, it is undecided. Called again, it returns the same record.
     ///
     /// # Errors
     /// Play has not begun, or it makes no valid record; then play continues.
     pub(super) fn end(
         &mut self,
         facts: &GameFacts<'_>,
-        verdict: Verdict,
+        verdict: Option<Verdict>,
         now: u64,
     ) -> Result<Finished, LobbyError> {
         if let PlayPhase::Over(finished) = &self.phase {
             return Ok((**finished).clone());
         }
         let outcome = |scores: &[f64]| match verdict {
-            Verdict::Scores => MatchRecord::outcome_of(scores),
-            Verdict::Won(team) => Outcome::Won(team),
-            Verdict::Draw => Outcome::Draw,
+            None => Outcome::Undecided,
+            Some(Verdict::Scores) => MatchRecord::outcome_of(scores),
+            Some(Verdict::Won(team)) => Outcome::Won(team),
+            Some(Verdict::Draw) => Outcome::Draw,
         };
         let (ended, finished) = self.finished(facts, outcome, now)?;
         *self = ended;

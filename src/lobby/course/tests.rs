@@ -40,7 +40,7 @@ fn facts(frame: &RecordFrame, teams: usize) -> GameFacts<'_> {
 }
 
 fn end(course: &mut PlayCourse, verdict: Verdict, now: u64) -> MatchRecord {
-    let finished = course.end(&facts(&frame(), 2), verdict, now).unwrap();
+    let finished = course.end(&facts(&frame(), 2), Some(verdict), now).unwrap();
     assert!(!finished.cut);
     finished.record
 }
@@ -136,7 +136,7 @@ fn nothing_counts_before_the_start_and_after_the_end() {
     };
     warm_up(&mut course);
     assert_eq!(
-        course.end(&facts(&frame(), 2), Verdict::Scores, 20),
+        course.end(&facts(&frame(), 2), Some(Verdict::Scores), 20),
         Err(LobbyError::NotStarted)
     );
     assert_eq!(course.abandoned(&facts(&frame(), 2), 20), None);
@@ -191,7 +191,7 @@ fn parties_are_numbered_and_one_alone_is_none() {
     course.sit(&of("f", Some("x")), None, 0);
     course.start(2, 0);
     course.sit(&of("d", Some("y")), Some(1), 10);
-    let record = end(&mut course, Verdict::Scores, 1_000);
+    let record = end(&mut course, Some(Verdict::Scores), 1_000);
     let parties: Vec<_> = (record.participants.iter())
         .map(|person| (person.key.id.as_str(), person.party))
         .collect();
@@ -226,7 +226,7 @@ fn a_game_without_teams_has_no_scores() {
     let (a, b) = (course.find("a").unwrap(), course.find("b").unwrap());
     course.kill(a, b);
     let finished = course
-        .end(&facts(&frame(), 0), Verdict::Scores, 1_000)
+        .end(&facts(&frame(), 0), Some(Verdict::Scores), 1_000)
         .unwrap();
     assert_eq!(finished.record.outcome, Outcome::Undecided);
     assert_eq!(
@@ -241,7 +241,7 @@ fn what_no_record_can_hold_is_refused_and_the_game_goes_on() {
     let long = "x".repeat(2_000);
     course.sit(&human(&long), Some(0), 0);
     course.start(2, 0);
-    let refused = course.end(&facts(&frame(), 2), Verdict::Scores, 1_000);
+    let refused = course.end(&facts(&frame(), 2), Some(Verdict::Scores), 1_000);
     assert!(matches!(
         refused,
         Err(LobbyError::Record(RecordError { .. }))
@@ -263,7 +263,7 @@ fn a_flood_is_cut_and_says_so() {
     }
     assert!(course.tracks.len() <= MAX_TRACKS && course.events.len() <= MAX_EVENTS);
     let finished = course
-        .end(&facts(&frame(), 2), Verdict::Scores, 3_000)
+        .end(&facts(&frame(), 2), Some(Verdict::Scores), 3_000)
         .unwrap();
     assert!(finished.cut);
     assert_eq!(finished.record.scores, [MAX_POINTS, 0.0]);

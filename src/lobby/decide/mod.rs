@@ -210,9 +210,10 @@ impl Lobby {
                 .map(|human| self.human_in_game(game, human, weights))
                 .collect(),
             bots: bots.iter().map(in_game).collect(),
-            fill: self.fill()?,
+            fill: self.expected_fill()?,
             next_bot,
             scores,
+            points_reported: game.course.has_points(),
         })
     }
 

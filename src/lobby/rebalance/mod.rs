@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 use super::{
     MoveBlock, Question, Snapshot,
     arrivals::Arrivals,
-    snapshot::lower_share,
     strength::{EQUAL, TeamStrengths},
 };
 use crate::domain::{
@@ -224,8 +223,7 @@ impl Rebalance {
             };
             if self.settings.spare_top {
                 let free = free(&held);
-                let points = free.iter().map(|&who| (who, humans[who].points));
-                let lower = lower_share(points.collect(), 0.67);
+                let lower = self.snapshot.lower_share(free.clone(), 0.67);
                 let top = free.iter().filter(|who| !lower.contains(who));
                 top.for_each(|&who| held[who] = Some(MoveBlock::Top));
             }
