@@ -37,6 +37,7 @@
 //! | [`session`] | one connection's game: its decisions and results |
 //! | [`service`] | the use cases joined |
 //! | [`server`] | TCP: limits, one connection's loop, request → session → reply |
+//! | [`client`] | TCP: the other end of the line, for sidecars, tests and plugins |
 //! | [`config`] | the configuration file |
 //! | [`daemon`] | the composition root: it owns every long-running task |
 //! | [`cli`] | one file per subcommand |
@@ -95,6 +96,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))] // a test may fail by unwrapping
 
 pub mod cli;
+pub mod client;
 pub mod config;
 pub mod daemon;
 pub mod domain;

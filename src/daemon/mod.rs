@@ -28,6 +28,9 @@ pub use shutdown::ShutdownSignal;
 /// Time for the last writes after all sessions have ended.
 const LAST_WRITES: Duration = Duration::from_millis(500);
 
+/// Time for the last checkpoint of the learned state.
+const CHECKPOINT: Duration = Duration::from_secs(1);
+
 /// Time for the followed logs to be archived, once the daemon is told to stop.
 const ARCHIVE: Duration = Duration::from_secs(1);
 
@@ -47,7 +50,7 @@ impl std::fmt::Debug for Daemon {
 }
 
 impl Daemon {
-    /// Binds the address, opens the database and learns what is new in it.
+    /// Binds the address, opens the database and publishes the weights of the last checkpoint.
     ///
     /// # Errors
     /// Fails if the address cannot be bound, or the database or the archive cannot be opened.
@@ -58,9 +61,7 @@ impl Daemon {
             .map_err(|source| DaemonError::Listen { address, source })?;
         let service = Arc::new(open_service(config, true).await?);
         let (matches, _) = service.store().extent().await?;
-        if service.learning().refresh().await? && matches > 0 {
-            tracing::info!("weights derived from the stored matches");
-        }
+        service.learning().resume().await?;
         let follower = follower(config, &service)?;
         let database = config.store.database.display();
         let address = listener.local_addr()?;
@@ -92,6 +93,7 @@ impl Daemon {
         let tasks = TaskTracker::new();
         let learning = self.service.learning().clone();
         tasks.spawn(until(stop.clone(), async move {
+            learning.derive_at_start().await;
             learning.poll_changes().await;
         }));
         let following = self.follower.map(|(follower, interval)| {
@@ -103,6 +105,11 @@ impl Daemon {
         if let Some(following) = following {
             // Whatever is not archived in time is read again at the next start.
             let _ = time::timeout(ARCHIVE, following).await;
+        }
+        // A checkpoint that is not written in time only makes the next start slower.
+        match time::timeout(CHECKPOINT, self.service.learning().checkpoint()).await {
+            Ok(Err(error)) => tracing::warn!(%error, "no checkpoint was written"),
+            Ok(Ok(())) | Err(_) => {}
         }
         // Every match was committed when END was answered, so nothing is lost here.
         let _ = time::timeout(LAST_WRITES, self.service.close()).await;

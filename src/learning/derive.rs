@@ -5,11 +5,14 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 use tokio::time::{Instant, sleep, timeout};
 
-use super::{Learning, LearningError, Settings, learned::Learned};
-use crate::store::{DerivedFrom, DerivedRows, OperatorOverrides};
+use super::{Learning, LearningError, Settings, checkpoint::Checkpoint, learned::Learned};
+use crate::{
+    domain::MatchRecord,
+    store::{Cursor, DerivedFrom, DerivedRows, OperatorOverrides},
+};
 
 /// Part of the settings' key: change it when the fold itself changes, and every database is rebuilt.
-const FOLD_VERSION: u32 = 3;
+pub(super) const FOLD_VERSION: u32 = 3;
 /// The form in which settings are hashed: change it with the form, and every database is rebuilt once.
 const SETTINGS_FORMAT: u32 = 1;
 /// Matches read at once.
@@ -20,6 +23,9 @@ const TURN: Duration = Duration::from_millis(250);
 const RETRY: Duration = Duration::from_secs(1);
 /// An ingest that has written nothing for so long has died before its fold; the daemon then folds.
 const ABANDONED: Duration = Duration::from_secs(10);
+
+/// New matches after which a checkpoint is written: folding so many again takes a fraction of a second.
+const CHECKPOINT_EVERY: i64 = 500;
 
 /// How far [`Learning::learn`] goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -72,6 +78,21 @@ impl Learning {
             rated: learned.rated,
             weights: learned.knowledge.rows().len(),
         })
+    }
+
+    /// Brings the weights up to date, however long that takes; for a task of its own. A failure of the
+    /// database is logged and retried.
+    pub async fn derive_at_start(&self) {
+        loop {
+            match self.refresh().await {
+                Ok(true) => return tracing::info!("weights derived from the stored matches"),
+                Ok(false) => return,
+                Err(error) => {
+                    tracing::warn!(%error, "cannot derive weights, trying again");
+                    sleep(RETRY).await;
+                }
+            }
+        }
     }
 
     /// Polls the database for changes of other processes, until dropped, and publishes the new
@@ -164,6 +185,10 @@ impl Learning {
             let all = mode == RefreshMode::Rebuild || (other && mode == RefreshMode::Write);
             let mut learned = match slot.take() {
                 Some((own, learned)) if own == key && !all => learned,
+                None if !all => match self.restore(&key, &said, before.as_ref()).await? {
+                    Some(learned) => learned,
+                    None => Learned::nothing(&self.settings, &said)?,
+                },
                 _ => Learned::nothing(&self.settings, &said)?,
             };
             let known = learned.matches;
@@ -181,8 +206,12 @@ impl Learning {
                 continue; // somebody else has another configuration, just now
             }
             learned.pending.clear();
-            if learned.matches != known || known == 0 || due {
-                self.publish(&learned);
+            if learned.matches != known || known == 0 || due || !self.is_current() {
+                self.publish(&learned, true);
+            }
+            let new = learned.matches - learned.checkpointed;
+            if (due || !other) && (all || new >= CHECKPOINT_EVERY) {
+                learned = self.write_checkpoint(learned, &key).await?;
             }
             *slot = Some((key, learned));
             return Ok(due);
@@ -199,10 +228,16 @@ impl Learning {
             let (matches, next) = self.store.matches(learned.cursor, CHUNK).await?;
             let done = matches.is_empty();
             learned.cursor = next;
+            let trial = match learned.comparison_due().filter(|_| done) {
+                Some(due) => Some(self.first_matches(due).await?),
+                None => None,
+            };
             let folded = tokio::task::spawn_blocking(move || {
                 learned.push_all(matches);
+                if let Some(trial) = trial {
+                    learned.choose(trial);
+                }
                 if done {
-                    learned.choose();
                     learned.remark();
                 }
                 learned
@@ -213,6 +248,133 @@ impl Learning {
             }
             progress(u64::try_from(learned.matches).unwrap_or(0));
         }
+    }
+
+    /// The first matches in order, as they are stored.
+    async fn first_matches(&self, count: usize) -> Result<Vec<MatchRecord>, LearningError> {
+        let (mut first, mut cursor) = (Vec::new(), Cursor::START);
+        while first.len() < count {
+            let (matches, next) = self.store.matches(cursor, CHUNK).await?;
+            if matches.is_empty() {
+                break;
+            }
+            first.extend(matches.into_iter().map(|stored| stored.record));
+            cursor = next;
+        }
+        first.truncate(count);
+        Ok(first)
+    }
+
+    /// The learned state of the checkpoint on disk, if it was learned with these settings from the
+    /// matches that are on disk, and the derived tables know all of those.
+    async fn restore(
+        &self,
+        key: &str,
+        said: &OperatorOverrides,
+        derived: Option<&DerivedFrom>,
+    ) -> Result<Option<Learned>, LearningError> {
+        let Some(checkpoint) = self.stored_checkpoint().await? else {
+            return Ok(None);
+        };
+        let extent = (checkpoint.matches, checkpoint.last_match);
+        let fits = checkpoint.key == key
+            && derived.is_some_and(|derived| derived.matches >= checkpoint.matches)
+            && self.store.extent_to(checkpoint.cursor).await? == extent;
+        match fits {
+            true => self.restored(checkpoint, said).await,
+            false => Ok(None),
+        }
+    }
+
+    async fn stored_checkpoint(&self) -> Result<Option<Checkpoint>, LearningError> {
+        let Some(bytes) = self.store.checkpoint().await? else {
+            return Ok(None);
+        };
+        let opened = tokio::task::spawn_blocking(move || Checkpoint::open(&bytes)).await?;
+        if opened.is_none() {
+            tracing::info!("the checkpoint is of another version or damaged, and not used");
+        }
+        Ok(opened)
+    }
+
+    async fn restored(
+        &self,
+        checkpoint: Checkpoint,
+        said: &OperatorOverrides,
+    ) -> Result<Option<Learned>, LearningError> {
+        let (settings, said) = (self.settings.clone(), said.clone());
+        let restore = move || Learned::restore(&settings, &said, checkpoint);
+        Ok(tokio::task::spawn_blocking(restore).await?)
+    }
+
+    async fn write_checkpoint(
+        &self,
+        mut learned: Learned,
+        key: &str,
+    ) -> Result<Learned, LearningError> {
+        let key = key.to_owned();
+        let save = move || (learned.checkpoint(&key), learned);
+        let (state, saved) = tokio::task::spawn_blocking(save).await?;
+        learned = saved;
+        self.store.store_checkpoint(state.as_deref()).await?;
+        learned.checkpointed = learned.matches;
+        Ok(learned)
+    }
+
+    /// Writes a checkpoint of what was learned since the last one, unless the database holds weights
+    /// that were derived with other settings. For the end of the program.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    pub async fn checkpoint(&self) -> Result<(), LearningError> {
+        let mut slot = self.learned.lock().await;
+        let derived = self.store.derived_from().await?;
+        let Some((key, learned)) = slot.take() else {
+            return Ok(());
+        };
+        let ours = derived.is_some_and(|derived| derived.settings == key);
+        let learned = match ours && learned.matches > learned.checkpointed {
+            true => self.write_checkpoint(learned, &key).await?,
+            false => learned,
+        };
+        *slot = Some((key, learned));
+        Ok(())
+    }
+
+    /// Publishes the weights of the checkpoint on disk, so that they can be served until
+    /// [`refresh`](Self::refresh) has caught up with the matches. Without a usable checkpoint, and with
+    /// matches on disk, [`is_starting`](Self::is_starting) holds until then.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    pub async fn resume(&self) -> Result<(), LearningError> {
+        let said = self.store.overrides().await?;
+        let (matches, _) = self.store.extent().await?;
+        let old = match self.stored_checkpoint().await? {
+            Some(checkpoint) => {
+                let other = checkpoint.key != self.key(&said);
+                let learned = self.restored(checkpoint, &said).await?;
+                learned.map(|learned| (learned, other))
+            }
+            None => None,
+        };
+        match old {
+            Some((learned, other)) => {
+                if other {
+                    tracing::info!(
+                        "settings or players have changed: the old weights are served until the new \
+                         ones are derived"
+                    );
+                }
+                self.publish(&learned, false);
+            }
+            None if matches > 0 => {
+                tracing::info!(matches, "no weights until those of all matches are derived");
+                self.set_starting();
+            }
+            None => {}
+        }
+        Ok(())
     }
 
     /// Writes what was learned; `false` when what is there was made with another configuration.

@@ -10,7 +10,7 @@ use std::{
     time::Instant,
 };
 
-use super::Settings;
+use super::{Settings, checkpoint::Checkpoint};
 use crate::{
     domain::{MatchRecord, PatternError, PlayerKey, Rulebook, Ruleset},
     history::{self, Fold, Late, Plan, Ruling, Weight, evaluate},
@@ -33,19 +33,14 @@ pub(super) struct Learned {
     pub(super) pending: Vec<RulingRow>,
     pub(super) knowledge: Knowledge,
     counts_as: BTreeMap<PlayerKey, PlayerKey>,
-    /// Where systems are compared on them, the matches themselves.
-    trial: Option<Trial>,
+    /// Whether the rating systems are compared, and on how many matches they were last.
+    auto: bool,
+    judged: usize,
+    /// How many of the matches the checkpoint on disk knows.
+    pub(super) checkpointed: i64,
     rulebook: Rulebook,
     history: history::Settings,
     remarked: BTreeSet<(Ruleset, String)>,
-}
-
-/// The past that systems are compared on.
-#[derive(Clone, Default)]
-struct Trial {
-    records: Vec<MatchRecord>,
-    /// On how many of them they were last.
-    judged: usize,
 }
 
 /// The first matches of so many that systems are compared on: 32, and half as many more each time.
@@ -96,7 +91,9 @@ impl Learned {
                 pinned: said.pinned.iter().cloned().collect(),
             },
             counts_as: said.merged.iter().cloned().collect(),
-            trial: settings.auto.then(Trial::default),
+            auto: settings.auto,
+            judged: 0,
+            checkpointed: 0,
             rulebook,
             history: settings.history.clone(),
             remarked: BTreeSet::new(),
@@ -127,9 +124,6 @@ impl Learned {
                 // The store gives them in order, each once.
                 Some(Err(Late)) | None => tracing::warn!(match_id = id, "out of order, left out"),
             }
-            if let Some(trial) = &mut self.trial {
-                trial.records.push(record);
-            }
         }
     }
 
@@ -142,18 +136,20 @@ impl Learned {
         }
     }
 
-    /// Compares the systems whenever the history has grown by half, and gives each ruleset the best. What
-    /// comes out depends on the matches alone, however many came at a time. CPU-heavy.
-    pub(super) fn choose(&mut self) {
-        let Some(trial) = &mut self.trial else {
-            return;
-        };
-        let due = judged(trial.records.len());
-        if due <= trial.judged {
-            return;
+    /// How many matches, from the first, the rating systems are to be compared on now; `None` if not
+    /// at all. That is whenever the history has grown by half, and depends on the matches alone, however
+    /// many came at a time.
+    pub(super) fn comparison_due(&self) -> Option<usize> {
+        let due = judged(usize::try_from(self.matches).unwrap_or(0));
+        (self.auto && due > self.judged).then_some(due)
+    }
+
+    /// Gives each ruleset the rating system with the lowest log loss on these matches. CPU-heavy.
+    pub(super) fn choose(&mut self, mut trial: Vec<MatchRecord>) {
+        self.judged = trial.len();
+        for record in &mut trial {
+            record.merge_players(&self.counts_as);
         }
-        trial.judged = due;
-        let trial = &trial.records[..due];
         let began = Instant::now();
         let mut timer = || began.elapsed().as_secs_f64();
         let (rulebook, history) = (&self.rulebook, &self.history);
@@ -174,6 +170,64 @@ impl Learned {
                 self.knowledge.chosen.insert(ruleset.clone(), system);
             }
         }
+    }
+}
+
+/// Checkpoints.
+impl Learned {
+    /// The bytes to store. `None`, and a line in the log, where that cannot be. CPU-heavy.
+    pub(super) fn checkpoint(&self, key: &str) -> Option<Vec<u8>> {
+        let save = |(system, fold): (&SystemName, &Fold)| Ok((*system, fold.save()?));
+        let folds: Result<_, history::BadState> = self.knowledge.folds.iter().map(save).collect();
+        let sealed = folds.ok().and_then(|folds| {
+            let checkpoint = Checkpoint {
+                key: key.to_owned(),
+                cursor: self.cursor,
+                matches: self.matches,
+                last_match: self.last_match,
+                rated: self.rated,
+                judged: self.judged,
+                folds,
+                chosen: self.knowledge.chosen.clone(),
+                remarked: self.remarked.clone(),
+            };
+            checkpoint.seal()
+        });
+        if sealed.is_none() {
+            tracing::warn!("the learned state is too large for a checkpoint");
+        }
+        sealed
+    }
+
+    /// Continues from a checkpoint. One that was learned with other settings gives other weights: it
+    /// can be read, and nothing can be added to it. CPU-heavy.
+    pub(super) fn restore(
+        settings: &Settings,
+        said: &OperatorOverrides,
+        checkpoint: Checkpoint,
+    ) -> Option<Self> {
+        let mut learned = Self::nothing(settings, said).ok()?;
+        let systems = checkpoint.folds.iter();
+        let restored = systems.map(|(system, state)| {
+            let mut history = settings.history.clone();
+            history.rating.system = *system;
+            let fold = Fold::restore(&learned.rulebook, history, state).ok()?;
+            Some((*system, fold))
+        });
+        let folds: BTreeMap<SystemName, Fold> = restored.collect::<Option<_>>()?;
+        let knowledge = &mut learned.knowledge;
+        if !folds.contains_key(&knowledge.first) {
+            knowledge.first = *folds.keys().next()?;
+        }
+        (knowledge.folds, knowledge.chosen) = (folds, checkpoint.chosen);
+        learned.cursor = checkpoint.cursor;
+        learned.matches = checkpoint.matches;
+        learned.checkpointed = checkpoint.matches;
+        learned.last_match = checkpoint.last_match;
+        learned.rated = checkpoint.rated;
+        learned.judged = checkpoint.judged;
+        learned.remarked = checkpoint.remarked;
+        Some(learned)
     }
 }
 

@@ -7,13 +7,17 @@
 //!
 //! Entry point: [`Learning::open`].
 
+mod checkpoint;
 mod derive;
 mod error;
 mod learned;
 mod matches;
 mod standings;
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicU8, Ordering},
+};
 
 use parking_lot::RwLock;
 
@@ -56,7 +60,18 @@ pub struct Learning {
     learned: tokio::sync::Mutex<Option<(String, Learned)>>,
     /// Notified when this process has recorded a match.
     recorded: Notify,
+    /// One of [`FRESH`], [`STARTING`], [`OLD`] and [`CURRENT`].
+    phase: AtomicU8,
 }
+
+/// Nothing is published, and nobody waits for it.
+const FRESH: u8 = 0;
+/// Nothing is published, and there are matches that will give weights.
+const STARTING: u8 = 1;
+/// The weights of a checkpoint are published.
+const OLD: u8 = 2;
+/// The weights of a fold by these settings are published.
+const CURRENT: u8 = 3;
 
 impl std::fmt::Debug for Learning {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -79,6 +94,7 @@ impl Learning {
             standings: RwLock::default(),
             learned: tokio::sync::Mutex::default(),
             recorded: Notify::new(),
+            phase: AtomicU8::new(FRESH),
         })
     }
 
@@ -97,9 +113,25 @@ impl Learning {
         &self.settings
     }
 
-    /// Publishes the weights of a learned state.
-    fn publish(&self, learned: &Learned) {
+    /// Whether the first weights ever are being derived: questions about weights have no answer yet.
+    pub fn is_starting(&self) -> bool {
+        self.phase.load(Ordering::Acquire) == STARTING
+    }
+
+    /// Whether the published weights were derived with the present settings.
+    fn is_current(&self) -> bool {
+        self.phase.load(Ordering::Acquire) == CURRENT
+    }
+
+    fn set_starting(&self) {
+        self.phase.store(STARTING, Ordering::Release);
+    }
+
+    /// Publishes the weights of a learned state, which is `current` unless it is of a checkpoint.
+    fn publish(&self, learned: &Learned, current: bool) {
         let fresh = Arc::new(Standings::new(learned.knowledge.clone()));
         *self.standings.write() = fresh;
+        let phase = if current { CURRENT } else { OLD };
+        self.phase.store(phase, Ordering::Release);
     }
 }

@@ -9,7 +9,9 @@ use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Command, Decided, Lobby, LobbyError, Question, Weights, roster::Human, strength::EQUAL};
+use super::{
+    Command, Decided, Lobby, LobbyError, Question, Weights, roster::Human, strength::EQUAL,
+};
 use crate::{
     domain::{Ident, Kind, PlayerKey},
     partition::{
@@ -121,7 +123,10 @@ impl Question for Balance {
                     writeln!(f, "without the pins: ratio {ratio:.6}")?;
                 }
                 if answer.kept {
-                    writeln!(f, "the teams of the last BALANCE stay: the same players, and none better")?;
+                    writeln!(
+                        f,
+                        "the teams of the last BALANCE stay: the same players, and none better"
+                    )?;
                 }
                 Ok(())
             }
@@ -297,7 +302,13 @@ impl Lobby {
         let place = |human: &WeightedHuman| (human.key.clone(), human.current);
         let repeat = match last {
             Some(last) if *last == problem => Repeat::Everything,
-            Some(last) if last.humans.iter().map(place).eq(problem.humans.iter().map(place)) => {
+            Some(last)
+                if last
+                    .humans
+                    .iter()
+                    .map(place)
+                    .eq(problem.humans.iter().map(place)) =>
+            {
                 Repeat::Roster
             }
             _ => Repeat::Nothing,

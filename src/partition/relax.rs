@@ -60,7 +60,9 @@ impl ProblemSpec {
             }
         }
         let free = party.iter().filter(|&&who| self.humans[who].pin.is_none());
-        let largest = by_pin.iter().max_by_key(|(team, part)| (part.len(), usize::MAX - **team));
+        let largest = by_pin
+            .iter()
+            .max_by_key(|(team, part)| (part.len(), usize::MAX - **team));
         let home = largest.map(|(team, _)| *team);
         let mut parts: Vec<Vec<usize>> = Vec::new();
         let others = by_pin.iter().filter(|(team, _)| Some(**team) != home);
@@ -86,7 +88,13 @@ impl ProblemSpec {
 
     /// `room` members of a party: those in `must`, and others whose weights bring the sum closest to a
     /// team's fair share. Exchanges members while that helps.
-    fn most_even(&self, must: Vec<usize>, free: Vec<usize>, room: usize, most: usize) -> Vec<usize> {
+    fn most_even(
+        &self,
+        must: Vec<usize>,
+        free: Vec<usize>,
+        room: usize,
+        most: usize,
+    ) -> Vec<usize> {
         let weight = |who: usize| self.humans[who].weight;
         let total: f64 = self.humans.iter().map(|human| human.weight).sum();
         let fair = match room == most {
@@ -98,9 +106,8 @@ impl ProblemSpec {
         let mut sum: f64 = must.iter().chain(&in_it).map(|&who| weight(who)).sum();
         loop {
             let swaps = (0..in_it.len()).flat_map(|i| (0..out.len()).map(move |o| (i, o)));
-            let off = |&(i, o): &(usize, usize)| {
-                (sum - weight(in_it[i]) + weight(out[o]) - fair).abs()
-            };
+            let off =
+                |&(i, o): &(usize, usize)| (sum - weight(in_it[i]) + weight(out[o]) - fair).abs();
             let best = swaps.min_by(|a, b| off(a).total_cmp(&off(b)));
             let better = best.filter(|swap| off(swap) + 1e-9 < (sum - fair).abs());
             let Some((i, o)) = better else { break };
@@ -117,7 +124,11 @@ impl ProblemSpec {
         };
         let together = match kept.is_empty() {
             true => "none of them".to_owned(),
-            false => kept.iter().map(|part| names(part)).collect::<Vec<_>>().join(" and "),
+            false => kept
+                .iter()
+                .map(|part| names(part))
+                .collect::<Vec<_>>()
+                .join(" and "),
         };
         format!(
             "the party of {} is torn, because no team holds all of it: {together} stay together",
@@ -174,7 +185,11 @@ mod tests {
 
     #[test]
     fn pins_get_the_room_that_they_need() {
-        for (humans, pins, teams) in [(2, vec![0, 0], 2), (5, vec![1, 1, 1, 1], 2), (4, vec![2, 2, 2], 3)] {
+        for (humans, pins, teams) in [
+            (2, vec![0, 0], 2),
+            (5, vec![1, 1, 1, 1], 2),
+            (4, vec![2, 2, 2], 3),
+        ] {
             let mut spec = spec(&vec![50.0; humans]);
             spec.teams = teams;
             for (human, pin) in spec.humans.iter_mut().zip(pins) {

@@ -1,60 +1,68 @@
-//! One connection: bytes in, lines through the session, bytes out, under its limits.
+//! One connection: it reads lines, passes requests to the session, and writes replies, within limits.
 
 use std::{io, time::Duration};
 
 use bytes::BytesMut;
 use tokio::{
     io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
-    time::{Instant, timeout},
+    time::{Instant, timeout, timeout_at},
 };
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, Span, debug_span, field::Empty, info_span};
 
 use super::{Limits, dispatch};
 use crate::{
-    protocol::{Code, FramedLine, Framer, Refusal, Reply, Request},
+    protocol::{Code, FramedLine, Framer, Push, Refusal, Reply, Request},
     service::Service,
-    session::Session,
+    session::{MailboxReceiver, Session},
 };
 
-/// Read from the socket at once, at most.
+/// The most bytes read from the socket at once.
 const READ: usize = 8 * 1024;
-/// Replies that may gather before they are sent although more commands wait.
+/// How many bytes of replies may gather before they are sent although more commands wait.
 const WRITE: usize = 64 * 1024;
 
-/// How long replies owed may still take once the daemon is told to stop.
+/// How long sending the last replies may take once the daemon stops.
 const LAST_WRITE: Duration = Duration::from_secs(1);
-/// How long, and how many bytes, a peer is still listened to after the last reply.
+/// How long input is still read after the last reply, and how many bytes of it.
 const LEAVE: Duration = Duration::from_millis(500);
 const LEAVE_BYTES: usize = 64 * 1024;
 
 /// Why a connection ended.
 #[derive(Debug)]
-pub enum Ended {
-    /// The peer closed it, or said QUIT.
+pub enum ConnectionEnd {
+    /// The peer closed it or sent QUIT.
     ByPeer,
-    /// It failed HELLO, or made too many errors.
+    /// The peer failed HELLO or made too many errors.
     ForCause,
-    /// It was silent, or too slow.
+    /// The peer sent nothing, or read or wrote too slowly.
     TimedOut,
-    /// Another connection of the same game server goes on with its game.
+    /// Another connection of the same game server has resumed its game.
     Replaced,
     /// The daemon stops.
     ByShutdown,
-    /// The network's doing.
+    /// The network failed.
     Broken(io::Error),
 }
 
 /// Serves one connection to its end.
+///
+/// Every log line in between stands in the span `session`, with the number of the session and, after
+/// HELLO, the name of the game server.
 pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     stream: S,
     service: &Service,
     limits: Limits,
     stop: CancellationToken,
-) -> Ended {
-    let mut connection = Connection {
+) -> ConnectionEnd {
+    let (session, pushes) = service.open_connection();
+    let span = info_span!("session", id = session.number(), server = Empty);
+    let connection = Connection {
         stream,
         limits,
-        session: service.open_session(),
+        session,
+        pushes,
+        span: span.clone(),
         framer: Framer::new(limits.max_line_bytes),
         input: BytesMut::with_capacity(READ),
         output: BytesMut::new(),
@@ -62,23 +70,19 @@ pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
         patience: Instant::now() + limits.first_line,
         inside_line: false,
     };
-    let ended = connection.talk(&stop).await;
-    connection
-        .session
-        .close(!matches!(ended, Ended::ByShutdown));
-    // Whatever the reason, replies owed are sent; a peer that has gone does not mind.
-    let _ = connection.flush(&stop).await;
-    let _ = timeout(limits.write, connection.stream.shutdown()).await;
-    connection.take_leave().await;
-    ended
+    connection.run(&stop).instrument(span).await
 }
 
 struct Connection<S> {
     stream: S,
     limits: Limits,
     session: Session,
+    /// Lines to send without a request.
+    pushes: MailboxReceiver,
+    span: Span,
     framer: Framer,
     input: BytesMut,
+    /// Replies and pushes that are not sent yet, each of them whole.
     output: BytesMut,
     errors: u32,
     /// When the connection is closed unless a line has ended by then.
@@ -88,53 +92,80 @@ struct Connection<S> {
 
 /// What to do after a line.
 enum Next {
-    GoOn,
-    Close(Ended),
+    Continue,
+    Close(ConnectionEnd),
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
-    async fn talk(&mut self, stop: &CancellationToken) -> Ended {
+    async fn run(mut self, stop: &CancellationToken) -> ConnectionEnd {
+        let end = self.talk(stop).await;
+        self.session
+            .close(!matches!(end, ConnectionEnd::ByShutdown));
+        // The last replies are sent whatever the reason. If the peer has gone, this fails harmlessly.
+        let _ = self.flush(stop).await;
+        let _ = timeout(self.limits.write, self.stream.shutdown()).await;
+        self.take_leave().await;
+        tracing::debug!(?end, "connection ended");
+        end
+    }
+
+    async fn talk(&mut self, stop: &CancellationToken) -> ConnectionEnd {
         loop {
             while let Some(line) = self.framer.next_line(&mut self.input) {
-                if let Next::Close(ended) = self.line(line).await {
-                    return ended;
+                if let Next::Close(end) = self.line(line).await {
+                    return end;
                 }
-                // Who has to introduce themselves gets no more time for talking about else.
+                // A peer that has to send HELLO gains no time by sending other lines.
                 if !self.session.must_say_hello() {
                     self.patience = Instant::now() + self.limits.idle;
                 }
                 self.inside_line = false;
                 if stop.is_cancelled() {
-                    return Ended::ByShutdown;
+                    return ConnectionEnd::ByShutdown;
                 }
                 if self.output.len() >= WRITE
-                    && let Err(ended) = self.flush(stop).await
+                    && let Err(end) = self.flush(stop).await
                 {
-                    return ended;
+                    return end;
                 }
             }
-            if let Err(ended) = self.flush(stop).await {
-                return ended;
+            if let Err(end) = self.flush(stop).await {
+                return end;
             }
             self.watch_line();
             let read = self.stream.read_buf(&mut self.input);
             let read = tokio::select! {
                 biased;
-                () = stop.cancelled() => return Ended::ByShutdown,
-                () = self.session.replaced() => return Ended::Replaced,
-                read = tokio::time::timeout_at(self.patience, read) => read,
+                () = stop.cancelled() => return ConnectionEnd::ByShutdown,
+                () = self.session.replaced() => return ConnectionEnd::Replaced,
+                Some(line) = self.pushes.receive() => {
+                    self.push(line);
+                    continue;
+                }
+                read = timeout_at(self.patience, read) => read,
             };
             match read {
-                Ok(Ok(0)) => return Ended::ByPeer,
+                Ok(Ok(0)) => return ConnectionEnd::ByPeer,
                 Ok(Ok(_)) => {}
-                Ok(Err(error)) => return Ended::Broken(error),
-                Err(_) => return Ended::TimedOut,
+                Ok(Err(error)) => return ConnectionEnd::Broken(error),
+                Err(_) => return ConnectionEnd::TimedOut,
             }
         }
     }
 
-    /// Takes what the peer had already sent, for a moment: a connection closed with unread input is
-    /// reset, and the peer may then lose the last replies.
+    /// Writes this line and those that wait behind it. Replies are written whole, so a push never
+    /// stands inside one.
+    fn push(&mut self, line: String) {
+        Push::new(line).encode(&mut self.output);
+        while self.output.len() < WRITE
+            && let Some(line) = self.pushes.try_receive()
+        {
+            Push::new(line).encode(&mut self.output);
+        }
+    }
+
+    /// Reads, for a moment, what the peer has already sent. A connection that is closed with unread input
+    /// is reset, and the peer may then lose the last replies.
     async fn take_leave(&mut self) {
         let mut left = LEAVE_BYTES;
         let rest = async {
@@ -149,7 +180,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         let _ = timeout(LEAVE, rest).await;
     }
 
-    /// A line that has begun must end soon, however its bytes trickle in.
+    /// Limits how long a line that has begun may take to end.
     fn watch_line(&mut self) {
         let inside = self.framer.is_inside_line(&self.input);
         if inside && !self.inside_line {
@@ -160,52 +191,69 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 
     async fn line(&mut self, line: FramedLine) -> Next {
-        let request = match line {
-            FramedLine::Text(line) => Request::parse(line),
+        let answer = match line {
+            FramedLine::Text(line) => match Request::parse(line) {
+                Ok(None) => return Next::Continue,
+                Ok(Some(Request::Quit)) => return Next::Close(ConnectionEnd::ByPeer),
+                Ok(Some(hello @ Request::Hello { .. })) => return self.hello(hello).await,
+                Ok(Some(request)) => self.answer(request).await,
+                Err(refusal) => Err(refusal),
+            },
             FramedLine::TooLong => {
                 let text = format!("a line may hold {} bytes", self.limits.max_line_bytes);
-                Err(Refusal {
-                    code: Code::TooLong,
-                    text,
-                })
+                let code = Code::TooLong;
+                Err(Refusal { code, text })
             }
-        };
-        let answer = match request {
-            Ok(None) => return Next::GoOn,
-            Ok(Some(Request::Quit)) => return Next::Close(Ended::ByPeer),
-            Ok(Some(request)) => {
-                let (new_game, hello) = (
-                    matches!(request, Request::Game(_)),
-                    matches!(request, Request::Hello { .. }),
-                );
-                let answer = dispatch::answer(&mut self.session, request).await;
-                if new_game && answer.is_ok() {
-                    self.errors = 0;
-                }
-                if hello && let Err(refusal) = answer {
-                    Reply::Error(refusal).encode(&mut self.output);
-                    return Next::Close(Ended::ForCause);
-                }
-                answer
-            }
-            Err(refusal) => Err(refusal),
         };
         match answer {
             Ok(reply) => {
                 if let Some(reply) = reply {
                     reply.encode(&mut self.output);
                 }
-                Next::GoOn
+                Next::Continue
             }
             Err(refusal) => self.refuse(refusal),
         }
+    }
+
+    /// A refused HELLO closes the connection.
+    async fn hello(&mut self, hello: Request) -> Next {
+        let server = match &hello {
+            Request::Hello { server, .. } => server.text().to_owned(),
+            _ => String::new(),
+        };
+        match self.answer(hello).await {
+            Ok(reply) => {
+                self.span.record("server", server);
+                if let Some(reply) = reply {
+                    reply.encode(&mut self.output);
+                }
+                Next::Continue
+            }
+            Err(refusal) => {
+                Reply::Error(refusal).encode(&mut self.output);
+                Next::Close(ConnectionEnd::ForCause)
+            }
+        }
+    }
+
+    async fn answer(&mut self, request: Request) -> Result<Option<Reply>, Refusal> {
+        let new_game = matches!(request, Request::Game(_));
+        let span = debug_span!("command", verb = request.verb());
+        let answer = dispatch::answer(&mut self.session, request)
+            .instrument(span)
+            .await;
+        if new_game && answer.is_ok() {
+            self.errors = 0;
+        }
+        answer
     }
 
     fn refuse(&mut self, refusal: Refusal) -> Next {
         self.errors += 1;
         Reply::Error(refusal).encode(&mut self.output);
         if self.errors < self.limits.max_errors {
-            return Next::GoOn;
+            return Next::Continue;
         }
         let text = format!("{} errors since the last GAME", self.errors);
         Reply::Error(Refusal {
@@ -213,10 +261,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             text,
         })
         .encode(&mut self.output);
-        Next::Close(Ended::ForCause)
+        Next::Close(ConnectionEnd::ForCause)
     }
 
-    async fn flush(&mut self, stop: &CancellationToken) -> Result<(), Ended> {
+    async fn flush(&mut self, stop: &CancellationToken) -> Result<(), ConnectionEnd> {
         if self.output.is_empty() {
             return Ok(());
         }
@@ -228,13 +276,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         let write = tokio::select! {
             biased;
             write = write => write,
-            () = too_late => return Err(Ended::ByShutdown),
+            () = too_late => return Err(ConnectionEnd::ByShutdown),
         };
         self.output.clear();
         match write {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => Err(Ended::Broken(error)),
-            Err(_) => Err(Ended::TimedOut),
+            Ok(Err(error)) => Err(ConnectionEnd::Broken(error)),
+            Err(_) => Err(ConnectionEnd::TimedOut),
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::{
     session::{Session, SessionError},
 };
 
-/// What the session says to one request; `None` is the silence that most commands are answered with.
+/// Passes one request to the session. `None` is the silence with which most commands are answered.
 pub(super) async fn answer(
     session: &mut Session,
     request: Request,
@@ -185,7 +185,7 @@ async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>,
     }))
 }
 
-/// What a peer may know of an error. The database's words go to the log.
+/// What a peer learns of an error. Details of the database go to the log alone.
 fn refusal(error: SessionError) -> Refusal {
     let code = match &error {
         SessionError::Lobby(error) => match error {

@@ -17,6 +17,7 @@ use tokio::{
     time,
 };
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
+use tracing::Instrument;
 
 use crate::{
     protocol::{Code, Refusal, Reply},
@@ -103,8 +104,8 @@ impl Door {
             let _permit = permit;
             // Replies are small and waited for.
             let _ = stream.set_nodelay(true);
-            let ended = serve(stream, &service, limits, stop).await;
-            tracing::debug!(%peer, ?ended, "connection ended");
+            let span = tracing::debug_span!("connection", %peer);
+            serve(stream, &service, limits, stop).instrument(span).await;
         });
     }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use crate::{
     learning::{self, Learning},
-    session::{self, Clock, Session, Sessions},
+    session::{self, Clock, MailboxReceiver, Session, Sessions},
     store::Store,
 };
 
@@ -85,9 +85,15 @@ impl Service {
         &self.sessions
     }
 
-    /// Opens a session for a new connection.
+    /// Opens a session.
     pub fn open_session(&self) -> Session {
         Session::new(self.sessions.clone())
+    }
+
+    /// Opens a session for a new connection, with the lines that the connection has to send without a
+    /// request.
+    pub fn open_connection(&self) -> (Session, MailboxReceiver) {
+        Session::open(self.sessions.clone())
     }
 
     /// Waits for writes under way and closes the database.

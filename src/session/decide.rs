@@ -129,7 +129,7 @@ impl Session {
     /// # Errors
     /// There is no game, or nobody of that id has played.
     pub fn died(&mut self, id: &Ident) -> Result<Option<Move>, SessionError> {
-        let weights = self.weights()?;
+        let weights = self.present_weights()?;
         let Some(decided) = self.lobby().died(id, &weights)? else {
             return Ok(None);
         };

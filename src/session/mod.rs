@@ -11,6 +11,7 @@ mod backlog;
 mod clock;
 mod decide;
 mod error;
+mod mailbox;
 mod parked;
 mod registry;
 mod replay;
@@ -32,6 +33,7 @@ use crate::{
 pub use clock::{Clock, HandClock, MachineClock};
 pub use decide::Rebalanced;
 pub use error::SessionError;
+pub use mailbox::{Mailbox, MailboxError, MailboxReceiver};
 pub use replay::Replayed;
 pub use results::Ended;
 pub use sessions::Sessions;
@@ -53,12 +55,24 @@ pub struct Session {
 impl Session {
     /// A session whose connection has sent nothing yet.
     pub fn new(sessions: Arc<Sessions>) -> Self {
-        Self {
+        Self::open(sessions).0
+    }
+
+    /// Likewise, with the lines that its connection has to send without a request.
+    pub fn open(sessions: Arc<Sessions>) -> (Self, MailboxReceiver) {
+        let (mailbox, pushes) = Mailbox::new();
+        let session = Self {
             state: SessionState::new(&sessions),
-            registration: Registration::new(&sessions),
+            registration: Registration::new(&sessions, mailbox),
             sessions,
             server: None,
-        }
+        };
+        (session, pushes)
+    }
+
+    /// The number of this session, which no other session of this process has.
+    pub fn number(&self) -> u64 {
+        self.registration.number()
     }
 
     /// Names the game server. To `resume` goes on at once with the game that its last connection
@@ -97,13 +111,15 @@ impl Session {
     /// None today; a command of the lobby may fail.
     pub fn declare_bots(&mut self, acts: bool) -> Result<(), SessionError> {
         let now = self.sessions.clock.millis();
-        self.state.lobby.apply(&Command::DeclareBots { acts }, now)?;
+        self.state
+            .lobby
+            .apply(&Command::DeclareBots { acts }, now)?;
         Ok(())
     }
 
     /// Notes that this game server asks about bots, so that it will act on them.
     pub(super) fn show_bots(&mut self) -> Result<(), SessionError> {
-        if !self.state.lobby.bot_use().shown {
+        if self.lobby().game().is_ok() && !self.state.lobby.bot_use().shown {
             let now = self.sessions.clock.millis();
             self.state.lobby.apply(&Command::ShowBots, now)?;
         }
@@ -156,7 +172,7 @@ impl Session {
                 self.state.epoch = clock.now().plus_millis(-passed);
                 self.state.ended = None;
             }
-            command if command.changes_teams() => {
+            command if command.changes_teams() && !self.sessions.is_starting() => {
                 let weights = self.weights()?;
                 self.lobby().watch(&weights);
             }
@@ -170,7 +186,7 @@ impl Session {
     /// # Errors
     /// There is no game.
     pub fn player(&mut self, id: &Ident) -> Result<Option<f64>, SessionError> {
-        let standings = self.sessions.standings();
+        let standings = self.sessions.ready_standings()?;
         Ok(standings.view(self.ruleset()?).human(id.text()))
     }
 
@@ -180,10 +196,10 @@ impl Session {
     /// There is no game.
     pub fn bot(&mut self, name: &Ident) -> Result<f64, SessionError> {
         let default = self.sessions.settings.balance.default_bot_weight;
-        let standings = self.sessions.standings();
+        let standings = self.sessions.ready_standings()?;
+        self.show_bots()?;
         let view = standings.view(self.ruleset()?);
         let known = view.bot(name.text());
-        self.show_bots()?;
         Ok(known.unwrap_or_else(|| view.mean_bot().map_or(default, |(mean, _)| mean)))
     }
 
@@ -193,10 +209,12 @@ impl Session {
     /// There is no game.
     pub fn mean_bot(&mut self) -> Result<(f64, usize), SessionError> {
         let default = self.sessions.settings.balance.default_bot_weight;
-        let standings = self.sessions.standings();
-        let mean = standings.view(self.ruleset()?).mean_bot();
+        let standings = self.sessions.ready_standings()?;
         self.show_bots()?;
-        Ok(mean.unwrap_or((default, 0)))
+        Ok(standings
+            .view(self.ruleset()?)
+            .mean_bot()
+            .unwrap_or((default, 0)))
     }
 
     /// Why the last decision was taken, a line each.
@@ -226,8 +244,15 @@ impl Session {
         self.state.ruleset(&self.sessions)
     }
 
-    /// Everybody's weights in this game.
-    fn weights(&mut self) -> Result<GameWeights, LobbyError> {
+    /// The weights of this game, once there are any.
+    fn weights(&mut self) -> Result<GameWeights, SessionError> {
+        let weights = self.present_weights()?;
+        self.sessions.ready_standings()?;
+        Ok(weights)
+    }
+
+    /// The weights of this game; those of strangers as long as the first ones are being derived.
+    fn present_weights(&mut self) -> Result<GameWeights, LobbyError> {
         let ruleset = self.ruleset()?.clone();
         let standings = self.sessions.standings();
         let game = self.state.lobby.game()?;

@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 use tokio::{sync::Notify, time::timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::Sessions;
+use super::{Mailbox, Sessions};
 
 /// Time for a replaced session to park its game.
 const LEAVE: Duration = Duration::from_secs(1);
@@ -24,9 +24,16 @@ const LEAVE: Duration = Duration::from_secs(1);
 /// The newest session of each name.
 #[derive(Debug, Default)]
 pub(super) struct ConnectionRegistry {
-    sessions: Mutex<BTreeMap<String, (u64, CancellationToken)>>,
+    sessions: Mutex<BTreeMap<String, RegisteredSession>>,
     next: AtomicU64,
     left: Notify,
+}
+
+#[derive(Clone, Debug)]
+struct RegisteredSession {
+    number: u64,
+    replaced: CancellationToken,
+    mailbox: Mailbox,
 }
 
 /// The entry of one session. It is removed when dropped.
@@ -36,48 +43,65 @@ pub(super) struct Registration {
     number: u64,
     name: Option<String>,
     replaced: CancellationToken,
+    mailbox: Mailbox,
 }
 
 impl ConnectionRegistry {
-    /// The registered session of this name, unless it has this number.
-    fn other(&self, name: &str, number: u64) -> Option<(u64, CancellationToken)> {
+    /// The mailbox of the registered session of this name.
+    pub(super) fn mailbox(&self, name: &str) -> Option<Mailbox> {
         let sessions = self.sessions.lock();
-        let session = sessions.get(name).filter(|(other, _)| *other != number);
+        sessions.get(name).map(|session| session.mailbox.clone())
+    }
+
+    /// The registered session of this name, unless it has this number.
+    fn other(&self, name: &str, number: u64) -> Option<RegisteredSession> {
+        let sessions = self.sessions.lock();
+        let session = sessions.get(name).filter(|other| other.number != number);
         session.cloned()
     }
 }
 
 impl Registration {
-    pub(super) fn new(sessions: &Arc<Sessions>) -> Self {
+    pub(super) fn new(sessions: &Arc<Sessions>, mailbox: Mailbox) -> Self {
         Self {
             sessions: sessions.clone(),
             number: sessions.registry.next.fetch_add(1, Ordering::Relaxed),
             name: None,
             replaced: CancellationToken::new(),
+            mailbox,
         }
+    }
+
+    /// The number of this session, which no other session of this process has.
+    pub(super) fn number(&self) -> u64 {
+        self.number
     }
 
     /// Registers this session under a name.
     pub(super) fn announce(&mut self, name: &str) {
         self.end();
         self.name = Some(name.to_owned());
-        let me = (self.number, self.replaced.clone());
+        let session = RegisteredSession {
+            number: self.number,
+            replaced: self.replaced.clone(),
+            mailbox: self.mailbox.clone(),
+        };
         let sessions = &self.sessions.registry.sessions;
         let mut sessions = sessions.lock();
-        sessions.insert(name.to_owned(), me);
+        sessions.insert(name.to_owned(), session);
     }
 
     /// Registers this session under a name and ends another session of that name. When this returns,
     /// that session has parked its game, or has taken longer than [`LEAVE`].
     pub(super) async fn replace(&mut self, name: &str) {
         let registry = &self.sessions.registry;
-        if let Some((other, token)) = registry.other(name, self.number) {
-            token.cancel();
+        if let Some(other) = registry.other(name, self.number) {
+            other.replaced.cancel();
             let gone = async {
                 loop {
                     let left = registry.left.notified();
                     let now = registry.other(name, self.number);
-                    if now.is_none_or(|(now, _)| now != other) {
+                    if now.is_none_or(|now| now.number != other.number) {
                         return;
                     }
                     left.await;
@@ -100,7 +124,7 @@ impl Registration {
         let mut sessions = registry.sessions.lock();
         if sessions
             .get(&name)
-            .is_some_and(|(own, _)| *own == self.number)
+            .is_some_and(|session| session.number == self.number)
         {
             sessions.remove(&name);
         }

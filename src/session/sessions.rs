@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 use super::{
-    Clock, MachineClock, Settings, backlog::Backlog, parked::ParkedGames,
+    Clock, MachineClock, Mailbox, SessionError, Settings, backlog::Backlog, parked::ParkedGames,
     registry::ConnectionRegistry,
 };
 use crate::{
@@ -66,6 +66,12 @@ impl Sessions {
         self
     }
 
+    /// The mailbox of the connection that named this game server in HELLO, the newest if there are
+    /// several.
+    pub fn mailbox(&self, server: &str) -> Option<Mailbox> {
+        self.registry.mailbox(server)
+    }
+
     /// The permits for choosing teams, one per core. A request that gets none before its deadline is
     /// refused.
     pub fn cores(&self) -> &Arc<Semaphore> {
@@ -74,6 +80,19 @@ impl Sessions {
 
     pub(super) fn standings(&self) -> Arc<Standings> {
         self.learning.standings()
+    }
+
+    /// The published weights, once there are any.
+    pub(super) fn ready_standings(&self) -> Result<Arc<Standings>, SessionError> {
+        match self.is_starting() {
+            true => Err(SessionError::Overloaded),
+            false => Ok(self.standings()),
+        }
+    }
+
+    /// Whether the first weights are still being derived.
+    pub(super) fn is_starting(&self) -> bool {
+        self.learning.is_starting()
     }
 
     pub(super) fn rulebook(&self) -> &Rulebook {

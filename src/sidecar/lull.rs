@@ -1,47 +1,49 @@
-//! Choosing teams while nobody plays: in warm-up, or after a game where there is none.
+//! When to choose teams: in a lull, which is a warm-up or the time after a game.
 
 use std::collections::BTreeMap;
 
-/// How long a move may take before it is ordered again, in milliseconds: a server answers about one
-/// command a second.
+/// How long a move may take before it is ordered again, in milliseconds. A game server executes about
+/// one remote command a second.
 const PATIENCE: u64 = 3_000;
 
-/// What the daemon chose.
+/// The teams that the daemon chose.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Choice {
-    /// The weaker team over the stronger one.
+pub(super) struct ChosenTeams {
+    /// The weaker team's weight over the stronger one's, 0 to 1.
     pub(super) ratio: f64,
-    /// Each identity's team.
+    /// The team of each identity.
     pub(super) teams: BTreeMap<String, u8>,
-    /// Bots of each team, where the daemon does not choose for each.
+    /// How many bots each team gets; `None` where the daemon places each bot by itself.
     pub(super) bots: Option<Vec<u32>>,
 }
 
-/// What to do next about the teams.
+/// What to do next in a lull.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum LullStep {
     Wait,
-    /// Ask for teams; the first time in this lull or not.
+    /// Ask the daemon for teams.
     Ask {
+        /// Whether this lull has not asked before.
         first: bool,
     },
-    /// Look whether everybody is where the daemon wants them.
+    /// Compare the teams on the game server with those chosen.
     Compare,
 }
 
-/// See the module. Times are milliseconds of the caller's clock.
+/// One lull. Times are milliseconds of the caller's clock.
 #[derive(Debug, Default)]
 pub(super) struct Lull {
-    /// When somebody last came, went or changed.
+    /// When a player last joined, left or changed teams.
     changed: u64,
-    /// The identities that teams were asked for.
+    /// The identities for which the daemon was last asked.
     asked: Option<Vec<String>>,
-    choice: Option<Choice>,
+    chosen: Option<ChosenTeams>,
+    /// How often the moves to the chosen teams were ordered.
     orders: u32,
-    /// Before this, moves that were ordered may still be carried out.
+    /// Until when moves that were ordered may still be carried out.
     patience: u64,
-    /// Whether the operator knows how it ended.
-    pub(super) told: bool,
+    /// Whether the outcome has been reported to the operator.
+    pub(super) reported: bool,
 }
 
 impl Lull {
@@ -56,17 +58,18 @@ impl Lull {
         self.changed = now;
     }
 
-    /// What to do, with these people there.
-    pub(super) fn step(&self, present: &[String], settle: u64, now: u64) -> Step {
+    /// What to do while these identities, in order, are on the game server. Nothing is done before
+    /// `settle` milliseconds have passed since the last change, nor for fewer than two players.
+    pub(super) fn step(&self, present: &[String], settle: u64, now: u64) -> LullStep {
         if present.len() < 2 || now < self.changed.saturating_add(settle) {
-            return Step::Wait;
+            return LullStep::Wait;
         }
-        match &self.choice {
-            Some(choice) if choice.teams.keys().eq(present.iter()) => Step::Compare,
-            // Somebody who was to go and come back may be on the way.
-            _ if now < self.patience => Step::Wait,
-            _ if self.asked.as_deref() == Some(present) => Step::Wait,
-            _ => Step::Ask {
+        match &self.chosen {
+            Some(chosen) if chosen.teams.keys().eq(present.iter()) => LullStep::Compare,
+            // A bot that was kicked, to be added to the other team, may not be back yet.
+            _ if now < self.patience => LullStep::Wait,
+            _ if self.asked.as_deref() == Some(present) => LullStep::Wait,
+            _ => LullStep::Ask {
                 first: self.asked.is_none(),
             },
         }
@@ -74,21 +77,21 @@ impl Lull {
 
     pub(super) fn ask(&mut self, present: Vec<String>) {
         self.asked = Some(present);
-        self.choice = None;
+        self.chosen = None;
     }
 
-    pub(super) fn choose(&mut self, choice: Choice) {
-        self.choice = Some(choice);
+    pub(super) fn choose(&mut self, chosen: ChosenTeams) {
+        self.chosen = Some(chosen);
         self.orders = 0;
-        self.told = false;
+        self.reported = false;
     }
 
-    pub(super) fn choice(&self) -> Option<&Choice> {
-        self.choice.as_ref()
+    pub(super) fn chosen(&self) -> Option<&ChosenTeams> {
+        self.chosen.as_ref()
     }
 
-    pub(super) fn choice_mut(&mut self) -> Option<&mut Choice> {
-        self.choice.as_mut()
+    pub(super) fn chosen_mut(&mut self) -> Option<&mut ChosenTeams> {
+        self.chosen.as_mut()
     }
 
     /// Whether moves that were ordered may still be carried out.
@@ -96,7 +99,7 @@ impl Lull {
         now < self.patience
     }
 
-    /// Whether moves may be ordered once more; notes that they are.
+    /// Counts another order of the moves; returns whether there may be one.
     pub(super) fn order(&mut self, attempts: u32, now: u64) -> bool {
         if self.orders >= attempts {
             return false;
@@ -106,7 +109,7 @@ impl Lull {
         true
     }
 
-    /// What was ordered has happened: no reason to wait on.
+    /// Notes that the moves ordered have been carried out.
     pub(super) fn arrive(&mut self) {
         self.patience = 0;
     }
@@ -120,36 +123,40 @@ mod tests {
     fn asks_once_for_the_same_people() {
         let ids = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         let mut lull = Lull::new(1_000);
-        assert_eq!(lull.step(&ids("a b"), 500, 1_499), Step::Wait, "too early");
-        assert_eq!(lull.step(&ids("a"), 500, 9_000), Step::Wait, "too few");
+        assert_eq!(
+            lull.step(&ids("a b"), 500, 1_499),
+            LullStep::Wait,
+            "too early"
+        );
+        assert_eq!(lull.step(&ids("a"), 500, 9_000), LullStep::Wait, "too few");
         assert_eq!(
             lull.step(&ids("a b"), 500, 1_500),
-            Step::Ask { first: true }
+            LullStep::Ask { first: true }
         );
         lull.ask(ids("a b"));
         assert_eq!(
             lull.step(&ids("a b"), 500, 1_600),
-            Step::Wait,
+            LullStep::Wait,
             "no answer yet"
         );
-        lull.choose(Choice {
+        lull.choose(ChosenTeams {
             ratio: 1.0,
             teams: [("a".to_owned(), 0), ("b".to_owned(), 1)].into(),
             bots: None,
         });
-        assert_eq!(lull.step(&ids("a b"), 500, 1_600), Step::Compare);
+        assert_eq!(lull.step(&ids("a b"), 500, 1_600), LullStep::Compare);
         assert!(lull.order(2, 1_600));
         assert!(lull.is_patient(4_599) && !lull.is_patient(4_600));
-        assert_eq!(lull.step(&ids("a"), 500, 4_599), Step::Wait);
+        assert_eq!(lull.step(&ids("a"), 500, 4_599), LullStep::Wait);
         assert!(lull.order(2, 4_600) && !lull.order(2, 9_000));
         assert_eq!(
             lull.step(&ids("a b c"), 500, 7_599),
-            Step::Wait,
+            LullStep::Wait,
             "who went may come back"
         );
         assert_eq!(
             lull.step(&ids("a b c"), 500, 7_600),
-            Step::Ask { first: false }
+            LullStep::Ask { first: false }
         );
     }
 }

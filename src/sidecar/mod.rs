@@ -1,53 +1,50 @@
-//! A sidecar balances a game server that cannot speak the line protocol: it reads the server's log, says
-//! to the daemon what a mutator would say, and turns the daemon's answers into console commands.
+//! A sidecar balances a game server that cannot speak the line protocol. It reads the server's log, sends
+//! the daemon the requests that a plugin inside the game would send, and turns the daemon's replies into
+//! console commands.
 //!
-//! This room is the thinking alone: what came in and the time are arguments, what to do comes out as
-//! [`Act`]s; sockets, files and the clock belong to the command line. Nobody is moved while play is
-//! on unless auto-balance is, and no text that a player chose ever becomes part of a command, but a
-//! bot's name of plain letters. Entry point: [`Sidecar`].
+//! This room only decides: log lines, replies and the time come in as arguments, and what to do comes
+//! out as [`Act`]s. Sockets, files and the clock belong to the command line.
+//!
+//! Each engine has a folder with an implementation of [`Sidecar`], such as [`idtech3`]. What engines
+//! share stands beside them: `link` is the connection to the daemon, `lull` is when to choose teams.
+//! A sidecar for another engine adds a folder here and a subcommand in `cli/sidecar`.
+//!
+//! What holds for every engine: no human is moved while play is on unless the operator allows it, and
+//! no text that a player chose becomes part of a console command, except a bot's name of plain
+//! characters.
 
-mod answers;
-mod commands;
+pub mod idtech3;
+mod link;
 mod lull;
-mod people;
-mod play;
-mod session;
-#[cfg(test)]
-mod tests;
-mod words;
 
-pub use commands::SpareBot;
-pub use session::Sidecar;
+use crate::protocol::{Reply, Request};
 
-/// What to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What a sidecar wants done.
+#[derive(Clone, Debug, PartialEq)]
 pub enum Act {
-    /// Say this line to the daemon; it has no end of line.
-    Say(String),
-    /// Let the game server do these console commands, in this order.
+    /// Send this request to the daemon.
+    Send(Request),
+    /// Let the game server execute these console commands, in this order.
     Console(Vec<String>),
-    /// Tell the operator.
-    Tell(String),
+    /// Show this line to the operator.
+    Report(String),
 }
 
-/// What an operator can choose. Times are milliseconds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// The name of the game server, as HELLO tells it.
-    pub server: String,
-    /// What proves it, where the daemon asks for that.
-    pub token: Option<String>,
-    /// Whether the daemon hears of bots as if they were humans, and so says where each belongs;
-    /// otherwise it says how many belong on each team.
-    pub bots_as_players: bool,
-    /// Whether people may be moved while play is on.
-    pub auto_balance: bool,
-    /// Whether humans are moved by the game's own admin commands.
-    pub admin: bool,
-    /// Teams are chosen when nobody came or went for so long.
-    pub settle: u64,
-    /// How often a move that did not happen is ordered, at least once.
-    pub attempts: u32,
-    /// Bots that may be added and removed as the daemon wishes; without any, bots only change teams.
-    pub spare_bots: Vec<SpareBot>,
+/// One game server's sidecar. `now` is the caller's clock in milliseconds, which never runs backwards;
+/// acts are appended in the order in which they have to be done.
+pub trait Sidecar {
+    /// There is a new connection to the daemon, which knows nothing of the game yet.
+    fn connected(&mut self, now: u64, acts: &mut Vec<Act>);
+
+    /// The connection to the daemon has ended.
+    fn disconnected(&mut self);
+
+    /// The game server wrote this line to its log, without its line end.
+    fn log_line(&mut self, line: &[u8], now: u64, acts: &mut Vec<Act>);
+
+    /// The daemon sent a reply.
+    fn reply(&mut self, reply: Reply, now: u64, acts: &mut Vec<Act>);
+
+    /// Time has passed. To be called several times a second.
+    fn tick(&mut self, now: u64, acts: &mut Vec<Act>);
 }

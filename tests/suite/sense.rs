@@ -17,7 +17,10 @@ async fn daemon(toml: &str, weights: &[u8]) -> (Daemon, Arc<HandClock>) {
         let (kind, id) = (Kind::Human, format!("w{weight}"));
         let key = PlayerKey { kind, id };
         let store = daemon.service.store();
-        store.pin_weight(&key, Some((*weight).into())).await.unwrap();
+        store
+            .pin_weight(&key, Some((*weight).into()))
+            .await
+            .unwrap();
     }
     daemon.service.learning().refresh().await.unwrap();
     (daemon, clock)
@@ -47,9 +50,15 @@ async fn a_late_arrival_is_not_sent_to_the_larger_team_for_bots_that_never_come(
     let (daemon, _clock) = daemon("", &[90, 40, 45, 50]).await;
     let mut client = daemon.client().await;
     let game = "GAME ctf\nMINPLAYERS 2\nJOIN w90 team=0\nJOIN w40 team=1\nJOIN w45 team=1\nSTART\nJOIN w50\n";
-    assert_eq!(client.ask(&format!("{game}PLACE w50\n")).await, "PLACE w50 0 0.607143");
+    assert_eq!(
+        client.ask(&format!("{game}PLACE w50\n")).await,
+        "PLACE w50 0 0.607143"
+    );
     let why = why(&mut client).await;
-    assert!(why.iter().any(|line| line.contains("none are expected")), "{why:?}");
+    assert!(
+        why.iter().any(|line| line.contains("none are expected")),
+        "{why:?}"
+    );
 }
 
 /// Draws weights of N(50, 15) by Box and Muller's method, from a generator of its own.
@@ -57,7 +66,10 @@ struct Crowd(u64);
 
 impl Crowd {
     fn uniform(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) as f64 + 0.5) / 2f64.powi(31)
     }
 
@@ -85,7 +97,9 @@ async fn to_the_larger_side(client: &mut Client, hello: &str, few: usize, many: 
         for (at, id) in ids[1..].iter().enumerate() {
             lines.push_str(&format!("JOIN {id} team={}\n", usize::from(at >= few)));
         }
-        client.tell(&format!("{lines}START\nJOIN {}\n", ids[0])).await;
+        client
+            .tell(&format!("{lines}START\nJOIN {}\n", ids[0]))
+            .await;
         let placed = client.ask(&format!("PLACE {}\n", ids[0])).await;
         let placed: Vec<&str> = placed.split(' ').collect();
         larger += usize::from(placed[2] == "1");
@@ -99,15 +113,27 @@ async fn the_short_side_comes_first() {
     let (daemon, _clock) = daemon("store.keep_decisions = 0", &all).await;
     let mut silent = daemon.client().await;
     for few in 1..=5 {
-        assert_eq!(to_the_larger_side(&mut silent, "", few, few + 1).await, 0, "{few}");
-        assert_eq!(to_the_larger_side(&mut silent, "", few, few + 2).await, 0, "{few}");
+        assert_eq!(
+            to_the_larger_side(&mut silent, "", few, few + 1).await,
+            0,
+            "{few}"
+        );
+        assert_eq!(
+            to_the_larger_side(&mut silent, "", few, few + 2).await,
+            0,
+            "{few}"
+        );
     }
     let mut filled = daemon.client().await;
     assert!(filled.ask("HELLO s bots=yes\n").await.starts_with("HELLO"));
     let mut larger = 0;
     for few in 1..=5 {
         larger += to_the_larger_side(&mut filled, "", few, few + 1).await;
-        assert_eq!(to_the_larger_side(&mut filled, "", few, few + 2).await, 0, "{few}");
+        assert_eq!(
+            to_the_larger_side(&mut filled, "", few, few + 2).await,
+            0,
+            "{few}"
+        );
     }
     assert!(larger * 100 <= 5 * 150 * 3, "{larger} of 750");
 }
@@ -131,7 +157,12 @@ async fn bots_are_expected_from_who_shows_that_they_come_over_game_and_resume() 
     let (daemon, clock) = daemon("", &[]).await;
     let four = "JOIN a team=0\nJOIN b team=0\nJOIN c team=0\nJOIN d team=0\nJOIN e team=1\n";
     let no_moves = "REBALANCE 0 0.250000 1.000000";
-    for shown in ["BOTJOIN x 0\nBOTLEAVE x\n", "BOT x\n", "MEANBOT\n", "BOTS\n"] {
+    for shown in [
+        "BOTJOIN x 0\nBOTLEAVE x\n",
+        "BOT x\n",
+        "MEANBOT\n",
+        "BOTS\n",
+    ] {
         let mut client = daemon.client().await;
         client.ask("HELLO s\n").await;
         client.send(&format!("GAME ctf\n{shown}PING\n")).await;
@@ -147,7 +178,10 @@ async fn bots_are_expected_from_who_shows_that_they_come_over_game_and_resume() 
     }
     let mut client = daemon.client().await;
     client.ask("HELLO t bots=yes\n").await;
-    assert_eq!(client.ask(&format!("GAME ctf\n{four}REBALANCE\n")).await, no_moves);
+    assert_eq!(
+        client.ask(&format!("GAME ctf\n{four}REBALANCE\n")).await,
+        no_moves
+    );
     let mut none = daemon.client().await;
     none.ask("HELLO u bots=no\n").await;
     let ask = format!("GAME ctf\nBOTJOIN x 0\nBOTLEAVE x\n{four}REBALANCE\n");
@@ -160,7 +194,10 @@ async fn balance_and_bots_go_on_saying_how_many_should_come() {
     let mut client = daemon.client().await;
     client.tell("GAME ctf\nJOIN a\nJOIN b\nJOIN c\n").await;
     let balanced = several(&mut client, "BALANCE\n").await;
-    let bots: u32 = balanced[4..].iter().map(|line| line[7..].parse::<u32>().unwrap()).sum();
+    let bots: u32 = balanced[4..]
+        .iter()
+        .map(|line| line[7..].parse::<u32>().unwrap())
+        .sum();
     assert_eq!(bots, 3, "{balanced:?}");
     assert!(client.ask("BOTS\n").await.starts_with("BOTS 6 "));
 }
@@ -173,7 +210,9 @@ async fn a_party_comes_together_on_the_side_that_holds_it() {
     let teams = "JOIN a team=0\nJOIN b team=0\nJOIN c team=0\nJOIN d team=1\nJOIN e team=1\n";
     let party = "JOIN n1 party=P\nJOIN n2 party=P\n";
     let mut client = daemon.client().await;
-    client.tell(&format!("GAME ctf\nMINPLAYERS 0\n{teams}{party}")).await;
+    client
+        .tell(&format!("GAME ctf\nMINPLAYERS 0\n{teams}{party}"))
+        .await;
     assert!(client.ask("PLACE n1\n").await.starts_with("PLACE n1 1 "));
     assert!(why(&mut client).await[1].contains("with their party"));
     assert!(client.ask("PLACE n2\n").await.starts_with("PLACE n2 1 "));
@@ -181,7 +220,10 @@ async fn a_party_comes_together_on_the_side_that_holds_it() {
     // One against one more than that: no side holds two.
     let even = format!("GAME ctf\nMINPLAYERS 0\n{teams}JOIN f team=1\n{party}");
     client.tell(&even).await;
-    let (one, two) = (client.ask("PLACE n1\n").await, client.ask("PLACE n2\n").await);
+    let (one, two) = (
+        client.ask("PLACE n1\n").await,
+        client.ask("PLACE n2\n").await,
+    );
     assert_ne!(one.split(' ').nth(2), two.split(' ').nth(2), "{one} {two}");
     assert!(why(&mut client).await[1].contains("party is torn"));
 }
@@ -190,28 +232,50 @@ async fn a_party_comes_together_on_the_side_that_holds_it() {
 async fn a_party_that_no_team_holds_is_torn_as_little_as_needed() {
     let (daemon, _clock) = daemon("", &[]).await;
     let mut client = daemon.client().await;
-    client.tell("GAME ctf\nJOIN a party=p\nJOIN b party=p\nJOIN c party=p\nJOIN d\n").await;
+    client
+        .tell("GAME ctf\nJOIN a party=p\nJOIN b party=p\nJOIN c party=p\nJOIN d\n")
+        .await;
     let teams = several(&mut client, "BALANCE\n").await;
     let of: Vec<&str> = teams[1..4].iter().map(|line| &line[5..6]).collect();
     let ones = of.iter().filter(|team| **team == "1").count();
     assert!(ones == 1 || ones == 2, "{teams:?}");
     let why = why(&mut client).await;
-    assert!(why.iter().any(|line| line.contains("party of a, b, c is torn")), "{why:?}");
+    assert!(
+        why.iter()
+            .any(|line| line.contains("party of a, b, c is torn")),
+        "{why:?}"
+    );
 }
 
 #[tokio::test]
 async fn pins_are_obeyed_and_their_cost_is_said() {
     let (daemon, _clock) = daemon("", &[]).await;
     let mut client = daemon.client().await;
-    client.tell("GAME ctf\nMINPLAYERS 0\nJOIN a pin=1\nJOIN b pin=1\n").await;
+    client
+        .tell("GAME ctf\nMINPLAYERS 0\nJOIN a pin=1\nJOIN b pin=1\n")
+        .await;
     let teams = several(&mut client, "BALANCE\n").await;
     assert_eq!(teams[1..3], ["TEAM 1 a", "TEAM 1 b"]);
     let why = why(&mut client).await;
-    assert!(why.iter().any(|line| line.contains("pins are obeyed")), "{why:?}");
-    assert!(why.iter().any(|line| line.contains("without the pins: ratio 1.000000")), "{why:?}");
-    assert!(client.ask("JOIN c pin=2\n").await.starts_with("ERROR bad-argument"));
+    assert!(
+        why.iter().any(|line| line.contains("pins are obeyed")),
+        "{why:?}"
+    );
+    assert!(
+        why.iter()
+            .any(|line| line.contains("without the pins: ratio 1.000000")),
+        "{why:?}"
+    );
+    assert!(
+        client
+            .ask("JOIN c pin=2\n")
+            .await
+            .starts_with("ERROR bad-argument")
+    );
     // Friends who are pinned apart are no error either.
-    client.tell("GAME ctf\nJOIN a pin=0 party=p\nJOIN b pin=1 party=p\nJOIN c party=p\n").await;
+    client
+        .tell("GAME ctf\nJOIN a pin=0 party=p\nJOIN b pin=1 party=p\nJOIN c party=p\n")
+        .await;
     let teams = several(&mut client, "BALANCE\n").await;
     assert_eq!(teams[1..3], ["TEAM 0 a", "TEAM 1 b"]);
 }
@@ -229,7 +293,9 @@ fn nine_and_seven() -> String {
 async fn nobody_goes_from_the_seven_to_the_nine() {
     let (daemon, clock) = daemon("", &[]).await;
     let mut client = daemon.client().await;
-    client.tell(&format!("GAME ctf\n{}START\n", nine_and_seven())).await;
+    client
+        .tell(&format!("GAME ctf\n{}START\n", nine_and_seven()))
+        .await;
     clock.pass(30_000);
     for n in 0..7 {
         client.tell(&format!("DEATH s{n}\n")).await;
@@ -243,7 +309,9 @@ async fn everybody_of_the_nine_may_move_where_no_points_are_reported() {
     for who in 0..9 {
         let (daemon, clock) = daemon("", &[]).await;
         let mut client = daemon.client().await;
-        client.tell(&format!("GAME ctf\n{}START\n", nine_and_seven())).await;
+        client
+            .tell(&format!("GAME ctf\n{}START\n", nine_and_seven()))
+            .await;
         clock.pass(20_000);
         let moved = client.ask(&format!("DEATH n{who}\n")).await;
         assert_eq!(moved, format!("MOVE n{who} 0 1"));
@@ -254,7 +322,9 @@ async fn everybody_of_the_nine_may_move_where_no_points_are_reported() {
 async fn unevenness_during_warm_up_does_not_count() {
     let (daemon, clock) = daemon("", &[]).await;
     let mut client = daemon.client().await;
-    client.tell(&format!("GAME ctf\n{}", nine_and_seven())).await;
+    client
+        .tell(&format!("GAME ctf\n{}", nine_and_seven()))
+        .await;
     clock.pass(60_000);
     client.tell("START\nDEATH n0\n").await;
     clock.pass(19_999);
@@ -291,7 +361,9 @@ async fn a_game_whose_scores_were_never_reported_is_no_draw() {
 async fn kills_are_the_result_where_frags_count_and_there_are_no_teams() {
     let (daemon, clock) = daemon("", &[]).await;
     let mut client = daemon.client().await;
-    client.tell("GAME xDeathMatch\nJOIN a\nJOIN b\nSTART\nKILL a b\nKILL a b\nKILL b a\n").await;
+    client
+        .tell("GAME xDeathMatch\nJOIN a\nJOIN b\nSTART\nKILL a b\nKILL a b\nKILL b a\n")
+        .await;
     clock.pass(TEN_MINUTES);
     assert!(client.ask("END\n").await.ends_with(" recorded"));
     daemon.service.learning().refresh().await.unwrap();

@@ -12,7 +12,11 @@ use std::{
 };
 
 use crate::common::{Daemon, shared_data};
-use evenkeel::sidecar::{Act, Settings, Sidecar};
+use bytes::BytesMut;
+use evenkeel::sidecar::{
+    Act, Sidecar,
+    idtech3::{IdTech3, Settings},
+};
 use tempfile::TempDir;
 
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures");
@@ -22,7 +26,7 @@ const PASSWORD: &str = "open-sesame";
 
 /// What the sidecar says to the daemon while a log is written.
 fn said(log: &[u8], bots_as_players: bool) -> Vec<String> {
-    let mut sidecar = Sidecar::new(Settings {
+    let mut sidecar = IdTech3::new(Settings {
         server: "test".into(),
         token: None,
         bots_as_players,
@@ -35,11 +39,15 @@ fn said(log: &[u8], bots_as_players: bool) -> Vec<String> {
     let mut acts = Vec::new();
     sidecar.connected(0, &mut acts);
     for line in log.split(|&b| b == b'\n') {
-        sidecar.line(line, 0, &mut acts);
+        sidecar.log_line(line, 0, &mut acts);
     }
     let line = |act| match act {
-        Act::Say(line) => Some(line),
-        Act::Console(_) | Act::Tell(_) => None,
+        Act::Send(request) => {
+            let mut line = BytesMut::new();
+            request.encode(&mut line);
+            Some(String::from_utf8_lossy(&line).trim_end().to_owned())
+        }
+        Act::Console(_) | Act::Report(_) => None,
     };
     acts.into_iter().filter_map(line).collect()
 }
@@ -335,7 +343,7 @@ async fn what_the_game_server_says_is_shown() {
     let (_, from) = server.console.recv_from(&mut packet).unwrap();
     let answer = b"\xff\xff\xff\xffprint\nBad rconpassword.\x1b[2J\n";
     server.console.send_to(answer, from).unwrap();
-    sidecar.wait_for("the game server says: Bad rconpassword. [2J");
+    sidecar.wait_for("the game server answers: Bad rconpassword. [2J");
 }
 
 #[test]

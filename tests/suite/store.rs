@@ -388,6 +388,137 @@ async fn who_shares_a_database_with_another_configuration_does_not_fight_it() {
     assert_eq!(weights(&one).await[0].weight, 75.0);
 }
 
+/// Opens a service over a database that others have closed.
+async fn reopened(path: &Path, toml: &str) -> evenkeel::service::Service {
+    let store = store::open(path, true, BUSY).await.unwrap();
+    let settings = common::config(toml).service();
+    evenkeel::service::Service::open(store, settings).unwrap()
+}
+
+/// Matches of four players, the first ones being the strongest.
+fn season(minutes: std::ops::Range<i64>) -> Vec<(MatchRecord, Fingerprint)> {
+    let one = |minute: i64| {
+        let other = [(Human, "c"), (Human, "d")];
+        let scores = [3.0, if minute % 4 == 0 { 5.0 } else { 1.0 }];
+        let record = game(15 * minute, &[(Human, "a"), (Human, "b")], &other, scores);
+        let fingerprint = Fingerprint::of(&record);
+        (record, fingerprint)
+    };
+    minutes.map(one).collect()
+}
+
+fn known(service: &evenkeel::service::Service) -> Option<u64> {
+    let ruleset = service.learning().rulebook().ruleset::<&str>("ctf", &[]);
+    let view = service.learning().standings().view(&ruleset);
+    view.human("a").map(f64::to_bits)
+}
+
+#[tokio::test]
+async fn a_restart_continues_from_the_checkpoint_to_the_same_bits() {
+    for system in ["joint", "hive-history", "auto"] {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("test.db");
+        let toml = format!("rating.system = '{system}'");
+        let first = reopened(&path, &toml).await;
+        first.store().record_all(&season(0..60)).await.unwrap();
+        first.learning().refresh().await.unwrap();
+        let before = known(&first).unwrap();
+        assert!(first.store().checkpoint().await.unwrap().is_some());
+        // Matches that no checkpoint knows, as after a crash.
+        first.store().record_all(&season(60..90)).await.unwrap();
+        first.close().await;
+        let second = reopened(&path, &toml).await;
+        assert_eq!(known(&second), None);
+        second.learning().resume().await.unwrap();
+        assert_eq!(
+            known(&second),
+            Some(before),
+            "at once, before anything is folded"
+        );
+        assert!(!second.learning().is_starting());
+        second.learning().refresh().await.unwrap();
+        let (resumed, rows) = (known(&second), weights(&second).await);
+        // And at the end of the program.
+        let stored = second.store().checkpoint().await.unwrap();
+        second.learning().checkpoint().await.unwrap();
+        assert_ne!(second.store().checkpoint().await.unwrap(), stored);
+        second.learning().rebuild(|_| ()).await.unwrap();
+        assert_eq!((known(&second), weights(&second).await), (resumed, rows));
+    }
+}
+
+#[tokio::test]
+async fn a_checkpoint_in_doubt_is_thrown_away() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    let first = reopened(&path, "").await;
+    first.store().record_all(&season(10..40)).await.unwrap();
+    first.learning().refresh().await.unwrap();
+    // A match in between, and bytes that are no checkpoint.
+    first.store().record_all(&season(0..1)).await.unwrap();
+    first.close().await;
+    let second = reopened(&path, "").await;
+    second.learning().refresh().await.unwrap();
+    let all = (known(&second), weights(&second).await);
+    second
+        .store()
+        .store_checkpoint(Some(b"EVKC nonsense"))
+        .await
+        .unwrap();
+    second.close().await;
+    let third = reopened(&path, "").await;
+    third.learning().resume().await.unwrap();
+    assert!(
+        third.learning().is_starting(),
+        "matches, and no weights yet"
+    );
+    third.learning().refresh().await.unwrap();
+    assert!(!third.learning().is_starting());
+    assert_eq!((known(&third), weights(&third).await), all);
+    third.learning().rebuild(|_| ()).await.unwrap();
+    assert_eq!((known(&third), weights(&third).await), all);
+}
+
+#[tokio::test]
+async fn after_a_change_of_settings_the_old_weights_are_served_until_the_new_are_there() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    let first = reopened(&path, "rating.system = 'elo'").await;
+    first.store().record_all(&season(0..40)).await.unwrap();
+    first.learning().refresh().await.unwrap();
+    let old = known(&first);
+    first.close().await;
+    let second = reopened(&path, "rating.system = 'presence'").await;
+    second.learning().resume().await.unwrap();
+    assert_eq!(known(&second), old);
+    second.learning().refresh().await.unwrap();
+    let new = known(&second);
+    assert_ne!(new, old);
+    second.learning().rebuild(|_| ()).await.unwrap();
+    assert_eq!(known(&second), new);
+}
+
+#[tokio::test]
+async fn before_the_first_weights_questions_about_them_are_refused() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("test.db");
+    let first = reopened(&path, "").await;
+    first.store().record_all(&season(0..40)).await.unwrap();
+    first.close().await; // before anybody learned from them
+    let second = reopened(&path, "").await;
+    second.learning().resume().await.unwrap();
+    let ident = |text: &str| evenkeel::domain::Ident::from_text(text);
+    let mut session = second.open_session();
+    let begin = session.new_game(&ident("ctf"));
+    session.apply(&begin).unwrap();
+    let refused = |error| matches!(error, evenkeel::session::SessionError::Overloaded);
+    assert!(refused(session.player(&ident("a")).unwrap_err()));
+    assert!(refused(session.bot(&ident("x")).unwrap_err()));
+    assert!(refused(session.balance(None, Some(1)).await.unwrap_err()));
+    second.learning().refresh().await.unwrap();
+    assert!(session.player(&ident("a")).unwrap().is_some());
+}
+
 #[tokio::test]
 async fn the_views_answer_an_operator() {
     let (service, folder) = service(&common::config("rating.system = 'presence'")).await;

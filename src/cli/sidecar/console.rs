@@ -1,4 +1,4 @@
-//! The game server's remote console: commands in a file, one packet to have it executed.
+//! The game server's remote console. Commands go into a file; one packet has the server execute it.
 
 use std::{
     fs::{self, File},
@@ -11,32 +11,30 @@ use tokio::net::UdpSocket;
 
 use super::CliError;
 
-/// What every packet of this protocol outside of a game begins with.
+/// The beginning of every packet that belongs to no client in the game.
 const OUT_OF_BAND: &[u8] = b"\xff\xff\xff\xff";
-/// The largest answer looked at; servers split longer ones.
+/// The largest answer read, in bytes. Servers split longer ones.
 const ANSWER: usize = 2_048;
-/// How much of an answer the operator is shown.
+/// How many characters of an answer the operator is shown.
 const SHOWN: usize = 200;
-/// The longest password; the game's own limit is below it.
+/// The longest password, in bytes. The game's own limit is lower.
 const MAX_PASSWORD: usize = 256;
 
-/// Opens the console to whoever has it, so nothing here prints it.
+/// The password of the console. Nothing prints it.
 pub(super) struct Password(String);
 
 impl Password {
     /// # Errors
-    /// There is none, or the game could not tell where it ends.
+    /// The text is empty, too long, or holds characters that the game would take for its end.
     pub(super) fn new(text: &str) -> Result<Self, &'static str> {
         if text.is_empty() {
             return Err(
-                "there is no rcon password: give --password-file or EVENKEEL_RCON_PASSWORD",
+                "the rcon password is missing: set --password-file or EVENKEEL_RCON_PASSWORD",
             );
         }
         let fits = |b: u8| b.is_ascii_graphic() && !b"\";\\".contains(&b);
         if text.len() > MAX_PASSWORD || !text.bytes().all(fits) {
-            return Err(
-                "the rcon password must be visible ASCII, without blanks, quotes, ; and \\",
-            );
+            return Err("the rcon password must be visible ASCII without blanks, quotes, ; and \\");
         }
         Ok(Self(text.to_owned()))
     }
@@ -48,21 +46,22 @@ impl std::fmt::Debug for Password {
     }
 }
 
-/// See the module. A server answers about one packet a second, so that many commands go by one.
+/// The remote console of one game server. Servers take about one packet a second, so all commands go
+/// by one.
 #[derive(Debug)]
 pub(super) struct Console {
     socket: UdpSocket,
     password: Password,
     folder: PathBuf,
-    /// The file's name, of this server's own.
+    /// The file's name, which no other game server's sidecar uses.
     name: String,
 }
 
 impl Console {
-    /// Nothing is sent yet.
+    /// Opens a socket to the console and writes an empty file of commands. Nothing is sent.
     ///
     /// # Errors
-    /// The folder cannot be written to, or there is no socket.
+    /// The folder cannot be written to, or the socket cannot be opened.
     pub(super) async fn open(
         address: SocketAddr,
         password: Password,
@@ -88,7 +87,7 @@ impl Console {
         Ok(console)
     }
 
-    /// Has the commands executed. That they were is for the log to tell: packets may be lost.
+    /// Has the server execute the commands. Packets may be lost: only the log shows whether it did.
     pub(super) async fn send(&self, commands: &[String]) -> io::Result<()> {
         self.write(commands)?;
         let mut packet = OUT_OF_BAND.to_vec();
@@ -97,7 +96,7 @@ impl Console {
         Ok(())
     }
 
-    /// Beside its place first, so that the game never reads half of it.
+    /// Writes the file under another name first, so that the game never reads half of it.
     fn write(&self, commands: &[String]) -> io::Result<()> {
         let fresh = self
             .folder
@@ -111,7 +110,7 @@ impl Console {
         fs::rename(&fresh, self.folder.join(&self.name))
     }
 
-    /// What the game server says next, as one line fit for a terminal.
+    /// Waits for the game server's next answer; returns it as one line that is safe for a terminal.
     pub(super) async fn answer(&self) -> String {
         let mut answer = [0; ANSWER];
         loop {
@@ -121,10 +120,10 @@ impl Console {
                     let text = text.and_then(|text| text.strip_prefix(b"print\n"));
                     if let Some(text) = text.map(|text| text.trim_ascii()).filter(|t| !t.is_empty())
                     {
-                        return format!("the game server says: {}", shown(text));
+                        return format!("the game server answers: {}", shown(text));
                     }
                 }
-                // Nobody listens there now (an ICMP answer); the next send may find somebody.
+                // Nothing listens on that port now (an ICMP answer). That may change.
                 Err(error) => return format!("the game server cannot be reached: {error}"),
             }
         }

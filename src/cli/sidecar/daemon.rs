@@ -1,108 +1,109 @@
-//! The connection to Evenkeel's daemon, made again for as long as it takes.
+//! The connection to Evenkeel's daemon, made again whenever it ends.
 
-use std::{io, net::SocketAddr, time::Duration};
+use std::{net::SocketAddr, time::Duration};
 
-use bytes::BytesMut;
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
-    net::TcpStream,
     sync::mpsc,
     task::JoinHandle,
     time::{sleep, timeout},
 };
 
-use crate::protocol::{FramedLine, Framer};
+use crate::{
+    client::{Client, ClientError, ReplyReceiver, RequestSender},
+    protocol::{Received, Reply, Request},
+};
 
-/// The first and the longest pause before another attempt.
-const PAUSES: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(30)];
-/// How long connecting, and writing what is still unsaid at the end, may take.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// The longest line of an answer.
-const MAX_LINE: usize = 4_096;
-/// Lines that may wait, either way. A daemon that leaves so many unread has hung.
+/// The pause before the second attempt to connect, which doubles up to the longest.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// How long sending the last requests may take at the end.
+const LAST_REQUESTS: Duration = Duration::from_secs(5);
+/// How many requests, or events, may wait. A daemon that leaves so many unread hangs.
 const QUEUE: usize = 4_096;
 
-/// What happened.
-pub(super) enum News {
+/// What happens on the connection.
+pub(super) enum DaemonEvent {
+    /// There is a new connection. Requests of before will not be sent.
     Connected,
-    Line(String),
+    Reply(Reply),
+    /// The connection has ended, or could not be made, for this reason.
     Lost(String),
 }
 
-/// What the task that owns the socket tells.
-enum Told {
-    Connected(mpsc::Sender<String>),
-    Line(String),
+/// The same, from the task that owns the socket.
+enum TaskEvent {
+    /// Requests for this connection go here.
+    Connected(mpsc::Sender<Request>),
+    Reply(Reply),
     Lost(String),
 }
 
-pub(super) struct Daemon {
+/// A connection for as long as the program runs.
+pub(super) struct DaemonConnection {
     address: SocketAddr,
     task: Option<JoinHandle<()>>,
-    told: mpsc::Receiver<Told>,
-    teller: mpsc::Sender<Told>,
-    /// Of the present connection; lines of an older one are never sent on a newer.
-    say: Option<mpsc::Sender<String>>,
+    events: mpsc::Receiver<TaskEvent>,
+    event_sender: mpsc::Sender<TaskEvent>,
+    /// Where requests for the present connection go. Requests for an older one are never sent.
+    requests: Option<mpsc::Sender<Request>>,
 }
 
-impl Daemon {
+impl DaemonConnection {
     pub(super) fn new(address: SocketAddr) -> Self {
-        let (teller, told) = mpsc::channel(QUEUE);
+        let (event_sender, events) = mpsc::channel(QUEUE);
         Self {
             address,
             task: None,
-            told,
-            teller,
-            say: None,
+            events,
+            event_sender,
+            requests: None,
         }
     }
 
-    /// From now on there is a connection whenever there can be one.
+    /// Starts to connect. From now on, a connection that ends is made again.
     pub(super) fn connect(&mut self) {
-        let work = keep_connected(self.address, self.teller.clone());
+        let work = keep_connected(self.address, self.event_sender.clone());
         self.task = Some(tokio::spawn(work));
     }
 
-    /// What happens next.
-    pub(super) async fn news(&mut self) -> News {
-        loop {
-            match self.told.recv().await {
-                Some(Told::Connected(say)) => {
-                    self.say = Some(say);
-                    return News::Connected;
-                }
-                Some(Told::Line(line)) => return News::Line(line),
-                Some(Told::Lost(why)) => {
-                    self.say = None;
-                    return News::Lost(why);
-                }
-                // It cannot end while this holds a teller.
-                None => std::future::pending().await,
+    /// Waits for the next event.
+    pub(super) async fn next_event(&mut self) -> DaemonEvent {
+        match self.events.recv().await {
+            Some(TaskEvent::Connected(requests)) => {
+                self.requests = Some(requests);
+                DaemonEvent::Connected
             }
+            Some(TaskEvent::Reply(reply)) => DaemonEvent::Reply(reply),
+            Some(TaskEvent::Lost(reason)) => {
+                self.requests = None;
+                DaemonEvent::Lost(reason)
+            }
+            // The channel cannot close: `self` holds a sender.
+            None => std::future::pending().await,
         }
     }
 
-    /// Says a line; without a connection it is forgotten, since the next one begins anew.
-    pub(super) fn say(&mut self, line: String) {
-        if let Some(say) = &self.say
-            && say.try_send(line).is_err()
+    /// Sends a request. Without a connection it is dropped: the next one begins anew.
+    pub(super) fn send(&mut self, request: Request) {
+        if let Some(requests) = &self.requests
+            && requests.try_send(request).is_err()
         {
-            // The task drops the connection when nobody can speak any more, and makes another.
-            self.say = None;
+            // The task ends a connection whose channel is closed, and makes another.
+            self.requests = None;
         }
     }
 
-    /// Says what is still unsaid, and closes.
+    /// Sends the requests that still wait, and closes the connection.
     pub(super) async fn close(mut self) {
-        if self.say.take().is_some() {
-            let all_said = async {
-                while let Some(told) = self.told.recv().await {
-                    if matches!(told, Told::Lost(_)) {
+        if self.requests.take().is_some() {
+            let closed = async {
+                while let Some(event) = self.events.recv().await {
+                    if matches!(event, TaskEvent::Lost(_)) {
                         return;
                     }
                 }
             };
-            let _ = timeout(PATIENCE, all_said).await;
+            let _ = timeout(LAST_REQUESTS, closed).await;
         }
         if let Some(task) = self.task.take() {
             task.abort();
@@ -110,80 +111,84 @@ impl Daemon {
     }
 }
 
-async fn keep_connected(address: SocketAddr, teller: mpsc::Sender<Told>) {
-    let [first, longest] = PAUSES;
-    let mut pause = first;
-    let mut complained = false;
-    while !teller.is_closed() {
-        let why = match timeout(PATIENCE, TcpStream::connect(address)).await {
-            Ok(Ok(stream)) => {
-                let (say, said) = mpsc::channel(QUEUE);
-                if teller.send(Told::Connected(say)).await.is_err() {
+async fn keep_connected(address: SocketAddr, events: mpsc::Sender<TaskEvent>) {
+    let mut pause = FIRST_PAUSE;
+    // Attempts that fail one after the other are reported once.
+    let mut reported = false;
+    while !events.is_closed() {
+        let reason = match Client::connect(address).await {
+            Ok(client) => {
+                let (sender, requests) = mpsc::channel(QUEUE);
+                if events.send(TaskEvent::Connected(sender)).await.is_err() {
                     return;
                 }
-                complained = false;
-                let (why, served) = converse(stream, said, &teller).await;
+                reported = false;
+                let (reason, served) = converse(client, requests, &events).await;
                 if served {
-                    pause = first;
+                    pause = FIRST_PAUSE;
                 }
-                why
+                reason
             }
-            Ok(Err(error)) => error.to_string(),
-            Err(_) => "it does not answer".to_owned(),
+            Err(error) => error.to_string(),
         };
-        if !std::mem::replace(&mut complained, true) && teller.send(Told::Lost(why)).await.is_err()
+        if !std::mem::replace(&mut reported, true)
+            && events.send(TaskEvent::Lost(reason)).await.is_err()
         {
             return;
         }
         sleep(pause).await;
-        pause = (pause * 2).min(longest);
+        pause = (pause * 2).min(LONGEST_PAUSE);
     }
 }
 
-/// Passes lines both ways until the connection ends: why, and whether the daemon ever said anything
-/// but an error.
+/// Passes requests and replies on until the connection ends. Returns why it ended, and whether the
+/// daemon accepted any request.
 async fn converse(
-    mut stream: TcpStream,
-    mut said: mpsc::Receiver<String>,
-    teller: &mpsc::Sender<Told>,
+    client: Client,
+    requests: mpsc::Receiver<Request>,
+    events: &mpsc::Sender<TaskEvent>,
 ) -> (String, bool) {
-    let (mut reader, mut writer) = stream.split();
+    let (sender, receiver) = client.split();
     let mut served = false;
-    let reading = async {
-        let mut framer = Framer::new(MAX_LINE);
-        let mut buffer = BytesMut::new();
-        loop {
-            while let Some(line) = framer.next_line(&mut buffer) {
-                if let FramedLine::Text(line) = line {
-                    let line = String::from_utf8_lossy(&line).into_owned();
-                    served |= !line.starts_with("ERROR");
-                    if teller.send(Told::Line(line)).await.is_err() {
-                        return Ok(());
-                    }
+    let error = tokio::select! {
+        error = receive(receiver, events, &mut served) => error,
+        error = send(sender, requests) => error,
+    };
+    (error.to_string(), served)
+}
+
+async fn receive(
+    mut replies: ReplyReceiver,
+    events: &mpsc::Sender<TaskEvent>,
+    served: &mut bool,
+) -> ClientError {
+    loop {
+        match replies.receive().await {
+            Ok(Received::Reply(reply)) => {
+                *served |= !matches!(reply, Reply::Error(_));
+                if events.send(TaskEvent::Reply(reply)).await.is_err() {
+                    return ClientError::Closed;
                 }
             }
-            if reader.read_buf(&mut buffer).await? == 0 {
-                return Ok(());
-            }
+            // Neither pushes nor replies of a later version mean anything here.
+            Ok(Received::Push(_)) => {}
+            Err(ClientError::Malformed(_) | ClientError::LineTooLong(_)) => {}
+            Err(error) => return error,
         }
-    };
-    let writing = async {
-        while let Some(mut line) = said.recv().await {
-            line.push('\n');
-            writer.write_all(line.as_bytes()).await?;
+    }
+}
+
+async fn send(mut sender: RequestSender, mut requests: mpsc::Receiver<Request>) -> ClientError {
+    while let Some(request) = requests.recv().await {
+        sender.queue(&request);
+        if let Err(error) = sender.flush().await {
+            return error;
         }
-        writer.shutdown().await?;
-        // The daemon closes when it has read all of it; closing first could take it away.
-        sleep(PATIENCE).await;
-        Ok(())
-    };
-    let ended: io::Result<()> = tokio::select! {
-        ended = reading => ended,
-        ended = writing => ended,
-    };
-    let why = match ended {
-        Ok(()) => "it has closed the connection".to_owned(),
-        Err(error) => error.to_string(),
-    };
-    (why, served)
+    }
+    if let Err(error) = sender.close().await {
+        return error;
+    }
+    // The daemon closes when it has read all of it. To drop the socket first could discard it.
+    sleep(LAST_REQUESTS).await;
+    ClientError::Closed
 }

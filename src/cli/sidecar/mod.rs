@@ -1,5 +1,5 @@
-//! `evenkeel sidecar`: balances a game server that cannot speak the line protocol, from its log and
-//! over its console. The thinking is in the room `sidecar`; here are the files, sockets and the clock.
+//! `evenkeel sidecar`: balances a game server that cannot speak the line protocol, by its log and its
+//! remote console. The room `sidecar` decides; this one has the files, the sockets and the clock.
 
 mod console;
 mod daemon;
@@ -12,79 +12,80 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
-use tokio::{
-    signal::unix::{SignalKind, signal},
-    time::MissedTickBehavior,
-};
+use tokio::time::MissedTickBehavior;
 
 use super::CliError;
 use crate::{
+    daemon::ShutdownSignal,
     ingest::{Framed, Lines, MAX_LINE},
     logs::{Tail, Tailed},
-    sidecar::{Act, Settings, Sidecar, SpareBot},
+    sidecar::{
+        Act, Sidecar,
+        idtech3::{IdTech3, Settings, SpareBot},
+    },
 };
 use console::{Console, Password};
-use daemon::{Daemon, News};
+use daemon::{DaemonConnection, DaemonEvent};
 
-/// How often the log is looked at.
-const LOOK: Duration = Duration::from_millis(100);
-/// How much of the log is read at once.
+/// How often the log is polled.
+const POLL: Duration = Duration::from_millis(100);
+/// How many bytes of the log are read at once.
 const CHUNK: usize = 64 * 1024;
-/// How often a move that did not happen is ordered.
+/// How often a move that is not carried out is ordered.
 const ATTEMPTS: u32 = 3;
 
-/// Balance a game server that cannot speak the protocol, from its log and over its remote console
+/// Balance a game server that cannot speak the protocol, by its log and its remote console
 #[derive(Debug, Args)]
 pub(super) struct SidecarArgs {
     #[command(subcommand)]
-    game: Game,
+    engine: EngineArgs,
 }
 
 #[derive(Debug, Subcommand)]
-enum Game {
+enum EngineArgs {
     Idtech3(Box<IdTech3Args>),
 }
 
 /// Quake III Arena, OpenArena, Urban Terror and their relatives
 #[derive(Debug, Args)]
 struct IdTech3Args {
-    /// The log that the game server writes (g_log; with g_logsync 1)
+    /// Log that the game server writes (g_log, with g_logsync 1)
     #[arg(long, value_name = "FILE")]
     log: PathBuf,
-    /// Where the game server takes remote commands
+    /// Address of the game server's remote console
     #[arg(long, value_name = "ADDRESS:PORT")]
     rcon: SocketAddr,
-    /// A file that holds rconpassword; otherwise it is in EVENKEEL_RCON_PASSWORD
+    /// File whose first line is the rcon password [default: the variable EVENKEEL_RCON_PASSWORD]
     #[arg(long, value_name = "FILE")]
     password_file: Option<PathBuf>,
-    /// Where Evenkeel's daemon listens
+    /// Address of Evenkeel's daemon
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7997")]
     daemon: SocketAddr,
-    /// The name that the daemon knows this game server by; the address of its console unless given
+    /// Name of this game server in the daemon [default: the address of its console]
     #[arg(long, value_name = "NAME")]
     server: Option<String>,
-    /// A file that holds the token of this game server, where the daemon asks for one
+    /// File whose first line is this game server's token, if the daemon requires one
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// Where the game server finds what it is told to exec; the folder of the log unless given
+    /// Folder from which the game server executes files [default: the folder of the log]
     #[arg(long, value_name = "DIR")]
     exec_dir: Option<PathBuf>,
-    /// Seconds without anybody coming or going, after which teams are chosen; 0.1 to 60
+    /// Choose teams when no player has joined or left for this long (0.1 to 60)
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = parse_seconds)]
     settle: Duration,
-    /// Let each bot be weighed and placed by itself, as if it were a player
+    /// Weigh and place each bot by itself, as if it were a human
     #[arg(long)]
     treat_bots_as_players: bool,
-    /// Move people also while play is on: late arrivals, and those who die on a team that is too strong
+    /// Also move players during play: late arrivals, and players who die on a team that is too strong
     #[arg(long)]
     auto_balance: bool,
-    /// Move humans by !putteam in place of forceteam, where the game's admin commands are on
+    /// Move humans by !putteam instead of forceteam, for games with admin commands
     #[arg(long)]
     admin: bool,
-    /// A bot that may be added or removed as the daemon wishes, with its skill; may be repeated
+    /// Bot that may be added or removed to fill the teams, with its skill; may be repeated
     #[arg(long = "bot", value_name = "NAME:SKILL")]
     bots: Vec<SpareBot>,
-    /// Print what would be done, and move nobody
+    /// Print the console commands without sending them
     #[arg(long)]
     dry_run: bool,
 }
@@ -93,11 +94,11 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().filter(|s: &f64| (0.1..=60.0).contains(s));
     seconds
         .map(Duration::from_secs_f64)
-        .ok_or_else(|| "0.1 to 60 seconds".to_owned())
+        .ok_or_else(|| "must be 0.1 to 60 seconds".to_owned())
 }
 
 pub(super) async fn run(args: SidecarArgs) -> Result<(), CliError> {
-    let Game::Idtech3(args) = args.game;
+    let EngineArgs::Idtech3(args) = args.engine;
     let token = args.token_file.as_deref().map(secret_in).transpose()?;
     let console = match args.dry_run {
         true => None,
@@ -113,16 +114,16 @@ pub(super) async fn run(args: SidecarArgs) -> Result<(), CliError> {
         attempts: if args.dry_run { 1 } else { ATTEMPTS },
         spare_bots: args.bots.clone(),
     };
-    let run = Run {
-        sidecar: Sidecar::new(settings),
+    let driver = SidecarDriver {
+        sidecar: IdTech3::new(settings),
         tail: Tail::new(&args.log),
         lines: Lines::new(MAX_LINE),
-        daemon: Daemon::new(args.daemon),
+        daemon: DaemonConnection::new(args.daemon),
         console,
         began: Instant::now(),
         unreadable: false,
     };
-    run.until_stopped().await
+    driver.run_until_stopped().await
 }
 
 async fn open_console(args: &IdTech3Args) -> Result<Console, CliError> {
@@ -149,55 +150,58 @@ fn secret_in(file: &Path) -> Result<String, CliError> {
     Ok(text.lines().next().unwrap_or("").to_owned())
 }
 
-struct Run {
-    sidecar: Sidecar,
+/// Joins a sidecar of any engine to the log, the console, the daemon and the clock.
+struct SidecarDriver<S> {
+    sidecar: S,
     tail: Tail,
     lines: Lines,
-    daemon: Daemon,
+    daemon: DaemonConnection,
     /// `None` in a dry run.
     console: Option<Console>,
     began: Instant,
-    /// Whether the operator knows that the log cannot be read.
+    /// Whether the operator has been told that the log cannot be read.
     unreadable: bool,
 }
 
-impl Run {
-    async fn until_stopped(mut self) -> Result<(), CliError> {
-        let mut terminate = signal(SignalKind::terminate())?;
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        let mut look = tokio::time::interval(LOOK);
-        look.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        // What the log tells of the past is known before the daemon is spoken to.
+impl<S: Sidecar> SidecarDriver<S> {
+    async fn run_until_stopped(mut self) -> Result<(), CliError> {
+        let mut shutdown = ShutdownSignal::install()?;
+        let mut poll = tokio::time::interval(POLL);
+        poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        // The log's past is read before the first request.
         let mut acts = Vec::new();
         self.read_log(&mut acts);
         self.daemon.connect();
         loop {
             let mut acts = Vec::new();
             tokio::select! {
-                _ = terminate.recv() => break,
-                _ = interrupt.recv() => break,
-                _ = look.tick() => {
+                () = shutdown.wait() => break,
+                _ = poll.tick() => {
                     self.read_log(&mut acts);
                     let now = self.now();
                     self.sidecar.tick(now, &mut acts);
                 }
-                news = self.daemon.news() => {
-                    let now = self.now();
-                    match news {
-                        News::Connected => self.sidecar.connected(now, &mut acts),
-                        News::Line(line) => self.sidecar.reply(&line, now, &mut acts),
-                        News::Lost(why) => {
-                            self.sidecar.disconnected();
-                            acts.push(Act::Tell(format!("no connection to the daemon: {why}")));
-                        }
-                    }
-                }
-                answer = answer_of(&self.console) => tell(&answer)?,
+                event = self.daemon.next_event() => self.take_daemon_event(event, &mut acts),
+                answer = answer_of(self.console.as_ref()) => report(&answer)?,
             }
             self.perform(acts).await?;
         }
         self.daemon.close().await;
         Ok(())
+    }
+
+    fn take_daemon_event(&mut self, event: DaemonEvent, acts: &mut Vec<Act>) {
+        let now = self.now();
+        match event {
+            DaemonEvent::Connected => self.sidecar.connected(now, acts),
+            DaemonEvent::Reply(reply) => self.sidecar.reply(reply, now, acts),
+            DaemonEvent::Lost(reason) => {
+                self.sidecar.disconnected();
+                acts.push(Act::Report(format!(
+                    "no connection to the daemon: {reason}"
+                )));
+            }
+        }
     }
 
     fn now(&self) -> u64 {
@@ -215,7 +219,7 @@ impl Run {
             match self.tail.read(&mut chunk) {
                 Ok(Tailed::Bytes(count)) => self.lines.feed(&chunk[..count], |framed| {
                     if let Framed::Line(line) = framed {
-                        self.sidecar.line(line.bytes, now, acts);
+                        self.sidecar.log_line(line.bytes, now, acts);
                     }
                 }),
                 Ok(Tailed::Fresh) => self.lines.interrupt(),
@@ -226,9 +230,8 @@ impl Run {
                 Err(error) => {
                     if !std::mem::replace(&mut self.unreadable, true) {
                         let path = self.tail.path().display();
-                        acts.push(Act::Tell(format!(
-                            "cannot read {path}: {error}; trying again"
-                        )));
+                        let text = format!("cannot read {path}: {error}; trying again");
+                        acts.push(Act::Report(text));
                     }
                     return;
                 }
@@ -239,18 +242,18 @@ impl Run {
     async fn perform(&mut self, acts: Vec<Act>) -> Result<(), CliError> {
         for act in acts {
             match act {
-                Act::Say(line) => self.daemon.say(line),
-                Act::Tell(text) => tell(&text)?,
+                Act::Send(request) => self.daemon.send(request),
+                Act::Report(text) => report(&text)?,
                 Act::Console(commands) => match &mut self.console {
                     None => {
                         for command in &commands {
-                            tell(&format!("would do: {command}"))?;
+                            report(&format!("would do: {command}"))?;
                         }
                     }
                     Some(console) => {
-                        tell(&format!("{} commands to the game server", commands.len()))?;
+                        report(&format!("{} commands to the game server", commands.len()))?;
                         if let Err(error) = console.send(&commands).await {
-                            tell(&format!("the game server cannot be told: {error}"))?;
+                            report(&format!("cannot send commands to the game server: {error}"))?;
                         }
                     }
                 },
@@ -260,16 +263,16 @@ impl Run {
     }
 }
 
-/// What the game server says, for ever waiting in a dry run.
-async fn answer_of(console: &Option<Console>) -> String {
+/// The game server's next answer. In a dry run there is none, and this waits for ever.
+async fn answer_of(console: Option<&Console>) -> String {
     match console {
         Some(console) => console.answer().await,
         None => std::future::pending().await,
     }
 }
 
-/// A line for the operator, at once, also where nobody but a file listens.
-fn tell(text: &str) -> Result<(), CliError> {
+/// Prints a line for the operator, and flushes it in case it goes to a file.
+fn report(text: &str) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
     writeln!(out, "{text}")?;
     out.flush()?;

@@ -191,7 +191,7 @@ fn parties_are_numbered_and_one_alone_is_none() {
     course.sit(&of("f", Some("x")), None, 0);
     course.start(2, 0);
     course.sit(&of("d", Some("y")), Some(1), 10);
-    let record = end(&mut course, Some(Verdict::Scores), 1_000);
+    let record = end(&mut course, Verdict::Scores, 1_000);
     let parties: Vec<_> = (record.participants.iter())
         .map(|person| (person.key.id.as_str(), person.party))
         .collect();

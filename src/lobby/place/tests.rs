@@ -112,7 +112,18 @@ fn a_party_comes_together_where_the_ratio_allows() {
 
 #[test]
 fn a_party_goes_where_there_is_room_for_all_of_it_or_is_torn() {
-    let mut game = snapshot(2, &[(50.0, 0), (50.0, 0), (50.0, 0), (50.0, 1), (50.0, 1), (50.0, 9), (50.0, 9)]);
+    let mut game = snapshot(
+        2,
+        &[
+            (50.0, 0),
+            (50.0, 0),
+            (50.0, 0),
+            (50.0, 1),
+            (50.0, 1),
+            (50.0, 9),
+            (50.0, 9),
+        ],
+    );
     game.fill.on = false;
     for who in [5, 6] {
         game.humans[who].party = Some("p".into());
@@ -135,7 +146,11 @@ fn a_party_goes_where_there_is_room_for_all_of_it_or_is_torn() {
 fn the_larger_side_is_joined_only_where_bots_come_and_it_is_clearly_more_even() {
     let mut game = snapshot(2, &[(90.0, 0), (40.0, 1), (45.0, 1), (50.0, 9)]);
     game.next_bot = 20.0;
-    assert_eq!(place(game.clone(), 3).team, 1, "110 against 135, not 140 against 85 and a bot");
+    assert_eq!(
+        place(game.clone(), 3).team,
+        1,
+        "110 against 135, not 140 against 85 and a bot"
+    );
     game.fill.on = false;
     assert_eq!(place(game.clone(), 3).team, 0);
     game.fill.on = true;

@@ -153,7 +153,7 @@ impl Question for Rebalance {
     fn explain(&self, answer: &Advice, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "ratio {:.6} now, {:.6} after {} moves; even enough from {:.6}",
+            "ratio {:.6} now, {:.6} after {} moves; even enough from a ratio of {:.6}",
             answer.before,
             answer.after,
             answer.moves.len(),

@@ -1,14 +1,15 @@
-//! Moves → console commands. Client numbers, `red` and `blue`, and the names of bots are all that ever
-//! stands in one.
+//! Moves → console commands. A command holds client numbers, `red` or `blue`, and names of bots that
+//! consist of plain characters; nothing else that comes from the log.
 
 use std::str::FromStr;
 
-/// The longest name of a bot that is put into a command.
+/// The longest name of a bot in a command, in bytes.
 const MAX_NAME: usize = 32;
-/// Frames between the bots' going and their coming back, so that their client numbers are free.
+/// How many frames the server waits between removing and adding bots, so that their client numbers are
+/// free again.
 const FRAMES: u32 = 5;
 
-/// A bot that can be added.
+/// A bot that can be added to the game.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpareBot {
     name: String,
@@ -18,8 +19,8 @@ pub struct SpareBot {
 impl Eq for SpareBot {}
 
 impl SpareBot {
-    /// `None` for a name that could be more than a name on a console: letters, digits, `_`, `-` and `.`
-    /// are what bots are called.
+    /// A bot of this name and skill (0 to 100). `None` if the name is not safe in a command: it may hold
+    /// letters, digits, `_`, `-` and `.`, and begins with a letter or digit.
     pub fn new(name: &str, skill: f64) -> Option<Self> {
         let plain = |b: u8| b.is_ascii_alphanumeric() || b"_-.".contains(&b);
         let first = name
@@ -33,13 +34,13 @@ impl SpareBot {
         })
     }
 
-    /// What it is called.
+    /// The bot's name, as `addbot` takes it.
     pub fn name(&self) -> &str {
         &self.name
     }
 }
 
-/// `NAME:SKILL`
+/// Reads `NAME:SKILL`.
 impl FromStr for SpareBot {
     type Err = String;
 
@@ -47,18 +48,20 @@ impl FromStr for SpareBot {
         let bot = text
             .rsplit_once(':')
             .and_then(|(name, skill)| Self::new(name, skill.parse().ok()?));
-        bot.ok_or_else(|| "a bot is NAME:SKILL, say Sarge:3, with a plain name".to_owned())
+        bot.ok_or_else(|| {
+            "a bot is NAME:SKILL, such as Sarge:3, with a name of plain characters".to_owned()
+        })
     }
 }
 
-/// Who goes where.
+/// Changes of teams, not yet console commands.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Orders {
-    /// Humans by client number, and the team they go to.
+    /// The client numbers of humans to move, and their new teams.
     pub(super) force: Vec<(usize, u8)>,
-    /// Bots that go, by client number: bots can't be moved.
+    /// The client numbers of bots to remove. The console cannot move a bot.
     pub(super) kick: Vec<usize>,
-    /// Bots that come, and to which team.
+    /// Bots to add, and their teams.
     pub(super) add: Vec<(SpareBot, u8)>,
 }
 
@@ -66,7 +69,7 @@ pub(super) struct Orders {
 pub(super) struct PresentBot {
     pub(super) number: usize,
     pub(super) team: u8,
-    /// What it takes to add it again; `None` when its name cannot be put into a command.
+    /// How to add the bot again; `None` if its name is not safe in a command.
     pub(super) again: Option<SpareBot>,
 }
 
@@ -75,12 +78,12 @@ impl Orders {
         self.force.is_empty() && self.kick.is_empty() && self.add.is_empty()
     }
 
-    /// How many change teams, come or go.
+    /// How many players change teams, are removed or added.
     pub(super) fn count(&self) -> usize {
         self.force.len() + self.kick.len().max(self.add.len())
     }
 
-    /// A bot goes and comes back on that team. Whether that can be.
+    /// Removes a bot and adds it again on that team. Returns whether its name allows that.
     pub(super) fn reseat(&mut self, bot: PresentBot, team: u8) -> bool {
         let Some(again) = bot.again else { return false };
         self.kick.push(bot.number);
@@ -88,8 +91,8 @@ impl Orders {
         true
     }
 
-    /// What it takes to have so many bots on each team: those too many go where some are missing. Only
-    /// with spare bots does their number change.
+    /// Brings the bots on each team to these counts. Surplus bots move to teams that lack some; the
+    /// total changes only if there are spare bots.
     pub(super) fn seat_bots(&mut self, bots: Vec<PresentBot>, counts: &[u32], spare: &[SpareBot]) {
         let mut missing: Vec<u32> = counts.to_vec();
         let mut surplus = Vec::new();
@@ -103,7 +106,7 @@ impl Orders {
         let vacancies = (0u8..).zip(&missing);
         let vacancies = vacancies.flat_map(|(team, &count)| (0..count.min(128)).map(move |_| team));
         let mut vacancies: Vec<u8> = vacancies.collect();
-        // The last to come go first.
+        // The bots that joined last move first.
         while let Some(&team) = vacancies.first() {
             let Some(bot) = surplus.pop() else { break };
             if self.reseat(bot, team) {
@@ -120,8 +123,8 @@ impl Orders {
         self.add.extend(free.cloned().zip(vacancies));
     }
 
-    /// The commands. Humans move in turns from either side, since a server may refuse to make the
-    /// larger team larger.
+    /// The console commands. Humans are moved from both teams in turns, because a server may refuse to
+    /// enlarge the larger team.
     pub(super) fn commands(&self, admin: bool) -> Vec<String> {
         let verb = if admin { "!putteam" } else { "forceteam" };
         let mut commands: Vec<String> = self

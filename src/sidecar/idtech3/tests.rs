@@ -1,6 +1,12 @@
 //! Whole games through the room, without a socket.
 
-use super::{Act, Settings, Sidecar};
+use bytes::{Bytes, BytesMut};
+
+use super::{IdTech3, Settings};
+use crate::{
+    protocol::{Received, ReplyReader, Request},
+    sidecar::{Act, Sidecar},
+};
 
 fn settings() -> Settings {
     Settings {
@@ -17,18 +23,27 @@ fn settings() -> Settings {
 
 /// A sidecar whose clock is this test's.
 struct Play {
-    sidecar: Sidecar,
+    sidecar: IdTech3,
+    replies: ReplyReader,
     now: u64,
     acts: Vec<Act>,
 }
 
+fn line(request: &Request) -> String {
+    let mut line = BytesMut::new();
+    request.encode(&mut line);
+    String::from_utf8_lossy(&line)
+        .trim_end_matches('\n')
+        .to_owned()
+}
+
 impl Play {
     fn new(settings: Settings) -> Self {
-        let (sidecar, acts) = (Sidecar::new(settings), Vec::new());
         let mut play = Self {
-            sidecar,
+            sidecar: IdTech3::new(settings),
+            replies: ReplyReader::default(),
             now: 0,
-            acts,
+            acts: Vec::new(),
         };
         play.sidecar.connected(0, &mut play.acts);
         play
@@ -36,7 +51,8 @@ impl Play {
 
     fn log(&mut self, text: &str) {
         for line in text.lines() {
-            self.sidecar.line(line.as_bytes(), self.now, &mut self.acts);
+            self.sidecar
+                .log_line(line.as_bytes(), self.now, &mut self.acts);
         }
     }
 
@@ -47,18 +63,21 @@ impl Play {
 
     fn reply(&mut self, text: &str) {
         for line in text.lines() {
-            self.sidecar.reply(line, self.now, &mut self.acts);
+            let line = Bytes::copy_from_slice(line.as_bytes());
+            if let Ok(Some(Received::Reply(reply))) = self.replies.line(line) {
+                self.sidecar.reply(reply, self.now, &mut self.acts);
+            }
         }
     }
 
     /// What was done since this was asked last, a line each.
     fn done(&mut self) -> Vec<String> {
-        let line = |act: Act| match act {
-            Act::Say(line) => vec![line],
+        let shown = |act: Act| match act {
+            Act::Send(request) => vec![line(&request)],
             Act::Console(commands) => commands.iter().map(|c| format!("# {c}")).collect(),
-            Act::Tell(text) => vec![format!("* {text}")],
+            Act::Report(text) => vec![format!("* {text}")],
         };
-        self.acts.drain(..).flat_map(line).collect()
+        self.acts.drain(..).flat_map(shown).collect()
     }
 }
 
@@ -154,7 +173,7 @@ fn moves_that_do_not_happen_are_ordered_again_and_then_given_up() {
     play.wait(1);
     assert_eq!(ordered(play.done()), 2);
     play.wait(3_000);
-    assert_eq!(play.done(), ["* 2 moves were ordered and did not happen"]);
+    assert_eq!(play.done(), ["* 2 moves were ordered and not carried out"]);
     play.wait(30_000);
     assert!(play.done().is_empty());
 }
@@ -196,7 +215,7 @@ fn an_answer_that_comes_too_late_moves_nobody() {
     play.reply(CHOSEN);
     assert_eq!(
         play.done(),
-        ["* play has begun before teams were chosen; nobody is moved"]
+        ["* play began before teams were chosen: no player is moved"]
     );
 }
 
@@ -282,7 +301,7 @@ fn a_connection_lost_in_play_costs_this_game_only() {
     play.log("0:05 CTF: 0 2 1: A captured\n0:06 Exit: x\n0:06 red:2  blue:0\n0:09 x\n");
     assert_eq!(
         play.done(),
-        ["* a game ended that the daemon has not heard all of: ingest its log"]
+        ["* the daemon has seen only a part of the game that ended: ingest its log"]
     );
     play.log("0:10 ShutdownGame:\n");
     play.log(&warm_up());
@@ -388,7 +407,10 @@ fn hostile_names_never_reach_the_console() {
         play.log(&warm_up());
         play.log(&(arrival(4, name, 1, Some(2)) + &arrival(5, name, 1, None)));
         play.wait(1_000);
-        let id = super::words::word(name.trim());
+        let id = line(&Request::Leave(crate::sidecar::link::plain_ident(
+            name.trim(),
+        )));
+        let id = &id["LEAVE ".len()..];
         play.reply(&format!(
             "BALANCE 6 0.99 - 7\nTEAM 0 A\nTEAM 0 B\nTEAM 1 C\nTEAM 1 D\nTEAM 1 {id}\n\
              TEAM 1 00000000000000000000000000000006"
@@ -416,7 +438,7 @@ fn any_bytes_are_borne() {
     proptest!(|(lines in proptest::collection::vec((line, reply, 0u64..2_000), 0..60))| {
         let mut play = Play::new(Settings { auto_balance: true, ..settings() });
         for (line, reply, millis) in lines {
-            play.sidecar.line(&line, play.now, &mut play.acts);
+            play.sidecar.log_line(&line, play.now, &mut play.acts);
             play.reply(&reply);
             play.wait(millis);
         }
@@ -432,7 +454,7 @@ fn a_daemon_that_does_not_follow_games_is_not_pestered() {
     play.log(&warm_up().replace("0:00 Warmup:\n", ""));
     play.log("0:02 Kill: 0 2 1: A killed C by MOD_X\n");
     play.reply("ERROR unknown-command START\nERROR unknown-command KILL");
-    let told = "* this daemon does not follow games: it has to learn from their logs";
+    let told = "* this version of the daemon does not follow games: ingest the log";
     assert_eq!(play.done().last().map(String::as_str), Some(told));
     play.log("0:03 Kill: 0 2 1: A killed C by MOD_X\n0:04 Exit: x\n0:07 ShutdownGame:\n");
     assert_eq!(play.done().len(), 1);

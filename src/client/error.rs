@@ -1,0 +1,50 @@
+//! Why a request got no reply.
+
+use std::{io, time::Duration};
+
+use crate::protocol::{MalformedReply, Refusal, Reply};
+
+/// Why a request got no reply.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// The address cannot be connected to.
+    #[error("cannot connect: {0}")]
+    Connect(#[source] io::Error),
+    /// The address did not answer within [`ClientSettings::connect_timeout`].
+    ///
+    /// [`ClientSettings::connect_timeout`]: super::ClientSettings::connect_timeout
+    #[error("no connection within {0:?}")]
+    ConnectTimeout(Duration),
+    /// The connection broke.
+    #[error("the connection broke: {0}")]
+    Io(#[from] io::Error),
+    /// The server closed the connection.
+    #[error("the server closed the connection")]
+    Closed,
+    /// The whole reply did not come within [`ClientSettings::reply_timeout`].
+    ///
+    /// [`ClientSettings::reply_timeout`]: super::ClientSettings::reply_timeout
+    #[error("no reply within {0:?}")]
+    ReplyTimeout(Duration),
+    /// The server refused the request, which changed nothing.
+    #[error("refused: {0}")]
+    Refused(Refusal),
+    /// The server sent a line that is too long.
+    #[error("the server sent a line of more than {0} bytes")]
+    LineTooLong(usize),
+    /// The server sent a line that is no reply.
+    #[error(transparent)]
+    Malformed(#[from] MalformedReply),
+    /// The server sent a reply that does not belong to the request.
+    #[error("the server sent a reply to another request: {0:?}")]
+    Unexpected(Box<Reply>),
+    /// More replies and pushes wait to be received than [`ClientSettings::max_backlog`].
+    ///
+    /// [`ClientSettings::max_backlog`]: super::ClientSettings::max_backlog
+    #[error("more than {0} replies wait to be received")]
+    Backlog(usize),
+    /// An earlier request failed or was cancelled before its reply came, so that later replies cannot
+    /// be told apart. Connect again.
+    #[error("an earlier request was given up before its reply came")]
+    OutOfStep,
+}

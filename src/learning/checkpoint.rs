@@ -1,0 +1,116 @@
+//! The learned state as bytes for the store: a version, a checksum, and what a restart continues from.
+//!
+//! A checkpoint is derived, and is thrown away when in doubt: another version, a wrong checksum, bytes that
+//! do not decode. Whether its matches are still those on disk is for the caller to compare.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::derive::FOLD_VERSION;
+use crate::{domain::Ruleset, rating::SystemName, store::Cursor};
+
+/// "EVKC" and the version of the layout. Change it when [`Checkpoint`] or a rating system's state changes.
+const HEADER: [u8; 8] = *b"EVKC\x00\x00\x00\x01";
+/// Bytes before the encoded state: the header, the version of the fold, the checksum.
+const PREFIX: usize = 8 + 4 + 32;
+/// Larger states are not stored: writing them would take longer than folding the matches again.
+const LARGEST: usize = 256 << 20;
+
+/// The learned state as of one match.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Checkpoint {
+    /// The key of the settings and overrides that it was learned with.
+    pub key: String,
+    /// Behind the last match folded.
+    pub cursor: Cursor,
+    /// Number of matches folded.
+    pub matches: i64,
+    /// The highest id among them.
+    pub last_match: i64,
+    /// Number of them that are rated.
+    pub rated: u64,
+    /// On how many matches the rating systems were compared last.
+    pub judged: usize,
+    /// The state of each rating system's fold.
+    pub folds: BTreeMap<SystemName, Vec<u8>>,
+    /// The rating system chosen for each ruleset.
+    pub chosen: BTreeMap<Ruleset, SystemName>,
+    /// Remarks already logged.
+    pub remarked: BTreeSet<(Ruleset, String)>,
+}
+
+impl Checkpoint {
+    /// The bytes to store; `None` if they would be too many.
+    pub fn seal(&self) -> Option<Vec<u8>> {
+        let state = postcard::to_stdvec(self).ok()?;
+        if state.len() > LARGEST {
+            return None;
+        }
+        let mut bytes = Vec::with_capacity(PREFIX + state.len());
+        bytes.extend_from_slice(&HEADER);
+        bytes.extend_from_slice(&FOLD_VERSION.to_le_bytes());
+        bytes.extend_from_slice(&Sha256::digest(&state));
+        bytes.extend_from_slice(&state);
+        Some(bytes)
+    }
+
+    /// The checkpoint that [`seal`](Self::seal) wrote; `None` for any other bytes.
+    pub fn open(bytes: &[u8]) -> Option<Self> {
+        let (prefix, state) = bytes.split_at_checked(PREFIX)?;
+        let (header, rest) = prefix.split_at_checked(HEADER.len())?;
+        let (fold, checksum) = rest.split_at_checked(4)?;
+        let known = header == HEADER && fold == FOLD_VERSION.to_le_bytes();
+        if !known || checksum != Sha256::digest(state).as_slice() {
+            return None;
+        }
+        postcard::from_bytes(state).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn some() -> Checkpoint {
+        Checkpoint {
+            key: "key".into(),
+            cursor: Cursor::START,
+            matches: 3,
+            last_match: 4,
+            rated: 2,
+            judged: 0,
+            folds: [(SystemName::Joint, vec![1, 2, 3])].into(),
+            chosen: BTreeMap::new(),
+            remarked: BTreeSet::new(),
+        }
+    }
+
+    #[test]
+    fn what_was_sealed_opens() {
+        let sealed = some().seal().unwrap();
+        let opened = Checkpoint::open(&sealed).unwrap();
+        assert_eq!(opened.seal().unwrap(), sealed);
+        assert_eq!((opened.matches, opened.last_match), (3, 4));
+    }
+
+    proptest! {
+        #[test]
+        fn other_bytes_are_refused(
+            noise in prop::collection::vec(any::<u8>(), 0..300),
+            at in any::<prop::sample::Index>(),
+            bit in 0..8_u8,
+        ) {
+            let sealed = some().seal().unwrap();
+            prop_assert!(Checkpoint::open(&noise).is_none());
+            prop_assert!(Checkpoint::open(&sealed[..at.index(sealed.len())]).is_none());
+            prop_assert!(Checkpoint::open(&[sealed.as_slice(), &noise, &[0]].concat()).is_none());
+            let mut flipped = sealed;
+            let index = at.index(flipped.len());
+            flipped[index] ^= 1 << bit;
+            prop_assert!(Checkpoint::open(&flipped).is_none());
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Replies of the daemon → who is moved.
+
+use std::collections::BTreeMap;
+
+use super::{
+    IdTech3,
+    commands::{Orders, PresentBot, SpareBot},
+    game::GamePhase,
+    slots::Slot,
+};
+use crate::{
+    domain::{Ident, Move},
+    protocol::{Code, Refusal, Reply},
+    sidecar::{Act, Sidecar, lull::ChosenTeams},
+};
+
+impl IdTech3 {
+    pub(super) fn take_reply(&mut self, reply: Reply, now: u64, acts: &mut Vec<Act>) {
+        match reply {
+            Reply::Balance {
+                ratio,
+                humans,
+                bots,
+                ..
+            } => self.balanced(ratio, &humans, bots, now, acts),
+            Reply::Rebalance { after, moves, .. } => self.rebalanced(after, &moves, now, acts),
+            Reply::Bots(_, counts) => {
+                if let Some(chosen) = self.lull.chosen_mut()
+                    && !self.settings.bots_as_players
+                {
+                    chosen.bots = Some(counts);
+                }
+            }
+            Reply::Place(id, team, _) | Reply::Move(Move { id, to: team, .. }) => {
+                self.move_in_play(&id, team, now, acts);
+            }
+            Reply::End { id, unrated } => acts.push(Act::Report(match unrated {
+                None => format!("the game is over: {id} recorded"),
+                Some(reason) => format!("the game is over: {id} unrated {reason}"),
+            })),
+            Reply::Error(refusal) => self.refused(&refusal, acts),
+            _ => {}
+        }
+    }
+
+    fn balanced(
+        &mut self,
+        ratio: f64,
+        humans: &[(Ident, u8)],
+        bots: Vec<u32>,
+        now: u64,
+        acts: &mut Vec<Act>,
+    ) {
+        let teams: BTreeMap<String, u8> = humans
+            .iter()
+            .map(|(id, team)| (id.text().to_owned(), *team))
+            .collect();
+        // The daemon's roster is on these teams from now on.
+        for entry in self.slots.entries_mut().filter(|entry| entry.joined) {
+            if let Some(team) = teams.get(&entry.id) {
+                entry.team = Some(*team);
+            }
+        }
+        let bots = (!self.settings.bots_as_players).then_some(bots);
+        self.choose(ChosenTeams { ratio, teams, bots }, now, acts);
+    }
+
+    fn rebalanced(&mut self, ratio: f64, moves: &[Move], now: u64, acts: &mut Vec<Act>) {
+        let joined = self.slots.entries().filter(|(_, _, entry)| entry.joined);
+        let mut teams: BTreeMap<String, u8> = joined
+            .filter_map(|(_, slot, entry)| Some((entry.id.clone(), slot.team()?)))
+            .collect();
+        let moved = moves
+            .iter()
+            .map(|step| (step.id.text().to_owned(), step.to));
+        teams.extend(moved);
+        let bots = None;
+        self.choose(ChosenTeams { ratio, teams, bots }, now, acts);
+    }
+
+    fn refused(&mut self, refusal: &Refusal, acts: &mut Vec<Act>) {
+        if refusal.code != Code::UnknownCommand {
+            let text = format!("the daemon refused a request: {refusal}");
+            acts.push(Act::Report(printable(&text)));
+        } else if !std::mem::replace(&mut self.link.outdated, true) {
+            let text = "this version of the daemon does not follow games: ingest the log";
+            acts.push(Act::Report(text.to_owned()));
+            if let Some(game) = &mut self.game {
+                game.give_up();
+            }
+        }
+    }
+
+    fn choose(&mut self, chosen: ChosenTeams, now: u64, acts: &mut Vec<Act>) {
+        if self.is_lull() {
+            self.lull.choose(chosen);
+            self.tick(now, acts);
+        } else {
+            let text = "play began before teams were chosen: no player is moved";
+            acts.push(Act::Report(text.to_owned()));
+        }
+    }
+
+    /// The daemon has put a player on this team while play is on.
+    fn move_in_play(&mut self, id: &Ident, team: u8, now: u64, acts: &mut Vec<Act>) {
+        let found = self
+            .slots
+            .entries()
+            .find(|(_, _, entry)| entry.joined && entry.id == id.text());
+        let Some((number, slot, _)) = found else {
+            return;
+        };
+        let mut orders = Orders::default();
+        if slot.team() != Some(team) && self.settings.auto_balance {
+            order(&mut orders, number, slot, team);
+        }
+        if let Some(entry) = self.slots.slot(number).entry.as_mut() {
+            entry.team = Some(team);
+        }
+        self.doubt = Some(now);
+        if !orders.is_empty() {
+            let mut commands = orders.commands(self.settings.admin);
+            commands.insert(0, "say Evenkeel: one player changes teams".to_owned());
+            acts.push(Act::Console(commands));
+        }
+    }
+
+    /// Whether teams may be chosen: no play is on, and the game to come is a team game.
+    pub(super) fn is_lull(&self) -> bool {
+        self.game.as_ref().is_some_and(|game| {
+            let now = match game.phase() {
+                GamePhase::WarmUp => true,
+                GamePhase::Ended => !self.warms_up,
+                GamePhase::Opening | GamePhase::Playing | GamePhase::Over => false,
+            };
+            now && game.setup.teams
+        })
+    }
+
+    /// Orders the moves that lead from the teams on the game server to those chosen.
+    pub(super) fn compare(&mut self, now: u64, acts: &mut Vec<Act>) {
+        let Some(chosen) = self.lull.chosen() else {
+            return;
+        };
+        let ratio = chosen.ratio;
+        let orders = self.orders(chosen);
+        if orders.is_empty() {
+            self.lull.arrive();
+            if !std::mem::replace(&mut self.lull.reported, true) {
+                let text = format!("the teams are as chosen, ratio {ratio:.3}");
+                acts.push(Act::Report(text));
+            }
+        } else if self.lull.is_patient(now) {
+            // The moves may still be under way.
+        } else if self.lull.order(self.settings.attempts, now) {
+            let count = orders.count();
+            let players = if count == 1 { "player" } else { "players" };
+            let mut commands = orders.commands(self.settings.admin);
+            commands.insert(
+                0,
+                format!("say Evenkeel: {count} {players} to even teams, ratio {ratio:.2}"),
+            );
+            acts.push(Act::Console(commands));
+            self.lull.reported = false;
+        } else if !std::mem::replace(&mut self.lull.reported, true) {
+            let count = orders.count();
+            let text = format!("{count} moves were ordered and not carried out");
+            acts.push(Act::Report(text));
+        }
+    }
+
+    fn orders(&self, chosen: &ChosenTeams) -> Orders {
+        let mut orders = Orders::default();
+        let mut bots = Vec::new();
+        for (number, slot, entry) in self.slots.entries() {
+            if !entry.joined {
+                bots.extend(present_bot(number, slot));
+            } else if let Some(&team) = chosen.teams.get(&entry.id)
+                && slot.team() != Some(team)
+            {
+                order(&mut orders, number, slot, team);
+            }
+        }
+        if let Some(counts) = &chosen.bots {
+            orders.seat_bots(bots, counts, &self.settings.spare_bots);
+        }
+        orders
+    }
+
+    /// Sends the daemon the teams that the players are really on.
+    pub(super) fn send_real_teams(&mut self, acts: &mut Vec<Act>) {
+        let Some(game) = &self.game else { return };
+        for number in 0..self.slots.len() {
+            if self.slots.entry(number).is_some() {
+                let requests = self
+                    .slots
+                    .update(number, game.setup.teams, &self.settings, false);
+                acts.extend(requests.into_iter().map(Act::Send));
+            }
+        }
+    }
+}
+
+/// Puts a client on a team: a human is moved, a bot is removed and added again.
+fn order(orders: &mut Orders, number: usize, slot: &Slot, team: u8) {
+    if !slot.is_bot() {
+        orders.force.push((number, team));
+    } else if let Some(bot) = present_bot(number, slot) {
+        orders.reseat(bot, team);
+    }
+}
+
+fn present_bot(number: usize, slot: &Slot) -> Option<PresentBot> {
+    Some(PresentBot {
+        number,
+        team: slot.team()?,
+        again: SpareBot::new(&slot.client.name(), slot.skill()),
+    })
+}
+
+/// Replaces control characters, which could drive the operator's terminal.
+fn printable(text: &str) -> String {
+    let plain = |c: char| if c.is_control() { '?' } else { c };
+    text.chars().map(plain).collect()
+}

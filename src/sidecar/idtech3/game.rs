@@ -1,0 +1,232 @@
+//! One game as the log describes it: its phase, and what the daemon has been sent of its score.
+
+use std::collections::BTreeSet;
+
+use super::slots::Slots;
+use crate::{
+    ingest::idtech3::{
+        scoring::{KillScore, TEAMS, TeamPoints, TeamTotals},
+        setup::GameSetup,
+    },
+    protocol::Request,
+    sidecar::link::{Outbox, plain_ident},
+};
+
+/// After how many milliseconds of the log's clock a game counts as in play. A warm-up is announced at
+/// once.
+const OPENING: u64 = 1_000;
+/// How long the results may take after the end of play, in milliseconds.
+const RESULTS: u64 = 2_000;
+/// After how many milliseconds of play a player who joins is a late arrival. Those who join earlier
+/// were still loading the map.
+const LATE: u64 = 15_000;
+
+/// How far a game has got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum GamePhase {
+    /// Announced; it may turn out to be a warm-up.
+    Opening,
+    WarmUp,
+    Playing,
+    /// Play has ended, and the results are being logged.
+    Over,
+    /// The results are complete.
+    Ended,
+}
+
+pub(super) struct FollowedGame {
+    pub(super) setup: GameSetup,
+    phase: GamePhase,
+    /// When the phase began, by the log's clock.
+    since: u64,
+    /// Whether the daemon has been sent everything since the beginning, so that it can store the match.
+    complete: bool,
+    /// The scores that the daemon has been sent.
+    sent: TeamTotals,
+    /// Whether the final score has been logged.
+    result: bool,
+    /// The client numbers whose final points have been logged.
+    pointed: BTreeSet<usize>,
+    /// The identities that were on the server when play began, or joined since.
+    pub(super) met: BTreeSet<String>,
+}
+
+impl FollowedGame {
+    pub(super) fn new(setup: GameSetup, at: u64, complete: bool) -> Self {
+        Self {
+            setup,
+            phase: GamePhase::Opening,
+            since: at,
+            complete,
+            sent: TeamTotals::default(),
+            result: false,
+            pointed: BTreeSet::new(),
+            met: BTreeSet::new(),
+        }
+    }
+
+    /// Sends what the daemon has to know before the roster.
+    pub(super) fn announce(&self, out: &mut Outbox<'_>) {
+        out.send(Request::Game(plain_ident(&self.setup.game_type)));
+        for mutator in &self.setup.mutators {
+            out.send(Request::Mutator(plain_ident(mutator)));
+        }
+        if !self.setup.map.is_empty() {
+            let name = plain_ident(&self.setup.map);
+            out.send(Request::Map { name, range: None });
+        }
+    }
+
+    /// A connection begins or ends. What has been sent of a game in play is lost with it.
+    pub(super) fn interrupt(&mut self) {
+        self.complete &= matches!(self.phase, GamePhase::Opening | GamePhase::WarmUp);
+    }
+
+    /// The daemon turns out not to follow games.
+    pub(super) fn give_up(&mut self) {
+        self.complete = false;
+    }
+
+    pub(super) fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    pub(super) fn phase(&self) -> GamePhase {
+        self.phase
+    }
+
+    pub(super) fn enter(&mut self, phase: GamePhase, at: u64) {
+        self.phase = phase;
+        self.since = at;
+    }
+
+    /// Whether it is in play by now, though the log has not announced that.
+    pub(super) fn must_have_begun(&self, at: u64) -> bool {
+        self.phase == GamePhase::Opening && at >= self.since.saturating_add(OPENING)
+    }
+
+    /// Whether all results have been logged, or have been waited for long enough.
+    pub(super) fn has_results(&self, slots: &Slots, at: u64) -> bool {
+        let waited = at >= self.since.saturating_add(RESULTS);
+        let mut entries = slots.entries();
+        let logged = (self.result || !self.setup.teams)
+            && entries.all(|(number, ..)| self.pointed.contains(&number));
+        self.phase == GamePhase::Over && (waited || logged)
+    }
+
+    /// Whether a player who joins now is a late arrival.
+    pub(super) fn is_late(&self, at: u64) -> bool {
+        self.phase == GamePhase::Playing && at >= self.since.saturating_add(LATE)
+    }
+
+    /// Play begins, or begins again.
+    pub(super) fn start(&mut self, at: u64, slots: &Slots, out: &mut Outbox<'_>) {
+        self.enter(GamePhase::Playing, at);
+        self.sent = TeamTotals::default();
+        self.met = slots
+            .entries()
+            .map(|(_, _, entry)| entry.id.clone())
+            .collect();
+        if self.complete {
+            out.send(Request::Start);
+        }
+    }
+
+    /// Whether what happens now is sent to the daemon.
+    pub(super) fn is_followed(&self) -> bool {
+        self.complete && self.phase == GamePhase::Playing
+    }
+
+    /// A flag was captured. `flag` is the team it belonged to, as the log counts.
+    pub(super) fn capture(
+        &mut self,
+        by: Option<usize>,
+        flag: i64,
+        slots: &Slots,
+        out: &mut Outbox<'_>,
+    ) {
+        if self.is_followed() {
+            self.score(TeamPoints::of_capture(flag, by), slots, out);
+        }
+    }
+
+    /// The log states a team's total. The daemon is sent the difference to what it has been sent.
+    pub(super) fn total(&mut self, team: i64, total: i64, out: &mut Outbox<'_>) {
+        let change = self.sent.replace(team, total);
+        if let Some(TeamPoints { team, points, .. }) = change
+            && self.complete
+            && self.setup.teams
+        {
+            let (points, by) = (points as f64, None);
+            out.send(Request::Score { team, points, by });
+        }
+    }
+
+    /// The log states the final score, red's first.
+    pub(super) fn result(&mut self, totals: [i64; TEAMS], out: &mut Outbox<'_>) {
+        if self.phase == GamePhase::Over && !std::mem::replace(&mut self.result, true) {
+            self.total(1, totals[0], out);
+            self.total(2, totals[1], out);
+        }
+    }
+
+    /// The log states a player's final points.
+    pub(super) fn points(
+        &mut self,
+        number: usize,
+        points: i64,
+        slots: &Slots,
+        out: &mut Outbox<'_>,
+    ) {
+        if let Some(entry) = slots.entry(number)
+            && self.phase == GamePhase::Over
+            && self.pointed.insert(number)
+            && self.complete
+        {
+            let (id, points) = (entry.ident(), points as f64);
+            out.send(Request::Points { id, points });
+        }
+    }
+
+    /// A player died. `killer` is `None` for the world; `team_change` marks the death by which the game
+    /// carries out a change of teams.
+    pub(super) fn kill(
+        &mut self,
+        killer: Option<usize>,
+        victim: usize,
+        team_change: bool,
+        slots: &Slots,
+        out: &mut Outbox<'_>,
+    ) {
+        if !self.is_followed() {
+            return;
+        }
+        let team_of = |number: usize| slots.get(number)?.team();
+        let kill = KillScore::of(&self.setup, killer, victim, team_change, team_of);
+        let killer = kill.enemy_killed_by.and_then(|number| slots.entry(number));
+        if let (Some(killer), Some(victim)) = (killer, slots.entry(victim)) {
+            let (killer, victim) = (killer.ident(), victim.ident());
+            out.send(Request::Kill { killer, victim });
+        }
+        if let Some(points) = kill.points {
+            self.score(points, slots, out);
+        }
+    }
+
+    fn score(&mut self, change: TeamPoints, slots: &Slots, out: &mut Outbox<'_>) {
+        let TeamPoints { team, points, by } = change;
+        if !self.setup.teams {
+            return;
+        }
+        let Some(sent) = self.sent.0.get_mut(usize::from(team)) else {
+            return;
+        };
+        *sent += points;
+        let by = by.and_then(|number| slots.entry(number));
+        out.send(Request::Score {
+            team,
+            points: points as f64,
+            by: by.map(|entry| entry.ident()),
+        });
+    }
+}

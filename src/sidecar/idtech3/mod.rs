@@ -1,0 +1,137 @@
+//! The sidecar for id Tech 3: Quake III Arena, OpenArena, Urban Terror and their relatives.
+//!
+//! `log` takes the events of the log, `decide` the daemon's replies. `game` is the game that the log
+//! describes, `slots` who is on which client number, `commands` the console commands.
+
+mod commands;
+mod decide;
+mod game;
+mod log;
+mod settings;
+mod slots;
+#[cfg(test)]
+mod tests;
+
+pub use commands::SpareBot;
+pub use settings::Settings;
+
+use super::{
+    Act, Sidecar,
+    link::DaemonLink,
+    lull::{Lull, LullStep},
+};
+use crate::protocol::{Reply, Request};
+use game::FollowedGame;
+use slots::Slots;
+
+/// How long a move in play may take, in milliseconds, until the daemon is sent the team that the player
+/// is really on.
+const DOUBT: u64 = 5_000;
+
+/// A sidecar for one id Tech 3 game server.
+pub struct IdTech3 {
+    settings: Settings,
+    link: DaemonLink,
+    slots: Slots,
+    game: Option<FollowedGame>,
+    lull: Lull,
+    /// Whether games on this server begin with a warm-up, in which teams are chosen. Otherwise they are
+    /// chosen after the game before.
+    warms_up: bool,
+    /// Whether the last game announced was a warm-up.
+    warmed: bool,
+    /// Since when the daemon may place a player on a team that they are not on.
+    doubt: Option<u64>,
+}
+
+impl IdTech3 {
+    /// A sidecar that has read no log and has no connection.
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            link: DaemonLink::default(),
+            slots: Slots::default(),
+            game: None,
+            lull: Lull::default(),
+            warms_up: false,
+            warmed: false,
+            doubt: None,
+        }
+    }
+
+    /// In a lull, asks for teams or has the chosen ones carried out.
+    fn act_in_lull(&mut self, now: u64, acts: &mut Vec<Act>) {
+        let joined = self.slots.entries().filter(|(_, _, entry)| entry.joined);
+        let mut present: Vec<String> = joined.map(|(_, _, entry)| entry.id.clone()).collect();
+        present.sort();
+        match self.lull.step(&present, self.settings.settle, now) {
+            LullStep::Wait => {}
+            LullStep::Ask { first: true } => {
+                let (top, seed) = (None, None);
+                acts.push(Act::Send(Request::Balance { top, seed }));
+                self.lull.ask(present);
+            }
+            LullStep::Ask { first: false } => {
+                self.send_real_teams(acts);
+                acts.push(Act::Send(Request::Rebalance { seed: None }));
+                acts.push(Act::Send(Request::Bots));
+                self.lull.ask(present);
+            }
+            LullStep::Compare => self.compare(now, acts),
+        }
+    }
+}
+
+impl Sidecar for IdTech3 {
+    fn connected(&mut self, now: u64, acts: &mut Vec<Act>) {
+        let settings = &self.settings;
+        self.link
+            .open(&settings.server, settings.token.as_deref(), now, acts);
+        self.lull = Lull::new(now);
+        self.slots.forget_entries();
+        if settings.bots_as_players {
+            // All bots are sent as players, so none are to be added.
+            acts.push(Act::Send(Request::MinPlayers(0)));
+        }
+        if let Some(game) = &mut self.game {
+            game.interrupt();
+            game.announce(&mut self.link.outbox(acts));
+            for number in 0..self.slots.len() {
+                self.update_slot(number, None, now, acts);
+            }
+        }
+    }
+
+    fn disconnected(&mut self) {
+        self.link.connected = false;
+        self.slots.forget_entries();
+        if let Some(game) = &mut self.game {
+            game.interrupt();
+        }
+    }
+
+    fn log_line(&mut self, line: &[u8], now: u64, acts: &mut Vec<Act>) {
+        self.read_log_line(line, now, acts);
+    }
+
+    fn reply(&mut self, reply: Reply, now: u64, acts: &mut Vec<Act>) {
+        self.take_reply(reply, now, acts);
+    }
+
+    fn tick(&mut self, now: u64, acts: &mut Vec<Act>) {
+        if !self.link.connected {
+            return;
+        }
+        if self
+            .doubt
+            .is_some_and(|since| now >= since.saturating_add(DOUBT))
+        {
+            self.doubt = None;
+            self.send_real_teams(acts);
+        }
+        if self.is_lull() {
+            self.act_in_lull(now, acts);
+        }
+        self.link.keep_alive(now, acts);
+    }
+}

@@ -1,0 +1,227 @@
+//! Who is on which client number of the game server, and what the daemon has been sent of them.
+
+use super::Settings;
+use crate::{
+    domain::{Ident, Kind},
+    ingest::idtech3::{
+        clients::{Client, ClientTeam},
+        grammar::pairs,
+    },
+    protocol::{Join, Request},
+    sidecar::link::{name_ident, plain_ident},
+};
+
+/// The skill of a bot whose log line has none: the middle of the game's scale of 1 to 5.
+const DEFAULT_SKILL: f64 = 3.0;
+
+/// A player in the daemon's roster.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct RosterEntry {
+    /// The identity by which the daemon knows the player; no two entries share one.
+    pub(super) id: String,
+    /// The identity in the log, which two clients may share.
+    key: String,
+    name: String,
+    /// Whether the player was sent by JOIN; otherwise by BOTJOIN.
+    pub(super) joined: bool,
+    /// The team that the daemon last sent or was sent.
+    pub(super) team: Option<u8>,
+}
+
+impl RosterEntry {
+    pub(super) fn ident(&self) -> Ident {
+        Ident::from_text(&self.id)
+    }
+
+    /// The request that removes this entry.
+    pub(super) fn leave(&self) -> Request {
+        match self.joined {
+            true => Request::Leave(self.ident()),
+            false => Request::BotLeave(self.ident()),
+        }
+    }
+}
+
+/// One client number.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Slot {
+    pub(super) client: Client,
+    /// A bot's skill, if the log has it.
+    skill: Option<f64>,
+    pub(super) entry: Option<RosterEntry>,
+}
+
+impl Slot {
+    /// Takes the text of a `ClientUserinfoChanged` line.
+    pub(super) fn changed(&mut self, info: &[u8]) {
+        self.client.changed(info);
+        let skill = pairs(info).find(|(key, _)| key == b"skill");
+        let skill =
+            skill.and_then(|(_, value)| std::str::from_utf8(value).ok()?.trim().parse().ok());
+        self.skill = skill.filter(|skill: &f64| (0.0..=100.0).contains(skill));
+    }
+
+    pub(super) fn is_bot(&self) -> bool {
+        self.client.identity().key.kind == Kind::Bot
+    }
+
+    pub(super) fn skill(&self) -> f64 {
+        self.skill.unwrap_or(DEFAULT_SKILL)
+    }
+
+    /// The team that the client plays on; `None` for spectators and in games without teams.
+    pub(super) fn team(&self) -> Option<u8> {
+        match self.client.team {
+            ClientTeam::Team(team) if self.client.begun => Some(team),
+            _ => None,
+        }
+    }
+
+    /// Whether the client takes part in a game with or without teams.
+    fn plays(&self, teams: bool) -> bool {
+        let free = self.client.team == ClientTeam::Free && self.client.begun;
+        self.team().is_some() || (free && !teams)
+    }
+}
+
+/// All client numbers.
+#[derive(Debug, Default)]
+pub(super) struct Slots {
+    slots: Vec<Slot>,
+}
+
+impl Slots {
+    /// One more than the largest client number.
+    pub(super) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    pub(super) fn get(&self, number: usize) -> Option<&Slot> {
+        self.slots.get(number)
+    }
+
+    /// The slot of this client number, which the grammar of the log bounds.
+    pub(super) fn slot(&mut self, number: usize) -> &mut Slot {
+        if number >= self.slots.len() {
+            self.slots.resize_with(number + 1, Slot::default);
+        }
+        &mut self.slots[number]
+    }
+
+    /// The entry of this client number in the daemon's roster.
+    pub(super) fn entry(&self, number: usize) -> Option<&RosterEntry> {
+        self.get(number)?.entry.as_ref()
+    }
+
+    /// The daemon's roster, with client numbers.
+    pub(super) fn entries(&self) -> impl Iterator<Item = (usize, &Slot, &RosterEntry)> {
+        let slots = self.slots.iter().enumerate();
+        slots.filter_map(|(number, slot)| Some((number, slot, slot.entry.as_ref()?)))
+    }
+
+    pub(super) fn entries_mut(&mut self) -> impl Iterator<Item = &mut RosterEntry> {
+        self.slots.iter_mut().filter_map(|slot| slot.entry.as_mut())
+    }
+
+    /// The daemon's roster is empty.
+    pub(super) fn forget_entries(&mut self) {
+        for slot in &mut self.slots {
+            slot.entry = None;
+        }
+    }
+
+    /// Empties a slot and returns the entry that it had in the daemon's roster.
+    pub(super) fn remove(&mut self, number: usize) -> Option<RosterEntry> {
+        std::mem::take(self.slot(number)).entry
+    }
+
+    /// Brings the daemon's roster up to date with a slot, and returns the requests that do so. With
+    /// `unplaced`, a player who is new is sent without a team.
+    pub(super) fn update(
+        &mut self,
+        number: usize,
+        teams: bool,
+        settings: &Settings,
+        unplaced: bool,
+    ) -> Vec<Request> {
+        let mut requests = Vec::new();
+        let Some(slot) = self.slots.get(number) else {
+            return requests;
+        };
+        let key = slot.client.identity().key;
+        let joined = key.kind == Kind::Human || settings.bots_as_players;
+        let team = if teams { slot.team() } else { None };
+        let plays = slot.plays(teams);
+        let name = slot.client.name();
+        if let Some(entry) = &slot.entry {
+            if plays && entry.key == key.id && entry.joined == joined {
+                return self.update_entry(number, name, team);
+            }
+            requests.push(entry.leave());
+            self.slot(number).entry = None;
+        }
+        if !plays {
+            return requests;
+        }
+        let entry = RosterEntry {
+            id: self.free_id(&key.id),
+            key: key.id,
+            name,
+            joined,
+            team: team.filter(|_| !unplaced),
+        };
+        requests.push(if joined {
+            let mut join = Join::new(entry.ident());
+            join.name = Some(name_ident(&entry.name));
+            join.team = entry.team;
+            Request::Join(join)
+        } else {
+            Request::BotJoin {
+                name: entry.ident(),
+                // The daemon counts the bots of a game without teams on the first.
+                team: entry.team.unwrap_or(0),
+            }
+        });
+        self.slot(number).entry = Some(entry);
+        requests
+    }
+
+    /// Likewise, for a player who was there before, perhaps by another name or on another team.
+    fn update_entry(&mut self, number: usize, name: String, team: Option<u8>) -> Vec<Request> {
+        let mut requests = Vec::new();
+        let Some(entry) = &mut self.slot(number).entry else {
+            return requests;
+        };
+        if entry.name != name {
+            if entry.joined {
+                let mut join = Join::new(entry.ident());
+                join.name = Some(name_ident(&name));
+                requests.push(Request::Join(join));
+            }
+            entry.name = name;
+        }
+        if let Some(team) = team
+            && entry.team != Some(team)
+        {
+            entry.team = Some(team);
+            let id = entry.ident();
+            requests.push(match entry.joined {
+                true => Request::Move { id, team },
+                false => Request::BotJoin { name: id, team },
+            });
+        }
+        requests
+    }
+
+    /// An identity that no other entry has. Two bots may share a name, and two humans an identity.
+    fn free_id(&self, key: &str) -> String {
+        let text = |key: &str| plain_ident(key).text().to_owned();
+        let mut id = text(key);
+        let mut copy = 1;
+        while self.entries().any(|(_, _, entry)| entry.id == id) {
+            copy += 1;
+            id = text(&format!("{key} ({copy})"));
+        }
+        id
+    }
+}

@@ -1,0 +1,121 @@
+//! The connection to the daemon, as far as a sidecar has to know it.
+
+use super::Act;
+use crate::{
+    domain::Ident,
+    protocol::{Request, Token},
+};
+
+/// The longest time without a request, in milliseconds. The daemon closes connections that are idle
+/// for longer.
+const SILENCE: u64 = 60_000;
+/// The longest name of a player that is sent beside an identity, in bytes, so that a line stays below
+/// the daemon's limit of 1,024 bytes.
+const MAX_NAME: usize = 128;
+
+/// Whether there is a connection, and what has been learned about its daemon.
+#[derive(Debug, Default)]
+pub(super) struct DaemonLink {
+    pub(super) connected: bool,
+    /// Whether the daemon is of a version that has no verbs for the course of a game.
+    pub(super) outdated: bool,
+    /// When the last request was sent.
+    last_sent: u64,
+}
+
+impl DaemonLink {
+    /// A connection begins: HELLO is sent.
+    pub(super) fn open(
+        &mut self,
+        server: &str,
+        token: Option<&str>,
+        now: u64,
+        acts: &mut Vec<Act>,
+    ) {
+        *self = Self {
+            connected: true,
+            outdated: false,
+            last_sent: now,
+        };
+        acts.push(Act::Send(Request::Hello {
+            server: plain_ident(server),
+            token: token.map(Token::new),
+            resume: false,
+        }));
+    }
+
+    /// Where requests go while the link is as it is now.
+    pub(super) fn outbox<'a>(&self, acts: &'a mut Vec<Act>) -> Outbox<'a> {
+        Outbox {
+            acts,
+            connected: self.connected,
+        }
+    }
+
+    /// Sends PING if nothing was sent for long, `acts` included.
+    pub(super) fn keep_alive(&mut self, now: u64, acts: &mut Vec<Act>) {
+        if acts.iter().any(|act| matches!(act, Act::Send(_))) {
+            self.last_sent = now;
+        } else if now >= self.last_sent.saturating_add(SILENCE) {
+            self.last_sent = now;
+            acts.push(Act::Send(Request::Ping));
+        }
+    }
+}
+
+/// Collects requests, and discards them while there is no connection.
+pub(super) struct Outbox<'a> {
+    acts: &'a mut Vec<Act>,
+    connected: bool,
+}
+
+impl Outbox<'_> {
+    pub(super) fn send(&mut self, request: Request) {
+        if self.connected {
+            self.acts.push(Act::Send(request));
+        }
+    }
+}
+
+/// An identifier of this text, with control characters replaced by `?`.
+pub(super) fn plain_ident(text: &str) -> Ident {
+    let plain = |c: char| if c.is_control() { '?' } else { c };
+    Ident::from_text(&text.chars().map(plain).collect::<String>())
+}
+
+/// A player's name, as an identifier of bounded length.
+pub(super) fn name_ident(name: &str) -> Ident {
+    plain_ident(&name[..name.floor_char_boundary(MAX_NAME)])
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::BytesMut;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::protocol::Join;
+
+    #[test]
+    fn names_are_cut_between_characters() {
+        assert_eq!(name_ident(&"é".repeat(100)).text(), "é".repeat(64));
+        assert_eq!(name_ident("a\nb\u{1b}").text(), "a?b?");
+    }
+
+    proptest! {
+        #[test]
+        fn a_join_is_one_line_within_the_limit(
+            id in "[^\\s\\p{C}](\\PC{0,40}[^\\s\\p{C}])?",
+            called in any::<String>(),
+        ) {
+            let mut join = Join::new(plain_ident(&id));
+            join.name = Some(name_ident(&called));
+            join.team = Some(1);
+            let (request, mut line) = (Request::Join(join), BytesMut::new());
+            request.encode(&mut line);
+            prop_assert!(line.len() < 1_024);
+            let line = line.freeze();
+            prop_assert_eq!(Request::parse(line.slice(..line.len() - 1)), Ok(Some(request)));
+        }
+    }
+}
