@@ -19,7 +19,7 @@ use super::{
 use crate::{
     domain::{MatchRecord, Rulebook},
     history::{self, Evaluation, Line, Plan, Subset},
-    logs::read_all,
+    logs::read_matches,
     rating::SystemName,
 };
 
@@ -71,7 +71,7 @@ pub(super) async fn run(args: EvaluateArgs) -> Result<(), CliError> {
         service.close().await;
     }
     for file in &args.files {
-        histories.push((file.display().to_string(), read_all(file)?));
+        histories.push((file.display().to_string(), read_matches(file)?));
     }
     let mut reports = Vec::new();
     for (name, matches) in &histories {

@@ -1,4 +1,4 @@
-//! `evenkeel export`: the stored matches in the interchange format.
+//! `evenkeel export`: writes the stored matches in the interchange format.
 
 use std::{
     fs::{self, File},
@@ -11,19 +11,20 @@ use clap::Args;
 use super::{CliError, CommonArgs, ingest::parse_date, open, progress::Progress};
 use crate::{domain::Timestamp, ingest::write_record, service::Service, store::Cursor};
 
-/// Write the stored matches as JSON objects, one a line, to be ingested elsewhere
+/// Write the stored matches as JSON objects, one per line
 ///
-/// Nothing that is known of a match is left out. What an operator said about players is not part of
-/// the matches, and not written.
+/// `evenkeel ingest` reads the file into another database. Matches are written in full. What an
+/// operator has set for players (merged, ignored, fixed weights) is not part of the matches and is
+/// not written.
 #[derive(Debug, Args)]
 pub(super) struct ExportArgs {
-    /// Where to; - is standard output
+    /// The file to write; - is standard output
     #[arg(value_name = "FILE", default_value = "-")]
     file: PathBuf,
-    /// Only matches that ended then or later, as 2026-11-20 or 2026-11-20T15:30:00, UTC
+    /// Only matches that ended at this time (UTC) or later, such as 2026-11-20 or 2026-11-20T15:30:00
     #[arg(long, value_name = "DATE", value_parser = parse_date)]
     since: Option<Timestamp>,
-    /// Only matches that ended before then
+    /// Only matches that ended before this time
     #[arg(long, value_name = "DATE", value_parser = parse_date)]
     until: Option<Timestamp>,
     #[command(flatten)]
@@ -44,7 +45,8 @@ pub(super) async fn run(args: ExportArgs) -> Result<(), CliError> {
     done
 }
 
-/// The file appears whole or not at all.
+/// Writes to a file beside the given one and renames it, so that the export appears whole or not at
+/// all.
 async fn to_file(service: &Service, args: &ExportArgs) -> Result<(), CliError> {
     let path = &args.file;
     let fail = |source| CliError::File {

@@ -1,26 +1,26 @@
-//! `evenkeel follow`: matches out of logs that still grow, as they end.
+//! `evenkeel follow`: reads logs while they are written.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{CliError, CommonArgs, archive, ingest::Origin, log_to_stderr, open};
+use super::{CliError, CommonArgs, archive, ingest::OriginArgs, log_to_stderr, open};
 use crate::{
     daemon::ShutdownSignal,
     logs::{Follow, Follower},
 };
 
-/// Learn from logs while they are written, until told to stop
+/// Learn from logs while they are written, until SIGTERM or Ctrl-C
 ///
-/// A log may be rotated, truncated, or not be there yet; each match is recorded once, as it ends. The
-/// daemon does the same for the logs that [[follow]] names in its configuration.
+/// Each match is recorded once, as it ends. A log may be rotated or truncated, and need not exist
+/// yet. The daemon does the same for the logs that [[follow]] names in its configuration.
 #[derive(Debug, Args)]
 pub(super) struct FollowArgs {
     /// Logs, or folders of logs
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
     #[command(flatten)]
-    origin: Origin,
+    origin: OriginArgs,
     #[command(flatten)]
     common: CommonArgs,
 }
@@ -38,13 +38,13 @@ pub(super) async fn run(args: FollowArgs) -> Result<(), CliError> {
     };
     let follows = args.paths.iter().map(follow).collect();
     let settings = &config.ingest;
-    let follower = Follower::new(
+    let follower = Follower::start(
         service.store().clone(),
         service.learning().clone(),
         follows,
         archive(&config)?,
         settings.settle(),
-    );
+    )?;
     tracing::info!(logs = args.paths.len(), "following");
     follower.run(settings.interval(), shutdown.wait()).await;
     service.close().await;

@@ -1,4 +1,4 @@
-//! `evenkeel ingest`: finished games out of log files, into the database.
+//! `evenkeel ingest`: reads complete logs into the database.
 
 use std::{
     collections::BTreeMap,
@@ -14,47 +14,52 @@ use super::{CliError, CommonArgs, archive, open, progress::Progress, table::tabl
 use crate::{
     domain::Timestamp,
     ingest::{Format, Skip},
-    logs::{Heard, Ingest, LogError, Tally, format_names, format_of},
+    logs::{Ingest, IngestCounts, IngestEvent, LogError, format_names, format_of},
 };
 
-/// The format that is found out.
+/// The value of `--format` that detects the format.
 const AUTO: &str = "auto";
 
-/// Learn from the logs of finished games, also while the daemon runs
+/// Record the matches of complete logs and learn from them
+///
+/// The daemon may run at the same time, and uses the new weights within a second. A match that is
+/// stored already is not recorded again.
 #[derive(Debug, Args)]
 pub(super) struct IngestArgs {
-    /// The logs, compressed (gzip) or not; one may hold any number of games
+    /// Logs, compressed with gzip or not; each may contain any number of games
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
-    origin: Origin,
-    /// When the first log without dates begins (each follows upon the other), as 2026-11-20 or
-    /// 2026-11-20T15:30:00, UTC; unless given, such a log ends when its file was last written
+    origin: OriginArgs,
+    /// When the first log without dates begins, in UTC, such as 2026-11-20 or 2026-11-20T15:30:00;
+    /// each further log begins where the one before it ends. By default, a log without dates ends
+    /// when its file was last written
     #[arg(long, value_name = "DATE", value_parser = parse_date)]
     date: Option<Timestamp>,
     #[command(flatten)]
     common: CommonArgs,
 }
 
-/// What logs do not say of themselves.
+/// What logs do not contain themselves.
 #[derive(Debug, Args)]
-pub(super) struct Origin {
-    /// What kind of logs they are; auto finds it out from the content
+pub(super) struct OriginArgs {
+    /// The format of the logs; auto detects it from the content
     #[arg(long, default_value = AUTO, value_parser = formats())]
     format: String,
-    /// The name of the game server that wrote them; the same match of two servers is two matches
+    /// The name of the game server that wrote the logs; the same log under two names counts as the
+    /// matches of two servers
     #[arg(long, value_name = "NAME", default_value = "")]
     pub(super) server: String,
 }
 
-impl Origin {
-    /// The format, where it was said.
+impl OriginArgs {
+    /// The format; `None` to detect it.
     pub(super) fn format(&self) -> Option<&'static Format> {
         format_of(&self.format)
     }
 }
 
-/// What `--format` may say.
+/// The possible values of `--format`.
 fn formats() -> PossibleValuesParser {
     PossibleValuesParser::new([AUTO].into_iter().chain(format_names()))
 }
@@ -75,15 +80,15 @@ pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
     let (mut failed, mut done) = (false, 0);
     for file in &args.files {
         let mut of_file = 0;
-        let mut hear = |heard: Heard<'_>| {
-            if let Heard::Bytes(bytes) = heard {
+        let mut on_event = |event: IngestEvent<'_>| {
+            if let IngestEvent::Bytes(bytes) = event {
                 of_file = bytes;
                 progress.set(done + bytes);
-            } else if let Some(line) = said(file, &heard) {
+            } else if let Some(line) = line_of(file, &event) {
                 progress.print_line(&line);
             }
         };
-        match ingest.file(file, &mut hear).await {
+        match ingest.file(file, &mut on_event).await {
             Ok(()) => {}
             Err(error @ (LogError::Store(_) | LogError::Task(_))) => return Err(error.into()),
             Err(error) => {
@@ -93,34 +98,35 @@ pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
         }
         done += of_file;
     }
-    let tally = ingest.tally;
+    let counts = ingest.counts;
     progress.done();
     service.learning().refresh().await?;
-    let rulings = service.store().rulings(&tally.recorded).await?;
+    let rulings = service.store().rulings(&counts.recorded).await?;
     service.close().await;
-    print(&tally, rulings)?;
+    print(&counts, rulings)?;
     Ok(ExitCode::from(if failed { 4 } else { 0 }))
 }
 
-/// What is worth a line.
-fn said(path: &Path, heard: &Heard<'_>) -> Option<String> {
+/// The line that an event prints, if any.
+fn line_of(path: &Path, event: &IngestEvent<'_>) -> Option<String> {
     let path = path.display();
-    match heard {
-        // Most logs end in a game that doesn't; everything else is worth a word.
-        Heard::Bytes(_)
-        | Heard::Skipped {
+    match event {
+        // Most logs end in an unfinished game, which is no reason for a line.
+        IngestEvent::Bytes(_)
+        | IngestEvent::Skipped {
             reason: Skip::Unfinished,
             ..
         } => None,
-        Heard::Skipped { line, reason } => {
+        IngestEvent::Skipped { line, reason } => {
             Some(format!("{path}:{line}: a game is skipped: {reason}"))
         }
-        Heard::Malformed { line, why } => Some(format!("{path}:{line}: {why}")),
-        Heard::More(more) => Some(format!("{path}: {more} more malformed lines")),
+        IngestEvent::Malformed { line, why } => Some(format!("{path}:{line}: {why}")),
+        IngestEvent::MoreMalformed(more) => Some(format!("{path}: {more} more malformed lines")),
     }
 }
 
-fn print(tally: &Tally, rulings: Vec<Option<String>>) -> io::Result<()> {
+/// Prints how many games were found, and what became of them.
+fn print(counts: &IngestCounts, rulings: Vec<Option<String>>) -> io::Result<()> {
     let (mut rated, mut unrated) = (0u64, BTreeMap::<String, u64>::new());
     for ruling in rulings {
         match ruling {
@@ -132,22 +138,23 @@ fn print(tally: &Tally, rulings: Vec<Option<String>>) -> io::Result<()> {
     let mut row = |what: String, count: u64| {
         table.add_row([Cell::new(what), Cell::new(count)]);
     };
-    row("found".into(), tally.found);
+    row("found".into(), counts.found);
     row("rated".into(), rated);
     for (reason, count) in unrated {
         row(format!("not rated: {reason}"), count);
     }
-    if tally.halves > 0 {
-        row("second halves, joined".into(), tally.halves);
+    if counts.halves > 0 {
+        row("second halves, joined".into(), counts.halves);
     }
-    for (reason, &count) in &tally.skipped {
+    for (reason, &count) in &counts.skipped {
         row(format!("skipped: {reason}"), count);
     }
-    row("duplicates".into(), tally.duplicates);
-    row("malformed lines".into(), tally.malformed);
+    row("duplicates".into(), counts.duplicates);
+    row("malformed lines".into(), counts.malformed);
     writeln!(io::stdout(), "{table}")
 }
 
+/// Parses a date, or a date and time, in UTC.
 pub(super) fn parse_date(text: &str) -> Result<Timestamp, String> {
     let expected = "expected a date such as 2026-11-20 or 2026-11-20T15:30:00";
     Timestamp::parse(text).ok_or_else(|| expected.to_owned())

@@ -1,6 +1,9 @@
 //! `evenkeel rebuild`: derives all weights again from the stored matches.
 
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    sync::Arc,
+};
 
 use clap::Args;
 
@@ -43,7 +46,7 @@ pub(super) async fn run(args: RebuildArgs) -> Result<(), CliError> {
 }
 
 /// Reads the archived logs again and prints what changed.
-async fn reread(service: &Service, archive: &Archive) -> Result<(), CliError> {
+async fn reread(service: &Service, archive: &Arc<Archive>) -> Result<(), CliError> {
     let mut progress = Progress::new(archive.logs()?.len() as u64, "{wide_bar} {pos}/{len} logs");
     let reread = logs::reread(service.store(), archive, |done, _| progress.set(done)).await?;
     progress.done();

@@ -31,7 +31,7 @@ const LAST_WRITES: Duration = Duration::from_millis(500);
 /// Time for the last checkpoint of the learned state.
 const CHECKPOINT: Duration = Duration::from_secs(1);
 
-/// Time for the followed logs to be archived, once the daemon is told to stop.
+/// Time for the followed logs to be archived after all sessions have ended.
 const ARCHIVE: Duration = Duration::from_secs(1);
 
 /// An open daemon that does not serve yet.
@@ -93,8 +93,7 @@ impl Daemon {
         let tasks = TaskTracker::new();
         let learning = self.service.learning().clone();
         tasks.spawn(until(stop.clone(), async move {
-            learning.derive_at_start().await;
-            learning.poll_changes().await;
+            learning.keep_up_to_date().await;
         }));
         let following = self.follower.map(|(follower, interval)| {
             tasks.spawn(follower.run(interval, stop.clone().cancelled_owned()))
@@ -103,13 +102,17 @@ impl Daemon {
         stop.cancel();
         tasks.close();
         if let Some(following) = following {
-            // Whatever is not archived in time is read again at the next start.
-            let _ = time::timeout(ARCHIVE, following).await;
+            let abort = following.abort_handle();
+            if time::timeout(ARCHIVE, following).await.is_err() {
+                // The next start reads the logs again. Without the task, their thread ends by itself.
+                tracing::warn!("the followed logs are not all archived");
+                abort.abort();
+            }
         }
         // A checkpoint that is not written in time only makes the next start slower.
-        match time::timeout(CHECKPOINT, self.service.learning().checkpoint()).await {
-            Ok(Err(error)) => tracing::warn!(%error, "no checkpoint was written"),
-            Ok(Ok(())) | Err(_) => {}
+        let written = time::timeout(CHECKPOINT, self.service.learning().checkpoint()).await;
+        if let Ok(Err(error)) = written {
+            tracing::warn!(%error, "no checkpoint was written");
         }
         // Every match was committed when END was answered, so nothing is lost here.
         let _ = time::timeout(LAST_WRITES, self.service.close()).await;
@@ -150,7 +153,7 @@ pub async fn run(
     }
 }
 
-/// Runs a task until it ends or is told to stop.
+/// Runs a task until it ends or `stop` is cancelled.
 async fn until(stop: CancellationToken, task: impl Future<Output = ()>) {
     stop.run_until_cancelled(task).await;
 }
@@ -184,12 +187,12 @@ fn follower(
     }
     tracing::info!(logs = follows.len(), "following");
     let settings = &config.ingest;
-    let follower = Follower::new(
+    let follower = Follower::start(
         service.store().clone(),
         service.learning().clone(),
         follows,
         open_archive(config)?,
         settings.settle(),
-    );
+    )?;
     Ok(Some((follower, settings.interval())))
 }

@@ -80,35 +80,51 @@ impl Learning {
         })
     }
 
-    /// Brings the weights up to date, however long that takes; for a task of its own. A failure of the
-    /// database is logged and retried.
-    pub async fn derive_at_start(&self) {
+    /// Brings the weights up to date, then polls the database for changes of other processes, until
+    /// dropped, and publishes the new weights. Learns from matches that another process recorded and
+    /// did not learn from. A failure of the database is logged and retried.
+    pub async fn keep_up_to_date(&self) {
+        let mut in_place = true;
         loop {
             match self.refresh().await {
-                Ok(true) => return tracing::info!("weights derived from the stored matches"),
-                Ok(false) => return,
+                Ok(true) => tracing::info!("weights derived from the stored matches"),
+                Ok(false) => {}
                 Err(error) => {
                     tracing::warn!(%error, "cannot derive weights, trying again");
+                    self.check_file(&mut in_place);
                     sleep(RETRY).await;
+                    continue;
                 }
             }
+            return self.poll_until_dropped(in_place).await;
         }
     }
 
-    /// Polls the database for changes of other processes, until dropped, and publishes the new
-    /// weights. Learns from matches that another process recorded and did not learn from. A failure
-    /// of the database is logged and retried.
+    /// Publishes changes of other processes as [`keep_up_to_date`](Self::keep_up_to_date) does, with
+    /// the weights that are known now. Leaves what another configuration derived as it is.
     pub async fn poll_changes(&self) {
-        while let Err(error) = self.poll().await {
+        self.poll_until_dropped(true).await;
+    }
+
+    async fn poll_until_dropped(&self, mut in_place: bool) {
+        while let Err(error) = self.poll(&mut in_place).await {
             tracing::warn!(%error, "cannot look for new weights, trying again");
+            self.check_file(&mut in_place);
             sleep(RETRY).await;
         }
     }
 
-    async fn poll(&self) -> Result<(), LearningError> {
+    /// Logs once that the database file is gone: what is written from then on is lost.
+    fn check_file(&self, in_place: &mut bool) {
+        if *in_place && !self.store.is_in_place() {
+            tracing::error!("the database file was removed or replaced; restart the daemon");
+            *in_place = false;
+        }
+    }
+
+    async fn poll(&self, in_place: &mut bool) -> Result<(), LearningError> {
         let mut changes = self.store.changes().await?;
-        let (mut pulse, mut changed) = (None, Instant::now());
-        let (mut behind, mut in_place) = (true, true);
+        let (mut pulse, mut changed, mut behind) = (None, Instant::now(), true);
         loop {
             if let Ok(change) = timeout(TURN, changes.next()).await {
                 change?;
@@ -118,10 +134,7 @@ impl Learning {
                     (pulse, changed, behind) = (Some(now), Instant::now(), true);
                 }
             }
-            if in_place && !self.store.is_in_place() {
-                tracing::error!("the database file was removed or replaced; restart the daemon");
-                in_place = false;
-            }
+            self.check_file(in_place);
             // An ingest under way is waited for: it learns once, at its end.
             if behind && (self.is_derived().await? || changed.elapsed() >= ABANDONED) {
                 self.learn_from_others().await?;

@@ -8,29 +8,29 @@ use std::{
 use super::format_names;
 use crate::store::StoreError;
 
-/// Why a log was not read.
+/// Why a log cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
-    /// The file system's fault.
+    /// The file cannot be read or written.
     #[error("{}: {source}", path.display())]
     File {
-        /// The file.
+        /// The file or folder.
         path: PathBuf,
-        /// What it says.
+        /// The operating system's reason.
         source: io::Error,
     },
-    /// It is of no format that is known.
+    /// The content belongs to no known format.
     #[error("{}: this is no log of any known format ({})", path.display(), format_names().join(", "))]
     Unknown {
         /// The file.
         path: PathBuf,
     },
-    /// It is not of the format it was said to be.
+    /// A format was given, and the content does not belong to it.
     #[error("{}: nothing in this is a {format} log", path.display())]
     NotThis {
         /// The file.
         path: PathBuf,
-        /// The format.
+        /// The format that was given.
         format: &'static str,
     },
     /// The database failed.
@@ -39,9 +39,16 @@ pub enum LogError {
     /// The thread that reads the log panicked or was cancelled.
     #[error("a task was cancelled or panicked")]
     Task(#[from] tokio::task::JoinError),
+    /// The operating system starts no further thread.
+    #[error("cannot start the thread that reads logs: {0}")]
+    Thread(io::Error),
+    /// Reading was stopped before the end.
+    #[error("reading was stopped")]
+    Stopped,
 }
 
 impl LogError {
+    /// Names the file that an error of the operating system concerns.
     pub(super) fn file(path: &Path) -> impl Fn(io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |source| Self::File {

@@ -1,81 +1,106 @@
 //! Whole files into the database.
+//!
+//! A thread reads, parses and compresses the file, and hands what it finds over a bounded channel to
+//! the caller, which records the matches. Matches that have queued up are recorded in one transaction.
 
-use std::{collections::BTreeMap, io, path::Path, sync::Arc};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use tokio::{sync::mpsc, task::spawn_blocking};
 
 use super::{
-    Archive, LogError, LogFile, Reading, Told,
-    archive::{Origin, Spool},
-    file,
+    Archive, LogError, LogFile, LogOrigin, Reading, Spool, log_file, reading::into_match,
+    record::record_matches,
 };
 use crate::{
     domain::{Fingerprint, MatchRecord, Timestamp},
-    ingest::{Format, HEAD, PAUSE, Skip, join_halves},
+    ingest::{Format, HEAD, LogItem, Skip},
     store::{HalfRecorded, Recorded, Store},
 };
 
-/// Malformed lines told of per file; of a file in which everything is wrong, that is enough.
-const NAMED: u64 = 10;
+/// The most malformed lines of a file that are reported one by one.
+const MAX_REPORTED: u64 = 10;
 
-/// Matches recorded in one transaction, at most.
-const BATCH: usize = 512;
+/// The most chunks of a file that wait for their matches to be recorded.
+const QUEUE: usize = 32;
 
-/// What whoever reads logs may want to show.
+/// What happens while a file is read, for a caller that shows it.
 #[derive(Debug)]
-pub enum Heard<'a> {
-    /// So many bytes of the file were read.
+pub enum IngestEvent<'a> {
+    /// So many bytes of the file have been read.
     Bytes(u64),
-    /// A line that does not follow the format.
+    /// A line does not follow the format.
     Malformed {
-        /// The line.
+        /// The number of the line, from 1.
         line: u64,
         /// What is wrong with it.
         why: &'a str,
     },
-    /// So many more lines like that.
-    More(u64),
-    /// A game that makes no record.
+    /// So many more lines do not follow the format.
+    MoreMalformed(u64),
+    /// A game makes no match.
     Skipped {
-        /// The line on which its telling begins.
+        /// The line on which the game begins.
         line: u64,
-        /// Why not.
+        /// Why it makes no match.
         reason: Skip,
     },
 }
 
-/// What became of the games of some logs.
+/// How many games some logs contained, and what became of them.
 #[derive(Clone, Debug, Default)]
-pub struct Tally {
-    /// Games told of.
+pub struct IngestCounts {
+    /// Games that began in the logs.
     pub found: u64,
-    /// The ids of those that were new.
+    /// The ids of the matches that were new.
     pub recorded: Vec<i64>,
-    /// Second halves, which were joined with their first.
+    /// Second halves, joined with the first.
     pub halves: u64,
-    /// Those on record already.
+    /// Matches that were stored already.
     pub duplicates: u64,
-    /// Those that make no record, by the reason's code.
+    /// Games that make no match, by the code of the reason.
     pub skipped: BTreeMap<&'static str, u64>,
-    /// Lines that do not follow their format.
+    /// Lines that do not follow the format.
     pub malformed: u64,
 }
 
-/// Reads whole files.
+/// Reads whole files, one after the other.
 pub struct Ingest<'a> {
     store: &'a Arc<dyn Store>,
-    /// The name of the server that wrote them.
+    /// The name of the server that wrote the logs.
     pub server: String,
-    /// Their format, where it is not to be found out.
+    /// The format of the logs; `None` detects it.
     pub format: Option<&'static Format>,
-    /// When the first log without dates begins, where that was said; each follows upon the other.
+    /// When the next log without dates begins; `None` counts back from the time at which the file was
+    /// last written. Every file moves it on by its length.
     pub date: Option<Timestamp>,
-    /// Where the logs are put away, if anywhere.
+    /// The archive to put the logs into.
     pub archive: Option<Arc<Archive>>,
-    /// What became of them.
-    pub tally: Tally,
+    /// The counts of all files so far.
+    pub counts: IngestCounts,
+}
+
+/// What the thread found in one chunk of the file.
+struct ChunkItems {
+    items: Vec<LogItem>,
+    /// How many bytes of the file have been read.
+    position: u64,
+}
+
+/// What the thread returns at the end of the file.
+struct FileEnd {
+    /// How much time has passed on the log's own clock, in milliseconds.
+    elapsed: i64,
+    written: Timestamp,
+    spool: Option<Spool>,
 }
 
 impl<'a> Ingest<'a> {
-    /// Of logs of unknown format and origin.
+    /// Prepares to read logs of unknown format and origin, without an archive.
     pub fn new(store: &'a Arc<dyn Store>) -> Self {
         Self {
             store,
@@ -83,130 +108,109 @@ impl<'a> Ingest<'a> {
             format: None,
             date: None,
             archive: None,
-            tally: Tally::default(),
+            counts: IngestCounts::default(),
         }
     }
 
-    /// Reads one file. What it told until something went wrong is on record.
+    /// Reads one file and records its matches, and calls `on_event` as it goes. After an error, the
+    /// matches before it are recorded.
     ///
     /// # Errors
-    /// The file's, or the database's.
+    /// Fails if the file cannot be read, has no known format or not the given one, or if the archive
+    /// or the database fails.
     pub async fn file(
         &mut self,
         path: &Path,
-        hear: &mut impl FnMut(Heard<'_>),
+        on_event: &mut impl FnMut(IngestEvent<'_>),
     ) -> Result<(), LogError> {
-        let fail = LogError::file(path);
-        let log = LogFile::new(path)?;
-        let mut bytes = log.open().map_err(&fail)?;
-        let mut chunk = vec![0; HEAD];
-        let mut filled = bytes.fill(&mut chunk).map_err(&fail)?;
-        let format = match self.format {
-            Some(format) => format,
-            None => file::detect(&chunk[..filled], path)?,
+        let (found, malformed) = (self.counts.found, self.counts.malformed);
+        let (format_found, format) = tokio::sync::oneshot::channel();
+        let (sender, mut receiver) = mpsc::channel(QUEUE);
+        let file = FileToRead {
+            path: path.to_owned(),
+            server: self.server.clone(),
+            format: self.format,
+            date: self.date,
+            archive: self.archive.clone(),
         };
-        let mut reading = Reading::new(format, &self.server, self.date);
-        let mut spool = self.spool().map_err(&fail)?;
+        let reading = spawn_blocking(move || file.read(format_found, &sender));
         let mut ids = Vec::new();
-        let (found, malformed) = (self.tally.found, self.tally.malformed);
-        let mut told = Vec::new();
-        while filled > 0 {
-            if let Some(spool) = &mut spool {
-                spool.write(&chunk[..filled]).map_err(&fail)?;
+        if let Ok(format) = format.await {
+            let mut chunks = Vec::new();
+            while receiver.recv_many(&mut chunks, QUEUE).await > 0 {
+                let chunks = chunks.drain(..);
+                self.take(format, chunks, malformed, &mut ids, on_event)
+                    .await?;
             }
-            reading.feed(&chunk[..filled], &mut told);
-            if reading.waits() && log.is_file {
-                // When they were follows from when the log ended: a look ahead, so that the games of
-                // a log of any length need not be kept until then.
-                let elapsed = log.elapsed(format).map_err(&fail)?;
-                reading.began(log.written.plus_millis(-elapsed), &mut told);
-            }
-            self.take(format, &mut told, malformed, &mut ids, hear)
-                .await?;
-            hear(Heard::Bytes(bytes.done()));
-            filled = bytes.fill(&mut chunk).map_err(&fail)?;
         }
-        let elapsed = reading.finish(log.written, &mut told);
-        self.take(format, &mut told, malformed, &mut ids, hear)
-            .await?;
-        self.date = self.date.map(|date| date.plus_millis(elapsed));
-        let malformed = self.tally.malformed - malformed;
-        if self.format.is_some() && malformed > 0 && self.tally.found == found {
+        let end = reading.await??;
+        self.date = self.date.map(|date| date.plus_millis(end.elapsed));
+        let malformed = self.counts.malformed - malformed;
+        if let Some(format) = self.format
+            && malformed > 0
+            && self.counts.found == found
+        {
             let (path, format) = (path.to_owned(), format.name);
             return Err(LogError::NotThis { path, format });
         }
-        if let Some(spool) = spool {
-            let archived = spool.commit(log.written).map_err(&fail)?;
-            archived.note(self.store, &ids).await?;
+        if let Some(spool) = end.spool {
+            let archived = spawn_blocking(move || spool.commit(end.written)).await?;
+            let archived = archived.map_err(LogError::file(path))?;
+            let (log, older) = (archived.fingerprint, &archived.older);
+            self.store.link_log(log, &ids, older).await?;
         }
-        if malformed > NAMED {
-            hear(Heard::More(malformed - NAMED));
+        if malformed > MAX_REPORTED {
+            on_event(IngestEvent::MoreMalformed(malformed - MAX_REPORTED));
         }
         Ok(())
     }
 
-    /// Begins to put a log away, where logs are.
-    fn spool(&self) -> io::Result<Option<Spool>> {
-        let Some(archive) = &self.archive else {
-            return Ok(None);
-        };
-        let origin = Origin {
-            server: self.server.clone(),
-            format: self.format.map(|format| format.name.to_owned()),
-            began: self.date.map(|date| date.0),
-        };
-        archive.begin(&origin).map(Some)
-    }
-
+    /// Reports what some chunks contained, and records their matches.
     async fn take(
         &mut self,
         format: &Format,
-        told: &mut Vec<Told>,
+        chunks: impl Iterator<Item = ChunkItems>,
         malformed_before: u64,
         ids: &mut Vec<i64>,
-        hear: &mut impl FnMut(Heard<'_>),
+        on_event: &mut impl FnMut(IngestEvent<'_>),
     ) -> Result<(), LogError> {
-        let mut games = Vec::new();
-        for told in told.drain(..) {
-            match told {
-                Told::Malformed { line, why } => {
-                    self.tally.malformed += 1;
-                    if self.tally.malformed - malformed_before <= NAMED {
-                        hear(Heard::Malformed { line, why: &why });
+        let mut matches: VecDeque<(MatchRecord, Fingerprint)> = VecDeque::new();
+        let mut position = 0;
+        for chunk in chunks {
+            position = chunk.position;
+            for item in chunk.items {
+                match item {
+                    LogItem::Malformed { line, why } => {
+                        self.counts.malformed += 1;
+                        if self.counts.malformed - malformed_before <= MAX_REPORTED {
+                            on_event(IngestEvent::Malformed { line, why: &why });
+                        }
                     }
-                }
-                Told::Skipped { line, reason } => {
-                    self.tally.found += 1;
-                    *self.tally.skipped.entry(reason.code()).or_default() += 1;
-                    hear(Heard::Skipped { line, reason });
-                }
-                Told::Game(game) if !format.in_halves => {
-                    let fingerprint = Fingerprint::of(&game);
-                    games.push((*game, fingerprint));
-                }
-                Told::Known(game, fingerprint) => games.push((*game, fingerprint)),
-                // Each half looks for the other on disk.
-                Told::Game(game) => {
-                    let became = self.store.record_half(&game, PAUSE, join_halves).await?;
-                    ids.push(became.id());
-                    self.tally.note(became);
+                    LogItem::Skipped { line, reason } => {
+                        self.counts.found += 1;
+                        *self.counts.skipped.entry(reason.code()).or_default() += 1;
+                        on_event(IngestEvent::Skipped { line, reason });
+                    }
+                    item => matches.extend(into_match(item)),
                 }
             }
         }
-        for batch in games.chunks(BATCH) {
-            for recorded in self.store.record_all(batch).await? {
-                ids.push(recorded.id());
-                self.tally.note(HalfRecorded::Alone(recorded));
-            }
+        let mut recorded = Vec::with_capacity(matches.len());
+        let done = record_matches(self.store, format, &mut matches, &mut recorded).await;
+        for recorded in recorded {
+            ids.push(recorded.id());
+            self.counts.add(recorded);
         }
+        done?;
+        on_event(IngestEvent::Bytes(position));
         Ok(())
     }
 }
 
-impl Tally {
-    fn note(&mut self, became: HalfRecorded) {
+impl IngestCounts {
+    fn add(&mut self, recorded: HalfRecorded) {
         self.found += 1;
-        match became {
+        match recorded {
             HalfRecorded::Alone(Recorded::New(id)) => self.recorded.push(id),
             HalfRecorded::Alone(Recorded::Duplicate(_)) => self.duplicates += 1,
             HalfRecorded::Joined { id, instead_of } => {
@@ -220,64 +224,74 @@ impl Tally {
     }
 }
 
-/// Puts a game on record, if it is one.
-pub(super) async fn record(
-    store: &Arc<dyn Store>,
-    format: &Format,
-    told: &Told,
-) -> Result<Option<HalfRecorded>, LogError> {
-    Ok(Some(match told {
-        Told::Game(record) if format.in_halves => {
-            store.record_half(record, PAUSE, join_halves).await?
-        }
-        Told::Game(record) => HalfRecorded::Alone(store.record(record).await?),
-        Told::Known(record, fingerprint) => {
-            HalfRecorded::Alone(store.record_as(record, *fingerprint).await?)
-        }
-        Told::Skipped { .. } | Told::Malformed { .. } => return Ok(None),
-    }))
+/// What the thread needs to know of a file.
+struct FileToRead {
+    path: PathBuf,
+    server: String,
+    format: Option<&'static Format>,
+    date: Option<Timestamp>,
+    archive: Option<Arc<Archive>>,
 }
 
-/// All finished games of a file, in time order, halves joined.
-///
-/// # Errors
-/// The file's.
-pub fn read_all(path: &Path) -> Result<Vec<MatchRecord>, LogError> {
-    let fail = LogError::file(path);
-    let log = LogFile::new(path)?;
-    let mut bytes = log.open().map_err(&fail)?;
-    let mut chunk = vec![0; HEAD];
-    let mut filled = bytes.fill(&mut chunk).map_err(&fail)?;
-    let format = file::detect(&chunk[..filled], path)?;
-    let mut reading = Reading::new(format, "", None);
-    let mut told = Vec::new();
-    while filled > 0 {
-        reading.feed(&chunk[..filled], &mut told);
-        filled = bytes.fill(&mut chunk).map_err(&fail)?;
-    }
-    reading.finish(log.written, &mut told);
-    let records = told.into_iter().filter_map(|told| match told {
-        Told::Game(record) | Told::Known(record, _) => Some(*record),
-        Told::Skipped { .. } | Told::Malformed { .. } => None,
-    });
-    let mut matches: Vec<(Fingerprint, MatchRecord)> = records
-        .map(|record| (Fingerprint::of(&record), record))
-        .collect();
-    matches.sort_by_key(|(fingerprint, record)| (record.end, *fingerprint));
-    matches.dedup_by_key(|(fingerprint, _)| *fingerprint);
-    let mut joined: Vec<MatchRecord> = Vec::with_capacity(matches.len());
-    let mut is_joined = false;
-    for (_, record) in matches {
-        let last = joined.last_mut().filter(|_| format.in_halves && !is_joined);
-        is_joined = false;
-        if let Some(last) = last
-            && let Some(both) = join_halves(last, &record)
-        {
-            *last = both;
-            is_joined = true;
-            continue;
+impl FileToRead {
+    /// Reads the file to its end. Sends its format first, then the items of every chunk.
+    fn read(
+        &self,
+        format_found: tokio::sync::oneshot::Sender<&'static Format>,
+        sender: &mpsc::Sender<ChunkItems>,
+    ) -> Result<FileEnd, LogError> {
+        let fail = LogError::file(&self.path);
+        let log = LogFile::new(&self.path)?;
+        let mut bytes = log.open().map_err(&fail)?;
+        let mut chunk = vec![0; HEAD];
+        let mut filled = bytes.fill(&mut chunk).map_err(&fail)?;
+        let format = match self.format {
+            Some(format) => format,
+            None => log_file::detect(&chunk[..filled], &self.path)?,
+        };
+        let send = |items: &mut Vec<LogItem>, position| {
+            let items = std::mem::take(items);
+            let chunk = ChunkItems { items, position };
+            sender.blocking_send(chunk).map_err(|_| LogError::Stopped)
+        };
+        format_found.send(format).map_err(|_| LogError::Stopped)?;
+        let mut reading = Reading::new(format, &self.server, self.date);
+        let mut spool = self.spool().map_err(&fail)?;
+        let mut items = Vec::new();
+        while filled > 0 {
+            if let Some(spool) = &mut spool {
+                spool.write(&chunk[..filled]).map_err(&fail)?;
+            }
+            reading.feed(&chunk[..filled], &mut items);
+            if reading.needs_begin() && log.is_file {
+                // The log began as long before its end as its clock runs. Reading ahead for that keeps
+                // the matches of a long log out of memory.
+                let elapsed = log.elapsed(format, || sender.is_closed())?;
+                reading.set_begin(log.written.plus_millis(-elapsed), &mut items);
+            }
+            send(&mut items, bytes.position())?;
+            filled = bytes.fill(&mut chunk).map_err(&fail)?;
         }
-        joined.push(record);
+        let elapsed = reading.finish(log.written, &mut items);
+        send(&mut items, bytes.position())?;
+        let written = log.written;
+        Ok(FileEnd {
+            elapsed,
+            written,
+            spool,
+        })
     }
-    Ok(joined)
+
+    /// Begins to archive the file, where there is an archive.
+    fn spool(&self) -> io::Result<Option<Spool>> {
+        let Some(archive) = &self.archive else {
+            return Ok(None);
+        };
+        let origin = LogOrigin {
+            server: self.server.clone(),
+            format: self.format.map(|format| format.name.to_owned()),
+            began: self.date.map(|date| date.0),
+        };
+        archive.begin(origin).map(Some)
+    }
 }

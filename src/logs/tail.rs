@@ -1,61 +1,65 @@
 //! One file that another program writes, read as it grows.
 //!
-//! Plain blocking reads without a clock or a task: whoever owns a [`Tail`] decides when to look again.
-//! A file that was renamed and made anew (rotated) is read to its end before the new one is begun; one
-//! that was truncated, or written anew in place, is begun anew.
+//! Plain blocking reads without a clock or a task: the owner of a [`Tail`] decides when to read on. A
+//! file that was renamed and created anew (rotated) is read to its end before the new one is begun; a
+//! file that was truncated, or written anew in place, is read from its beginning again.
 
 use std::{
-    fs::{File, Metadata},
-    io,
-    os::unix::fs::{FileExt, MetadataExt},
+    fs::File,
+    io::{self, Read, Seek, SeekFrom},
     path::{Path, PathBuf},
     time::SystemTime,
 };
 
-/// How many of the last bytes read are compared before more are believed to follow upon them.
+use file_id::{FileId, get_file_id};
+
+/// How many of the last bytes read are compared with the file before it is read on.
 const MARK: usize = 64;
 
-/// What [`Tail::read`] came upon.
+/// How often a file is opened again that was replaced at that moment.
+const ATTEMPTS: usize = 8;
+
+/// What [`Tail::read`] has found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tailed {
-    /// So many further bytes.
+    /// So many more bytes.
     Bytes(usize),
-    /// What follows is the beginning of another file: a line begun before has no end.
+    /// The next bytes are the beginning of another file; an incomplete last line stays incomplete.
     Fresh,
-    /// Nothing new for now, or no such file yet.
+    /// Nothing new, or no file of that name.
     Nothing,
 }
 
-/// See the module.
+/// A file that is read as it grows.
 #[derive(Debug)]
 pub struct Tail {
     path: PathBuf,
-    /// Whether what the first file held before its first reading is passed over.
+    /// Whether the content that the file has at the first read is skipped.
     skip: bool,
-    open: Option<Open>,
+    open: Option<OpenFile>,
 }
 
 #[derive(Debug)]
-struct Open {
+struct OpenFile {
     file: File,
-    /// Device and number: what tells it from another file of the same name.
-    id: (u64, u64),
+    /// Distinguishes the file from another one of the same name.
+    id: FileId,
     offset: u64,
-    /// The bytes before `offset`.
+    /// The last bytes before `offset`, at most [`MARK`].
     mark: Vec<u8>,
-    /// Whether all there was has been read, so that the file may have changed since.
+    /// Whether the file was read to its end, so that it may have been written anew since.
     idle: bool,
 }
 
 impl Tail {
-    /// Of this file, which need not exist yet, from its beginning.
+    /// Reads a file from its beginning. The file need not exist yet.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         let path = path.into();
         let (skip, open) = (false, None);
         Self { path, skip, open }
     }
 
-    /// Of this file, from where it ends at the first reading.
+    /// Reads a file from where it ends at the first read.
     pub fn from_end(path: impl Into<PathBuf>) -> Self {
         let skip = true;
         Self {
@@ -64,31 +68,33 @@ impl Tail {
         }
     }
 
-    /// The file's name.
+    /// The path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// When the file being read was last written.
+    /// When the file being read was last written; `None` if there is no file, or its system does not
+    /// record that.
     pub fn written(&self) -> Option<SystemTime> {
         let open = self.open.as_ref()?;
         open.file.metadata().ok()?.modified().ok()
     }
 
-    /// How many bytes of it were read.
+    /// How many bytes of the file have been read.
     pub fn offset(&self) -> u64 {
         self.open.as_ref().map_or(0, |open| open.offset)
     }
 
-    /// Device and number of the file being read.
-    pub fn id(&self) -> Option<(u64, u64)> {
+    /// The id of the file being read.
+    pub fn id(&self) -> Option<FileId> {
         self.open.as_ref().map(|open| open.id)
     }
 
-    /// Reads on, at most as much as `chunk` holds. To be called until there is [`Tailed::Nothing`].
+    /// Reads the next bytes into `chunk`. Call it until it returns [`Tailed::Nothing`].
     ///
     /// # Errors
-    /// Of the file system, and `InvalidInput` for what is no file (a pipe, a folder).
+    /// Fails if the file cannot be read, and with `InvalidInput` if the path leads to something else,
+    /// such as a pipe or a folder.
     pub fn read(&mut self, chunk: &mut [u8]) -> io::Result<Tailed> {
         if self.open.is_none() && !self.begin()? {
             return Ok(Tailed::Nothing);
@@ -96,7 +102,7 @@ impl Tail {
         let Some(open) = &mut self.open else {
             return Ok(Tailed::Nothing);
         };
-        if std::mem::take(&mut open.idle) && !open.goes_on()? {
+        if std::mem::take(&mut open.idle) && !open.has_grown()? {
             open.rewind();
             return Ok(Tailed::Fresh);
         }
@@ -104,8 +110,8 @@ impl Tail {
         if count > 0 {
             return Ok(Tailed::Bytes(count));
         }
-        // Whether another file has taken its place is asked first, so that what was written before
-        // is not missed.
+        // The successor is looked for before the last read, so that nothing written before it is
+        // missed.
         if let Some(next) = successor(&self.path, open.id)? {
             let count = open.read(chunk)?;
             if count > 0 {
@@ -118,10 +124,10 @@ impl Tail {
         Ok(Tailed::Nothing)
     }
 
-    /// Opens the file, if there is any.
+    /// Opens the file. Returns whether it exists.
     fn begin(&mut self) -> io::Result<bool> {
-        let Some(mut open) = Open::new(&self.path)? else {
-            // What comes to be after this was not there before.
+        let Some(mut open) = OpenFile::new(&self.path)? else {
+            // A file that is created later holds nothing old.
             self.skip = false;
             return Ok(false);
         };
@@ -129,7 +135,8 @@ impl Tail {
             open.offset = open.file.metadata()?.len();
             let from = open.offset.saturating_sub(MARK as u64);
             let mut mark = vec![0; usize::try_from(open.offset - from).unwrap_or(0)];
-            open.file.read_exact_at(&mut mark, from)?;
+            open.file.seek(SeekFrom::Start(from))?;
+            open.file.read_exact(&mut mark)?;
             open.mark = mark;
         }
         self.open = Some(open);
@@ -137,60 +144,77 @@ impl Tail {
     }
 }
 
-/// The file that has taken the place of the one with this id, once something is in it: a writer may
-/// go on in the old one until then.
-fn successor(path: &Path, id: (u64, u64)) -> io::Result<Option<Open>> {
+/// The file that has taken the place of the one with this id, once it has content: until then, a
+/// writer may continue in the old one.
+fn successor(path: &Path, id: FileId) -> io::Result<Option<OpenFile>> {
+    let Some(found) = found(get_file_id(path))? else {
+        return Ok(None);
+    };
+    if found == id {
+        return Ok(None);
+    }
     match path.metadata() {
-        Ok(meta) if id_of(&meta) != id && meta.len() > 0 => Open::new(path),
+        Ok(meta) if meta.len() > 0 => OpenFile::new(path),
         Ok(_) => Ok(None),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-fn id_of(meta: &Metadata) -> (u64, u64) {
-    (meta.dev(), meta.ino())
+/// Makes `None` of a missing file.
+fn found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
-impl Open {
+impl OpenFile {
+    /// Opens a file at its beginning; `None` if there is none.
     fn new(path: &Path) -> io::Result<Option<Self>> {
-        let missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
-        match path.metadata() {
-            Ok(meta) if meta.is_file() => {}
-            // Opening a pipe would wait for its other end.
-            Ok(_) => return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a file")),
-            Err(error) if missing(&error) => return Ok(None),
-            Err(error) => return Err(error),
+        for _ in 0..ATTEMPTS {
+            let Some(meta) = found(path.metadata())? else {
+                return Ok(None);
+            };
+            if !meta.is_file() {
+                // Opening a pipe would wait for its other end.
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a file"));
+            }
+            let Some(id) = found(get_file_id(path))? else {
+                return Ok(None);
+            };
+            let Some(file) = found(File::open(path))? else {
+                return Ok(None);
+            };
+            // The id comes from the path: if it is the same before and after, the open file has it.
+            if found(get_file_id(path))? == Some(id) {
+                return Ok(Some(Self {
+                    file,
+                    id,
+                    offset: 0,
+                    mark: Vec::new(),
+                    idle: false,
+                }));
+            }
         }
-        let file = match File::open(path) {
-            Ok(file) => file,
-            Err(error) if missing(&error) => return Ok(None),
-            Err(error) => return Err(error),
-        };
-        let id = id_of(&file.metadata()?);
-        Ok(Some(Self {
-            file,
-            id,
-            offset: 0,
-            mark: Vec::new(),
-            idle: false,
-        }))
+        // The file is replaced all the time; the next read tries again.
+        Ok(None)
     }
 
-    /// Whether what was read is still what the file holds before `offset`.
-    fn goes_on(&self) -> io::Result<bool> {
+    /// Whether the file still begins with what was read of it, as far as its last bytes show.
+    fn has_grown(&mut self) -> io::Result<bool> {
         let length = self.file.metadata()?.len();
         if length <= self.offset {
             return Ok(length == self.offset);
         }
         let mut now = [0; MARK];
         let now = &mut now[..self.mark.len()];
-        match self
-            .file
-            .read_exact_at(now, self.offset - self.mark.len() as u64)
-        {
+        let from = self.offset - self.mark.len() as u64;
+        self.file.seek(SeekFrom::Start(from))?;
+        match self.file.read_exact(now) {
             Ok(()) => Ok(*now == self.mark),
-            // It was truncated this very moment.
+            // The file was truncated at this very moment.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
             Err(error) => Err(error),
         }
@@ -202,8 +226,9 @@ impl Open {
     }
 
     fn read(&mut self, chunk: &mut [u8]) -> io::Result<usize> {
+        self.file.seek(SeekFrom::Start(self.offset))?;
         let count = loop {
-            match self.file.read_at(chunk, self.offset) {
+            match self.file.read(chunk) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 done => break done?,
             }
@@ -225,7 +250,7 @@ mod tests {
 
     use super::*;
 
-    /// All there is to read now; `|` where another file begins.
+    /// Everything that can be read now; `|` where another file begins.
     fn all(tail: &mut Tail) -> String {
         let mut text = String::new();
         let mut chunk = [0; 7];
@@ -271,7 +296,7 @@ mod tests {
         fs::rename(&path, &old).unwrap();
         append(&old, "two\n");
         assert_eq!(all(&mut tail), "two\n");
-        // The new file is there, and the writer has not noticed yet.
+        // The new file exists, and the writer has not noticed yet.
         append(&path, "");
         append(&old, "three\n");
         assert_eq!(all(&mut tail), "three\n");
@@ -289,7 +314,7 @@ mod tests {
         assert_eq!(all(&mut tail), "one\ntwo\n");
         fs::write(&path, "x\n").unwrap();
         assert_eq!(all(&mut tail), "|x\n");
-        // Longer than before, by the time it is looked at.
+        // Longer than before by the time of the next read.
         fs::write(&path, "something else\n").unwrap();
         assert_eq!(all(&mut tail), "|something else\n");
         fs::write(&path, "").unwrap();

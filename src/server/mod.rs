@@ -1,8 +1,8 @@
-//! TCP: accepts game servers, holds every limit against them, and drains when told to stop.
+//! TCP: accepts game servers, enforces the [`Limits`] on them, and drains at a stop.
 //!
-//! The listener and the stop are given; nothing here opens a port or installs a signal handler.
-//! A peer can be slow, silent, mad or many, and costs a bounded buffer and one task for a bounded
-//! time. Entry point: [`run`].
+//! The caller provides the listener and the stop; nothing here opens a port or handles a signal. A
+//! connection costs one task and a bounded buffer for a bounded time, whatever its peer sends or
+//! fails to send. Entry point: [`run`].
 
 mod connection;
 mod dispatch;
@@ -26,24 +26,24 @@ use crate::{
 
 pub use connection::serve;
 
-/// What a connection may cost.
+/// The limits on connections.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Bytes of a line, without its end.
+    /// The most bytes of a line, without its end.
     pub max_line_bytes: usize,
-    /// Connections at once.
+    /// The most connections at the same time.
     pub max_connections: usize,
-    /// Errors since the last GAME.
+    /// The most errors of a connection since its last GAME.
     pub max_errors: u32,
-    /// Until the first whole line.
+    /// Time from the connection to the end of its first line.
     pub first_line: Duration,
-    /// From a line's first byte to its end.
+    /// Time from a line's first byte to its end.
     pub line: Duration,
-    /// Without a line.
+    /// Time between two lines.
     pub idle: Duration,
-    /// Until the peer has taken what is written.
+    /// Time for the peer to read a reply.
     pub write: Duration,
-    /// For all connections to end, once told to.
+    /// Time for all connections to end after the stop.
     pub drain: Duration,
 }
 
@@ -72,7 +72,7 @@ pub async fn run(
     }
 }
 
-/// What every new connection is given.
+/// What every new connection shares.
 struct Door {
     service: Arc<Service>,
     limits: Limits,
@@ -102,14 +102,14 @@ impl Door {
         let (service, limits, stop) = (self.service.clone(), self.limits, self.stop.clone());
         self.tasks.spawn(async move {
             let _permit = permit;
-            // Replies are small and waited for.
+            // A reply is small, and its game server waits for it.
             let _ = stream.set_nodelay(true);
             let span = tracing::debug_span!("connection", %peer);
             serve(stream, &service, limits, stop).instrument(span).await;
         });
     }
 
-    /// Says why, in the background and only for a moment: there is no room for those who are slow.
+    /// Refuses a connection with an error. The peer has one second to close its side.
     fn turn_away(&self, mut stream: TcpStream) {
         tracing::debug!("too many connections, one turned away");
         let text = "too many connections".to_owned();
@@ -119,9 +119,9 @@ impl Door {
             text,
         })
         .encode(&mut bytes);
-        // A new connection's buffer is empty, so this neither waits nor fails for want of room.
+        // The send buffer of a new connection is empty, so that the line fits without waiting.
         let sent: io::Result<usize> = stream.try_write(&bytes);
-        tracing::trace!(?sent, "told so");
+        tracing::trace!(?sent, "refusal sent");
         self.tasks.spawn(async move {
             let _ = time::timeout(Duration::from_secs(1), stream.shutdown()).await;
         });

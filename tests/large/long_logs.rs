@@ -4,7 +4,7 @@ use std::{fs::File, io::Write};
 
 use evenkeel::{
     ingest::{Context, HEAD, LogItem, Reader, by_name},
-    logs::{Heard, Ingest},
+    logs::{Ingest, IngestEvent},
 };
 use tempfile::TempDir;
 
@@ -41,13 +41,16 @@ async fn a_log_of_any_length_takes_the_same_memory() {
     let (service, _database) = common::service(&common::config("")).await;
     let mut ingest = Ingest::new(service.store());
     let before = peak();
-    ingest.file(&path, &mut |_: Heard<'_>| {}).await.unwrap();
+    ingest
+        .file(&path, &mut |_: IngestEvent<'_>| {})
+        .await
+        .unwrap();
     let grown = peak() - before;
-    let tally = ingest.tally;
-    assert_eq!((tally.recorded.len(), tally.malformed), (1, 0));
+    let counts = ingest.counts;
+    assert_eq!((counts.recorded.len(), counts.malformed), (1, 0));
     assert!(
-        tally.duplicates > 1_000 && grown < MOST,
-        "{tally:?}, {grown} bytes"
+        counts.duplicates > 1_000 && grown < MOST,
+        "{counts:?}, {grown} bytes"
     );
 }
 

@@ -136,7 +136,12 @@ fn the_daemon_follows_what_is_configured() {
             .count(),
         1
     );
-    assert_eq!(fs::read_dir(folder.path().join("kept")).unwrap().count(), 2);
+    let kept: Vec<_> = fs::read_dir(folder.path().join("kept"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    let logs = kept.iter().filter(|name| name.ends_with(".log.gz")).count();
+    assert_eq!((logs, kept.len()), (2, 4), "{kept:?}");
     // The logs are gone, and so is the database; the archive knows.
     for file in ["games.log", "other.log", "evenkeel.db"] {
         fs::remove_file(folder.path().join(file)).unwrap();

@@ -13,7 +13,7 @@ use crate::common::{self, service, weights};
 use evenkeel::{
     domain::{Fingerprint, Kind, MatchRecord, PlayerKey},
     ingest::write_record,
-    logs::{self, Archive, Follow, Follower, Heard, Ingest, LogError},
+    logs::{self, Archive, Follow, Follower, Ingest, IngestEvent, LogError},
     service::Service,
     store::{Cursor, Stored},
 };
@@ -65,12 +65,15 @@ async fn ingest(service: &Service, archive: Option<&Arc<Archive>>, files: &[&Pat
     let mut ingest = Ingest::new(service.store());
     ingest.archive = archive.cloned();
     for file in files {
-        ingest.file(file, &mut |_: Heard<'_>| {}).await.unwrap();
+        ingest
+            .file(file, &mut |_: IngestEvent<'_>| {})
+            .await
+            .unwrap();
     }
     service.learning().refresh().await.unwrap();
-    let tally = ingest.tally;
-    let new = tally.recorded.len() as u64;
-    [tally.found, new, tally.halves, tally.duplicates]
+    let counts = ingest.counts;
+    let new = counts.recorded.len() as u64;
+    [counts.found, new, counts.halves, counts.duplicates]
 }
 
 fn follower(service: &Arc<Service>, path: &Path, archive: Option<Arc<Archive>>) -> Follower {
@@ -79,13 +82,14 @@ fn follower(service: &Arc<Service>, path: &Path, archive: Option<Arc<Archive>>) 
         format: None,
         server: String::new(),
     };
-    Follower::new(
+    Follower::start(
         service.store().clone(),
         service.learning().clone(),
         vec![follow],
         archive,
         SETTLE,
     )
+    .unwrap()
 }
 
 fn now() -> SystemTime {
@@ -302,6 +306,45 @@ async fn a_followed_log_without_dates_is_dated_by_its_file() {
 }
 
 #[tokio::test]
+async fn an_archive_of_0_1_is_read_again() {
+    let folder = TempDir::new().unwrap();
+    let archive = Archive::open(&folder.path().join("archive")).unwrap();
+    let path = folder.path().join("games.log");
+    write(&path, CTF);
+    let (service, _folder) = new().await;
+    ingest(&service, Some(&archive), &[&path]).await;
+    // 0.1 kept the origin in the comment of the gzip header, and had no file beside the log.
+    let (log, _) = archive.logs().unwrap().remove(0);
+    let json = log.with_file_name(
+        log.file_name()
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .replace(".log.gz", ".json"),
+    );
+    fs::remove_file(&json).unwrap();
+    let comment = r#"evenkeel log, last written 00000001795188516007 {"server":"old"}"#;
+    let gzip = flate2::GzBuilder::new().comment(comment);
+    let file = File::create(&log).unwrap();
+    let mut gzip = gzip.write(file, flate2::Compression::default());
+    gzip.write_all(CTF.as_bytes()).unwrap();
+    gzip.finish().unwrap();
+    let (other, _folder) = new().await;
+    let reread = logs::reread(other.store(), &archive, |_, _| ())
+        .await
+        .unwrap();
+    assert_eq!((reread.logs, reread.matches.added), (1, 1));
+    assert_eq!(stored(&other).await[0].record.server, "old");
+    // With neither of the two, the log is at fault by name.
+    fs::write(&json, "{}").unwrap();
+    let error = logs::reread(other.store(), &archive, |_, _| ())
+        .await
+        .unwrap_err();
+    let json = json.display().to_string();
+    assert!(error.to_string().starts_with(&json), "{error}");
+}
+
+#[tokio::test]
 async fn what_is_no_log_is_said_and_nothing_is_kept_of_it() {
     let folder = TempDir::new().unwrap();
     let (path, archived) = (folder.path().join("x"), folder.path().join("archive"));
@@ -311,7 +354,7 @@ async fn what_is_no_log_is_said_and_nothing_is_kept_of_it() {
     let mut ingest = Ingest::new(service.store());
     ingest.archive = Some(archive.clone());
     let error = ingest
-        .file(&path, &mut |_: Heard<'_>| {})
+        .file(&path, &mut |_: IngestEvent<'_>| {})
         .await
         .unwrap_err();
     assert!(matches!(error, LogError::Unknown { .. }), "{error}");
@@ -434,4 +477,63 @@ async fn a_growing_log_is_archived_once() {
         .unwrap();
     assert_eq!((reread.matches.removed, reread.matches.added), (0, 0));
     assert_eq!(reread.matches.same, 3);
+}
+
+#[tokio::test]
+async fn a_broken_archive_loses_no_match() {
+    let folder = TempDir::new().unwrap();
+    let archived = folder.path().join("archive");
+    let archive = Archive::open(&archived).unwrap();
+    let path = folder.path().join("games.log");
+    let (service, _folder) = new().await;
+    let mut follower = follower(&service, &path, Some(archive));
+    // No file can be created in what is no folder.
+    fs::remove_dir(&archived).unwrap();
+    write(&archived, "");
+    append(&path, CTF);
+    assert_eq!(follower.look(now()).await, 1);
+    append(&path, OTHER);
+    assert_eq!(follower.look(now()).await, 1);
+    follower.end().await;
+    assert_eq!(stored(&service).await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_follower_stops_in_the_middle_of_a_long_log() {
+    let folder = TempDir::new().unwrap();
+    let archive = Archive::open(&folder.path().join("archive")).unwrap();
+    let path = folder.path().join("games.log");
+    let mut games = 0;
+    let mut file = File::create(&path).unwrap();
+    for day in 1..=28 {
+        for month in 1..=9 {
+            let log = CTF.replace("2026-11-20", &format!("2026-0{month}-{day:02}"));
+            file.write_all(log.as_bytes()).unwrap();
+            games += 1;
+        }
+    }
+    let (service, _folder) = new().await;
+    let follower = follower(&service, &path, Some(archive.clone()));
+    // Stopped at its first record: it reads no further, and archives what it has read.
+    let first = async {
+        let mut changes = service.store().changes().await.unwrap();
+        while service.store().extent().await.unwrap().0 == 0 {
+            changes.next().await.unwrap();
+        }
+    };
+    follower.run(Duration::from_millis(10), first).await;
+    let all = stored(&service).await;
+    assert!(!all.is_empty() && all.len() < games, "{}", all.len());
+    assert_eq!(archive.logs().unwrap().len(), 1);
+    let (other, _folder) = new().await;
+    logs::reread(other.store(), &archive, |_, _| ())
+        .await
+        .unwrap();
+    assert_eq!(known(&stored(&other).await), known(&all));
+    // The next start records the rest, and nothing twice.
+    let mut follower = self::follower(&service, &path, Some(archive.clone()));
+    assert_eq!(follower.look(now()).await, (games - all.len()) as u64);
+    follower.end().await;
+    assert_eq!(stored(&service).await.len(), games);
+    assert_eq!(archive.logs().unwrap().len(), 1);
 }

@@ -136,7 +136,7 @@ impl Sources {
             "super" => return self.origin(&scope[..scope.len().checked_sub(1)?], rest, depth),
             _ => {}
         }
-        let inner = [scope, &[first.clone()]].concat();
+        let inner = [scope, std::slice::from_ref(first)].concat();
         if self.modules.contains_key(&inner) {
             return self.origin(&inner, rest, depth);
         }

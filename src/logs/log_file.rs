@@ -1,4 +1,4 @@
-//! A file of a log's bytes, compressed or not.
+//! A log file and its bytes, compressed or not.
 
 use std::{
     fs::File,
@@ -14,24 +14,24 @@ use crate::{
     ingest::{self as formats, Context, Format, HEAD, Reader},
 };
 
-/// How compressed files begin.
+/// The first bytes of a gzip file.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// A log's file, and what the file system says of it.
+/// The file of a log, and its metadata.
 #[derive(Debug)]
 pub struct LogFile {
     path: PathBuf,
-    /// When it was last written.
+    /// When the file was last written.
     pub written: Timestamp,
-    /// Whether it can be read twice: a pipe cannot.
+    /// Whether the file can be read twice, which a pipe cannot.
     pub is_file: bool,
 }
 
 impl LogFile {
-    /// Looks at a file.
+    /// Reads the metadata of a file.
     ///
     /// # Errors
-    /// The file system's.
+    /// Fails if the operating system refuses.
     pub fn new(path: &Path) -> Result<Self, LogError> {
         let meta = path.metadata().map_err(LogError::file(path))?;
         let written = meta.modified().map_err(LogError::file(path))?;
@@ -42,56 +42,66 @@ impl LogFile {
         })
     }
 
-    /// Opens it, at its beginning.
+    /// Opens the file at its beginning.
     ///
     /// # Errors
-    /// The file system's.
-    pub fn open(&self) -> io::Result<Bytes> {
-        let mut file = BufReader::new(Counted {
+    /// Fails if the file cannot be read.
+    pub fn open(&self) -> io::Result<LogBytes> {
+        let mut file = BufReader::new(CountingFile {
             file: File::open(&self.path)?,
             count: 0,
         });
         let compressed = io::BufRead::fill_buf(&mut file)?.starts_with(&GZIP);
         Ok(match compressed {
-            true => Bytes::Compressed(Box::new(MultiGzDecoder::new(file))),
-            false => Bytes::Plain(file),
+            true => LogBytes::Compressed(Box::new(MultiGzDecoder::new(file))),
+            false => LogBytes::Plain(file),
         })
     }
 
-    /// How much time its clock tells from beginning to end, in milliseconds.
+    /// Reads the whole log for the time that passes on its own clock, in milliseconds. `stopped` is
+    /// asked after every chunk.
     ///
     /// # Errors
-    /// The file system's.
-    pub fn elapsed(&self, format: &Format) -> io::Result<i64> {
+    /// Fails if the file cannot be read, or with [`LogError::Stopped`].
+    pub fn elapsed(
+        &self,
+        format: &Format,
+        mut stopped: impl FnMut() -> bool,
+    ) -> Result<i64, LogError> {
+        let fail = LogError::file(&self.path);
         let mut reader = Reader::new(format, &Context::default());
         let (mut chunk, mut items) = (vec![0; HEAD], Vec::new());
-        let mut bytes = self.open()?;
+        let mut bytes = self.open().map_err(&fail)?;
         loop {
-            let filled = bytes.fill(&mut chunk)?;
+            let filled = bytes.fill(&mut chunk).map_err(&fail)?;
             if filled == 0 {
-                return Ok(i64::try_from(reader.finish(&mut items)).unwrap_or(0));
+                let elapsed = reader.finish(&mut items);
+                return Ok(i64::try_from(elapsed).unwrap_or(0));
             }
             reader.feed(&chunk[..filled], &mut items);
             items.clear();
+            if stopped() {
+                return Err(LogError::Stopped);
+            }
         }
     }
 }
 
-/// A log's bytes as they were written.
-pub enum Bytes {
-    /// As they stand in the file.
-    Plain(BufReader<Counted>),
-    /// Uncompressed (gzip).
-    Compressed(Box<MultiGzDecoder<BufReader<Counted>>>),
+/// The uncompressed bytes of a log.
+pub enum LogBytes {
+    /// The file is not compressed.
+    Plain(BufReader<CountingFile>),
+    /// The file is compressed with gzip.
+    Compressed(Box<MultiGzDecoder<BufReader<CountingFile>>>),
 }
 
-/// A file, and how much of it was read.
-pub struct Counted {
+/// A file that counts the bytes read from it.
+pub struct CountingFile {
     file: File,
     count: u64,
 }
 
-impl Read for Counted {
+impl Read for CountingFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read(buffer)?;
         self.count += read as u64;
@@ -99,19 +109,20 @@ impl Read for Counted {
     }
 }
 
-impl Bytes {
-    /// Bytes of the file read so far.
-    pub fn done(&self) -> u64 {
+impl LogBytes {
+    /// How many bytes of the file have been read; compressed bytes, if it is compressed.
+    pub fn position(&self) -> u64 {
         match self {
             Self::Plain(file) => file.get_ref().count,
             Self::Compressed(decoder) => decoder.get_ref().get_ref().count,
         }
     }
 
-    /// Fills `chunk` unless the log ends; how much of it is filled.
+    /// Fills `chunk` with the next bytes, or with the rest of the log. Returns how many there are: 0
+    /// at the end.
     ///
     /// # Errors
-    /// The file system's, or damaged compression.
+    /// Fails if the file cannot be read or its compression is damaged.
     pub fn fill(&mut self, chunk: &mut [u8]) -> io::Result<usize> {
         let mut filled = 0;
         while filled < chunk.len() {
@@ -130,7 +141,7 @@ impl Bytes {
     }
 }
 
-/// Of what format a log is that begins like this.
+/// The format of the log at `path`, which begins with `head`.
 pub(super) fn detect(head: &[u8], path: &Path) -> Result<&'static Format, LogError> {
     formats::detect(head).ok_or_else(|| LogError::Unknown {
         path: path.to_owned(),

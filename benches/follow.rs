@@ -1,0 +1,133 @@
+//! The latency of PLAYER while the daemon follows a log of 200 MB, beside the same without the log.
+//!
+//! `cargo bench --bench follow`. The log holds a match per 53 KB, each on another day, so that all are
+//! new; it is archived as it is read. The questions are spread over several seconds. The two runs
+//! alternate, and the medians of their rounds are printed: on a busy machine, one round shows little.
+
+#![allow(clippy::unwrap_used)]
+#![allow(clippy::disallowed_methods, reason = "a benchmark measures time")]
+
+use std::{
+    fs::File,
+    io::{BufRead, BufReader, BufWriter, Write},
+    net::{SocketAddr, TcpStream},
+    path::Path,
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+use evenkeel::{config::Config, daemon::Daemon, store};
+use tempfile::TempDir;
+use tokio::{runtime::Runtime, sync::oneshot};
+
+const GAME: &str = include_str!("../tests/fixtures/openarena/ctf-014.log");
+const LOG_BYTES: usize = 200_000_000;
+const QUESTIONS: usize = 1_000;
+const ROUNDS: usize = 5;
+/// The time from one question to the next.
+const PAUSE: Duration = Duration::from_millis(3);
+
+fn main() {
+    let folder = TempDir::new().unwrap();
+    let games = write_log(&folder.path().join("games.log"));
+    let follow = "[[follow]]\npath = \"games.log\"\n";
+    let (mut alone, mut beside) = (Vec::new(), Vec::new());
+    for round in 0..ROUNDS {
+        alone.push(run(folder.path(), &format!("alone{round}"), ""));
+        beside.push(run(folder.path(), &format!("beside{round}"), follow));
+    }
+    let read = median(&beside, |run| run.matches as f64);
+    println!("matches recorded meanwhile: {read} of {games}");
+    println!("| {QUESTIONS} PLAYER questions, median of {ROUNDS} rounds | p50 | p99 |");
+    println!("| --- | ---: | ---: |");
+    let of = |runs: &[Latencies]| (median(runs, |run| run.p50), median(runs, |run| run.p99));
+    let (alone, beside) = (of(&alone), of(&beside));
+    for (what, (p50, p99)) in [("no log", alone), ("following 200 MB", beside)] {
+        println!("| {what} | {p50:.0} µs | {p99:.0} µs |");
+    }
+    let (p50, p99) = (beside.0 / alone.0, beside.1 / alone.1);
+    println!("| ratio | {p50:.2} | {p99:.2} |");
+}
+
+fn median(runs: &[Latencies], figure: impl Fn(&Latencies) -> f64) -> f64 {
+    let mut figures: Vec<f64> = runs.iter().map(figure).collect();
+    figures.sort_by(f64::total_cmp);
+    figures[figures.len() / 2]
+}
+
+/// Writes the log, and returns how many games it holds.
+fn write_log(path: &Path) -> usize {
+    let mut file = BufWriter::new(File::create(path).unwrap());
+    let games = LOG_BYTES / GAME.len();
+    for game in 0..games {
+        let (day, month) = (game % 28 + 1, game / 28 % 12 + 1);
+        let date = format!("{}-{month:02}-{day:02}", 2000 + game / 336);
+        let text = GAME.replace("2026-11-20", &date);
+        file.write_all(text.as_bytes()).unwrap();
+    }
+    file.flush().unwrap();
+    games
+}
+
+/// The latencies of one run, in microseconds.
+struct Latencies {
+    p50: f64,
+    p99: f64,
+    /// Matches that were recorded by the end of the run.
+    matches: i64,
+}
+
+fn run(folder: &Path, name: &str, follow: &str) -> Latencies {
+    let runtime = Runtime::new().unwrap();
+    let quoted = |path: &Path| format!("{:?}", path.display().to_string());
+    let database = folder.join(format!("{name}.db"));
+    let text = format!(
+        "server.listen = \"127.0.0.1:0\"\nstore.database = {}\ningest.follow_ms = 10\ningest.archive = {}\n{}",
+        quoted(&database),
+        quoted(&folder.join(format!("archive-{name}"))),
+        follow.replace("\"games.log\"", &quoted(&folder.join("games.log"))),
+    );
+    let config = Config::load(&text, []).unwrap();
+    let daemon = runtime.block_on(Daemon::open(&config)).unwrap();
+    let address = daemon.local_addr().unwrap();
+    let (stop, stopped) = oneshot::channel::<()>();
+    let daemon = runtime.spawn(daemon.run(async move {
+        let _ = stopped.await;
+    }));
+    let reader = runtime
+        .block_on(store::open(&database, false, Duration::from_secs(5)))
+        .unwrap();
+    let recorded = || runtime.block_on(reader.extent()).unwrap().0;
+    while !follow.is_empty() && recorded() == 0 {
+        sleep(Duration::from_millis(1));
+    }
+    let mut times = ask(address);
+    let matches = recorded();
+    runtime.block_on(reader.close());
+    stop.send(()).unwrap();
+    runtime.block_on(daemon).unwrap();
+    times.sort_by(f64::total_cmp);
+    let (p50, p99) = (times[QUESTIONS / 2], times[QUESTIONS * 99 / 100]);
+    Latencies { p50, p99, matches }
+}
+
+/// Asks one question after the other. Returns how long each answer took, in microseconds.
+fn ask(address: SocketAddr) -> Vec<f64> {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_nodelay(true).unwrap();
+    stream.write_all(b"GAME ctf\n").unwrap();
+    let mut replies = BufReader::new(stream.try_clone().unwrap());
+    let mut line = String::new();
+    let mut question = |name: usize| {
+        let question = format!("PLAYER player{name:03}\n");
+        let begin = Instant::now();
+        stream.write_all(question.as_bytes()).unwrap();
+        line.clear();
+        replies.read_line(&mut line).unwrap();
+        assert!(line.starts_with("PLAYER"), "{line}");
+        let took = begin.elapsed();
+        sleep(PAUSE);
+        took.as_secs_f64() * 1e6
+    };
+    (0..QUESTIONS).map(|at| question(at % 100)).collect()
+}

@@ -1,0 +1,204 @@
+//! What an archived log does not contain itself: which server wrote it, and when.
+//!
+//! It stands in a small JSON file beside the log. Evenkeel 0.1 kept it in the comment of the log's
+//! gzip header, which is still read.
+
+use std::{
+    fs::{self, File},
+    io::{self, BufReader, Read, Write},
+    path::{Path, PathBuf},
+};
+
+use flate2::bufread::GzDecoder;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::{domain::Timestamp, logs::LogError};
+
+/// The ending of an archived log's name.
+pub(super) const LOG: &str = ".log.gz";
+/// The ending of its origin's name.
+pub(super) const JSON: &str = ".json";
+/// The most bytes that an origin may take. The longest server name takes 6 KiB in JSON.
+const MAX_BYTES: u64 = 64 * 1024;
+
+/// What the comment of 0.1 begins with; then come the digits of a time, a space and JSON.
+const COMMENT: &str = "evenkeel log, last written ";
+const COMMENT_DIGITS: usize = 20;
+
+/// What a log does not contain itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogOrigin {
+    /// The name of the server that wrote the log.
+    pub server: String,
+    /// The name of the format, where it was given and not detected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub format: Option<String>,
+    /// When the log began, where that was given: milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub began: Option<i64>,
+}
+
+/// The content of the JSON file.
+#[derive(Debug, Serialize, Deserialize)]
+struct ArchivedOrigin {
+    /// When the log was last written: milliseconds since 1970.
+    written: i64,
+    #[serde(flatten)]
+    origin: LogOrigin,
+}
+
+/// Reads when an archived log was last written, and its origin.
+///
+/// # Errors
+/// Fails if a file cannot be read, or holds no origin of at most 64 KiB.
+pub(in crate::logs) fn read_origin(log: &Path) -> Result<(Timestamp, LogOrigin), LogError> {
+    let json = json_of(log);
+    match read_json::<ArchivedOrigin>(&json) {
+        Ok(archived) => Ok((Timestamp(archived.written), archived.origin)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let missing = || io::Error::new(io::ErrorKind::NotFound, "the log's origin is missing");
+            comment(log)
+                .and_then(|found| found.ok_or_else(missing))
+                .map_err(LogError::file(log))
+        }
+        Err(error) => Err(LogError::file(&json)(error)),
+    }
+}
+
+/// Writes the JSON file of an origin, which is on disk when this returns.
+pub(super) fn write_archived(
+    path: &Path,
+    written: Timestamp,
+    origin: &LogOrigin,
+) -> io::Result<()> {
+    let (written, origin) = (written.0, origin.clone());
+    write_json(path, &ArchivedOrigin { written, origin })
+}
+
+/// Writes an origin that has no time yet, because its log is still being written.
+pub(super) fn write_partial(path: &Path, origin: &LogOrigin) -> io::Result<()> {
+    write_json(path, origin)
+}
+
+/// Reads what [`write_partial`] wrote.
+pub(super) fn read_partial(path: &Path) -> io::Result<LogOrigin> {
+    read_json(path)
+}
+
+/// The file of a log's origin.
+pub(super) fn json_of(log: &Path) -> PathBuf {
+    let name = log.file_name().unwrap_or_default().to_string_lossy();
+    let stem = name.strip_suffix(LOG).unwrap_or(&name);
+    log.with_file_name(format!("{stem}{JSON}"))
+}
+
+/// The origin in the gzip header of a log that Evenkeel 0.1 archived, if there is one.
+pub(super) fn comment(log: &Path) -> io::Result<Option<(Timestamp, LogOrigin)>> {
+    // The decoder refuses a header of more than 64 KiB.
+    let decoder = GzDecoder::new(BufReader::new(File::open(log)?));
+    let comment = decoder.header().and_then(|header| header.comment());
+    Ok(comment.and_then(parse_comment))
+}
+
+fn parse_comment(comment: &[u8]) -> Option<(Timestamp, LogOrigin)> {
+    let text = std::str::from_utf8(comment).ok()?;
+    let (written, origin) = text
+        .strip_prefix(COMMENT)?
+        .split_at_checked(COMMENT_DIGITS)?;
+    let written = Timestamp(written.parse().ok()?);
+    Some((written, serde_json::from_str(origin).ok()?))
+}
+
+fn read_json<T: DeserializeOwned>(path: &Path) -> io::Result<T> {
+    let mut bytes = Vec::new();
+    File::open(path)?
+        .take(MAX_BYTES + 1)
+        .read_to_end(&mut bytes)?;
+    let invalid = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(invalid(format!("more than {MAX_BYTES} bytes")));
+    }
+    serde_json::from_slice(&bytes).map_err(|error| invalid(error.to_string()))
+}
+
+fn write_json(path: &Path, content: &impl Serialize) -> io::Result<()> {
+    let mut file = File::create(path)?;
+    file.write_all(&serde_json::to_vec(content)?)?;
+    file.sync_all()
+}
+
+/// Removes a file, if there is one.
+pub(super) fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tempfile::TempDir;
+
+    use super::*;
+
+    #[test]
+    fn hostile_origins_are_refused() {
+        let folder = TempDir::new().unwrap();
+        let log = folder.path().join("a.log.gz");
+        fs::write(&log, "nonsense").unwrap();
+        assert!(read_origin(&log).is_err(), "neither JSON nor comment");
+        let json = json_of(&log);
+        assert_eq!(json, folder.path().join("a.json"));
+        let deep = "[".repeat(20_000);
+        let long = format!(
+            r#"{{"written":1,"server":"{}"}}"#,
+            "x".repeat(MAX_BYTES as usize)
+        );
+        let hostile = [
+            "",
+            "null",
+            "[]",
+            "{}",
+            "\u{0}",
+            &deep,
+            &long,
+            r#"{"server":"s"}"#,
+            r#"{"written":1e400,"server":"s"}"#,
+            r#"{"written":9223372036854775808,"server":"s"}"#,
+            r#"{"written":1,"server":["s"]}"#,
+            r#"{"written":1,"server":"s","began":"x"}"#,
+            r#"{"written":1,"server":"s"} {"#,
+            &format!(r#"{{"written":1,"server":"s","x":{deep}"#),
+        ];
+        for text in hostile {
+            fs::write(&json, text).unwrap();
+            let error = read_origin(&log).unwrap_err().to_string();
+            let start: String = text.chars().take(40).collect();
+            assert!(error.contains("a.json"), "{start}: {error}");
+        }
+        fs::write(&json, [0xff, 0xfe]).unwrap();
+        assert!(read_origin(&log).is_err());
+        // A key of a later version does no harm, and no number is too great or too small.
+        let extreme =
+            r#"{"written":-9223372036854775808,"server":"s","began":9223372036854775807,"x":{}}"#;
+        fs::write(&json, extreme).unwrap();
+        let (written, origin) = read_origin(&log).unwrap();
+        assert_eq!((written.0, origin.began), (i64::MIN, Some(i64::MAX)));
+    }
+
+    #[test]
+    fn a_comment_of_0_1_is_read() {
+        let text = br#"evenkeel log, last written 00000001795188516007 {"server":"s","began":5}"#;
+        let (written, origin) = parse_comment(text).unwrap();
+        assert_eq!(written, Timestamp(1_795_188_516_007));
+        assert_eq!((origin.server.as_str(), origin.began), ("s", Some(5)));
+        for wrong in [
+            &b"evenkeel log, last written 1 {}"[..],
+            b"evenkeel log, last written 0000000179518851600\xc3\xa4 {}",
+            b"something else",
+            b"evenkeel log, last written xxxxxxxxxxxxxxxxxxxx {\"server\":\"s\"}",
+        ] {
+            assert_eq!(parse_comment(wrong), None);
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! One followed file.
+
+use std::{
+    collections::VecDeque,
+    io,
+    path::Path,
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use file_id::{FileId, get_file_id};
+
+use super::{Follow, thread::Requests};
+use crate::{
+    domain::{Fingerprint, MatchRecord, Timestamp},
+    ingest::{Format, HEAD, LogItem, detect},
+    logs::{
+        Archive, LogError, LogFile, LogOrigin, Reading, Spool, Tail, Tailed, reading::into_match,
+        timestamp,
+    },
+};
+
+/// Shows whether a file that is no longer read has changed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct FileStamp {
+    id: FileId,
+    length: u64,
+    written: Option<SystemTime>,
+}
+
+impl FileStamp {
+    /// The stamp of the file at `path`; `None` if there is none.
+    fn of(path: &Path) -> Option<Self> {
+        let meta = path.metadata().ok()?;
+        Some(Self {
+            id: get_file_id(path).ok()?,
+            length: meta.len(),
+            written: meta.modified().ok(),
+        })
+    }
+}
+
+/// How far a file has come.
+enum FollowStage {
+    /// Its format is not known yet; these are its first bytes.
+    Head(Vec<u8>),
+    /// It is being read.
+    Reading(Box<Reading>),
+    /// It is taken for complete as long as it has this stamp.
+    Complete(Option<FileStamp>),
+}
+
+/// One followed file.
+pub(super) struct FollowedFile {
+    follow: Follow,
+    archive: Option<Arc<Archive>>,
+    tail: Tail,
+    /// When it was last written, as of the last look.
+    written: Timestamp,
+    /// Its format, once that is known.
+    format: Option<&'static Format>,
+    stage: FollowStage,
+    spool: Option<Spool>,
+    /// Whether everything that it contained at first has been read.
+    caught_up: bool,
+    items: Vec<LogItem>,
+    /// Matches that are not recorded yet.
+    matches: VecDeque<(MatchRecord, Fingerprint)>,
+    /// The ids of its matches, for the archive.
+    ids: Vec<i64>,
+    /// Whether the last look failed, and that was logged.
+    pub failed: bool,
+}
+
+impl FollowedFile {
+    pub fn new(path: &Path, follow: Follow, archive: Option<Arc<Archive>>) -> Self {
+        Self {
+            follow,
+            archive,
+            tail: Tail::new(path),
+            written: Timestamp(0),
+            format: None,
+            stage: FollowStage::Head(Vec::new()),
+            spool: None,
+            caught_up: false,
+            items: Vec::new(),
+            matches: VecDeque::new(),
+            ids: Vec::new(),
+            failed: false,
+        }
+    }
+
+    /// Whether nothing more is expected of it, and all its matches are recorded.
+    pub fn is_complete(&self) -> bool {
+        matches!(self.stage, FollowStage::Complete(_)) && self.matches.is_empty()
+    }
+
+    /// Reads what is new in it and has its matches recorded.
+    pub fn look(
+        &mut self,
+        requests: &Requests,
+        now: SystemTime,
+        settle: Duration,
+    ) -> Result<(), LogError> {
+        self.record(requests)?;
+        if let FollowStage::Complete(stamp) = &self.stage {
+            let path = self.tail.path();
+            if FileStamp::of(path) == *stamp {
+                return Ok(());
+            }
+            let fresh = Self::new(path, self.follow.clone(), self.archive.clone());
+            *self = fresh;
+        }
+        self.read(requests)?;
+        let written = self.tail.written();
+        let quiet = written.and_then(|written| now.duration_since(written).ok());
+        if quiet.is_some_and(|quiet| quiet >= settle) {
+            self.finish();
+            self.record(requests)?;
+            self.archive(requests)?;
+        }
+        Ok(())
+    }
+
+    /// Archives what was read of it, if there is an archive.
+    pub fn archive(&mut self, requests: &Requests) -> Result<(), LogError> {
+        let Some(spool) = self.spool.take() else {
+            return Ok(());
+        };
+        let ids = std::mem::take(&mut self.ids);
+        if self.format.is_none() || spool.is_empty() {
+            return Ok(());
+        }
+        let written = self.tail.written().map_or(self.written, timestamp);
+        let archived = spool
+            .commit(written)
+            .map_err(LogError::file(self.tail.path()))?;
+        requests.link(archived, ids)
+    }
+
+    /// Reads everything that it contains now.
+    fn read(&mut self, requests: &Requests) -> Result<(), LogError> {
+        let mut chunk = vec![0; HEAD];
+        loop {
+            if requests.is_stopped() {
+                return Err(LogError::Stopped);
+            }
+            let read = self.tail.read(&mut chunk);
+            match read.map_err(LogError::file(self.tail.path()))? {
+                Tailed::Nothing => break,
+                Tailed::Fresh => {
+                    match &mut self.stage {
+                        FollowStage::Head(head) => head.clear(),
+                        FollowStage::Reading(reading) => reading.interrupt(),
+                        FollowStage::Complete(_) => {}
+                    }
+                    self.archive(requests)?;
+                }
+                Tailed::Bytes(count) => {
+                    self.spool(&chunk[..count]);
+                    self.parse(&chunk[..count]);
+                    self.look_ahead(requests)?;
+                    self.record(requests)?;
+                    if self.is_complete() {
+                        return Ok(()); // it is no log
+                    }
+                }
+            }
+        }
+        self.written = self.tail.written().map_or(self.written, timestamp);
+        if let FollowStage::Reading(reading) = &mut self.stage {
+            if reading.needs_begin() {
+                let begin = self.written.plus_millis(-reading.elapsed());
+                reading.set_begin(begin, &mut self.items);
+            }
+            // The log's own clock stands still while nothing is logged, so what comes later is dated
+            // by the file again.
+            reading.forget_begin();
+            self.caught_up = true;
+            self.record(requests)?;
+        }
+        Ok(())
+    }
+
+    /// Compresses bytes for the archive. If that fails, the matches still count: the file is read
+    /// without the archive until the next start.
+    fn spool(&mut self, bytes: &[u8]) {
+        let Some(archive) = &self.archive else {
+            return;
+        };
+        let spooled = match &mut self.spool {
+            Some(spool) => spool.write(bytes),
+            None => archive.begin(self.origin()).and_then(|mut spool| {
+                spool.write(bytes)?;
+                self.spool = Some(spool);
+                Ok(())
+            }),
+        };
+        self.check_spool(spooled);
+    }
+
+    fn check_spool(&mut self, spooled: io::Result<()>) {
+        if let Err(error) = spooled {
+            let path = self.tail.path().display();
+            tracing::warn!(log = %path, %error, "cannot archive a log; it is followed all the same");
+            (self.archive, self.spool) = (None, None);
+        }
+    }
+
+    fn origin(&self) -> LogOrigin {
+        LogOrigin {
+            server: self.follow.server.clone(),
+            format: self.follow.format.map(|format| format.name.to_owned()),
+            began: None,
+        }
+    }
+
+    fn parse(&mut self, bytes: &[u8]) {
+        match &mut self.stage {
+            FollowStage::Head(head) => {
+                head.extend_from_slice(bytes);
+                let Some(format) = format_of(&self.follow, self.tail.path(), head) else {
+                    if head.len() >= HEAD {
+                        self.ignore();
+                    }
+                    return;
+                };
+                let head = std::mem::take(head);
+                self.format = Some(format);
+                let mut reading = Reading::new(format, &self.follow.server, None);
+                reading.feed(&head, &mut self.items);
+                self.stage = FollowStage::Reading(Box::new(reading));
+            }
+            FollowStage::Reading(reading) => reading.feed(bytes, &mut self.items),
+            FollowStage::Complete(_) => {}
+        }
+    }
+
+    /// Finds out when a log without dates began, so that the matches of a long one need not stay in
+    /// memory until its end is reached.
+    fn look_ahead(&mut self, requests: &Requests) -> Result<(), LogError> {
+        if let FollowStage::Reading(reading) = &mut self.stage
+            && reading.needs_begin()
+            && !self.caught_up
+        {
+            let log = LogFile::new(self.tail.path())?;
+            let elapsed = log.elapsed(reading.format(), || requests.is_stopped())?;
+            reading.set_begin(log.written.plus_millis(-elapsed), &mut self.items);
+        }
+        Ok(())
+    }
+
+    /// Ignores the file until it changes, because it is no log.
+    fn ignore(&mut self) {
+        tracing::debug!(path = %self.tail.path().display(), "not a log of any known format");
+        self.spool = None;
+        self.close();
+    }
+
+    /// Takes the file for complete.
+    fn finish(&mut self) {
+        let stage = std::mem::replace(&mut self.stage, FollowStage::Complete(None));
+        if let FollowStage::Reading(reading) = stage {
+            reading.finish(self.written, &mut self.items);
+        }
+        self.close();
+    }
+
+    /// Reads the file no further until its stamp changes.
+    fn close(&mut self) {
+        let stamp = FileStamp::of(self.tail.path());
+        // If it has grown or was replaced since it was read, it has changed already.
+        let read = (self.tail.id(), self.tail.offset());
+        let same =
+            |stamp: &FileStamp| self.format.is_none() || read == (Some(stamp.id), stamp.length);
+        self.stage = FollowStage::Complete(stamp.filter(same));
+        self.tail = Tail::new(self.tail.path());
+    }
+
+    /// Has the matches found so far recorded. Those that cannot be recorded stay.
+    fn record(&mut self, requests: &Requests) -> Result<(), LogError> {
+        for item in std::mem::take(&mut self.items) {
+            self.log_item(&item);
+            self.matches.extend(into_match(item));
+        }
+        let Some(format) = self.format.filter(|_| !self.matches.is_empty()) else {
+            return Ok(());
+        };
+        // What is recorded is in the archive, too, even if this process is killed.
+        if let Some(spool) = &mut self.spool {
+            let flushed = spool.flush();
+            self.check_spool(flushed);
+        }
+        let matches = std::mem::take(&mut self.matches);
+        let recording = requests.record(self.tail.path(), format, matches)?;
+        self.ids
+            .extend(recording.recorded.iter().map(|one| one.id()));
+        self.matches = recording.left;
+        recording.error.map_or(Ok(()), |error| Err(error.into()))
+    }
+
+    /// Logs what makes no match.
+    fn log_item(&self, item: &LogItem) {
+        let path = self.tail.path().display();
+        match item {
+            LogItem::Malformed { line, why } => {
+                tracing::debug!(log = %path, line, why = %why, "malformed line");
+            }
+            LogItem::Skipped { line, reason } => {
+                tracing::debug!(log = %path, line, %reason, "skipped a game");
+            }
+            LogItem::Match(_) | LogItem::Exported(..) => {}
+        }
+    }
+}
+
+/// The format of a file that begins with `head`. A folder may contain other files than logs, so that
+/// a given format is only believed of a single file.
+fn format_of(follow: &Follow, path: &Path, head: &[u8]) -> Option<&'static Format> {
+    match follow.format {
+        Some(format) if path == follow.path => Some(format),
+        Some(format) => detect(head).filter(|found| found.name == format.name),
+        None => detect(head),
+    }
+}

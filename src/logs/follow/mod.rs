@@ -1,0 +1,215 @@
+//! Logs that still grow: each match is recorded as soon as it ends.
+//!
+//! A thread of its own polls, reads, parses and compresses the logs. Over a bounded channel it asks
+//! the async side, the [`Follower`], to record matches and to link logs to them, and waits for the
+//! answer: a slow database slows the reading down, and a slow disk delays no session.
+//!
+//! How far a log was read is not stored: at every start it is read from its beginning. So a game that
+//! is running is known from its first line, a better parser sees the whole log, and matches that
+//! were recorded before are recognised by their fingerprints. A log that has been quiet for long is
+//! taken for complete, and read again if it grows after all.
+
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the age of a log is the system's clock minus the file's time"
+)]
+
+mod file;
+mod thread;
+
+use std::{
+    path::PathBuf,
+    pin::Pin,
+    sync::{Arc, mpsc as std_mpsc},
+    thread::JoinHandle,
+    time::{Duration, SystemTime},
+};
+
+use tokio::sync::mpsc;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::{Archive, LogError, record::record_matches};
+use crate::{
+    ingest::Format,
+    learning::Learning,
+    store::{HalfRecorded, Recorded, Store},
+};
+use thread::{FollowCommand, FollowRequest, FollowedLogs, RecordRequest, Recording, Requests};
+
+/// A log to follow, or a folder of logs.
+#[derive(Clone, Debug)]
+pub struct Follow {
+    /// The file or folder. It need not exist yet.
+    pub path: PathBuf,
+    /// The format of the logs; `None` detects it.
+    pub format: Option<&'static Format>,
+    /// The name of the server that writes the logs.
+    pub server: String,
+}
+
+/// Follows any number of logs, on a thread of its own.
+///
+/// If it is dropped, the thread stops after the chunk that it is reading and archives nothing.
+pub struct Follower {
+    store: Arc<dyn Store>,
+    learning: Arc<Learning>,
+    commands: std_mpsc::Sender<FollowCommand>,
+    requests: mpsc::Receiver<FollowRequest>,
+    /// Once cancelled, the thread reads no further.
+    stop: CancellationToken,
+    _stop_when_dropped: DropGuard,
+    thread: JoinHandle<()>,
+}
+
+impl Follower {
+    /// Starts the thread, which then waits for [`look`](Self::look) or [`run`](Self::run). The logs are
+    /// put into `archive`. A log that has been quiet for `settle` is taken for complete.
+    ///
+    /// # Errors
+    /// Fails if the operating system starts no further thread.
+    pub fn start(
+        store: Arc<dyn Store>,
+        learning: Arc<Learning>,
+        follows: Vec<Follow>,
+        archive: Option<Arc<Archive>>,
+        settle: Duration,
+    ) -> Result<Self, LogError> {
+        let stop = CancellationToken::new();
+        let (commands, received) = std_mpsc::channel();
+        // One request: the thread waits for the answer to each before it makes the next.
+        let (sender, requests) = mpsc::channel(1);
+        let sender = Requests::new(sender, stop.clone());
+        let logs = FollowedLogs::new(follows, archive, settle, sender);
+        let thread = std::thread::Builder::new()
+            .name("logs".to_owned())
+            .spawn(move || logs.run(&received))
+            .map_err(LogError::Thread)?;
+        Ok(Self {
+            store,
+            learning,
+            commands,
+            requests,
+            _stop_when_dropped: stop.clone().drop_guard(),
+            stop,
+            thread,
+        })
+    }
+
+    /// Looks at the logs every `interval` until `stop` resolves, and learns from their matches. Then
+    /// the logs are archived as far as they were read.
+    pub async fn run(mut self, interval: Duration, stop: impl Future<Output = ()>) {
+        let mut stop = std::pin::pin!(stop);
+        while !self.stop.is_cancelled() {
+            let look = FollowCommand::Look(SystemTime::now());
+            if self.serve(look, stop.as_mut()).await > 0 {
+                self.learn().await;
+            }
+            if self.stop.is_cancelled() {
+                break;
+            }
+            tokio::select! {
+                () = tokio::time::sleep(interval) => {}
+                () = &mut stop => break,
+            }
+        }
+        self.end().await;
+    }
+
+    /// Reads what is new in all logs and returns how many new matches were recorded. A failure is
+    /// logged, and tried again at the next look.
+    pub async fn look(&mut self, now: SystemTime) -> u64 {
+        let never = std::pin::pin!(std::future::pending());
+        self.serve(FollowCommand::Look(now), never).await
+    }
+
+    /// Archives the logs as far as they were read, and ends the thread. At the next start, they are
+    /// read from their beginning.
+    pub async fn end(mut self) {
+        self.stop.cancel();
+        let never = std::pin::pin!(std::future::pending());
+        self.serve(FollowCommand::End, never).await;
+        // The thread closes the channel as the last thing it does.
+        while self.requests.recv().await.is_some() {}
+        if self.thread.join().is_err() {
+            tracing::error!("the thread that follows logs has panicked");
+        }
+    }
+
+    /// Gives the thread a command and answers its requests until it is done. Once `stop` resolves, the
+    /// thread reads no further. Returns how many new matches were recorded.
+    async fn serve(
+        &mut self,
+        command: FollowCommand,
+        mut stop: Pin<&mut impl Future<Output = ()>>,
+    ) -> u64 {
+        let mut new = 0;
+        let mut gone = self.commands.send(command).is_err();
+        while !gone {
+            // A request that was received is always answered, so that the thread and the database
+            // agree on what is recorded.
+            let request = tokio::select! {
+                request = self.requests.recv() => request,
+                () = &mut stop, if !self.stop.is_cancelled() => {
+                    self.stop.cancel();
+                    continue;
+                }
+            };
+            match request {
+                Some(FollowRequest::Record(request)) => new += self.record(request).await,
+                Some(FollowRequest::Link(archived, ids, answer)) => {
+                    let (log, older) = (archived.fingerprint, &archived.older);
+                    let _ = answer.send(self.store.link_log(log, &ids, older).await);
+                }
+                Some(FollowRequest::Done) => return new,
+                None => gone = true,
+            }
+        }
+        if !self.stop.is_cancelled() {
+            tracing::error!("the thread that follows logs has failed; no log is followed");
+            self.stop.cancel();
+        }
+        new
+    }
+
+    /// Records the matches of a log. Returns how many are new.
+    async fn record(&self, mut request: RecordRequest) -> u64 {
+        let mut recorded = Vec::with_capacity(request.matches.len());
+        let (format, matches) = (request.format, &mut request.matches);
+        let done = record_matches(&self.store, format, matches, &mut recorded).await;
+        let path = request.log.display();
+        let mut new = 0;
+        for recorded in &recorded {
+            match *recorded {
+                HalfRecorded::Alone(Recorded::Duplicate(_)) => {}
+                HalfRecorded::Alone(Recorded::New(id)) => {
+                    new += 1;
+                    tracing::info!(match_id = id, log = %path, "recorded a match from a log");
+                }
+                HalfRecorded::Joined { id, instead_of } => {
+                    new += 1;
+                    tracing::info!(match_id = id, instead_of, log = %path, "joined a second half from a log");
+                }
+            }
+        }
+        let recording = Recording {
+            recorded,
+            left: request.matches,
+            error: done.err(),
+        };
+        // If the thread is gone, the next start reads the log again.
+        let _ = request.answer.send(recording);
+        new
+    }
+
+    async fn learn(&self) {
+        if let Err(error) = self.learning.refresh().await {
+            tracing::warn!(%error, "cannot learn from new matches, trying again");
+        }
+    }
+}
+
+impl std::fmt::Debug for Follower {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Follower").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,207 @@
+//! The thread that reads followed logs, and what it exchanges with the async side.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    path::{Path, PathBuf},
+    sync::{Arc, mpsc as std_mpsc},
+    time::{Duration, SystemTime},
+};
+
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use super::{Follow, file::FollowedFile};
+use crate::{
+    domain::{Fingerprint, MatchRecord},
+    ingest::Format,
+    logs::{Archive, ArchivedLog, LogError},
+    store::{HalfRecorded, StoreError},
+};
+
+/// A task for the thread, which answers each with [`FollowRequest::Done`].
+pub(super) enum FollowCommand {
+    /// Read what is new in all logs, at this time.
+    Look(SystemTime),
+    /// Archive all logs as far as they were read, and end.
+    End,
+}
+
+/// What the thread asks for.
+pub(super) enum FollowRequest {
+    /// Record matches.
+    Record(RecordRequest),
+    /// Link an archived log to the matches with these ids.
+    Link(
+        ArchivedLog,
+        Vec<i64>,
+        oneshot::Sender<Result<(), StoreError>>,
+    ),
+    /// Nothing more for this command.
+    Done,
+}
+
+/// Matches to record.
+pub(super) struct RecordRequest {
+    /// The file that contains the matches.
+    pub log: PathBuf,
+    /// The format of the file.
+    pub format: &'static Format,
+    /// The matches in the order of the log, with their fingerprints.
+    pub matches: VecDeque<(MatchRecord, Fingerprint)>,
+    /// Where the answer goes.
+    pub answer: oneshot::Sender<Recording>,
+}
+
+/// The answer to a [`RecordRequest`].
+pub(super) struct Recording {
+    /// What became of the first matches.
+    pub recorded: Vec<HalfRecorded>,
+    /// The matches that may not be on disk.
+    pub left: VecDeque<(MatchRecord, Fingerprint)>,
+    /// Why matches are left.
+    pub error: Option<StoreError>,
+}
+
+/// The thread's end of the channel.
+pub(super) struct Requests {
+    sender: mpsc::Sender<FollowRequest>,
+    stop: CancellationToken,
+}
+
+impl Requests {
+    pub fn new(sender: mpsc::Sender<FollowRequest>, stop: CancellationToken) -> Self {
+        Self { sender, stop }
+    }
+
+    /// Whether reading should stop.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.is_cancelled()
+    }
+
+    /// Sends a request; fails if the async side is gone.
+    fn send(&self, request: FollowRequest) -> Result<(), LogError> {
+        let sent = self.sender.blocking_send(request);
+        sent.map_err(|_| LogError::Stopped)
+    }
+
+    /// Has matches recorded, and waits for that.
+    pub fn record(
+        &self,
+        log: &Path,
+        format: &'static Format,
+        matches: VecDeque<(MatchRecord, Fingerprint)>,
+    ) -> Result<Recording, LogError> {
+        let (answer, answered) = oneshot::channel();
+        self.send(FollowRequest::Record(RecordRequest {
+            log: log.to_owned(),
+            format,
+            matches,
+            answer,
+        }))?;
+        answered.blocking_recv().map_err(|_| LogError::Stopped)
+    }
+
+    /// Has an archived log linked to its matches, and waits for that.
+    pub fn link(&self, archived: ArchivedLog, ids: Vec<i64>) -> Result<(), LogError> {
+        let (answer, answered) = oneshot::channel();
+        self.send(FollowRequest::Link(archived, ids, answer))?;
+        let linked = answered.blocking_recv().map_err(|_| LogError::Stopped)?;
+        Ok(linked?)
+    }
+}
+
+/// All followed logs, as the thread sees them.
+pub(super) struct FollowedLogs {
+    follows: Vec<Follow>,
+    archive: Option<Arc<Archive>>,
+    /// How long a log is quiet until it is taken for complete.
+    settle: Duration,
+    /// The files, by the index in `follows` and their path.
+    files: BTreeMap<(usize, PathBuf), FollowedFile>,
+    requests: Requests,
+}
+
+impl FollowedLogs {
+    pub fn new(
+        follows: Vec<Follow>,
+        archive: Option<Arc<Archive>>,
+        settle: Duration,
+        requests: Requests,
+    ) -> Self {
+        Self {
+            follows,
+            archive,
+            settle,
+            files: BTreeMap::new(),
+            requests,
+        }
+    }
+
+    /// The life of the thread: it ends with [`FollowCommand::End`], or when the async side is gone.
+    pub fn run(mut self, commands: &std_mpsc::Receiver<FollowCommand>) {
+        while let Ok(command) = commands.recv() {
+            let ends = matches!(command, FollowCommand::End);
+            match command {
+                FollowCommand::Look(now) => self.look(now),
+                FollowCommand::End => self.archive(),
+            }
+            if self.requests.send(FollowRequest::Done).is_err() || ends {
+                return;
+            }
+        }
+    }
+
+    /// Reads what is new in all logs.
+    fn look(&mut self, now: SystemTime) {
+        for (at, follow) in self.follows.iter().enumerate() {
+            for path in files(&follow.path) {
+                let new =
+                    |path: &Path| FollowedFile::new(path, follow.clone(), self.archive.clone());
+                let file = self.files.entry((at, path));
+                file.or_insert_with_key(|(_, path)| new(path));
+            }
+        }
+        // A file that no longer has its name is still read to its end.
+        for file in self.files.values_mut() {
+            match file.look(&self.requests, now, self.settle) {
+                Ok(()) => file.failed = false,
+                Err(LogError::Stopped) => return,
+                Err(error) if !std::mem::replace(&mut file.failed, true) => {
+                    tracing::warn!(%error, "cannot follow a log, trying again");
+                }
+                Err(_) => {}
+            }
+        }
+        self.files
+            .retain(|(_, path), file| !file.is_complete() || path.exists());
+    }
+
+    /// Archives all logs as far as they were read.
+    fn archive(&mut self) {
+        for file in self.files.values_mut() {
+            match file.archive(&self.requests) {
+                Ok(()) => {}
+                Err(LogError::Stopped) => return,
+                Err(error) => tracing::warn!(%error, "cannot archive a log"),
+            }
+        }
+    }
+}
+
+/// The visible files of a folder, sorted; the path itself if it is no folder.
+fn files(path: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = path.read_dir() else {
+        return vec![path.to_owned()];
+    };
+    let visible = |entry: &std::fs::DirEntry| {
+        let name = entry.file_name();
+        !name.as_encoded_bytes().starts_with(b".") && entry.path().is_file()
+    };
+    let mut found: Vec<_> = entries
+        .flatten()
+        .filter(visible)
+        .map(|entry| entry.path())
+        .collect();
+    found.sort();
+    found
+}

@@ -1,0 +1,61 @@
+//! The matches of a file without a database, for `evaluate`.
+
+use std::path::Path;
+
+use super::{LogError, LogFile, Reading, log_file, reading::into_match};
+use crate::{
+    domain::{Fingerprint, MatchRecord},
+    ingest::{HEAD, join_halves},
+};
+
+/// Reads all matches of a file, in the order in which they ended. Halves are joined, and a match that
+/// the file contains twice is returned once.
+///
+/// # Errors
+/// Fails if the file cannot be read or has no known format.
+pub fn read_matches(path: &Path) -> Result<Vec<MatchRecord>, LogError> {
+    let fail = LogError::file(path);
+    let log = LogFile::new(path)?;
+    let mut bytes = log.open().map_err(&fail)?;
+    let mut chunk = vec![0; HEAD];
+    let mut filled = bytes.fill(&mut chunk).map_err(&fail)?;
+    let format = log_file::detect(&chunk[..filled], path)?;
+    let mut reading = Reading::new(format, "", None);
+    let mut items = Vec::new();
+    while filled > 0 {
+        reading.feed(&chunk[..filled], &mut items);
+        filled = bytes.fill(&mut chunk).map_err(&fail)?;
+    }
+    reading.finish(log.written, &mut items);
+    let records = items.into_iter().filter_map(into_match);
+    let mut matches: Vec<(Fingerprint, MatchRecord)> = records
+        .map(|(record, _)| (Fingerprint::of(&record), record))
+        .collect();
+    matches.sort_by_key(|(fingerprint, record)| (record.end, *fingerprint));
+    matches.dedup_by_key(|(fingerprint, _)| *fingerprint);
+    let records = matches.into_iter().map(|(_, record)| record).collect();
+    Ok(match format.in_halves {
+        true => joined(records),
+        false => records,
+    })
+}
+
+/// Joins each match with the one before it where the two are halves of one.
+fn joined(matches: Vec<MatchRecord>) -> Vec<MatchRecord> {
+    let mut joined: Vec<MatchRecord> = Vec::with_capacity(matches.len());
+    let mut is_joined = false;
+    for record in matches {
+        // A match has two halves: what was joined is not joined again.
+        let last = joined.last_mut().filter(|_| !is_joined);
+        is_joined = false;
+        if let Some(last) = last
+            && let Some(both) = join_halves(last, &record)
+        {
+            *last = both;
+            is_joined = true;
+            continue;
+        }
+        joined.push(record);
+    }
+    joined
+}

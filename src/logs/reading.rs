@@ -1,0 +1,118 @@
+//! From the bytes of one log to items with dates.
+
+use crate::{
+    domain::{Fingerprint, MatchRecord, Timestamp},
+    ingest::{Context, Format, LogItem, Reader},
+};
+
+/// One log being read.
+///
+/// A log without dates is dated by the time at which it began. Its matches are held back until that
+/// time is known; every match that comes out has its final dates.
+pub struct Reading {
+    format: &'static Format,
+    reader: Reader,
+    begin: Option<Timestamp>,
+    undated: Vec<MatchRecord>,
+    items: Vec<LogItem>,
+}
+
+impl Reading {
+    /// Begins a log of this format, written by this server. `begin` is when the log began, if known.
+    pub fn new(format: &'static Format, server: &str, begin: Option<Timestamp>) -> Self {
+        let context = Context {
+            server: server.to_owned(),
+        };
+        Self {
+            format,
+            reader: Reader::new(format, &context),
+            begin,
+            undated: Vec::new(),
+            items: Vec::new(),
+        }
+    }
+
+    /// The format of the log.
+    pub fn format(&self) -> &'static Format {
+        self.format
+    }
+
+    /// Takes the next bytes of the log and appends the items that they complete.
+    pub fn feed(&mut self, chunk: &[u8], items: &mut Vec<LogItem>) {
+        self.reader.feed(chunk, &mut self.items);
+        self.date_items(items);
+    }
+
+    /// Drops an incomplete last line. The game being read continues in the next file.
+    pub fn interrupt(&mut self) {
+        self.reader.interrupt();
+    }
+
+    /// Whether matches are held back until [`set_begin`](Self::set_begin).
+    pub fn needs_begin(&self) -> bool {
+        !self.undated.is_empty()
+    }
+
+    /// How much time has passed on the log's own clock, in milliseconds.
+    pub fn elapsed(&self) -> i64 {
+        i64::try_from(self.reader.elapsed()).unwrap_or(0)
+    }
+
+    /// Sets the time at which the log began, and appends the matches that were held back for it.
+    pub fn set_begin(&mut self, begin: Timestamp, items: &mut Vec<LogItem>) {
+        self.begin = Some(begin);
+        for record in std::mem::take(&mut self.undated) {
+            items.push(dated(record, begin));
+        }
+    }
+
+    /// Forgets when the log began: later matches are held back until it is set again.
+    pub fn forget_begin(&mut self) {
+        self.begin = None;
+    }
+
+    /// Ends the log and appends the last items. Where nothing else says when the log began, it ended
+    /// at `written`. Returns how much time has passed on the log's own clock, in milliseconds.
+    pub fn finish(mut self, written: Timestamp, items: &mut Vec<LogItem>) -> i64 {
+        let reader = std::mem::replace(
+            &mut self.reader,
+            Reader::new(self.format, &Context::default()),
+        );
+        let elapsed = i64::try_from(reader.finish(&mut self.items)).unwrap_or(0);
+        self.date_items(items);
+        let begin = self.begin.unwrap_or(written.plus_millis(-elapsed));
+        self.set_begin(begin, items);
+        elapsed
+    }
+
+    fn date_items(&mut self, items: &mut Vec<LogItem>) {
+        for item in self.items.drain(..) {
+            match (item, self.begin) {
+                (LogItem::Match(record), begin) if record.clock.is_some() => match begin {
+                    Some(begin) => items.push(dated(*record, begin)),
+                    None => self.undated.push(*record),
+                },
+                (item, _) => items.push(item),
+            }
+        }
+    }
+}
+
+/// A match of a log that began at `begin`.
+fn dated(mut record: MatchRecord, begin: Timestamp) -> LogItem {
+    record.start = record.start.plus_millis(begin.0);
+    record.end = record.end.plus_millis(begin.0);
+    LogItem::Match(Box::new(record))
+}
+
+/// The match that an item holds, if any, and the fingerprint to record it under.
+pub(super) fn into_match(item: LogItem) -> Option<(MatchRecord, Fingerprint)> {
+    match item {
+        LogItem::Match(record) => {
+            let fingerprint = Fingerprint::of(&record);
+            Some((*record, fingerprint))
+        }
+        LogItem::Exported(record, fingerprint) => Some((*record, fingerprint)),
+        LogItem::Skipped { .. } | LogItem::Malformed { .. } => None,
+    }
+}

@@ -1,0 +1,112 @@
+//! Reading the archived logs again, with parsers that may be better than those of the first time.
+//!
+//! The matches of each log are replaced in one transaction, so that a run that was interrupted can be
+//! repeated. Matches that came from no archived log stay as they are.
+
+use std::{path::Path, sync::Arc};
+
+use super::{
+    Archive, LogError, LogFile, LogOrigin, Reading, archive::read_origin, format_of, log_file,
+    reading::into_match,
+};
+use crate::{
+    domain::{Fingerprint, Timestamp},
+    ingest::{HEAD, PAUSE, join_halves},
+    store::{LogMatches, LogReplaced, Store},
+};
+
+/// The result of reading all archived logs again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reread {
+    /// Logs that were read.
+    pub logs: u64,
+    /// Logs whose format is not known any more; their matches stay as they are.
+    pub unknown: u64,
+    /// What happened to the matches.
+    pub matches: LogReplaced,
+}
+
+/// Reads all archived logs again. Calls `progress` with the number of logs that are done and the
+/// number of all logs. Weights are not learned again.
+///
+/// # Errors
+/// Fails at the first log that cannot be read, or if the database fails. The logs before it are done.
+pub async fn reread(
+    store: &Arc<dyn Store>,
+    archive: &Arc<Archive>,
+    mut progress: impl FnMut(u64, u64),
+) -> Result<Reread, LogError> {
+    let archive = archive.clone();
+    let all = tokio::task::spawn_blocking(move || by_age(&archive)).await??;
+    let mut reread = Reread::default();
+    let count = all.len() as u64;
+    for (done, log) in (1u64..).zip(all) {
+        let path = log.path.clone();
+        match tokio::task::spawn_blocking(move || read(&log)).await? {
+            Ok(matches) => {
+                reread.matches += store.replace_log(&matches).await?;
+                reread.logs += 1;
+            }
+            Err(LogError::Unknown { .. }) => {
+                tracing::warn!(path = %path.display(), "an archived log has no known format");
+                reread.unknown += 1;
+            }
+            Err(other) => return Err(other),
+        }
+        progress(done, count);
+    }
+    Ok(reread)
+}
+
+/// An archived log, not read yet.
+struct LogToRead {
+    written: Timestamp,
+    path: std::path::PathBuf,
+    fingerprint: Fingerprint,
+    origin: LogOrigin,
+}
+
+/// All archived logs in the order in which they were written, so that the second half of a match
+/// comes after the first.
+fn by_age(archive: &Archive) -> Result<Vec<LogToRead>, LogError> {
+    let mut all = Vec::new();
+    for (path, fingerprint) in archive.logs()? {
+        let (written, origin) = read_origin(&path)?;
+        all.push(LogToRead {
+            written,
+            path,
+            fingerprint,
+            origin,
+        });
+    }
+    all.sort_by(|a, b| (a.written, &a.path).cmp(&(b.written, &b.path)));
+    Ok(all)
+}
+
+/// The matches that an archived log contains.
+fn read(log: &LogToRead) -> Result<LogMatches, LogError> {
+    let path: &Path = &log.path;
+    let fail = LogError::file(path);
+    let mut bytes = LogFile::new(path)?.open().map_err(&fail)?;
+    let mut chunk = vec![0; HEAD];
+    let mut filled = bytes.fill(&mut chunk).map_err(&fail)?;
+    let format = match log.origin.format.as_deref().and_then(format_of) {
+        Some(format) => format,
+        None => log_file::detect(&chunk[..filled], path)?,
+    };
+    let begin = log.origin.began.map(Timestamp);
+    let mut reading = Reading::new(format, &log.origin.server, begin);
+    let (mut items, mut matches) = (Vec::new(), Vec::new());
+    while filled > 0 {
+        reading.feed(&chunk[..filled], &mut items);
+        matches.extend(items.drain(..).filter_map(into_match));
+        filled = bytes.fill(&mut chunk).map_err(&fail)?;
+    }
+    reading.finish(log.written, &mut items);
+    matches.extend(items.into_iter().filter_map(into_match));
+    Ok(LogMatches {
+        fingerprint: log.fingerprint,
+        matches,
+        halves: format.in_halves.then_some((PAUSE, join_halves)),
+    })
+}
