@@ -157,21 +157,28 @@ async fn bots_are_expected_from_who_shows_that_they_come_over_game_and_resume() 
     let (daemon, clock) = daemon("", &[]).await;
     let four = "JOIN a team=0\nJOIN b team=0\nJOIN c team=0\nJOIN d team=0\nJOIN e team=1\n";
     let no_moves = "REBALANCE 0 0.250000 1.000000";
-    for shown in [
+    for (n, shown) in [
         "BOTJOIN x 0\nBOTLEAVE x\n",
         "BOT x\n",
         "MEANBOT\n",
         "BOTS\n",
-    ] {
+    ]
+    .into_iter()
+    .enumerate()
+    {
         let mut client = daemon.client().await;
-        client.ask("HELLO s\n").await;
+        client.ask(&format!("HELLO s{n}\n")).await;
         client.send(&format!("GAME ctf\n{shown}PING\n")).await;
         while client.line().await != "PONG" {}
         let ask = format!("GAME ctf\n{four}REBALANCE\n");
         assert_eq!(client.ask(&ask).await, no_moves, "{shown}");
         // Another connection goes on with the game.
         let mut next = daemon.client().await;
-        assert!(next.ask("HELLO s resume=yes\n").await.ends_with(" resumed"));
+        assert!(
+            next.ask(&format!("HELLO s{n} resume=yes\n"))
+                .await
+                .ends_with(" resumed")
+        );
         assert_eq!(next.ask("REBALANCE\n").await, no_moves, "{shown}");
         next.talk("GAME ctf\n").await;
         clock.pass(1_000_000);
@@ -362,7 +369,7 @@ async fn kills_are_the_result_where_frags_count_and_there_are_no_teams() {
     let (daemon, clock) = daemon("", &[]).await;
     let mut client = daemon.client().await;
     client
-        .tell("GAME xDeathMatch\nJOIN a\nJOIN b\nSTART\nKILL a b\nKILL a b\nKILL b a\n")
+        .tell("GAME XGame.xDeathMatch\nJOIN a\nJOIN b\nSTART\nKILL a b\nKILL a b\nKILL b a\n")
         .await;
     clock.pass(TEN_MINUTES);
     assert!(client.ask("END\n").await.ends_with(" recorded"));

@@ -149,7 +149,7 @@ fn the_larger_side_is_joined_only_where_bots_come_and_it_is_clearly_more_even() 
     assert_eq!(
         place(game.clone(), 3).team,
         1,
-        "110 against 135, not 140 against 85 and a bot"
+        "130 against 135, not 140 against 85"
     );
     game.fill.on = false;
     assert_eq!(place(game.clone(), 3).team, 0);
