@@ -137,6 +137,10 @@ pub(super) fn judge(
     if !humans && players().all(|p| p.key.kind == Kind::Human) {
         return Err(Unrated::TooFewHumans);
     }
+    // Last, so that whoever repairs the reports is not sent from one reason to the next.
+    if is_silent(record) {
+        return Err(Unrated::NoScores);
+    }
     Ok(Verdict { scoring, humans })
 }
 
@@ -147,10 +151,6 @@ fn scoring(record: &MatchRecord, rulebook: &Rulebook) -> Result<Scoring, Unrated
         if (0..record.scores.len()).any(empty) {
             return Err(Unrated::TeamEmpty);
         }
-        let scored = record.scores.iter().any(|&score| score != 0.0);
-        if record.outcome == Outcome::Undecided && !scored && record.events.is_empty() {
-            return Err(Unrated::NoScores);
-        }
         return Ok(rulebook.scoring(&record.game_type));
     }
     if rulebook.is_team_game(&record.game_type) {
@@ -160,6 +160,15 @@ fn scoring(record: &MatchRecord, rulebook: &Rulebook) -> Result<Scoring, Unrated
         return Err(Unrated::NoOpponent);
     }
     Ok(Scoring::Frags) // nothing else can be told apart without teams
+}
+
+/// Whether a team game was never reported a score or a winner.
+fn is_silent(record: &MatchRecord) -> bool {
+    let scored = record.scores.iter().any(|&score| score != 0.0);
+    record.has_teams()
+        && record.outcome == Outcome::Undecided
+        && !scored
+        && record.events.is_empty()
 }
 
 /// Whether the match says something of its humans: enough of them on each team, and not mostly bots by

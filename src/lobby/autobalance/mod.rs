@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{MoveBlock, Question, Snapshot};
+use super::{BotInGame, MoveBlock, Question, Snapshot};
 use crate::domain::{Ident, Move};
 
 mod assessment;
@@ -26,6 +26,9 @@ const MAX_CHAIN: usize = 16;
 pub struct Situation {
     /// The players and their teams.
     pub snapshot: Snapshot,
+    /// The bots that the game server is expected to add, which count like those on a team.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub coming: Vec<BotInGame>,
     /// Play time left in milliseconds, if CLOCK has stated it.
     pub left: Option<u64>,
     /// Whether the players choose their teams themselves.
@@ -96,7 +99,8 @@ impl Question for AutoBalance {
 
     fn is_sound(&self) -> bool {
         let snapshot = &self.situation.snapshot;
-        snapshot.is_sound() && self.who < snapshot.humans.len()
+        let coming = &self.situation.coming;
+        snapshot.is_sound() && snapshot.are_sound(coming) && self.who < snapshot.humans.len()
     }
 
     fn answer(&self, _seed: u64) -> AutoBalanceAnswer {

@@ -50,16 +50,16 @@ fn never() -> Share {
 impl Default for PlaceSettings {
     /// The party budget is that of BALANCE. Five minutes cover a crash and a restart. A tenth of the
     /// ratio is what ADVANTAGE can make up for, so that leaving the losing team and coming back does
-    /// not lead to the other one. With a difference of 1, the short side is filled up first. A
-    /// quarter of the ratio is what players notice: of random games with bots, weights N(50, 15), it
-    /// lets one in fifty be joined on the larger side.
+    /// not lead to the other one. With a difference of 1, the short side is filled up first. Half of
+    /// the ratio is beyond doubt: of random games with bots, weights N(50, 15), at most one in a
+    /// hundred is joined on the larger side, even 1 against 2 (the test `the_short_side_comes_first`).
     fn default() -> Self {
         Self {
             party_budget: party_budget(),
             rejoin_budget: const { Share::of(0.10) },
             rejoin_grace_seconds: const { UpToADay::of(300) },
             max_difference: const { MaxDifference::of(1) },
-            clear_gain: const { Share::of(0.25) },
+            clear_gain: const { Share::of(0.5) },
         }
     }
 }
