@@ -137,9 +137,14 @@ async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>,
             server,
             token,
             resume,
+            bots,
         } => {
             let token = token.map(|token| token.secret());
-            Reply::hello(session.hello(&server, token.as_ref(), resume).await?)
+            let resumed = session.hello(&server, token.as_ref(), resume).await?;
+            if let Some(acts) = bots {
+                session.declare_bots(acts)?;
+            }
+            Reply::hello(resumed)
         }
         Request::Ping => Reply::Pong,
         Request::Explain => Reply::Explain(session.explain()?.to_vec()),

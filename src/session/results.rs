@@ -1,8 +1,8 @@
 //! How games end: by END, by the next GAME, or with the connection.
 //!
-//! A game whose connection ended is parked for the configured grace, until its server comes back. A
-//! game that is given up is recorded as abandoned, and abandoned matches are never rated. A daemon that
-//! stops leaves its games in the journal, from which the next one parks them.
+//! A game whose connection ended is parked for the configured grace period, until its server
+//! reconnects. A game that is given up is recorded as abandoned; abandoned matches are never rated.
+//! A daemon that stops leaves its games in the journal, from which the next one parks them.
 
 use std::sync::Arc;
 
@@ -11,22 +11,22 @@ use crate::{
     domain::{MatchRecord, Outcome, Verdict},
     history,
     journal::Entry,
-    lobby::Finished,
+    lobby::{BotUse, Command, Finished},
     store::StoreError,
 };
 
-/// The answer to END: the match is on disk.
+/// The answer to END; the match is on disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
     /// The id of the match.
     pub id: i64,
-    /// Why the match is not rated; `None` if it is.
+    /// Why the match is not rated; `None` if it is rated.
     pub unrated: Option<String>,
 }
 
 impl Session {
-    /// Ends the game and records the match. A repeated END, on this connection or on the next one of
-    /// the same server, gets the same answer.
+    /// Ends the game and records the match. A repeated END, on this connection or on the next one
+    /// of the same server, gets the same answer.
     ///
     /// # Errors
     /// Fails if there is no game, the team does not exist, play has not begun, the reported events make
@@ -44,7 +44,10 @@ impl Session {
         }
         let frame = self.state.frame(server.as_deref());
         let before = self.state.lobby.clone();
+        // Until the match is on disk, no snapshot can stand for the game: END is in the journal as an entry.
+        self.write_journal();
         let finished = self.lobby().end(verdict, &frame)?;
+        self.state.ending = true;
         self.state.note(&Entry::End(verdict));
         self.write_journal();
         let (record, unrated) = self.sessions.judge(finished);
@@ -61,6 +64,7 @@ impl Session {
             Err(error) => {
                 // A command that fails changes nothing.
                 self.state.lobby = before;
+                self.state.ending = false;
                 self.state.journal.forget();
                 return Err(error.into());
             }
@@ -146,7 +150,9 @@ impl Session {
             return false;
         }
         tracing::info!(server, "parked game resumed");
+        let bots = self.state.lobby.bot_use();
         self.state = state;
+        self.inherit_bots(bots);
         true
     }
 
@@ -154,6 +160,7 @@ impl Session {
     pub(super) fn give_up_running(&mut self) {
         let server = self.server.as_deref();
         let left = server.and_then(|server| self.sessions.parked.take(server, 0));
+        let left_bots = left.as_ref().map(|left| left.lobby.bot_use());
         if let Some(left) = left {
             self.sessions.give_up(left, server);
         }
@@ -163,11 +170,29 @@ impl Session {
                 self.state.waiting.push(game);
             }
         }
+        if let Some(left) = left_bots {
+            let own = self.state.lobby.bot_use();
+            self.inherit_bots(left);
+            // What this connection declared came later.
+            self.inherit_bots(own);
+        }
+    }
+
+    /// Adds what another connection of this server has shown about bots. Where both declared
+    /// whether it acts on them, `bots` rules.
+    fn inherit_bots(&mut self, bots: BotUse) {
+        let clock = self.sessions.clock.clone();
+        let declared = bots.declared.map(|acts| Command::DeclareBots { acts });
+        let shown = bots.shown.then_some(Command::ShowBots);
+        for command in declared.into_iter().chain(shown) {
+            // Neither command can fail.
+            let _ = self.state.apply(&command, &*clock);
+        }
     }
 }
 
 impl Sessions {
-    /// Gives up the games that were parked for longer than the grace.
+    /// Gives up the games that have been parked for longer than the grace period.
     pub(super) fn give_up_expired(&self) {
         for (server, state) in self.parked.expired(self.resumable_since()) {
             self.give_up(state, Some(&server));
@@ -224,7 +249,7 @@ impl Sessions {
     pub(super) fn judge(&self, finished: Finished) -> (MatchRecord, Option<String>) {
         let mut record = finished.record;
         if finished.cut {
-            // Events are missing, so that the result says nothing about the players.
+            // Events are missing, so the result is not valid for rating.
             record.outcome = Outcome::Abandoned;
         }
         let unrated = self.unrated(&record);
@@ -237,7 +262,7 @@ impl Sessions {
         unrated.map(|why| why.as_str().to_owned())
     }
 
-    /// Records the match of a finished game. Learning from it follows in the background.
+    /// Records the match of a finished game. The background task learns from it later.
     async fn record_game(&self, record: &MatchRecord, game: i64) -> Result<i64, StoreError> {
         let recorded = self.store.record_game(record, game).await?;
         self.learning.match_recorded();
@@ -254,7 +279,7 @@ impl Sessions {
         Ok(Some(Ended { id, unrated }))
     }
 
-    /// Games that were parked before this millisecond are not resumed any more.
+    /// The millisecond of the clock; games parked before it can no longer be resumed.
     fn resumable_since(&self) -> u64 {
         let grace = self.settings.resume_grace;
         self.clock.millis().saturating_sub(grace)

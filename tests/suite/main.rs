@@ -29,6 +29,7 @@ mod process;
 mod protocol;
 mod results;
 mod running;
+mod sense;
 mod sense_small;
 mod sense_weights;
 mod sessions;

@@ -1,13 +1,15 @@
-//! Auto-balance: while the teams are unbalanced, a human of the stronger team who dies may be moved.
+//! Auto-balance: while the teams are unbalanced, a human of the stronger team who dies may be
+//! moved.
 //!
 //! The rules and their defaults are those of Sector's Edge; see [`AutoBalanceRules`]. Bots count as
-//! players, so that a team filled with bots does not count as the smaller one; only humans are moved.
+//! players, so that a team filled with bots does not count as the smaller one; only humans are
+//! moved.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{MoveBlock, Question, Snapshot, snapshot::lower_share};
+use super::{BotInGame, MoveBlock, Question, Snapshot};
 use crate::domain::{Ident, Move};
 
 mod assessment;
@@ -18,52 +20,55 @@ pub use assessment::{Assessment, Calm, Cause};
 use power::Powers;
 pub use rules::{AutoBalanceRules, GapUnit, Lopsided, MoveRule, Power};
 
-/// The most moves of one chain of [`MoveRule::Closest`]; more would be a new game.
+/// The most moves in a row that [`MoveRule::Closest`] considers.
 const MAX_CHAIN: usize = 16;
 
-/// A game, as far as the rules depend on it.
+/// The parts of a game that the rules depend on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Situation {
     /// The players and their teams.
     pub snapshot: Snapshot,
-    /// Play time left in milliseconds, if CLOCK has stated it.
+    /// The bots that the game server is expected to add, which count like those on a team.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub coming: Vec<BotInGame>,
+    /// The remaining time of play in milliseconds, if CLOCK has stated it.
     pub left: Option<u64>,
     /// Whether the players choose their teams themselves.
     pub tournament: bool,
-    /// The rules at the time.
+    /// The rules when the question was asked.
     pub rules: AutoBalanceRules,
 }
 
 /// The question of auto-balance: does this human, who died, change teams?
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AutoBalance {
-    /// The game at the time.
+    /// The game when the human died.
     pub situation: Situation,
-    /// The human who died: an index into the snapshot's humans.
+    /// The human who died, as an index into the snapshot's humans.
     pub who: usize,
     /// For how many milliseconds the same team has been too strong.
     pub lasted: u64,
 }
 
-/// Whether the human is moved, and why.
+/// Whether the human changes teams, and why.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AutoBalanceAnswer {
     /// Whether the teams are balanced.
     #[serde(rename = "verdict")]
     pub assessment: Assessment,
-    /// Each team's power.
+    /// Each team's power, in the unit of the rules.
     pub powers: Vec<f64>,
-    /// What happens to the human.
+    /// The result for the human.
     pub fate: Fate,
 }
 
-/// What happens to the human who died.
+/// The result for a human who died: a change of team, or the reason to stay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fate {
     /// They change teams.
     Moves(Move),
-    /// They stay.
+    /// They stay, for this reason.
     Stays(StayReason),
 }
 
@@ -75,17 +80,19 @@ pub enum StayReason {
     Balanced,
     /// They are not on the stronger team.
     OtherTeam,
+    /// Their team is the stronger one, but the smaller one, too.
+    Smaller,
     /// The teams have been unbalanced for less than the delay.
     TooSoon,
-    /// Their party would be split.
+    /// The move would split their party.
     Party,
-    /// They have been moved in this game before.
+    /// A decision has already moved them in this game.
     Moved,
     /// They must not be moved for another reason.
     Held(MoveBlock),
     /// The move would make the other team too strong.
     Tips,
-    /// Moving others would bring the teams closer together.
+    /// Moving other humans would bring the teams closer together.
     NotClosest,
 }
 
@@ -94,7 +101,8 @@ impl Question for AutoBalance {
 
     fn is_sound(&self) -> bool {
         let snapshot = &self.situation.snapshot;
-        snapshot.is_sound() && self.who < snapshot.humans.len()
+        let coming = &self.situation.coming;
+        snapshot.is_sound() && snapshot.are_sound(coming) && self.who < snapshot.humans.len()
     }
 
     fn answer(&self, _seed: u64) -> AutoBalanceAnswer {
@@ -130,7 +138,7 @@ impl Question for AutoBalance {
 }
 
 impl AutoBalance {
-    /// The team that they go to, or why they stay.
+    /// The team that they change to, or why they stay.
     fn fate(&self, assessment: &Assessment, powers: &Powers) -> Result<u8, StayReason> {
         let Situation {
             snapshot, rules, ..
@@ -141,6 +149,10 @@ impl AutoBalance {
         if snapshot.humans[self.who].team != Some(strong) {
             return Err(StayReason::OtherTeam);
         }
+        let size = |team: u8| powers.sizes[usize::from(team)];
+        if size(strong) < size(weak) {
+            return Err(StayReason::Smaller);
+        }
         if self.lasted < rules.delay_seconds.millis() {
             return Err(StayReason::TooSoon);
         }
@@ -149,8 +161,7 @@ impl AutoBalance {
         match rules.choice {
             MoveRule::WhoDies => {
                 let power = powers.humans[self.who];
-                let tips = rules.is_gap(of(weak) + power, of(strong) - power);
-                if tips {
+                if rules.tips(of(weak) + power, of(strong) - power) {
                     Err(StayReason::Tips)
                 } else {
                     Ok(weak)
@@ -164,8 +175,8 @@ impl AutoBalance {
         }
     }
 
-    /// Those of the stronger team who may be moved (`CanBeAutobalanced` of Sector's Edge), or why the
-    /// human who died may not.
+    /// Indices of the humans on the stronger team who may be moved (`CanBeAutobalanced` of Sector's
+    /// Edge), or why the human who died may not.
     fn eligible(&self, strong: u8) -> Result<Vec<usize>, StayReason> {
         let Situation {
             snapshot, rules, ..
@@ -187,8 +198,7 @@ impl AutoBalance {
         let team =
             (0..snapshot.humans.len()).filter(|&who| snapshot.humans[who].team == Some(strong));
         let movable = team.filter(|&who| forbidden(who).is_none());
-        let points = movable.map(|who| (who, snapshot.humans[who].points));
-        let lower = lower_share(points.collect(), rules.movable_share.get());
+        let lower = snapshot.lower_share(movable.collect(), rules.movable_share.get());
         if lower.contains(&self.who) {
             Ok(lower)
         } else {
@@ -197,8 +207,8 @@ impl AutoBalance {
     }
 }
 
-/// The humans to move: each time the one who brings the teams closest together, until the teams are
-/// balanced or no move helps. O(moves · humans).
+/// The humans to move: repeatedly the one whose move brings the teams closest together, until they
+/// are balanced or no move helps. O(moves · humans).
 fn closest(
     rules: &AutoBalanceRules,
     powers: &Powers,
@@ -229,6 +239,7 @@ impl fmt::Display for StayReason {
         match self {
             StayReason::Balanced => f.write_str("the teams are balanced"),
             StayReason::OtherTeam => f.write_str("not on the stronger team"),
+            StayReason::Smaller => f.write_str("the stronger team is the smaller one"),
             StayReason::TooSoon => {
                 f.write_str("the teams have not been unbalanced for long enough")
             }

@@ -13,10 +13,10 @@ use crate::domain::{Ident, Kind};
 
 impl Lobby {
     /// Chooses the team of a late arrival and puts them there. A human who is already on a team
-    /// stays: the answer then only describes that team.
+    /// stays; the answer then describes that team only.
     ///
     /// # Errors
-    /// There is no game, it has no teams, or nobody has that id.
+    /// Fails if there is no game, if it has no teams, or if no human has that id.
     pub fn place(
         &mut self,
         id: &Ident,
@@ -54,9 +54,10 @@ impl Lobby {
     /// Decides which team needs help now, and how much.
     ///
     /// # Errors
-    /// There is no game, or it has no teams.
+    /// Fails if there is no game, or if it has no teams.
     pub fn advantage(&mut self, weights: &dyn Weights) -> Result<Decided<Advantage>, LobbyError> {
-        let snapshot = self.snapshot(weights)?;
+        let mut snapshot = self.snapshot(weights)?;
+        snapshot.bots.extend(snapshot.coming_bots());
         let strength = TeamStrengths::of(&snapshot);
         let sums = strength.players().zip(strength.present());
         let teams = (0..self.teams).zip(sums.zip(&snapshot.scores));
@@ -80,7 +81,7 @@ impl Lobby {
             settings: self.settings.advantage,
         };
         let decided = Decided::by(question, 0);
-        // No help is help of factor 1: the next answer must not jump away from it.
+        // No help is help with factor 1, so that the next answer is close to it.
         let help = decided.answer.help.unwrap_or(Help {
             team: 0,
             factor: 1.0,
@@ -89,11 +90,11 @@ impl Lobby {
         Ok(decided)
     }
 
-    /// Finds the fewest moves that make the teams even enough. This is advice: the roster changes
-    /// only with MOVE, and a MOVE that follows the advice counts as the lobby's.
+    /// Finds the fewest moves that make the teams even enough. This is advice: only MOVE changes
+    /// the roster, and a MOVE that follows the advice does not count as the human's own.
     ///
     /// # Errors
-    /// There is no game, or it has no teams.
+    /// Fails if there is no game, or if it has no teams.
     pub fn rebalance(
         &mut self,
         weights: &dyn Weights,
@@ -111,11 +112,11 @@ impl Lobby {
         Ok(decided)
     }
 
-    /// Counts a death. For a human in a team game while play is on, the auto-balance rules decide
-    /// whether they change teams, and if so move them.
+    /// Counts a death. For a human in a team game in play, applies the auto-balance rules, which
+    /// can move them to another team.
     ///
     /// # Errors
-    /// There is no game, or nobody of that id has played.
+    /// Fails if there is no game, or if no player with that id has played.
     pub fn died(
         &mut self,
         id: &Ident,
@@ -148,9 +149,9 @@ impl Lobby {
         Ok(Some(decided))
     }
 
-    /// Looks at the balance of the teams. Must follow every command that
-    /// [changes the teams](Command::changes_teams), so that the auto-balance rules know since when
-    /// the teams are unbalanced, and which team was the stronger when a human changed to it. Does
+    /// Assesses the balance of the teams. It must follow every command that [changes the
+    /// teams](Command::changes_teams), so that the auto-balance rules know since when the teams
+    /// have been unbalanced, and which team was the stronger when a human changed to it. Does
     /// nothing without a team game.
     pub fn watch(&mut self, weights: &dyn Weights) {
         let Ok(situation) = self.situation(weights) else {
@@ -186,10 +187,10 @@ impl Lobby {
         }
     }
 
-    /// The game at this moment, with everybody's weight.
+    /// The current game, with the weights of all players.
     ///
     /// # Errors
-    /// There is no game, or it has no teams.
+    /// Fails if there is no game, or if it has no teams.
     pub fn snapshot(&self, weights: &dyn Weights) -> Result<Snapshot, LobbyError> {
         let game = self.team_game()?;
         let humans = game.roster.humans().iter();
@@ -202,7 +203,7 @@ impl Lobby {
                 .bot(bot.name.text())
                 .map_or(mean, |bot| sane(bot.weight)),
             team: bot.team,
-            points: game.course.points_of(Kind::Bot, bot.name.text()),
+            points: (game.course.points_of(Kind::Bot, bot.name.text())).unwrap_or(0.0),
         };
         let mut scores = game.scores().to_vec();
         scores.resize(usize::from(self.teams), 0.0);
@@ -212,9 +213,10 @@ impl Lobby {
                 .map(|human| self.human_in_game(game, human, weights))
                 .collect(),
             bots: bots.iter().map(in_game).collect(),
-            fill: self.fill()?,
+            fill: self.expected_fill()?,
             next_bot,
             scores,
+            points_reported: game.course.has_points(),
         })
     }
 
@@ -246,14 +248,15 @@ impl Lobby {
             old_team: old_team
                 .and_then(|(team, _)| team)
                 .filter(|&team| team < self.teams),
-            points: game.course.points_of(Kind::Human, id),
+            points: game.course.points_of(Kind::Human, id).unwrap_or(0.0),
+            points_reported: game.course.points_of(Kind::Human, id).is_some(),
             held,
             moved: past.moved_at.is_some(),
             conduct: past.conduct,
         }
     }
 
-    /// The factor of a human's weight for playing on one team with their party.
+    /// The factor on a human's weight if they are on one team with their party.
     fn multiplier(&self, game: &RunningGame, human: &Human) -> f64 {
         let multiples = &self.settings.party_multiplier;
         if human.party.is_none() || human.team.is_none() || multiples.is_empty() {
@@ -269,11 +272,13 @@ impl Lobby {
 
     fn situation(&self, weights: &dyn Weights) -> Result<Situation, LobbyError> {
         let game = self.team_game()?;
+        let snapshot = self.snapshot(weights)?;
         Ok(Situation {
             left: game.course.left(self.now),
             tournament: game.tournament,
             rules: self.settings.auto_balance.clone(),
-            snapshot: self.snapshot(weights)?,
+            coming: snapshot.coming_bots(),
+            snapshot,
         })
     }
 

@@ -1,9 +1,12 @@
 //! PLACE: the team of a late arrival.
 //!
-//! For each team, the ratio is computed that results once the arrival is on it and bots have been
-//! added or removed; other humans on no team yet are placed provisionally. Then these decide, in
-//! this order: a pin; the party, if that costs little ratio; for a human who comes back, the old
-//! team, if that costs little ratio; the best ratio; fewer humans; the lower score; chance.
+//! Computes for each team the ratio that results if the arrival joins it and bots are added or
+//! removed; other humans without a team are placed provisionally. A team is excluded if it would
+//! exceed another by more humans than the settings allow, unless bots fill up the others and it
+//! makes the game clearly more even. Then the first of these criteria that differs decides: a pin;
+//! the party, if a team has room for all of it and that costs little ratio; the old team of a human
+//! who comes back, if that costs little ratio; the best ratio; fewer humans; the lower score;
+//! chance.
 
 use std::fmt;
 
@@ -25,28 +28,39 @@ use crate::domain::{
 pub struct PlaceSettings {
     /// How much ratio keeping a party together may cost.
     ///
-    /// The configuration has one key for this and BALANCE, so that its section `[place]` lacks it.
+    /// The configuration has one key for this and BALANCE, so it is not in section `[place]`.
     #[serde(default = "party_budget")]
     pub party_budget: Share,
     /// How much ratio returning to the old team may cost.
     pub rejoin_budget: Share,
-    /// For how long after LEAVE the old team is remembered.
+    /// How long the old team is remembered after LEAVE.
     pub rejoin_grace_seconds: UpToADay,
-    /// By how many humans a team may outnumber another, if the choice is free.
+    /// By how many humans a team may exceed another, where the choice is free.
     pub max_difference: MaxDifference,
+    /// The ratio that a team must gain to be joined although it would then exceed another by one
+    /// human more than `max_difference`. Applies only if bots fill up the other team.
+    #[serde(default = "never")]
+    pub clear_gain: Share,
+}
+
+/// The value for decisions of version 0.1, which had no such exception.
+fn never() -> Share {
+    const { Share::of(1.0) }
 }
 
 impl Default for PlaceSettings {
     /// The party budget is that of BALANCE. Five minutes cover a crash and a restart. A tenth of the
     /// ratio is what ADVANTAGE can make up for, so that leaving the losing team and coming back does
-    /// not lead to the other one. With a difference of 2, both teams stay open while the teams are as
-    /// even as BALANCE makes them, and no human ends up alone against many.
+    /// not lead to the other one. With a difference of 1, the short side is filled up first. Half of
+    /// the ratio is beyond doubt: of random games with bots, weights N(50, 15), at most one in a
+    /// hundred is joined on the larger side, even 1 against 2 (the test `the_short_side_comes_first`).
     fn default() -> Self {
         Self {
             party_budget: party_budget(),
             rejoin_budget: const { Share::of(0.10) },
             rejoin_grace_seconds: const { UpToADay::of(300) },
-            max_difference: const { MaxDifference::of(2) },
+            max_difference: const { MaxDifference::of(1) },
+            clear_gain: const { Share::of(0.5) },
         }
     }
 }
@@ -55,56 +69,75 @@ fn party_budget() -> Share {
     const { Share::of(0.05) }
 }
 
-/// The question of PLACE.
+/// The question of PLACE: which team?
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Place {
-    /// The game, in which the human to be placed is on no team.
+    /// The game, in which the arrival has no team.
     pub snapshot: Snapshot,
-    /// The human to be placed: an index into the snapshot's humans.
+    /// The arrival, as an index into the snapshot's humans.
     pub who: usize,
-    /// The settings at the time.
+    /// The settings when the question was asked.
     pub settings: PlaceSettings,
 }
 
-/// The team of a late arrival.
+/// The team of a late arrival, and how it was chosen.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Placement {
-    /// Their id.
+    /// Id of the arrival.
     pub who: String,
-    /// Their team.
+    /// The chosen team.
     pub team: u8,
-    /// The ratio that results.
+    /// The resulting ratio, 0 to 1.
     pub ratio: f64,
-    /// What decided the choice.
+    /// The criterion that decided.
     pub reason: Reason,
-    /// Every team that was open to them.
+    /// The teams that were open, with their criteria.
     pub sides: Vec<Prospect>,
-    /// How many other humans are on no team yet.
+    /// Number of other humans without a team.
     pub others: usize,
-    /// Whether all ways to place those were tried, or only the heaviest first.
+    /// Whether all placements of those were tried, and not only the heaviest first.
     pub exact: bool,
 }
 
-/// What joining one team would lead to.
+/// The result of joining one team.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Prospect {
-    /// The team.
+    /// The team, counted from 0.
     pub team: u8,
-    /// The ratio that results.
+    /// The resulting ratio, 0 to 1.
     pub ratio: f64,
-    /// The ratio if those of their party who are on no team yet join it, too.
+    /// The ratio if the members of their party without a team join it, too.
     pub with_party: f64,
-    /// By how many humans the teams would differ beyond the allowed difference.
+    /// By how many humans the teams would differ beyond the allowed difference; 0 if a clearly more
+    /// even game justifies it.
     pub over: usize,
-    /// Members of their party on it.
+    /// The same if those of their party who are on no team yet join it, too.
+    #[serde(default)]
+    pub over_with_party: usize,
+    /// Number of members of their party on the team.
     pub mates: usize,
-    /// Humans on it.
+    /// Number of humans on the team.
     pub humans: usize,
-    /// Its score.
+    /// The team's score so far.
     pub score: f64,
 }
 
-/// What decided a placement.
+impl Prospect {
+    /// Why this team is better than the others, which would outnumber it by too much.
+    fn beside(&self, sides: &[Self]) -> Reason {
+        let others = sides.iter().filter(|side| side.team != self.team);
+        let best = others.map(|side| side.ratio).fold(0.0, f64::max);
+        if self.ratio > best + EQUAL {
+            Reason::Ratio
+        } else if self.ratio + EQUAL >= best {
+            Reason::FewerHumans
+        } else {
+            Reason::ShortSide
+        }
+    }
+}
+
+/// The criterion that decided a placement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
@@ -112,15 +145,19 @@ pub enum Reason {
     Pin,
     /// Their party is on the team, or joins it with them.
     Party,
-    /// They left the team shortly before.
+    /// No team holds their party, or keeping it together would cost too much ratio.
+    Torn,
+    /// They left this team shortly before.
     OldTeam,
-    /// The team gives the best ratio.
+    /// Any other team would outnumber it by too much, though the ratio would be better there.
+    ShortSide,
+    /// This team gives the best ratio.
     Ratio,
-    /// The ratios are equal; the team has fewer humans.
+    /// The ratios are equal; this team has fewer humans.
     FewerHumans,
-    /// Those are equal, too; the team has the lower score.
+    /// Ratios and sizes are equal; this team has the lower score.
     Losing,
-    /// The teams are equal in everything.
+    /// The teams are equal by all criteria.
     Chance,
 }
 
@@ -129,7 +166,9 @@ impl fmt::Display for Reason {
         f.write_str(match self {
             Reason::Pin => "pinned to it",
             Reason::Party => "with their party",
+            Reason::Torn => "their party is torn: no team holds all of it without outnumbering or outweighing the other",
             Reason::OldTeam => "their old team",
+            Reason::ShortSide => "the short side comes first",
             Reason::Ratio => "best ratio",
             Reason::FewerHumans => "equal ratio, fewer humans",
             Reason::Losing => "equal ratio and size, lower score",
@@ -179,6 +218,9 @@ impl Question for Place {
             ..
         } = answer;
         writeln!(f, "{who} to team {team} ({reason}): ratio {ratio:.6}")?;
+        if !self.snapshot.fill.on {
+            writeln!(f, "only bots that are on a team count: none are expected")?;
+        }
         for side in &answer.sides {
             writeln!(
                 f,
@@ -209,7 +251,7 @@ impl Question for Place {
 }
 
 impl Place {
-    /// What each open team would lead to, and whether that is exact.
+    /// The result of joining each open team, and whether it is exact.
     fn prospects(&self) -> (Vec<Prospect>, bool) {
         let strength = TeamStrengths::of(&self.snapshot);
         let who = &self.snapshot.humans[self.who];
@@ -229,6 +271,10 @@ impl Place {
             let arrived = Arrivals::of(&self.snapshot, &[self.who], limit).place(&alone);
             exact &= arrived.exact;
             let mut with_party = arrived.merit.ratio;
+            let mut over_with_party = arrived.merit.over;
+            // Others who are on no team yet may never come to play: the short side comes first.
+            let outnumbers = alone.outnumbers(team).saturating_sub(limit);
+            let over = arrived.merit.over.max(outnumbers);
             if !coming.is_empty() {
                 for &mate in &coming {
                     alone.add(team, 1, self.snapshot.humans[mate].weight);
@@ -236,6 +282,7 @@ impl Place {
                 let arrived = Arrivals::of(&self.snapshot, &together, limit).place(&alone);
                 exact &= arrived.exact;
                 with_party = arrived.merit.ratio;
+                over_with_party = arrived.merit.over;
             }
             let mates = self.snapshot.mates(self.who);
             let team = team as u8;
@@ -243,7 +290,8 @@ impl Place {
                 team,
                 ratio: arrived.merit.ratio,
                 with_party,
-                over: arrived.merit.over,
+                over,
+                over_with_party,
                 mates: mates
                     .filter(|&mate| self.snapshot.humans[mate].team == Some(team))
                     .count(),
@@ -251,8 +299,23 @@ impl Place {
                 score: self.score(team),
             }
         };
-        let sides = open_to(who.pin, &strength).map(&mut prospect).collect();
+        let mut sides: Vec<Prospect> = open_to(who.pin, &strength).map(&mut prospect).collect();
+        self.excuse(&mut sides);
         (sides, exact)
+    }
+
+    /// Opens teams that would outnumber another by one human too many, where bots fill up the
+    /// others and the ratio is clearly better than on any team that is open anyway.
+    fn excuse(&self, sides: &mut [Prospect]) {
+        let least = sides.iter().map(|side| side.over).min().unwrap_or(0);
+        let open = sides.iter().filter(|side| side.over == least);
+        let best = open.map(|side| side.ratio).fold(0.0, f64::max);
+        let clear = best + self.settings.clear_gain.get();
+        if self.snapshot.fill.on {
+            let one_over = sides.iter_mut().filter(|side| side.over == least + 1);
+            let clearly = one_over.filter(|side| least == 0 && side.ratio > clear + EQUAL);
+            clearly.for_each(|side| side.over = least);
+        }
     }
 
     fn score(&self, team: u8) -> f64 {
@@ -269,14 +332,17 @@ impl Place {
             return (sides[0].team, Reason::Pin);
         }
         let budget = self.settings.party_budget.get();
-        if let Some(team) = self.party_side(&left, best - budget) {
+        if let Some(team) = self.party_side(sides, least_over, best - budget) {
             return (team, Reason::Party);
         }
+        let torn = self.snapshot.in_party(self.who);
+        let only_open = left.len() == 1;
         let old = left.iter().find(|side| Some(side.team) == who.old_team);
         if let Some(old) =
             old.filter(|old| old.ratio + EQUAL >= best - self.settings.rejoin_budget.get())
         {
-            return (old.team, Reason::OldTeam);
+            let reason = if torn { Reason::Torn } else { Reason::OldTeam };
+            return (old.team, reason);
         }
         let mut reason = Reason::Ratio;
         let ties: [(Cost, Reason); 3] = [
@@ -295,21 +361,27 @@ impl Place {
                 reason = why;
             }
         }
-        if left.len() > 1 {
-            reason = Reason::Chance;
+        match &left[..] {
+            [only] if only_open => reason = only.beside(sides),
+            [_] => {}
+            _ => reason = Reason::Chance,
+        }
+        if torn {
+            reason = Reason::Torn;
         }
         let drawn = Stream::new(seed, StreamPurpose::Place).index(left.len());
         (left.get(drawn).map_or(0, |side| side.team), reason)
     }
 
-    /// The team where most of the party is, or which all of it can join, if the ratio there is at
-    /// least `least`.
-    fn party_side(&self, sides: &[&Prospect], least: f64) -> Option<u8> {
+    /// The team that has most of the party, or that all of it can join, if that leads to at most
+    /// `over` humans beyond the allowed difference and to a ratio of at least `least`.
+    fn party_side(&self, sides: &[Prospect], over: usize, least: f64) -> Option<u8> {
         if !self.snapshot.in_party(self.who) {
             return None;
         }
         let most = sides.iter().map(|side| side.mates).max()?;
         let theirs = sides.iter().filter(|side| side.mates == most);
+        let theirs = theirs.filter(|side| side.over_with_party <= over);
         let best = theirs.reduce(|a, b| {
             if b.with_party > a.with_party + EQUAL {
                 b

@@ -1,21 +1,27 @@
 //! The state of one session's game, and the commands that describe the game itself.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BotPlan, Fill, Help, LobbyError, LobbySettings, NewGame, Roster, bots::with_unplaced,
+    BotPlan, BotUse, Fill, Help, LobbyError, LobbySettings, NewGame, Roster, bots::with_unplaced,
     course::PlayCourse, memory::Memory, saved::TimedCommand,
 };
-use crate::domain::{Ident, MAX_TEAMS, Move};
+use crate::{
+    domain::{Ident, MAX_TEAMS, Move},
+    partition::ProblemSpec,
+};
 
-/// The most mutators that a game may name: a bound on hostile input.
+/// The most mutators of a game: a bound on hostile input.
 pub(super) const MAX_MUTATORS: usize = 256;
 
-/// One session's game, and what the session remembers from one game to the next.
+/// The most game types of which a session's scores are remembered.
+const MAX_SCORED: usize = 256;
+
+/// One session's game, and what the session remembers between games.
 ///
-/// Changed by [`apply`](Self::apply) only; decisions apply commands of their own.
+/// Only [`apply`](Self::apply) changes it; decisions apply commands of their own.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Lobby {
     #[serde(skip)]
@@ -23,26 +29,29 @@ pub struct Lobby {
     /// The commands that decisions have applied, where they are wanted.
     #[serde(skip)]
     pub(super) trail: Option<Vec<TimedCommand>>,
-    /// Milliseconds of the session.
+    /// The current time in milliseconds of the session.
     pub(super) now: u64,
     pub(super) teams: u8,
     min_players: Option<u32>,
+    bot_use: BotUse,
+    /// The game types for which this session has sent SCORE, in play or before.
+    scored: BTreeSet<String>,
     pub(super) game: Option<RunningGame>,
-    /// The team of each human, by id, when the last game gave way to this one.
+    /// The last team of each human, by id, in the game before this one.
     pub(super) last_teams: BTreeMap<String, u8>,
     pub(super) memory: Memory,
 }
 
-/// What lasts from one GAME to the next.
+/// The state from one GAME to the next.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunningGame {
     /// The game type, as the game server named it.
     pub game_type: String,
     /// The mutators, as the game server named them, each once.
     pub mutators: Vec<String>,
-    /// Whether it is played in teams.
+    /// Whether the game is played in teams.
     pub has_teams: bool,
-    /// Whether the players choose their teams themselves, so that auto-balance leaves them alone.
+    /// Whether the players choose their teams themselves, in which case auto-balance moves no one.
     pub tournament: bool,
     /// The map, once MAP has named it.
     pub map: Option<String>,
@@ -53,14 +62,18 @@ pub struct RunningGame {
     pub(super) watch: BalanceWatch,
     /// The last answer to ADVANTAGE, and when it was given.
     pub(super) help: Option<(Help, u64)>,
-    /// Moves that REBALANCE advised and that have not been made.
+    /// The problem that the last BALANCE solved, with the teams that it chose.
+    #[serde(skip)]
+    pub(super) balanced: Option<Box<ProblemSpec>>,
+    /// Moves that REBALANCE advised and that have not been made yet.
     pub(super) advised: Vec<Move>,
 }
 
-/// The balance of the teams when it was last looked at.
+/// The balance of the teams at the last assessment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BalanceWatch {
-    /// The team that auto-balance finds too strong, and the millisecond of the session since when.
+    /// The team that is too strong by the auto-balance rules, and the millisecond of the session
+    /// since when.
     pub imbalance: Option<(u8, u64)>,
     /// The team with the highest weight; `None` if several share it.
     pub stronger: Option<u8>,
@@ -75,22 +88,25 @@ impl Lobby {
             now: 0,
             teams: 2,
             min_players: None,
+            bot_use: BotUse::default(),
+            scored: BTreeSet::new(),
             game: None,
             last_teams: BTreeMap::new(),
             memory: Memory::default(),
         }
     }
 
-    /// Sets the time of what follows, in milliseconds of the session. Time never goes back.
+    /// Sets the time of the following commands, in milliseconds of the session. Time never goes
+    /// back.
     pub fn at(&mut self, now: u64) -> &mut Self {
         self.now = self.now.max(now);
         self
     }
 
-    /// Begins a new game and forgets mutators, map and roster of the last one. What the session
-    /// wishes for (teams, fewest players) stays, and so do the humans' last teams, so that the same
-    /// teams are not chosen again and again. An unfinished game is lost here: ask
-    /// [`abandoned`](Self::abandoned) for its record first.
+    /// Begins a new game and discards the mutators, map and roster of the last one. The session's
+    /// wishes (teams, fewest players) remain, and so do the humans' last teams, so that the same
+    /// teams are not chosen again and again. An unfinished game is lost: get its record from
+    /// [`abandoned`](Self::abandoned) first.
     pub(super) fn begin(&mut self, new: &NewGame) {
         if let Some(game) = &self.game {
             let placed = game.roster.humans().iter();
@@ -109,6 +125,7 @@ impl Lobby {
             course: PlayCourse::default(),
             watch: BalanceWatch::default(),
             help: None,
+            balanced: None,
             advised: Vec::new(),
         });
     }
@@ -116,7 +133,7 @@ impl Lobby {
     /// The running game.
     ///
     /// # Errors
-    /// There is none.
+    /// Fails if there is no game.
     pub fn game(&self) -> Result<&RunningGame, LobbyError> {
         self.game.as_ref().ok_or(LobbyError::NoGame)
     }
@@ -127,7 +144,7 @@ impl Lobby {
         team.filter(|&team| team < self.teams)
     }
 
-    /// Number of teams.
+    /// Number of teams, 2 to 8.
     pub fn teams(&self) -> u8 {
         self.teams
     }
@@ -176,10 +193,10 @@ impl Lobby {
         Ok(())
     }
 
-    /// How many players the game should have, and how many bots on each team.
+    /// The number of players that the game should have, and of bots on each team.
     ///
     /// # Errors
-    /// There is no game.
+    /// Fails if there is no game.
     pub fn bots(&self) -> Result<BotPlan, LobbyError> {
         let game = self.game()?;
         let fill = self.fill()?;
@@ -193,29 +210,70 @@ impl Lobby {
         Ok(plan.at_most(most, &with_unplaced(sizes, unplaced)))
     }
 
-    /// What the number of bots depends on, beside the humans. [`Display`](std::fmt::Display)
-    /// explains it in a line.
+    /// Whether this session acts on bots. This outlasts a game.
+    pub fn bot_use(&self) -> BotUse {
+        self.bot_use
+    }
+
+    /// Whether this session has sent SCORE for the running game's type, in this game or an earlier
+    /// one.
+    pub(super) fn reports_scores(&self) -> bool {
+        let game = self.game.as_ref();
+        game.is_some_and(|game| self.scored.contains(&game.game_type.to_lowercase()))
+    }
+
+    pub(super) fn note_scores(&mut self) {
+        let Some(game) = &self.game else { return };
+        if self.scored.len() < MAX_SCORED {
+            self.scored.insert(game.game_type.to_lowercase());
+        }
+    }
+
+    pub(super) fn declare_bots(&mut self, acts: bool) {
+        self.bot_use.declared = Some(acts);
+    }
+
+    pub(super) fn show_bots(&mut self) {
+        self.bot_use.shown = true;
+    }
+
+    /// What the number of bots depends on, beside the humans, for decisions about teams: bots that
+    /// are not there are expected only from a session that acts on them. All others leave the bots
+    /// as they are.
     ///
     /// # Errors
     /// There is no game.
+    pub(super) fn expected_fill(&self) -> Result<Fill, LobbyError> {
+        let fill = self.fill()?;
+        Ok(Fill {
+            on: fill.on && self.bot_use.expects(),
+            ..fill
+        })
+    }
+
+    /// What the number of bots depends on, besides the humans. [`Display`](std::fmt::Display)
+    /// explains it in one line.
+    ///
+    /// # Errors
+    /// Fails if there is no game.
     pub fn fill(&self) -> Result<Fill, LobbyError> {
         Ok(Fill {
-            on: self.settings.bots,
+            on: self.settings.bots && self.bot_use.declared != Some(false),
             wish: self.wish(),
             map_range: self.map_range()?,
             min_humans: self.settings.min_humans,
         })
     }
 
-    /// Players that the session wishes for, bots included, whatever the map recommends.
+    /// The number of players that the session wants, bots included, whatever the map recommends.
     pub fn wish(&self) -> u32 {
         self.min_players.unwrap_or(self.settings.min_players)
     }
 
-    /// Fewest and most players that the map recommends, or the configured range.
+    /// The fewest and the most players that the map recommends, or the configured range.
     ///
     /// # Errors
-    /// There is no game.
+    /// Fails if there is no game.
     pub fn map_range(&self) -> Result<(u32, u32), LobbyError> {
         Ok(self.game()?.map_range.unwrap_or(self.settings.map_range))
     }
