@@ -147,12 +147,6 @@ pub trait Matches: Send + Sync {
     /// The database's.
     async fn start_of(&self, id: i64) -> Result<Option<(Timestamp, String)>, StoreError>;
 
-    /// The last match of a server, if it ended at `since` or later.
-    ///
-    /// # Errors
-    /// The database's, or rows that make no record.
-    async fn last_of(&self, server: &str, since: Timestamp) -> Result<Option<Stored>, StoreError>;
-
     /// The next matches behind `cursor`, at most `limit`, and the cursor behind the last of them. An
     /// empty list means that there are no more.
     ///
