@@ -268,6 +268,7 @@ fn steps() -> impl Strategy<Value = Vec<(Step, u64)>> {
 /// Plays the steps. Calls `written` whenever the journal is complete.
 fn play(steps: &[(Step, u64)], mut written: impl FnMut(&Live)) -> Live {
     let (mut live, mut now) = (Live::new(), 0);
+    written(&live);
     for (step, passed) in steps {
         now += passed;
         live.step(step, now);

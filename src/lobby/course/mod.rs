@@ -309,6 +309,7 @@ impl PlayCourse {
         if let PlayPhase::Over(finished) = &mut self.phase {
             *finished = None;
             self.events = Vec::new();
+            self.stays = 0;
             for track in &mut self.tracks {
                 track.stays = Vec::new();
             }
