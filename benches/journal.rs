@@ -26,6 +26,8 @@ const EVENTS: usize = 1_000;
 /// A way to send events.
 struct Workload {
     name: &'static str,
+    /// What the names of the maps begin with.
+    map: &'static str,
     /// The lines that are sent without waiting, and how many replies they have.
     exchanges: Vec<(String, usize)>,
 }
@@ -40,12 +42,13 @@ fn main() {
     for workload in workloads() {
         let (mut without, mut with, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
         for round in 0..ROUNDS {
+            let game = game(&format!("{}{round}", workload.map));
             let (a, b) = if round % 2 == 0 {
-                let a = run(&mut plain, &workload);
-                (a, run(&mut journaled, &workload))
+                let a = run(&mut plain, &game, &workload);
+                (a, run(&mut journaled, &game, &workload))
             } else {
-                let b = run(&mut journaled, &workload);
-                (run(&mut plain, &workload), b)
+                let b = run(&mut journaled, &game, &workload);
+                (run(&mut plain, &game, &workload), b)
             };
             without.push(a);
             with.push(b);
@@ -87,14 +90,17 @@ fn workloads() -> [Workload; 3] {
     [
         Workload {
             name: "each event confirmed by a PONG before the next",
+            map: "a",
             exchanges: one_by_one.collect(),
         },
         Workload {
             name: "ten events and a question at a time",
+            map: "b",
             exchanges: few.collect(),
         },
         Workload {
             name: "all at once",
+            map: "c",
             exchanges: vec![(events.concat() + "PING\n", 1)],
         },
     ]
@@ -113,19 +119,22 @@ fn connect(runtime: &Runtime, folder: &Path, journal: &str) -> BufReader<TcpStre
     let stream = TcpStream::connect(address).unwrap();
     stream.set_nodelay(true).unwrap();
     let mut stream = BufReader::new(stream);
-    let mut lines = "HELLO bench\nGAME ctf\n".to_owned();
-    for player in 0..8 {
-        writeln!(lines, "JOIN player{player} team={}", player % 2).unwrap();
-    }
-    lines.push_str("START\nPING\n");
-    exchange(&mut stream, &lines, 2);
+    exchange(&mut stream, &format!("HELLO bench\n{}", game("first")), 2);
     stream
 }
 
+/// The beginning of a game. Each has a map of its own, so that any number may begin at the same time.
+fn game(map: &str) -> String {
+    let mut lines = format!("GAME ctf\nMAP {map}\n");
+    for player in 0..8 {
+        writeln!(lines, "JOIN player{player} team={}", player % 2).unwrap();
+    }
+    lines + "START\nPING\n"
+}
+
 /// Seconds for a workload.
-fn run(stream: &mut BufReader<TcpStream>, workload: &Workload) -> f64 {
-    // The score events of a game are limited.
-    exchange(stream, "END\nSTART\nPING\n", 2);
+fn run(stream: &mut BufReader<TcpStream>, game: &str, workload: &Workload) -> f64 {
+    exchange(stream, &format!("END\n{game}"), 2);
     let began = Instant::now();
     for (lines, replies) in &workload.exchanges {
         exchange(stream, lines, *replies);
