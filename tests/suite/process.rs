@@ -261,7 +261,7 @@ fn a_match_survives_the_process_that_was_killed_after_end() {
         assert_eq!(
             output.lines().last(),
             Some(end.as_str()),
-            "output again after the crash"
+            "answered again after the crash"
         );
         let output = again.ask("HELLO other\nEND\n");
         assert!(
@@ -390,7 +390,7 @@ fn a_read_only_database_is_named() {
     }
     let output = command.output().unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    let output = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(5), "{output}");
-    assert!(output.contains("read-only"), "{output}");
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(5), "{message}");
+    assert!(message.contains("read-only"), "{message}");
 }

@@ -613,7 +613,7 @@ fn matches_are_void_one_by_one_or_from_a_date_on() {
         "--from",
         "1970-01-01T01:20:00",
     ];
-    assert_eq!(replies(&from).1, "2 matches are void\n");
+    assert_eq!(run_ok(&from).1, "2 matches are void\n");
     assert_eq!(
         run_ok(&["match", "void", "99"]),
         (4, "evenkeel: there is no match 99\n".into())
