@@ -19,9 +19,9 @@ use std::sync::{
     atomic::{AtomicU8, Ordering},
 };
 
-use parking_lot::RwLock;
-
+use parking_lot::{Mutex, RwLock};
 use tokio::sync::Notify;
+use tracing::Span;
 
 use crate::{
     domain::{Rulebook, RulebookSpec},
@@ -60,6 +60,8 @@ pub struct Learning {
     learned: tokio::sync::Mutex<Option<(String, Learned)>>,
     /// Notified when this process has recorded a match.
     recorded: Notify,
+    /// The span in which the first of the matches that wait to be learned from was recorded.
+    cause: Mutex<Span>,
     /// One of [`FRESH`], [`STARTING`], [`OLD`] and [`CURRENT`].
     phase: AtomicU8,
 }
@@ -94,6 +96,7 @@ impl Learning {
             standings: RwLock::default(),
             learned: tokio::sync::Mutex::default(),
             recorded: Notify::new(),
+            cause: Mutex::new(Span::none()),
             phase: AtomicU8::new(FRESH),
         })
     }

@@ -8,7 +8,7 @@ use tokio::{
     time::{Instant, timeout, timeout_at},
 };
 use tokio_util::sync::CancellationToken;
-use tracing::{Instrument, Span, debug_span, field::Empty, info_span};
+use tracing::{Instrument, debug_span};
 
 use super::{Limits, dispatch};
 use crate::{
@@ -47,8 +47,7 @@ pub enum ConnectionEnd {
 
 /// Serves one connection to its end.
 ///
-/// Every log line in between stands in the span `session`, with the number of the session and, after
-/// HELLO, the name of the game server.
+/// Every log line in between stands in the [span](Session::span) of its session.
 pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     stream: S,
     service: &Service,
@@ -56,13 +55,12 @@ pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     stop: CancellationToken,
 ) -> ConnectionEnd {
     let (session, pushes) = service.open_connection();
-    let span = info_span!("session", id = session.number(), server = Empty);
+    let span = session.span().clone();
     let connection = Connection {
         stream,
         limits,
         session,
         pushes,
-        span: span.clone(),
         framer: Framer::new(limits.max_line_bytes),
         input: BytesMut::with_capacity(READ),
         output: BytesMut::new(),
@@ -79,7 +77,6 @@ struct Connection<S> {
     session: Session,
     /// Lines to send without a request.
     pushes: MailboxReceiver,
-    span: Span,
     framer: Framer,
     input: BytesMut,
     /// Replies and pushes that are not sent yet, each of them whole.
@@ -218,13 +215,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
     /// A refused HELLO closes the connection.
     async fn hello(&mut self, hello: Request) -> Next {
-        let server = match &hello {
-            Request::Hello { server, .. } => server.text().to_owned(),
-            _ => String::new(),
-        };
         match self.answer(hello).await {
             Ok(reply) => {
-                self.span.record("server", server);
                 if let Some(reply) = reply {
                     reply.encode(&mut self.output);
                 }

@@ -11,6 +11,7 @@ use tokio::{
     sync::Notify,
     time::{sleep, timeout},
 };
+use tracing::{Instrument, Span};
 
 use super::{SessionError, Sessions};
 use crate::{
@@ -30,13 +31,21 @@ const BATCH: usize = 256;
 /// Entries that are not on disk yet.
 #[derive(Debug, Default)]
 pub(super) struct Backlog {
-    /// Each with the number that its decisions share.
-    abandoned: Mutex<VecDeque<(MatchRecord, i64)>>,
+    abandoned: Mutex<VecDeque<AbandonedGame>>,
     notes: Mutex<Notes>,
     /// Locked during a write, so that no entry is written twice.
     writing: tokio::sync::Mutex<()>,
     /// Notified when an entry is added.
     added: Notify,
+}
+
+#[derive(Clone, Debug)]
+struct AbandonedGame {
+    record: MatchRecord,
+    /// The number that its decisions share.
+    game: i64,
+    /// The span of its session.
+    span: Span,
 }
 
 #[derive(Debug, Default)]
@@ -67,13 +76,15 @@ impl Backlog {
         self.added.notify_one();
     }
 
-    /// Adds an abandoned game. `game` is the number that its decisions share.
+    /// Adds an abandoned game of the session whose span is the current one. `game` is the number that its
+    /// decisions share.
     pub(super) fn abandon(&self, record: MatchRecord, game: i64) {
         let mut abandoned = self.abandoned.lock();
         if abandoned.len() < MAX_ABANDONED {
-            abandoned.push_back((record, game));
+            let span = Span::current();
+            abandoned.push_back(AbandonedGame { record, game, span });
         } else {
-            tracing::warn!(server = %record.server, "an abandoned game is lost: the backlog is full");
+            tracing::warn!("an abandoned game is lost: the backlog is full");
         }
         self.added.notify_one();
     }
@@ -101,29 +112,36 @@ impl Sessions {
         // A task of its own, so that it runs to its end even if the caller is dropped: an entry that
         // is committed must also leave the backlog.
         let sessions = self.clone();
-        let written = tokio::spawn(async move {
+        let written = async move {
             let _one_at_a_time = sessions.backlog.writing.lock().await;
             sessions.write_abandoned().await?;
             sessions.write_notes().await
-        });
-        written.await?
+        };
+        tokio::spawn(written.in_current_span()).await?
     }
 
     async fn write_abandoned(&self) -> Result<(), SessionError> {
         loop {
-            let Some((record, game)) = self.backlog.abandoned.lock().front().cloned() else {
+            let Some(abandoned) = self.backlog.abandoned.lock().front().cloned() else {
                 return Ok(());
             };
-            match self.insert_match(record).await {
-                Ok(id) => {
-                    self.backlog.became(game, id);
-                    self.learning.match_recorded();
-                }
-                Err(SessionError::Store(error)) => return Err(error.into()),
-                Err(error) => tracing::warn!(%error, "an abandoned game cannot be recorded"),
-            }
+            let AbandonedGame { record, game, span } = abandoned;
+            self.record_abandoned(record, game).instrument(span).await?;
             self.backlog.abandoned.lock().pop_front();
         }
+    }
+
+    /// Records an abandoned game; one that cannot be a match is given up.
+    async fn record_abandoned(&self, record: MatchRecord, game: i64) -> Result<(), SessionError> {
+        match self.insert_match(record).await {
+            Ok(id) => {
+                self.backlog.became(game, id);
+                self.learning.match_recorded();
+            }
+            Err(SessionError::Store(error)) => return Err(error.into()),
+            Err(error) => tracing::warn!(%error, "an abandoned game cannot be recorded"),
+        }
+        Ok(())
     }
 
     async fn write_notes(&self) -> Result<(), SessionError> {

@@ -24,6 +24,7 @@ mod weights;
 use std::sync::Arc;
 
 use rand::{TryRng, rngs::SysRng};
+use tracing::{Span, error_span, field::Empty};
 
 use crate::{
     domain::{Ident, Kind, Ruleset, Secret},
@@ -50,6 +51,8 @@ pub struct Session {
     state: SessionState,
     server: Option<String>,
     registration: Registration,
+    /// Around every log line that this session causes, also on other tasks and threads.
+    span: Span,
 }
 
 impl Session {
@@ -61,18 +64,23 @@ impl Session {
     /// Likewise, with the lines that its connection has to send without a request.
     pub fn open(sessions: Arc<Sessions>) -> (Self, MailboxReceiver) {
         let (mailbox, pushes) = Mailbox::new();
+        let registration = Registration::new(&sessions, mailbox);
+        // An error's span is on whenever any line of the session is.
+        let span = error_span!("session", id = registration.number(), server = Empty);
         let session = Self {
-            state: SessionState::new(&sessions),
-            registration: Registration::new(&sessions, mailbox),
+            state: SessionState::new(&sessions, &span),
+            registration,
             sessions,
             server: None,
+            span,
         };
         (session, pushes)
     }
 
-    /// The number of this session, which no other session of this process has.
-    pub fn number(&self) -> u64 {
-        self.registration.number()
+    /// The span that the work of this session runs in: it holds the number of the session, which no
+    /// other session of this process has, and the name of the game server once HELLO has been accepted.
+    pub fn span(&self) -> &Span {
+        &self.span
     }
 
     /// Names the game server. To `resume` goes on at once with the game that its last connection
@@ -95,6 +103,7 @@ impl Session {
             }
         }
         self.server = Some(server.text().to_owned());
+        self.span.record("server", server.text());
         if !resume {
             self.registration.announce(server.text());
             return Ok(None);
@@ -256,8 +265,7 @@ impl Session {
             (before.asks, conduct.asks),
         ];
         if counts.into_iter().any(|(before, now)| news(before, now)) {
-            let server = self.server.as_deref().unwrap_or("");
-            tracing::info!(server, player = id.text(), %conduct, "may be gaming the balance");
+            tracing::info!(player = id.text(), %conduct, "may be gaming the balance");
         }
     }
 }

@@ -61,7 +61,6 @@ impl Session {
         };
         tracing::info!(
             match_id = ended.id,
-            server = server.as_deref().unwrap_or(""),
             unrated = ended.unrated.unwrap_or("no"),
             "game ended"
         );
@@ -77,7 +76,10 @@ impl Session {
     /// Ends the session. With `park`, the game of a server that gave its name is parked; otherwise it
     /// is given up.
     pub fn close(&mut self, park: bool) {
-        let state = std::mem::replace(&mut self.state, SessionState::new(&self.sessions));
+        let state = std::mem::replace(
+            &mut self.state,
+            SessionState::new(&self.sessions, &self.span),
+        );
         self.leave_game(state, park);
         self.registration.end();
     }
@@ -106,8 +108,9 @@ impl Session {
         let Some(state) = self.sessions.parked.take(server, earliest) else {
             return false;
         };
-        tracing::info!(server, "parked game resumed");
+        tracing::info!("parked game resumed");
         self.state = state;
+        self.state.span = self.span.clone();
         true
     }
 
@@ -143,7 +146,8 @@ impl Sessions {
     /// Adds an abandoned game to the backlog.
     fn give_up(&self, state: &SessionState, server: Option<&str>) {
         if let Some(finished) = state.abandoned(server) {
-            self.backlog.abandon(finished.record, state.game);
+            let span = &state.span;
+            span.in_scope(|| self.backlog.abandon(finished.record, state.game));
         }
     }
 

@@ -1,6 +1,7 @@
 //! One game of a game server: all that a broken connection leaves to the next one.
 
 use rand::{TryRng, rngs::SysRng};
+use tracing::Span;
 
 use super::{Ended, Sessions};
 use crate::{
@@ -22,11 +23,13 @@ pub(super) struct SessionState {
     pub(super) game: i64,
     /// What END was answered.
     pub(super) ended: Option<Ended>,
+    /// The span of the session that has the game, or had it last.
+    pub(super) span: Span,
 }
 
 impl SessionState {
     /// Nothing has been said yet.
-    pub(super) fn new(sessions: &Sessions) -> Self {
+    pub(super) fn new(sessions: &Sessions, span: &Span) -> Self {
         Self {
             lobby: Lobby::new(sessions.settings.lobby.clone()),
             epoch: Timestamp::default(),
@@ -34,6 +37,7 @@ impl SessionState {
             reasons: Vec::new(),
             game: draw_game(),
             ended: None,
+            span: span.clone(),
         }
     }
 

@@ -30,4 +30,5 @@ mod running;
 mod sense_weights;
 mod sessions;
 mod sidecar;
+mod spans;
 mod store;

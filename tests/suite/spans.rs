@@ -1,0 +1,131 @@
+//! What a session causes is logged with the number of the session and the name of its game server,
+//! whichever task or thread logs it.
+
+use std::{
+    io::{BufRead, BufReader},
+    path::Path,
+    process::{Child, ChildStderr, Command, Stdio},
+};
+
+use crate::common::{Client, sql};
+use tempfile::TempDir;
+
+/// A daemon in a process of its own, killed when dropped, and the lines that it logs.
+struct Daemon {
+    child: Child,
+    log: BufReader<ChildStderr>,
+    lines: Vec<String>,
+}
+
+impl Daemon {
+    fn start(folder: &Path) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_evenkeel"))
+            .args(["serve", "--listen", "127.0.0.1:0"])
+            .current_dir(folder)
+            .env("EVENKEEL_LOG_FILTER", "evenkeel=debug")
+            .env("EVENKEEL_STORE_DATABASE", "test.db")
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let log = BufReader::new(child.stderr.take().unwrap());
+        Self {
+            child,
+            log,
+            lines: Vec::new(),
+        }
+    }
+
+    /// Reads on to the next line with these words.
+    fn wait_for(&mut self, words: &str) -> String {
+        loop {
+            let mut line = String::new();
+            let read = self.log.read_line(&mut line).unwrap();
+            assert_ne!(read, 0, "it has ended without: {words}");
+            self.lines.push(line.clone());
+            if line.contains(words) {
+                return line;
+            }
+        }
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+const GAME: &str = "GAME ctf\nMINPLAYERS 0\nJOIN a team=0\nJOIN b team=1\n";
+
+#[tokio::test]
+async fn every_line_of_a_session_has_its_number_and_its_server() {
+    let folder = TempDir::new().unwrap();
+    let mut daemon = Daemon::start(folder.path());
+    let line = daemon.wait_for("listening address=");
+    let (_, address) = line.split_once("listening address=").unwrap();
+    let address = address.split(' ').next().unwrap().parse().unwrap();
+    daemon.wait_for("weights derived");
+    let began = daemon.lines.len();
+    let database = folder.path().join("test.db");
+
+    let (mut east, mut west) = (
+        Client::connect(address).await,
+        Client::connect(address).await,
+    );
+    // Before HELLO a session has its number alone: from here on both have names.
+    for (client, name) in [(&mut west, "west"), (&mut east, "east")] {
+        let hello = client.ask(&format!("HELLO {name}\n")).await;
+        assert!(hello.starts_with("HELLO evenkeel/"), "{hello}");
+    }
+    east.tell(&format!("{GAME}LEAVE b\nJOIN b team=1\n")).await;
+    let gaming = daemon.wait_for("may be gaming the balance");
+    // The connection breaks, and another one takes the game up.
+    drop(east);
+    daemon.wait_for("connection ended");
+    let mut east = Client::connect(address).await;
+    east.ask("HELLO east resume=yes\n").await;
+    let resumed = daemon.wait_for("parked game resumed");
+    // What is learned from the match, and the decisions, cannot be written: other tasks log that.
+    east.tell("START\nSCORE 0\n").await;
+    east.ask("PLACE b\n").await;
+    sql(&database, "DROP TABLE decisions; DROP TABLE weights").await;
+    assert!(east.ask("END\n").await.starts_with("END 1 "));
+    let ended = daemon.wait_for("game ended");
+    let decisions = daemon.wait_for("decisions of a game are not on disk");
+    let learning = daemon.wait_for("cannot learn from a match");
+    // The match of the other session cannot be written at all.
+    west.tell(&format!("{GAME}START\nSCORE 0\n")).await;
+    sql(&database, "DROP TABLE score_events").await;
+    assert_eq!(
+        west.ask("END\n").await,
+        "ERROR internal see the daemon's log"
+    );
+    let failed = daemon.wait_for("a command failed");
+
+    // 0 and 1 are the numbers in the order in which the connections were accepted.
+    let span = |id: u64, server: &str| format!(r#"session{{id={id} server="{server}"}}"#);
+    let number = match gaming.contains(&span(0, "east")) {
+        true => 0,
+        false => 1,
+    };
+    for (line, id, server) in [
+        (&gaming, number, "east"),
+        (&resumed, 2, "east"),
+        (&ended, 2, "east"),
+        (&decisions, 2, "east"),
+        (&learning, 2, "east"),
+        (&failed, 1 - number, "west"),
+    ] {
+        assert!(line.contains(&span(id, server)), "{line}");
+    }
+    // A line without a session belongs to the daemon itself: what it retries for all sessions.
+    let of_all = ["cannot write the backlog", "cannot look for new weights"];
+    for line in &daemon.lines[began..] {
+        let named = line.contains("session{id=") && line.contains(" server=\"");
+        assert!(
+            named || of_all.iter().any(|words| line.contains(words)),
+            "{line}"
+        );
+    }
+}
