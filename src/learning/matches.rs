@@ -1,9 +1,9 @@
-//! The whole history, for whoever evaluates rating systems on it.
+//! The whole history, for evaluating rating systems.
 
 use super::{Learning, LearningError};
 use crate::{domain::MatchRecord, store::Cursor};
 
-/// Matches read in one query.
+/// Number of matches read per query.
 const CHUNK: u32 = 512;
 
 impl Learning {
