@@ -32,3 +32,4 @@ mod sessions;
 mod sidecar;
 mod spans;
 mod store;
+mod store_story;
