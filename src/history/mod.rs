@@ -19,6 +19,7 @@ mod fold;
 mod levels;
 mod metrics;
 mod newcomers;
+mod points;
 mod ruling;
 mod season;
 mod standing;

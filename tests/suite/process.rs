@@ -11,77 +11,33 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crate::common::BUSY;
+use crate::common::{
+    BUSY,
+    process::{HANG, Process, evenkeel, serve, talk},
+};
 use evenkeel::store::{self, Cursor, Stored};
 use tempfile::TempDir;
 
-const BINARY: &str = env!("CARGO_BIN_EXE_evenkeel");
 const CTF: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/tests/fixtures/openarena/ctf-014.log"
 );
-/// Far longer than anything here takes: a wait of this length is a hang.
-const HANG: Duration = Duration::from_secs(60);
-
-fn evenkeel(folder: &Path) -> Command {
-    let mut command = Command::new(BINARY);
-    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("EVENKEEL_")) {
-        command.env_remove(name);
-    }
-    command.current_dir(folder);
-    command
-}
-
-/// A daemon in a process of its own, which is killed when this is dropped.
+/// A daemon, killed when dropped, whose log nobody reads.
 struct Daemon {
-    child: Child,
+    process: Process,
     address: SocketAddr,
 }
 
 impl Daemon {
     fn start(folder: &Path) -> Self {
-        let mut child = evenkeel(folder)
-            .args(["serve", "--listen", "127.0.0.1:0"])
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut log = BufReader::new(child.stderr.take().unwrap());
-        let address = loop {
-            let mut line = String::new();
-            assert_ne!(log.read_line(&mut line).unwrap(), 0, "the daemon has ended");
-            if let Some((_, rest)) = line.split_once("listening address=") {
-                break rest.split_whitespace().next().unwrap().parse().unwrap();
-            }
-        };
-        // The daemon would block on a full pipe, so its log is read and discarded.
-        std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
-        Self { child, address }
+        let mut process = Process::start(&mut serve(folder));
+        let address = process.address();
+        process.ignore_log();
+        Self { process, address }
     }
 
     fn ask(&self, lines: &str) -> String {
-        let mut stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(HANG)).unwrap();
-        stream
-            .write_all(format!("{lines}QUIT\n").as_bytes())
-            .unwrap();
-        let mut said = String::new();
-        stream.read_to_string(&mut said).unwrap();
-        said
-    }
-
-    fn signal(&self, signal: &str) {
-        let sent = Command::new("kill")
-            .args([signal, &self.child.id().to_string()])
-            .status()
-            .unwrap();
-        assert!(sent.success());
-    }
-}
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        talk(self.address, lines)
     }
 }
 
@@ -126,25 +82,10 @@ fn a_running_daemon_sees_what_another_process_ingests() {
 #[test]
 fn a_database_that_is_taken_away_is_noticed() {
     let folder = TempDir::new().unwrap();
-    let mut child = evenkeel(folder.path())
-        .args(["serve", "--listen", "127.0.0.1:0"])
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let log = BufReader::new(child.stderr.take().unwrap());
-    let mut noticed = false;
-    for line in log.lines().map(Result::unwrap) {
-        if line.contains("listening") {
-            fs::remove_file(folder.path().join("evenkeel.db")).unwrap();
-        }
-        noticed = line.contains("the database file was removed or replaced");
-        if noticed {
-            break;
-        }
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
-    assert!(noticed);
+    let mut daemon = Process::start(&mut serve(folder.path()));
+    daemon.address();
+    fs::remove_file(folder.path().join("evenkeel.db")).unwrap();
+    daemon.wait_for("the database file was removed or replaced");
 }
 
 #[test]
@@ -157,8 +98,8 @@ fn sigterm_drains_within_five_seconds() {
         halfway.write_all(b"GAME ctf\nPLAY").unwrap();
         assert_eq!(daemon.ask("PING\n"), "PONG\n");
         let began = Instant::now();
-        daemon.signal(signal);
-        let status = wait(&mut daemon.child);
+        daemon.process.signal(signal);
+        let status = wait(&mut daemon.process.child);
         assert!(status.success(), "{signal}: {status}");
         assert!(
             began.elapsed() < Duration::from_secs(5),
@@ -325,9 +266,9 @@ fn a_match_survives_the_process_that_was_killed_after_end() {
         let mut lines = BufReader::new(&stream).lines().map(Result::unwrap);
         let end = lines.find(|line| line.starts_with("END ")).unwrap();
         // As soon as END is acknowledged.
-        daemon.child.kill().unwrap();
+        daemon.process.child.kill().unwrap();
         assert!(end.starts_with(&format!("END {round} ")), "{end}");
-        daemon.child.wait().unwrap();
+        daemon.process.child.wait().unwrap();
 
         let again = Daemon::start(folder.path());
         let said = again.ask("HELLO s\nEND\n");
@@ -347,9 +288,9 @@ fn a_decision_is_replayed_from_the_command_line() {
     let daemon = Daemon::start(folder.path());
     let said = daemon.ask("HELLO s\nGAME ctf\nJOIN a\nJOIN b\nBALANCE seed=3\nJOIN c\nPLACE c\n");
     assert!(said.contains("\nPLACE c "), "{said}");
-    daemon.signal("-TERM");
+    daemon.process.signal("-TERM");
     let mut daemon = daemon;
-    assert!(wait(&mut daemon.child).success());
+    assert!(wait(&mut daemon.process.child).success());
     let replay = |id: &str| {
         let args = ["replay-decision", id];
         let output = evenkeel(folder.path()).args(args).output().unwrap();
@@ -435,7 +376,7 @@ fn a_read_only_database_is_named() {
     assert!(made.status.success());
     // Root may write to read-only files, so the test runs as another user, with a copy of the binary.
     let binary = folder.path().join("evenkeel");
-    fs::copy(BINARY, &binary).unwrap();
+    fs::copy(env!("CARGO_BIN_EXE_evenkeel"), &binary).unwrap();
     fs::copy(CTF, folder.path().join("other.log")).unwrap();
     let log = fs::read_to_string(CTF)
         .unwrap()

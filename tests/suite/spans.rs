@@ -1,73 +1,25 @@
 //! What a session causes is logged with the number of the session and the name of its game server,
 //! whichever task or thread logs it.
 
-use std::{
-    io::{BufRead, BufReader},
-    path::Path,
-    process::{Child, ChildStderr, Command, Stdio},
+use crate::common::{
+    Client,
+    process::{Process, serve},
+    sql,
 };
-
-use crate::common::{Client, sql};
 use tempfile::TempDir;
-
-/// A daemon in a process of its own, killed when dropped, and the lines that it logs.
-struct Daemon {
-    child: Child,
-    log: BufReader<ChildStderr>,
-    lines: Vec<String>,
-}
-
-impl Daemon {
-    fn start(folder: &Path) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_evenkeel"))
-            .args(["serve", "--listen", "127.0.0.1:0"])
-            .current_dir(folder)
-            .env("EVENKEEL_LOG_FILTER", "evenkeel=debug")
-            .env("EVENKEEL_STORE_DATABASE", "test.db")
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let log = BufReader::new(child.stderr.take().unwrap());
-        Self {
-            child,
-            log,
-            lines: Vec::new(),
-        }
-    }
-
-    /// Reads on to the next line with these words.
-    fn wait_for(&mut self, words: &str) -> String {
-        loop {
-            let mut line = String::new();
-            let read = self.log.read_line(&mut line).unwrap();
-            assert_ne!(read, 0, "it has ended without: {words}");
-            self.lines.push(line.clone());
-            if line.contains(words) {
-                return line;
-            }
-        }
-    }
-}
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
 
 const GAME: &str = "GAME ctf\nMINPLAYERS 0\nJOIN a team=0\nJOIN b team=1\n";
 
 #[tokio::test]
 async fn every_line_of_a_session_has_its_number_and_its_server() {
     let folder = TempDir::new().unwrap();
-    let mut daemon = Daemon::start(folder.path());
-    let line = daemon.wait_for("listening address=");
-    let (_, address) = line.split_once("listening address=").unwrap();
-    let address = address.split(' ').next().unwrap().parse().unwrap();
+    let mut command = serve(folder.path());
+    command.env("EVENKEEL_LOG_FILTER", "evenkeel=debug");
+    let mut daemon = Process::start(&mut command);
+    let address = daemon.address();
     daemon.wait_for("weights derived");
     let began = daemon.lines.len();
-    let database = folder.path().join("test.db");
+    let database = folder.path().join("evenkeel.db");
 
     let (mut east, mut west) = (
         Client::connect(address).await,

@@ -9,8 +9,8 @@ use crate::{
     domain::{
         Kind, Outcome, Participant, Presence, RulebookSpec, ScoreEvent, Scoring, Span, Unknown,
     },
-    history::Unrated,
-    rating::{SystemName, presence},
+    history::{Unrated, points::points},
+    rating::SystemName,
 };
 
 fn rulebook() -> Rulebook {
@@ -481,7 +481,7 @@ proptest! {
     fn points_are_finite_and_never_negative(record in any_record()) {
         prop_assert_eq!(record.check(), Ok(()));
         for scoring in [Scoring::TeamPoints, Scoring::Frags] {
-            for points in presence::points(&record, scoring) {
+            for points in points(&record, scoring) {
                 for x in [points.scored, points.conceded] {
                     prop_assert!(x.is_finite() && x >= 0.0, "{x}");
                 }
