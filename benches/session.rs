@@ -28,7 +28,12 @@ async fn daemon(folder: &Path) -> Peer {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let forever = std::future::pending();
-    tokio::spawn(daemon::run(listener, service, config.limits(), forever));
+    tokio::spawn(daemon::run(
+        listener,
+        service,
+        config.server.limits,
+        forever,
+    ));
     let mut peer = connect(address).await;
     peer.get_mut().write_all(b"GAME ctf\n").await.unwrap();
     peer

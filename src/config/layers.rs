@@ -107,6 +107,21 @@ fn find_key<'a>(table: &'a mut Table, wanted: &str, at: &str) -> Option<(String,
     None
 }
 
+/// The table of this path.
+pub(super) fn table_at<'a>(table: &'a Table, path: &str) -> Option<&'a Table> {
+    path.split('.')
+        .try_fold(table, |table, part| table.get(part)?.as_table())
+}
+
+/// The value of this path.
+pub(super) fn value_at<'a>(table: &'a mut Table, path: &str) -> Option<&'a mut Value> {
+    let (section, key) = path.rsplit_once('.')?;
+    let section = section
+        .split('.')
+        .try_fold(table, |table, part| table.get_mut(part)?.as_table_mut())?;
+    section.get_mut(key)
+}
+
 /// The text of a variable as a value: literally where the default is a string, as TOML elsewhere.
 fn value_of(text: &str, like: &Value) -> Result<Value, String> {
     if like.is_str() {
@@ -176,7 +191,7 @@ fn line_at(text: &str, offset: usize) -> usize {
     1 + before.filter(|&&byte| byte == b'\n').count()
 }
 
-fn join(path: &str, key: &str) -> String {
+pub(super) fn join(path: &str, key: &str) -> String {
     if path.is_empty() {
         key.to_owned()
     } else {

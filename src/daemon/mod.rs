@@ -74,7 +74,7 @@ impl Daemon {
         Ok(Self {
             listener,
             service,
-            limits: config.limits(),
+            limits: config.server.limits,
             follower,
         })
     }
@@ -121,7 +121,7 @@ impl Daemon {
 }
 
 /// Serves an open service until `shutdown` resolves. Then every session finishes the command it is
-/// in, sends the replies it owes, and closes; after [`Limits::drain`] the rest is dropped. At last
+/// in, sends the replies it owes, and closes; after [`Limits::drain_seconds`] the rest is dropped. At last
 /// the backlog is written.
 pub async fn run(
     listener: TcpListener,

@@ -42,9 +42,6 @@ pub struct Settings {
     pub rulebook: RulebookSpec,
     /// Which matches are rated, and by which rating system.
     pub history: history::Settings,
-    /// Whether each ruleset gets the rating system with the lowest log loss on its stored matches,
-    /// instead of the one in `history`.
-    pub auto: bool,
 }
 
 /// The learned state, and the weights published from it.

@@ -11,19 +11,22 @@ use serde::{Deserialize, Serialize};
 
 use super::{Command, Decided, Lobby, LobbyError, Question, Weights, roster::Human};
 use crate::{
-    domain::{Ident, Kind, PlayerKey},
+    domain::{
+        Ident, Kind, PlayerKey,
+        units::{MaxDifference, PositiveShare},
+    },
     partition::{
         self, Bots, Explanation, Objective, Problem, ProblemError, ProblemSpec, WeightedHuman,
     },
 };
 
 /// How uneven in numbers teams may be; see [`ProblemSpec`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 pub struct SizeLimits {
-    /// The largest share of the humans on one team, above 0 and at most 1.
-    pub max_share: f64,
-    /// The largest difference between the human counts of two teams; `None` for any.
-    pub max_difference: Option<usize>,
+    /// The largest share of the humans on one team.
+    pub max_team_share: PositiveShare,
+    /// The largest difference between the human counts of two teams.
+    pub max_difference: MaxDifference,
 }
 
 /// The question of BALANCE.
@@ -65,7 +68,7 @@ impl Question for Balance {
     type Answer = BalanceAnswer;
 
     fn is_sound(&self) -> bool {
-        Problem::new(self.problem.clone()).is_ok() && self.settings.check().is_ok()
+        Problem::new(self.problem.clone()).is_ok()
     }
 
     fn answer(&self, seed: u64) -> BalanceAnswer {
@@ -256,8 +259,8 @@ impl Lobby {
                 target,
             },
             handicap: 0.0,
-            max_share: limits.max_share,
-            max_difference: limits.max_difference,
+            max_share: limits.max_team_share.get(),
+            max_difference: limits.max_difference.get(),
             parties: parties(humans),
             avoid: pairs_to_avoid(humans),
         })
@@ -371,14 +374,15 @@ fn pairs_to_avoid(humans: &[Human]) -> Vec<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::units::Count;
     use crate::lobby::{
-        Decision, LobbySettings, NewGame, Update,
+        Decision, LobbySettings, NewGame, RosterSettings, Update,
         weights::tests::{WeightTable, ctf},
     };
 
     const LIMITS: SizeLimits = SizeLimits {
-        max_share: 1.0,
-        max_difference: None,
+        max_team_share: PositiveShare::of(1.0),
+        max_difference: MaxDifference::OFF,
     };
 
     fn weights() -> WeightTable {
@@ -403,16 +407,19 @@ mod tests {
         };
         let usual = bots(LobbySettings::default());
         assert_eq!((usual.weight, usual.target), (40.0, 6));
-        let off = LobbySettings {
+        let off = RosterSettings {
             bots: false,
-            ..LobbySettings::default()
+            ..RosterSettings::default()
         };
-        let waiting = LobbySettings {
-            min_humans: 4,
-            ..LobbySettings::default()
+        let waiting = RosterSettings {
+            min_humans: Count::of(4),
+            ..RosterSettings::default()
         };
-        for settings in [off, waiting] {
-            let none = bots(settings);
+        for roster in [off, waiting] {
+            let none = bots(LobbySettings {
+                roster,
+                ..LobbySettings::default()
+            });
             assert_eq!((none.weight, none.target), (0.0, 0));
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{Engine, Objective};
 
-/// Why a problem, a setting or a forced engine is refused.
+/// Why a problem or a forced engine is refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ProblemError {
     /// Too few or too many teams.
@@ -87,14 +87,6 @@ pub enum ProblemError {
         pinned: Vec<usize>,
         /// Humans in all.
         humans: usize,
-    },
-    /// A setting out of its range.
-    #[error("the setting {name} must be {wanted}")]
-    Setting {
-        /// Its name.
-        name: &'static str,
-        /// Its range.
-        wanted: &'static str,
     },
     /// A forced engine that can't do it.
     #[error("the engine `{engine}` can't solve this: {why}")]

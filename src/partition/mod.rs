@@ -35,7 +35,7 @@ pub use pick::Candidate;
 pub use problem::{Bots, MAX_HUMANS, MAX_PLAYERS, Problem, ProblemSpec, WeightedHuman};
 pub use settings::{DEFAULT_TIME, Engine, MAX_TOP, Objective, Settings};
 pub use solution::Solution;
-pub use terms::Terms;
+pub use terms::{Factors, Terms};
 
 use crate::domain::MAX_TEAMS;
 
@@ -45,15 +45,13 @@ use crate::domain::MAX_TEAMS;
 /// the answer. A caller without a deadline of its own should use [`DEFAULT_TIME`].
 ///
 /// # Errors
-/// A setting is out of its range, the forced engine cannot solve the problem, or the objective does
-/// not count the problem's handicap.
+/// The forced engine cannot solve the problem, or the objective does not count its handicap.
 pub fn solve(
     problem: &Problem,
     settings: &Settings,
     seed: u64,
     out_of_time: &mut dyn FnMut() -> bool,
 ) -> Result<Solution, ProblemError> {
-    settings.check()?;
     if settings.objective == Objective::Ratio && problem.spec().handicap != 0.0 {
         return Err(ProblemError::HandicapUncounted(settings.objective));
     }

@@ -2,7 +2,8 @@
 
 use std::{fmt, time::Duration};
 
-use super::{ProblemError, Terms};
+use super::Factors;
+use crate::domain::units::{Amount, ChoiceExponent, Count, Factor, Megabytes, Share};
 
 /// An algorithm of this room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -39,10 +40,12 @@ pub enum Objective {
     /// A great ratio of the smallest team's sum to the largest's.
     #[default]
     Ratio,
-    /// A small gap between these sums, team 0's counting the handicap, too.
+    /// A small gap between these sums, team 0's counting the handicap, too. In the configuration and
+    /// in stored decisions it is `chance`; version 0.1 stored `gap`.
     ///
     /// Where the chance to win is monotone in that, its most even splits are those whose chance is
     /// nearest to one half. With teams of the same size and no handicap it agrees with the ratio.
+    #[serde(rename = "chance", alias = "gap")]
     Gap,
 }
 
@@ -56,7 +59,7 @@ impl fmt::Display for Objective {
 }
 
 /// The most candidates that can be asked for.
-pub const MAX_TOP: usize = 4096;
+pub const MAX_TOP: u32 = 4096;
 
 /// How long a caller's clock should let a run take, unless its owner says otherwise.
 pub const DEFAULT_TIME: Duration = Duration::from_millis(250);
@@ -65,36 +68,23 @@ pub const DEFAULT_TIME: Duration = Duration::from_millis(250);
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Settings {
     /// Force this engine. `None` chooses by measured size, which never changes an exact answer.
+    #[serde(default)]
     pub engine: Option<Engine>,
     /// What the candidates are ranked by.
     pub objective: Objective,
-    /// The most even candidates, from which one is picked: 1 to [`MAX_TOP`].
-    pub top: usize,
-    /// What one unit of each term costs: finite, ≥ 0. All 0 leaves the evenness alone to decide.
-    pub factors: Terms,
-    /// The pick's probability is proportional to quality^power: ≥ 0, and infinite picks the best.
-    #[serde(with = "maybe_infinite")]
-    pub power: f64,
-    /// How much evenness keeping every party together may cost: 0 to 1.
-    pub party_budget: f64,
-    /// What a kept party of 2, 3, … weighs, as a multiple of its members' sum (1 to 10); the last
-    /// one serves all larger parties, and none at all means 1.
-    pub party_multiplier: Vec<f64>,
-    /// The most memory to use for lists of sums, in bytes.
-    pub memory: usize,
-}
-
-/// JSON has no infinity: null stands for it.
-mod maybe_infinite {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(power: &f64, to: S) -> Result<S::Ok, S::Error> {
-        power.is_finite().then_some(power).serialize(to)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-        Ok(Option::deserialize(from)?.unwrap_or(f64::INFINITY))
-    }
+    /// The most even candidates, from which one is picked.
+    pub top: Count<1, MAX_TOP>,
+    /// What one unit of each term costs. All 0 leaves the evenness alone to decide.
+    pub factors: Factors,
+    /// The pick's probability is proportional to quality^power; infinite picks the best.
+    pub power: ChoiceExponent,
+    /// How much evenness keeping every party together may cost.
+    pub party_budget: Share,
+    /// What a kept party of 2, 3, … weighs, as a multiple of its members' sum; the last one serves all
+    /// larger parties, and none at all means 1.
+    pub party_multiplier: Vec<Factor>,
+    /// The most memory to use for lists of sums.
+    pub memory_mb: Megabytes<1, 4_096>,
 }
 
 impl Default for Settings {
@@ -104,56 +94,32 @@ impl Default for Settings {
         Self {
             engine: None,
             objective: Objective::Ratio,
-            top: 20,
-            factors: Terms {
-                ratio_gap: 100.0,
-                best_gap: 1.0,
-                spread_gap: 1.0,
-                broken_parties: 2.0,
-                avoided_pairs: 5.0,
-                moved: 0.05,
-                repeated: 1.0,
+            top: const { Count::of(20) },
+            factors: Factors {
+                ratio_gap: const { Amount::of(100.0) },
+                best_gap: const { Amount::of(1.0) },
+                spread_gap: const { Amount::of(1.0) },
+                broken_parties: const { Amount::of(2.0) },
+                avoided_pairs: const { Amount::of(5.0) },
+                moved: const { Amount::of(0.05) },
+                repeated: const { Amount::of(1.0) },
             },
-            power: 1.0,
-            party_budget: 0.05,
+            power: const { ChoiceExponent::of(1.0) },
+            party_budget: const { Share::of(0.05) },
             party_multiplier: Vec::new(),
-            memory: 256 << 20,
+            memory_mb: const { Megabytes::of(256) },
         }
     }
 }
 
 impl Settings {
-    /// # Errors
-    /// The first setting that is out of its range.
-    pub fn check(&self) -> Result<(), ProblemError> {
-        let wrong = |name, wanted| Err(ProblemError::Setting { name, wanted });
-        if !(1..=MAX_TOP).contains(&self.top) {
-            return wrong("top", "1 to 4096");
-        }
-        for (name, factor) in self.factors.named() {
-            if !(factor.is_finite() && factor >= 0.0) {
-                return wrong(name, "a finite number of at least 0");
-            }
-        }
-        if self.power.is_nan() || self.power < 0.0 {
-            return wrong("power", "at least 0, or infinite");
-        }
-        if !(0.0..=1.0).contains(&self.party_budget) {
-            return wrong("party_budget", "0 to 1");
-        }
-        if !(self.party_multiplier.iter()).all(|m| (1.0..=10.0).contains(m)) {
-            return wrong("party_multiplier", "numbers from 1 to 10");
-        }
-        Ok(())
-    }
-
     /// What a kept party of `size` weighs, as a multiple of its members' sum.
     pub(super) fn multiplier(&self, size: usize) -> f64 {
         let entry = size
             .saturating_sub(2)
             .min(self.party_multiplier.len().max(1) - 1);
         match self.party_multiplier.get(entry) {
-            Some(&multiplier) if size >= 2 => multiplier,
+            Some(multiplier) if size >= 2 => multiplier.get(),
             _ => 1.0,
         }
     }

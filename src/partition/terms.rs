@@ -1,10 +1,24 @@
 //! The blemishes of a split, term by term.
 
 use super::{Problem, balance::Evenness, instance::Instance};
+use crate::domain::units::Amount;
 
-/// One number for each term: a split's value, the factor of a setting, or the cost, their product.
+/// What one unit of each term costs; the terms are those of [`Terms`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Factors {
+    pub ratio_gap: Amount,
+    pub best_gap: Amount,
+    pub spread_gap: Amount,
+    pub broken_parties: Amount,
+    pub avoided_pairs: Amount,
+    pub moved: Amount,
+    pub repeated: Amount,
+}
+
+/// One number for each term: a split's value, or what it costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Terms {
     /// 1 − evenness, which is the ratio of the teams' sums unless the objective is another: 0 to 1.
     pub ratio_gap: f64,
@@ -39,15 +53,15 @@ impl Terms {
     }
 
     /// Value times factor, term by term.
-    pub(super) fn times(&self, factors: &Self) -> Self {
+    pub(super) fn times(&self, factors: &Factors) -> Self {
         Self {
-            ratio_gap: self.ratio_gap * factors.ratio_gap,
-            best_gap: self.best_gap * factors.best_gap,
-            spread_gap: self.spread_gap * factors.spread_gap,
-            broken_parties: self.broken_parties * factors.broken_parties,
-            avoided_pairs: self.avoided_pairs * factors.avoided_pairs,
-            moved: self.moved * factors.moved,
-            repeated: self.repeated * factors.repeated,
+            ratio_gap: self.ratio_gap * factors.ratio_gap.get(),
+            best_gap: self.best_gap * factors.best_gap.get(),
+            spread_gap: self.spread_gap * factors.spread_gap.get(),
+            broken_parties: self.broken_parties * factors.broken_parties.get(),
+            avoided_pairs: self.avoided_pairs * factors.avoided_pairs.get(),
+            moved: self.moved * factors.moved.get(),
+            repeated: self.repeated * factors.repeated.get(),
         }
     }
 

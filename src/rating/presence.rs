@@ -17,6 +17,8 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::units::{Amount, Count, HalfLife};
+
 use super::{
     Game, Player, Roll, Scale, Strength, System,
     slope::{Slope, edge},
@@ -25,12 +27,12 @@ use super::{
 /// Settings of the `presence` formula.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
-    /// How many of a player's last games count, 1 or more.
-    pub window: usize,
-    /// Games after which a game counts half, above 0.
-    pub half_life: f64,
-    /// Imaginary points, half scored and half conceded, 0 or more.
-    pub prior: f64,
+    /// How many of a player's last games count.
+    pub window: Count<1, 1_000>,
+    /// Games after which a game counts half.
+    pub half_life: HalfLife,
+    /// Imaginary points, half scored and half conceded.
+    pub prior: Amount,
 }
 
 /// 30 games are the page's recommendation; with 10 and 4, the weight of a newcomer moves at once
@@ -38,9 +40,9 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            window: 30,
-            half_life: 10.0,
-            prior: 4.0,
+            window: const { Count::of(30) },
+            half_life: const { HalfLife::of(10.0) },
+            prior: const { Amount::of(4.0) },
         }
     }
 }
@@ -94,7 +96,11 @@ impl PresenceSystem {
 
     fn weight(&self, player: Player) -> Option<f64> {
         let games = self.games.get(player)?;
-        Some(weight(games.iter(), &self.recency, self.settings.prior))
+        Some(weight(
+            games.iter(),
+            &self.recency,
+            self.settings.prior.get(),
+        ))
     }
 }
 
@@ -114,9 +120,9 @@ impl System for PresenceSystem {
                 scored: tally.scored,
                 conceded: tally.conceded,
             });
-            games.truncate(self.settings.window);
+            games.truncate(self.settings.window.as_usize());
             for ago in self.recency.len()..games.len() {
-                let half_lives = ago as f64 / self.settings.half_life;
+                let half_lives = ago as f64 / self.settings.half_life.get();
                 self.recency.push(libm::exp2(-half_lives));
             }
         }
@@ -152,9 +158,9 @@ mod tests {
     #[test]
     fn the_weight_by_hand() {
         let mut system = PresenceSystem::new(Settings {
-            window: 2,
-            half_life: 1.0,
-            prior: 4.0,
+            window: Count::of(2),
+            half_life: HalfLife::of(1.0),
+            prior: Amount::of(4.0),
         });
         assert_eq!(system.weight(Player(0)), None);
         for (scored, conceded) in [(0.0, 100.0), (0.0, 2.0), (3.0, 0.0)] {

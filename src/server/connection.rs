@@ -61,11 +61,11 @@ pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
         limits,
         session,
         pushes,
-        framer: Framer::new(limits.max_line_bytes),
+        framer: Framer::new(limits.max_line_bytes.as_usize()),
         input: BytesMut::with_capacity(READ),
         output: BytesMut::new(),
         errors: 0,
-        patience: Instant::now() + limits.first_line,
+        patience: Instant::now() + limits.first_line_seconds.duration(),
         inside_line: false,
     };
     connection.run(&stop).instrument(span).await
@@ -100,7 +100,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             .close(!matches!(end, ConnectionEnd::ByShutdown));
         // The last replies are sent whatever the reason. If the peer has gone, this fails harmlessly.
         let _ = self.flush(stop).await;
-        let _ = timeout(self.limits.write, self.stream.shutdown()).await;
+        let _ = timeout(self.limits.write_seconds.duration(), self.stream.shutdown()).await;
         self.take_leave().await;
         tracing::debug!(?end, "connection ended");
         end
@@ -114,7 +114,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 }
                 // A peer that has to send HELLO gains no time by sending other lines.
                 if !self.session.must_say_hello() {
-                    self.patience = Instant::now() + self.limits.idle;
+                    self.patience = Instant::now() + self.limits.idle_seconds.duration();
                 }
                 self.inside_line = false;
                 if stop.is_cancelled() {
@@ -181,7 +181,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     fn watch_line(&mut self) {
         let inside = self.framer.is_inside_line(&self.input);
         if inside && !self.inside_line {
-            self.patience = self.patience.min(Instant::now() + self.limits.line);
+            self.patience = self
+                .patience
+                .min(Instant::now() + self.limits.line_seconds.duration());
         }
         self.inside_line = inside;
         self.input.reserve(READ);
@@ -197,7 +199,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 Err(refusal) => Err(refusal),
             },
             FramedLine::TooLong => {
-                let text = format!("a line may hold {} bytes", self.limits.max_line_bytes);
+                let text = format!("a line may hold {} bytes", self.limits.max_line_bytes.get());
                 let code = Code::TooLong;
                 Err(Refusal { code, text })
             }
@@ -244,7 +246,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     fn refuse(&mut self, refusal: Refusal) -> Next {
         self.errors += 1;
         Reply::Error(refusal).encode(&mut self.output);
-        if self.errors < self.limits.max_errors {
+        if self.errors < self.limits.max_errors.get() {
             return Next::Continue;
         }
         let text = format!("{} errors since the last GAME", self.errors);
@@ -260,7 +262,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         if self.output.is_empty() {
             return Ok(());
         }
-        let write = timeout(self.limits.write, self.stream.write_all(&self.output));
+        let write = timeout(
+            self.limits.write_seconds.duration(),
+            self.stream.write_all(&self.output),
+        );
         let too_late = async {
             stop.cancelled().await;
             tokio::time::sleep(LAST_WRITE).await;

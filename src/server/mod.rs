@@ -10,6 +10,7 @@ mod dispatch;
 use std::{io, sync::Arc, time::Duration};
 
 use bytes::BytesMut;
+use serde::Deserialize;
 use tokio::{
     io::AsyncWriteExt,
     net::{TcpListener, TcpStream},
@@ -20,6 +21,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::Instrument;
 
 use crate::{
+    domain::units::{Count, Seconds, UpToAWeek},
     protocol::{Code, Refusal, Reply},
     service::Service,
 };
@@ -27,28 +29,28 @@ use crate::{
 pub use connection::serve;
 
 /// The limits on connections.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Limits {
     /// The most bytes of a line, without its end.
-    pub max_line_bytes: usize,
+    pub max_line_bytes: Count<64, 65_536>,
     /// The most connections at the same time.
-    pub max_connections: usize,
+    pub max_connections: Count<1, 65_536>,
     /// The most errors of a connection since its last GAME.
-    pub max_errors: u32,
+    pub max_errors: Count<1, { u32::MAX }>,
     /// Time from the connection to the end of its first line.
-    pub first_line: Duration,
+    pub first_line_seconds: UpToAWeek,
     /// Time from a line's first byte to its end.
-    pub line: Duration,
+    pub line_seconds: UpToAWeek,
     /// Time between two lines.
-    pub idle: Duration,
+    pub idle_seconds: UpToAWeek,
     /// Time for the peer to read a reply.
-    pub write: Duration,
+    pub write_seconds: UpToAWeek,
     /// Time for all connections to end after the stop.
-    pub drain: Duration,
+    pub drain_seconds: Seconds<0, 60>,
 }
 
 /// Serves until `stop` is cancelled, then lets every session finish the command it is in, send the
-/// replies it owes, and close; after [`Limits::drain`] the rest is dropped.
+/// replies it owes, and close; after [`Limits::drain_seconds`] the rest is dropped.
 pub async fn run(
     listener: TcpListener,
     service: Arc<Service>,
@@ -56,7 +58,7 @@ pub async fn run(
     stop: CancellationToken,
 ) {
     let tasks = TaskTracker::new();
-    let room = Arc::new(Semaphore::new(limits.max_connections));
+    let room = Arc::new(Semaphore::new(limits.max_connections.as_usize()));
     let door = Door {
         service,
         limits,
@@ -67,7 +69,10 @@ pub async fn run(
     stop.run_until_cancelled(door.accept_all(&listener)).await;
     drop(listener);
     tasks.close();
-    if time::timeout(limits.drain, tasks.wait()).await.is_err() {
+    if time::timeout(limits.drain_seconds.duration(), tasks.wait())
+        .await
+        .is_err()
+    {
         tracing::warn!(connections = tasks.len(), "not drained in time, dropped");
     }
 }

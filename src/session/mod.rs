@@ -184,7 +184,7 @@ impl Session {
     /// # Errors
     /// There is no game.
     pub fn bot(&mut self, name: &Ident) -> Result<f64, SessionError> {
-        let default = self.sessions.settings.balance.default_bot_weight;
+        let default = self.sessions.settings.balance.default_bot_weight.get();
         let standings = self.sessions.ready_standings()?;
         let view = standings.view(self.ruleset()?);
         let known = view.expected(Kind::Bot, name.text());
@@ -196,7 +196,7 @@ impl Session {
     /// # Errors
     /// There is no game.
     pub fn mean_bot(&mut self) -> Result<(f64, usize), SessionError> {
-        let default = self.sessions.settings.balance.default_bot_weight;
+        let default = self.sessions.settings.balance.default_bot_weight.get();
         let standings = self.sessions.ready_standings()?;
         Ok(standings
             .view(self.ruleset()?)
@@ -250,7 +250,10 @@ impl Session {
             ruleset,
             map: game.map.clone().unwrap_or_default(),
             teams: self.state.lobby.teams(),
-            defaults: (balance.default_weight, balance.default_bot_weight),
+            defaults: (
+                balance.default_weight.get(),
+                balance.default_bot_weight.get(),
+            ),
         })
     }
 

@@ -189,7 +189,7 @@ impl Sessions {
 
     /// The answer to the last END of this server, if that was within the grace.
     async fn last_end(&self, server: &str) -> Result<Ended, SessionError> {
-        let grace = i64::try_from(self.settings.resume_grace).unwrap_or(i64::MAX);
+        let grace = i64::try_from(self.settings.resume_grace.millis()).unwrap_or(i64::MAX);
         let since = Timestamp(self.clock.now().0.saturating_sub(grace));
         let last = self.store.last_of(server, since).await?;
         let stored = last.ok_or(LobbyError::NoGame)?;
@@ -206,7 +206,7 @@ impl Sessions {
 
     /// Games that were parked before this millisecond are not resumed any more.
     fn resumable_since(&self) -> u64 {
-        let grace = self.settings.resume_grace;
+        let grace = self.settings.resume_grace.millis();
         self.clock.millis().saturating_sub(grace)
     }
 }

@@ -66,8 +66,8 @@ fn a_log_is_followed_until_it_is_enough() {
     append(&log, CTF);
     let mut process = start(folder.path(), &["follow", "logs", "--config", "c.toml"]);
     process.wait_for("a match from a log");
-    let (start, rest) = OTHER.split_at(OTHER.len() / 2 + 7);
-    append(&log, start);
+    let (head, rest) = OTHER.split_at(OTHER.len() / 2 + 7);
+    append(&log, head);
     append(&log, rest);
     process.wait_for("a match from a log");
     terminate(process);

@@ -8,6 +8,7 @@ use super::*;
 use crate::{
     domain::{
         Kind, Outcome, Participant, Presence, RulebookSpec, ScoreEvent, Scoring, Span, Unknown,
+        units::Share,
     },
     history::{Unrated, points::points},
     rating::SystemName,
@@ -72,7 +73,7 @@ fn duel(end: i64, scores: [f64; 2]) -> MatchRecord {
 
 fn settings(system: SystemName) -> Settings {
     let rating = rating::Settings {
-        system,
+        system: system.into(),
         ..rating::Settings::default()
     };
     rating.into()
@@ -267,7 +268,7 @@ fn a_season_brings_everyone_nearer_to_a_newcomer() {
         let spread = |seasons: Vec<Timestamp>| {
             let settings = Settings {
                 seasons,
-                season_keeps: 0.3,
+                season_keeps: Share::of(0.3),
                 ..settings(system)
             };
             let mut fold = Fold::new(&rulebook(), settings);

@@ -99,7 +99,7 @@ impl Lobby {
             has_teams: new.has_teams,
             tournament: new.tournament,
             map: None,
-            roster: Roster::new(self.settings.max_roster),
+            roster: Roster::new(self.settings.roster.max_roster.as_usize()),
             map_range: None,
             course: PlayCourse::default(),
             watch: BalanceWatch::default(),
@@ -192,16 +192,17 @@ impl Lobby {
     /// There is no game.
     pub fn fill(&self) -> Result<Fill, LobbyError> {
         Ok(Fill {
-            on: self.settings.bots,
+            on: self.settings.roster.bots,
             wish: self.wish(),
             map_range: self.map_range()?,
-            min_humans: self.settings.min_humans,
+            min_humans: self.settings.roster.min_humans.get(),
         })
     }
 
     /// Players that the session wishes for, bots included, whatever the map recommends.
     pub fn wish(&self) -> u32 {
-        self.min_players.unwrap_or(self.settings.min_players)
+        self.min_players
+            .unwrap_or(self.settings.roster.min_players.get())
     }
 
     /// Fewest and most players that the map recommends, or the configured range.
@@ -209,7 +210,10 @@ impl Lobby {
     /// # Errors
     /// There is no game.
     pub fn map_range(&self) -> Result<(u32, u32), LobbyError> {
-        Ok(self.game()?.map_range.unwrap_or(self.settings.map_range))
+        Ok(self
+            .game()?
+            .map_range
+            .unwrap_or_else(|| self.settings.roster.map_range()))
     }
 
     pub(super) fn game_mut(&mut self) -> Result<&mut RunningGame, LobbyError> {
