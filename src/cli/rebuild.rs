@@ -9,6 +9,7 @@ use clap::Args;
 
 use super::{CliError, CommonArgs, archive, open, progress::Progress};
 use crate::{
+    domain::counted,
     logs::{self, Archive},
     service::Service,
 };
@@ -35,7 +36,7 @@ pub(super) async fn run(args: RebuildArgs) -> Result<(), CliError> {
         })?),
         false => None,
     };
-    // With an archive of logs, a lost database can be made again.
+    // With an archive of logs, even a missing database can be restored.
     let service = open(&config, args.from_logs).await?;
     if let Some(archive) = archive {
         reread(&service, &archive).await?;
@@ -45,7 +46,7 @@ pub(super) async fn run(args: RebuildArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Reads the archived logs again and prints what changed.
+/// Reads the archived logs again and prints which matches changed.
 async fn reread(service: &Service, archive: &Arc<Archive>) -> Result<(), CliError> {
     let mut progress = Progress::new(archive.logs()?.len() as u64, "{wide_bar} {pos}/{len} logs");
     let reread = logs::reread(service.store(), archive, |done, _| progress.set(done)).await?;
@@ -53,9 +54,9 @@ async fn reread(service: &Service, archive: &Arc<Archive>) -> Result<(), CliErro
     let matches = reread.matches;
     writeln!(
         io::stdout(),
-        "{} logs read again: {} matches as they were, {} removed, {} added",
-        reread.logs,
-        matches.same,
+        "{} read again: {} as they were, {} removed, {} added",
+        counted(reread.logs, "log"),
+        counted(matches.same, "match"),
         matches.removed,
         matches.added
     )?;
@@ -63,17 +64,20 @@ async fn reread(service: &Service, archive: &Arc<Archive>) -> Result<(), CliErro
         let kept = matches.kept;
         writeln!(
             io::stdout(),
-            "{kept} matches kept as they were, since a player in them is forgotten"
+            "{} kept as before, since a player in them is forgotten",
+            counted(kept, "match")
         )?;
     }
     if reread.unknown > 0 {
         let unknown = reread.unknown;
-        writeln!(io::stdout(), "{unknown} logs have no known format")?;
+        let have = if unknown == 1 { "has" } else { "have" };
+        let logs = counted(unknown, "log");
+        writeln!(io::stdout(), "{logs} {have} no known format")?;
     }
     Ok(())
 }
 
-/// Folds all stored matches again, behind a progress bar.
+/// Folds all stored matches again, with a progress bar.
 async fn learn(service: &Service) -> Result<(), CliError> {
     let (total, _) = service.store().extent().await?;
     let total = u64::try_from(total).unwrap_or(0);
@@ -85,9 +89,9 @@ async fn learn(service: &Service) -> Result<(), CliError> {
     progress.done();
     writeln!(
         io::stdout(),
-        "{} weights from {} matches, {} of them rated",
-        rebuilt.weights,
-        rebuilt.matches,
+        "{} from {}, {} of them rated",
+        counted(rebuilt.weights, "weight"),
+        counted(rebuilt.matches, "match"),
         rebuilt.rated
     )?;
     Ok(())

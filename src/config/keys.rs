@@ -1,6 +1,5 @@
-//! Every key, by section. `config/evenkeel.toml` documents each: meaning, unit, range, default.
-//!
-//! The type of a key is what states its range in the code; see [`units`](crate::domain::units).
+//! All keys, by section. `config/evenkeel.toml` documents the meaning, unit, range and default of
+//! each. The type of a key states its range; see [`units`](crate::domain::units).
 
 use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf};
 
@@ -20,7 +19,7 @@ use crate::{
     session::BalanceSettings,
 };
 
-/// The whole configuration; each field is a section of `config/evenkeel.toml`, which documents it.
+/// The configuration; each field is a section of `config/evenkeel.toml`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
@@ -84,7 +83,7 @@ pub struct AutoBalanceSection {
     pub custom: AutoBalanceRules,
 }
 
-/// The rules that auto-balance applies.
+/// The values of `[auto_balance] rules`: a preset, or the rules in `[auto_balance.custom]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]

@@ -21,7 +21,7 @@ impl Config {
         self.follow.iter().map(follow).collect()
     }
 
-    /// The rules by which games are assigned to rulesets.
+    /// The lists that assign games to rulesets.
     pub fn rulebook(&self) -> RulebookSpec {
         RulebookSpec {
             gameplay: self.mutators.gameplay.clone(),
@@ -33,7 +33,7 @@ impl Config {
         }
     }
 
-    /// The settings of every lobby.
+    /// The settings of each running game.
     pub fn lobby(&self) -> LobbySettings {
         let balance = &self.balance.partition;
         LobbySettings {
@@ -61,7 +61,7 @@ impl Config {
         }
     }
 
-    /// The settings of the service.
+    /// The settings of the service, sessions and learning.
     pub fn service(&self) -> service::Settings {
         service::Settings {
             learning: learning::Settings {
@@ -79,7 +79,7 @@ impl Config {
         }
     }
 
-    /// How weights are learned from matches.
+    /// The settings of the fold of matches into weights.
     pub fn history(&self) -> history::Settings {
         let mut seasons: Vec<_> = self.season.starts.iter().map(|start| start.0).collect();
         seasons.sort_unstable();
@@ -92,7 +92,7 @@ impl Config {
 }
 
 impl IngestSection {
-    /// The folder of archived logs, `None` when logs are not archived.
+    /// The folder of the archive; `None` if logs are not archived.
     pub fn archive(&self) -> Option<&std::path::Path> {
         Some(self.archive.as_path()).filter(|path| !path.as_os_str().is_empty())
     }
@@ -102,7 +102,7 @@ impl IngestSection {
         self.follow_ms.duration()
     }
 
-    /// How long a followed log must be silent to be treated as finished.
+    /// How long a followed log must not change to count as complete.
     pub fn settle(&self) -> Duration {
         self.settle_seconds.duration()
     }

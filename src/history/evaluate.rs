@@ -45,6 +45,9 @@ impl Default for Plan {
 /// One predicted match between two teams, of which one won.
 #[derive(Clone, Debug)]
 struct Trial {
+    /// The number of the match, from 0, in the order given.
+    number: usize,
+    exchanged: bool,
     /// Index into [`Evaluation::rulesets`].
     ruleset: usize,
     won: bool,
@@ -80,6 +83,18 @@ pub struct Evaluation {
     trials: Vec<Trial>,
     seed: u64,
     exchanged: bool,
+}
+
+/// What one system predicted of one match.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Prediction {
+    /// The number of the match, from 0, in the order given.
+    pub number: usize,
+    /// The system; `None` is the base rate.
+    pub system: Option<SystemName>,
+    /// The chance that team 0 of the record wins, and whether it did. If teams were exchanged, this is
+    /// already undone.
+    pub forecast: Forecast,
 }
 
 /// The line of a table for one system.
@@ -129,6 +144,27 @@ impl Evaluation {
             }
         };
         columns.enumerate().map(line).collect()
+    }
+
+    /// Every prediction that the tables measure: for each match that of the base rate, then each system's.
+    pub fn predictions(&self) -> impl Iterator<Item = Prediction> {
+        self.trials.iter().flat_map(|trial| {
+            let systems = std::iter::once(None).chain(self.systems.iter().copied().map(Some));
+            systems.zip(&trial.chances).map(|(system, &chance)| {
+                let forecast = Forecast {
+                    chance,
+                    won: trial.won,
+                };
+                Prediction {
+                    number: trial.number,
+                    system,
+                    forecast: match trial.exchanged {
+                        true => forecast.mirrored(),
+                        false => forecast,
+                    },
+                }
+            })
+        })
     }
 
     /// The system with the lowest log loss on a ruleset, and its line; the first one if several are
@@ -211,6 +247,7 @@ impl Run {
     }
 
     fn step(&mut self, record: &MatchRecord, counted: bool, timer: &mut dyn FnMut() -> f64) {
+        let number = self.result.matches;
         self.result.matches += 1;
         for keep in self.season.begun_by(record.end) {
             for levels in &mut self.contestants {
@@ -254,6 +291,8 @@ impl Run {
                 if counted {
                     let ruleset = self.number(&ruleset);
                     self.result.trials.push(Trial {
+                        number,
+                        exchanged: exchanged.is_some(),
                         ruleset,
                         won,
                         experienced,

@@ -22,7 +22,7 @@ impl Forecast {
     }
 
     /// The same match from the other side.
-    fn mirrored(&self) -> Self {
+    pub(super) fn mirrored(&self) -> Self {
         Self {
             chance: 1.0 - self.chance,
             won: !self.won,

@@ -30,7 +30,7 @@ use season::Season;
 use standing::Standing;
 
 pub use bootstrap::Interval;
-pub use evaluate::{Evaluation, Line, Plan, Subset, evaluate};
+pub use evaluate::{Evaluation, Line, Plan, Prediction, Subset, evaluate};
 pub use fold::{BadState, Field, Fold, Late, Weight};
 pub use levels::Level;
 pub use metrics::{Bin, Forecast, Metrics};

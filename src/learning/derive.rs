@@ -261,7 +261,7 @@ impl Learning {
             let done = matches.is_empty();
             learned.cursor = next;
             let trial = match learned.comparison_due().filter(|_| done) {
-                Some(due) => Some(self.first_matches(due).await?),
+                Some(due) => Some(self.first_matches(due, &learned).await?),
                 None => None,
             };
             let folded = on_blocking_thread(move || {
@@ -282,15 +282,24 @@ impl Learning {
         }
     }
 
-    /// The first `count` matches in order, under the identities in which they are stored.
-    async fn first_matches(&self, count: usize) -> Result<Vec<MatchRecord>, LearningError> {
+    /// The first `count` matches in order, under the identities in which they are stored. Void matches
+    /// have no result.
+    async fn first_matches(
+        &self,
+        count: usize,
+        learned: &Learned,
+    ) -> Result<Vec<MatchRecord>, LearningError> {
         let (mut first, mut cursor) = (Vec::new(), Cursor::START);
         while first.len() < count {
             let (matches, next) = self.store.matches(cursor, CHUNK).await?;
             if matches.is_empty() {
                 break;
             }
-            first.extend(matches.into_iter().map(|stored| stored.record));
+            first.extend(
+                matches
+                    .into_iter()
+                    .map(|stored| learned.rated_record(stored)),
+            );
             cursor = next;
         }
         first.truncate(count);

@@ -12,7 +12,7 @@ use std::{
 
 use super::{Settings, checkpoint::Checkpoint};
 use crate::{
-    domain::{MatchRecord, PatternError, PlayerKey, Rulebook, Ruleset},
+    domain::{MatchRecord, Outcome, PatternError, PlayerKey, Rulebook, Ruleset},
     history::{self, Fold, Late, Plan, Ruling, Weight, evaluate},
     rating::{SystemChoice, SystemName},
     store::{Cursor, OperatorOverrides, Performance, RulingRow, Stored, WeightRow},
@@ -33,6 +33,8 @@ pub(super) struct Learned {
     pub(super) pending: Vec<RulingRow>,
     pub(super) knowledge: Knowledge,
     counts_as: BTreeMap<PlayerKey, PlayerKey>,
+    /// Ids of the matches that an operator has made void.
+    void: BTreeSet<i64>,
     /// Whether rating systems are compared, and the number of matches at the last comparison.
     auto: bool,
     judged: usize,
@@ -61,6 +63,9 @@ pub(super) struct Knowledge {
     pub(super) pinned: BTreeMap<PlayerKey, f64>,
 }
 
+/// The ruling of a match that an operator has made void.
+const VOID: &str = "void";
+
 impl Learned {
     pub(super) fn nothing(
         settings: &Settings,
@@ -88,6 +93,7 @@ impl Learned {
                 pinned: overrides.pinned.iter().cloned().collect(),
             },
             counts_as: overrides.merged.iter().cloned().collect(),
+            void: overrides.void.clone(),
             auto,
             judged: 0,
             checkpointed: 0,
@@ -99,12 +105,9 @@ impl Learned {
 
     /// Learns from matches in order. CPU-heavy: run it on a blocking thread.
     pub(super) fn push_all(&mut self, matches: Vec<Stored>) {
-        for Stored {
-            id,
-            fingerprint,
-            mut record,
-        } in matches
-        {
+        for stored in matches {
+            let (id, fingerprint) = (stored.id, stored.fingerprint);
+            let mut record = self.rated_record(stored);
             self.matches += 1;
             self.last_match = self.last_match.max(id);
             let seats = record.merge_players(&self.counts_as);
@@ -116,7 +119,11 @@ impl Learned {
             match pushed.last() {
                 Some(Ok(ruling)) => {
                     self.rated += u64::from(ruling.rated.is_ok());
-                    self.pending.push(ruling_row(id, &seats, &ruling));
+                    let mut row = ruling_row(id, &seats, &ruling);
+                    if self.void.contains(&id) {
+                        row.unrated = Some(VOID);
+                    }
+                    self.pending.push(row);
                 }
                 // The store returns matches in order, and each one once.
                 Some(Err(Late)) | None => {
@@ -124,6 +131,16 @@ impl Learned {
                 }
             }
         }
+    }
+
+    /// The record as it is to be rated. A void match counts as abandoned, so that it takes a place in
+    /// the order of matches and changes no rating.
+    pub(super) fn rated_record(&self, stored: Stored) -> MatchRecord {
+        let mut record = stored.record;
+        if self.void.contains(&stored.id) {
+            record.outcome = Outcome::Abandoned;
+        }
+        record
     }
 
     /// Logs remarks for the operator on the ratings, each one once.

@@ -1,7 +1,8 @@
-//! Whole files into the database.
+//! Reads complete files into the database.
 //!
-//! A thread reads, parses and compresses the file, and hands what it finds over a bounded channel to
-//! the caller, which records the matches. Matches that have queued up are recorded in one transaction.
+//! A thread reads, parses and compresses the file, and sends what it finds over a bounded channel
+//! to the caller, which records the matches. Matches that have queued up are recorded in one
+//! transaction.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -22,16 +23,16 @@ use crate::{
     store::{HalfRecorded, Recorded, Store},
 };
 
-/// The most malformed lines of a file that are reported one by one.
+/// The most malformed lines of a file that are reported one by one, and the most identical ones.
 const MAX_REPORTED: u64 = 10;
 
-/// The most chunks of a file that wait for their matches to be recorded.
+/// The most chunks of a file in the queue for the recording of their matches.
 const QUEUE: usize = 32;
 
-/// What happens while a file is read, for a caller that shows it.
+/// An event while a file is read, for a caller that shows progress.
 #[derive(Debug)]
 pub enum IngestEvent<'a> {
-    /// So many bytes of the file have been read.
+    /// This many bytes of the file have been read.
     Bytes(u64),
     /// A line does not follow the format.
     Malformed {
@@ -40,8 +41,22 @@ pub enum IngestEvent<'a> {
         /// What is wrong with it.
         why: &'a str,
     },
-    /// So many more lines do not follow the format.
+    /// This many more lines do not follow the format.
     MoreMalformed(u64),
+    /// A line has the same bytes as an earlier one.
+    Repeated {
+        /// The number of the line, from 1.
+        line: u64,
+        /// The number of the earlier line.
+        first: u64,
+        /// Whether the line is dropped.
+        dropped: bool,
+    },
+    /// So many more lines have the same bytes as an earlier one.
+    MoreRepeated(u64),
+    /// So many matches stand in the file after one that ended later. Only
+    /// [`read_matches`](super::read_matches) reports it, which sorts them.
+    OutOfOrder(u64),
     /// A game makes no match.
     Skipped {
         /// The line on which the game begins.
@@ -51,32 +66,81 @@ pub enum IngestEvent<'a> {
     },
 }
 
-/// How many games some logs contained, and what became of them.
+/// Reports the lines of one file that make no match: the first ones one by one, the rest as a number.
+#[derive(Default)]
+pub(super) struct LineReports {
+    malformed: u64,
+    repeated: u64,
+}
+
+impl LineReports {
+    /// Reports an item that is not a match, up to [`MAX_REPORTED`] of each kind.
+    pub(super) fn item(&mut self, item: &LogItem, on_event: &mut impl FnMut(IngestEvent<'_>)) {
+        match *item {
+            LogItem::Malformed { line, ref why } => {
+                self.malformed += 1;
+                if self.malformed <= MAX_REPORTED {
+                    on_event(IngestEvent::Malformed { line, why });
+                }
+            }
+            LogItem::Repeated {
+                line,
+                first,
+                dropped,
+            } => {
+                self.repeated += 1;
+                if self.repeated <= MAX_REPORTED {
+                    on_event(IngestEvent::Repeated {
+                        line,
+                        first,
+                        dropped,
+                    });
+                }
+            }
+            LogItem::Skipped { line, reason } => on_event(IngestEvent::Skipped { line, reason }),
+            LogItem::Match(_) | LogItem::Exported(..) => {}
+        }
+    }
+
+    /// Reports, at the end of the file, how many lines were not reported one by one.
+    pub(super) fn finish(&self, on_event: &mut impl FnMut(IngestEvent<'_>)) {
+        if self.malformed > MAX_REPORTED {
+            on_event(IngestEvent::MoreMalformed(self.malformed - MAX_REPORTED));
+        }
+        if self.repeated > MAX_REPORTED {
+            on_event(IngestEvent::MoreRepeated(self.repeated - MAX_REPORTED));
+        }
+    }
+}
+
+/// How many games the logs contained, by what was done with them.
 #[derive(Clone, Debug, Default)]
 pub struct IngestCounts {
-    /// Games that began in the logs.
+    /// Number of games that began in the logs.
     pub found: u64,
     /// The ids of the matches that were new.
     pub recorded: Vec<i64>,
-    /// Second halves, joined with the first.
+    /// Number of second halves that were joined with the first.
     pub halves: u64,
-    /// Matches that were stored already.
+    /// Number of matches that were stored already.
     pub duplicates: u64,
-    /// Games that make no match, by the code of the reason.
+    /// Number of games that make no match, by the code of the reason.
     pub skipped: BTreeMap<&'static str, u64>,
-    /// Lines that do not follow the format.
+    /// Number of lines that do not follow the format.
     pub malformed: u64,
+    /// Lines with the same bytes as an earlier one of their file that were kept.
+    pub repeated: u64,
 }
 
-/// Reads whole files, one after the other.
+/// Reads complete files, one after another.
 pub struct Ingest<'a> {
     store: &'a Arc<dyn Store>,
     /// The name of the server that wrote the logs.
     pub server: String,
     /// The format of the logs; `None` detects it.
     pub format: Option<&'static Format>,
-    /// When the next log without dates begins; `None` counts back from the time at which the file was
-    /// last written. Every file moves it on by its length.
+    /// When the next log without dates begins; each file advances it by its length. With `None`, a
+    /// log without dates ends when its file was last written.
     pub date: Option<Timestamp>,
     /// The archive to put the logs into.
     pub archive: Option<Arc<Archive>>,
@@ -84,23 +148,23 @@ pub struct Ingest<'a> {
     pub counts: IngestCounts,
 }
 
-/// What the thread found in one chunk of the file.
+/// What the thread found in one chunk of a file.
 struct ChunkItems {
     items: Vec<LogItem>,
-    /// How many bytes of the file have been read.
+    /// Number of bytes of the file read so far.
     position: u64,
 }
 
 /// What the thread returns at the end of the file.
 struct FileEnd {
-    /// How much time has passed on the log's own clock, in milliseconds.
+    /// The time that passed on the log's own clock, in milliseconds.
     elapsed: i64,
     written: Timestamp,
     spool: Option<Spool>,
 }
 
 impl<'a> Ingest<'a> {
-    /// Prepares to read logs of unknown format and origin, without an archive.
+    /// Reads logs of any format and of a server without a name, without an archive.
     pub fn new(store: &'a Arc<dyn Store>) -> Self {
         Self {
             store,
@@ -112,7 +176,7 @@ impl<'a> Ingest<'a> {
         }
     }
 
-    /// Reads one file and records its matches, and calls `on_event` as it goes. After an error, the
+    /// Reads one file, records its matches, and calls `on_event` while it does. After an error, the
     /// matches before it are recorded.
     ///
     /// # Errors
@@ -123,7 +187,8 @@ impl<'a> Ingest<'a> {
         path: &Path,
         on_event: &mut impl FnMut(IngestEvent<'_>),
     ) -> Result<(), LogError> {
-        let (found, malformed) = (self.counts.found, self.counts.malformed);
+        let found = self.counts.found;
+        let mut reports = LineReports::default();
         let (format_found, format) = tokio::sync::oneshot::channel();
         let (sender, mut receiver) = mpsc::channel(QUEUE);
         let file = FileToRead {
@@ -139,15 +204,14 @@ impl<'a> Ingest<'a> {
             let mut chunks = Vec::new();
             while receiver.recv_many(&mut chunks, QUEUE).await > 0 {
                 let chunks = chunks.drain(..);
-                self.take(format, chunks, malformed, &mut ids, on_event)
+                self.take(format, chunks, &mut reports, &mut ids, on_event)
                     .await?;
             }
         }
         let end = reading.await??;
         self.date = self.date.map(|date| date.plus_millis(end.elapsed));
-        let malformed = self.counts.malformed - malformed;
         if let Some(format) = self.format
-            && malformed > 0
+            && reports.malformed > 0
             && self.counts.found == found
         {
             let (path, format) = (path.to_owned(), format.name);
@@ -159,18 +223,16 @@ impl<'a> Ingest<'a> {
             let (log, older) = (archived.fingerprint, &archived.older);
             self.store.link_log(log, &ids, older).await?;
         }
-        if malformed > MAX_REPORTED {
-            on_event(IngestEvent::MoreMalformed(malformed - MAX_REPORTED));
-        }
+        reports.finish(on_event);
         Ok(())
     }
 
-    /// Reports what some chunks contained, and records their matches.
+    /// Reports the content of some chunks, and records their matches.
     async fn take(
         &mut self,
         format: &Format,
         chunks: impl Iterator<Item = ChunkItems>,
-        malformed_before: u64,
+        reports: &mut LineReports,
         ids: &mut Vec<i64>,
         on_event: &mut impl FnMut(IngestEvent<'_>),
     ) -> Result<(), LogError> {
@@ -179,18 +241,18 @@ impl<'a> Ingest<'a> {
         for chunk in chunks {
             position = chunk.position;
             for item in chunk.items {
+                reports.item(&item, on_event);
                 match item {
-                    LogItem::Malformed { line, why } => {
-                        self.counts.malformed += 1;
-                        if self.counts.malformed - malformed_before <= MAX_REPORTED {
-                            on_event(IngestEvent::Malformed { line, why: &why });
-                        }
-                    }
-                    LogItem::Skipped { line, reason } => {
+                    LogItem::Malformed { .. } => self.counts.malformed += 1,
+                    LogItem::Skipped { reason, .. } => {
                         self.counts.found += 1;
                         *self.counts.skipped.entry(reason.code()).or_default() += 1;
-                        on_event(IngestEvent::Skipped { line, reason });
                     }
+                    LogItem::Repeated { dropped: true, .. } => {
+                        self.counts.found += 1;
+                        self.counts.duplicates += 1;
+                    }
+                    LogItem::Repeated { dropped: false, .. } => self.counts.repeated += 1,
                     item => matches.extend(into_match(item)),
                 }
             }
@@ -224,7 +286,7 @@ impl IngestCounts {
     }
 }
 
-/// What the thread needs to know of a file.
+/// The arguments of the thread that reads a file.
 struct FileToRead {
     path: PathBuf,
     server: String,
@@ -234,7 +296,7 @@ struct FileToRead {
 }
 
 impl FileToRead {
-    /// Reads the file to its end. Sends its format first, then the items of every chunk.
+    /// Reads the file to its end. Sends its format, then the items of each chunk.
     fn read(
         &self,
         format_found: tokio::sync::oneshot::Sender<&'static Format>,
@@ -264,8 +326,8 @@ impl FileToRead {
             }
             reading.feed(&chunk[..filled], &mut items);
             if reading.needs_begin() && log.is_file {
-                // The log began as long before its end as its clock runs. Reading ahead for that keeps
-                // the matches of a long log out of memory.
+                // The log began before its end by the time on its clock. Reading the file once to
+                // find that time keeps the matches of a long log out of memory.
                 let elapsed = log.elapsed(format, || sender.is_closed())?;
                 reading.set_begin(log.written.plus_millis(-elapsed), &mut items);
             }
@@ -282,7 +344,7 @@ impl FileToRead {
         })
     }
 
-    /// Begins to archive the file, where there is an archive.
+    /// Starts to archive the file, if there is an archive.
     fn spool(&self) -> io::Result<Option<Spool>> {
         let Some(archive) = &self.archive else {
             return Ok(None);

@@ -1,8 +1,8 @@
-//! TCP: accepts game servers, enforces the [`Limits`] on them, and drains at a stop.
+//! TCP: accepts connections of game servers, enforces the [`Limits`], and drains on shutdown.
 //!
-//! The caller provides the listener and the stop; nothing here opens a port or handles a signal. A
-//! connection costs one task and a bounded buffer for a bounded time, whatever its peer sends or
-//! fails to send. Entry point: [`run`].
+//! The caller provides the listener and the cancellation token; this room opens no port and handles
+//! no signal. Whatever a peer sends, its connection costs one task and a bounded buffer for a
+//! bounded time. Entry point: [`run`].
 
 mod connection;
 mod dispatch;
@@ -28,29 +28,29 @@ use crate::{
 
 pub use connection::serve;
 
-/// The limits on connections.
+/// The limits on each connection, and on their number.
 #[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Limits {
-    /// The most bytes of a line, without its end.
+    /// The longest line, in bytes without the line end.
     pub max_line_bytes: Count<64, 65_536>,
-    /// The most connections at the same time.
+    /// The most connections at the same time; further ones are refused.
     pub max_connections: Count<1, 65_536>,
-    /// The most errors of a connection since its last GAME.
+    /// The most errors on a connection since its last GAME; one more closes it.
     pub max_errors: Count<1, { u32::MAX }>,
-    /// Time from the connection to the end of its first line.
+    /// The time limit from the connection to the end of the first line.
     pub first_line_seconds: UpToAWeek,
-    /// Time from a line's first byte to its end.
+    /// The time limit from the first byte of a line to its end.
     pub line_seconds: UpToAWeek,
-    /// Time between two lines.
+    /// The time limit between two lines.
     pub idle_seconds: UpToAWeek,
-    /// Time for the peer to read a reply.
+    /// The time limit for the peer to read a reply.
     pub write_seconds: UpToAWeek,
-    /// Time for all connections to end after the stop.
+    /// The time limit for all connections to end after `stop` is cancelled.
     pub drain_seconds: Seconds<0, 60>,
 }
 
-/// Serves until `stop` is cancelled, then lets every session finish the command it is in, send the
-/// replies it owes, and close; after [`Limits::drain_seconds`] the rest is dropped.
+/// Serves until `stop` is cancelled. Then each session finishes its current command, sends the
+/// pending replies and closes; after [`Limits::drain_seconds`] the remaining connections are dropped.
 pub async fn run(
     listener: TcpListener,
     service: Arc<Service>,
@@ -73,11 +73,14 @@ pub async fn run(
         .await
         .is_err()
     {
-        tracing::warn!(connections = tasks.len(), "not drained in time, dropped");
+        tracing::warn!(
+            connections = tasks.len(),
+            "dropping connections that did not drain in time"
+        );
     }
 }
 
-/// What every new connection shares.
+/// State that all connections share, to accept new ones.
 struct Door {
     service: Arc<Service>,
     limits: Limits,
@@ -95,8 +98,8 @@ impl Door {
                     Err(_) => self.turn_away(stream),
                 },
                 Err(error) => {
-                    tracing::warn!(%error, "cannot accept");
-                    // Out of file descriptors, most likely: let some connections end first.
+                    tracing::warn!(%error, "cannot accept a connection");
+                    // Probably out of file descriptors: give other connections time to end.
                     time::sleep(Duration::from_millis(100)).await;
                 }
             }
@@ -107,16 +110,16 @@ impl Door {
         let (service, limits, stop) = (self.service.clone(), self.limits, self.stop.clone());
         self.tasks.spawn(async move {
             let _permit = permit;
-            // A reply is small, and its game server waits for it.
+            // Replies are small, and game servers wait for them.
             let _ = stream.set_nodelay(true);
             let span = tracing::debug_span!("connection", %peer);
             serve(stream, &service, limits, stop).instrument(span).await;
         });
     }
 
-    /// Refuses a connection with an error. The peer has one second to close its side.
+    /// Refuses a connection with an error line. The peer has one second to close its side.
     fn turn_away(&self, mut stream: TcpStream) {
-        tracing::debug!("too many connections, one turned away");
+        tracing::debug!("refusing a connection: there are too many");
         let text = "too many connections".to_owned();
         let mut bytes = BytesMut::new();
         Reply::Error(Refusal {
@@ -124,7 +127,7 @@ impl Door {
             text,
         })
         .encode(&mut bytes);
-        // The send buffer of a new connection is empty, so that the line fits without waiting.
+        // The send buffer of a new connection is empty, so the line fits without waiting.
         let sent: io::Result<usize> = stream.try_write(&bytes);
         tracing::trace!(?sent, "refusal sent");
         self.tasks.spawn(async move {

@@ -27,6 +27,7 @@ mod process;
 mod protocol;
 mod results;
 mod running;
+mod sense_small;
 mod sense_weights;
 mod sessions;
 mod sidecar;

@@ -317,7 +317,10 @@ fn a_decision_is_replayed_from_the_command_line() {
     assert!(out.contains("\nc to team "), "{out}");
     let (code, out, err) = replay("3");
     assert_eq!((code, out.as_str()), (Some(4), ""));
-    assert_eq!(err, "evenkeel: there is no decision 3, or no longer\n");
+    assert_eq!(
+        err,
+        "evenkeel: there is no decision 3, or it has been deleted\n"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
