@@ -439,10 +439,14 @@ mod tests {
         } = decided.clone();
         let decision = Decision::from(decided);
         let json = serde_json::to_string(&decision).unwrap();
-        // Version 0.1 stored the parts side by side.
+        // Version 0.1 stored the parts side by side, and the memory in bytes.
+        let mut settings = serde_json::to_value(&question.settings).unwrap();
+        let keys = settings.as_object_mut().unwrap();
+        assert_eq!(keys.remove("memory_mb"), Some(256.into()));
+        keys.insert("memory".to_owned(), (256 << 20).into());
         let first = serde_json::json!({
             "problem": question.problem,
-            "settings": question.settings,
+            "settings": settings,
             "seed": seed,
             "team_of": answer.team_of,
             "cut_short": false,
