@@ -178,7 +178,7 @@ impl Lobby {
     pub fn bots(&self) -> Result<BotPlan, LobbyError> {
         let game = self.game()?;
         let fill = self.fill()?;
-        let most = self.settings.max_roster;
+        let most = self.settings.roster.max_roster.as_usize();
         let humans = game.roster.humans().len();
         if !game.has_teams {
             return Ok(fill.for_all(humans).at_most(most, &[humans]));
