@@ -139,6 +139,7 @@ impl Client {
             server: Ident::from_text(server),
             token: token.map(Token::new),
             resume,
+            bots: None,
         };
         match self.ask(&hello).await? {
             Some(Reply::Hello { resumed, .. }) => Ok(resumed == Some(true)),

@@ -7,6 +7,7 @@
 //! Entry points: [`Daemon::open`] for a configuration, [`run`] for parts that are already open.
 
 mod error;
+mod file_limit;
 mod shutdown;
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
@@ -55,6 +56,7 @@ impl Daemon {
     /// # Errors
     /// Fails if the address cannot be bound, or the database or the archive cannot be opened.
     pub async fn open(config: &Config) -> Result<Self, DaemonError> {
+        file_limit::survive()?;
         let address = config.server.listen;
         let listener = TcpListener::bind(address)
             .await

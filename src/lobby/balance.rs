@@ -9,7 +9,9 @@ use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Command, Decided, Lobby, LobbyError, Question, Weights, roster::Human};
+use super::{
+    Command, Decided, Lobby, LobbyError, Question, Weights, roster::Human, strength::EQUAL,
+};
 use crate::{
     domain::{
         Ident, Kind, PlayerKey,
@@ -36,6 +38,53 @@ pub struct Balance {
     pub problem: ProblemSpec,
     /// How to choose among the legal teams.
     pub settings: partition::Settings,
+    /// What had to give so that there are legal teams, a line each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub relaxed: Vec<String>,
+    /// Whether the last BALANCE of the game was asked the same.
+    #[serde(default)]
+    pub repeat: Repeat,
+}
+
+/// What a question has in common with the last BALANCE of the same game.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Repeat {
+    /// Others play, or not all of them on the teams that it chose.
+    #[default]
+    Nothing,
+    /// The same humans on the teams that it chose.
+    Roster,
+    /// Those, and everything else that the choice depends on.
+    Everything,
+}
+
+impl Repeat {
+    /// Compares a problem with the last one, which has the teams chosen for it. Where the same humans
+    /// play and each is on that team, or has come back and is on none yet, those who have come back
+    /// count as on it.
+    fn of(last: &ProblemSpec, problem: &mut ProblemSpec) -> Self {
+        if *last == *problem {
+            return Self::Everything;
+        }
+        let chosen = last.humans.iter();
+        let chosen: BTreeMap<&str, Option<usize>> = chosen
+            .map(|human| (human.key.as_str(), human.current))
+            .collect();
+        let stays = |human: &WeightedHuman| {
+            let team = chosen.get(human.key.as_str());
+            team.is_some_and(|team| human.current.is_none() || human.current == *team)
+        };
+        // Keys are unique, so that as many humans, all of them known, are the same humans.
+        let same = problem.humans.len() == last.humans.len() && problem.humans.iter().all(stays);
+        if !same {
+            return Self::Nothing;
+        }
+        for human in &mut problem.humans {
+            human.current = chosen.get(human.key.as_str()).copied().flatten();
+        }
+        Self::Roster
+    }
 }
 
 /// The teams chosen.
@@ -52,6 +101,12 @@ pub struct BalanceAnswer {
     /// Why no teams could be chosen. Only a question edited by hand is ever refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
+    /// Whether the teams stay as the last BALANCE chose them.
+    #[serde(skip)]
+    kept: bool,
+    /// The best ratio if there were no pins, where those make the teams uneven.
+    #[serde(skip)]
+    without_pins: Option<f64>,
     /// The reasons. They are not stored: a replay finds them again.
     #[serde(skip)]
     explanation: Option<Box<Explanation>>,
@@ -82,13 +137,30 @@ impl Question for Balance {
                 ratio: 0.0,
                 cut_short: false,
                 refused: Some(error.to_string()),
+                kept: false,
+                without_pins: None,
                 explanation: None,
             })
     }
 
     fn explain(&self, answer: &BalanceAnswer, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&answer.explanation, &answer.refused) {
-            (Some(explanation), _) => write!(f, "{explanation}"),
+            (Some(explanation), _) => {
+                write!(f, "{explanation}")?;
+                for note in &self.relaxed {
+                    writeln!(f, "{note}")?;
+                }
+                if let Some(ratio) = answer.without_pins {
+                    writeln!(f, "without the pins: ratio {ratio:.6}")?;
+                }
+                if answer.kept {
+                    writeln!(
+                        f,
+                        "the teams of the last BALANCE stay: the same players, and none better"
+                    )?;
+                }
+                Ok(())
+            }
             (None, Some(refused)) => writeln!(f, "no teams could be chosen: {refused}"),
             (None, None) => writeln!(f, "the reasons are not stored; replay the decision"),
         }
@@ -125,14 +197,71 @@ impl Balance {
             cut_short |= out_of_time();
             cut_short
         };
-        let solution = partition::solve(&problem, &self.settings, seed, &mut out_of_time)?;
+        let stay = self.as_they_are(seed, &mut out_of_time);
+        let (solution, kept) = match (self.repeat, stay) {
+            (Repeat::Everything, Some(stay)) => (stay, true),
+            (_, stay) => {
+                let chosen = partition::solve(&problem, &self.settings, seed, &mut out_of_time)?;
+                let stay = stay.filter(|stay| stay.ratio + EQUAL >= chosen.ratio);
+                let kept = stay.is_some();
+                (stay.unwrap_or(chosen), kept)
+            }
+        };
+        let pins = self.problem.humans.iter().any(|human| human.pin.is_some());
+        let uneven = pins && !self.relaxed.is_empty();
+        let without_pins = uneven.then(|| self.without_pins(seed, &mut out_of_time));
         Ok(BalanceAnswer {
+            kept,
+            without_pins: without_pins.flatten(),
             team_of: solution.team_of,
             ratio: solution.ratio,
             cut_short,
             refused: None,
             explanation: Some(Box::new(solution.explanation)),
         })
+    }
+}
+
+impl Balance {
+    /// The teams as the last BALANCE chose them, if this question repeats it.
+    fn as_they_are(
+        &self,
+        seed: u64,
+        out_of_time: &mut dyn FnMut() -> bool,
+    ) -> Option<partition::Solution> {
+        if self.repeat == Repeat::Nothing {
+            return None;
+        }
+        let mut pinned = self.problem.clone();
+        for human in &mut pinned.humans {
+            human.pin = Some(human.current?);
+        }
+        // A party that the last BALANCE tore stays torn.
+        pinned.parties.retain(|party| {
+            let team = |&who: &usize| pinned.humans[who].pin;
+            party.iter().all(|who| team(who) == team(&party[0]))
+        });
+        let problem = Problem::new(pinned).ok()?;
+        partition::solve(&problem, &self.settings, seed, out_of_time).ok()
+    }
+
+    /// The best ratio of teams as even in number as may be, without pins and parties.
+    fn without_pins(&self, seed: u64, out_of_time: &mut dyn FnMut() -> bool) -> Option<f64> {
+        let even = ProblemSpec::default();
+        let mut free = ProblemSpec {
+            max_share: even.max_share,
+            max_difference: even.max_difference,
+            parties: Vec::new(),
+            ..self.problem.clone()
+        };
+        free.humans.iter_mut().for_each(|human| human.pin = None);
+        let settings = partition::Settings {
+            top: 1,
+            ..self.settings.clone()
+        };
+        let problem = Problem::new(free).ok()?;
+        let best = partition::solve(&problem, &settings, seed, out_of_time).ok()?;
+        Some(best.ratio)
     }
 }
 
@@ -152,6 +281,8 @@ impl From<FirstBalance> for Decided<Balance> {
             question: Balance {
                 problem: first.problem,
                 settings: first.settings,
+                relaxed: Vec::new(),
+                repeat: Repeat::Nothing,
             },
             seed: first.seed,
             answer: BalanceAnswer {
@@ -159,6 +290,8 @@ impl From<FirstBalance> for Decided<Balance> {
                 ratio: 0.0,
                 cut_short: first.cut_short,
                 refused: None,
+                kept: false,
+                without_pins: None,
                 explanation: None,
             },
         }
@@ -192,10 +325,18 @@ impl Lobby {
         settings: partition::Settings,
     ) -> Result<Balance, LobbyError> {
         let mut problem = self.problem(weights, limits)?;
+        let relaxed = problem.relax();
         if settings.objective == Objective::Gap {
             self.add_bonuses(weights, &mut problem)?;
         }
-        Ok(Balance { problem, settings })
+        let last = self.team_game()?.balanced.as_deref();
+        let repeat = last.map_or(Repeat::Nothing, |last| Repeat::of(last, &mut problem));
+        Ok(Balance {
+            problem,
+            settings,
+            relaxed,
+            repeat,
+        })
     }
 
     /// Puts the humans on the teams that BALANCE has chosen.
@@ -211,6 +352,11 @@ impl Lobby {
         let team_of = answer.team_of.clone();
         self.change(&Command::Assign { team_of })?;
         self.watch(weights);
+        let mut balanced = decided.question.problem.clone();
+        for (human, &team) in balanced.humans.iter_mut().zip(&answer.team_of) {
+            human.current = Some(usize::from(team));
+        }
+        self.game_mut()?.balanced = Some(Box::new(balanced));
         let bots = self.bots()?.per_team;
         let roster = &self.team_game()?.roster;
         let placed = roster.humans().iter().zip(&answer.team_of);

@@ -74,6 +74,22 @@ impl Fill {
     }
 }
 
+/// Whether a session acts on bots: adds those that the lobby asks for, and removes the others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BotUse {
+    /// What HELLO states; it rules over what the session shows.
+    pub declared: Option<bool>,
+    /// Whether the session has sent BOTJOIN, or asked about bots.
+    pub shown: bool,
+}
+
+impl BotUse {
+    /// Whether bots that are not in the game yet may be expected.
+    pub(super) fn expects(self) -> bool {
+        self.declared.unwrap_or(self.shown)
+    }
+}
+
 /// The setting of MinPlayers for the game server, and the bots that result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BotPlan {

@@ -39,6 +39,13 @@ pub enum Command {
         /// How many.
         players: u32,
     },
+    /// HELLO: whether the session acts on bots.
+    DeclareBots {
+        /// Whether it adds and removes bots as it is asked to.
+        acts: bool,
+    },
+    /// A question about bots: who asks will act on the answer.
+    ShowBots,
     /// JOIN: a human takes part, or what is known of them changes.
     Join {
         /// Id of the human.
@@ -229,6 +236,8 @@ impl Lobby {
             Command::Map { name, players } => return self.set_map(name, *players),
             Command::Teams { teams } => return self.set_teams(*teams),
             Command::MinPlayers { players } => self.set_min_players(*players),
+            Command::DeclareBots { acts } => self.declare_bots(*acts),
+            Command::ShowBots => self.show_bots(),
             Command::Join { id, update } => return self.join(id, update),
             Command::Leave { id } => return self.leave(id),
             Command::Move { id, team } => return self.move_to(id, *team),

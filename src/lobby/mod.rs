@@ -42,8 +42,8 @@ pub use autobalance::{
     Assessment, AutoBalance, AutoBalanceAnswer, AutoBalanceRules, Calm, Cause, Fate, GapUnit,
     Lopsided, MoveRule, Power, Situation, StayReason,
 };
-pub use balance::{Balance, BalanceAnswer, Balanced, SizeLimits};
-pub use bots::{BotPlan, Fill};
+pub use balance::{Balance, BalanceAnswer, Balanced, Repeat, SizeLimits};
+pub use bots::{BotPlan, BotUse, Fill};
 pub use command::{Command, NewGame, Update};
 pub use course::{Finished, RecordFrame};
 pub use decision::{Decided, Decision, Question};

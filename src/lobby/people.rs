@@ -83,6 +83,7 @@ impl Lobby {
         game.roster.bot_join(name, team)?;
         let seat = game.seat_of(Some(team));
         game.course.sit(&seated_bot(name), seat, now);
+        self.show_bots();
         Ok(())
     }
 

@@ -21,6 +21,10 @@ impl Lobby {
         game.course.start(teams, now);
         game.seat_all(now);
         game.help = None;
+        // Warm-up is over: teams that were uneven in it are uneven from now on.
+        if let Some((_, since)) = &mut game.watch.imbalance {
+            *since = now;
+        }
         Ok(())
     }
 
@@ -38,6 +42,7 @@ impl Lobby {
         exists(team, teams)?;
         let by = by.map(|id| game.track(id)).transpose()?;
         game.course.score(team, points, by, now);
+        self.note_scores();
         Ok(())
     }
 
@@ -75,7 +80,11 @@ impl Lobby {
     /// There is no game, no such team, play has not begun, or the game makes no valid record.
     pub fn end(&mut self, verdict: Verdict, frame: &RecordFrame) -> Result<Finished, LobbyError> {
         let (now, teams) = (self.now, self.teams);
+        let reported = self.reports_scores();
         let game = self.game_mut()?;
+        // A team game of which nobody ever reported a score is no draw.
+        let silent = game.has_teams && !reported && !game.course.has_scored();
+        let decided = !(silent && verdict == Verdict::Scores);
         if let Verdict::Won(team) = verdict {
             if !game.has_teams {
                 return Err(LobbyError::NoTeams);
@@ -83,7 +92,7 @@ impl Lobby {
             exists(team, teams)?;
         }
         let mut course = std::mem::take(&mut game.course);
-        let result = course.end(&game.facts(frame, teams), verdict, now);
+        let result = course.end(&game.facts(frame, teams), decided.then_some(verdict), now);
         game.course = course;
         result
     }

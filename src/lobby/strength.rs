@@ -124,6 +124,23 @@ impl TeamStrengths {
         }
     }
 
+    /// How many bots each team lacks; 0 where bots are left as they are, or are to go.
+    pub(super) fn missing_bots(&self) -> impl Iterator<Item = usize> {
+        let humans = self.sides().iter().map(|side| side.humans);
+        let largest = humans.clone().max().unwrap_or(0);
+        let size = self.fill.team_size(self.teams, humans.sum(), largest);
+        let size = size.unwrap_or(0);
+        self.sides()
+            .iter()
+            .map(move |side| size.saturating_sub(side.humans + side.bots))
+    }
+
+    /// By how many humans a team outnumbers the smallest.
+    pub(super) fn outnumbers(&self, team: usize) -> usize {
+        let least = self.sides().iter().map(|side| side.humans).min();
+        self.sides[team].humans - least.unwrap_or(0)
+    }
+
     /// By how many humans the largest team outnumbers the smallest.
     pub(super) fn spread(&self) -> usize {
         let humans = self.sides().iter().map(|side| side.humans);

@@ -23,6 +23,7 @@ mod label;
 mod party;
 mod pick;
 mod problem;
+mod relax;
 mod settings;
 mod solution;
 mod terms;

@@ -144,7 +144,7 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    fn of(spec: &ProblemSpec) -> Self {
+    pub fn of(spec: &ProblemSpec) -> Self {
         let (humans, teams) = (spec.humans.len(), spec.teams);
         let even = humans.div_ceil(teams);
         // The product is at most 128, so the cast drops only the fraction.
@@ -188,7 +188,7 @@ impl Counts {
     }
 
     /// Whether single humans can complete teams that already contain `pinned` humans.
-    fn can_fill(&self, pinned: &[usize]) -> bool {
+    pub fn can_fill(&self, pinned: &[usize]) -> bool {
         (0..=self.most).any(|most| {
             let least = most.saturating_sub(self.difference);
             let needed: usize = pinned.iter().map(|&p| p.max(least)).sum();

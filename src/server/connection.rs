@@ -270,7 +270,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 
     fn refuse(&mut self, refusal: Refusal) -> Next {
-        self.errors += 1;
+        // A fault of the daemon is none of the client's.
+        self.errors += u32::from(refusal.code != Code::Internal);
         Reply::Error(refusal).encode(&mut self.output);
         if self.errors < self.limits.max_errors.get() {
             return Next::Continue;

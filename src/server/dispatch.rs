@@ -137,9 +137,14 @@ async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>,
             server,
             token,
             resume,
+            bots,
         } => {
             let token = token.map(|token| token.secret());
-            Reply::hello(session.hello(&server, token.as_ref(), resume).await?)
+            let resumed = session.hello(&server, token.as_ref(), resume).await?;
+            if let Some(acts) = bots {
+                session.declare_bots(acts)?;
+            }
+            Reply::hello(resumed)
         }
         Request::Ping => Reply::Pong,
         Request::Explain => Reply::Explain(session.explain()?.to_vec()),
@@ -201,6 +206,7 @@ fn refusal(error: SessionError) -> Refusal {
         SessionError::NotAllowed(_) => Code::NotAllowed,
         SessionError::BadArgument(_) => Code::BadArgument,
         SessionError::Overloaded => Code::Overloaded,
+        SessionError::Kept => Code::Internal,
         SessionError::Store(_) | SessionError::Task(_) => {
             tracing::error!(%error, "a command failed");
             return Refusal {

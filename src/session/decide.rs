@@ -41,6 +41,7 @@ impl Session {
     /// There is no game.
     pub fn bots(&mut self) -> Result<BotPlan, SessionError> {
         let plan = self.lobby().bots()?;
+        self.show_bots()?;
         let fill = self.lobby().fill()?;
         self.state.reasons = reasons(&fill);
         Ok(plan)

@@ -114,6 +114,27 @@ impl Session {
         ))
     }
 
+    /// Notes whether this game server adds and removes bots as it is asked to, as HELLO states it.
+    ///
+    /// # Errors
+    /// None today; a command of the lobby may fail.
+    pub fn declare_bots(&mut self, acts: bool) -> Result<(), SessionError> {
+        let now = self.sessions.clock.millis();
+        self.state
+            .lobby
+            .apply(&Command::DeclareBots { acts }, now)?;
+        Ok(())
+    }
+
+    /// Notes that this game server asks about bots, so that it will act on them.
+    pub(super) fn show_bots(&mut self) -> Result<(), SessionError> {
+        if self.lobby().game().is_ok() && !self.state.lobby.bot_use().shown {
+            let now = self.sessions.clock.millis();
+            self.state.lobby.apply(&Command::ShowBots, now)?;
+        }
+        Ok(())
+    }
+
     /// Resolves when another connection takes this one's place, which should end then.
     pub async fn replaced(&self) {
         self.registration.replaced().await;
@@ -157,8 +178,7 @@ impl Session {
             Command::Start => {
                 let clock = &self.sessions.clock;
                 let passed = i64::try_from(clock.millis()).unwrap_or(i64::MAX);
-                self.state.epoch = clock.now().plus_millis(-passed);
-                self.state.ended = None;
+                self.state.begin_play(clock.now().plus_millis(-passed));
             }
             command if command.changes_teams() && !self.sessions.is_starting() => {
                 let weights = self.weights()?;
@@ -186,6 +206,7 @@ impl Session {
     pub fn bot(&mut self, name: &Ident) -> Result<f64, SessionError> {
         let default = self.sessions.settings.balance.default_bot_weight.get();
         let standings = self.sessions.ready_standings()?;
+        self.show_bots()?;
         let view = standings.view(self.ruleset()?);
         let known = view.expected(Kind::Bot, name.text());
         Ok(known.unwrap_or_else(|| view.mean_bot().map_or(default, |(mean, _)| mean)))
@@ -198,6 +219,7 @@ impl Session {
     pub fn mean_bot(&mut self) -> Result<(f64, usize), SessionError> {
         let default = self.sessions.settings.balance.default_bot_weight.get();
         let standings = self.sessions.ready_standings()?;
+        self.show_bots()?;
         Ok(standings
             .view(self.ruleset()?)
             .mean_bot()

@@ -41,6 +41,7 @@ impl DaemonLink {
             server: plain_ident(server),
             token: token.map(Token::new),
             resume: false,
+            bots: None,
         }));
     }
 

@@ -6,7 +6,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::common::process::{self, Process, talk};
+use crate::common::process::{self, Process, wait};
 use tempfile::TempDir;
 
 /// The binary in a folder whose temporary files go to `tmp` in it.
@@ -107,12 +107,8 @@ fn what_the_demo_keeps_serves() {
     let (code, _, err) = run(folder.path(), &["config", "check", config]);
     assert_eq!((code, err.as_str()), (0, ""));
 
-    let mut serve = evenkeel(folder.path());
-    serve.args(["serve", "--config", config, "--listen", "127.0.0.1:0"]);
-    let mut daemon = Process::start(&mut serve);
-    let address = daemon.address();
-    daemon.ignore_log();
-    let ask = |lines: &str| talk(address, lines);
+    let daemon = Process::start_with(folder.path(), &[("EVENKEEL_CONFIG", config)]);
+    let ask = |lines: &str| daemon.ask(lines);
     // The very command that the demo prints.
     let (_, from) = out.split_once("printf '").unwrap();
     let (asked, _) = from.split_once('\'').unwrap();
@@ -198,14 +194,16 @@ fn an_interrupted_demo_leaves_nothing() {
         let folder = folder();
         let tmp = folder.path().join("tmp");
         let mut command = evenkeel(folder.path());
-        let mut demo = Process::start(command.arg("demo").stdout(Stdio::null()));
+        let mut demo = command.arg("demo").stdout(Stdio::null()).spawn().unwrap();
         while names(&tmp).is_empty() {
-            assert_eq!(demo.child.try_wait().unwrap(), None);
+            assert_eq!(demo.try_wait().unwrap(), None);
         }
         for signal in ["-STOP", signal, "-CONT"] {
-            demo.signal(signal);
+            let id = demo.id().to_string();
+            let sent = Command::new("kill").args([signal, &id]).status().unwrap();
+            assert!(sent.success());
         }
-        let code = demo.child.wait().unwrap().code();
+        let code = wait(&mut demo).code();
         assert_eq!((code, names(&tmp)), (Some(130), vec![]), "{signal}");
     }
 }

@@ -3,20 +3,22 @@
 
 use std::{
     fs::{self, File},
-    io::Write,
+    io::{BufRead, BufReader, Write},
     path::Path,
-    process::{Command, Output},
+    process::{Child, ChildStderr, Command, Output, Stdio},
 };
 
-use crate::common::process::{self, Process};
 use tempfile::TempDir;
 
 const CTF: &str = include_str!("../fixtures/openarena/ctf-014.log");
 const OTHER: &str = include_str!("../fixtures/openarena/ctf-017.log");
 
 fn evenkeel(folder: &Path, args: &[&str]) -> Command {
-    let mut command = process::evenkeel(folder);
-    command.args(args);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_evenkeel"));
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("EVENKEEL_")) {
+        command.env_remove(name);
+    }
+    command.current_dir(folder).args(args);
     command
 }
 
@@ -39,14 +41,46 @@ fn append(path: &Path, text: &str) {
     file.write_all(text.as_bytes()).unwrap();
 }
 
-fn start(folder: &Path, args: &[&str]) -> Process {
-    Process::start(&mut evenkeel(folder, args))
+/// A process that says on stderr what it does; killed when dropped.
+struct Process {
+    child: Child,
+    log: BufReader<ChildStderr>,
 }
 
-fn terminate(mut process: Process) {
-    process.signal("-TERM");
-    process.wait_for("stopped");
-    assert!(process.child.wait().unwrap().success());
+impl Process {
+    fn start(folder: &Path, args: &[&str]) -> Self {
+        let mut command = evenkeel(folder, args);
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let log = BufReader::new(child.stderr.take().unwrap());
+        Self { child, log }
+    }
+
+    /// Waits until a line has these words.
+    fn wait_for(&mut self, words: &str) {
+        let mut line = String::new();
+        while !line.contains(words) {
+            line.clear();
+            assert_ne!(
+                self.log.read_line(&mut line).unwrap(),
+                0,
+                "it has ended without {words}"
+            );
+        }
+    }
+
+    fn terminate(mut self) {
+        let id = self.child.id().to_string();
+        assert!(Command::new("kill").arg(id).status().unwrap().success());
+        self.wait_for("stopped");
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 fn rais_games(folder: &Path) -> usize {
@@ -64,19 +98,19 @@ fn a_log_is_followed_until_it_is_enough() {
     fs::write(folder.path().join("c.toml"), "ingest.follow_ms = 10\n").unwrap();
     let log = logs.join("games.log");
     append(&log, CTF);
-    let mut process = start(folder.path(), &["follow", "logs", "--config", "c.toml"]);
+    let mut process = Process::start(folder.path(), &["follow", "logs", "--config", "c.toml"]);
     process.wait_for("a match from a log");
-    let (head, rest) = OTHER.split_at(OTHER.len() / 2 + 7);
-    append(&log, head);
+    let (start, rest) = OTHER.split_at(OTHER.len() / 2 + 7);
+    append(&log, start);
     append(&log, rest);
     process.wait_for("a match from a log");
-    terminate(process);
+    process.terminate();
     assert_eq!(rais_games(folder.path()), 2);
     // Nothing is doubled by another start.
-    let mut process = start(folder.path(), &["follow", "logs", "--config", "c.toml"]);
+    let mut process = Process::start(folder.path(), &["follow", "logs", "--config", "c.toml"]);
     append(&log, &CTF.replace("2026-11-20", "2026-11-21"));
     process.wait_for("a match from a log");
-    terminate(process);
+    process.terminate();
     let matches = said(folder.path(), &["export"]);
     assert_eq!(matches.lines().count(), 3);
 }
@@ -87,13 +121,13 @@ fn the_daemon_follows_what_is_configured() {
     let config = "ingest.follow_ms = 10\nserver.listen = \"127.0.0.1:0\"\ningest.archive = \"kept\"
 [[follow]]\npath = \"games.log\"\nserver = \"one\"\n[[follow]]\npath = \"other.log\"\n";
     fs::write(folder.path().join("c.toml"), config).unwrap();
-    let mut daemon = start(folder.path(), &["serve", "--config", "c.toml"]);
+    let mut daemon = Process::start(folder.path(), &["serve", "--config", "c.toml"]);
     daemon.wait_for("listening");
     append(&folder.path().join("games.log"), CTF);
     append(&folder.path().join("other.log"), CTF);
     daemon.wait_for("a match from a log");
     daemon.wait_for("a match from a log");
-    terminate(daemon);
+    daemon.terminate();
     let matches = said(folder.path(), &["export"]);
     assert_eq!(
         matches

@@ -4,16 +4,16 @@
 use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},
-    net::{SocketAddr, TcpStream},
+    net::TcpStream,
     os::unix::{fs::PermissionsExt, process::CommandExt},
     path::Path,
-    process::{Child, Command, ExitStatus, Stdio},
+    process::{Command, Stdio},
     time::{Duration, Instant},
 };
 
 use crate::common::{
     BUSY,
-    process::{HANG, Process, evenkeel, serve, talk},
+    process::{BINARY, HANG, Process, evenkeel, wait},
 };
 use evenkeel::store::{self, Cursor, Stored};
 use tempfile::TempDir;
@@ -22,40 +22,11 @@ const CTF: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/tests/fixtures/openarena/ctf-014.log"
 );
-/// A daemon, killed when dropped, whose log nobody reads.
-struct Daemon {
-    process: Process,
-    address: SocketAddr,
-}
-
-impl Daemon {
-    fn start(folder: &Path) -> Self {
-        let mut process = Process::start(&mut serve(folder));
-        let address = process.address();
-        process.ignore_log();
-        Self { process, address }
-    }
-
-    fn ask(&self, lines: &str) -> String {
-        talk(self.address, lines)
-    }
-}
-
-fn wait(child: &mut Child) -> ExitStatus {
-    let began = Instant::now();
-    loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            return status;
-        }
-        assert!(began.elapsed() < HANG, "the process hangs");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
 
 #[test]
 fn a_running_daemon_sees_what_another_process_ingests() {
     let folder = TempDir::new().unwrap();
-    let daemon = Daemon::start(folder.path());
+    let daemon = Process::start(folder.path());
     assert_eq!(
         daemon.ask("GAME baseoa.ctf\nMEANBOT\n"),
         "MEANBOT 50.000 0\n"
@@ -82,24 +53,39 @@ fn a_running_daemon_sees_what_another_process_ingests() {
 #[test]
 fn a_database_that_is_taken_away_is_noticed() {
     let folder = TempDir::new().unwrap();
-    let mut daemon = Process::start(&mut serve(folder.path()));
-    daemon.address();
-    fs::remove_file(folder.path().join("evenkeel.db")).unwrap();
-    daemon.wait_for("the database file was removed or replaced");
+    let mut child = evenkeel(folder.path())
+        .args(["serve", "--listen", "127.0.0.1:0"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let log = BufReader::new(child.stderr.take().unwrap());
+    let mut noticed = false;
+    for line in log.lines().map(Result::unwrap) {
+        if line.contains("listening") {
+            fs::remove_file(folder.path().join("evenkeel.db")).unwrap();
+        }
+        noticed = line.contains("the database file was removed or replaced");
+        if noticed {
+            break;
+        }
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(noticed);
 }
 
 #[test]
 fn sigterm_drains_within_five_seconds() {
     for signal in ["-TERM", "-INT"] {
         let folder = TempDir::new().unwrap();
-        let mut daemon = Daemon::start(folder.path());
+        let mut daemon = Process::start(folder.path());
         let mut idle = TcpStream::connect(daemon.address).unwrap();
         let mut halfway = TcpStream::connect(daemon.address).unwrap();
         halfway.write_all(b"GAME ctf\nPLAY").unwrap();
         assert_eq!(daemon.ask("PING\n"), "PONG\n");
         let began = Instant::now();
-        daemon.process.signal(signal);
-        let status = wait(&mut daemon.process.child);
+        daemon.signal(signal);
+        let status = wait(&mut daemon.child);
         assert!(status.success(), "{signal}: {status}");
         assert!(
             began.elapsed() < Duration::from_secs(5),
@@ -119,7 +105,7 @@ fn sigterm_drains_within_five_seconds() {
 #[test]
 fn two_daemons_cannot_have_one_port() {
     let folder = TempDir::new().unwrap();
-    let daemon = Daemon::start(folder.path());
+    let daemon = Process::start(folder.path());
     let address = daemon.address.to_string();
     let second = evenkeel(folder.path())
         .args(["serve", "--listen", &address])
@@ -257,7 +243,7 @@ async fn kill_9_during_ingest_loses_no_committed_match_and_leaves_no_half_one() 
 fn a_match_survives_the_process_that_was_killed_after_end() {
     let folder = TempDir::new().unwrap();
     for round in 1..=3 {
-        let mut daemon = Daemon::start(folder.path());
+        let mut daemon = Process::start(folder.path());
         let stream = TcpStream::connect(daemon.address).unwrap();
         stream.set_read_timeout(Some(HANG)).unwrap();
         let script =
@@ -266,11 +252,11 @@ fn a_match_survives_the_process_that_was_killed_after_end() {
         let mut lines = BufReader::new(&stream).lines().map(Result::unwrap);
         let end = lines.find(|line| line.starts_with("END ")).unwrap();
         // As soon as END is acknowledged.
-        daemon.process.child.kill().unwrap();
+        daemon.child.kill().unwrap();
         assert!(end.starts_with(&format!("END {round} ")), "{end}");
-        daemon.process.child.wait().unwrap();
+        daemon.child.wait().unwrap();
 
-        let again = Daemon::start(folder.path());
+        let again = Process::start(folder.path());
         let said = again.ask("HELLO s\nEND\n");
         assert_eq!(
             said.lines().last(),
@@ -285,12 +271,12 @@ fn a_match_survives_the_process_that_was_killed_after_end() {
 #[test]
 fn a_decision_is_replayed_from_the_command_line() {
     let folder = TempDir::new().unwrap();
-    let daemon = Daemon::start(folder.path());
+    let daemon = Process::start(folder.path());
     let said = daemon.ask("HELLO s\nGAME ctf\nJOIN a\nJOIN b\nBALANCE seed=3\nJOIN c\nPLACE c\n");
     assert!(said.contains("\nPLACE c "), "{said}");
-    daemon.process.signal("-TERM");
+    daemon.signal("-TERM");
     let mut daemon = daemon;
-    assert!(wait(&mut daemon.process.child).success());
+    assert!(wait(&mut daemon.child).success());
     let replay = |id: &str| {
         let args = ["replay-decision", id];
         let output = evenkeel(folder.path()).args(args).output().unwrap();
@@ -379,7 +365,7 @@ fn a_read_only_database_is_named() {
     assert!(made.status.success());
     // Root may write to read-only files, so the test runs as another user, with a copy of the binary.
     let binary = folder.path().join("evenkeel");
-    fs::copy(env!("CARGO_BIN_EXE_evenkeel"), &binary).unwrap();
+    fs::copy(BINARY, &binary).unwrap();
     fs::copy(CTF, folder.path().join("other.log")).unwrap();
     let log = fs::read_to_string(CTF)
         .unwrap()

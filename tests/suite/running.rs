@@ -36,6 +36,7 @@ async fn why(client: &mut Client) -> Vec<String> {
 #[tokio::test]
 async fn place_gives_the_side_that_evens_the_teams() {
     let (_daemon, _clock, mut client) = session("").await;
+    client.ask("HELLO s bots=yes\n").await;
     client
         .tell("GAME ctf\nMINPLAYERS 0\nJOIN s1 team=0\nJOIN w1 team=1\nJOIN s2\n")
         .await;
@@ -78,7 +79,8 @@ async fn place_counts_the_bots_that_come_and_go() {
 async fn who_comes_back_in_time_gets_their_team() {
     for (away, team) in [(300_000, "0"), (300_001, "1")] {
         let (_daemon, clock, mut client) =
-            session("lobby.bots = false\nplace.rejoin_budget = 0.5").await;
+            session("lobby.bots = false\nplace.rejoin_budget = 0.5\nplace.max_difference = 2")
+                .await;
         client
             .tell("GAME ctf\nMINPLAYERS 0\nJOIN a team=0\nJOIN b team=0\nJOIN c team=1\nJOIN w1 team=1\nLEAVE a\n")
             .await;
@@ -122,6 +124,7 @@ async fn advantage_grows_no_faster_than_allowed() {
 #[tokio::test]
 async fn rebalance_advises_the_fewest_moves_and_leaves_the_roster_alone() {
     let (_daemon, _clock, mut client) = session("").await;
+    client.ask("HELLO s bots=yes\n").await;
     client
         .tell("GAME ctf\nMINPLAYERS 0\nJOIN s1 team=0\nJOIN s2 team=0\nJOIN w1 team=1\nJOIN w2 team=1\nJOIN late\n")
         .await;

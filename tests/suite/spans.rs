@@ -1,22 +1,50 @@
 //! What a session causes is logged with the number of the session and the name of its game server,
 //! whichever task or thread logs it.
 
+use std::sync::mpsc;
+
 use crate::common::{
     Client,
-    process::{Process, serve},
+    process::{HANG, Process},
     sql,
 };
 use tempfile::TempDir;
+
+/// What a daemon logs.
+struct Log<'a> {
+    received: &'a mpsc::Receiver<String>,
+    lines: Vec<String>,
+}
+
+impl<'a> Log<'a> {
+    fn of(process: &'a Process) -> Self {
+        Self {
+            received: &process.log,
+            lines: Vec::new(),
+        }
+    }
+
+    /// Reads on to the next line with these words.
+    fn wait_for(&mut self, words: &str) -> String {
+        loop {
+            let line = self.received.recv_timeout(HANG);
+            let line = line.unwrap_or_else(|_| panic!("no `{words}` after {:#?}", self.lines));
+            self.lines.push(line.clone());
+            if line.contains(words) {
+                return line;
+            }
+        }
+    }
+}
 
 const GAME: &str = "GAME ctf\nMINPLAYERS 0\nJOIN a team=0\nJOIN b team=1\n";
 
 #[tokio::test]
 async fn every_line_of_a_session_has_its_number_and_its_server() {
     let folder = TempDir::new().unwrap();
-    let mut command = serve(folder.path());
-    command.env("EVENKEEL_LOG_FILTER", "evenkeel=debug");
-    let mut daemon = Process::start(&mut command);
-    let address = daemon.address();
+    let filter = [("EVENKEEL_LOG_FILTER", "evenkeel=debug")];
+    let process = Process::start_with(folder.path(), &filter);
+    let (address, mut daemon) = (process.address, Log::of(&process));
     daemon.wait_for("weights derived");
     let began = daemon.lines.len();
     let database = folder.path().join("evenkeel.db");
@@ -49,11 +77,8 @@ async fn every_line_of_a_session_has_its_number_and_its_server() {
     // The match of the other session cannot be written at all.
     west.tell(&format!("{GAME}START\nSCORE 0\n")).await;
     sql(&database, "DROP TABLE score_events").await;
-    assert_eq!(
-        west.ask("END\n").await,
-        "ERROR internal see the daemon's log"
-    );
-    let failed = daemon.wait_for("a command failed");
+    assert!(west.ask("END\n").await.starts_with("ERROR internal "));
+    let failed = daemon.wait_for("a match cannot be recorded now and is kept");
 
     // 0 and 1 are the numbers in the order in which the connections were accepted.
     let span = |id: u64, server: &str| format!(r#"session{{id={id} server="{server}"}}"#);
@@ -72,7 +97,10 @@ async fn every_line_of_a_session_has_its_number_and_its_server() {
         assert!(line.contains(&span(id, server)), "{line}");
     }
     // A line without a session belongs to the daemon itself: what it retries for all sessions.
-    let of_all = ["cannot write the backlog", "cannot look for new weights"];
+    let of_all = [
+        "cannot write matches and decisions now",
+        "cannot check for new matches",
+    ];
     for line in &daemon.lines[began..] {
         let named = line.contains("session{id=") && line.contains(" server=\"");
         assert!(

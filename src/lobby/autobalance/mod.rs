@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{MoveBlock, Question, Snapshot, snapshot::lower_share};
+use super::{BotInGame, MoveBlock, Question, Snapshot};
 use crate::domain::{Ident, Move};
 
 mod assessment;
@@ -26,6 +26,9 @@ const MAX_CHAIN: usize = 16;
 pub struct Situation {
     /// The players and their teams.
     pub snapshot: Snapshot,
+    /// The bots that the game server is expected to add, which count like those on a team.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub coming: Vec<BotInGame>,
     /// Play time left in milliseconds, if CLOCK has stated it.
     pub left: Option<u64>,
     /// Whether the players choose their teams themselves.
@@ -75,6 +78,8 @@ pub enum StayReason {
     Balanced,
     /// They are not on the stronger team.
     OtherTeam,
+    /// Their team is the stronger one, but the smaller one, too.
+    Smaller,
     /// The teams have been unbalanced for less than the delay.
     TooSoon,
     /// Their party would be split.
@@ -94,7 +99,8 @@ impl Question for AutoBalance {
 
     fn is_sound(&self) -> bool {
         let snapshot = &self.situation.snapshot;
-        snapshot.is_sound() && self.who < snapshot.humans.len()
+        let coming = &self.situation.coming;
+        snapshot.is_sound() && snapshot.are_sound(coming) && self.who < snapshot.humans.len()
     }
 
     fn answer(&self, _seed: u64) -> AutoBalanceAnswer {
@@ -141,6 +147,10 @@ impl AutoBalance {
         if snapshot.humans[self.who].team != Some(strong) {
             return Err(StayReason::OtherTeam);
         }
+        let size = |team: u8| powers.sizes[usize::from(team)];
+        if size(strong) < size(weak) {
+            return Err(StayReason::Smaller);
+        }
         if self.lasted < rules.delay_seconds.millis() {
             return Err(StayReason::TooSoon);
         }
@@ -149,8 +159,7 @@ impl AutoBalance {
         match rules.choice {
             MoveRule::WhoDies => {
                 let power = powers.humans[self.who];
-                let tips = rules.is_gap(of(weak) + power, of(strong) - power);
-                if tips {
+                if rules.tips(of(weak) + power, of(strong) - power) {
                     Err(StayReason::Tips)
                 } else {
                     Ok(weak)
@@ -187,8 +196,7 @@ impl AutoBalance {
         let team =
             (0..snapshot.humans.len()).filter(|&who| snapshot.humans[who].team == Some(strong));
         let movable = team.filter(|&who| forbidden(who).is_none());
-        let points = movable.map(|who| (who, snapshot.humans[who].points));
-        let lower = lower_share(points.collect(), rules.movable_share.get());
+        let lower = snapshot.lower_share(movable.collect(), rules.movable_share.get());
         if lower.contains(&self.who) {
             Ok(lower)
         } else {
@@ -229,6 +237,7 @@ impl fmt::Display for StayReason {
         match self {
             StayReason::Balanced => f.write_str("the teams are balanced"),
             StayReason::OtherTeam => f.write_str("not on the stronger team"),
+            StayReason::Smaller => f.write_str("the stronger team is the smaller one"),
             StayReason::TooSoon => {
                 f.write_str("the teams have not been unbalanced for long enough")
             }

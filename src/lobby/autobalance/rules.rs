@@ -133,6 +133,16 @@ impl AutoBalanceRules {
             GapUnit::Share => strong > weak * (1.0 + gap),
         }
     }
+
+    /// Whether a move that leaves these powers tips the balance: the difference then exceeds the
+    /// gap. A difference of exactly the gap does not.
+    pub(super) fn tips(&self, strong: f64, weak: f64) -> bool {
+        let gap = self.gap.get();
+        match self.gap_of {
+            GapUnit::Points => strong - weak > gap,
+            GapUnit::Share => strong > weak * (1.0 + gap),
+        }
+    }
 }
 
 /// The rules of Sector's Edge.

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 fn situation(humans: &[(f64, u8)], rules: AutoBalanceRules) -> Situation {
     Situation {
         snapshot: snapshot(2, humans),
+        coming: Vec::new(),
         left: None,
         tournament: false,
         rules,
@@ -155,6 +156,23 @@ fn nobody_moves_too_soon_or_to_tip_the_balance() {
     assert_eq!(fate(&low, 2), Fate::Stays(StayReason::Tips));
 }
 
+/// Nine against seven, and the weaker nine's members die: nobody goes from the few to the many.
+#[test]
+fn nobody_moves_from_the_smaller_team() {
+    let mut humans = vec![(1.0, 0); 9];
+    humans.extend([(90.0, 1); 7]);
+    let mut rules = AutoBalanceRules::sectors_edge();
+    rules.power = Power::Weight;
+    let game = situation(&humans, rules);
+    assert_eq!(fate(&game, 9), Fate::Stays(StayReason::Smaller));
+    let mut equals = situation(&sizes(9, 7), AutoBalanceRules::sectors_edge());
+    equals.snapshot.points_reported = false;
+    for who in 0..9 {
+        assert!(matches!(fate(&equals, who), Fate::Moves(_)), "{who}");
+    }
+    assert_eq!(fate(&equals, 9), Fate::Stays(StayReason::OtherTeam));
+}
+
 /// The first example of the players' proposal, with its party of three at 1.2 times its weight.
 #[test]
 fn the_players_proposal() {
@@ -210,7 +228,7 @@ prop_compose! {
         }
         game.bots = bots.into_iter().filter(|bot| bot.1 < teams).map(|(w, t)| robot(w, t)).collect();
         let rules = if proposal { AutoBalanceRules::players_proposal() } else { AutoBalanceRules { power, ..Default::default() } };
-        Situation { snapshot: game, left: None, tournament: false, rules }
+        Situation { snapshot: game, coming: Vec::new(), left: None, tournament: false, rules }
     }
 }
 
@@ -229,7 +247,7 @@ proptest! {
         let powers = after.powers();
         let (from, to) = (usize::from(step.from.unwrap()), usize::from(step.to));
         if game.rules.choice == MoveRule::WhoDies {
-            prop_assert!(!game.rules.is_gap(powers.teams[to], powers.teams[from]));
+            prop_assert!(!game.rules.tips(powers.teams[to], powers.teams[from]));
         }
     }
 }

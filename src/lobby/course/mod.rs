@@ -204,6 +204,11 @@ impl PlayCourse {
         self.is_running() && !self.events.is_empty()
     }
 
+    /// Whether POINTS has been sent since play began.
+    pub(super) fn has_points(&self) -> bool {
+        self.tracks.iter().any(|track| track.points.is_some())
+    }
+
     /// Adds to a team's score.
     pub(super) fn score(&mut self, team: u8, points: f64, by: Option<usize>, now: u64) {
         if !self.is_running() {
@@ -235,13 +240,11 @@ impl PlayCourse {
         }
     }
 
-    /// A player's points on the scoreboard; 0 unless POINTS has stated them.
-    pub(super) fn points_of(&self, kind: Kind, id: &str) -> f64 {
+    /// A player's points on the scoreboard, if POINTS has stated them.
+    pub(super) fn points_of(&self, kind: Kind, id: &str) -> Option<f64> {
         let id = id.to_owned();
         let track = self.index.get(&PlayerKey { kind, id });
-        track
-            .and_then(|&track| self.tracks[track].points)
-            .unwrap_or(0.0)
+        track.and_then(|&track| self.tracks[track].points)
     }
 
     /// Counts a kill, and a death of the victim. Killing a team mate or oneself is no kill.
@@ -267,7 +270,7 @@ impl PlayCourse {
         }
     }
 
-    /// Ends the game and makes its record. Called again, it returns the same record.
+    /// Ends the game and makes its record; without a verdict, it is undecided. Called again, it returns the same record.
     ///
     /// # Errors
     /// Play has not begun, its record was [forgotten](Self::forget), or it makes no valid record; then play
@@ -275,16 +278,17 @@ impl PlayCourse {
     pub(super) fn end(
         &mut self,
         facts: &GameFacts<'_>,
-        verdict: Verdict,
+        verdict: Option<Verdict>,
         now: u64,
     ) -> Result<Finished, LobbyError> {
         if let PlayPhase::Over(Some(finished)) = &self.phase {
             return Ok((**finished).clone());
         }
         let outcome = |scores: &[f64]| match verdict {
-            Verdict::Scores => MatchRecord::outcome_of(scores),
-            Verdict::Won(team) => Outcome::Won(team),
-            Verdict::Draw => Outcome::Draw,
+            None => Outcome::Undecided,
+            Some(Verdict::Scores) => MatchRecord::outcome_of(scores),
+            Some(Verdict::Won(team)) => Outcome::Won(team),
+            Some(Verdict::Draw) => Outcome::Draw,
         };
         let (ended, finished) = self.finished(facts, outcome, now)?;
         *self = ended;

@@ -40,7 +40,7 @@ fn facts(frame: &RecordFrame, teams: usize) -> GameFacts<'_> {
 }
 
 fn end(course: &mut PlayCourse, verdict: Verdict, now: u64) -> MatchRecord {
-    let finished = course.end(&facts(&frame(), 2), verdict, now).unwrap();
+    let finished = course.end(&facts(&frame(), 2), Some(verdict), now).unwrap();
     assert!(!finished.cut);
     finished.record
 }
@@ -136,7 +136,7 @@ fn nothing_counts_before_the_start_and_after_the_end() {
     };
     warm_up(&mut course);
     assert_eq!(
-        course.end(&facts(&frame(), 2), Verdict::Scores, 20),
+        course.end(&facts(&frame(), 2), Some(Verdict::Scores), 20),
         Err(LobbyError::NotStarted)
     );
     assert_eq!(course.abandoned(&facts(&frame(), 2), 20), None);
@@ -182,7 +182,7 @@ fn what_only_the_record_needed_is_freed() {
     course.forget();
     let stays = course.tracks.iter().map(|track| track.stays.capacity());
     assert_eq!((course.events.capacity(), stays.sum::<usize>()), (0, 0));
-    let again = course.end(&facts(&frame(), 2), Verdict::Scores, 3_000);
+    let again = course.end(&facts(&frame(), 2), Some(Verdict::Scores), 3_000);
     assert_eq!(again, Err(LobbyError::NotStarted));
     course.start(2, 4_000);
     course.sit(&human("a"), Some(1), 4_000);
@@ -253,7 +253,7 @@ fn a_game_without_teams_has_no_scores() {
     let (a, b) = (course.find("a").unwrap(), course.find("b").unwrap());
     course.kill(a, b);
     let finished = course
-        .end(&facts(&frame(), 0), Verdict::Scores, 1_000)
+        .end(&facts(&frame(), 0), Some(Verdict::Scores), 1_000)
         .unwrap();
     assert_eq!(finished.record.outcome, Outcome::Undecided);
     assert_eq!(
@@ -268,7 +268,7 @@ fn what_no_record_can_hold_is_refused_and_the_game_goes_on() {
     let long = "x".repeat(2_000);
     course.sit(&human(&long), Some(0), 0);
     course.start(2, 0);
-    let refused = course.end(&facts(&frame(), 2), Verdict::Scores, 1_000);
+    let refused = course.end(&facts(&frame(), 2), Some(Verdict::Scores), 1_000);
     assert!(matches!(
         refused,
         Err(LobbyError::Record(RecordError { .. }))
@@ -290,7 +290,7 @@ fn a_flood_is_cut_and_says_so() {
     }
     assert!(course.tracks.len() <= MAX_TRACKS && course.events.len() <= MAX_EVENTS);
     let finished = course
-        .end(&facts(&frame(), 2), Verdict::Scores, 3_000)
+        .end(&facts(&frame(), 2), Some(Verdict::Scores), 3_000)
         .unwrap();
     assert!(finished.cut);
     assert_eq!(finished.record.scores, [MAX_POINTS, 0.0]);

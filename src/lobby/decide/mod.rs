@@ -56,7 +56,8 @@ impl Lobby {
     /// # Errors
     /// There is no game, or it has no teams.
     pub fn advantage(&mut self, weights: &dyn Weights) -> Result<Decided<Advantage>, LobbyError> {
-        let snapshot = self.snapshot(weights)?;
+        let mut snapshot = self.snapshot(weights)?;
+        snapshot.bots.extend(snapshot.coming_bots());
         let strength = TeamStrengths::of(&snapshot);
         let sums = strength.players().zip(strength.present());
         let teams = (0..self.teams).zip(sums.zip(&snapshot.scores));
@@ -200,7 +201,7 @@ impl Lobby {
                 .bot(bot.name.text())
                 .map_or(mean, |bot| sane(bot.weight)),
             team: bot.team,
-            points: game.course.points_of(Kind::Bot, bot.name.text()),
+            points: (game.course.points_of(Kind::Bot, bot.name.text())).unwrap_or(0.0),
         };
         let mut scores = game.scores().to_vec();
         scores.resize(usize::from(self.teams), 0.0);
@@ -210,9 +211,10 @@ impl Lobby {
                 .map(|human| self.human_in_game(game, human, weights))
                 .collect(),
             bots: bots.iter().map(in_game).collect(),
-            fill: self.fill()?,
+            fill: self.expected_fill()?,
             next_bot,
             scores,
+            points_reported: game.course.has_points(),
         })
     }
 
@@ -244,7 +246,8 @@ impl Lobby {
             old_team: old_team
                 .and_then(|(team, _)| team)
                 .filter(|&team| team < self.teams),
-            points: game.course.points_of(Kind::Human, id),
+            points: game.course.points_of(Kind::Human, id).unwrap_or(0.0),
+            points_reported: game.course.points_of(Kind::Human, id).is_some(),
             held,
             moved: past.moved_at.is_some(),
             conduct: past.conduct,
@@ -267,11 +270,13 @@ impl Lobby {
 
     fn situation(&self, weights: &dyn Weights) -> Result<Situation, LobbyError> {
         let game = self.team_game()?;
+        let snapshot = self.snapshot(weights)?;
         Ok(Situation {
             left: game.course.left(self.now),
             tournament: game.tournament,
             rules: self.settings.auto_balance.clone(),
-            snapshot: self.snapshot(weights)?,
+            coming: snapshot.coming_bots(),
+            snapshot,
         })
     }
 

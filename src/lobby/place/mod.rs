@@ -1,9 +1,11 @@
 //! PLACE: the team of a late arrival.
 //!
 //! For each team, the ratio is computed that results once the arrival is on it and bots have been
-//! added or removed; other humans on no team yet are placed provisionally. Then these decide, in
-//! this order: a pin; the party, if that costs little ratio; for a human who comes back, the old
-//! team, if that costs little ratio; the best ratio; fewer humans; the lower score; chance.
+//! added or removed; other humans on no team yet are placed provisionally. A team that outnumbers
+//! another by more than the settings allow is no choice, unless bots fill up the others and it
+//! makes the game clearly more even. Then these decide, in this order: a pin; the party, if a team
+//! holds all of it and that costs little ratio; for a human who comes back, the old team, if that
+//! costs little ratio; the best ratio; fewer humans; the lower score; chance.
 
 use std::fmt;
 
@@ -34,19 +36,30 @@ pub struct PlaceSettings {
     pub rejoin_grace_seconds: UpToADay,
     /// By how many humans a team may outnumber another, if the choice is free.
     pub max_difference: MaxDifference,
+    /// The ratio that a team must gain to be joined although it would then outnumber another by one
+    /// human more than that. Counts only where bots fill up the other team.
+    #[serde(default = "never")]
+    pub clear_gain: Share,
+}
+
+/// Decisions of version 0.1 knew no such exception.
+fn never() -> Share {
+    const { Share::of(1.0) }
 }
 
 impl Default for PlaceSettings {
     /// The party budget is that of BALANCE. Five minutes cover a crash and a restart. A tenth of the
     /// ratio is what ADVANTAGE can make up for, so that leaving the losing team and coming back does
-    /// not lead to the other one. With a difference of 2, both teams stay open while the teams are as
-    /// even as BALANCE makes them, and no human ends up alone against many.
+    /// not lead to the other one. With a difference of 1, the short side is filled up first. Half of
+    /// the ratio is beyond doubt: of random games with bots, weights N(50, 15), at most one in a
+    /// hundred is joined on the larger side, even 1 against 2 (the test `the_short_side_comes_first`).
     fn default() -> Self {
         Self {
             party_budget: party_budget(),
             rejoin_budget: const { Share::of(0.10) },
             rejoin_grace_seconds: const { UpToADay::of(300) },
-            max_difference: const { MaxDifference::of(2) },
+            max_difference: const { MaxDifference::of(1) },
+            clear_gain: const { Share::of(0.5) },
         }
     }
 }
@@ -94,14 +107,33 @@ pub struct Prospect {
     pub ratio: f64,
     /// The ratio if those of their party who are on no team yet join it, too.
     pub with_party: f64,
-    /// By how many humans the teams would differ beyond the allowed difference.
+    /// By how many humans the teams would differ beyond the allowed difference; 0 where a clearly
+    /// more even game excuses that.
     pub over: usize,
+    /// The same if those of their party who are on no team yet join it, too.
+    #[serde(default)]
+    pub over_with_party: usize,
     /// Members of their party on it.
     pub mates: usize,
     /// Humans on it.
     pub humans: usize,
     /// Its score.
     pub score: f64,
+}
+
+impl Prospect {
+    /// Why this team is better than the others, which would outnumber it by too much.
+    fn beside(&self, sides: &[Self]) -> Reason {
+        let others = sides.iter().filter(|side| side.team != self.team);
+        let best = others.map(|side| side.ratio).fold(0.0, f64::max);
+        if self.ratio > best + EQUAL {
+            Reason::Ratio
+        } else if self.ratio + EQUAL >= best {
+            Reason::FewerHumans
+        } else {
+            Reason::ShortSide
+        }
+    }
 }
 
 /// What decided a placement.
@@ -112,8 +144,12 @@ pub enum Reason {
     Pin,
     /// Their party is on the team, or joins it with them.
     Party,
+    /// No team holds their party, or keeping it together would cost too much ratio.
+    Torn,
     /// They left the team shortly before.
     OldTeam,
+    /// Any other team would outnumber it by too much, though the ratio would be better there.
+    ShortSide,
     /// The team gives the best ratio.
     Ratio,
     /// The ratios are equal; the team has fewer humans.
@@ -129,7 +165,9 @@ impl fmt::Display for Reason {
         f.write_str(match self {
             Reason::Pin => "pinned to it",
             Reason::Party => "with their party",
+            Reason::Torn => "their party is torn: no team holds all of it without outnumbering or outweighing the other",
             Reason::OldTeam => "their old team",
+            Reason::ShortSide => "the short side comes first",
             Reason::Ratio => "best ratio",
             Reason::FewerHumans => "equal ratio, fewer humans",
             Reason::Losing => "equal ratio and size, lower score",
@@ -179,6 +217,9 @@ impl Question for Place {
             ..
         } = answer;
         writeln!(f, "{who} to team {team} ({reason}): ratio {ratio:.6}")?;
+        if !self.snapshot.fill.on {
+            writeln!(f, "only bots that are on a team count: none are expected")?;
+        }
         for side in &answer.sides {
             writeln!(
                 f,
@@ -229,6 +270,10 @@ impl Place {
             let arrived = Arrivals::of(&self.snapshot, &[self.who], limit).place(&alone);
             exact &= arrived.exact;
             let mut with_party = arrived.merit.ratio;
+            let mut over_with_party = arrived.merit.over;
+            // Others who are on no team yet may never come to play: the short side comes first.
+            let outnumbers = alone.outnumbers(team).saturating_sub(limit);
+            let over = arrived.merit.over.max(outnumbers);
             if !coming.is_empty() {
                 for &mate in &coming {
                     alone.add(team, 1, self.snapshot.humans[mate].weight);
@@ -236,6 +281,7 @@ impl Place {
                 let arrived = Arrivals::of(&self.snapshot, &together, limit).place(&alone);
                 exact &= arrived.exact;
                 with_party = arrived.merit.ratio;
+                over_with_party = arrived.merit.over;
             }
             let mates = self.snapshot.mates(self.who);
             let team = team as u8;
@@ -243,7 +289,8 @@ impl Place {
                 team,
                 ratio: arrived.merit.ratio,
                 with_party,
-                over: arrived.merit.over,
+                over,
+                over_with_party,
                 mates: mates
                     .filter(|&mate| self.snapshot.humans[mate].team == Some(team))
                     .count(),
@@ -251,8 +298,23 @@ impl Place {
                 score: self.score(team),
             }
         };
-        let sides = open_to(who.pin, &strength).map(&mut prospect).collect();
+        let mut sides: Vec<Prospect> = open_to(who.pin, &strength).map(&mut prospect).collect();
+        self.excuse(&mut sides);
         (sides, exact)
+    }
+
+    /// Opens teams that would outnumber another by one human too many, where bots fill up the
+    /// others and the ratio is clearly better than on any team that is open anyway.
+    fn excuse(&self, sides: &mut [Prospect]) {
+        let least = sides.iter().map(|side| side.over).min().unwrap_or(0);
+        let open = sides.iter().filter(|side| side.over == least);
+        let best = open.map(|side| side.ratio).fold(0.0, f64::max);
+        let clear = best + self.settings.clear_gain.get();
+        if self.snapshot.fill.on {
+            let one_over = sides.iter_mut().filter(|side| side.over == least + 1);
+            let clearly = one_over.filter(|side| least == 0 && side.ratio > clear + EQUAL);
+            clearly.for_each(|side| side.over = least);
+        }
     }
 
     fn score(&self, team: u8) -> f64 {
@@ -269,14 +331,17 @@ impl Place {
             return (sides[0].team, Reason::Pin);
         }
         let budget = self.settings.party_budget.get();
-        if let Some(team) = self.party_side(&left, best - budget) {
+        if let Some(team) = self.party_side(sides, least_over, best - budget) {
             return (team, Reason::Party);
         }
+        let torn = self.snapshot.in_party(self.who);
+        let only_open = left.len() == 1;
         let old = left.iter().find(|side| Some(side.team) == who.old_team);
         if let Some(old) =
             old.filter(|old| old.ratio + EQUAL >= best - self.settings.rejoin_budget.get())
         {
-            return (old.team, Reason::OldTeam);
+            let reason = if torn { Reason::Torn } else { Reason::OldTeam };
+            return (old.team, reason);
         }
         let mut reason = Reason::Ratio;
         let ties: [(Cost, Reason); 3] = [
@@ -295,21 +360,27 @@ impl Place {
                 reason = why;
             }
         }
-        if left.len() > 1 {
-            reason = Reason::Chance;
+        match &left[..] {
+            [only] if only_open => reason = only.beside(sides),
+            [_] => {}
+            _ => reason = Reason::Chance,
+        }
+        if torn {
+            reason = Reason::Torn;
         }
         let drawn = Stream::new(seed, StreamPurpose::Place).index(left.len());
         (left.get(drawn).map_or(0, |side| side.team), reason)
     }
 
-    /// The team where most of the party is, or which all of it can join, if the ratio there is at
-    /// least `least`.
-    fn party_side(&self, sides: &[&Prospect], least: f64) -> Option<u8> {
+    /// The team where most of the party is, or which all of it can join, if that leads to at most
+    /// `over` humans beyond the allowed difference, and to a ratio of at least `least`.
+    fn party_side(&self, sides: &[Prospect], over: usize, least: f64) -> Option<u8> {
         if !self.snapshot.in_party(self.who) {
             return None;
         }
         let most = sides.iter().map(|side| side.mates).max()?;
         let theirs = sides.iter().filter(|side| side.mates == most);
+        let theirs = theirs.filter(|side| side.over_with_party <= over);
         let best = theirs.reduce(|a, b| {
             if b.with_party > a.with_party + EQUAL {
                 b

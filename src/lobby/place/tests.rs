@@ -107,7 +107,56 @@ fn a_party_comes_together_where_the_ratio_allows() {
     game.fill.on = false;
     game.humans[0].weight = 100.0;
     let answer = place(game, 2);
-    assert_eq!((answer.team, answer.reason), (1, Reason::Ratio));
+    assert_eq!((answer.team, answer.reason), (1, Reason::Torn));
+}
+
+#[test]
+fn a_party_goes_where_there_is_room_for_all_of_it_or_is_torn() {
+    let mut game = snapshot(
+        2,
+        &[
+            (50.0, 0),
+            (50.0, 0),
+            (50.0, 0),
+            (50.0, 1),
+            (50.0, 1),
+            (50.0, 9),
+            (50.0, 9),
+        ],
+    );
+    game.fill.on = false;
+    for who in [5, 6] {
+        game.humans[who].party = Some("p".into());
+    }
+    let first = place(game.clone(), 5);
+    assert_eq!((first.team, first.reason), (1, Reason::Party));
+    game.humans[5].team = Some(1);
+    let second = place(game.clone(), 6);
+    assert_eq!((second.team, second.reason), (1, Reason::Party));
+    // Three against three: no side holds two more.
+    game.humans[5].team = None;
+    game.humans[0].team = Some(1);
+    game.humans.push(game.humans[1].clone());
+    game.humans[7].id = "x".into();
+    game.humans[7].team = Some(0);
+    assert_eq!(place(game, 5).reason, Reason::Torn);
+}
+
+#[test]
+fn the_larger_side_is_joined_only_where_bots_come_and_it_is_clearly_more_even() {
+    let mut game = snapshot(2, &[(90.0, 0), (15.0, 1), (20.0, 1), (80.0, 9)]);
+    game.next_bot = 20.0;
+    assert_eq!(
+        place(game.clone(), 3).team,
+        1,
+        "130 against 115, not 170 against 35"
+    );
+    game.fill.on = false;
+    assert_eq!(place(game.clone(), 3).team, 0);
+    assert_eq!(place(game.clone(), 3).reason, Reason::ShortSide);
+    game.fill.on = true;
+    game.humans[1].weight = 90.0;
+    assert_eq!(place(game, 3).team, 0);
 }
 
 #[test]

@@ -13,7 +13,6 @@ use serde::{Deserialize, Serialize};
 use super::{
     MoveBlock, Question, Snapshot,
     arrivals::Arrivals,
-    snapshot::lower_share,
     strength::{EQUAL, TeamStrengths},
 };
 use crate::domain::{
@@ -154,7 +153,7 @@ impl Question for Rebalance {
     fn explain(&self, answer: &Advice, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "ratio {:.6} now, {:.6} after {}; even enough from {:.6}",
+            "ratio {:.6} now, {:.6} after {}; even enough from a ratio of {:.6}",
             answer.before,
             answer.after,
             counted(answer.moves.len(), "move"),
@@ -225,8 +224,7 @@ impl Rebalance {
             };
             if self.settings.spare_top {
                 let free = free(&held);
-                let points = free.iter().map(|&who| (who, humans[who].points));
-                let lower = lower_share(points.collect(), 0.67);
+                let lower = self.snapshot.lower_share(free.clone(), 0.67);
                 let top = free.iter().filter(|who| !lower.contains(who));
                 top.for_each(|&who| held[who] = Some(MoveBlock::Top));
             }

@@ -1,17 +1,23 @@
 //! The state of one session's game, and the commands that describe the game itself.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BotPlan, Fill, Help, LobbyError, LobbySettings, NewGame, Roster, bots::with_unplaced,
+    BotPlan, BotUse, Fill, Help, LobbyError, LobbySettings, NewGame, Roster, bots::with_unplaced,
     course::PlayCourse, memory::Memory,
 };
-use crate::domain::{Ident, MAX_TEAMS, Move};
+use crate::{
+    domain::{Ident, MAX_TEAMS, Move},
+    partition::ProblemSpec,
+};
 
 /// The most mutators that a game may name: a bound on hostile input.
 const MAX_MUTATORS: usize = 256;
+
+/// The most game types of which a session's scores are remembered.
+const MAX_SCORED: usize = 256;
 
 /// One session's game, and what the session remembers from one game to the next.
 ///
@@ -23,6 +29,9 @@ pub struct Lobby {
     pub(super) now: u64,
     pub(super) teams: u8,
     min_players: Option<u32>,
+    bot_use: BotUse,
+    /// The game types for which this session has sent SCORE, in play or before.
+    scored: BTreeSet<String>,
     pub(super) game: Option<RunningGame>,
     /// The team of each human, by id, when the last game gave way to this one.
     last_teams: BTreeMap<String, u8>,
@@ -49,6 +58,8 @@ pub struct RunningGame {
     pub(super) watch: BalanceWatch,
     /// The last answer to ADVANTAGE, and when it was given.
     pub(super) help: Option<(Help, u64)>,
+    /// The problem that the last BALANCE solved, with the teams that it chose.
+    pub(super) balanced: Option<Box<ProblemSpec>>,
     /// Moves that REBALANCE advised and that have not been made.
     pub(super) advised: Vec<Move>,
 }
@@ -70,6 +81,8 @@ impl Lobby {
             now: 0,
             teams: 2,
             min_players: None,
+            bot_use: BotUse::default(),
+            scored: BTreeSet::new(),
             game: None,
             last_teams: BTreeMap::new(),
             memory: Memory::default(),
@@ -104,6 +117,7 @@ impl Lobby {
             course: PlayCourse::default(),
             watch: BalanceWatch::default(),
             help: None,
+            balanced: None,
             advised: Vec::new(),
         });
     }
@@ -188,6 +202,47 @@ impl Lobby {
         Ok(plan.at_most(most, &with_unplaced(sizes, unplaced)))
     }
 
+    /// Whether this session acts on bots. This outlasts a game.
+    pub fn bot_use(&self) -> BotUse {
+        self.bot_use
+    }
+
+    /// Whether this session has sent SCORE for the running game's type, in this game or an earlier
+    /// one.
+    pub(super) fn reports_scores(&self) -> bool {
+        let game = self.game.as_ref();
+        game.is_some_and(|game| self.scored.contains(&game.game_type.to_lowercase()))
+    }
+
+    pub(super) fn note_scores(&mut self) {
+        let Some(game) = &self.game else { return };
+        if self.scored.len() < MAX_SCORED {
+            self.scored.insert(game.game_type.to_lowercase());
+        }
+    }
+
+    pub(super) fn declare_bots(&mut self, acts: bool) {
+        self.bot_use.declared = Some(acts);
+    }
+
+    pub(super) fn show_bots(&mut self) {
+        self.bot_use.shown = true;
+    }
+
+    /// What the number of bots depends on, beside the humans, for decisions about teams: bots that
+    /// are not there are expected only from a session that acts on them. All others leave the bots
+    /// as they are.
+    ///
+    /// # Errors
+    /// There is no game.
+    pub(super) fn expected_fill(&self) -> Result<Fill, LobbyError> {
+        let fill = self.fill()?;
+        Ok(Fill {
+            on: fill.on && self.bot_use.expects(),
+            ..fill
+        })
+    }
+
     /// What the number of bots depends on, beside the humans. [`Display`](std::fmt::Display)
     /// explains it in a line.
     ///
@@ -195,7 +250,7 @@ impl Lobby {
     /// There is no game.
     pub fn fill(&self) -> Result<Fill, LobbyError> {
         Ok(Fill {
-            on: self.settings.roster.bots,
+            on: self.settings.roster.bots && self.bot_use.declared != Some(false),
             wish: self.wish(),
             map_range: self.map_range()?,
             min_humans: self.settings.roster.min_humans.get(),

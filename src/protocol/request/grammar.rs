@@ -128,7 +128,8 @@ impl Request {
                 server,
                 token,
                 resume,
-            } => put_hello(line, server, token.as_ref(), *resume),
+                bots,
+            } => put_hello(line, server, token.as_ref(), *resume, *bots),
             Self::Map { name, range } => put_map(line, name, *range),
             Self::Join(join) => put_join(line, join),
             Self::Balance { top, seed } => put_balance(line, *top, *seed),
@@ -142,14 +143,16 @@ impl Request {
 
 fn hello(words: &mut Words) -> Result<Request, Refusal> {
     let server = words.word("the server's name")?;
-    let (mut token, mut resume) = (None, None);
+    let (mut token, mut resume, mut bots) = (None, None, None);
     // No other option is looked for here, so that a token may hold a `=`.
-    if !words.is_empty() && !words.has_option("resume") {
+    let is_option = words.has_option("resume") || words.has_option("bots");
+    if !words.is_empty() && !is_option {
         token = Some(Token::new(words.word("the token")?.text()));
     }
     while let Some((key, value)) = words.option()? {
         let fresh = match key.as_str() {
             "resume" => resume.replace(yes_or_no(&value, "resume")?).is_none(),
+            "bots" => bots.replace(yes_or_no(&value, "bots")?).is_none(),
             _ => return Err(bad(format!("unknown option {key}"))),
         };
         once(fresh, &key)?;
@@ -158,10 +161,17 @@ fn hello(words: &mut Words) -> Result<Request, Refusal> {
         server,
         token,
         resume: resume.unwrap_or(false),
+        bots,
     })
 }
 
-fn put_hello(line: &mut WordWriter<'_>, server: &Ident, token: Option<&Token>, resume: bool) {
+fn put_hello(
+    line: &mut WordWriter<'_>,
+    server: &Ident,
+    token: Option<&Token>,
+    resume: bool,
+    bots: Option<bool>,
+) {
     line.word(server);
     match token {
         // It could be mistaken for an option.
@@ -171,6 +181,9 @@ fn put_hello(line: &mut WordWriter<'_>, server: &Ident, token: Option<&Token>, r
     }
     if resume {
         line.plain("resume=yes");
+    }
+    if let Some(bots) = bots {
+        line.plain(if bots { "bots=yes" } else { "bots=no" });
     }
 }
 

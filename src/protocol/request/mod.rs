@@ -31,6 +31,8 @@ pub enum Request {
         token: Option<Token>,
         /// Whether to resume the game that this server's last connection left.
         resume: bool,
+        /// Whether this server adds and removes bots as it is asked to; `None` leaves it open.
+        bots: Option<bool>,
     },
     /// Asks for a PONG.
     Ping,

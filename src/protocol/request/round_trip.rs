@@ -97,10 +97,17 @@ fn hello() -> impl Strategy<Value = Request> {
         ident().prop_map(|id| id.text().to_owned()),
         Just("resume=yes".to_owned())
     ];
-    (ident(), option::of(token), any::<bool>()).prop_map(|(server, token, resume)| Request::Hello {
+    let hello = (
+        ident(),
+        option::of(token),
+        any::<bool>(),
+        option::of(any::<bool>()),
+    );
+    hello.prop_map(|(server, token, resume, bots)| Request::Hello {
         server,
         token: token.as_deref().map(Token::new),
         resume,
+        bots,
     })
 }
 
@@ -175,6 +182,7 @@ fn a_token_is_neither_shown_nor_taken_for_an_option() {
         server: Ident::from_text("ctf 1"),
         token: Some(Token::new("resume=yes")),
         resume: false,
+        bots: None,
     };
     assert_eq!(line(&hello), "HELLO \"ctf 1\" \"resume=yes\"\n");
     assert!(!format!("{hello:?}").contains("yes"));

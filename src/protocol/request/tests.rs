@@ -69,6 +69,7 @@ fn a_server_may_ask_to_go_on_with_its_game() {
             server: ident("ctf 1"),
             token: token.map(Token::new),
             resume,
+            bots: None,
         }))
     };
     assert_eq!(parse(b"HELLO \"ctf 1\""), hello(None, false));
