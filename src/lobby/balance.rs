@@ -15,7 +15,7 @@ use super::{
 use crate::{
     domain::{
         Ident, Kind, PlayerKey,
-        units::{MaxDifference, PositiveShare},
+        units::{Count, MaxDifference, PositiveShare},
     },
     partition::{
         self, Bots, Explanation, Objective, Problem, ProblemError, ProblemSpec, WeightedHuman,
@@ -256,7 +256,7 @@ impl Balance {
         };
         free.humans.iter_mut().for_each(|human| human.pin = None);
         let settings = partition::Settings {
-            top: 1,
+            top: const { Count::of(1) },
             ..self.settings.clone()
         };
         let problem = Problem::new(free).ok()?;
@@ -520,7 +520,6 @@ fn pairs_to_avoid(humans: &[Human]) -> Vec<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::units::Count;
     use crate::lobby::{
         Decision, LobbySettings, NewGame, RosterSettings, Update,
         weights::tests::{WeightTable, ctf},
