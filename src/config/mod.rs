@@ -326,7 +326,7 @@ mod tests {
                 false => format!("\n{path} = {value}"),
             };
             let (range, siblings) = claim.split_once(", and ").unwrap_or((&claim, ""));
-            // A key that another one bounds is tried with that one at the same value.
+            // A key with a limit set by another key is tested with both at the same value.
             let beside = |value: &str| match siblings.rsplit_once(' ') {
                 Some((_, sibling)) => {
                     let (section, _) = path.rsplit_once('.').unwrap();
@@ -341,15 +341,18 @@ mod tests {
             }
             for bad in &ends.bad {
                 let fault = fault(&set(bad));
-                let said = format!("must be {range}, not ");
+                let expected = format!("must be {range}, not ");
                 let blamed = fault.starts_with("line 2: ") && fault.contains(path.as_str());
-                assert!(blamed && fault.contains(&said), "{path} = {bad}: {fault}");
+                assert!(
+                    blamed && fault.contains(&expected),
+                    "{path} = {bad}: {fault}"
+                );
             }
         }
         assert!(checked >= 60, "{checked} ranges");
     }
 
-    /// A key of the documented file, with the range that the comment above it claims.
+    /// A key of the documented file, with the range in the comment above it.
     struct Documented {
         path: String,
         default: String,
@@ -385,14 +388,14 @@ mod tests {
         keys
     }
 
-    /// Values at and beyond both ends of a range.
+    /// Test values at both ends of a range, and beyond them.
     struct Ends {
         good: Vec<String>,
         bad: Vec<String>,
     }
 
     impl Ends {
-        /// Of a range as the comments word it; `real` when the key takes fractions.
+        /// Parses a range as the comments word it; `real` for keys with fractions.
         fn of(range: &str, real: bool) -> Self {
             let (step, mut good, mut bad) = if real {
                 (0.001, vec![], vec!["nan".to_owned()])

@@ -1,4 +1,4 @@
-//! What an admin decides about every lobby.
+//! The operator's settings of games.
 
 use serde::Deserialize;
 
@@ -12,17 +12,18 @@ type Players = Count<0, 128>;
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RosterSettings {
-    /// The most humans, and the most bots, of one game.
+    /// The most humans, and the most bots, in one game.
     pub max_roster: Count<2, 128>,
-    /// Players that a game should have, bots included, unless the session sends MINPLAYERS.
+    /// The number of players that a game should have, bots included, unless the session sends
+    /// MINPLAYERS.
     pub min_players: Players,
-    /// Fewest players for a map that recommends no number.
+    /// The fewest players for a map that recommends no number.
     pub level_min: Players,
-    /// Most players for such a map, at least `level_min`.
+    /// The most players for such a map, at least `level_min`.
     pub level_max: Players,
     /// Whether games get bots.
     pub bots: bool,
-    /// Games with fewer humans than this get no bots.
+    /// The fewest humans for which a game gets bots.
     pub min_humans: Players,
 }
 
@@ -34,7 +35,7 @@ impl RosterSettings {
 }
 
 impl Default for RosterSettings {
-    /// Six players, as the UT2004 page wishes for, on any map.
+    /// Six players, as the UT2004 page recommends, on any map.
     fn default() -> Self {
         Self {
             max_roster: const { Count::of(128) },
@@ -47,13 +48,14 @@ impl Default for RosterSettings {
     }
 }
 
-/// The settings of every lobby.
+/// The settings of all lobbies.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LobbySettings {
     /// How many humans and bots may be in a game.
     pub roster: RosterSettings,
     /// The weight of a party on one team, as a multiple of its members' sum: for two members, for
-    /// three, and so on. The last entry holds for all larger parties; an empty list means 1.
+    /// three, and so on. The last entry applies to larger parties, too; an empty list
+    /// means 1.
     pub party_multiplier: Vec<Factor>,
     /// Settings of PLACE.
     pub place: PlaceSettings,

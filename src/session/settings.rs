@@ -20,13 +20,13 @@ pub struct Settings {
     pub lobby: LobbySettings,
     /// How BALANCE chooses teams.
     pub balance: BalanceSettings,
-    /// Tokens of the game servers that may connect, by name. Empty: every client may connect.
+    /// Tokens of the game servers that may connect, by name. If empty, every client may connect.
     pub clients: BTreeMap<String, Secret>,
     /// How long a parked game waits for its server.
     pub resume_grace: UpToADay,
     /// How many decisions are stored; 0 stores none.
     pub keep_decisions: u32,
-    /// Patterns of game types in which auto-balance moves nobody.
+    /// Patterns of game types in which auto-balance moves no one.
     pub tournament: Vec<String>,
 }
 
@@ -43,6 +43,6 @@ pub struct BalanceSettings {
     pub default_weight: PlayerWeight,
     /// Weight of a bot while no bot has a weight.
     pub default_bot_weight: PlayerWeight,
-    /// Time for waiting for a core and choosing teams together.
+    /// The time limit for waiting for a core and choosing teams together.
     pub deadline_ms: Millis<1, 60_000>,
 }

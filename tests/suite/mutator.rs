@@ -1,5 +1,5 @@
-//! The UT2004 mutator, as far as it can be held to anything without the game: its keys, the verbs it
-//! says, and a conversation such as it holds.
+//! The UT2004 mutator, as far as it can be tested without the game: its keys, the verbs that it
+//! sends, and a typical conversation.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,7 +19,7 @@ fn read(name: &str) -> String {
     fs::read_to_string(folder().join(name)).unwrap()
 }
 
-/// All classes by the names of their files.
+/// All classes, by file name.
 fn classes() -> BTreeMap<String, String> {
     let found = fs::read_dir(folder().join("Evenkeel/Classes")).unwrap();
     let classes: BTreeMap<String, String> = found
@@ -44,7 +44,7 @@ fn each_file_holds_the_class_of_its_name() {
     }
 }
 
-/// A number or a word as the key's type has it: `1.500000` and `1.5` are the same.
+/// A number or word in the form of the key's type: `1.500000` and `1.5` are the same.
 fn value(text: &str) -> String {
     let text = text.trim().trim_matches('"').trim_matches('`');
     let number: Result<f64, _> = text.parse();
@@ -91,7 +91,7 @@ fn keys_are_the_same_everywhere() {
     assert_eq!(table, declared, "README.md");
 }
 
-/// Every verb that the source says by name is one that the daemon knows.
+/// The daemon knows every verb in the mutator's source.
 #[test]
 fn every_verb_is_known() {
     let mut verbs = BTreeSet::new();
@@ -102,8 +102,8 @@ fn every_verb_is_known() {
                 .take_while(char::is_ascii_uppercase)
                 .collect();
             let before = source[..at].trim_end();
-            let said = ["Say(", "Ask(", "Put(", "Line ="];
-            if word.len() > 1 && said.iter().any(|said| before.ends_with(said)) {
+            let calls = ["Say(", "Ask(", "Put(", "Line ="];
+            if word.len() > 1 && calls.iter().any(|call| before.ends_with(call)) {
                 verbs.insert(word);
             }
         }
@@ -126,7 +126,7 @@ fn every_verb_is_known() {
         "CLOCK",
         "END",
     ] {
-        assert!(verbs.contains(verb), "{verb} is not said: {verbs:?}");
+        assert!(verbs.contains(verb), "{verb} is not sent: {verbs:?}");
     }
     for verb in verbs {
         let parsed = Request::parse(Bytes::from(verb.clone()));
@@ -135,7 +135,7 @@ fn every_verb_is_known() {
     }
 }
 
-/// What the mutator says of a game, in its order and with its quoting, up to a broken connection.
+/// What the mutator sends in a game, in its order and with its quoting, up to a lost connection.
 const BEFORE: &str = r#"HELLO "UT2004 #1"
 GAME XGame.xCTFGame
 MUTATOR UnrealGame.DMMutator
@@ -175,7 +175,7 @@ JOIN 77777777777777777777777777777777 name=Later
 PING
 "#;
 
-/// And after it.
+/// What it sends after reconnecting.
 const AFTER: &str = r#"HELLO "UT2004 #1" resume=yes
 LEAVE 77777777777777777777777777777777
 JOIN b59886cde972e885d41296656150dd19 name=Ann team=0
@@ -192,13 +192,13 @@ END 1
 #[tokio::test]
 async fn no_line_of_a_game_is_refused() {
     let daemon = Daemon::start("[rating]\nmin_seconds = 0\n").await;
-    let said = |text: &str| text.replace('\n', "\r\n");
-    let first = daemon.client().await.talk(&said(BEFORE)).await;
+    let with_crlf = |text: &str| text.replace('\n', "\r\n");
+    let first = daemon.client().await.talk(&with_crlf(BEFORE)).await;
     assert!(!first.contains("ERROR"), "{first}");
     for verb in ["BOTS 8 ", "BALANCE 5 ", "PLACE 7777", "ADVANTAGE ", "PONG"] {
         assert!(first.contains(verb), "{verb} in {first}");
     }
-    let second = daemon.client().await.talk(&said(AFTER)).await;
+    let second = daemon.client().await.talk(&with_crlf(AFTER)).await;
     assert!(!second.contains("ERROR"), "{second}");
     assert!(
         second.lines().next().unwrap().ends_with(" resumed"),

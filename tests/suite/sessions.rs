@@ -1,5 +1,5 @@
-//! Random sequences of legal lines: no player is lost, no team is invented, no reply is an internal error,
-//! and a player who joins and leaves changes nothing.
+//! Random sequences of valid lines: no player is lost, no team is invented, no reply is an internal
+//! error, and a player who joins and leaves changes nothing.
 
 use std::{cell::RefCell, collections::BTreeSet, sync::Arc};
 
@@ -19,7 +19,7 @@ use tokio::runtime::Runtime;
 const HUMANS: [&str; 7] = ["a", "b", "c", "d", "e", "René", "\"Boring John\""];
 const BOTS: [&str; 3] = ["Sarge", "Grunt", "X"];
 
-/// A line, or several, that a game server sends.
+/// One or several lines of a game server.
 #[derive(Clone, Debug)]
 enum Step {
     Say(String),
@@ -93,21 +93,21 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A model of the game as its server knows it.
+/// A model of the game, as its server knows it.
 #[derive(Debug, Default)]
 struct Model {
     in_game: bool,
     has_teams: bool,
     teams: u8,
-    /// The humans in the order of their JOINs.
+    /// The humans in JOIN order, with their teams.
     humans: Vec<(String, Option<u8>)>,
-    /// The verbs that had a reply, and whether it had lines below its first.
+    /// The verbs that had a reply, and whether the reply had more than one line.
     answered: BTreeSet<String>,
 }
 
 impl Model {
     /// Applies a line to the model and checks the daemon's reply against it.
-    fn hear(&mut self, line: &str, reply: &[String]) -> Result<(), TestCaseError> {
+    fn check_reply(&mut self, line: &str, reply: &[String]) -> Result<(), TestCaseError> {
         let first = reply.first().map_or("", String::as_str);
         if let Some(error) = first.strip_prefix("ERROR ") {
             let code = error.split(' ').next().unwrap_or("");
@@ -145,8 +145,8 @@ impl Model {
             }
             "MOVE" => self.put(id, after)?,
             "PLACE" => {
-                let told = first.strip_prefix(&format!("PLACE {id} ")).unwrap_or("?");
-                self.put(id, told.split(' ').next().unwrap())?;
+                let answer = first.strip_prefix(&format!("PLACE {id} ")).unwrap_or("?");
+                self.put(id, answer.split(' ').next().unwrap())?;
             }
             "DEATH" if !first.is_empty() => {
                 let (from, to) = self.step(first)?;
@@ -170,15 +170,15 @@ impl Model {
         Ok(())
     }
 
-    /// Checks that a BALANCE reply puts each player on one team, in the order of the JOINs.
+    /// Checks that the reply to BALANCE has each player on one team, in JOIN order.
     fn chosen(&mut self, lines: &[String]) -> Result<(), TestCaseError> {
-        let told: Vec<&str> = lines
+        let teams: Vec<&str> = lines
             .iter()
             .filter_map(|line| line.strip_prefix("TEAM "))
             .collect();
-        prop_assert_eq!(told.len(), self.humans.len());
-        for (index, told) in told.into_iter().enumerate() {
-            let (team, id) = told.split_once(' ').unwrap();
+        prop_assert_eq!(teams.len(), self.humans.len());
+        for (index, line) in teams.into_iter().enumerate() {
+            let (team, id) = line.split_once(' ').unwrap();
             prop_assert_eq!(id, &self.humans[index].0);
             let id = id.to_owned();
             self.put(&id, team)?;
@@ -191,7 +191,7 @@ impl Model {
         Ok(())
     }
 
-    /// Checks that `MOVE id from to` names a player of the game.
+    /// Checks that `MOVE id from to` names a player in the game.
     fn step(&self, line: &str) -> Result<(Option<u8>, u8), TestCaseError> {
         let rest = line.strip_prefix("MOVE ").unwrap_or("? ? ?");
         let mut words = rest.rsplitn(3, ' ');
@@ -240,7 +240,7 @@ async fn knowing() -> (Daemon, Arc<HandClock>) {
     (daemon, clock)
 }
 
-/// Every run tests the same cases, so that their coverage can be asserted.
+/// Runs the same cases every time, so that their coverage can be asserted.
 fn runner(cases: u32) -> TestRunner {
     let config = Config {
         cases,
@@ -273,20 +273,20 @@ fn nobody_is_lost_and_no_team_is_made_up() {
             let begin = ["GAME ctf", "MINPLAYERS 0", "START"].into_iter();
             for line in begin.chain(lopsided.into_iter().take(if uneven { 4 } else { 0 })) {
                 let reply = ask(&mut client, line).await;
-                model.hear(line, &reply)?;
+                model.check_reply(line, &reply)?;
             }
             for step in steps {
                 match step {
                     Step::Wait(millis) => clock.pass(millis),
                     Step::Say(line) => {
                         let reply = ask(&mut client, &line).await;
-                        model.hear(&line, &reply)?;
+                        model.check_reply(&line, &reply)?;
                     }
                 }
             }
-            // At the end, the roster is still that of the model.
+            // At the end, the daemon's roster is that of the model.
             let reply = ask(&mut client, "BALANCE").await;
-            model.hear("BALANCE", &reply)?;
+            model.check_reply("BALANCE", &reply)?;
             answered.borrow_mut().append(&mut model.answered);
             Ok(())
         })
@@ -318,7 +318,7 @@ fn who_comes_and_goes_leaves_no_trace() {
     let mut runner = runner(128);
     let says = |steps: Vec<Step>| {
         let lines = steps.into_iter().filter_map(|step| match step {
-            // Seeds and the numbers of matches differ between the two sessions.
+            // Seeds and numbers of matches differ between the two sessions.
             Step::Say(line) if line == "BALANCE" || line == "REBALANCE" => {
                 Some(format!("{line} seed=4"))
             }
@@ -347,7 +347,7 @@ fn who_comes_and_goes_leaves_no_trace() {
                     let left = ask(&mut client, "LEAVE zed").await;
                     prop_assert_eq!(joined.is_empty(), left.is_empty());
                 }
-                let mut said = Vec::new();
+                let mut transcripts = Vec::new();
                 for line in [
                     "BOTS",
                     "ADVANTAGE",
@@ -355,9 +355,9 @@ fn who_comes_and_goes_leaves_no_trace() {
                     "BALANCE seed=1 top=3",
                     "BOTS",
                 ] {
-                    said.push(ask(&mut client, line).await);
+                    transcripts.push(ask(&mut client, line).await);
                 }
-                answers.push(said);
+                answers.push(transcripts);
             }
             prop_assert_eq!(&answers[0], &answers[1]);
             Ok(())
