@@ -445,7 +445,8 @@ async fn an_end_is_refused_once_too_many_matches_wait() {
     // Its game goes on.
     client.tell("SCORE 1 5\n").await;
     assert!(client.ask("END\n").await.ends_with(" recorded"));
-    until(async || matches(&daemon).await.len() == 257).await;
+    let store = daemon.service.store();
+    until(async || store.extent().await.unwrap().0 == 257).await;
     let last = matches(&daemon).await.pop().unwrap();
     assert_eq!(last.scores, [1.0, 5.0]);
 }

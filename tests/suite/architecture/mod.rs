@@ -60,9 +60,7 @@ const ROOMS: [(&str, &[&str]); 18] = [
     ),
     (
         "daemon",
-        &[
-            "domain", "store", "learning", "logs", "session", "service", "server", "config",
-        ],
+        &["store", "learning", "logs", "service", "server", "config"],
     ),
     (
         "cli",
@@ -80,7 +78,6 @@ const ROOMS: [(&str, &[&str]); 18] = [
             "logs",
             "session",
             "service",
-            "server",
             "client",
             "config",
             "daemon",
