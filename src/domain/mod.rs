@@ -6,6 +6,7 @@
 
 mod fingerprint;
 mod ident;
+mod leave;
 mod merge;
 mod moves;
 mod random;
@@ -19,6 +20,7 @@ mod verdict;
 pub use fingerprint::Fingerprint;
 pub(crate) use ident::decode;
 pub use ident::{Ident, Kind, PlayerKey, Secret};
+pub use leave::LeaveReason;
 pub use moves::Move;
 pub use random::{Stream, StreamPurpose, seeded_hash};
 pub use record::{

@@ -11,6 +11,7 @@
 //! This room never reads a clock, a file or a database. Entry points: [`Fold::new`] and [`evaluate`].
 
 mod bootstrap;
+mod departures;
 mod digest;
 mod evaluate;
 mod fold;

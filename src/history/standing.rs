@@ -185,7 +185,11 @@ impl Standing {
             career.games += u32::from(tally.learns);
             career.last_seen = end;
         }
-        self.system.update(game);
+        if game.departures.is_empty() || self.system.knows_departures() {
+            self.system.update(game);
+        } else {
+            self.system.update(&game.to_the_end());
+        }
         for tally in game.tallies.iter().filter(|t| t.learns) {
             self.place(game, tally.player);
         }

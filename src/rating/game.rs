@@ -25,6 +25,9 @@ pub struct Seat {
     pub team: u16,
     /// Weighted share of the game they were on it, 0 to 1; 1 for somebody there from start to end.
     pub share: f64,
+    /// Weighted share of the game that they missed, having left early of their own accord; 0 for all
+    /// others.
+    pub missed: f64,
     /// Share of the game they commanded it, 0 to 1.
     pub command: f64,
     /// The premade party they belong to; 0 for none.
@@ -40,6 +43,7 @@ impl Seat {
             player,
             team,
             share: 1.0,
+            missed: 0.0,
             command: 0.0,
             party: 0,
             learns: true,
@@ -123,6 +127,20 @@ pub struct Game {
     pub sides: bool,
     /// When it ended, in days since any instant.
     pub day: f64,
+    /// Those who left early of their own accord.
+    pub departures: Vec<Departure>,
+}
+
+/// A player who left early of their own accord, and the game as it stood then.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Departure {
+    /// Who.
+    pub player: Player,
+    /// The share of play time that was over, 0 to 1.
+    pub played: f64,
+    /// The game up to then, with the standing scores and places; where no scores show the outcome,
+    /// the whole game, as if they had stayed.
+    pub game: Game,
 }
 
 impl Game {
@@ -142,6 +160,16 @@ impl Game {
             teams,
             ..Self::default()
         }
+    }
+
+    /// The game as if nobody had left early.
+    pub fn to_the_end(&self) -> Self {
+        let mut whole = self.clone();
+        for seat in &mut whole.seats {
+            seat.share = (seat.share + seat.missed).min(1.0);
+        }
+        whole.departures.clear();
+        whole
     }
 
     /// Everyone, team by team.

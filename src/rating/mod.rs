@@ -30,7 +30,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-pub use game::{Game, Player, Seat, Tally};
+pub use game::{Departure, Game, Player, Seat, Tally};
 pub use roll::Roll;
 pub use strength::{Scale, Strength};
 
@@ -43,6 +43,12 @@ pub trait System: Persist + Send + Sync {
 
     /// Learns from a game. Games come in time order.
     fn update(&mut self, game: &Game);
+
+    /// Whether [`update`](Self::update) makes something of [`Game::departures`]. Where it does not,
+    /// games come to it as if those players had been there to the end.
+    fn knows_departures(&self) -> bool {
+        false
+    }
 
     /// What is known of a player, in the units of [`scale`](Self::scale). `None` for a player this
     /// system has not seen.

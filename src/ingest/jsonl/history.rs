@@ -132,6 +132,7 @@ fn enter(all: &mut Vec<Participant>, id: &str, team: u8, share: f64, part: Optio
             deaths: 0,
             roles: Vec::new(),
             party: None,
+            left: None,
         });
         all.len() - 1
     });

@@ -186,6 +186,11 @@ impl Member {
         self.seen = self.filter.latent(row, &self.prior, &mut self.gain);
     }
 
+    /// What these columns gain from the match looked at.
+    pub fn gains(&self, columns: &[usize]) -> Vec<f64> {
+        columns.iter().map(|&c| self.gain[c].into()).collect()
+    }
+
     /// Learns from the match looked at; the columns in `still` don't change. A decided outcome is
     /// evidence; a tie, whose meaning differs from game to game, is none.
     pub fn learn(&mut self, told: Told, still: &[usize]) {

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::rating::{Strength, normal};
+use crate::rating::{
+    Strength,
+    normal::{self, Moments},
+};
 
 use super::{
     columns::{Column, Row},
@@ -56,6 +59,42 @@ pub enum Sight {
     Within(f64),
     /// It was this: the points of a match, in units of the latent difference.
     Value(f64),
+    /// It was above nothing with this chance, 0 to 1, by what is known beside.
+    Likely(f64),
+}
+
+impl Sight {
+    /// The moments of a latent difference of this mean and variance, noise included, once seen.
+    fn moments(self, z: f64, c: f64) -> Moments {
+        match self {
+            Sight::Sign(sign) => {
+                let moments = normal::above(sign * z);
+                let v = sign * moments.v;
+                Moments { v, w: moments.w }
+            }
+            Sight::Within(margin) => normal::between(-margin / c - z, margin / c - z),
+            Sight::Value(value) => Moments {
+                v: (value / c - z).clamp(-SURPRISE, SURPRISE),
+                w: 1.0,
+            },
+            Sight::Likely(chance) => {
+                let (won, lost) = (normal::above(z), normal::above(-z));
+                let apart = won.v + lost.v;
+                let either = chance * won.w + (1.0 - chance) * lost.w;
+                let w = either - chance * (1.0 - chance) * apart * apart;
+                Moments {
+                    v: chance * won.v - (1.0 - chance) * lost.v,
+                    w: w.clamp(0.0, 1.0),
+                }
+            }
+        }
+    }
+
+    /// What the mean of a column changes by, per unit of its gain S·a.
+    pub fn step(self, latent: Latent) -> f64 {
+        let c = libm::sqrt(1.0 + latent.variance);
+        self.moments(latent.mean / c, c).v / c
+    }
 }
 
 /// A Gaussian: means and covariances. The latter's single precision is far finer than the drift that
@@ -110,6 +149,11 @@ impl Filter {
         self.mean[column]
     }
 
+    /// Replaces a column's mean.
+    pub fn set_mean(&mut self, column: usize, mean: f64) {
+        self.mean[column] = mean;
+    }
+
     /// A column's variance.
     pub fn variance(&self, column: usize) -> f64 {
         self.covariance.get(column, column)
@@ -145,18 +189,7 @@ impl Filter {
     /// (consider) form of the same: its own block stays, its covariance with the others is updated.
     pub fn learn(&mut self, sight: Sight, latent: Latent, gain: &[f32], still: &[usize]) {
         let c = libm::sqrt(1.0 + latent.variance);
-        let z = latent.mean / c;
-        let (v, w) = match sight {
-            Sight::Sign(sign) => {
-                let moments = normal::above(sign * z);
-                (sign * moments.v, moments.w)
-            }
-            Sight::Within(margin) => {
-                let moments = normal::between(-margin / c - z, margin / c - z);
-                (moments.v, moments.w)
-            }
-            Sight::Value(value) => ((value / c - z).clamp(-SURPRISE, SURPRISE), 1.0),
-        };
+        let Moments { v, w } = sight.moments(latent.mean / c, c);
         let before = self.block(still);
         let step = v / c;
         for (m, g) in self.mean.iter_mut().zip(gain) {

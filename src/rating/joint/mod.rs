@@ -23,6 +23,7 @@
 
 mod bank;
 pub(super) mod columns;
+mod departure;
 mod filter;
 mod triangle;
 
@@ -235,11 +236,7 @@ impl Customs {
     /// What a match tells about the latent difference, and what it tells about the next ones' customs.
     fn told(&mut self, game: &Game, a: usize, b: usize, result: Ordering, variance: f64) -> Told {
         self.variance.add(variance);
-        let outcome = match result {
-            Ordering::Less => Sight::Sign(1.0),
-            Ordering::Greater => Sight::Sign(-1.0),
-            Ordering::Equal => Sight::Within(self.tie_margin()),
-        };
+        let outcome = self.outcome(result);
         match result {
             Ordering::Equal => self.ties += 1.0,
             _ => self.decided += 1.0,
@@ -250,6 +247,15 @@ impl Customs {
             Sight::Value(difference / libm::sqrt(self.points.mean()))
         });
         Told { outcome, points }
+    }
+
+    /// What a result tells about the latent difference.
+    fn outcome(&self, result: Ordering) -> Sight {
+        match result {
+            Ordering::Less => Sight::Sign(1.0),
+            Ordering::Greater => Sight::Sign(-1.0),
+            Ordering::Equal => Sight::Within(self.tie_margin()),
+        }
     }
 
     /// The ε at which matches of typical uncertainty are ties as often as matches were.
@@ -307,14 +313,28 @@ impl System for Joint {
         let shares: f64 = game.seats().iter().map(|s| s.share).sum();
         let of_two = 2.0 * shares / game.teams() as f64;
         self.crowd.add(1.0 / columns::unit(of_two));
+        if !game.departures.is_empty() && !game.scores.is_empty() {
+            self.bank.try_points(); // so that every member has an outlook
+        }
+        let mut outlooks = Vec::with_capacity(game.departures.len());
+        for departure in &game.departures {
+            outlooks.push(self.look_ahead(departure));
+        }
         for (a, b, result) in pairs {
             self.compare(game, a, b, result);
+        }
+        for (departure, outlook) in game.departures.iter().zip(&outlooks) {
+            self.charge(departure, outlook);
         }
         self.columns.count(game, self.matches);
         self.bank.halve(self.matches);
         if self.columns.list.len() > self.active {
             self.clear();
         }
+    }
+
+    fn knows_departures(&self) -> bool {
+        true
     }
 
     fn strength(&self, player: Player) -> Option<Strength> {

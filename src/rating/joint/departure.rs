@@ -1,0 +1,185 @@
+//! Who leaves early: the game as it stood then, in place of how it ended.
+//!
+//! A player's share of a game that is theirs to choose spoils what the game tells of them: who quits
+//! when behind would lose two thirds of a game and win whole ones. So their mean learns from the part
+//! of the game that they played, and not from its end. For the rest they are charged what the filter
+//! expected at that moment, which changes no mean, neither theirs on average nor anybody's: the
+//! course of a game is a Brownian motion (Stern 1994), beliefs about it are a martingale, and no rule
+//! of when to stop gains anything from a martingale (Doob's optional stopping theorem).
+//!
+//! With τ the share of play time over, the standing score in units of the whole game's noise is
+//! √τ times its difference in the units of `Customs`, and tells √τ·a·x + N(0, 1). A member that
+//! learns from outcomes has no use for it but the chance of victory that was left:
+//!
+//! ```text
+//! y = √τ · value,   m' = (m + q·y) / (1 + q·τ),   q' = q / (1 + q·τ)
+//! p = Φ((y + (1 − τ)·m') / √((1 − τ) + (1 − τ)²·q'))
+//! ```
+//!
+//! with m and q the mean and variance of a·x before the game. It learns the mean of what victory and
+//! defeat would tell, by that chance. Covariances learn from the end of the game like everyone's:
+//! they depend on who played, hardly on who won.
+
+use super::{
+    Column, Customs, Joint, anscombe,
+    bank::Member,
+    filter::{Latent, Sight},
+};
+use crate::rating::{Departure, normal};
+
+/// What the members thought of a departed player's game before anybody learned from its end.
+pub(super) struct Outlook {
+    /// The columns of the player.
+    own: Vec<usize>,
+    pairs: Vec<PairOutlook>,
+    /// The means of the columns, by member.
+    means: Vec<Vec<f64>>,
+}
+
+/// The same of one pair of teams, of which the player was on one.
+struct PairOutlook {
+    a: usize,
+    b: usize,
+    result: std::cmp::Ordering,
+    /// By member: the latent difference, and the gains of the player's columns.
+    members: Vec<(Latent, Vec<f64>)>,
+}
+
+impl Joint {
+    /// Looks at the part of a game that a departed player played.
+    pub(super) fn look_ahead(&mut self, departure: &Departure) -> Outlook {
+        let Departure { player, game, .. } = departure;
+        let seats = game.seats().iter().filter(|seat| seat.player == *player);
+        let teams: Vec<usize> = seats.map(|seat| usize::from(seat.team)).collect();
+        let mut pairs = game.neighbours();
+        pairs.retain(|(a, b, _)| teams.contains(a) || teams.contains(b));
+        for &(a, b, _) in &pairs {
+            let row = self.columns.row(game, a, b);
+            self.admit(&row.new);
+        }
+        let own = [Column::Skill(*player), Column::Command(*player)];
+        let own: Vec<usize> = own.iter().filter_map(|c| self.columns.number(*c)).collect();
+        let of_pair = |(a, b, result)| {
+            let row = self.columns.row(game, a, b);
+            let look = |member: &mut Member| {
+                member.look(&row);
+                (member.seen, member.gains(&own))
+            };
+            PairOutlook {
+                a,
+                b,
+                result,
+                members: self.bank.members.iter_mut().map(look).collect(),
+            }
+        };
+        let pairs = pairs.into_iter().map(of_pair).collect();
+        let mean = |member: &Member| own.iter().map(|&c| member.filter.mean(c)).collect();
+        let means = self.bank.members.iter().map(mean).collect();
+        Outlook { own, pairs, means }
+    }
+
+    /// Gives the departed player the means that the part they played tells of, after everyone has
+    /// learned from the whole game.
+    pub(super) fn charge(&mut self, departure: &Departure, outlook: &Outlook) {
+        let customs = self.customs.entry(departure.game.ruleset).or_default();
+        for (index, member) in self.bank.members.iter_mut().enumerate() {
+            let Some(before) = outlook.means.get(index) else {
+                continue;
+            };
+            let mut means = before.clone();
+            for pair in &outlook.pairs {
+                let Some((latent, gains)) = pair.members.get(index) else {
+                    continue;
+                };
+                let step = customs.step(departure, pair, member.points, *latent);
+                for (mean, gain) in means.iter_mut().zip(gains) {
+                    *mean += gain * step;
+                }
+            }
+            for (&column, mean) in outlook.own.iter().zip(means) {
+                member.filter.set_mean(column, mean);
+            }
+        }
+    }
+}
+
+impl Customs {
+    /// What the means change by, per unit of gain.
+    fn step(
+        &self,
+        departure: &Departure,
+        pair: &PairOutlook,
+        by_points: bool,
+        latent: Latent,
+    ) -> f64 {
+        let scores = &departure.game.scores;
+        let Some((x, y)) = scores.get(pair.a).zip(scores.get(pair.b)) else {
+            return self.outcome(pair.result).step(latent);
+        };
+        let played = departure.played.clamp(0.0, 1.0);
+        let value = (anscombe(*x) - anscombe(*y)) / libm::sqrt(self.points.mean());
+        if by_points {
+            let root = libm::sqrt(played);
+            let part = Latent {
+                mean: root * latent.mean,
+                variance: played * latent.variance,
+            };
+            root * Sight::Value(value).step(part)
+        } else {
+            Sight::Likely(chance_left(latent, played, value)).step(latent)
+        }
+    }
+}
+
+/// The chance that the latent difference of the whole game is above nothing, once a share of it is
+/// `played` and its points tell `value`.
+fn chance_left(latent: Latent, played: f64, value: f64) -> f64 {
+    let Latent { mean, variance } = latent;
+    let (so_far, left) = (libm::sqrt(played) * value, 1.0 - played);
+    let known = 1.0 + variance * played;
+    let mean = (mean + variance * so_far) / known;
+    let variance = variance / known;
+    let noise = left + left * left * variance;
+    normal::cdf((so_far + left * mean) / libm::sqrt(noise.max(1e-9)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EQUALS: Latent = Latent {
+        mean: 0.0,
+        variance: 0.5,
+    };
+
+    #[test]
+    fn the_chance_left_is_a_martingale() {
+        // Nothing played: the chance before the game. All played: what the score tells.
+        let stronger = Latent {
+            mean: 0.7,
+            variance: 0.5,
+        };
+        assert!((chance_left(stronger, 0.0, 9.0) - stronger.chance()).abs() < 1e-12);
+        assert!(chance_left(stronger, 1.0, 0.1) > 0.999);
+        assert!(chance_left(stronger, 1.0, -0.1) < 0.001);
+        // At half-time its mean over what may have happened is the chance before: the value is
+        // √τ·a·x + N(0, 1).
+        let (played, mut mean, mut all) = (0.5, 0.0, 0.0);
+        let spread = libm::sqrt(1.0 + played * stronger.variance);
+        for n in -600..=600 {
+            let z = f64::from(n) / 100.0;
+            let value = libm::sqrt(played) * stronger.mean + spread * z;
+            mean += normal::pdf(z) * chance_left(stronger, played, value);
+            all += normal::pdf(z);
+        }
+        assert!((mean / all - stronger.chance()).abs() < 1e-6, "{mean} {all}");
+    }
+
+    #[test]
+    fn what_is_expected_moves_nothing() {
+        assert!(Sight::Likely(EQUALS.chance()).step(EQUALS).abs() < 1e-12);
+        let sure = Sight::Likely(1.0).step(EQUALS);
+        assert!((sure - Sight::Sign(1.0).step(EQUALS)).abs() < 1e-12);
+        assert!(Sight::Likely(0.2).step(EQUALS) < 0.0);
+    }
+}
