@@ -176,7 +176,9 @@ impl Snapshot {
         if self.points_reported {
             let mut lower = lower_share(by(|human| human.points), share);
             let silent = |who: &usize| !self.humans[*who].points_reported;
-            let rest = team.iter().filter(|who| silent(who) && !lower.contains(who));
+            let rest = team
+                .iter()
+                .filter(|who| silent(who) && !lower.contains(who));
             let rest: Vec<usize> = rest.copied().collect();
             lower.extend(rest);
             return lower;

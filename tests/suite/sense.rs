@@ -496,7 +496,12 @@ async fn auto_balance_counts_bots_that_come_and_no_others() {
 #[tokio::test]
 async fn of_three_teams_the_smallest_is_filled_first() {
     let (daemon, _clock) = daemon("", &[]).await;
-    for (sizes, expected) in [([3, 2, 3], 1), ([4, 4, 1], 2), ([0, 1, 1], 0), ([2, 3, 4], 0)] {
+    for (sizes, expected) in [
+        ([3, 2, 3], 1),
+        ([4, 4, 1], 2),
+        ([0, 1, 1], 0),
+        ([2, 3, 4], 0),
+    ] {
         let mut client = daemon.client().await;
         let game = format!("GAME ctf\nTEAMS 3\n{}JOIN late\n", unknowns(&sizes));
         client.tell(&game).await;
@@ -506,7 +511,10 @@ async fn of_three_teams_the_smallest_is_filled_first() {
     let game = format!("GAME ctf\nTEAMS 3\n{}START\n", unknowns(&[4, 1, 1]));
     client.tell(&game).await;
     let advice = several(&mut client, "REBALANCE\n").await;
-    let to: Vec<&str> = advice[1..].iter().map(|line| &line[line.len() - 3..]).collect();
+    let to: Vec<&str> = advice[1..]
+        .iter()
+        .map(|line| &line[line.len() - 3..])
+        .collect();
     assert!(
         to.iter().all(|step| step.starts_with('0')) && !to.is_empty(),
         "{advice:?}"
@@ -534,7 +542,9 @@ async fn who_returns_within_five_minutes_gets_the_old_team_unless_it_is_the_larg
     client.tell("JOIN t1n0\n").await;
     assert_eq!(placed(&mut client, "t1n0").await, 1);
     // The place was taken meanwhile: 3 against 3, then 2 against 3.
-    client.tell(&format!("{game}LEAVE t1n0\nJOIN x team=1\n")).await;
+    client
+        .tell(&format!("{game}LEAVE t1n0\nJOIN x team=1\n"))
+        .await;
     client.tell("JOIN t1n0\n").await;
     assert_eq!(placed(&mut client, "t1n0").await, 1);
     client
@@ -586,10 +596,22 @@ async fn wishes_that_no_teams_grant_leave_nobody_without_a_team() {
         ("JOIN a party=p\nJOIN b party=p\nJOIN c party=p\n", 3),
         ("JOIN a pin=0\n", 1),
         ("JOIN a pin=0\nJOIN b pin=0\nJOIN c pin=0\nJOIN d\n", 4),
-        ("JOIN a pin=0 party=p\nJOIN b pin=0 party=p\nJOIN c pin=1 party=p\n", 3),
-        ("JOIN a party=p pin=1\nJOIN b party=p\nJOIN c party=p\nJOIN d pin=1\n", 4),
-        ("TEAMS 3\nJOIN a pin=2\nJOIN b pin=2\nJOIN c pin=2\nJOIN d party=q\nJOIN e party=q\n", 5),
-        ("TEAMS 8\nJOIN a party=p\nJOIN b party=p\nJOIN c party=p\n", 3),
+        (
+            "JOIN a pin=0 party=p\nJOIN b pin=0 party=p\nJOIN c pin=1 party=p\n",
+            3,
+        ),
+        (
+            "JOIN a party=p pin=1\nJOIN b party=p\nJOIN c party=p\nJOIN d pin=1\n",
+            4,
+        ),
+        (
+            "TEAMS 3\nJOIN a pin=2\nJOIN b pin=2\nJOIN c pin=2\nJOIN d party=q\nJOIN e party=q\n",
+            5,
+        ),
+        (
+            "TEAMS 8\nJOIN a party=p\nJOIN b party=p\nJOIN c party=p\n",
+            3,
+        ),
     ] {
         for mode in ["", "MINPLAYERS 0\n", "MINPLAYERS 16\n"] {
             let mut client = daemon.client().await;
@@ -604,7 +626,11 @@ async fn wishes_that_no_teams_grant_leave_nobody_without_a_team() {
             assert_eq!(all.iter().filter(|id| of(id).is_some()).count(), humans);
             for line in joins.lines().filter(|line| line.contains("pin=")) {
                 let (_, pin) = line.split_once("pin=").unwrap();
-                assert_eq!(of(&line[5..6]).as_deref(), Some(&pin[..1]), "{joins} {teams:?}");
+                assert_eq!(
+                    of(&line[5..6]).as_deref(),
+                    Some(&pin[..1]),
+                    "{joins} {teams:?}"
+                );
             }
             assert!(several(&mut client, "EXPLAIN\n").await.len() > 1);
         }
@@ -620,7 +646,11 @@ async fn a_party_of_three_of_four_keeps_two_together() {
         .await;
     let teams = several(&mut client, "BALANCE\n").await;
     let of: Vec<&str> = teams[1..5].iter().map(|line| &line[5..6]).collect();
-    assert_eq!(of.iter().filter(|team| **team == "1").count(), 2, "{teams:?}");
+    assert_eq!(
+        of.iter().filter(|team| **team == "1").count(),
+        2,
+        "{teams:?}"
+    );
     // Torn already, BALANCE keeps these teams.
     let again = several(&mut client, "BALANCE\n").await;
     assert_eq!(again[1..], teams[1..]);
@@ -646,7 +676,10 @@ async fn whose_points_are_not_reported_is_not_among_the_best() {
         let (daemon, clock) = daemon("", &[]).await;
         let mut client = daemon.client().await;
         client
-            .tell(&format!("GAME ctf\n{}START\nPOINTS n3 20\n", nine_and_seven()))
+            .tell(&format!(
+                "GAME ctf\n{}START\nPOINTS n3 20\n",
+                nine_and_seven()
+            ))
             .await;
         clock.pass(20_000);
         if who == 3 {
@@ -662,7 +695,8 @@ async fn whose_points_are_not_reported_is_not_among_the_best() {
 async fn a_move_that_leaves_a_difference_of_ten_is_made_and_one_of_more_is_not() {
     for (who, moves) in [("w30", true), ("w31", false)] {
         let weights = [30, 31, 35, 45, 60];
-        let (daemon, clock) = daemon("auto_balance.power = 'weight'", &weights).await;
+        let rules = "auto_balance = { rules = 'custom', custom = { power = 'weight' } }";
+        let (daemon, clock) = daemon(rules, &weights).await;
         let mut client = daemon.client().await;
         client
             .tell(&format!(

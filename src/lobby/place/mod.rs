@@ -121,6 +121,21 @@ pub struct Prospect {
     pub score: f64,
 }
 
+impl Prospect {
+    /// Why this team is better than the others, which would outnumber it by too much.
+    fn beside(&self, sides: &[Self]) -> Reason {
+        let others = sides.iter().filter(|side| side.team != self.team);
+        let best = others.map(|side| side.ratio).fold(0.0, f64::max);
+        if self.ratio > best + EQUAL {
+            Reason::Ratio
+        } else if self.ratio + EQUAL >= best {
+            Reason::FewerHumans
+        } else {
+            Reason::ShortSide
+        }
+    }
+}
+
 /// What decided a placement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -133,6 +148,8 @@ pub enum Reason {
     Torn,
     /// They left the team shortly before.
     OldTeam,
+    /// Any other team would outnumber it by too much, though the ratio would be better there.
+    ShortSide,
     /// The team gives the best ratio.
     Ratio,
     /// The ratios are equal; the team has fewer humans.
@@ -150,6 +167,7 @@ impl fmt::Display for Reason {
             Reason::Party => "with their party",
             Reason::Torn => "their party is torn: no team holds all of it without outnumbering or outweighing the other",
             Reason::OldTeam => "their old team",
+            Reason::ShortSide => "the short side comes first",
             Reason::Ratio => "best ratio",
             Reason::FewerHumans => "equal ratio, fewer humans",
             Reason::Losing => "equal ratio and size, lower score",
@@ -317,6 +335,7 @@ impl Place {
             return (team, Reason::Party);
         }
         let torn = self.snapshot.in_party(self.who);
+        let only_open = left.len() == 1;
         let old = left.iter().find(|side| Some(side.team) == who.old_team);
         if let Some(old) =
             old.filter(|old| old.ratio + EQUAL >= best - self.settings.rejoin_budget.get())
@@ -341,8 +360,10 @@ impl Place {
                 reason = why;
             }
         }
-        if left.len() > 1 {
-            reason = Reason::Chance;
+        match &left[..] {
+            [only] if only_open => reason = only.beside(sides),
+            [_] => {}
+            _ => reason = Reason::Chance,
         }
         if torn {
             reason = Reason::Torn;
