@@ -18,6 +18,7 @@ mod decisions;
 mod demo;
 mod docs;
 mod follow;
+mod leaving;
 mod live;
 mod logs;
 mod mutator;
