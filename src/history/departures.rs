@@ -1,8 +1,8 @@
-//! Players who leave a game early of their own accord: what they missed, and the game as it stood.
+//! Players who leave a game early of their own accord: what they missed, and the game as it stood then.
 //!
-//! Somebody who leaves when behind, and stays when ahead, would otherwise have a smaller part in
-//! defeats than in victories. Nothing here concerns those who came back, whom the game server removed
-//! or lost, and whose log does not state why they left.
+//! Without this, a player who leaves whenever the team is behind would have a smaller part in defeats
+//! than in victories. It does not concern players who came back, whom the game server removed or lost,
+//! or of whom the log does not state why they left.
 
 use super::{
     digest::{own_seats, ranks, share},
@@ -13,11 +13,12 @@ use crate::{
     rating::{Departure, Game, Player, Seat, presence},
 };
 
-/// The most players of a game whose early leaving counts. A game has far fewer; it bounds what a
-/// hostile record costs.
+/// The most departures of one game that count. Real games have far fewer; the limit bounds the cost of
+/// a hostile record.
 const MOST: usize = 64;
 
-/// The stay after which a participant of a team game left early of their own accord.
+/// The last stay of a human who left a team game early of their own accord; `None` for any other
+/// participant.
 fn last_stay<'a>(record: &MatchRecord, participant: &'a Participant) -> Option<&'a Presence> {
     let own = participant.left.is_some_and(LeaveReason::is_own_choice);
     let last = participant.presence.last()?;
@@ -26,7 +27,8 @@ fn last_stay<'a>(record: &MatchRecord, participant: &'a Participant) -> Option<&
     counts.then_some(last)
 }
 
-/// The team that a participant left early, and the weighted share of the game that they missed.
+/// The team that a participant left early, and the weighted share of the game that they missed, 0 to 1;
+/// `None` for a participant who did not leave early.
 pub(super) fn missed(
     record: &MatchRecord,
     participant: &Participant,
@@ -44,7 +46,8 @@ pub(super) fn missed(
     Some((last.team, share(&rest, record.millis(), usual)))
 }
 
-/// Everyone who left early, each with the game as it stood then. `game` is the whole game.
+/// The players who left early, each with the game as it stood then. `game` is the whole game, and
+/// `usual` the usual length of a game in milliseconds.
 pub(super) fn departures(record: &MatchRecord, game: &Game, usual: u64) -> Vec<Departure> {
     if game.places.is_empty() {
         return Vec::new(); // nothing to learn from
@@ -62,7 +65,8 @@ pub(super) fn departures(record: &MatchRecord, game: &Game, usual: u64) -> Vec<D
     leavers.take(MOST).filter_map(of).collect()
 }
 
-/// Where no scores show the outcome, nobody knows who was behind: the outcome counts.
+/// The whole game. Where the scores do not decide the outcome, the record does not contain who was
+/// behind, so that the outcome counts in full.
 fn as_if_they_had_stayed(game: &Game, player: Player) -> Departure {
     let mut whole = game.to_the_end();
     whole.tallies.clear();
@@ -73,7 +77,7 @@ fn as_if_they_had_stayed(game: &Game, player: Player) -> Departure {
     }
 }
 
-/// The game up to the millisecond `at`; `None` where a team had nobody until then.
+/// The game up to the millisecond `at`; `None` where a team had no player until then.
 fn as_it_stood(
     record: &MatchRecord,
     game: &Game,

@@ -1,9 +1,9 @@
-//! One rating system's view of one ruleset (or of all of a game type): strengths as weights.
+//! One rating system applied to one level: strengths, and their conversion to weights.
 //!
-//! Two scales serve two ends. A [`Curve`] makes the weight that people read: its unit is a constant of
-//! the rating system, so that a weight moves by its player's games alone. A [`Ruler`] makes the worth
-//! that the search for an even chance sums up: it is linear, so that the sum of a team's worths is the
-//! team's strength.
+//! There are two scales. A [`Curve`] gives the weight that people read: its unit is a constant of
+//! the rating system, so that only a player's own games move their weight. A [`Ruler`] gives the
+//! worth that the search for an even split adds up: it is linear, so that the sum of a team's
+//! worths is the team's strength.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
@@ -17,7 +17,7 @@ use crate::{
     rating::{Game, Player, Roll, Scale, Settings, Strength, System, SystemName},
 };
 
-/// A rating system, and who has played.
+/// A rating system, and the players who have been in its games.
 pub(super) struct Standing {
     name: SystemName,
     pub system: Box<dyn System>,
@@ -29,7 +29,7 @@ pub(super) struct Standing {
 struct Career {
     games: u32,
     last_seen: Timestamp,
-    /// How their first game went, until they are settled.
+    /// The features of their first game, until [`SETTLED`] games.
     first: Option<Features>,
 }
 
@@ -64,15 +64,15 @@ impl<'de> Deserialize<'de> for Standing {
     }
 }
 
-/// How strengths become weights: weight = 50 ± 50 · x² / (x² + halfway²), x being the strength above
-/// a newcomer's, and the sign that of x.
+/// Converts strengths to weights: weight = 50 ± 50 · x² / (x² + halfway²), where x is the strength
+/// minus a newcomer's, and the sign is that of x.
 ///
-/// 50 is a newcomer, and nobody reaches 0 or 100. The square keeps little evidence near 50, where the
-/// rating system's mean has hardly left what it believed beforehand: the weight grows with x, and
-/// ten wins move it about four times as far as one.
+/// A newcomer is 50, and 0 and 100 are never reached. The square keeps players with few games near
+/// 50, where the mean of the estimate is still close to the prior: ten wins move a weight about
+/// four times as far as one, because its distance from 50 grows with x² there.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Curve {
-    /// Strengths are weights.
+    /// Strengths that are weights already.
     Weights,
     Strengths {
         newcomer: f64,
@@ -96,7 +96,7 @@ impl Curve {
             Self::Strengths { newcomer, halfway } => {
                 let above = (strength - newcomer) / halfway;
                 let square = above * above;
-                // 1 − 1 / (1 + square) is 1, not no number, where the square overflows.
+                // 1 − 1 / (1 + square) is 1 instead of NaN if the square overflows.
                 50.0 + libm::copysign(50.0 - 50.0 / (1.0 + square), above)
             }
         };
@@ -107,7 +107,7 @@ impl Curve {
         }
     }
 
-    /// Half the difference between the weights one deviation above and below.
+    /// Half the difference between the weights one deviation above and below the mean.
     fn deviation(self, strength: Strength) -> f64 {
         let at = |strength| self.weight(strength);
         let Strength { mean, deviation } = strength;
@@ -115,19 +115,21 @@ impl Curve {
     }
 }
 
-/// How strengths become worths: worth = 50 + 50 · (strength − newcomer) / unit, within 0 to 100.
+/// Converts strengths to worths: worth = 50 + 50 · (strength − newcomer) / unit, clamped to 0 to
+/// 100.
 ///
-/// 50 is an average newcomer. The unit is the larger of two. One is what one more average player is
-/// worth, where the system learnt it: a player of worth 50 then adds to a team's sum what they add to
-/// its strength, even 5 against 4. The other is 2.5 root mean squares of what the known players
-/// differ from a newcomer, so that few are clamped.
+/// An average newcomer is 50. The unit is the larger of two numbers. The first is what one more
+/// average player is worth, where the system estimates it: a player with worth 50 then adds to a
+/// team's sum what they add to its strength, which makes 5 against 4 comparable. The second is 2.5
+/// times the root mean square distance of the known players from a newcomer, so that few worths are
+/// clamped.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Ruler {
     newcomer: f64,
     unit: f64,
 }
 
-/// One in eighty of a normal distribution lies further out.
+/// The clamp in standard deviations: one player in eighty of a normal distribution is further out.
 const SPREAD: f64 = 2.5;
 
 impl Ruler {
@@ -158,7 +160,7 @@ impl Ruler {
         let worth = 50.0 + 50.0 * (strength - self.newcomer) / self.unit;
         match self.unit > 0.0 && worth.is_finite() {
             true => worth.clamp(0.0, 100.0),
-            false => 50.0, // nobody differs
+            false => 50.0, // all players are equal
         }
     }
 }
@@ -173,7 +175,7 @@ impl Standing {
         }
     }
 
-    /// Learns from a game that ended then.
+    /// Learns from a game that ended at `end`.
     pub fn learn(&mut self, game: &Game, end: Timestamp) {
         for tally in &game.tallies {
             let fresh = || Career {
@@ -195,8 +197,8 @@ impl Standing {
         }
     }
 
-    /// Gives somebody after their first game a starting value, and learns from the first game of
-    /// somebody who is settled.
+    /// After a player's first game, combines their estimate with the newcomer regression's; after
+    /// [`SETTLED`] games, lets the regression learn from the player's first game.
     fn place(&mut self, game: &Game, player: Player) {
         let Some(career) = self.careers.get_mut(player) else {
             return;
@@ -206,7 +208,7 @@ impl Standing {
         }
         let newcomer = match self.system.scale() {
             Scale::Strengths { newcomer, .. } => newcomer,
-            Scale::Weights => return, // a share of points or places starts where it is
+            Scale::Weights => return, // systems with weights accept no other evidence
         };
         if career.games == 1 {
             career.first = Newcomers::features(game, player);
@@ -225,19 +227,19 @@ impl Standing {
         }
     }
 
-    /// What an operator should know.
+    /// Remarks for the operator, one sentence each.
     pub fn remarks(&self) -> Vec<String> {
-        let newcomers = "newcomers start where their first game points to".to_owned();
+        let newcomers = "newcomers start at a strength predicted from their first game".to_owned();
         let newcomers = self.newcomers.believed().then_some(newcomers);
         self.system.remark().into_iter().chain(newcomers).collect()
     }
 
-    /// Whether somebody has a rated game here.
+    /// Whether the player has a rated game in this standing.
     pub fn knows(&self, player: Player) -> bool {
         self.careers.get(player).is_some_and(|c| c.games > 0)
     }
 
-    /// What the first side of a game is worth, and an empty place on a team.
+    /// What the side of the first team is worth, and an empty place on a team.
     pub fn field(&self, game: &Game) -> Field {
         let rated = self.careers.players().filter(|p| self.knows(*p));
         let strengths = rated.filter_map(|p| Some(self.system.strength(p)?.mean));
@@ -245,10 +247,10 @@ impl Standing {
         let ruler = Ruler::of(scale, strengths);
         let worth = |strength: f64| match ruler.unit > 0.0 {
             true => 50.0 * strength / ruler.unit,
-            false => 0.0, // nobody differs, and so nothing can be told in weights
+            false => 0.0, // all players are equal, so the scale has no unit
         };
         let empty = match scale {
-            Scale::Weights => 50.0, // such systems compare what everyone differs from 50
+            Scale::Weights => 50.0, // these systems add up differences from 50
             Scale::Strengths { one_more, .. } => (50.0 - worth(one_more)).clamp(0.0, 50.0),
         };
         Field {
@@ -257,12 +259,13 @@ impl Standing {
         }
     }
 
-    /// Everyone who was ever in a game here.
+    /// All players who have been in a game of this standing, rated or not.
     pub fn players(&self) -> impl Iterator<Item = Player> {
         self.careers.players()
     }
 
-    /// Everyone with a rated game here, by key, as known under `ruleset`.
+    /// The weights of all players with a rated game in this standing, by key, labelled with
+    /// `ruleset`.
     pub fn weights<'a>(&self, ruleset: &'a Ruleset, people: &'a [Person]) -> Vec<Weight<'a>> {
         let rated = self.careers.players().filter(|p| self.knows(*p));
         let rated = rated.filter_map(|player| {
@@ -334,7 +337,7 @@ mod tests {
     fn where_one_more_player_rules_sums_of_worths_are_strengths() {
         let ruler = Ruler::of(scale(0.0, 4.0), [-0.5, 0.5].into_iter());
         let strengths = [0.5, -0.5, 0.25];
-        // Each adds 4 to a team just by being there.
+        // Each player adds 4 to the team's strength by being there.
         let team: f64 = strengths.iter().map(|s| 4.0 + s).sum();
         let worths: f64 = strengths.iter().map(|s| ruler.worth(*s)).sum();
         assert!((worths / 50.0 * 4.0 - team).abs() < 1e-12);

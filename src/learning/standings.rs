@@ -1,4 +1,4 @@
-//! What is known, for everybody who asks: the weights that apply to a game, and chances.
+//! The published weights: the weights that apply to a ruleset, and predicted chances.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -13,10 +13,10 @@ use crate::{
     history::{Field, Level, Weight},
 };
 
-/// Rulesets whose weights are kept at hand. Peers can make up any number of them.
+/// The number of rulesets whose views are cached. It is limited because peers can invent rulesets.
 const KEPT: usize = 256;
 
-/// A state of knowledge. Never changes; a newer one takes its place.
+/// The published state of knowledge. Immutable: newer standings replace it.
 #[derive(Default)]
 pub struct Standings {
     knowledge: Option<Knowledge>,
@@ -37,7 +37,8 @@ impl Standings {
         }
     }
 
-    /// The weights that apply to games of a ruleset. Computed once a ruleset, O(players).
+    /// The weights that apply to games of a ruleset. O(players) for the first call per ruleset,
+    /// then cached.
     pub fn view(&self, ruleset: &Ruleset) -> Arc<View> {
         let Some(knowledge) = &self.knowledge else {
             return Arc::default();
@@ -55,19 +56,20 @@ impl Standings {
         view
     }
 
-    /// The chance that the first team wins, by the rating system itself; `None` where nothing has been
-    /// learned at all.
+    /// The chance that the first team wins, as predicted by the rating system; `None` before the
+    /// first rated match.
     pub fn chance(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<PlayerKey>]) -> Option<f64> {
         self.chances(ruleset, map, teams)?.first().copied()
     }
 
-    /// What the sides and sizes of two teams are worth beside weights.
+    /// What the sides and sizes of two teams are worth, in addition to their players' weights.
     pub fn field(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<PlayerKey>]) -> Field {
         let fold = self.knowledge.as_ref().and_then(|k| k.fold(ruleset));
         fold.map_or(Field::default(), |fold| fold.field(ruleset, map, teams))
     }
 
-    /// Each team's chance to win, summing to 1, likewise.
+    /// Each team's chance to win, summing to 1, as predicted by the rating system; `None` before
+    /// the first rated match.
     pub fn chances(
         &self,
         ruleset: &Ruleset,
@@ -75,34 +77,34 @@ impl Standings {
         teams: &[Vec<PlayerKey>],
     ) -> Option<Vec<f64>> {
         let fold = self.knowledge.as_ref()?.fold(ruleset)?;
-        fold.rulesets().next()?; // otherwise all would be a coin's
+        fold.rulesets().next()?; // without a rated match there is no prediction
         Some(fold.chances(ruleset, map, teams))
     }
 }
 
-/// How far from 50 a weight counts that is known from games of other rulesets alone, as a share: who
-/// is better in one game type is often better in another, and not always.
+/// The factor on the distance from 50 of a weight that comes from other rulesets only: a player who
+/// is strong in one game type is often, but not always, strong in another.
 const ELSEWHERE: f64 = 0.5;
 
-/// What applies to one ruleset: each player's weight from its own games, from those of its game type
-/// with fewer mutators, or else, as a guess, from games that are played differently.
+/// The weights that apply to one ruleset. A player's weight comes from its own games, else from
+/// games of its game type with fewer mutators, else, as a guess, from games with other rules.
 #[derive(Clone, Debug, Default)]
 pub struct View {
     humans: HashMap<String, Known>,
     bots: HashMap<String, Known>,
     mean_bot: Option<(f64, usize)>,
     mean_bot_worth: Option<f64>,
-    /// The bots whose mean that is.
+    /// Names of the bots that `mean_bot` is the mean of.
     in_mean: HashSet<String>,
 }
 
-/// A player's weight.
+/// One player's weight in a [`View`].
 #[derive(Clone, Copy, Debug)]
 struct Known {
     weight: f64,
-    /// The same on the linear scale, see [`Weight::worth`].
+    /// The same strength on the linear scale, see [`Weight::worth`].
     worth: f64,
-    /// Whether it comes from games of other rulesets alone.
+    /// Whether it comes from games of other rulesets only.
     is_guess: bool,
 }
 
@@ -155,36 +157,38 @@ impl View {
         table.get(id).copied()
     }
 
-    /// The weight that is known of a human in this ruleset, 0 to 100: by its games, by those of its
-    /// game type with fewer mutators, or pinned. `None` for a human whose only games were others.
+    /// A human's known weight in this ruleset, 0 to 100: from its own games, from games of its game
+    /// type with fewer mutators, or pinned. `None` for a human who has only played others.
     pub fn human(&self, id: &str) -> Option<f64> {
         let known = self.of(Kind::Human, id).filter(|known| !known.is_guess);
         known.map(|known| known.weight)
     }
 
-    /// The weight that decisions count a player with: the known one, or a guess from other games, half as
-    /// far from 50. `None` for a player without games.
+    /// The weight that decisions use for a player, 0 to 100: the known one, or a guess from games
+    /// of other rulesets, which is half as far from 50. `None` for a player without games.
     pub fn expected(&self, kind: Kind, id: &str) -> Option<f64> {
         self.of(kind, id).map(|known| known.weight)
     }
 
-    /// What a player adds to a team's strength, in the unit of [`Field`], as far as decisions expect it.
+    /// What decisions expect a player to add to a team's strength, in the unit of [`Field`].
     pub fn worth(&self, kind: Kind, id: &str) -> Option<f64> {
         self.of(kind, id).map(|known| known.worth)
     }
 
-    /// The mean of that over the bots of [`mean_bot`](Self::mean_bot).
+    /// The mean worth of the bots that [`mean_bot`](Self::mean_bot) counts.
     pub fn mean_bot_worth(&self) -> Option<f64> {
         self.mean_bot_worth
     }
 
-    /// The weight of a player that is a guess from other games; `None` if it is known, or there is none.
+    /// The guessed weight of a player, 0 to 100; `None` if their weight is known, or they have no
+    /// games.
     pub fn guess(&self, kind: Kind, id: &str) -> Option<f64> {
         let guess = self.of(kind, id).filter(|known| known.is_guess);
         guess.map(|known| known.weight)
     }
 
-    /// Known bots, those nearest to the mean first: they can stand for bots that nobody has chosen yet.
+    /// Names of known bots, ordered by their distance from the mean: stand-ins for bots that have
+    /// not been chosen yet.
     pub fn typical_bots(&self) -> Vec<&str> {
         let Some((mean, _)) = self.mean_bot else {
             return Vec::new();
@@ -198,13 +202,13 @@ impl View {
         known.into_iter().map(|(_, name)| name).collect()
     }
 
-    /// The mean weight that decisions expect of a bot, and the number of the bots it is of: those of the
-    /// closest games that any bot played.
+    /// The mean weight that decisions use for a bot, and the number of bots behind it: those with
+    /// the closest level of games that any bot has.
     pub fn mean_bot(&self) -> Option<(f64, usize)> {
         self.mean_bot
     }
 
-    /// Whether that bot is among those whose mean [`mean_bot`](Self::mean_bot) tells.
+    /// Whether this bot is among those that [`mean_bot`](Self::mean_bot) counts.
     pub fn is_in_mean(&self, name: &str) -> bool {
         self.in_mean.contains(name)
     }

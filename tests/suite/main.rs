@@ -29,6 +29,7 @@ mod protocol;
 mod results;
 mod running;
 mod sense;
+mod sense_small;
 mod sense_weights;
 mod sessions;
 mod sidecar;

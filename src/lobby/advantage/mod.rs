@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Question;
 use crate::domain::{
-    MAX_TEAMS,
+    MAX_TEAMS, counted,
     units::{Factor, GrowthFactor, ShareExponent, UpToADay},
 };
 
@@ -175,8 +175,8 @@ impl Question for Advantage {
         for (index, team) in self.teams.iter().enumerate() {
             writeln!(
                 f,
-                "team {index}: {} players, weight {:.3}, odds of the side {:.3}, share by weight {:.6}; score {}, share by score {:.6}",
-                team.players,
+                "team {index}: {}, weight {:.3}, odds of the side {:.3}, share by weight {:.6}; score {}, share by score {:.6}",
+                counted(team.players, "player"),
                 team.weight,
                 team.odds,
                 answer.prior[index],

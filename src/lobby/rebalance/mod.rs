@@ -16,7 +16,7 @@ use super::{
     strength::{EQUAL, TeamStrengths},
 };
 use crate::domain::{
-    Ident, Move, Stream, StreamPurpose,
+    Ident, Move, Stream, StreamPurpose, counted,
     units::{Count, MaxDifference, Share, UpToADay},
 };
 
@@ -153,10 +153,10 @@ impl Question for Rebalance {
     fn explain(&self, answer: &Advice, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "ratio {:.6} now, {:.6} after {} moves; even enough from a ratio of {:.6}",
+            "ratio {:.6} now, {:.6} after {}; even enough from a ratio of {:.6}",
             answer.before,
             answer.after,
-            answer.moves.len(),
+            counted(answer.moves.len(), "move"),
             self.settings.enough.get()
         )?;
         for step in &answer.placed {
@@ -171,7 +171,8 @@ impl Question for Rebalance {
             } else {
                 "best move or swap added"
             };
-            writeln!(f, "best plan of {moves} moves: ratio {ratio:.6} ({how})")?;
+            let moves = counted(*moves, "move");
+            writeln!(f, "best plan of {moves}: ratio {ratio:.6} ({how})")?;
         }
         for (who, why) in &answer.held {
             writeln!(f, "must stay: {who} ({why})")?;

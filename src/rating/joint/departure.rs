@@ -1,52 +1,54 @@
-//! Who leaves early: the game as it stood then, in place of how it ended.
+//! Players who leave early: they learn from the game as it stood then, instead of from its end.
 //!
-//! A player's share of a game that is theirs to choose spoils what the game tells of them: who quits
-//! when behind would lose two thirds of a game and win whole ones. So their mean learns from the part
-//! of the game that they played, and not from its end. For the rest they are charged what the filter
-//! expected at that moment, which changes no mean, neither theirs on average nor anybody's: the
-//! course of a game is a Brownian motion (Stern 1994), beliefs about it are a martingale, and no rule
-//! of when to stop gains anything from a martingale (Doob's optional stopping theorem).
+//! A share of a game that the player chooses biases the estimate: a player who quits whenever the team
+//! is behind takes part in two thirds of each defeat, and in the whole of each victory. The mean of
+//! such a player therefore learns from the part of the game that they played. For the rest, the filter
+//! charges them what it expected at that moment. This moves no mean on average: the score of a game is
+//! a Brownian motion (Stern 1994), beliefs about it are a martingale, and no rule of when to stop gains
+//! anything from a martingale (Doob's optional stopping theorem).
 //!
-//! With τ the share of play time over, the standing score in units of the whole game's noise is
-//! √τ times its difference in the units of `Customs`, and tells √τ·a·x + N(0, 1). A member that
-//! learns from outcomes has no use for it but the chance of victory that was left:
+//! With τ the share of play time that was over, the standing score, in units of the noise of a whole
+//! game, is √τ · value, where value is the difference of points as [`OutcomeStatistics`] scales it.
+//! The value is an observation √τ·a·x + N(0, 1). A member of the bank that learns from outcomes uses
+//! the chance to win that the score left instead:
 //!
 //! ```text
 //! y = √τ · value,   m' = (m + q·y) / (1 + q·τ),   q' = q / (1 + q·τ)
 //! p = Φ((y + (1 − τ)·m') / √((1 − τ) + (1 − τ)²·q'))
 //! ```
 //!
-//! with m and q the mean and variance of a·x before the game. It learns the mean of what victory and
-//! defeat would tell, by that chance. Covariances learn from the end of the game like everyone's:
-//! they depend on who played, hardly on who won.
+//! with m and q the mean and variance of a·x before the game. It learns the mean of a victory and a
+//! defeat, weighted by p. Covariances learn from the end of the game as those of all players do:
+//! they depend on the lineup far more than on the result.
 
 use super::{
-    Column, Customs, Joint, anscombe,
+    Column, OutcomeStatistics, Joint, anscombe,
     bank::Member,
-    filter::{Latent, Sight},
+    filter::{Latent, Observation},
 };
 use crate::rating::{Departure, normal};
 
-/// What the members thought of a departed player's game before anybody learned from its end.
+/// What each member of the bank predicts of a departed player's game before it learns the result.
 pub(super) struct Outlook {
-    /// The columns of the player.
+    /// The numbers of the player's columns.
     own: Vec<usize>,
     pairs: Vec<PairOutlook>,
-    /// The means of the columns, by member.
+    /// The means of those columns, by member.
     means: Vec<Vec<f64>>,
 }
 
-/// The same of one pair of teams, of which the player was on one.
+/// The prediction for one pair of teams, one of which was the player's.
 struct PairOutlook {
     a: usize,
     b: usize,
     result: std::cmp::Ordering,
-    /// By member: the latent difference, and the gains of the player's columns.
+    /// By member: the latent difference, and the gains S·a of the player's columns.
     members: Vec<(Latent, Vec<f64>)>,
 }
 
 impl Joint {
-    /// Looks at the part of a game that a departed player played.
+    /// Predicts the part of a game that a departed player took part in. Call it before the filters
+    /// learn from the game.
     pub(super) fn look_ahead(&mut self, departure: &Departure) -> Outlook {
         let Departure { player, game, .. } = departure;
         let seats = game.seats().iter().filter(|seat| seat.player == *player);
@@ -78,10 +80,10 @@ impl Joint {
         Outlook { own, pairs, means }
     }
 
-    /// Gives the departed player the means that the part they played tells of, after everyone has
-    /// learned from the whole game.
+    /// Replaces what the departed player's means have learned from the end of the game by what the
+    /// part that they played contains. Call it after the filters have learned from the game.
     pub(super) fn charge(&mut self, departure: &Departure, outlook: &Outlook) {
-        let customs = self.customs.entry(departure.game.ruleset).or_default();
+        let statistics = self.outcomes.entry(departure.game.ruleset).or_default();
         for (index, member) in self.bank.members.iter_mut().enumerate() {
             let Some(before) = outlook.means.get(index) else {
                 continue;
@@ -91,7 +93,7 @@ impl Joint {
                 let Some((latent, gains)) = pair.members.get(index) else {
                     continue;
                 };
-                let step = customs.step(departure, pair, member.points, *latent);
+                let step = statistics.step(departure, pair, member.points, *latent);
                 for (mean, gain) in means.iter_mut().zip(gains) {
                     *mean += gain * step;
                 }
@@ -103,8 +105,8 @@ impl Joint {
     }
 }
 
-impl Customs {
-    /// What the means change by, per unit of gain.
+impl OutcomeStatistics {
+    /// The change of the means per unit of gain.
     fn step(
         &self,
         departure: &Departure,
@@ -124,15 +126,15 @@ impl Customs {
                 mean: root * latent.mean,
                 variance: played * latent.variance,
             };
-            root * Sight::Value(value).step(part)
+            root * Observation::Value(value).step(part)
         } else {
-            Sight::Likely(chance_left(latent, played, value)).step(latent)
+            Observation::Likely(chance_left(latent, played, value)).step(latent)
         }
     }
 }
 
-/// The chance that the latent difference of the whole game is above nothing, once a share of it is
-/// `played` and its points tell `value`.
+/// The chance that the latent difference of the whole game is above 0, after the share `played` of
+/// it, when the difference of points is `value`.
 fn chance_left(latent: Latent, played: f64, value: f64) -> f64 {
     let Latent { mean, variance } = latent;
     let (so_far, left) = (libm::sqrt(played) * value, 1.0 - played);
@@ -177,9 +179,9 @@ mod tests {
 
     #[test]
     fn what_is_expected_moves_nothing() {
-        assert!(Sight::Likely(EQUALS.chance()).step(EQUALS).abs() < 1e-12);
-        let sure = Sight::Likely(1.0).step(EQUALS);
-        assert!((sure - Sight::Sign(1.0).step(EQUALS)).abs() < 1e-12);
-        assert!(Sight::Likely(0.2).step(EQUALS) < 0.0);
+        assert!(Observation::Likely(EQUALS.chance()).step(EQUALS).abs() < 1e-12);
+        let sure = Observation::Likely(1.0).step(EQUALS);
+        assert!((sure - Observation::Sign(1.0).step(EQUALS)).abs() < 1e-12);
+        assert!(Observation::Likely(0.2).step(EQUALS) < 0.0);
     }
 }

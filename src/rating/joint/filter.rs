@@ -1,4 +1,4 @@
-//! The filter: a Gaussian over all columns, moment-matched to one match after the other.
+//! The filter: a Gaussian over all columns, moment-matched to one match after another.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,10 +12,10 @@ use super::{
     triangle::Triangle,
 };
 
-/// What is believed of a column before anything is seen.
+/// The prior distribution of the columns.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Prior {
-    /// Standard deviation of players' strengths.
+    /// Standard deviation of strengths between players.
     pub skill: f64,
     /// Standard deviation of a player's drift from one match to the next.
     pub drift: f64,
@@ -23,20 +23,22 @@ pub struct Prior {
     pub days: f64,
 }
 
-/// Standard deviation of the side's effect: 95 % of rulesets are believed to be won by one side in
-/// between 16 and 84 % of matches of equals.
+/// Standard deviation of the effect of a side: in 95 % of rulesets one side wins between 16 and 84
+/// % of matches between equals.
 const SIDE: f64 = 0.5;
-/// The same of a map's effect on top: 42 to 58 %.
+/// Standard deviation of the effect of a map, added to the side's: 42 to 58 %.
 const SIDE_MAP: f64 = 0.1;
-/// The same of one head more.
+/// Standard deviation of the effect of one player more.
 const SIZE: f64 = 0.3;
-/// Being new, commanding and being with friends, beside how much players differ.
+/// Standard deviation of the effect of being new, as a factor on [`Prior::skill`].
 const NEWNESS: f64 = 0.5;
+/// Standard deviation of commanding, as a factor on [`Prior::skill`].
 const COMMAND: f64 = 0.25;
+/// Standard deviation of the effect of a party, as a factor on [`Prior::skill`].
 const PARTY: f64 = 0.1;
 
 impl Prior {
-    /// The standard deviation of a column.
+    /// The standard deviation of a column before any match.
     pub fn deviation(&self, column: Column) -> f64 {
         match column {
             Column::Skill(_) => self.skill,
@@ -50,34 +52,35 @@ impl Prior {
     }
 }
 
-/// What a match told about the latent difference d = a·x + N(0, 1).
+/// One observation of the latent difference d = a·x + N(0, 1) of a match.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Sight {
-    /// It was above nothing (`1.0`) or below (`-1.0`).
+pub enum Observation {
+    /// d was above 0 (`1.0`) or below (`-1.0`).
     Sign(f64),
-    /// It was this close to nothing.
+    /// |d| was at most this.
     Within(f64),
-    /// It was this: the points of a match, in units of the latent difference.
+    /// d was this: the difference of points, in units of the latent difference.
     Value(f64),
-    /// It was above nothing with this chance, 0 to 1, by what is known beside.
+    /// d was above 0 with this probability, 0 to 1: the mixture of both signs (Jeffrey's rule).
     Likely(f64),
 }
 
-impl Sight {
-    /// The moments of a latent difference of this mean and variance, noise included, once seen.
+impl Observation {
+    /// The moments of d after the observation, where d had mean `z` · `c` and standard deviation
+    /// `c`, noise included, before it.
     fn moments(self, z: f64, c: f64) -> Moments {
         match self {
-            Sight::Sign(sign) => {
+            Observation::Sign(sign) => {
                 let moments = normal::above(sign * z);
                 let v = sign * moments.v;
                 Moments { v, w: moments.w }
             }
-            Sight::Within(margin) => normal::between(-margin / c - z, margin / c - z),
-            Sight::Value(value) => Moments {
+            Observation::Within(margin) => normal::between(-margin / c - z, margin / c - z),
+            Observation::Value(value) => Moments {
                 v: (value / c - z).clamp(-SURPRISE, SURPRISE),
                 w: 1.0,
             },
-            Sight::Likely(chance) => {
+            Observation::Likely(chance) => {
                 let (won, lost) = (normal::above(z), normal::above(-z));
                 let apart = won.v + lost.v;
                 let either = chance * won.w + (1.0 - chance) * lost.w;
@@ -90,53 +93,53 @@ impl Sight {
         }
     }
 
-    /// What the mean of a column changes by, per unit of its gain S·a.
+    /// The change of a column's mean per unit of its gain S·a.
     pub fn step(self, latent: Latent) -> f64 {
         let c = libm::sqrt(1.0 + latent.variance);
         self.moments(latent.mean / c, c).v / c
     }
 }
 
-/// A Gaussian: means and covariances. The latter's single precision is far finer than the drift that
-/// every match adds.
+/// A Gaussian over the columns: means and covariances. Single precision is enough for the
+/// covariances: its error is far below the drift that every match adds.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Filter {
     mean: Vec<f64>,
     covariance: Triangle,
 }
 
-/// Mean of the latent difference without noise, and its variance.
+/// The latent difference without noise: its mean and variance.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Latent {
-    /// a·m.
+    /// a·m, positive if the first team is stronger.
     pub mean: f64,
-    /// a·S·a.
+    /// a·S·a, the uncertainty of the estimate.
     pub variance: f64,
 }
 
 impl Latent {
-    /// The chance that it is above nothing with noise: Φ(a·m / √(1 + a·S·a)).
+    /// The chance that d, noise included, is above 0: Φ(a·m / √(1 + a·S·a)).
     pub fn chance(&self) -> f64 {
         normal::cdf(self.mean / libm::sqrt(1.0 + self.variance))
     }
 }
 
-/// Points beyond this many standard deviations of what was expected tell no more than those do.
+/// The standard deviations from the expectation beyond which points have no further effect.
 const SURPRISE: f64 = 3.0;
 
 impl Filter {
-    /// Number of columns.
+    /// The number of columns, players' and shared ones.
     pub fn width(&self) -> usize {
         self.mean.len()
     }
 
-    /// Appends a column, independent of the others.
+    /// Appends a column that is independent of the others.
     pub fn add(&mut self, start: Strength) {
         self.mean.push(start.mean);
         self.covariance.push(start.variance());
     }
 
-    /// A column on its own.
+    /// The mean and deviation of one column.
     pub fn strength(&self, column: usize) -> Strength {
         Strength {
             mean: self.mean[column],
@@ -144,7 +147,7 @@ impl Filter {
         }
     }
 
-    /// A column's mean.
+    /// The mean of one column.
     pub fn mean(&self, column: usize) -> f64 {
         self.mean[column]
     }
@@ -154,19 +157,19 @@ impl Filter {
         self.mean[column] = mean;
     }
 
-    /// A column's variance.
+    /// The variance of one column.
     pub fn variance(&self, column: usize) -> f64 {
         self.covariance.get(column, column)
     }
 
-    /// Adds to a column's variance.
+    /// Adds `variance` to that of a column.
     pub fn widen(&mut self, column: usize, variance: f64) {
         let wider = self.variance(column) + variance;
         self.covariance.set(column, column, wider);
     }
 
-    /// The latent difference of a row, with S·a in `gain`. What is new in it comes with its prior.
-    /// O(columns · factors).
+    /// The latent difference of a row; writes S·a to `gain`. Columns without a number contribute
+    /// their prior. O(columns · factors).
     pub fn latent(&self, row: &Row, prior: &Prior, gain: &mut Vec<f32>) -> Latent {
         self.covariance.times(&row.known, gain);
         let known =
@@ -181,15 +184,16 @@ impl Filter {
         }
     }
 
-    /// Learns from a match whose columns all have numbers. `gain` and `latent` are what
-    /// [`latent`](Self::latent) gave for it. The columns `still` take part without being changed.
+    /// Learns from a match, all of whose columns have numbers. `gain` and `latent` are the results
+    /// of [`latent`](Self::latent) for its row. The columns in `still` take part without changing.
     ///
-    /// One rank-1 change, O(columns²/2): with g = S·a, q = a·g, c² = 1 + q and the moments v, w of the
-    /// standardised difference, m += g·v/c and S −= g·gᵀ·w/c². Leaving a column still is the Schmidt
-    /// (consider) form of the same: its own block stays, its covariance with the others is updated.
-    pub fn learn(&mut self, sight: Sight, latent: Latent, gain: &[f32], still: &[usize]) {
+    /// One rank-1 change, O(columns²/2): with g = S·a, q = a·g, c² = 1 + q and the moments v, w of
+    /// the standardised difference, m += g·v/c and S −= g·gᵀ·w/c². For the columns in `still` it is
+    /// the Schmidt (consider) form of the same: their own block stays, their covariance with the
+    /// others is updated.
+    pub fn learn(&mut self, observed: Observation, latent: Latent, gain: &[f32], still: &[usize]) {
         let c = libm::sqrt(1.0 + latent.variance);
-        let Moments { v, w } = sight.moments(latent.mean / c, c);
+        let Moments { v, w } = observed.moments(latent.mean / c, c);
         let before = self.block(still);
         let step = v / c;
         for (m, g) in self.mean.iter_mut().zip(gain) {
@@ -199,7 +203,7 @@ impl Filter {
         self.restore(still, &before);
     }
 
-    /// Means and covariances of some columns.
+    /// Copies the means and covariances of some columns.
     fn block(&self, columns: &[usize]) -> Self {
         Self {
             mean: columns.iter().map(|&i| self.mean[i]).collect(),
@@ -207,7 +211,7 @@ impl Filter {
         }
     }
 
-    /// Puts them back.
+    /// Writes the means and covariances of a copied block back.
     fn restore(&mut self, columns: &[usize], block: &Self) {
         for (k, &i) in columns.iter().enumerate() {
             self.mean[i] = block.mean[k];
@@ -217,8 +221,9 @@ impl Filter {
         }
     }
 
-    /// Lets everything about the columns that `pulled` names fade by `keep` towards a prior: the step
-    /// of an Ornstein-Uhlenbeck process, m → ρm and S → ρ²S + (1 − ρ²)·prior.
+    /// Multiplies all deviations from the prior by `keep` in the columns for which `pulled` gives a
+    /// prior deviation: one step of an Ornstein-Uhlenbeck process, m → ρm and S → ρ²S + (1 −
+    /// ρ²)·prior.
     pub fn fade(&mut self, keep: f64, pulled: impl Fn(usize) -> Option<f64>) {
         let rho: Vec<f64> = (0..self.width())
             .map(|i| pulled(i).map_or(1.0, |_| keep))
@@ -236,7 +241,7 @@ impl Filter {
         }
     }
 
-    /// Keeps the columns with these numbers (ascending); of the others nothing remains.
+    /// Keeps the columns with these numbers (ascending) and drops the others.
     pub fn keep(&mut self, kept: &[usize]) {
         *self = self.block(kept);
     }
