@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{
     Played, Settings, Unrated,
-    departures::{departures, missed},
+    departures::{departures, missed, with_missed},
     ruling::{self, RatingBasis},
 };
 use crate::{
@@ -216,13 +216,11 @@ impl Digest {
                 false => u16::try_from(seats.len()).unwrap_or(u16::MAX),
             };
             let own = own_seats(participant, record.millis(), usual, team);
-            let missed = missed(record, participant, usual);
-            let on_team = |team: u16| missed.filter(|&(left, _)| u16::from(left) == team);
+            let missed = missed(record, participant, record.millis(), usual);
             seats.extend(own.into_iter().map(|seat| Seat {
                 player,
                 learns,
-                missed: on_team(seat.team).map_or(0.0, |(_, share)| share),
-                ..seat
+                ..with_missed(seat, missed)
             }));
         }
         let mut game = Game::new(seats);

@@ -187,11 +187,7 @@ impl Standing {
             career.games += u32::from(tally.learns);
             career.last_seen = end;
         }
-        if game.departures.is_empty() || self.system.knows_departures() {
-            self.system.update(game);
-        } else {
-            self.system.update(&game.to_the_end());
-        }
+        self.system.update(game);
         for tally in game.tallies.iter().filter(|t| t.learns) {
             self.place(game, tally.player);
         }

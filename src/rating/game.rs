@@ -26,8 +26,8 @@ pub struct Seat {
     /// Share of the game that the player was on this team, weighted, 0 to 1; 1 for a player who was
     /// there from start to end.
     pub share: f64,
-    /// Weighted share of the game that the player missed by leaving early of their own accord; 0 for
-    /// all others.
+    /// The part of `share` that the player missed by leaving early of their own accord, 0 for all
+    /// others: the rest of the game counts for them as if they had stayed.
     pub missed: f64,
     /// Share of the game that the player commanded this team, 0 to 1.
     pub command: f64,
@@ -130,7 +130,8 @@ pub struct Game {
     pub sides: bool,
     /// When the game ended, in days since an instant that all games share.
     pub day: f64,
-    /// The players who left early of their own accord, in the order of the match record.
+    /// The players who left early of their own accord, in the order of the match record. Empty where
+    /// the scores do not decide the outcome.
     pub departures: Vec<Departure>,
 }
 
@@ -141,8 +142,7 @@ pub struct Departure {
     pub player: Player,
     /// The share of the whole game's play time that was over, 0 to 1.
     pub played: f64,
-    /// The game up to then, with the scores and places of that moment. Where the scores do not
-    /// decide the outcome, it is the whole game, as if the player had stayed.
+    /// The game up to then, with the scores and places of that moment.
     pub game: Game,
 }
 
@@ -163,16 +163,6 @@ impl Game {
             teams,
             ..Self::default()
         }
-    }
-
-    /// The game as if every player who left early had stayed.
-    pub fn to_the_end(&self) -> Self {
-        let mut whole = self.clone();
-        for seat in &mut whole.seats {
-            seat.share = (seat.share + seat.missed).min(1.0);
-        }
-        whole.departures.clear();
-        whole
     }
 
     /// All seats, sorted by team and then by player.

@@ -45,12 +45,6 @@ pub trait System: Persist + Send + Sync {
     /// Learns from a finished game. The caller passes games in time order.
     fn update(&mut self, game: &Game);
 
-    /// Whether [`update`](Self::update) uses [`Game::departures`]. A system that does not gets the
-    /// game as if those players had stayed to the end.
-    fn knows_departures(&self) -> bool {
-        false
-    }
-
     /// The estimate of a player's strength, in the units of [`scale`](Self::scale). `None` for a
     /// player this system has not seen.
     fn strength(&self, player: Player) -> Option<Strength>;

@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use evenkeel::{
-    domain::LeaveReason,
-    session::HandClock,
-};
+use evenkeel::{domain::LeaveReason, session::HandClock};
 
 use crate::common::{Client, Daemon};
 
@@ -33,7 +30,9 @@ async fn a_match_knows_who_left_and_why() {
         .enumerate()
         .map(|(n, id)| format!("JOIN {id} team={}\n", n % 2))
         .collect();
-    client.tell(&format!("GAME ctf\n{joins}LEAVE i\nSTART\n")).await;
+    client
+        .tell(&format!("GAME ctf\n{joins}LEAVE i\nSTART\n"))
+        .await;
     clock.pass(MINUTE);
     client
         .tell(
@@ -96,13 +95,7 @@ const PLAYERS: [&str; 8] = ["q", "r", "b", "c", "d", "e", "f", "g"];
 
 /// Plays 240 games of four against four equals in which a coin decides every minute's goal. `q` and `r`
 /// leave as soon as their team is `lead` ahead, or that far behind where it is negative.
-async fn season(
-    client: &mut Client,
-    clock: &Arc<HandClock>,
-    seed: u64,
-    lead: i32,
-    reason: &str,
-) {
+async fn season(client: &mut Client, clock: &Arc<HandClock>, seed: u64, lead: i32, reason: &str) {
     let mut coins = Coins(seed);
     for _ in 0..240 {
         let mut players = PLAYERS;

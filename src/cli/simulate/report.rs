@@ -55,11 +55,7 @@ impl LearnedWeights<'_> {
 }
 
 impl SeasonFigures {
-    pub(super) fn of(
-        number: u64,
-        games: &[GameOutcome],
-        learned: &LearnedWeights<'_>,
-    ) -> Self {
+    pub(super) fn of(number: u64, games: &[GameOutcome], learned: &LearnedWeights<'_>) -> Self {
         let pairs = |weights: &[(usize, f64)], truth: &[f64]| -> Vec<(f64, f64)> {
             let pairs = weights.iter().map(|&(who, weight)| (weight, truth[who]));
             pairs.collect()

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    Fingerprint, Kind, LeaveReason, MatchRecord, Outcome, Participant, PlayerKey, Presence, Role, ScoreEvent,
-    Span, Timestamp,
+    Fingerprint, Kind, LeaveReason, MatchRecord, Outcome, Participant, PlayerKey, Presence, Role,
+    ScoreEvent, Span, Timestamp,
 };
 
 /// The version written, and the only one read.

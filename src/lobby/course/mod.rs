@@ -7,7 +7,9 @@
 use std::collections::BTreeMap;
 
 use super::LobbyError;
-use crate::domain::{Kind, LeaveReason, MatchRecord, Outcome, PlayerKey, Presence, ScoreEvent, Span, Verdict};
+use crate::domain::{
+    Kind, LeaveReason, MatchRecord, Outcome, PlayerKey, Presence, ScoreEvent, Span, Verdict,
+};
 
 mod record;
 

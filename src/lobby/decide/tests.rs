@@ -63,7 +63,10 @@ fn who_comes_back_in_time_is_on_the_old_team() {
     join(&mut lobby, "a", Some(0));
     join(&mut lobby, "b", Some(1));
     join(&mut lobby, "c", Some(1));
-    lobby.at(10_000).leave(&ident("c"), LeaveReason::Left).unwrap();
+    lobby
+        .at(10_000)
+        .leave(&ident("c"), LeaveReason::Left)
+        .unwrap();
     join(lobby.at(310_000), "c", None);
     let placed = lobby.place(&ident("c"), &weights, 1).unwrap();
     assert_eq!(
@@ -71,7 +74,10 @@ fn who_comes_back_in_time_is_on_the_old_team() {
         (1, Reason::OldTeam)
     );
     assert_eq!(conduct(&lobby, "c").returns, 1);
-    lobby.at(320_000).leave(&ident("c"), LeaveReason::Left).unwrap();
+    lobby
+        .at(320_000)
+        .leave(&ident("c"), LeaveReason::Left)
+        .unwrap();
     join(lobby.at(620_001), "c", None);
     let placed = lobby.place(&ident("c"), &weights, 1).unwrap();
     assert_eq!(
@@ -205,7 +211,10 @@ fn who_dies_on_the_stronger_team_is_moved_after_20_s() {
         Some(Fate::Stays(StayReason::Balanced))
     );
     // It begins anew.
-    lobby.at(100_000).leave(&ident("e"), LeaveReason::Left).unwrap();
+    lobby
+        .at(100_000)
+        .leave(&ident("e"), LeaveReason::Left)
+        .unwrap();
     lobby.watch(&weights);
     assert_eq!(
         fate(lobby.at(101_000), "b"),

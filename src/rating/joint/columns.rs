@@ -157,7 +157,7 @@ impl Columns {
                 self.enter(&mut row, Column::Skill(seat.player), x, sign < 0.0);
                 self.enter(&mut row, Column::Command(seat.player), command, sign < 0.0);
                 newness += x * self.newness(seat.player);
-                heads += if seat.share >= HEAD { sign } else { 0.0 };
+                heads += sign * self::heads(game, seat);
             }
             party += sign * unit * company(team);
         }
@@ -197,6 +197,15 @@ fn add_up<K: PartialEq>(list: &mut Vec<(K, f64)>, key: K, x: f64, again: bool) {
         Some((_, sum)) => *sum += x,
         None => list.push((key, x)),
     }
+}
+
+/// How many heads a seat adds to its team. Where players left early, the time that they missed makes
+/// the team smaller, and the time of those who came for them makes it larger again.
+fn heads(game: &Game, seat: &Seat) -> f64 {
+    if game.departures.is_empty() {
+        return if seat.share >= HEAD { 1.0 } else { 0.0 };
+    }
+    seat.share - seat.missed
 }
 
 /// The factor of one player's strength in a match of `shares` players.

@@ -1,8 +1,9 @@
 //! Players who leave early: they learn from the game as it stood then, instead of from its end.
 //!
-//! A share of a game that the player chooses biases the estimate: a player who quits whenever the team
-//! is behind takes part in two thirds of each defeat, and in the whole of each victory. The mean of
-//! such a player therefore learns from the part of the game that they played. For the rest, the filter
+//! A share of a game that the player chooses biases the estimates: a player who quits whenever the team
+//! is behind takes part in two thirds of each defeat, and in the whole of each victory. So the game
+//! counts for everybody as if the player had stayed ([`Seat::missed`](crate::rating::Seat)), and the
+//! mean of that player learns from the part of the game that they played. For the rest, the filter
 //! charges them what it expected at that moment. This moves no mean on average: the score of a game is
 //! a Brownian motion (Stern 1994), beliefs about it are a martingale, and no rule of when to stop gains
 //! anything from a martingale (Doob's optional stopping theorem).
@@ -22,7 +23,7 @@
 //! they depend on the lineup far more than on the result.
 
 use super::{
-    Column, OutcomeStatistics, Joint, anscombe,
+    Column, Joint, OutcomeStatistics, anscombe,
     bank::Member,
     filter::{Latent, Observation},
 };
@@ -41,7 +42,6 @@ pub(super) struct Outlook {
 struct PairOutlook {
     a: usize,
     b: usize,
-    result: std::cmp::Ordering,
     /// By member: the latent difference, and the gains S·a of the player's columns.
     members: Vec<(Latent, Vec<f64>)>,
 }
@@ -61,7 +61,7 @@ impl Joint {
         }
         let own = [Column::Skill(*player), Column::Command(*player)];
         let own: Vec<usize> = own.iter().filter_map(|c| self.columns.number(*c)).collect();
-        let of_pair = |(a, b, result)| {
+        let of_pair = |(a, b, _)| {
             let row = self.columns.row(game, a, b);
             let look = |member: &mut Member| {
                 member.look(&row);
@@ -70,7 +70,6 @@ impl Joint {
             PairOutlook {
                 a,
                 b,
-                result,
                 members: self.bank.members.iter_mut().map(look).collect(),
             }
         };
@@ -116,7 +115,7 @@ impl OutcomeStatistics {
     ) -> f64 {
         let scores = &departure.game.scores;
         let Some((x, y)) = scores.get(pair.a).zip(scores.get(pair.b)) else {
-            return self.outcome(pair.result).step(latent);
+            return 0.0;
         };
         let played = departure.played.clamp(0.0, 1.0);
         let value = (anscombe(*x) - anscombe(*y)) / libm::sqrt(self.points.mean());
@@ -174,7 +173,10 @@ mod tests {
             mean += normal::pdf(z) * chance_left(stronger, played, value);
             all += normal::pdf(z);
         }
-        assert!((mean / all - stronger.chance()).abs() < 1e-6, "{mean} {all}");
+        assert!(
+            (mean / all - stronger.chance()).abs() < 1e-6,
+            "{mean} {all}"
+        );
     }
 
     #[test]

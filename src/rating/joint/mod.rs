@@ -173,11 +173,14 @@ impl Joint {
         }
     }
 
-    /// The columns, ascending, of players who take part in the game without learning from it.
+    /// The columns, ascending, that take part in the game without learning from it: those of players
+    /// who must not, and what a head more is worth where players left early, since they chose it.
     fn still(&self, game: &Game, a: usize, b: usize) -> Vec<usize> {
         let seats = game.team(a).iter().chain(game.team(b));
         let players = seats.filter(|s| !s.learns).map(|s| s.player);
         let columns = players.flat_map(|p| [Column::Skill(p), Column::Command(p)]);
+        let chosen = (!game.departures.is_empty()).then_some(Column::Size);
+        let columns = columns.chain(chosen);
         let mut still: Vec<usize> = columns.filter_map(|c| self.columns.number(c)).collect();
         still.sort_unstable();
         still.dedup();
@@ -324,7 +327,7 @@ impl System for Joint {
         let shares: f64 = game.seats().iter().map(|s| s.share).sum();
         let of_two = 2.0 * shares / game.teams() as f64;
         self.crowd.add(1.0 / columns::unit(of_two));
-        if !game.departures.is_empty() && !game.scores.is_empty() {
+        if !game.departures.is_empty() {
             self.bank.try_points(); // so that every member has an outlook
         }
         let mut outlooks = Vec::with_capacity(game.departures.len());
@@ -342,10 +345,6 @@ impl System for Joint {
         if self.columns.list.len() > self.active {
             self.clear();
         }
-    }
-
-    fn knows_departures(&self) -> bool {
-        true
     }
 
     fn strength(&self, player: Player) -> Option<Strength> {

@@ -4,7 +4,9 @@ use sqlx::{QueryBuilder, Sqlite, SqliteConnection, query_builder::Separated};
 
 use super::parts::to_i64;
 use crate::{
-    domain::{Fingerprint, LeaveReason, MatchRecord, Outcome, Participant, Presence, Role, ScoreEvent},
+    domain::{
+        Fingerprint, LeaveReason, MatchRecord, Outcome, Participant, Presence, Role, ScoreEvent,
+    },
     store::{Recorded, StoreError},
 };
 

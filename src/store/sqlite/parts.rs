@@ -6,8 +6,8 @@ use sqlx::{QueryBuilder, Row, Sqlite, SqliteConnection, sqlite::SqliteRow};
 
 use crate::{
     domain::{
-        Fingerprint, Kind, LeaveReason, MatchRecord, Outcome, Participant, PlayerKey, Presence, Role,
-        ScoreEvent, Span, Timestamp,
+        Fingerprint, Kind, LeaveReason, MatchRecord, Outcome, Participant, PlayerKey, Presence,
+        Role, ScoreEvent, Span, Timestamp,
     },
     store::{StoreError, Stored},
 };

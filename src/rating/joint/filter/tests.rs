@@ -234,7 +234,10 @@ fn a_chance_is_the_mixture_of_victory_and_defeat() {
             learn(&mut filter, &[1.0, -0.5], sight);
             filter
         };
-        let (won, lost) = (learned(Observation::Sign(1.0)), learned(Observation::Sign(-1.0)));
+        let (won, lost) = (
+            learned(Observation::Sign(1.0)),
+            learned(Observation::Sign(-1.0)),
+        );
         let mixed = learned(Observation::Likely(chance));
         for column in 0..2 {
             let mean = chance * won.mean(column) + (1.0 - chance) * lost.mean(column);

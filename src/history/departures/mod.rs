@@ -17,64 +17,61 @@ use crate::{
 /// a hostile record.
 const MOST: usize = 64;
 
-/// The last stay of a human who left a team game early of their own accord; `None` for any other
-/// participant.
-fn last_stay<'a>(record: &MatchRecord, participant: &'a Participant) -> Option<&'a Presence> {
-    let own = participant.left.is_some_and(LeaveReason::is_own_choice);
-    let last = participant.presence.last()?;
-    let early = last.span.to < record.millis();
-    let counts = own && early && record.has_teams() && participant.key.kind == Kind::Human;
-    counts.then_some(last)
-}
-
-/// The team that a participant left early, and the weighted share of the game that they missed, 0 to 1;
-/// `None` for a participant who did not leave early.
+/// The team that a participant left early of their own accord, and the weighted share that they missed
+/// of the first `until` milliseconds of the game, 0 to 1; `None` for any other participant, and in a
+/// game without teams.
 pub(super) fn missed(
     record: &MatchRecord,
     participant: &Participant,
+    until: u64,
     usual: u64,
 ) -> Option<(u8, f64)> {
-    let last = last_stay(record, participant)?;
+    let own = participant.left.is_some_and(LeaveReason::is_own_choice);
+    let last = participant.presence.last()?;
+    let early = last.span.to < until;
+    if !own || !early || !record.has_teams() || participant.key.kind != Kind::Human {
+        return None;
+    }
     let span = Span {
         from: last.span.to,
-        to: record.millis(),
+        to: until,
     };
-    let rest = Presence {
-        team: last.team,
-        span,
-    };
-    Some((last.team, share(&rest, record.millis(), usual)))
+    let team = last.team;
+    Some((team, share(&Presence { team, span }, until, usual)))
+}
+
+/// A seat, with what its player missed of the game on the team that they left.
+pub(super) fn with_missed(seat: Seat, missed: Option<(u8, f64)>) -> Seat {
+    match missed {
+        Some((team, missed)) if u16::from(team) == seat.team => Seat {
+            share: (seat.share + missed).min(1.0),
+            missed,
+            ..seat
+        },
+        _ => seat,
+    }
 }
 
 /// The players who left early, each with the game as it stood then. `game` is the whole game, and
-/// `usual` the usual length of a game in milliseconds.
+/// `usual` the usual length of a game in milliseconds. Empty where the scores do not decide the
+/// outcome: the record then does not contain who was behind.
 pub(super) fn departures(record: &MatchRecord, game: &Game, usual: u64) -> Vec<Departure> {
-    if game.places.is_empty() {
-        return Vec::new(); // nothing to learn from
+    if game.scores.is_empty() {
+        return Vec::new();
     }
     let players = record.participants.iter();
     let players = players.filter(|participant| ruling::has_played(participant));
-    let leavers = players.zip(&game.tallies).filter_map(|(participant, tally)| {
-        let stay = last_stay(record, participant)?;
-        tally.learns.then_some((tally.player, stay.span.to))
-    });
-    let of = |(player, at)| match game.scores.is_empty() {
-        true => Some(as_if_they_had_stayed(game, player)),
-        false => as_it_stood(record, game, usual, player, at),
-    };
-    leavers.take(MOST).filter_map(of).collect()
-}
-
-/// The whole game. Where the scores do not decide the outcome, the record does not contain who was
-/// behind, so that the outcome counts in full.
-fn as_if_they_had_stayed(game: &Game, player: Player) -> Departure {
-    let mut whole = game.to_the_end();
-    whole.tallies.clear();
-    Departure {
-        player,
-        played: 1.0,
-        game: whole,
-    }
+    let leavers = players
+        .zip(&game.tallies)
+        .filter_map(|(participant, tally)| {
+            missed(record, participant, record.millis(), usual)?;
+            let last = participant.presence.last()?;
+            tally.learns.then_some((tally.player, last.span.to))
+        });
+    leavers
+        .take(MOST)
+        .filter_map(|(player, at)| as_it_stood(record, game, usual, player, at))
+        .collect()
 }
 
 /// The game up to the millisecond `at`; `None` where a team had no player until then.
@@ -89,14 +86,16 @@ fn as_it_stood(
     let players = record.participants.iter();
     let players = players.filter(|participant| ruling::has_played(participant));
     for (participant, tally) in players.zip(&game.tallies) {
-        let until = Participant {
+        let then = Participant {
             presence: until(&participant.presence, at),
             ..participant.clone()
         };
-        let own = own_seats(&until, at, usual, |stay| u16::from(stay.team));
+        // Who had left by then counts as if they had stayed, as in the whole game.
+        let missed = missed(record, participant, at, usual);
+        let own = own_seats(&then, at, usual, |stay| u16::from(stay.team));
         seats.extend(own.into_iter().map(|seat| Seat {
             player: tally.player,
-            ..seat
+            ..with_missed(seat, missed)
         }));
     }
     let mut part = Game::new(seats);
@@ -127,3 +126,6 @@ fn until(presence: &[Presence], at: u64) -> Vec<Presence> {
     });
     cut.collect()
 }
+
+#[cfg(test)]
+mod tests;
