@@ -173,14 +173,11 @@ impl Joint {
         }
     }
 
-    /// The columns, ascending, that take part in the game without learning from it: those of players
-    /// who must not, and what a head more is worth where players left early, since they chose it.
+    /// The columns, ascending, of players who take part in the game without learning from it.
     fn still(&self, game: &Game, a: usize, b: usize) -> Vec<usize> {
         let seats = game.team(a).iter().chain(game.team(b));
         let players = seats.filter(|s| !s.learns).map(|s| s.player);
         let columns = players.flat_map(|p| [Column::Skill(p), Column::Command(p)]);
-        let chosen = (!game.departures.is_empty()).then_some(Column::Size);
-        let columns = columns.chain(chosen);
         let mut still: Vec<usize> = columns.filter_map(|c| self.columns.number(c)).collect();
         still.sort_unstable();
         still.dedup();
