@@ -50,7 +50,7 @@ impl Coins {
 /// One game of eleven minutes of four against four, with a goal in each of the first ten.
 ///
 /// `q` and `r` leave, for this reason, as soon as their team is `lead` goals ahead (behind where it is
-/// negative). Where `weaker`, a team of fewer scores the less.
+/// negative). Where `weaker`, a team's chance of a goal is its share of the players, otherwise a half.
 fn game(
     coins: &mut Coins,
     at: i64,
