@@ -1,29 +1,30 @@
-//! The teams' weights, while a decision tries humans on one team or another and bots are added or
+//! The teams' weights, while a decision tries humans on different teams and bots are added or
 //! removed to match.
 
 use super::{Snapshot, bots::Fill};
 use crate::domain::MAX_TEAMS;
 
-/// Ratios closer than this count as equal: far below what a player could notice, far above rounding
+/// Ratios closer than this count as equal: far less than players can notice, far more than rounding
 /// errors.
 pub(super) const EQUAL: f64 = 1e-9;
 
-/// The players of one team, summed.
+/// The sums over the players of one team.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TeamSum {
     /// Number of humans.
     pub(super) humans: usize,
     /// Sum of the humans' weights.
     pub(super) weight: f64,
-    /// Number of bots now.
+    /// Number of bots at present.
     bots: usize,
-    /// Sum of their weights.
+    /// Sum of the present bots' weights.
     bot_weight: f64,
 }
 
 impl TeamSum {
-    /// The weight of its bots once there are `wanted`. Which bot the game removes is unknown, so the
-    /// mean of those on the team leaves; each one added weighs `next` (UT2004 page, "Late changes").
+    /// The weight of the team's bots once there are `wanted`. The game decides which bot it
+    /// removes, so the mean of those on the team is subtracted for each; each bot added weighs
+    /// `next` (UT2004 page, "Late changes").
     fn bots_of(&self, wanted: usize, next: f64) -> f64 {
         if wanted >= self.bots {
             self.bot_weight + (wanted - self.bots) as f64 * next
@@ -33,7 +34,7 @@ impl TeamSum {
     }
 }
 
-/// The players of each team, summed.
+/// The sums over the players of each team.
 #[derive(Clone, Debug)]
 pub(super) struct TeamStrengths {
     sides: [TeamSum; MAX_TEAMS],
@@ -43,7 +44,7 @@ pub(super) struct TeamStrengths {
 }
 
 impl TeamStrengths {
-    /// The teams of a game. Humans on no team are left out.
+    /// The teams of a game. Humans without a team are left out.
     pub(super) fn of(snapshot: &Snapshot) -> Self {
         let mut sides = [TeamSum::default(); MAX_TEAMS];
         for human in &snapshot.humans {
@@ -67,13 +68,13 @@ impl TeamStrengths {
         }
     }
 
-    /// The teams, in order.
+    /// The teams, in order of their numbers.
     pub(super) fn sides(&self) -> &[TeamSum] {
         &self.sides[..self.teams]
     }
 
-    /// Adds humans with a total weight to a team. Returns what [`restore`](Self::restore) needs to
-    /// undo it to the bit.
+    /// Adds humans with this total weight to a team. Returns the previous sums, with which
+    /// [`restore`](Self::restore) undoes the change exactly.
     pub(super) fn add(&mut self, team: usize, humans: usize, weight: f64) -> TeamSum {
         let before = self.sides[team];
         self.sides[team].humans += humans;
@@ -81,7 +82,7 @@ impl TeamStrengths {
         before
     }
 
-    /// Takes humans with a total weight off a team.
+    /// Removes humans with this total weight from a team. Returns the previous sums.
     pub(super) fn remove(&mut self, team: usize, humans: usize, weight: f64) -> TeamSum {
         let before = self.sides[team];
         self.sides[team].humans = before.humans.saturating_sub(humans);
@@ -94,7 +95,7 @@ impl TeamStrengths {
         self.sides[team] = before;
     }
 
-    /// Each team's weight, with the bots that play now. O(teams).
+    /// Each team's weight with the present bots. O(teams).
     pub(super) fn present(&self) -> impl Iterator<Item = f64> + Clone {
         self.sides()
             .iter()
@@ -106,12 +107,12 @@ impl TeamStrengths {
         self.sides().iter().map(|side| side.humans + side.bots)
     }
 
-    /// The ratio with the bots that play now.
+    /// The ratio with the present bots.
     pub(super) fn ratio_now(&self) -> f64 {
         ratio(self.present())
     }
 
-    /// The ratio once bots have been added or removed. O(teams).
+    /// The ratio after bots have been added or removed. O(teams).
     pub(super) fn ratio_settled(&self) -> f64 {
         let humans = self.sides().iter().map(|side| side.humans);
         let largest = humans.clone().max().unwrap_or(0);
@@ -141,7 +142,7 @@ impl TeamStrengths {
         self.sides[team].humans - least.unwrap_or(0)
     }
 
-    /// By how many humans the largest team outnumbers the smallest.
+    /// By how many humans the largest team exceeds the smallest.
     pub(super) fn spread(&self) -> usize {
         let humans = self.sides().iter().map(|side| side.humans);
         let most = humans.clone().max().unwrap_or(0);
@@ -149,7 +150,7 @@ impl TeamStrengths {
     }
 }
 
-/// The smallest sum over the largest, 0 to 1; 1 when all are 0 (UT2004 page, "Choosing teams").
+/// The smallest sum over the largest, 0 to 1; 1 if all are 0 (UT2004 page, "Choosing teams").
 pub(super) fn ratio(sums: impl Iterator<Item = f64> + Clone) -> f64 {
     let most = sums.clone().fold(0.0, f64::max);
     let least = sums.fold(f64::INFINITY, f64::min);
@@ -163,7 +164,7 @@ mod tests {
 
     #[test]
     fn bots_that_stay_are_themselves_and_others_are_means() {
-        // 2 against 1 and two bots; 6 players are wished for, so one bot is missing on either side.
+        // 2 against 1 and two bots; 6 players are wanted, so each team needs one more bot.
         let mut game = snapshot(2, &[(10.0, 0), (20.0, 0), (30.0, 1)]);
         game.fill.wish = 6;
         game.bots = vec![robot(4.0, 1), robot(8.0, 1)];
@@ -178,7 +179,7 @@ mod tests {
             "one comes to the first team"
         );
         let before = strength.add(1, 1, 25.0);
-        // One of the second team's bots leaves: which one is unknown, so their mean of 6 does.
+        // One bot of the second team leaves; which one is unknown, so the mean of 6 is subtracted.
         assert_eq!(strength.ratio_settled(), 35.0 / 61.0);
         strength.restore(1, before);
         assert_eq!(strength.ratio_settled(), 35.0 / 42.0);

@@ -1,73 +1,74 @@
-//! The players' weights, as numbers from outside: this room does not know how they are learned.
+//! The players' weights as numbers from outside; how they are learnt does not matter here.
 
 use crate::domain::PlayerKey;
 
-/// The weights in one game: finite and at least 0, all in one unit, and what else the rating system
-/// knows of the game.
+/// The weights in one game, finite, at least 0 and in one unit, and predictions of the rating
+/// system for it.
 pub trait Weights {
     /// A human's weight; the default for an unknown human.
     fn human(&self, id: &str) -> f64;
 
-    /// A bot's own weight; `None` for an unknown bot, which counts the mean.
+    /// A bot's own weight; `None` for an unknown bot, which counts as the mean bot.
     fn bot(&self, name: &str) -> Option<BotWeight>;
 
-    /// The mean weight of the known bots, and their number; the default and 0 if none is known.
+    /// The mean weight of the known bots, and their number; the default and 0 if there are none.
     fn mean_bot(&self) -> (f64, usize);
 
-    /// A human's strength on a scale on which teams' strengths are sums, in the unit of
+    /// A human's strength on a scale on which the strengths of a team add up, in the unit of
     /// [`bonus`](Self::bonus); the weight if there is no such scale.
     fn human_worth(&self, id: &str) -> f64 {
         self.human(id)
     }
 
-    /// The mean of the known bots on that scale.
+    /// The mean strength of the known bots on that scale.
     fn mean_bot_worth(&self) -> f64 {
         self.mean_bot().0
     }
 
-    /// How much more often this side of the map wins than in an even game, between equal teams; 1 if
-    /// nothing is known. The ratio of two sides' values is the odds of the one against the other.
+    /// How much more often this side of the map wins than in an even game, between equal teams; 1
+    /// if unknown. The ratio of two sides' values is the odds of one against the other.
     fn side(&self, _team: u8) -> f64 {
         1.0
     }
 
-    /// Known bots, the most typical first: they stand for bots that are not yet chosen.
+    /// Names of known bots, the most typical first: they stand for bots that have not been chosen
+    /// yet.
     fn typical_bots(&self) -> Vec<&str> {
         Vec::new()
     }
 
-    /// The chance that the first of these teams wins, 0 to 1, as the rating system predicts it;
-    /// `None` if it knows nothing.
+    /// The predicted chance that the first of these teams wins, 0 to 1; `None` without a
+    /// prediction.
     fn chance(&self, _teams: &[Vec<PlayerKey>]) -> Option<f64> {
         None
     }
 
-    /// What the sides and sizes of two such teams are worth beside weights.
+    /// What the sides and sizes of two such teams are worth, in addition to their players' weights.
     fn bonus(&self, _teams: &[Vec<PlayerKey>]) -> TeamBonus {
         TeamBonus::default()
     }
 }
 
-/// What sides and sizes of two teams are worth, in the unit of [`Weights::human_worth`].
+/// What the sides and sizes of two teams are worth, in the unit of [`Weights::human_worth`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TeamBonus {
-    /// What team 0's side is worth; below 0 if it is the worse one.
+    /// What team 0's side is worth; negative if it is the worse one.
     pub side: f64,
     /// What an empty place on the smaller team counts.
     pub empty: f64,
 }
 
-/// A known bot.
+/// The weight of a known bot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BotWeight {
-    /// Its weight.
+    /// The bot's own weight, 0 to 100.
     pub weight: f64,
-    /// Whether it is one of those whose mean is [`Weights::mean_bot`].
+    /// Whether the bot is one of those whose mean is [`Weights::mean_bot`].
     pub in_mean: bool,
 }
 
-/// The expected weight of the next bot to be added: the mean over the known bots that do not play
-/// already. O(bots).
+/// The expected weight of the next bot that is added: the mean over the known bots that are not in
+/// the game. O(bots).
 pub(super) fn next_bot<'a>(weights: &dyn Weights, playing: impl Iterator<Item = &'a str>) -> f64 {
     let (mean, known) = weights.mean_bot();
     let mean = sane(mean);
@@ -81,7 +82,7 @@ pub(super) fn next_bot<'a>(weights: &dyn Weights, playing: impl Iterator<Item = 
     sane((mean * known as f64 - sum) / (known - count) as f64)
 }
 
-/// The weight, limited to what can be summed without loss; 0 if it is not a number.
+/// The weight, clamped to a range in which sums are exact; 0 if it is NaN.
 pub(super) fn sane(weight: f64) -> f64 {
     /// Far above any scale, and far below where sums of f64 lose whole numbers.
     const MOST: f64 = 1e9;
@@ -98,12 +99,12 @@ pub(super) mod tests {
     use crate::lobby::{Command, NewGame};
     use std::collections::BTreeMap;
 
-    /// A new game in teams.
+    /// A new game with teams.
     pub(in crate::lobby) fn ctf() -> Command {
         game("ctf", true)
     }
 
-    /// A new game.
+    /// A new game of any type.
     pub(in crate::lobby) fn game(game_type: &str, has_teams: bool) -> Command {
         Command::Game(NewGame {
             game_type: game_type.into(),
@@ -112,7 +113,7 @@ pub(super) mod tests {
         })
     }
 
-    /// Weights by name; `a` to `z` may be humans and bots alike.
+    /// Weights by name, of humans and bots separately.
     #[derive(Clone, Debug, Default)]
     pub(in crate::lobby) struct WeightTable {
         pub(in crate::lobby) humans: BTreeMap<String, f64>,

@@ -8,14 +8,14 @@ use crate::{
     lobby::{BotWeight, TeamBonus, Weights},
 };
 
-/// The weights in one game. Unknown players have the defaults.
+/// The weights in one game; unknown players have the defaults.
 pub(super) struct GameWeights {
     pub(super) standings: Arc<Standings>,
     pub(super) view: Arc<View>,
     pub(super) ruleset: Ruleset,
     pub(super) map: String,
     pub(super) teams: u8,
-    /// A human's weight, and the mean bot's, where nothing is known.
+    /// The default weights of a human and of the mean bot.
     pub(super) defaults: (f64, f64),
 }
 
@@ -45,7 +45,8 @@ impl Weights for GameWeights {
         self.view.mean_bot().unwrap_or((self.defaults.1, 0))
     }
 
-    /// The chance that the rating system gives one stranger there against one on each other side.
+    /// The chance that the rating system predicts for one unknown player on this team against one
+    /// on each other team.
     fn side(&self, team: u8) -> f64 {
         let stranger = PlayerKey {
             kind: Kind::Human,

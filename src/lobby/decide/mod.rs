@@ -13,10 +13,10 @@ use crate::domain::{Ident, Kind};
 
 impl Lobby {
     /// Chooses the team of a late arrival and puts them there. A human who is already on a team
-    /// stays: the answer then only describes that team.
+    /// stays; the answer then describes that team only.
     ///
     /// # Errors
-    /// There is no game, it has no teams, or nobody has that id.
+    /// Fails if there is no game, if it has no teams, or if no human has that id.
     pub fn place(
         &mut self,
         id: &Ident,
@@ -54,7 +54,7 @@ impl Lobby {
     /// Decides which team needs help now, and how much.
     ///
     /// # Errors
-    /// There is no game, or it has no teams.
+    /// Fails if there is no game, or if it has no teams.
     pub fn advantage(&mut self, weights: &dyn Weights) -> Result<Decided<Advantage>, LobbyError> {
         let mut snapshot = self.snapshot(weights)?;
         snapshot.bots.extend(snapshot.coming_bots());
@@ -79,7 +79,7 @@ impl Lobby {
             settings: self.settings.advantage,
         };
         let decided = Decided::by(question, 0);
-        // No help is help of factor 1: the next answer must not jump away from it.
+        // No help is help with factor 1, so that the next answer is close to it.
         let help = decided.answer.help.unwrap_or(Help {
             team: 0,
             factor: 1.0,
@@ -88,11 +88,11 @@ impl Lobby {
         Ok(decided)
     }
 
-    /// Finds the fewest moves that make the teams even enough. This is advice: the roster changes
-    /// only with MOVE, and a MOVE that follows the advice counts as the lobby's.
+    /// Finds the fewest moves that make the teams even enough. This is advice: only MOVE changes
+    /// the roster, and a MOVE that follows the advice does not count as the human's own.
     ///
     /// # Errors
-    /// There is no game, or it has no teams.
+    /// Fails if there is no game, or if it has no teams.
     pub fn rebalance(
         &mut self,
         weights: &dyn Weights,
@@ -110,11 +110,11 @@ impl Lobby {
         Ok(decided)
     }
 
-    /// Counts a death. For a human in a team game while play is on, the auto-balance rules decide
-    /// whether they change teams, and if so move them.
+    /// Counts a death. For a human in a team game in play, applies the auto-balance rules, which
+    /// can move them to another team.
     ///
     /// # Errors
-    /// There is no game, or nobody of that id has played.
+    /// Fails if there is no game, or if no player with that id has played.
     pub fn died(
         &mut self,
         id: &Ident,
@@ -147,9 +147,9 @@ impl Lobby {
         Ok(Some(decided))
     }
 
-    /// Looks at the balance of the teams. Must follow every command that
-    /// [changes the teams](Command::changes_teams), so that the auto-balance rules know since when
-    /// the teams are unbalanced, and which team was the stronger when a human changed to it. Does
+    /// Assesses the balance of the teams. It must follow every command that [changes the
+    /// teams](Command::changes_teams), so that the auto-balance rules know since when the teams
+    /// have been unbalanced, and which team was the stronger when a human changed to it. Does
     /// nothing without a team game.
     pub fn watch(&mut self, weights: &dyn Weights) {
         let Ok(situation) = self.situation(weights) else {
@@ -185,10 +185,10 @@ impl Lobby {
         }
     }
 
-    /// The game at this moment, with everybody's weight.
+    /// The current game, with the weights of all players.
     ///
     /// # Errors
-    /// There is no game, or it has no teams.
+    /// Fails if there is no game, or if it has no teams.
     pub fn snapshot(&self, weights: &dyn Weights) -> Result<Snapshot, LobbyError> {
         let game = self.team_game()?;
         let humans = game.roster.humans().iter();
@@ -254,7 +254,7 @@ impl Lobby {
         }
     }
 
-    /// The factor of a human's weight for playing on one team with their party.
+    /// The factor on a human's weight if they are on one team with their party.
     fn multiplier(&self, game: &RunningGame, human: &Human) -> f64 {
         let multiples = &self.settings.party_multiplier;
         if human.party.is_none() || human.team.is_none() || multiples.is_empty() {

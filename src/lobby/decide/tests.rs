@@ -10,7 +10,7 @@ fn ident(text: &str) -> Ident {
     Ident::from_text(text)
 }
 
-/// A game of ctf without bots, in which play has begun.
+/// A capture-the-flag game without bots, in which play has begun.
 fn lobby(settings: LobbySettings) -> Lobby {
     let mut lobby = Lobby::new(LobbySettings {
         bots: false,
@@ -47,7 +47,7 @@ fn a_late_arrival_is_on_the_side_told() {
     let placed = lobby.place(&ident("c"), &weights, 1).unwrap();
     assert_eq!((placed.answer.team, placed.answer.ratio), (1, 1.0));
     assert_eq!(team_of(&lobby, "c"), Some(1));
-    // Asked again, it is the same, and nothing changes.
+    // If it is sent again, it gives the same answer, and changes nothing.
     let again = lobby.place(&ident("c"), &weights, 2).unwrap();
     assert_eq!((again.answer.team, again.answer.ratio), (1, 1.0));
     assert_eq!(
@@ -110,7 +110,7 @@ fn advantage_uses_the_very_bots_and_slews() {
     let later = help(lobby.at(60_000)).unwrap();
     assert!((later.factor - 1.2 / 1.05).abs() < 1e-9, "{later:?}");
     assert_eq!(help(lobby.at(600_000)), None);
-    // Neither does it jump up from none.
+    // Nor does it jump up from no help.
     lobby.bot_join(&ident("Good"), 0).unwrap();
     let up = help(lobby.at(660_000)).unwrap();
     assert_eq!(up.team, 1);
@@ -205,12 +205,12 @@ fn who_dies_on_the_stronger_team_is_moved_after_20_s() {
     );
     assert!(matches!(fate(lobby.at(20_000), "a"), Some(Fate::Moves(_))));
     assert_eq!(team_of(&lobby, "a"), Some(1));
-    // 3 to 2 are like sizes.
+    // 3 to 2 are nearly equal sizes.
     assert_eq!(
         fate(lobby.at(90_000), "b"),
         Some(Fate::Stays(StayReason::Balanced))
     );
-    // It begins anew.
+    // The delay starts again.
     lobby
         .at(100_000)
         .leave(&ident("e"), LeaveReason::Left)
@@ -321,7 +321,7 @@ fn games_without_teams_have_no_sides() {
     assert_eq!(finished.record.participants[0].deaths, 1);
 }
 
-/// One command of any kind.
+/// One command of any kind, for random sequences.
 #[derive(Clone, Debug)]
 enum Step {
     Join(usize, Option<u8>, Option<u8>, Option<u8>),
@@ -369,7 +369,7 @@ fn steps() -> impl Strategy<Value = Vec<(u64, Step)>> {
     proptest::collection::vec((0u64..30_000, step), 0..60)
 }
 
-/// Carries out a step; its decision is checked on the way.
+/// Applies a step, and checks its decision.
 fn take(
     lobby: &mut Lobby,
     step: &Step,
@@ -440,7 +440,7 @@ fn take(
     }
 }
 
-/// A decision comes out the same from what is stored of it, and has something to say.
+/// Checks that a stored decision can be replayed to the same answer, and has an explanation.
 fn check(decision: Decision) {
     let stored = serde_json::to_string(&decision).unwrap();
     let read: Decision = serde_json::from_str(&stored).unwrap();

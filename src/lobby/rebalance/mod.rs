@@ -1,10 +1,10 @@
 //! REBALANCE: the fewest moves that make the teams even enough.
 //!
-//! Humans on no team yet are placed first. If the teams are then even enough, no other human moves.
-//! Otherwise the best plan of one move is found, then the best of two and of three, by trying all;
-//! beyond three, the swap or move that helps most is added as long as one helps (the NS2 page does so
-//! from the first move on). The shortest plan that makes the teams even enough is chosen; if there is
-//! none, the plan whose gain is most worth its moves.
+//! First, places humans without a team. If the teams are then even enough, no one else moves.
+//! Otherwise it finds the best plan with one move, then with two and three, by trying all plans.
+//! Beyond three, it adds the swap or move that helps most while one helps (the NS2 page does so
+//! from the first move on). It chooses the shortest plan that makes the teams even enough; if there
+//! is none, the plan whose gain is most worth its moves.
 
 use std::fmt;
 
@@ -30,25 +30,25 @@ use plan::{MovePlan, MoveUnit, Planner};
 pub struct RebalanceSettings {
     /// The most moves to advise at once; a swap counts as two.
     pub max_moves: Count<0, 16>,
-    /// The ratio from which the teams are even enough.
+    /// The ratio from which on the teams are even enough.
     pub enough: Share,
-    /// The ratio that each move must gain if that cannot be reached.
+    /// The least ratio that each move must gain if `enough` cannot be reached.
     pub min_gain: Share,
-    /// For how long a human who was moved is not moved again.
+    /// How long a human who was moved is not moved again.
     pub cooldown_seconds: UpToADay,
-    /// Whether only those of each team who joined last may be moved.
+    /// Whether only the humans who joined each team last may be moved.
     pub newest_first: bool,
     /// Whether the top third of each team, by points, stays.
     pub spare_top: bool,
-    /// By how many humans a team may outnumber another. A larger difference that already exists may
-    /// stay, but not grow.
+    /// By how many humans a team may exceed another. A larger difference that already exists may
+    /// remain, but not grow.
     pub max_difference: MaxDifference,
 }
 
 impl Default for RebalanceSettings {
-    /// At most two swaps. Teams are even enough where ADVANTAGE has nothing to do (1 / 1.05). A move
-    /// annoys, so it must gain a hundredth of ratio, and no human is moved twice within five minutes.
-    /// The difference in humans is that of BALANCE.
+    /// At most two swaps. Teams are even enough if ADVANTAGE gives no help (1 / 1.05). Moves annoy
+    /// players, so each must gain a hundredth of ratio, and no human is moved twice within five
+    /// minutes. The difference in humans is that of BALANCE.
     fn default() -> Self {
         Self {
             max_moves: const { Count::of(4) },
@@ -62,27 +62,27 @@ impl Default for RebalanceSettings {
     }
 }
 
-/// The question of REBALANCE.
+/// The question of REBALANCE: which moves?
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rebalance {
-    /// The game.
+    /// The game when the question was asked.
     pub snapshot: Snapshot,
-    /// The settings at the time.
+    /// The settings when the question was asked.
     pub settings: RebalanceSettings,
 }
 
-/// The moves advised, and what they were chosen from.
+/// The advised moves, and the plans they were chosen from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Advice {
-    /// The team for each human on no team yet.
+    /// The team for each human without one.
     pub placed: Vec<Move>,
     /// The humans who should change teams.
     pub moves: Vec<Move>,
-    /// The ratio now.
+    /// The ratio before the moves, 0 to 1.
     pub before: f64,
-    /// The ratio once all moves are made and bots have been added or removed.
+    /// The ratio after the moves, with bots added or removed, 0 to 1.
     pub after: f64,
-    /// The plans chosen from, as number of moves and ratio; the plan without moves is the first.
+    /// The plans compared, as number of moves and ratio; the first one has no moves.
     pub ladder: Vec<(usize, f64)>,
     /// The number of moves up to which all plans were tried.
     pub exact: usize,
@@ -91,7 +91,7 @@ pub struct Advice {
 }
 
 impl Advice {
-    /// All moves, those of humans on no team yet first.
+    /// All moves; first those of humans without a team.
     pub fn steps(&self) -> impl Iterator<Item = &Move> {
         self.placed.iter().chain(&self.moves)
     }
@@ -182,7 +182,8 @@ impl Question for Rebalance {
 }
 
 impl Rebalance {
-    /// What can be moved (a human, or all members of a party on one team), and who must not be.
+    /// The units that can be moved (a human, or the members of a party on one team), and the humans
+    /// who must not be.
     fn units(&self) -> (Vec<MoveUnit>, Vec<(usize, MoveBlock)>) {
         let humans = &self.snapshot.humans;
         let held = self.held();
@@ -195,7 +196,7 @@ impl Rebalance {
                     .filter(|&mate| humans[mate].team == Some(team))
             };
             let together: Vec<usize> = std::iter::once(who).chain(mates()).collect();
-            // A party is counted once, and stays if one of its members must.
+            // A party is one unit, and stays if one of its members must.
             let first = together.iter().all(|&mate| mate >= who);
             if first && !together.iter().any(|&mate| held[mate].is_some()) {
                 units.push(MoveUnit {
@@ -210,7 +211,7 @@ impl Rebalance {
         (units, held.collect())
     }
 
-    /// For each human, why they must not be moved.
+    /// For each human, why they must not be moved, if so.
     fn held(&self) -> Vec<Option<MoveBlock>> {
         let humans = &self.snapshot.humans;
         let pinned = |pin: Option<u8>| pin.map(|_| MoveBlock::Pinned);
@@ -242,8 +243,8 @@ impl Rebalance {
     }
 }
 
-/// The shortest plan that is even enough, otherwise the one that is most worth its moves. A plan must
-/// give a better ratio than `floor` and than no moves at all.
+/// The shortest plan that is even enough, otherwise the one whose gain is most worth its moves. A
+/// plan must give a better ratio than `floor` and than no moves.
 fn choose<'a>(ladder: &'a [MovePlan], settings: &RebalanceSettings, floor: f64) -> &'a MovePlan {
     let alone = &ladder[0];
     let worth = |plan: &MovePlan| plan.ratio - settings.min_gain.get() * plan.moves as f64;

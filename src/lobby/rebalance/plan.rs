@@ -3,10 +3,10 @@
 use super::RebalanceSettings;
 use crate::lobby::strength::{EQUAL, TeamStrengths};
 
-/// Up to so many plans, all are tried. 64 humans on two teams have 43,745 plans of at most three
-/// moves, which take half a millisecond; this many take ten.
+/// The number of plans up to which all are tried. 64 humans on two teams have 43,745 plans of at
+/// most three moves, which take half a millisecond; this many take ten milliseconds.
 const MAX_TRIED: u128 = 1_000_000;
-/// Of more moves than this, never all plans are tried.
+/// The number of moves beyond which plans are never all tried.
 const MAX_EXACT: usize = 3;
 
 /// Humans who move together: one human, or the members of a party on one team.
@@ -14,24 +14,24 @@ const MAX_EXACT: usize = 3;
 pub(super) struct MoveUnit {
     /// Indices of the humans; each counts as a move.
     pub(super) members: Vec<usize>,
-    /// Sum of their weights.
+    /// Sum of the members' weights.
     pub(super) weight: f64,
-    /// Their team.
+    /// The team that they are on now.
     pub(super) from: usize,
 }
 
-/// Units and their new teams.
+/// A set of units and their new teams.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct MovePlan {
-    /// Number of humans moved.
+    /// Number of humans who move.
     pub(super) moves: usize,
-    /// The ratio that results, bots included.
+    /// The resulting ratio, after bots have been added or removed.
     pub(super) ratio: f64,
     spread: usize,
     steps: Vec<(usize, usize)>,
 }
 
-/// Finds plans for a game.
+/// Finds plans for one game.
 #[derive(Clone, Debug)]
 pub(super) struct Planner {
     strength: TeamStrengths,
@@ -41,7 +41,7 @@ pub(super) struct Planner {
 }
 
 impl Planner {
-    /// A planner for these teams, which may differ by `limit` humans, or by as many as now.
+    /// A planner for these teams, which may differ by `limit` humans, or by as many as they do now.
     pub(super) fn new(strength: TeamStrengths, units: Vec<MoveUnit>, limit: usize) -> Self {
         let limit = limit.max(strength.spread());
         Self {
@@ -51,7 +51,7 @@ impl Planner {
         }
     }
 
-    /// The number of moves up to which all plans can be tried.
+    /// The number of moves up to which all plans can be tried within [`MAX_TRIED`].
     pub(super) fn exact_up_to(&self, max_moves: usize) -> usize {
         let (n, others) = (self.units.len(), self.strength.sides().len() - 1);
         let mut plans: u128 = 1;
@@ -67,8 +67,8 @@ impl Planner {
         MAX_EXACT.min(max_moves)
     }
 
-    /// The best plan without moves, of one move, and so on, up to the first that is even enough. The
-    /// plan without moves is always there; other numbers of moves may have no plan.
+    /// The best plan with no moves, with one, and so on, up to the first that is even enough. The
+    /// plan without moves is always included; other numbers of moves may have no plan.
     pub(super) fn ladder(&self, exact: usize, settings: &RebalanceSettings) -> Vec<MovePlan> {
         let mut ladder = vec![MovePlan {
             moves: 0,
@@ -101,7 +101,7 @@ impl Planner {
         ladder
     }
 
-    /// The most even plan of exactly `moves` moves: O((units · teams)^moves).
+    /// The most even plan with exactly `moves` moves: O((units · teams)^moves).
     fn best_of(&self, moves: usize) -> Option<MovePlan> {
         let mut search = PlanWalk {
             planner: self,
@@ -113,7 +113,7 @@ impl Planner {
         search.best.map(|best| MovePlan { moves, ..best })
     }
 
-    /// `plan` with the move or swap added that makes the teams the most even; `None` if none does
+    /// `plan` plus the move or swap that makes the teams the most even; `None` if there is none
     /// within `max_moves`. O(units² · teams).
     fn extended(&self, plan: &MovePlan, max_moves: usize) -> Option<MovePlan> {
         let room = max_moves.checked_sub(plan.moves).filter(|&room| room > 0)?;
@@ -155,7 +155,7 @@ impl Planner {
         })
     }
 
-    /// The teams once `plan` is carried out.
+    /// The teams after `plan`.
     fn after(&self, plan: &MovePlan) -> TeamStrengths {
         let mut strength = self.strength.clone();
         for &(unit, to) in &plan.steps {
@@ -170,12 +170,12 @@ impl Planner {
         strength
     }
 
-    /// The ratio once `plan` is carried out.
+    /// The ratio after `plan`, with bots added or removed.
     pub(super) fn ratio(&self, plan: &MovePlan) -> f64 {
         self.after(plan).ratio_settled()
     }
 
-    /// The humans that a plan moves, by index, and their new teams.
+    /// The humans that a plan moves, by index, with their new teams.
     pub(super) fn people<'a>(&'a self, plan: &'a MovePlan) -> impl Iterator<Item = (usize, usize)> {
         plan.steps.iter().flat_map(|&(unit, to)| {
             let members = self.units[unit].members.iter();
@@ -184,7 +184,7 @@ impl Planner {
     }
 }
 
-/// A walk through plans.
+/// A depth-first search through plans.
 struct PlanWalk<'a> {
     planner: &'a Planner,
     strength: TeamStrengths,
@@ -193,7 +193,7 @@ struct PlanWalk<'a> {
 }
 
 impl PlanWalk<'_> {
-    /// Tries every way to spend exactly `moves` more moves on the units from `start` on.
+    /// Tries all ways to make exactly `moves` more moves with the units from `start` on.
     fn try_from(&mut self, start: usize, moves: usize) {
         if moves == 0 {
             return self.consider();
@@ -209,7 +209,7 @@ impl PlanWalk<'_> {
         }
     }
 
-    /// Calls `then` with one more unit on team `to`, and undoes the change to the bit.
+    /// Calls `then` with one more unit on team `to`, and undoes the change exactly.
     fn step(&mut self, index: usize, to: usize, then: impl FnOnce(&mut Self)) {
         let unit = &self.planner.units[index];
         let size = unit.members.len();
@@ -223,7 +223,8 @@ impl PlanWalk<'_> {
     }
 
     /// Keeps the current plan if it is legal and better than the best so far: more even, or as even
-    /// with less difference in humans. Of equals the first stays; the seed orders the units.
+    /// with a smaller difference in humans. Of equal plans the first one stays; the seed orders the
+    /// units.
     fn consider(&mut self) {
         let spread = self.strength.spread();
         if spread > self.planner.limit {
