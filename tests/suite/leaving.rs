@@ -144,37 +144,34 @@ async fn weights(daemon: &Daemon, client: &mut Client) -> (f64, f64) {
 }
 
 /// Means over seasons of the quitters' weight, and of that of those who stay.
-async fn over_seasons(lead: i32, reason: &str) -> (f64, f64) {
-    const SEASONS: u64 = 6;
+async fn over_seasons(seasons: u64, lead: i32, reason: &str) -> (f64, f64) {
     let mut sums = (0.0, 0.0);
-    for seed in 0..SEASONS {
+    for seed in 0..seasons {
         let (daemon, clock) = Daemon::start_by_hand("store.keep_decisions = 0").await;
         let mut client = daemon.client().await;
         season(&mut client, &clock, seed, lead, reason).await;
         let (quitters, stayers) = weights(&daemon, &mut client).await;
-        println!("lead {lead}{reason}, season {seed}: {quitters:.2} against {stayers:.2}");
-        sums.0 += quitters / SEASONS as f64;
-        sums.1 += stayers / SEASONS as f64;
+        sums.0 += quitters / seasons as f64;
+        sums.1 += stayers / seasons as f64;
     }
     println!("lead {lead}{reason}: {:.2} against {:.2}", sums.0, sums.1);
     sums
 }
 
+/// Over the wire; the tests of the fold play more seasons, and more ways to leave.
 #[tokio::test]
-async fn leaving_when_behind_does_not_pay_nor_does_leaving_when_ahead() {
-    for lead in [-2, -1, 2] {
-        let (quitters, stayers) = over_seasons(lead, "").await;
-        assert!((quitters - stayers).abs() < 2.0, "{quitters} {stayers}");
-        let mean = (2.0 * quitters + 6.0 * stayers) / 8.0;
-        assert!((mean - 50.0).abs() < 1.0, "weights drift to {mean}");
-    }
+async fn leaving_when_behind_does_not_pay() {
+    let (quitters, stayers) = over_seasons(3, -2, "").await;
+    assert!((quitters - stayers).abs() < 4.0, "{quitters} {stayers}");
+    let mean = (2.0 * quitters + 6.0 * stayers) / 8.0;
+    assert!((mean - 50.0).abs() < 2.0, "weights drift to {mean}");
 }
 
 #[tokio::test]
 async fn nobody_is_charged_who_was_sent_away() {
     let mut plain = Vec::new();
     for reason in [" reason=moved", " reason=kicked", " reason=timeout"] {
-        plain.push(over_seasons(-2, reason).await);
+        plain.push(over_seasons(1, -2, reason).await);
     }
     assert!(plain.iter().all(|same| *same == plain[0]), "{plain:?}");
     // What they would have been charged: their part in defeats is smaller than in victories.
