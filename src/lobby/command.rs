@@ -39,12 +39,12 @@ pub enum Command {
         /// The number of players, bots included.
         players: u32,
     },
-    /// HELLO: whether the session acts on bots.
+    /// HELLO: whether the game server follows the daemon's answers about bots.
     DeclareBots {
-        /// Whether it adds and removes bots as it is asked to.
+        /// Whether it adds and removes bots as the answers require.
         acts: bool,
     },
-    /// A question about bots: who asks will act on the answer.
+    /// A question about bots: a server that asks will follow the answer.
     ShowBots,
     /// JOIN: a human joins, or their data change.
     Join {

@@ -50,10 +50,10 @@ async fn client_plays_a_game() {
     };
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{errors}");
-    let said = String::from_utf8(output.stdout).unwrap();
-    let lines: Vec<&str> = said.lines().collect();
+    let output = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<&str> = output.lines().collect();
     let [teams, refused, end] = lines[..] else {
-        panic!("{said}");
+        panic!("{output}");
     };
     assert!(teams.starts_with("1.000000 ["), "{teams}");
     for player in ["ann", "bob", "cid", "Boring \"John\""] {

@@ -446,10 +446,10 @@ fn check(decision: Decision) {
     let read: Decision = serde_json::from_str(&stored).unwrap();
     assert_eq!(read, decision);
     assert_eq!(read.clone().again(&mut || false).as_ref(), Some(&read));
-    let told = read.to_string();
+    let text = read.to_string();
     assert!(
-        told.ends_with('\n') && told.lines().all(|line| !line.is_empty()),
-        "{told}"
+        text.ends_with('\n') && text.lines().all(|line| !line.is_empty()),
+        "{text}"
     );
 }
 

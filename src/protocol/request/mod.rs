@@ -40,7 +40,7 @@ pub enum Request {
     Quit,
     /// Names the map.
     Map {
-        /// Its name.
+        /// The name of the map.
         name: Ident,
         /// The fewest and the most players it is made for.
         range: Option<(u32, u32)>,
@@ -60,16 +60,16 @@ pub enum Request {
     },
     /// Reports the team that a human is on now.
     Move {
-        /// The human.
+        /// The identity of the human.
         id: Ident,
-        /// The team.
+        /// The team that they are on, counted from 0.
         team: u8,
     },
     /// Adds a bot to the roster, or reports its new team.
     BotJoin {
-        /// The bot.
+        /// The name of the bot.
         name: Ident,
-        /// The team.
+        /// The team that it is on, counted from 0.
         team: u8,
     },
     /// Removes a bot from the roster.
@@ -96,7 +96,7 @@ pub enum Request {
     Explain,
     /// Exempts a human from being moved.
     Protect {
-        /// The human.
+        /// The identity of the human.
         id: Ident,
         /// For how long, 0 to end it; if absent, until it is ended.
         seconds: Option<u32>,
@@ -105,7 +105,7 @@ pub enum Request {
     Start,
     /// Reports a change of a team's score.
     Score {
-        /// The team.
+        /// The team that scored, counted from 0.
         team: u8,
         /// The change; may be negative.
         points: f64,
@@ -137,7 +137,7 @@ pub enum Request {
 /// The arguments of JOIN. An absent option leaves the player's earlier value as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Join {
-    /// The human.
+    /// The identity of the human.
     pub id: Ident,
     /// The name to show for them.
     pub name: Option<Ident>,
@@ -195,7 +195,7 @@ pub enum ReplyRule {
     Always,
     /// With a reply or with nothing.
     Sometimes,
-    /// With nothing.
+    /// The server never replies, except to refuse the request.
     Never,
 }
 
