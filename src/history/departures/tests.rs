@@ -165,16 +165,15 @@ const LEFT: Option<LeaveReason> = Some(LeaveReason::Left);
 
 #[test]
 fn leaving_early_neither_pays_nor_costs_and_weights_do_not_drift() {
-    for lead in [-2, -1, 2] {
-        let (quitters, stayers) = seasons(SystemName::Joint, lead, LEFT, false, |_| {});
-        assert!((quitters - stayers).abs() < 2.0, "{quitters} {stayers}");
-        let mean = (2.0 * quitters + 6.0 * stayers) / 8.0;
-        assert!((mean - 50.0).abs() < 1.0, "{mean}");
-    }
-    // Where a team really is weaker without them, too.
-    for lead in [-2, -1] {
-        let (quitters, stayers) = seasons(SystemName::Joint, lead, LEFT, true, |_| {});
-        assert!((quitters - stayers).abs() < 3.0, "{quitters} {stayers}");
+    for weaker in [false, true] {
+        for lead in [-2, -1, 2] {
+            let (quitters, stayers) = seasons(SystemName::Joint, lead, LEFT, weaker, |_| {});
+            // A team that really is weaker without them is so for nobody else's fault.
+            let apart = if weaker { 4.0 } else { 2.0 };
+            assert!((quitters - stayers).abs() < apart, "{quitters} {stayers}");
+            let mean = (2.0 * quitters + 6.0 * stayers) / 8.0;
+            assert!((mean - 50.0).abs() < 1.5, "{mean}");
+        }
     }
 }
 

@@ -27,7 +27,7 @@ use super::{
     bank::Member,
     filter::{Latent, Observation},
 };
-use crate::rating::{Departure, normal};
+use crate::rating::{Departure, Game, Seat, normal};
 
 /// What each member of the bank predicts of a departed player's game before it learns the result.
 pub(super) struct Outlook {
@@ -80,8 +80,10 @@ impl Joint {
     }
 
     /// Replaces what the departed player's means have learned from the end of the game by what the
-    /// part that they played contains. Call it after the filters have learned from the game.
-    pub(super) fn charge(&mut self, departure: &Departure, outlook: &Outlook) {
+    /// part that they played contains, and gives the difference to the `others` in equal parts: the
+    /// sum of all means stays what the game has made it, so that weights do not drift. Call it after
+    /// the filters have learned from the game.
+    pub(super) fn charge(&mut self, departure: &Departure, outlook: &Outlook, others: &[usize]) {
         let statistics = self.outcomes.entry(departure.game.ruleset).or_default();
         for (index, member) in self.bank.members.iter_mut().enumerate() {
             let Some(before) = outlook.means.get(index) else {
@@ -97,10 +99,28 @@ impl Joint {
                     *mean += gain * step;
                 }
             }
+            let mut surplus = 0.0;
             for (&column, mean) in outlook.own.iter().zip(means) {
+                surplus += member.filter.mean(column) - mean;
                 member.filter.set_mean(column, mean);
             }
+            for &column in others {
+                let shifted = member.filter.mean(column) + surplus / others.len() as f64;
+                member.filter.set_mean(column, shifted);
+            }
         }
+    }
+
+    /// The columns of the players who learn from the whole game.
+    pub(super) fn stayers(&self, game: &Game) -> Vec<usize> {
+        let left = |player| game.departures.iter().any(|d| d.player == player);
+        let seats = game.seats().iter();
+        let stayers = seats.filter(|seat| seat.learns && !left(seat.player));
+        let number = |seat: &Seat| self.columns.number(Column::Skill(seat.player));
+        let mut stayers: Vec<usize> = stayers.filter_map(number).collect();
+        stayers.sort_unstable();
+        stayers.dedup();
+        stayers
     }
 }
 

@@ -334,8 +334,9 @@ impl System for Joint {
         for (a, b, result) in pairs {
             self.compare(game, a, b, result);
         }
+        let others = self.stayers(game);
         for (departure, outlook) in game.departures.iter().zip(&outlooks) {
-            self.charge(departure, outlook);
+            self.charge(departure, outlook, &others);
         }
         self.columns.count(game, self.matches);
         self.bank.halve(self.matches);
