@@ -30,7 +30,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-pub use game::{Game, Player, Seat, Tally};
+pub use game::{Departure, Game, Player, Seat, Tally};
 pub use roll::Roll;
 pub use strength::{Scale, Strength};
 

@@ -1,6 +1,6 @@
 use super::*;
 use crate::domain::{
-    Verdict,
+    LeaveReason, Verdict,
     units::{Count, Factor},
 };
 use crate::lobby::{
@@ -68,7 +68,10 @@ fn who_comes_back_in_time_is_on_the_old_team() {
     join(&mut lobby, "a", Some(0));
     join(&mut lobby, "b", Some(1));
     join(&mut lobby, "c", Some(1));
-    lobby.at(10_000).leave(&ident("c")).unwrap();
+    lobby
+        .at(10_000)
+        .leave(&ident("c"), LeaveReason::Left)
+        .unwrap();
     join(lobby.at(310_000), "c", None);
     let placed = lobby.place(&ident("c"), &weights, 1).unwrap();
     assert_eq!(
@@ -76,7 +79,10 @@ fn who_comes_back_in_time_is_on_the_old_team() {
         (1, Reason::OldTeam)
     );
     assert_eq!(conduct(&lobby, "c").returns, 1);
-    lobby.at(320_000).leave(&ident("c")).unwrap();
+    lobby
+        .at(320_000)
+        .leave(&ident("c"), LeaveReason::Left)
+        .unwrap();
     join(lobby.at(620_001), "c", None);
     let placed = lobby.place(&ident("c"), &weights, 1).unwrap();
     assert_eq!(
@@ -154,7 +160,7 @@ fn advice_is_forgotten_with_who_leaves() {
     join(&mut lobby, "b", Some(0));
     let advice = lobby.rebalance(&weights, 1).unwrap();
     let id = advice.answer.moves[0].id.clone();
-    lobby.leave(&id).unwrap();
+    lobby.leave(&id, LeaveReason::Left).unwrap();
     join(&mut lobby, id.text(), Some(0));
     lobby.move_to(&id, 1).unwrap();
     assert_eq!(lobby.memory.of(id.text()).moved_at, None);
@@ -210,7 +216,10 @@ fn who_dies_on_the_stronger_team_is_moved_after_20_s() {
         Some(Fate::Stays(StayReason::Balanced))
     );
     // The delay starts again.
-    lobby.at(100_000).leave(&ident("e")).unwrap();
+    lobby
+        .at(100_000)
+        .leave(&ident("e"), LeaveReason::Left)
+        .unwrap();
     lobby.watch(&weights);
     assert_eq!(
         fate(lobby.at(101_000), "b"),
@@ -385,7 +394,7 @@ fn take(
             };
             lobby.join(&id(who), &update)
         }
-        Step::Leave(who) => lobby.leave(&id(who)),
+        Step::Leave(who) => lobby.leave(&id(who), LeaveReason::Left),
         Step::Move(who, team) => lobby.move_to(&id(who), *team),
         Step::Bot(who, Some(team)) => lobby.bot_join(&ident(&format!("b{who}")), *team),
         Step::Bot(who, None) => lobby.bot_leave(&ident(&format!("b{who}"))),

@@ -1,5 +1,5 @@
 use super::*;
-use crate::domain::units::Count;
+use crate::domain::{LeaveReason, units::Count};
 use crate::lobby::{
     RosterSettings, Update,
     weights::tests::{ctf, game},
@@ -157,7 +157,7 @@ proptest! {
         let before = lobby.game().unwrap().roster.clone();
         prop_assume!(before.find(&ident(&new)).is_none());
         if lobby.join(&ident(&new), &Update { team, ..Update::default() }).is_ok() {
-            lobby.leave(&ident(&new)).unwrap();
+            lobby.leave(&ident(&new), LeaveReason::Left).unwrap();
         }
         prop_assert_eq!(&lobby.game().unwrap().roster, &before);
     }
