@@ -21,8 +21,8 @@ use evenkeel::{
         units::{Count, Share},
     },
     lobby::{
-        BotWeight, Command, Lobby, LobbySettings, NewGame, RebalanceSettings, Snapshot, Update,
-        Weights,
+        BotWeight, Command, Lobby, LobbySettings, NewGame, RebalanceSettings, RosterSettings,
+        Snapshot, Update, Weights,
     },
     service::Service,
     store,
@@ -67,8 +67,11 @@ impl Weights for Mixed {
 fn lobby(rebalance: RebalanceSettings, unplaced: usize) -> Lobby {
     let mut lobby = Lobby::new(LobbySettings {
         rebalance,
-        min_players: 80,
-        map_range: (0, 100),
+        roster: RosterSettings {
+            min_players: Count::of(80),
+            level_max: Count::of(100),
+            ..RosterSettings::default()
+        },
         ..LobbySettings::default()
     });
     let game = Command::Game(NewGame {
@@ -250,7 +253,12 @@ fn sessions(c: &mut Criterion) {
     };
     measure("LEAVE, JOIN, PLACE", &mut || {
         let id = ids[1].clone();
-        session.apply(&Command::Leave { id }).unwrap();
+        session
+            .apply(&Command::Leave {
+                id,
+                reason: Default::default(),
+            })
+            .unwrap();
         session.apply(&join(&ids[1], None)).unwrap();
         black_box(session.place(&ids[1], Some(1)).unwrap());
     });

@@ -74,6 +74,7 @@ fn record((number, (drawn, winner)): (usize, (Vec<u32>, u8))) -> MatchRecord {
         deaths: 0,
         roles: vec![],
         party: None,
+        left: None,
     };
     let scores = vec![f64::from(1 - winner), f64::from(winner)];
     MatchRecord {
@@ -152,7 +153,7 @@ fn histories(c: &mut Criterion) {
     group.sample_size(10);
     for system in [SystemName::Joint, SystemName::Presence] {
         let settings = rating::Settings {
-            system,
+            system: system.into(),
             ..rating::Settings::default()
         };
         let rebuild = || {

@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeSet, io, path::Path, sync::Arc};
 
+use tracing::error_span;
+
 use super::{
     Ended, Sessions,
     game_journal::GameJournal,
@@ -32,7 +34,7 @@ impl Sessions {
         let (folder, alive) = JournalFolder::open(path)?;
         let now = self.clock.now();
         let away = alive.map_or(0, |alive| now.0.saturating_sub(alive.0));
-        let recent = u64::try_from(away).unwrap_or(0) <= self.settings.resume_grace;
+        let recent = u64::try_from(away).unwrap_or(0) <= self.settings.resume_grace.millis();
         let left = folder.load()?;
         folder.note_alive(now, false)?;
         let folder = Arc::new(folder);
@@ -114,6 +116,7 @@ impl Sessions {
             epoch: game.epoch,
             game: number,
             journal,
+            span: error_span!("journal", server = game.server.as_deref()),
         };
         let mut state = SessionState::journaled(self, journaled);
         for (number, finished) in game.earlier {

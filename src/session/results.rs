@@ -57,7 +57,7 @@ impl Session {
             Err(error)
                 if !error.is_of_record() && self.sessions.backlog.keep(record, game, None) =>
             {
-                tracing::error!(%error, server, "a match cannot be recorded now and is kept");
+                tracing::error!(%error, "a match cannot be recorded now and is kept");
                 self.state.keep();
                 return Err(SessionError::Kept);
             }
@@ -98,7 +98,6 @@ impl Session {
     fn note_end(&mut self, ended: Ended) -> Ended {
         tracing::info!(
             match_id = ended.id,
-            server = self.server.as_deref().unwrap_or(""),
             unrated = ended.unrated.as_deref().unwrap_or("no"),
             "game ended"
         );
@@ -111,7 +110,10 @@ impl Session {
     /// stops: the game is left in the journal, or given up if it is not there whole.
     pub fn close(&mut self, park: bool) {
         self.write_journal();
-        let state = std::mem::replace(&mut self.state, SessionState::new(&self.sessions));
+        let state = std::mem::replace(
+            &mut self.state,
+            SessionState::new(&self.sessions, &self.span),
+        );
         self.leave_game(state, park);
         self.registration.end();
     }
@@ -149,9 +151,10 @@ impl Session {
             self.sessions.give_up(state, Some(server));
             return false;
         }
-        tracing::info!(server, "parked game resumed");
+        tracing::info!("parked game resumed");
         let bots = self.state.lobby.bot_use();
         self.state = state;
+        self.state.span = self.span.clone();
         self.inherit_bots(bots);
         true
     }
@@ -217,6 +220,8 @@ impl Sessions {
 
     /// Records a game that goes no further as abandoned, and removes its journal once it is on disk.
     pub(super) fn give_up(&self, mut state: SessionState, server: Option<&str>) {
+        let span = state.span.clone();
+        let _in_span = span.enter();
         let file = state.journal.take_file();
         let kept = match state.abandoned(server) {
             Some(finished) => self.keep_abandoned(finished, state.game, file.clone()),
@@ -237,10 +242,9 @@ impl Sessions {
         game: i64,
         journal: Option<Arc<JournalFile>>,
     ) -> bool {
-        let server = finished.record.server.clone();
         let kept = self.backlog.keep(finished.record, game, journal);
         if !kept {
-            tracing::warn!(server, "an abandoned game is lost: the backlog is full");
+            tracing::warn!("an abandoned game is lost: the backlog is full");
         }
         kept
     }
@@ -281,7 +285,7 @@ impl Sessions {
 
     /// The millisecond of the clock; games parked before it can no longer be resumed.
     fn resumable_since(&self) -> u64 {
-        let grace = self.settings.resume_grace;
+        let grace = self.settings.resume_grace.millis();
         self.clock.millis().saturating_sub(grace)
     }
 }

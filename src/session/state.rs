@@ -6,6 +6,7 @@ use std::{
 };
 
 use rand::{TryRng, rngs::SysRng};
+use tracing::Span;
 
 use super::{Clock, Ended, Sessions, game_journal::GameJournal};
 use crate::{
@@ -34,6 +35,8 @@ pub(super) struct SessionState {
     pub(super) restarted: bool,
     /// END is being carried out: the game is over, and its match may or may not be on disk.
     pub(super) ending: bool,
+    /// The span of the session that has the game, or had it last.
+    pub(super) span: Span,
     /// END could not be answered yet: the match waits in the backlog, under the number of this game.
     pub(super) kept: bool,
     /// The numbers of this session's games whose matches may wait in the backlog.
@@ -52,11 +55,13 @@ pub(super) struct JournaledState {
     /// The session's milliseconds now.
     pub(super) now: u64,
     pub(super) journal: GameJournal,
+    /// The span of log lines, until a session resumes the game.
+    pub(super) span: Span,
 }
 
 impl SessionState {
     /// The state before the first command.
-    pub(super) fn new(sessions: &Sessions) -> Self {
+    pub(super) fn new(sessions: &Sessions, span: &Span) -> Self {
         let journal = GameJournal::new(sessions.journals());
         let mut lobby = Lobby::new(sessions.settings.lobby.clone());
         if journal.is_on() {
@@ -76,6 +81,7 @@ impl SessionState {
             waiting: Vec::new(),
             shift: 0,
             journal,
+            span: span.clone(),
         }
     }
 
@@ -91,7 +97,7 @@ impl SessionState {
             restarted: true,
             shift: signed(journaled.now) - signed(sessions.clock.millis()),
             journal: journaled.journal,
-            ..Self::new(sessions)
+            ..Self::new(sessions, &journaled.span)
         }
     }
 

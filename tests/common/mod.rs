@@ -83,7 +83,7 @@ pub struct Daemon {
 impl Daemon {
     pub async fn start(toml: &str) -> Self {
         let config = config(toml);
-        Self::start_with(&config, config.limits()).await
+        Self::start_with(&config, config.server.limits).await
     }
 
     pub async fn start_with(config: &Config, limits: Limits) -> Self {
@@ -98,7 +98,7 @@ impl Daemon {
         let (store, folder) = new_store().await;
         let service = Service::open_with_clock(store, config.service(), clock.clone()).unwrap();
         let service = Arc::new(service);
-        let daemon = Self::serve(service, folder, config.limits()).await;
+        let daemon = Self::serve(service, folder, config.server.limits).await;
         (daemon, clock)
     }
 
@@ -202,6 +202,7 @@ pub fn player(kind: Kind, id: &str, team: u8, millis: u64) -> Participant {
         deaths: 0,
         roles: vec![],
         party: None,
+        left: None,
     }
 }
 

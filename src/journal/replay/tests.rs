@@ -4,7 +4,7 @@ use proptest::{collection::vec, prelude::*};
 
 use super::*;
 use crate::{
-    domain::{Ident, Move, Outcome},
+    domain::{Ident, LeaveReason, Move, Outcome},
     journal::{EntryBuffer, HEADER},
     lobby::{BalanceWatch, Help, NewGame, Update},
 };
@@ -211,7 +211,7 @@ fn command() -> impl Strategy<Value = Command> {
         })),
         6 => Just(Command::Start),
         12 => (ident(), update).prop_map(|(id, update)| Command::Join { id, update }),
-        3 => ident().prop_map(|id| Command::Leave { id }),
+        3 => ident().prop_map(|id| Command::Leave { id, reason: LeaveReason::Left }),
         3 => (ident(), team.clone()).prop_map(|(id, team)| Command::Move { id, team }),
         3 => (ident(), team.clone()).prop_map(|(name, team)| Command::BotJoin { name, team }),
         1 => ident().prop_map(|name| Command::BotLeave { name }),

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::LobbyError;
 use crate::domain::{
-    Kind, MAX_TEAMS, MatchRecord, Outcome, PlayerKey, Presence, ScoreEvent, Span, Verdict,
+    Kind, LeaveReason, MAX_TEAMS, MatchRecord, Outcome, PlayerKey, Presence, ScoreEvent, Span,
+    Verdict,
 };
 
 mod record;
@@ -50,6 +51,8 @@ struct PlayerTrack {
     deaths: u32,
     /// How often KILL named them as the victim.
     killed: u32,
+    /// Why they left, unless they have come back.
+    left: Option<LeaveReason>,
 }
 
 /// The course of play; see the [module](self).
@@ -84,6 +87,7 @@ impl PlayCourse {
     /// Puts a player on `team`, or on no team, from `now` on.
     pub(super) fn sit(&mut self, who: &SeatedPlayer<'_>, team: Option<u8>, now: u64) {
         let Some(track) = self.track(who) else { return };
+        self.tracks[track].left = None;
         let seat = self.tracks[track].seat;
         if seat.map(|(team, _)| team) == team {
             return;
@@ -91,6 +95,14 @@ impl PlayCourse {
         let at = self.tick(now);
         self.rise(track, at);
         self.tracks[track].seat = team.map(|team| (team, at));
+    }
+
+    /// Ends a human's part in the game, and notes why. Whoever comes back has not left.
+    pub(super) fn leave(&mut self, who: &SeatedPlayer<'_>, reason: LeaveReason, now: u64) {
+        self.sit(who, None, now);
+        if let Some(track) = self.track(who) {
+            self.tracks[track].left = Some(reason);
+        }
     }
 
     /// The index of a player's track, created if needed; `None` if there are too many.
@@ -117,6 +129,7 @@ impl PlayCourse {
                     kills: 0,
                     deaths: 0,
                     killed: 0,
+                    left: None,
                 });
                 self.tracks.len() - 1
             }

@@ -1,7 +1,11 @@
 use super::*;
-use crate::domain::Verdict;
+use crate::domain::{
+    LeaveReason, Verdict,
+    units::{Count, Factor},
+};
 use crate::lobby::{
-    Conduct, Decision, Finished, LobbySettings, Reason, RecordFrame, StayReason, Update,
+    Conduct, Decision, Finished, LobbySettings, Reason, RecordFrame, RosterSettings, StayReason,
+    Update,
     weights::tests::{WeightTable, ctf, game},
 };
 use proptest::prelude::*;
@@ -12,10 +16,11 @@ fn ident(text: &str) -> Ident {
 
 /// A capture-the-flag game without bots, in which play has begun.
 fn lobby(settings: LobbySettings) -> Lobby {
-    let mut lobby = Lobby::new(LobbySettings {
+    let roster = RosterSettings {
         bots: false,
-        ..settings
-    });
+        ..settings.roster
+    };
+    let mut lobby = Lobby::new(LobbySettings { roster, ..settings });
     lobby.change(&ctf()).unwrap();
     lobby.start().unwrap();
     lobby
@@ -63,7 +68,10 @@ fn who_comes_back_in_time_is_on_the_old_team() {
     join(&mut lobby, "a", Some(0));
     join(&mut lobby, "b", Some(1));
     join(&mut lobby, "c", Some(1));
-    lobby.at(10_000).leave(&ident("c")).unwrap();
+    lobby
+        .at(10_000)
+        .leave(&ident("c"), LeaveReason::Left)
+        .unwrap();
     join(lobby.at(310_000), "c", None);
     let placed = lobby.place(&ident("c"), &weights, 1).unwrap();
     assert_eq!(
@@ -71,7 +79,10 @@ fn who_comes_back_in_time_is_on_the_old_team() {
         (1, Reason::OldTeam)
     );
     assert_eq!(conduct(&lobby, "c").returns, 1);
-    lobby.at(320_000).leave(&ident("c")).unwrap();
+    lobby
+        .at(320_000)
+        .leave(&ident("c"), LeaveReason::Left)
+        .unwrap();
     join(lobby.at(620_001), "c", None);
     let placed = lobby.place(&ident("c"), &weights, 1).unwrap();
     assert_eq!(
@@ -149,7 +160,7 @@ fn advice_is_forgotten_with_who_leaves() {
     join(&mut lobby, "b", Some(0));
     let advice = lobby.rebalance(&weights, 1).unwrap();
     let id = advice.answer.moves[0].id.clone();
-    lobby.leave(&id).unwrap();
+    lobby.leave(&id, LeaveReason::Left).unwrap();
     join(&mut lobby, id.text(), Some(0));
     lobby.move_to(&id, 1).unwrap();
     assert_eq!(lobby.memory.of(id.text()).moved_at, None);
@@ -205,7 +216,10 @@ fn who_dies_on_the_stronger_team_is_moved_after_20_s() {
         Some(Fate::Stays(StayReason::Balanced))
     );
     // The delay starts again.
-    lobby.at(100_000).leave(&ident("e")).unwrap();
+    lobby
+        .at(100_000)
+        .leave(&ident("e"), LeaveReason::Left)
+        .unwrap();
     lobby.watch(&weights);
     assert_eq!(
         fate(lobby.at(101_000), "b"),
@@ -267,7 +281,7 @@ fn protection_ends_when_told() {
 #[test]
 fn a_party_that_stands_together_weighs_its_multiple() {
     let mut lobby = lobby(LobbySettings {
-        party_multiplier: vec![1.15, 1.2],
+        party_multiplier: [1.15, 1.2].map(Factor::of).to_vec(),
         ..LobbySettings::default()
     });
     let weights = WeightTable::new(&[("a", 10.0), ("b", 10.0), ("c", 10.0), ("d", 10.0)], &[]);
@@ -380,7 +394,7 @@ fn take(
             };
             lobby.join(&id(who), &update)
         }
-        Step::Leave(who) => lobby.leave(&id(who)),
+        Step::Leave(who) => lobby.leave(&id(who), LeaveReason::Left),
         Step::Move(who, team) => lobby.move_to(&id(who), *team),
         Step::Bot(who, Some(team)) => lobby.bot_join(&ident(&format!("b{who}")), *team),
         Step::Bot(who, None) => lobby.bot_leave(&ident(&format!("b{who}"))),
@@ -456,7 +470,8 @@ proptest! {
     ) {
         let named = |prefix: &'static str| weights.iter().enumerate().map(move |(n, w)| (format!("{prefix}{n}"), *w));
         let table = WeightTable { humans: named("p").take(6).collect(), bots: named("b").skip(2).take(4).collect(), sides: vec![1.1] };
-        let mut settings = LobbySettings { max_roster: 6, bots, ..LobbySettings::default() };
+        let roster = RosterSettings { max_roster: Count::of(6), bots, ..RosterSettings::default() };
+        let mut settings = LobbySettings { roster, ..LobbySettings::default() };
         if proposal {
             settings.auto_balance = crate::lobby::AutoBalanceRules::players_proposal();
         }

@@ -1,13 +1,18 @@
 use super::*;
+use crate::domain::{LeaveReason, units::Count};
 use crate::lobby::{
-    Update,
+    RosterSettings, Update,
     weights::tests::{ctf, game},
 };
 use proptest::prelude::*;
 
 fn settings() -> LobbySettings {
+    let roster = RosterSettings {
+        max_roster: Count::of(4),
+        ..RosterSettings::default()
+    };
     LobbySettings {
-        max_roster: 4,
+        roster,
         ..LobbySettings::default()
     }
 }
@@ -152,7 +157,7 @@ proptest! {
         let before = lobby.game().unwrap().roster.clone();
         prop_assume!(before.find(&ident(&new)).is_none());
         if lobby.join(&ident(&new), &Update { team, ..Update::default() }).is_ok() {
-            lobby.leave(&ident(&new)).unwrap();
+            lobby.leave(&ident(&new), LeaveReason::Left).unwrap();
         }
         prop_assert_eq!(&lobby.game().unwrap().roster, &before);
     }

@@ -8,7 +8,7 @@ mod tests;
 
 use std::fmt;
 
-use crate::domain::{Ident, Secret, Verdict};
+use crate::domain::{Ident, LeaveReason, Secret, Verdict};
 
 /// One command of a game server.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,7 +52,12 @@ pub enum Request {
     /// Adds a human to the roster, or updates one.
     Join(Join),
     /// Removes a human from the roster.
-    Leave(Ident),
+    Leave {
+        /// The human.
+        id: Ident,
+        /// Why.
+        reason: LeaveReason,
+    },
     /// Reports the team that a human is on now.
     Move {
         /// The identity of the human.
@@ -210,7 +215,7 @@ impl Request {
             Self::Teams(_) => "TEAMS",
             Self::MinPlayers(_) => "MINPLAYERS",
             Self::Join(_) => "JOIN",
-            Self::Leave(_) => "LEAVE",
+            Self::Leave { .. } => "LEAVE",
             Self::Move { .. } => "MOVE",
             Self::BotJoin { .. } => "BOTJOIN",
             Self::BotLeave(_) => "BOTLEAVE",

@@ -1,6 +1,7 @@
 //! Compares the filter with dense quadrature, and with TrueSkill.
 
 use super::*;
+use crate::domain::units::{Amount, PositiveAmount, ShareBelowOne};
 use crate::rating::System;
 use crate::rating::testing::{game, strengths};
 use crate::rating::{Player, trueskill};
@@ -46,6 +47,8 @@ fn by_quadrature(
             Observation::Sign(sign) => normal::cdf(sign * d),
             Observation::Within(margin) => normal::cdf(margin - d) - normal::cdf(-margin - d),
             Observation::Value(value) => normal::pdf(value - d),
+            // Not a likelihood: its own test compares it with its parts.
+            Observation::Likely(_) => f64::NAN,
         }
     });
     let mean: Vec<f64> = first.iter().map(|s| s / mass).collect();
@@ -148,9 +151,9 @@ fn a_fresh_diagonal_is_mean_field_trueskill() {
     let settings = trueskill::Settings {
         mean: 0.0,
         deviation: 0.8,
-        beta: 0.5_f64.sqrt(),
-        drift: 0.0,
-        ties: 0.0,
+        beta: PositiveAmount::of(0.5_f64.sqrt()),
+        drift: Amount::of(0.0),
+        ties: ShareBelowOne::of(0.0),
     };
     let match_ = game(&[&[1.0, 1.0], &[1.0, 1.0]], &[0, 1]);
     let mut closed_form = trueskill::TrueSkill::new(settings);
@@ -221,4 +224,26 @@ fn fading_all_the_way_is_the_prior() {
         (filter.strength(1), filter.covariance.get(1, 0)),
         (second, 0.0)
     );
+}
+
+#[test]
+fn a_chance_is_the_mixture_of_victory_and_defeat() {
+    let prior = players(&[(0.3, 0.5), (-0.2, 0.8)]);
+    for chance in [0.0, 0.3, 0.5, 1.0] {
+        let learned = |sight| {
+            let mut filter = prior.clone();
+            learn(&mut filter, &[1.0, -0.5], sight);
+            filter
+        };
+        let (won, lost) = (
+            learned(Observation::Sign(1.0)),
+            learned(Observation::Sign(-1.0)),
+        );
+        let mixed = learned(Observation::Likely(chance));
+        for column in 0..2 {
+            let mean = chance * won.mean(column) + (1.0 - chance) * lost.mean(column);
+            assert!((mixed.mean(column) - mean).abs() < 1e-6, "{chance}");
+            assert!(mixed.variance(column) <= prior.variance(column));
+        }
+    }
 }
