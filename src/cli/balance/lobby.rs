@@ -121,10 +121,10 @@ impl LobbyFile {
             handicap: 0.0,
             max_share: self
                 .max_share
-                .unwrap_or(config.balance.max_team_share.get()),
+                .unwrap_or(config.balance.limits.max_team_share.get()),
             max_difference: self
                 .max_difference
-                .unwrap_or(config.balance.max_difference)
+                .unwrap_or(config.balance.limits.max_difference)
                 .get(),
             parties,
             avoid,
