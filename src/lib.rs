@@ -74,7 +74,7 @@
 //! | deviation | the standard deviation of a weight or a rating |
 //! | standings | the published weights of all rulesets |
 //! | split | one way to divide the players into teams |
-//! | ratio | the weight of the smaller team over that of the larger, 0 to 1 |
+//! | ratio | the weight of the weakest team divided by that of the strongest, 0 to 1 |
 //! | chance | the predicted probability that a team wins |
 //! | decision | an answer with the question it came from; it can be stored and replayed |
 //! | verdict | who won, as END states it |

@@ -6,7 +6,7 @@ use crate::{
     rating,
 };
 
-/// The match ended before one already folded, or is that one: fold all matches again, in order.
+/// The match is not later than the last one folded: fold all matches again, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the match is not later than the last one folded")]
 pub struct Late;
@@ -45,8 +45,8 @@ pub struct Weight<'a> {
 pub struct Field {
     /// What the side of the first team is worth; negative if it is the worse side.
     pub side: f64,
-    /// What to add to the smaller of two teams for each player it has less, so that the sums of
-    /// worths differ by what one more player is worth: 0 if one more player is worth 50, which is
+    /// The worth to add, for each missing player, to the team with fewer players, before the sums of
+    /// worths are compared: 0 if one more player is worth 50, which is
     /// an average player's worth; 50 if one more player is worth nothing.
     pub empty: f64,
 }

@@ -120,9 +120,8 @@ impl Backlog {
         self.added.notify_one();
     }
 
-    /// Adds the match of the game with this number, of the session whose span is the current one.
-    /// Returns whether there was room for it. If there was, `journal` is removed once the match is on
-    /// disk.
+    /// Adds the match of the game with this number, in the span of the current session. Returns whether
+    /// there was room for it. If there was, `journal` is removed once the match is on disk.
     pub(super) fn keep(
         &self,
         record: MatchRecord,
