@@ -20,6 +20,8 @@ pub enum Entry<'a> {
     Server(Cow<'a, str>),
     /// A command that the lobby has carried out.
     Command(Cow<'a, Command>),
+    /// The reasons for the last decision, one per line. The next game has none.
+    Reasons(Cow<'a, [String]>),
     /// The number of the game from here on.
     Number(i64),
     /// The date of the session's millisecond 0, as of START.
@@ -45,6 +47,8 @@ pub struct Snapshot<'a> {
     pub epoch: Timestamp,
     /// What END was answered, if the game is over.
     pub end: Option<EndAnswer>,
+    /// The reasons for the last decision of the game, one per line.
+    pub reasons: Cow<'a, [String]>,
     /// The lobby. Its game is not over, or its match is on disk.
     pub lobby: Cow<'a, Lobby>,
 }

@@ -8,7 +8,10 @@
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{BalanceWatch, Help, Lobby, LobbyError};
-use crate::domain::{Ident, LeaveReason, Move};
+use crate::{
+    domain::{Ident, LeaveReason, Move},
+    partition::ProblemSpec,
+};
 
 /// One change of a lobby. Teams are counted from 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -127,6 +130,11 @@ pub enum Command {
     Assign {
         /// One team per human, in JOIN order.
         team_of: Vec<u8>,
+    },
+    /// BALANCE was answered; if it is sent again, the teams stay where they are as good.
+    Balanced {
+        /// The problem that BALANCE solved, with the chosen teams as the current ones.
+        problem: Box<ProblemSpec>,
     },
     /// PLACE was answered: a late arrival is now on the chosen team.
     Place {
@@ -263,6 +271,7 @@ impl Lobby {
             Command::Death { id } => return self.death(id),
             Command::Clock { left } => return self.clock(*left),
             Command::Assign { team_of } => return self.assign(team_of),
+            Command::Balanced { problem } => self.game_mut()?.balanced = Some(problem.clone()),
             Command::Place { id, team } => return self.put_on_team(id, *team),
             Command::Advise { moves } => self.game_mut()?.advised.clone_from(moves),
             Command::Help { help } => self.game_mut()?.help = Some((*help, self.now)),

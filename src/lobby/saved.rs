@@ -39,7 +39,11 @@ impl Lobby {
             return None;
         }
         if let Some(game) = self.game.take() {
-            self.game = Some(restored_game(game, teams, settings.max_roster)?);
+            self.game = Some(restored_game(
+                game,
+                teams,
+                settings.roster.max_roster.as_usize(),
+            )?);
         }
         self.settings = settings;
         Some(self)

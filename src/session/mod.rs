@@ -260,10 +260,11 @@ impl Session {
     /// Fails if there is no game, or if there has been no decision in it.
     pub fn explain(&mut self) -> Result<&[String], SessionError> {
         self.lobby().game()?;
-        if self.state.reasons.is_empty() {
+        let reasons = self.state.reasons();
+        if reasons.is_empty() {
             return Err(SessionError::NotAllowed("nothing has been decided yet"));
         }
-        Ok(&self.state.reasons)
+        Ok(reasons)
     }
 
     /// The lobby at the current time. Continues the server's parked game if there is no other.

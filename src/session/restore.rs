@@ -114,6 +114,7 @@ impl Sessions {
             now: game.lobby.now().max(u64::try_from(passed).unwrap_or(0)),
             lobby: game.lobby,
             epoch: game.epoch,
+            reasons: game.reasons,
             game: number,
             journal,
             span: error_span!("journal", server = game.server.as_deref()),

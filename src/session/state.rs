@@ -24,7 +24,9 @@ pub(super) struct SessionState {
     /// Set by the first question about a weight, and cleared by GAME and MUTATOR.
     ruleset: Option<Ruleset>,
     /// The reasons for the last decision; cleared by GAME.
-    pub(super) reasons: Vec<String>,
+    reasons: Vec<String>,
+    /// Whether the journal does not have them yet.
+    new_reasons: bool,
     /// The number that the decisions before one END have in common.
     pub(super) game: i64,
     /// The answer to END, if it has been sent.
@@ -51,6 +53,7 @@ pub(super) struct SessionState {
 pub(super) struct JournaledState {
     pub(super) lobby: Lobby,
     pub(super) epoch: Timestamp,
+    pub(super) reasons: Vec<String>,
     pub(super) game: i64,
     /// The session's milliseconds now.
     pub(super) now: u64,
@@ -72,6 +75,7 @@ impl SessionState {
             epoch: Timestamp::default(),
             ruleset: None,
             reasons: Vec::new(),
+            new_reasons: false,
             game: draw_game(),
             ended: None,
             delivered: false,
@@ -93,6 +97,7 @@ impl SessionState {
         Self {
             lobby,
             epoch: journaled.epoch,
+            reasons: journaled.reasons,
             game: journaled.game,
             restarted: true,
             shift: signed(journaled.now) - signed(sessions.clock.millis()),
@@ -110,8 +115,20 @@ impl SessionState {
     pub(super) fn begin_game(&mut self) {
         self.ruleset = None;
         self.reasons.clear();
+        self.new_reasons = false;
         self.game = draw_game();
         self.forget_end();
+    }
+
+    /// The reasons for the last decision, one per line.
+    pub(super) fn reasons(&self) -> &[String] {
+        &self.reasons
+    }
+
+    /// Replaces the reasons for the last decision.
+    pub(super) fn give_reasons(&mut self, reasons: Vec<String>) {
+        self.new_reasons |= reasons != self.reasons;
+        self.reasons = reasons;
     }
 
     /// Forgets the last END, because play begins again.
@@ -182,6 +199,10 @@ impl SessionState {
             return;
         }
         self.note_trail();
+        if std::mem::take(&mut self.new_reasons) {
+            let reasons = Entry::Reasons(Cow::Borrowed(&self.reasons));
+            self.journal.push(self.lobby.now(), &reasons);
+        }
         self.waiting.retain(|game| sessions.backlog.keeps(*game));
         let mut journal = std::mem::take(&mut self.journal);
         journal.write(sessions.clock.millis(), || {
@@ -204,6 +225,7 @@ impl SessionState {
             date: clock.now(),
             epoch: self.epoch,
             end,
+            reasons: Cow::Borrowed(&self.reasons),
             lobby: Cow::Borrowed(&self.lobby),
         };
         (self.millis(clock), snapshot)

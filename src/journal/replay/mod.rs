@@ -23,6 +23,8 @@ pub struct JournaledGame {
     pub lobby: Lobby,
     /// How far the game's end has come.
     pub end: JournaledEnd,
+    /// The reasons for the last decision of the game, one per line.
+    pub reasons: Vec<String>,
     /// Matches of earlier games of this session, each with the number of its game. Some of them may be
     /// on disk.
     pub earlier: Vec<(i64, Finished)>,
@@ -82,6 +84,7 @@ impl JournaledGame {
                 Some(answer) => JournaledEnd::Answered(answer),
                 None => JournaledEnd::Open,
             },
+            reasons: snapshot.reasons.into_owned(),
             earlier: Vec::new(),
             failed: 0,
             valid: 0,
@@ -103,6 +106,7 @@ impl JournaledGame {
                 }
                 Entry::Server(server) => self.server = Some(server.into_owned()),
                 Entry::Command(command) => self.carry_out(&command, at),
+                Entry::Reasons(reasons) => self.reasons = reasons.into_owned(),
                 Entry::Number(number) => self.number = Some(number),
                 Entry::Epoch(epoch) => self.epoch = epoch,
                 Entry::End(verdict) => self.end(verdict, at),
@@ -131,6 +135,9 @@ impl JournaledGame {
         if self.lobby.apply(command, at).is_err() {
             self.failed += 1;
             return;
+        }
+        if let Command::Game(_) = command {
+            self.reasons.clear();
         }
         if matches!(command, Command::Game(_) | Command::Start) {
             let over = match std::mem::replace(&mut self.end, JournaledEnd::Open) {

@@ -17,6 +17,7 @@ struct Live {
     number: i64,
     epoch: Timestamp,
     end: JournaledEnd,
+    reasons: Vec<String>,
     earlier: Vec<(i64, Finished)>,
     buffer: EntryBuffer,
     journal: Vec<u8>,
@@ -30,6 +31,8 @@ enum Step {
     /// The match of the game that is over has reached the disk.
     Recorded,
     Delivered,
+    /// A decision was made, with this reason.
+    Decided(u32),
     /// Everything so far is written as a frame.
     Write,
     /// A new journal begins.
@@ -43,6 +46,7 @@ impl Live {
             number: 1,
             epoch: DATE,
             end: JournaledEnd::Open,
+            reasons: Vec::new(),
             earlier: Vec::new(),
             buffer: EntryBuffer::default(),
             journal: Vec::new(),
@@ -65,6 +69,7 @@ impl Live {
             date: DATE.plus_millis(at as i64),
             epoch: self.epoch,
             end,
+            reasons: Cow::Borrowed(&self.reasons),
             lobby: Cow::Borrowed(&self.lobby),
         };
         let mut buffer = EntryBuffer::default();
@@ -126,6 +131,11 @@ impl Live {
                     self.note(&Entry::Delivered);
                 }
             }
+            Step::Decided(reason) => {
+                self.reasons = vec![reason.to_string()];
+                let reasons = self.reasons.clone();
+                self.note(&Entry::Reasons(reasons.into()));
+            }
             Step::Write => self.write(),
             Step::Compact => {
                 self.write();
@@ -142,6 +152,9 @@ impl Live {
             return;
         }
         self.note(&Entry::Command(Cow::Borrowed(command)));
+        if is_game {
+            self.reasons.clear();
+        }
         if is_game || *command == Command::Start {
             let over = match std::mem::replace(&mut self.end, JournaledEnd::Open) {
                 JournaledEnd::Over(finished) => Some(*finished),
@@ -166,6 +179,7 @@ impl Live {
         assert_eq!((read.epoch, read.origin), (self.epoch, DATE));
         assert_eq!(read.end, self.end);
         assert_eq!(read.earlier, self.earlier);
+        assert_eq!(read.reasons, self.reasons);
         assert_eq!(
             (read.failed, read.server.as_deref()),
             (0, Some("s")),
@@ -256,6 +270,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => verdict.prop_map(Step::End),
         2 => Just(Step::Recorded),
         1 => Just(Step::Delivered),
+        1 => any::<u32>().prop_map(Step::Decided),
         6 => Just(Step::Write),
         1 => Just(Step::Compact),
     ]
@@ -364,6 +379,7 @@ proptest! {
             date: DATE,
             epoch: DATE,
             end: None,
+            reasons: Cow::Borrowed(&[]),
             lobby: Cow::Borrowed(&live.lobby),
         };
         let mut text = serde_json::to_vec(&(9u64, Entry::Snapshot(Box::new(snapshot)))).unwrap();

@@ -63,7 +63,6 @@ pub struct RunningGame {
     /// The last answer to ADVANTAGE, and when it was given.
     pub(super) help: Option<(Help, u64)>,
     /// The problem that the last BALANCE solved, with the teams that it chose.
-    #[serde(skip)]
     pub(super) balanced: Option<Box<ProblemSpec>>,
     /// Moves that REBALANCE advised and that have not been made yet.
     pub(super) advised: Vec<Move>,
