@@ -30,7 +30,7 @@ pub enum Entry<'a> {
     End(Verdict),
     /// The match is on disk, and END is answered with this.
     Ended(EndAnswer),
-    /// The answer to END has been sent.
+    /// The answer to END is about to be sent.
     Delivered,
 }
 
@@ -60,7 +60,7 @@ pub struct EndAnswer {
     pub id: i64,
     /// Why the match is not rated; `None` if it is.
     pub unrated: Option<String>,
-    /// Whether it has been sent.
+    /// Whether it has been sent, or was about to be.
     pub delivered: bool,
 }
 

@@ -287,10 +287,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
     /// Sends the replies, once what they follow is in the journal.
     async fn flush(&mut self, stop: &CancellationToken) -> Result<(), ConnectionEnd> {
-        self.session.write_journal();
         if self.output.is_empty() {
+            self.session.write_journal();
             return Ok(());
         }
+        self.session.before_replies();
         let write = timeout(
             self.limits.write_seconds.duration(),
             self.stream.write_all(&self.output),
@@ -306,10 +307,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         };
         self.output.clear();
         match write {
-            Ok(Ok(())) => {
-                self.session.replies_sent();
-                Ok(())
-            }
+            Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => Err(ConnectionEnd::Broken(error)),
             Err(_) => Err(ConnectionEnd::TimedOut),
         }

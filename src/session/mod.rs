@@ -126,19 +126,21 @@ impl Session {
         ))
     }
 
-    /// Writes to the journal what has happened. Replies must not be sent before.
+    /// Writes to the journal what has happened.
     pub fn write_journal(&mut self) {
         self.state
             .write_journal(&self.sessions, self.server.as_deref());
     }
 
-    /// Notes that all replies so far have been sent.
-    pub fn replies_sent(&mut self) {
+    /// Writes to the journal what has happened, before the replies to it are sent. An answer to END among them
+    /// counts as delivered from here on: if the daemon is killed now, it may have arrived, and the next END may
+    /// be that of another game.
+    pub fn before_replies(&mut self) {
         if std::mem::take(&mut self.owes_end) && !self.state.delivered {
             self.state.delivered = true;
             self.state.note(&Entry::Delivered);
-            self.write_journal();
         }
+        self.write_journal();
     }
 
     /// Notes whether this game server adds and removes bots as it is asked to, as HELLO states it.

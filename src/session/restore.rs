@@ -36,7 +36,7 @@ impl Sessions {
         let away = alive.map_or(0, |alive| now.0.saturating_sub(alive.0));
         let recent = u64::try_from(away).unwrap_or(0) <= self.settings.resume_grace.millis();
         let left = folder.load()?;
-        folder.note_alive(now, false)?;
+        folder.note_alive(now)?;
         let folder = Arc::new(folder);
         if self.journals.set(folder.clone()).is_err() {
             return Err(io::Error::other("the journal is open already"));

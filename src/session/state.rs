@@ -31,7 +31,7 @@ pub(super) struct SessionState {
     pub(super) game: i64,
     /// The answer to END, if it has been sent.
     pub(super) ended: Option<Ended>,
-    /// Whether the answer to END has been sent.
+    /// Whether the answer to END has been sent, or is about to be.
     pub(super) delivered: bool,
     /// Whether the daemon was restarted since.
     pub(super) restarted: bool,

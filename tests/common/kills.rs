@@ -27,7 +27,9 @@ pub struct Kills {
     pub unanswered: usize,
     /// How many of those got their match's id afterwards.
     pub confirmed: usize,
-    /// How many of those were told that there is no game, or that play had not begun.
+    /// How many of those were told that there is no game, because their answer was on its way.
+    pub on_their_way: usize,
+    /// How many of those were told that there is no game, or that play had not begun, because nothing had arrived.
     pub refused: usize,
 }
 
@@ -40,6 +42,8 @@ struct Game {
     sent: usize,
     /// The id that END was answered with.
     id: Option<i64>,
+    /// The daemon was killed while the answer to END was on its way: the match must be on disk.
+    on_its_way: bool,
 }
 
 /// The lines of a game before END: a beginning, then a score each.
@@ -153,7 +157,7 @@ fn after_the_kill(daemon: &Process, game: &mut Game, end_sent: bool, said: &mut 
         return;
     }
     assert!(
-        resumed || game.confirmed == 0,
+        resumed || game.confirmed == 0 || end_sent,
         "a game that a reply followed is resumed: {game:?}"
     );
     if end_sent {
@@ -164,11 +168,17 @@ fn after_the_kill(daemon: &Process, game: &mut Game, end_sent: bool, said: &mut 
             game.id = Some(id(&again));
             return;
         }
-        said.refused += 1;
-        let refused =
-            again.starts_with("ERROR no-game ") || again.starts_with("ERROR not-allowed ");
-        assert!(refused, "{again} in {game:?}");
-        assert!(game.confirmed == 0, "{again} in {game:?}");
+        let none = again.starts_with("ERROR no-game ");
+        game.on_its_way = none && game.confirmed > 0;
+        match game.on_its_way {
+            true => said.on_their_way += 1,
+            false => said.refused += 1,
+        }
+        let begun = again.starts_with("ERROR not-allowed ") && game.confirmed > 0;
+        assert!(
+            !begun && (none || again.starts_with("ERROR not-allowed ")),
+            "{again} in {game:?}"
+        );
         return;
     }
     // The rest of the game, and its end. The line at which the daemon was killed may have arrived.
@@ -203,6 +213,7 @@ fn check(folder: &Path, games: &[Game]) {
     for game in games {
         let found = stored.remove(&game.map).unwrap_or_default();
         assert!(found.len() <= 1, "{game:?} is there {} times", found.len());
+        assert!(!game.on_its_way || found.len() == 1, "{game:?} is lost");
         let Some(id) = game.id else {
             continue;
         };

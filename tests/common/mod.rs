@@ -102,7 +102,7 @@ impl Daemon {
         (daemon, clock)
     }
 
-    async fn serve(service: Arc<Service>, folder: TempDir, limits: Limits) -> Self {
+    pub async fn serve(service: Arc<Service>, folder: TempDir, limits: Limits) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel::<()>();

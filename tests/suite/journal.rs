@@ -5,21 +5,16 @@ use std::{
     io::{BufReader, Write},
     net::TcpStream,
     path::{Path, PathBuf},
-    sync::Arc,
     time::Duration,
 };
 
 use crate::common::{
-    BUSY, config,
     kills::kill_again_and_again,
     process::{Process, line},
     until,
 };
 use evenkeel::{
-    domain::{Ident, Outcome, Timestamp, Verdict},
-    lobby::{Command, Update},
-    service::Service,
-    session::{HandClock, Session},
+    domain::Outcome,
     store::{self, Cursor, Stored},
 };
 use tempfile::TempDir;
@@ -56,7 +51,7 @@ async fn matches(folder: &Path) -> Vec<Stored> {
 }
 
 /// The journals of running games.
-fn journals(folder: &Path) -> Vec<PathBuf> {
+pub fn journals(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder.join("evenkeel.games")) else {
         return Vec::new();
     };
@@ -250,118 +245,78 @@ fn two_daemons_do_not_share_a_journal() {
     assert!(resume(&third).1);
 }
 
-/// A service over the database and the journal of this folder, whose clock shows `minute`.
-async fn service(folder: &Path, minute: i64) -> (Arc<Service>, Arc<HandClock>) {
-    let clock = Arc::new(HandClock::new(Timestamp(
-        1_000_000_000_000 + minute * 60_000,
-    )));
-    let store = store::open(&folder.join("evenkeel.db"), true, BUSY)
-        .await
-        .unwrap();
-    let settings = config("server.resume_grace_seconds = 600").service();
-    let service = Service::open_with_clock(store, settings, clock.clone()).unwrap();
-    service.learning().refresh().await.unwrap();
-    let journal = folder.join("evenkeel.games");
-    service.sessions().open_journal(&journal).await.unwrap();
-    (Arc::new(service), clock)
-}
-
-async fn hello(service: &Service) -> (Session, bool) {
-    let mut session = service.open_session();
-    let resumed = session.hello(&Ident::from_text("s"), None, true).await;
-    (session, resumed.unwrap().unwrap())
-}
-
-fn begin(session: &mut Session) {
-    let game = session.new_game(&Ident::from_text("ctf"));
-    session.apply(&game).unwrap();
-    for (id, team) in [("a", 0), ("b", 1)] {
-        let update = Update {
-            team: Some(team),
-            ..Update::default()
-        };
-        let id = Ident::from_text(id);
-        session.apply(&Command::Join { id, update }).unwrap();
-    }
-    session.apply(&Command::Start).unwrap();
-}
-
-#[tokio::test]
-async fn the_time_without_a_daemon_counts() {
+#[test]
+fn an_end_is_sent_again_without_resume() {
     let folder = TempDir::new().unwrap();
-    let (first, clock) = service(folder.path(), 0).await;
-    let (mut session, _) = hello(&first).await;
-    begin(&mut session);
-    clock.pass(100_000);
-    session.close(false);
-    drop(session);
-    first.close().await;
-    drop(first);
-    // The next one starts three minutes after the first did, with a clock that begins at 0.
-    let (second, clock) = service(folder.path(), 3).await;
-    let (mut session, resumed) = hello(&second).await;
-    assert!(resumed);
-    clock.pass(30_000);
-    let score = Command::Score {
-        team: 0,
-        points: 1.0,
-        by: None,
-    };
-    session.apply(&score).unwrap();
-    clock.pass(30_000);
-    let ended = session.end(Verdict::Scores).await.unwrap();
-    let stored = second
-        .store()
-        .match_with_id(ended.id)
-        .await
-        .unwrap()
-        .unwrap();
-    assert_eq!(stored.record.start, Timestamp(1_000_000_000_000));
-    assert_eq!(stored.record.millis(), 240_000);
-    assert_eq!(stored.record.events[0].at, 210_000);
+    let mut daemon = Process::start(folder.path());
+    let mut stream = daemon.connect();
+    assert!(ask(&mut stream, "HELLO s\n").starts_with("HELLO "));
+    tell(&mut stream, BEGIN);
+    daemon.kill();
+    let daemon = Process::start(folder.path());
+    let mut stream = daemon.connect();
+    assert!(ask(&mut stream, "HELLO s\n").starts_with("HELLO "));
+    let end = ask(&mut stream, "END\n");
+    assert!(end.starts_with("END "), "{end}");
+    assert_eq!(ask(&mut stream, "END\n"), end);
 }
 
-#[tokio::test]
-async fn a_journal_stays_small_and_goes_away() {
+/// Of two connections that use one name, the game that began to be journaled last is resumed; the other one is
+/// recorded as abandoned, and no END gets its id.
+#[tokio::test(flavor = "multi_thread")]
+async fn two_connections_of_one_name_do_not_mix_their_games() {
     let folder = TempDir::new().unwrap();
-    let (first, clock) = service(folder.path(), 0).await;
-    let (mut session, _) = hello(&first).await;
-    begin(&mut session);
-    let kill = Command::Kill {
-        killer: Ident::from_text("a"),
-        victim: Ident::from_text("b"),
-    };
-    for _ in 0..200 {
-        for _ in 0..100 {
-            session.apply(&kill).unwrap();
-        }
-        session.write_journal();
+    let mut daemon = Process::start(folder.path());
+    let mut streams = Vec::new();
+    for map in ["one", "two"] {
+        let mut stream = daemon.connect();
+        assert!(ask(&mut stream, "HELLO s\n").starts_with("HELLO "));
+        tell(
+            &mut stream,
+            &BEGIN.replace("ctf\n", &format!("ctf\nMAP {map}\n")),
+        );
+        streams.push(stream);
     }
-    session.close(false);
-    first.sessions().drain().await.unwrap();
-    let sizes = journals(folder.path()).into_iter();
-    let sizes: Vec<u64> = sizes.map(|path| path.metadata().unwrap().len()).collect();
-    assert!(sizes.len() == 1 && sizes[0] < 100_000, "{sizes:?}");
-    drop((session, first, clock));
-
-    let (second, clock) = service(folder.path(), 1).await;
-    let (mut session, resumed) = hello(&second).await;
+    tell(&mut streams[0], "SCORE 1\n");
+    daemon.kill();
+    let daemon = Process::start(folder.path());
+    let (mut stream, resumed) = resume(&daemon);
     assert!(resumed);
-    clock.pass(1_000);
-    let ended = session.end(Verdict::Draw).await.unwrap();
-    let stored = second
-        .store()
-        .match_with_id(ended.id)
-        .await
-        .unwrap()
-        .unwrap();
-    assert_eq!(stored.record.participants[0].kills, 20_000);
-    assert_eq!(stored.record.participants[1].deaths, 20_000);
-    // Nobody comes back.
-    session.close(true);
-    clock.pass(600_001);
-    let sessions = second.sessions().clone();
-    let background = tokio::spawn(async move { sessions.run_background().await });
-    until(async || journals(folder.path()).is_empty()).await;
-    background.abort();
+    let end = ask(&mut stream, "END\n");
+    until(async || matches(folder.path()).await.len() == 2).await;
+    for stored in matches(folder.path()).await {
+        let ended = end.starts_with(&format!("END {} ", stored.id));
+        assert_eq!((&*stored.record.map == "two", ended), (ended, ended));
+        assert_eq!(stored.record.outcome == Outcome::Abandoned, !ended);
+    }
+}
+
+#[test]
+fn a_journal_of_another_version_is_discarded() {
+    let folder = TempDir::new().unwrap();
+    let mut daemon = Process::start(folder.path());
+    let (mut stream, _) = resume(&daemon);
+    tell(&mut stream, BEGIN);
+    daemon.kill();
+    let [journal] = &journals(folder.path())[..] else {
+        panic!("one journal")
+    };
+    let mut bytes = fs::read(journal).unwrap();
+    bytes[7] += 1;
+    fs::write(journal, bytes).unwrap();
+    let daemon = Process::start(folder.path());
+    let (mut stream, resumed) = resume(&daemon);
+    assert!(!resumed);
+    tell(&mut stream, BEGIN);
+    assert!(ask(&mut stream, "END\n").starts_with("END 1 "));
+}
+
+#[test]
+fn a_folder_that_cannot_be_used_stops_no_start() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("evenkeel.games"), "a file").unwrap();
+    let daemon = Process::start(folder.path());
+    let (mut stream, _) = resume(&daemon);
+    tell(&mut stream, BEGIN);
+    assert!(ask(&mut stream, "END\n").starts_with("END 1 "));
 }

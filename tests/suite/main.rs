@@ -20,6 +20,8 @@ mod disk;
 mod docs;
 mod follow;
 mod journal;
+mod journal_lines;
+mod journal_session;
 mod leaving;
 mod live;
 mod logs;

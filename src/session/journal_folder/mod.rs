@@ -1,5 +1,7 @@
 //! The folder of journals: their files, bounded together, and their way to the disk.
 
+mod file;
+
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
     io::{self, Read, Seek, SeekFrom, Write},
@@ -12,7 +14,10 @@ use std::{
 
 use parking_lot::Mutex;
 
-use crate::domain::Timestamp;
+use crate::{domain::Timestamp, journal::HEADER};
+
+pub(super) use file::JournalFile;
+use file::create_file;
 
 /// The most bytes of all journals together.
 const MAX_BYTES: u64 = 64 << 20;
@@ -20,6 +25,8 @@ const MAX_BYTES: u64 = 64 << 20;
 const MAX_FILE: u64 = 8 << 20;
 /// No daemon reaches this number of a journal.
 const MAX_NUMBER: u64 = 1 << 62;
+/// What the header of every version begins with.
+const MAGIC: &[u8] = HEADER.split_at(HEADER.len() - 1).0;
 /// The end of a journal's file name; before it stands its number.
 const SUFFIX: &str = ".game";
 /// The file that a daemon holds locked. It contains when the daemon was last alive, in milliseconds since
@@ -30,6 +37,7 @@ const LOCK: &str = "lock";
 #[derive(Debug)]
 pub(super) struct JournalFolder {
     path: PathBuf,
+    /// The locked file. Held while files are forced to the disk, which happens once at a time.
     lock: Mutex<File>,
     files: Mutex<Vec<Arc<JournalFile>>>,
     /// The bytes of all files.
@@ -37,25 +45,6 @@ pub(super) struct JournalFolder {
     next: AtomicU64,
     /// Whether files were created or removed since the folder was last forced to the disk.
     changed: AtomicBool,
-}
-
-/// A journal's file. A later one has a higher number.
-#[derive(Debug)]
-pub(super) struct JournalFile {
-    number: u64,
-    path: PathBuf,
-    file: File,
-    length: AtomicU64,
-    /// Whether bytes were written since the file was last forced to the disk.
-    dirty: AtomicBool,
-    /// The file of the same game that this one replaces, as long as it is needed.
-    replaced: Mutex<Option<Arc<JournalFile>>>,
-}
-
-impl JournalFile {
-    pub(super) fn length(&self) -> u64 {
-        self.length.load(Ordering::Relaxed)
-    }
 }
 
 impl JournalFolder {
@@ -90,8 +79,8 @@ impl JournalFolder {
         Ok((folder, alive))
     }
 
-    /// The journals in the folder, the latest first, each with its content. Files beyond the bounds are
-    /// removed, and so are those that cannot be read.
+    /// The journals in the folder, the latest first, each with its content. Journals beyond the bounds are
+    /// removed, and so are files that cannot be read. A file of another program is left alone.
     ///
     /// # Errors
     /// The folder cannot be listed.
@@ -110,7 +99,10 @@ impl JournalFolder {
         let mut loaded = Vec::new();
         for (number, path) in found {
             match self.read(number, &path) {
-                Ok(journal) => loaded.push(journal),
+                Ok(Some(journal)) => loaded.push(journal),
+                Ok(None) => {
+                    tracing::warn!(path = %path.display(), "a file among the journals is none");
+                }
                 Err(error) => {
                     tracing::warn!(%error, path = %path.display(), "a journal is discarded");
                     let _ = fs::remove_file(&path);
@@ -120,31 +112,27 @@ impl JournalFolder {
         Ok(loaded)
     }
 
-    fn read(&self, number: u64, path: &Path) -> io::Result<(Arc<JournalFile>, Vec<u8>)> {
+    /// Reads a file; `None` if it is of another program.
+    fn read(&self, number: u64, path: &Path) -> io::Result<Option<(Arc<JournalFile>, Vec<u8>)>> {
         let mut file = OpenOptions::new().read(true).append(true).open(path)?;
         let length = file.metadata()?.len();
-        if number >= MAX_NUMBER
-            || length > MAX_FILE
-            || self.used.load(Ordering::Relaxed) + length > MAX_BYTES
-        {
+        if number >= MAX_NUMBER || length > MAX_FILE {
             return Err(io::Error::other("it exceeds the bounds"));
         }
         let mut bytes = Vec::new();
         (&mut file).take(length).read_to_end(&mut bytes)?;
-        let journal = self.add(number, path.to_owned(), file, bytes.len() as u64);
-        Ok((journal, bytes))
+        if bytes.iter().zip(MAGIC).any(|(found, ours)| found != ours) {
+            return Ok(None);
+        }
+        self.reserve(bytes.len() as u64)?;
+        let journal = JournalFile::new(number, path.to_owned(), file, bytes.len() as u64, None);
+        Ok(Some((self.add(journal), bytes)))
     }
 
-    fn add(&self, number: u64, path: PathBuf, file: File, length: u64) -> Arc<JournalFile> {
-        let file = Arc::new(JournalFile {
-            number,
-            path,
-            file,
-            length: AtomicU64::new(length),
-            dirty: AtomicBool::new(true),
-            replaced: Mutex::default(),
-        });
-        self.used.fetch_add(length, Ordering::Relaxed);
+    fn add(&self, file: JournalFile) -> Arc<JournalFile> {
+        let file = Arc::new(file);
+        // The folder must reach the disk before the file that this one replaces is removed.
+        self.changed.store(true, Ordering::Relaxed);
         self.files.lock().push(file.clone());
         file
     }
@@ -160,20 +148,17 @@ impl JournalFolder {
         replaced: Option<Arc<JournalFile>>,
     ) -> io::Result<Arc<JournalFile>> {
         let length = content.iter().map(|part| part.len() as u64).sum();
-        self.check_room(0, length)?;
+        check_length(length)?;
+        self.reserve(length)?;
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let path = self.path.join(format!("{number}{SUFFIX}"));
-        let mut options = OpenOptions::new();
-        let mut file = options.append(true).create_new(true).open(&path)?;
-        let written = content.iter().try_for_each(|part| file.write_all(part));
-        if let Err(error) = written {
-            let _ = fs::remove_file(&path);
-            return Err(error);
+        match create_file(&path, content) {
+            Ok(file) => Ok(self.add(JournalFile::new(number, path, file, length, replaced))),
+            Err(error) => {
+                self.used.fetch_sub(length, Ordering::Relaxed);
+                Err(error)
+            }
         }
-        let file = self.add(number, path, file, length);
-        *file.replaced.lock() = replaced;
-        self.changed.store(true, Ordering::Relaxed);
-        Ok(file)
     }
 
     /// Appends to a journal.
@@ -182,24 +167,24 @@ impl JournalFolder {
     /// The bounds are reached, or the disk has no room. Part of the bytes may have been written.
     pub(super) fn append(&self, file: &JournalFile, bytes: &[u8]) -> io::Result<()> {
         let more = bytes.len() as u64;
-        self.check_room(file.length(), more)?;
-        (&file.file).write_all(bytes)?;
+        check_length(file.length() + more)?;
+        self.reserve(more)?;
         file.length.fetch_add(more, Ordering::Relaxed);
-        self.used.fetch_add(more, Ordering::Relaxed);
+        (&file.file).write_all(bytes)?;
         file.dirty.store(true, Ordering::Release);
         Ok(())
     }
 
-    fn check_room(&self, length: u64, more: u64) -> io::Result<()> {
-        if length + more > MAX_FILE {
-            return Err(io::Error::other(
-                "the journal of a game has its largest size",
-            ));
-        }
-        if self.used.load(Ordering::Relaxed) + more > MAX_BYTES {
-            return Err(io::Error::other("all journals have their largest size"));
-        }
-        Ok(())
+    /// Counts bytes that are about to be written.
+    ///
+    /// # Errors
+    /// All journals together would exceed their bound.
+    fn reserve(&self, bytes: u64) -> io::Result<()> {
+        let add = |used: u64| used.checked_add(bytes).filter(|used| *used <= MAX_BYTES);
+        let reserved = (self.used).fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+        reserved
+            .map(drop)
+            .map_err(|_| io::Error::other("all journals have their largest size"))
     }
 
     /// Cuts a journal off behind its first `length` bytes.
@@ -242,37 +227,47 @@ impl JournalFolder {
     /// # Errors
     /// The disk fails. What was written before may be lost in a power cut.
     pub(super) fn sync(&self, now: Timestamp) -> io::Result<()> {
+        let mut lock = self.lock.lock();
         let files = self.files.lock().clone();
-        self.note_alive(now, !files.is_empty())?;
-        for file in &files {
-            if file.dirty.swap(false, Ordering::Acquire)
-                && let Err(error) = file.file.sync_data()
-            {
-                file.dirty.store(true, Ordering::Relaxed);
-                return Err(error);
-            }
-        }
-        if self.changed.swap(false, Ordering::Relaxed) {
-            sync_folder(&self.path)?;
+        write_alive(&mut lock, now)?;
+        if !files.is_empty() {
+            lock.sync_data()?;
         }
         for file in &files {
-            if let Some(replaced) = file.replaced.lock().take() {
+            file.sync()?;
+        }
+        if self.changed.swap(false, Ordering::Relaxed)
+            && let Err(error) = sync_folder(&self.path)
+        {
+            self.changed.store(true, Ordering::Relaxed);
+            return Err(error);
+        }
+        for file in &files {
+            let replaced = file.replaced.lock().take();
+            if let Some(replaced) = replaced {
                 self.remove(&replaced);
             }
         }
         Ok(())
     }
 
-    /// Notes when the daemon was last alive, on the disk if it `must` be.
-    pub(super) fn note_alive(&self, now: Timestamp, must: bool) -> io::Result<()> {
-        let mut lock = self.lock.lock();
-        lock.seek(SeekFrom::Start(0))?;
-        lock.write_all(&now.0.to_le_bytes())?;
-        match must {
-            true => lock.sync_data(),
-            false => Ok(()),
-        }
+    /// Notes when the daemon was last alive, without waiting for the disk.
+    pub(super) fn note_alive(&self, now: Timestamp) -> io::Result<()> {
+        write_alive(&mut self.lock.lock(), now)
     }
+}
+
+fn write_alive(lock: &mut File, now: Timestamp) -> io::Result<()> {
+    lock.seek(SeekFrom::Start(0))?;
+    lock.write_all(&now.0.to_le_bytes())
+}
+
+fn check_length(length: u64) -> io::Result<()> {
+    if length > MAX_FILE {
+        let reached = "the journal of a game has its largest size";
+        return Err(io::Error::other(reached));
+    }
+    Ok(())
 }
 
 /// Forces the names in a folder to the disk, where folders can be opened.
@@ -282,3 +277,6 @@ fn sync_folder(path: &Path) -> io::Result<()> {
         false => File::open(path)?.sync_all(),
     }
 }
+
+#[cfg(test)]
+mod tests;
