@@ -17,8 +17,8 @@ type Step = (String, u64);
 /// A daemon over this folder, `millis` after the first one was started, and a connection that resumes.
 async fn daemon(folder: TempDir, millis: u64) -> (Daemon, Arc<HandClock>, Client, bool) {
     let config = config("server.max_errors = 100000\nrating.min_seconds = 0");
-    let store = store::open(&folder.path().join("evenkeel.db"), true, BUSY);
-    let store = store.await.unwrap();
+    let database = folder.path().join("evenkeel.db");
+    let store = store::open(&database, true, BUSY).await.unwrap();
     let clock = Arc::new(HandClock::new(DATE.plus_millis(millis as i64)));
     let service = Service::open_with_clock(store, config.service(), clock.clone()).unwrap();
     if millis == 0 {
