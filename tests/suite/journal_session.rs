@@ -58,6 +58,13 @@ fn begin(session: &mut Session) {
     session.apply(&Command::Start).unwrap();
 }
 
+/// Ends the session and the service as a daemon that stops.
+async fn stop(mut session: Session, service: Arc<Service>) {
+    session.close(false);
+    drop(session);
+    service.close().await;
+}
+
 const SCORE: Command = Command::Score {
     team: 0,
     points: 1.0,
@@ -78,10 +85,7 @@ async fn the_time_without_a_daemon_counts() {
     let (mut session, _) = hello(&first).await;
     begin(&mut session);
     clock.pass(100_000);
-    session.close(false);
-    drop(session);
-    first.close().await;
-    drop(first);
+    stop(session, first).await;
     // The next one starts three minutes after the first did, with a clock that begins at 0.
     let (second, clock) = service(folder.path(), 3).await;
     let (mut session, resumed) = hello(&second).await;
@@ -142,18 +146,18 @@ async fn a_clock_that_was_set_back_takes_no_time_away() {
     begin(&mut session);
     clock.pass(100_000);
     session.apply(&SCORE).unwrap();
-    session.close(false);
-    drop((session, first));
+    stop(session, first).await;
     let (second, clock) = service(folder.path(), 0).await;
     let (mut session, resumed) = hello(&second).await;
     assert!(resumed);
     clock.pass(50_000);
     session.apply(&SCORE).unwrap();
+    clock.pass(10_000);
     let stored = end(&second, &mut session, Verdict::Scores).await;
     let at: Vec<_> = stored.record.events.iter().map(|event| event.at).collect();
     assert_eq!(
         (at, stored.record.millis()),
-        (vec![100_000, 150_000], 150_000)
+        (vec![100_000, 150_000], 160_000)
     );
 }
 
@@ -196,8 +200,7 @@ async fn a_game_on_a_full_disk_goes_on_and_is_journaled_again_when_there_is_room
     session.apply(&SCORE).unwrap();
     session.write_journal();
     assert_eq!(journals(disk.path()).len(), 1);
-    session.close(false);
-    drop((session, first));
+    stop(session, first).await;
 
     let (second, _) = service_with(folder.path(), &games, 1).await;
     let (mut session, resumed) = hello(&second).await;
