@@ -31,6 +31,13 @@ impl Ruleset {
         self.mutators.iter().map(String::as_str)
     }
 
+    /// Whether this is the other's game type with fewer gameplay mutators: some of the other's, or none.
+    pub fn is_simpler(&self, other: &Ruleset) -> bool {
+        self.game_type == other.game_type
+            && self.mutators.len() < other.mutators.len()
+            && self.mutators.is_subset(&other.mutators)
+    }
+
     /// The rulesets whose weights apply, best first: this one, then the game type without mutators.
     pub fn fallbacks(&self) -> impl Iterator<Item = Ruleset> {
         let bare =

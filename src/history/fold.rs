@@ -25,22 +25,27 @@ pub struct Weight<'a> {
     pub key: &'a PlayerKey,
     /// The last name they were seen under.
     pub name: &'a str,
-    /// 0 to 100; 50 is an average newcomer.
+    /// Above 0 and below 100, 50 for an average newcomer, on a scale that no other player's games
+    /// move. `presence` and `scoreboard` have scales of their own, which include 0 and 100.
     pub weight: f64,
-    /// How sure it is: a standard deviation in units of the weight; 0 in systems that keep none.
+    /// How sure it is, in units of the weight: half the difference between the weights one standard
+    /// deviation above and below. 0 in systems that keep none.
     pub deviation: f64,
+    /// The same strength on a linear scale, 0 to 100 with 50 for a newcomer: the sum of a team's worths
+    /// is the team's strength. Its unit depends on the ruleset's players.
+    pub worth: f64,
     /// Rated games they were in.
     pub games: u32,
     /// The end of the last game they were in.
     pub last_seen: Timestamp,
 }
 
-/// What makes teams uneven beside the weights of their players, in units of the weight.
+/// What makes teams uneven beside the players, in units of [`Weight::worth`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Field {
     /// What the first team's side is worth; below 0 where it is the worse one.
     pub side: f64,
-    /// What an empty place counts on the smaller of two teams, so that the sums of weights differ by
+    /// What an empty place counts on the smaller of two teams, so that the sums of worths differ by
     /// what the system says one head more is worth: 0 where that is 50, an average player's weight, and 50
     /// where a head more is worth nothing.
     pub empty: f64,
@@ -136,7 +141,9 @@ impl Fold {
         rulesets.flat_map(|(ruleset, own)| own.weights(ruleset, self.digest.people()))
     }
 
-    /// The weights of one ruleset by games on one level, by player. Empty where none was played.
+    /// The weights of one ruleset by games on one level, by player: on
+    /// [`FewerMutators`](Level::FewerMutators) those of the closest such ruleset. Empty where none was
+    /// played.
     pub fn weights_on<'a>(
         &'a self,
         ruleset: &'a Ruleset,
@@ -147,11 +154,12 @@ impl Fold {
     }
 
     /// The best that is known of everyone for a ruleset, by player, with the level it comes from: their
-    /// weight under the ruleset itself, under its game type, or in all games.
+    /// weight under the ruleset itself, under one of the same game type with fewer mutators, under the
+    /// game type, or in all games.
     pub fn best_weights<'a>(&'a self, ruleset: &'a Ruleset) -> Vec<(Weight<'a>, Level)> {
         let mut best = std::collections::BTreeMap::new();
-        for level in [Level::AllGames, Level::GameType, Level::Ruleset] {
-            for weight in self.weights_on(ruleset, level) {
+        for (level, standing) in self.levels.farthest_first(ruleset) {
+            for weight in standing.weights(ruleset, self.digest.people()) {
                 best.insert(weight.key, (weight, level)); // the closer overwrites the farther
             }
         }

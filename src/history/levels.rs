@@ -19,10 +19,20 @@ use crate::{
 pub enum Level {
     /// Games of that very ruleset.
     Ruleset,
+    /// Games of a ruleset of its game type that has some of its mutators, or none, and no others.
+    FewerMutators,
     /// Games of its game type, whatever the mutators.
     GameType,
     /// All games.
     AllGames,
+}
+
+impl Level {
+    /// Whether weights of this level are weights in the ruleset asked for, instead of a guess from
+    /// games that are played differently.
+    pub fn is_near(self) -> bool {
+        matches!(self, Level::Ruleset | Level::FewerMutators)
+    }
 }
 
 /// All levels of one rating system.
@@ -69,6 +79,7 @@ impl Levels {
     pub fn standing(&self, ruleset: &Ruleset, level: Level) -> Option<&Standing> {
         match level {
             Level::Ruleset => self.standings.rulesets.get(ruleset),
+            Level::FewerMutators => self.simpler(ruleset).pop(),
             Level::GameType => self.game_type(ruleset.game_type()),
             Level::AllGames => {
                 let any = || self.standings.rulesets.keys().next();
@@ -76,6 +87,27 @@ impl Levels {
                 self.standings.all.as_ref().or_else(only)
             }
         }
+    }
+
+    /// The standings of the rulesets of the same game type with fewer mutators, the closest last: by
+    /// the number of mutators, and then in the rulesets' order.
+    fn simpler(&self, ruleset: &Ruleset) -> Vec<&Standing> {
+        let rulesets = self.standings.rulesets.iter();
+        let mut simpler: Vec<_> = rulesets.filter(|(r, _)| r.is_simpler(ruleset)).collect();
+        simpler.sort_by_key(|(r, _)| r.mutators().count());
+        simpler.into_iter().map(|(_, standing)| standing).collect()
+    }
+
+    /// Every standing that knows something for a ruleset, with its level, the closest last.
+    pub fn farthest_first(&self, ruleset: &Ruleset) -> impl Iterator<Item = (Level, &Standing)> {
+        let on = |level| Some((level, self.standing(ruleset, level)?));
+        let far = [on(Level::AllGames), on(Level::GameType)];
+        let simpler = self.simpler(ruleset).into_iter();
+        let simpler = simpler.map(|standing| (Level::FewerMutators, standing));
+        far.into_iter()
+            .flatten()
+            .chain(simpler)
+            .chain(on(Level::Ruleset))
     }
 
     /// The standing of a game type, be it that of its only ruleset.

@@ -1,4 +1,9 @@
 //! One rating system's view of one ruleset (or of all of a game type): strengths as weights.
+//!
+//! Two scales serve two ends. A [`Curve`] makes the weight that people read: its unit is a constant of
+//! the rating system, so that a weight moves by its player's games alone. A [`Ruler`] makes the worth
+//! that the search for an even chance sums up: it is linear, so that the sum of a team's worths is the
+//! team's strength.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
@@ -59,12 +64,63 @@ impl<'de> Deserialize<'de> for Standing {
     }
 }
 
-/// How strengths become weights: weight = 50 + 50 · (strength − newcomer) / unit, within 0 to 100.
+/// How strengths become weights: weight = 50 ± 50 · x² / (x² + halfway²), x being the strength above
+/// a newcomer's, and the sign that of x.
+///
+/// 50 is a newcomer, and nobody reaches 0 or 100. The square keeps little evidence near 50, where the
+/// rating system's mean has hardly left what it believed beforehand: the weight grows with x, and
+/// ten wins move it about four times as far as one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Curve {
+    /// Strengths are weights.
+    Weights,
+    Strengths {
+        newcomer: f64,
+        halfway: f64,
+    },
+}
+
+impl Curve {
+    fn of(scale: Scale) -> Self {
+        match scale {
+            Scale::Weights => Self::Weights,
+            Scale::Strengths {
+                newcomer, halfway, ..
+            } => Self::Strengths { newcomer, halfway },
+        }
+    }
+
+    fn weight(self, strength: f64) -> f64 {
+        let weight = match self {
+            Self::Weights => strength,
+            Self::Strengths { newcomer, halfway } => {
+                let above = (strength - newcomer) / halfway;
+                let square = above * above;
+                // 1 − 1 / (1 + square) is 1, not no number, where the square overflows.
+                50.0 + libm::copysign(50.0 - 50.0 / (1.0 + square), above)
+            }
+        };
+        if weight.is_finite() {
+            weight.clamp(0.0, 100.0)
+        } else {
+            50.0
+        }
+    }
+
+    /// Half the difference between the weights one deviation above and below.
+    fn deviation(self, strength: Strength) -> f64 {
+        let at = |strength| self.weight(strength);
+        let Strength { mean, deviation } = strength;
+        (at(mean + deviation) - at(mean - deviation)) / 2.0
+    }
+}
+
+/// How strengths become worths: worth = 50 + 50 · (strength − newcomer) / unit, within 0 to 100.
 ///
 /// 50 is an average newcomer. The unit is the larger of two. One is what one more average player is
-/// worth, where the system learnt it: a player of weight 50 then adds to a team's sum of weights
-/// what they add to its strength, even 5 against 4. The other is 2.5 root mean squares of what the
-/// known players differ from a newcomer, so that few are clamped.
+/// worth, where the system learnt it: a player of worth 50 then adds to a team's sum what they add to
+/// its strength, even 5 against 4. The other is 2.5 root mean squares of what the known players
+/// differ from a newcomer, so that few are clamped.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Ruler {
     newcomer: f64,
@@ -78,7 +134,9 @@ impl Ruler {
     fn of(scale: Scale, strengths: impl Iterator<Item = f64>) -> Self {
         let (newcomer, one_more) = match scale {
             Scale::Weights => (50.0, f64::INFINITY),
-            Scale::Strengths { newcomer, one_more } => (newcomer, one_more),
+            Scale::Strengths {
+                newcomer, one_more, ..
+            } => (newcomer, one_more),
         };
         if one_more == f64::INFINITY {
             return Self {
@@ -96,10 +154,10 @@ impl Ruler {
         Self { newcomer, unit }
     }
 
-    fn weight(&self, strength: f64) -> f64 {
-        let weight = 50.0 + 50.0 * (strength - self.newcomer) / self.unit;
-        match self.unit > 0.0 && weight.is_finite() {
-            true => weight.clamp(0.0, 100.0),
+    fn worth(&self, strength: f64) -> f64 {
+        let worth = 50.0 + 50.0 * (strength - self.newcomer) / self.unit;
+        match self.unit > 0.0 && worth.is_finite() {
+            true => worth.clamp(0.0, 100.0),
             false => 50.0, // nobody differs
         }
     }
@@ -212,13 +270,16 @@ impl Standing {
             ))
         });
         let rated: Vec<_> = rated.collect();
-        let ruler = Ruler::of(self.system.scale(), rated.iter().map(|(_, _, s)| s.mean));
+        let scale = self.system.scale();
+        let curve = Curve::of(scale);
+        let ruler = Ruler::of(scale, rated.iter().map(|(_, _, s)| s.mean));
         let weight = |(person, career, strength): (&'a Person, &Career, Strength)| Weight {
             ruleset,
             key: &person.key,
             name: &person.name,
-            weight: ruler.weight(strength.mean),
-            deviation: 50.0 * strength.deviation / ruler.unit.max(f64::MIN_POSITIVE),
+            weight: curve.weight(strength.mean),
+            deviation: curve.deviation(strength),
+            worth: ruler.worth(strength.mean),
             games: career.games,
             last_seen: career.last_seen,
         };
@@ -233,31 +294,53 @@ mod tests {
     use super::*;
 
     fn scale(newcomer: f64, one_more: f64) -> Scale {
-        Scale::Strengths { newcomer, one_more }
+        Scale::Strengths {
+            newcomer,
+            one_more,
+            halfway: 2.0,
+        }
     }
 
     #[test]
-    fn weights_are_linear_in_strength_and_clamped() {
+    fn worths_are_linear_in_strength_and_clamped() {
         let ruler = Ruler::of(scale(1.0, 0.0), [0.0, 2.0].into_iter());
-        assert_eq!(ruler.weight(1.0), 50.0);
-        assert_eq!((ruler.weight(2.0), ruler.weight(0.0)), (70.0, 30.0));
-        assert_eq!((ruler.weight(9.0), ruler.weight(-9.0)), (100.0, 0.0));
+        assert_eq!(ruler.worth(1.0), 50.0);
+        assert_eq!((ruler.worth(2.0), ruler.worth(0.0)), (70.0, 30.0));
+        assert_eq!((ruler.worth(9.0), ruler.worth(-9.0)), (100.0, 0.0));
     }
 
     #[test]
-    fn where_one_more_player_rules_sums_of_weights_are_strengths() {
+    fn weights_grow_with_strength_from_fifty_and_stay_in_range() {
+        let curve = Curve::of(scale(1.0, 0.0));
+        let weights = [1.0, 1.5, 2.0, 3.0, 5.0, -1.0].map(|strength| curve.weight(strength));
+        let by_hand = [0.0, 1.0 / 17.0, 0.2, 0.5, 0.8, -0.5].map(|part| 50.0 + 50.0 * part);
+        for (weight, by_hand) in weights.iter().zip(by_hand) {
+            assert!((weight - by_hand).abs() < 1e-12, "{weight} {by_hand}");
+        }
+        assert_eq!(curve.weight(1e300), 100.0);
+        assert_eq!(curve.weight(f64::NAN), 50.0);
+        let known = Strength {
+            mean: 1.0,
+            deviation: 2.0,
+        };
+        assert_eq!(curve.deviation(known), 25.0);
+    }
+
+    #[test]
+    fn where_one_more_player_rules_sums_of_worths_are_strengths() {
         let ruler = Ruler::of(scale(0.0, 4.0), [-0.5, 0.5].into_iter());
         let strengths = [0.5, -0.5, 0.25];
         // Each adds 4 to a team just by being there.
         let team: f64 = strengths.iter().map(|s| 4.0 + s).sum();
-        let weights: f64 = strengths.iter().map(|s| ruler.weight(*s)).sum();
-        assert!((weights / 50.0 * 4.0 - team).abs() < 1e-12);
+        let worths: f64 = strengths.iter().map(|s| ruler.worth(*s)).sum();
+        assert!((worths / 50.0 * 4.0 - team).abs() < 1e-12);
     }
 
     #[test]
     fn weights_stay_weights_and_nobody_is_fifty() {
         let ruler = Ruler::of(Scale::Weights, [10.0].into_iter());
-        assert_eq!(ruler.weight(81.25), 81.25);
-        assert_eq!(Ruler::of(scale(3.0, 0.0), [].into_iter()).weight(3.0), 50.0);
+        assert_eq!(ruler.worth(81.25), 81.25);
+        assert_eq!(Curve::of(Scale::Weights).weight(81.25), 81.25);
+        assert_eq!(Ruler::of(scale(3.0, 0.0), [].into_iter()).worth(3.0), 50.0);
     }
 }

@@ -343,7 +343,10 @@ impl Lobby {
         let roster = &self.team_game()?.roster;
         let placed = roster.humans().iter().zip(&answer.team_of);
         Ok(Balanced {
-            ratio: answer.ratio,
+            ratio: match decided.question.settings.objective {
+                Objective::Ratio => answer.ratio,
+                Objective::Gap => self.ratio(weights, &bots)?,
+            },
             chance: self.chance(weights, &answer.team_of, &bots)?,
             seed: *seed,
             humans: placed
@@ -391,14 +394,21 @@ impl Lobby {
         })
     }
 
-    /// Adds what sides and sizes are worth beside weights, for these humans and the bots to be
-    /// added: the teams whose sums differ the least are then those whose chances differ the least.
+    /// Replaces weights by what adds up to a team's strength, and adds what sides and sizes are worth, for
+    /// these humans and the bots to be added: the teams whose sums differ the least are then those
+    /// whose chances differ the least.
     fn add_bonuses(
         &self,
         weights: &dyn Weights,
         problem: &mut ProblemSpec,
     ) -> Result<(), LobbyError> {
+        for human in &mut problem.humans {
+            human.weight = weights.human_worth(&human.key);
+        }
         let bots = self.bots()?.players as usize;
+        if bots > 0 {
+            problem.bots.weight = weights.mean_bot_worth();
+        }
         let humans = problem.humans.iter().map(|h| player(Kind::Human, &h.key));
         let players = bots.max(humans.len());
         let mut teams = vec![Vec::new(); problem.teams];
@@ -414,6 +424,20 @@ impl Lobby {
             problem.bots.weight = bonus.empty;
         }
         Ok(())
+    }
+
+    /// The ratio of the teams' weights, with these bots added to the humans.
+    fn ratio(&self, weights: &dyn Weights, bots: &[u32]) -> Result<f64, LobbyError> {
+        let bot = weights.mean_bot().0;
+        let mut sums: Vec<f64> = bots.iter().map(|bots| f64::from(*bots) * bot).collect();
+        for human in self.team_game()?.roster.humans() {
+            if let Some(sum) = human.team.and_then(|team| sums.get_mut(usize::from(team))) {
+                *sum += weights.human(human.id.text());
+            }
+        }
+        let most = sums.iter().copied().fold(0.0, f64::max);
+        let least = sums.iter().copied().fold(f64::INFINITY, f64::min);
+        Ok(if most > 0.0 { least / most } else { 1.0 })
     }
 
     /// The predicted chance that team 0 wins. Which bots will be added is not known: the most

@@ -14,6 +14,17 @@ pub trait Weights {
     /// The mean weight of the known bots, and their number; the default and 0 if none is known.
     fn mean_bot(&self) -> (f64, usize);
 
+    /// A human's strength on a scale on which teams' strengths are sums, in the unit of
+    /// [`bonus`](Self::bonus); the weight if there is no such scale.
+    fn human_worth(&self, id: &str) -> f64 {
+        self.human(id)
+    }
+
+    /// The mean of the known bots on that scale.
+    fn mean_bot_worth(&self) -> f64 {
+        self.mean_bot().0
+    }
+
     /// How much more often this side of the map wins than in an even game, between equal teams; 1 if
     /// nothing is known. The ratio of two sides' values is the odds of the one against the other.
     fn side(&self, _team: u8) -> f64 {
@@ -37,7 +48,7 @@ pub trait Weights {
     }
 }
 
-/// What sides and sizes of two teams are worth, in the unit of the weights.
+/// What sides and sizes of two teams are worth, in the unit of [`Weights::human_worth`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TeamBonus {
     /// What team 0's side is worth; below 0 if it is the worse one.

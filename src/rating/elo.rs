@@ -41,6 +41,8 @@ impl Default for Settings {
 
 /// Everyone's first rating, and the mean of all.
 const MEAN: f64 = 1_500.0;
+/// The strength above a newcomer's whose weight is 75, see [`Scale`].
+const HALFWAY: f64 = 56.0;
 /// Points that make the odds ten to one.
 const DECADE: f64 = 400.0;
 
@@ -149,6 +151,7 @@ impl System for Elo {
         Scale::Strengths {
             newcomer: MEAN,
             one_more: 0.0,
+            halfway: HALFWAY,
         }
     }
 

@@ -11,6 +11,8 @@ use super::{Game, Player, Roll, Scale, Seat, Strength, System, normal};
 /// Glicko-2 units of one Glicko unit.
 const UNIT: f64 = 173.717_8;
 const CENTRE: f64 = 1_500.0;
+/// The strength above a newcomer's whose weight is 75, see [`Scale`].
+const HALFWAY: f64 = 520.0;
 /// A newcomer's deviation and volatility, as Glickman has them.
 const DEVIATION: f64 = 350.0 / UNIT;
 const VOLATILITY: f64 = 0.06;
@@ -186,6 +188,7 @@ impl System for Glicko2 {
         Scale::Strengths {
             newcomer: CENTRE,
             one_more: 0.0, // means know no sizes
+            halfway: HALFWAY,
         }
     }
 

@@ -147,6 +147,7 @@ impl System for Hive {
         Scale::Strengths {
             newcomer: 0.0,
             one_more: 0.0,
+            halfway: HALFWAY,
         }
     }
 
@@ -206,6 +207,8 @@ impl Tried {
 
 /// The page's example of a large game.
 const LARGE: usize = 16;
+/// The strength above a newcomer's whose weight is 75, see [`Scale`].
+const HALFWAY: f64 = 1.6;
 
 impl SideRecord {
     fn key(game: &Game) -> (u32, u32, bool) {

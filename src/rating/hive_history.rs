@@ -18,6 +18,8 @@ const K: f64 = 4.0;
 const THETA: f64 = 2.0;
 /// Where no game tells anything.
 const MODE: f64 = (K - 1.0) * THETA;
+/// The strength above a newcomer's whose weight is 75, see [`Scale`].
+const HALFWAY: f64 = 2.05;
 /// Newton steps are quadratic, but skills of team mates pull at each other: sweeps at most, and the
 /// change that no longer matters.
 const SWEEPS: usize = 50;
@@ -176,6 +178,7 @@ impl System for HiveHistory {
         Scale::Strengths {
             newcomer: MODE,
             one_more: 0.0,
+            halfway: HALFWAY,
         }
     }
 

@@ -42,12 +42,16 @@ impl Strength {
 pub enum Scale {
     /// They are weights already: 0 to 100, with 50 for an average newcomer.
     Weights,
-    /// A linear scale of the system's own.
+    /// A scale of the system's own, in which strengths add up.
     Strengths {
         /// The strength of an average newcomer.
         newcomer: f64,
         /// What one more average player is worth to a team, where that was learnt; otherwise 0.
         one_more: f64,
+        /// How far above a newcomer the weight is 75, half of the way to 100. A constant of the
+        /// system, so that no other player's games move a weight: about three times what four
+        /// newcomers gain who beat four.
+        halfway: f64,
     },
 }
 

@@ -39,6 +39,9 @@ impl Default for Settings {
     }
 }
 
+/// The strength above a newcomer's whose weight is 75, see [`Scale`], in deviations of a newcomer.
+const HALFWAY: f64 = 0.9;
+
 /// The system.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TrueSkill {
@@ -316,6 +319,7 @@ impl System for TrueSkill {
         Scale::Strengths {
             newcomer: self.settings.mean,
             one_more: self.settings.mean, // a team is the sum of its players
+            halfway: HALFWAY * self.settings.deviation,
         }
     }
 

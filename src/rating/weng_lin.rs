@@ -12,6 +12,8 @@ use super::{Game, Player, Roll, Scale, Strength, System, normal};
 
 /// Settings of the paper.
 const MEAN: f64 = 25.0;
+/// The strength above a newcomer's whose weight is 75, see [`Scale`].
+const HALFWAY: f64 = 7.5;
 const DEVIATION: f64 = 25.0 / 3.0;
 const BETA: f64 = 25.0 / 6.0;
 /// Drift before each game, added to the variance as TrueSkill does.
@@ -191,6 +193,7 @@ impl System for WengLin {
         Scale::Strengths {
             newcomer: MEAN,
             one_more: MEAN, // a team is the sum of its players
+            halfway: HALFWAY,
         }
     }
 

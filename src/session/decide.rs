@@ -10,7 +10,7 @@ use std::{fmt::Display, time::Instant};
 
 use super::{Session, SessionError, Sessions, draw_seed};
 use crate::{
-    domain::{Ident, Move},
+    domain::{Ident, Kind, Move},
     lobby::{
         Assessment, Balance, Balanced, BotPlan, Conduct, Decided, Decision, Fate, Help, Placement,
     },
@@ -156,6 +156,22 @@ impl Session {
         })
     }
 
+    /// A line for every player in the game whose weight is known from other games alone.
+    fn weights_from_elsewhere(&mut self) -> Result<Vec<String>, SessionError> {
+        let weights = self.weights()?;
+        let roster = &self.state.lobby.game()?.roster;
+        let humans = roster.humans().iter().map(|human| (Kind::Human, &human.id));
+        let bots = roster.bots().iter().map(|bot| (Kind::Bot, &bot.name));
+        let guesses = humans.chain(bots).filter_map(|(kind, id)| {
+            let weight = weights.view.guess(kind, id.text())?;
+            let id = id.text();
+            Some(format!(
+                "weight from elsewhere: {id} counts {weight:.6}, half as far from 50 as in other games"
+            ))
+        });
+        Ok(guesses.flat_map(|line| reasons(&line)).collect())
+    }
+
     /// Keeps the reasons of a decision for EXPLAIN, and has the decision stored.
     fn keep_decision(
         &mut self,
@@ -165,6 +181,8 @@ impl Session {
         let decision = decision.into();
         let kind = decision.kind();
         self.state.reasons = reasons(&decision);
+        let guesses = self.weights_from_elsewhere()?;
+        self.state.reasons.extend(guesses);
         if self.sessions.settings.keep_decisions == 0 {
             return Ok(());
         }

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use rand::{TryRng, rngs::SysRng};
 
 use crate::{
-    domain::{Ident, Ruleset, Secret},
+    domain::{Ident, Kind, Ruleset, Secret},
     lobby::{Command, Conduct, Lobby, LobbyError, NewGame},
 };
 
@@ -181,7 +181,8 @@ impl Session {
         Ok(())
     }
 
-    /// A human's weight in this game; `None` when nothing is known.
+    /// A human's weight in this game; `None` without games of its ruleset, or of its game type with fewer
+    /// mutators.
     ///
     /// # Errors
     /// There is no game.
@@ -199,7 +200,7 @@ impl Session {
         let standings = self.sessions.ready_standings()?;
         self.show_bots()?;
         let view = standings.view(self.ruleset()?);
-        let known = view.bot(name.text());
+        let known = view.expected(Kind::Bot, name.text());
         Ok(known.unwrap_or_else(|| view.mean_bot().map_or(default, |(mean, _)| mean)))
     }
 

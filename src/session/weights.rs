@@ -21,11 +21,22 @@ pub(super) struct GameWeights {
 
 impl Weights for GameWeights {
     fn human(&self, id: &str) -> f64 {
-        self.view.human(id).unwrap_or(self.defaults.0)
+        self.view
+            .expected(Kind::Human, id)
+            .unwrap_or(self.defaults.0)
+    }
+
+    fn human_worth(&self, id: &str) -> f64 {
+        let worth = self.view.worth(Kind::Human, id);
+        worth.unwrap_or(self.defaults.0)
+    }
+
+    fn mean_bot_worth(&self) -> f64 {
+        self.view.mean_bot_worth().unwrap_or(self.defaults.1)
     }
 
     fn bot(&self, name: &str) -> Option<BotWeight> {
-        let weight = self.view.bot(name)?;
+        let weight = self.view.expected(Kind::Bot, name)?;
         let in_mean = self.view.is_in_mean(name);
         Some(BotWeight { weight, in_mean })
     }

@@ -228,7 +228,7 @@ fn a_newcomer_begins_with_what_other_rulesets_know() {
             "{system}: before the first game of its own"
         );
         let best = known.best_weights(&ruleset);
-        assert!(best.iter().all(|(_, level)| *level == Level::GameType));
+        assert!(best.iter().all(|(_, level)| *level == Level::FewerMutators));
         plain.push(first.clone());
         let after = folded_by(system, &plain);
         let alone = folded_by(system, [&first]);
@@ -539,7 +539,7 @@ fn sided(matches: u32) -> Vec<MatchRecord> {
 }
 
 #[test]
-fn weights_and_field_find_the_split_whose_chance_is_nearest_to_even() {
+fn worths_and_field_find_the_split_whose_chance_is_nearest_to_even() {
     let matches = sided(600);
     // Whose chance goes by the sum of strengths alone finds it exactly; joint's noise differs a little
     // from split to split.
@@ -552,7 +552,7 @@ fn weights_and_field_find_the_split_whose_chance_is_nearest_to_even() {
         let ruleset = rulebook().ruleset::<&str>("ctf", &[]);
         let weights: BTreeMap<&PlayerKey, f64> = fold
             .weights_on(&ruleset, Level::Ruleset)
-            .map(|w| (w.key, w.weight))
+            .map(|w| (w.key, w.worth))
             .collect();
         let keys: Vec<&PlayerKey> = weights.keys().copied().take(8).collect();
         let split = |mask: u32| -> Vec<Vec<PlayerKey>> {

@@ -39,6 +39,8 @@ use super::{Game, Player, Roll, Scale, Strength, System, normal, running::Runnin
 
 /// Columns in the covariance at most: 8 MB and about half a millisecond a match.
 pub const ACTIVE: usize = 2_000;
+/// The strength above a newcomer's whose weight is 75, see [`Scale`].
+const HALFWAY: f64 = 0.46;
 
 /// The system.
 #[derive(Clone, Serialize, Deserialize)]
@@ -331,6 +333,7 @@ impl System for Joint {
         Scale::Strengths {
             newcomer: self.effect(Column::Newness),
             one_more: self.effect(Column::Size) * self.crowd.mean(),
+            halfway: HALFWAY,
         }
     }
 
