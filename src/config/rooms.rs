@@ -43,6 +43,7 @@ impl Config {
             bots: self.lobby.bots,
             min_humans: self.lobby.min_humans.get(),
             party_multiplier: self.party_multiplier(),
+            objective: self.objective(),
             place: lobby::PlaceSettings {
                 party_budget: self.balance.party_budget,
                 ..self.place
@@ -50,6 +51,13 @@ impl Config {
             advantage: self.advantage,
             rebalance: self.rebalance,
             auto_balance: self.auto_balance_rules(),
+        }
+    }
+
+    fn objective(&self) -> partition::Objective {
+        match self.balance.objective {
+            EvenBy::Ratio => partition::Objective::Ratio,
+            EvenBy::Chance => partition::Objective::Gap,
         }
     }
 
@@ -76,10 +84,7 @@ impl Config {
         let factors = &balance.factors;
         BalanceSettings {
             partition: partition::Settings {
-                objective: match balance.objective {
-                    EvenBy::Ratio => partition::Objective::Ratio,
-                    EvenBy::Chance => partition::Objective::Gap,
-                },
+                objective: self.objective(),
                 top: balance.top.as_usize(),
                 power: balance.power.get(),
                 party_budget: balance.party_budget.get(),

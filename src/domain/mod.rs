@@ -8,6 +8,7 @@ mod fingerprint;
 mod ident;
 mod merge;
 mod moves;
+mod outlook;
 mod random;
 mod record;
 mod rulebook;
@@ -20,6 +21,7 @@ pub use fingerprint::Fingerprint;
 pub(crate) use ident::decode;
 pub use ident::{Ident, Kind, PlayerKey, Secret};
 pub use moves::Move;
+pub use outlook::{Crowding, Link, Outlook, TeamLoad};
 pub use random::{Stream, StreamPurpose, seeded_hash};
 pub use record::{
     MAX_TEAMS, MatchRecord, Outcome, Participant, Presence, RecordError, Role, ScoreEvent, Span,
@@ -28,3 +30,13 @@ pub use rulebook::{PatternError, Patterns, Rulebook, RulebookSpec, Scoring, Unkn
 pub use ruleset::Ruleset;
 pub use time::Timestamp;
 pub use verdict::Verdict;
+
+/// KNOB
+pub fn knob(at: usize, default: f64) -> f64 {
+    static KNOBS: std::sync::OnceLock<Vec<Option<f64>>> = std::sync::OnceLock::new();
+    let knobs = KNOBS.get_or_init(|| {
+        let text = std::env::var("EK").unwrap_or_default();
+        text.split(',').map(|word| word.parse().ok()).collect()
+    });
+    knobs.get(at).copied().flatten().unwrap_or(default)
+}

@@ -1,8 +1,8 @@
 //! The fold: matches in order → weights per ruleset.
 
-use super::{Digest, Level, Levels, Ruling, Season, Settings, digest::Digested};
+use super::{Digest, Level, Levels, Ruling, Season, Settings, Spread, digest::Digested};
 use crate::{
-    domain::{Fingerprint, MatchRecord, PlayerKey, Rulebook, Ruleset, Timestamp},
+    domain::{Fingerprint, MatchRecord, Outlook, PlayerKey, Rulebook, Ruleset, Timestamp},
     rating,
 };
 
@@ -31,24 +31,24 @@ pub struct Weight<'a> {
     /// How sure it is, in units of the weight: half the difference between the weights one standard
     /// deviation above and below. 0 in systems that keep none.
     pub deviation: f64,
-    /// The same strength on a linear scale, 0 to 100 with 50 for a newcomer: the sum of a team's worths
-    /// is the team's strength. Its unit depends on the ruleset's players.
-    pub worth: f64,
+    /// The strength that the weight is of, above a newcomer's, in the rating system's unit. Sums of it
+    /// are teams' strengths.
+    pub strength: f64,
     /// Rated games they were in.
     pub games: u32,
     /// The end of the last game they were in.
     pub last_seen: Timestamp,
 }
 
-/// What makes teams uneven beside the players, in units of [`Weight::worth`].
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Field {
-    /// What the first team's side is worth; below 0 where it is the worse one.
-    pub side: f64,
-    /// What an empty place counts on the smaller of two teams, so that the sums of worths differ by
-    /// what the system says one head more is worth: 0 where that is 50, an average player's weight, and 50
-    /// where a head more is worth nothing.
-    pub empty: f64,
+/// A lineup of two teams, as the rating system of a ruleset reads it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reading {
+    /// How strengths make a chance in games like this.
+    pub outlook: Outlook,
+    /// The edge of the first team, whose chance is what the system predicts.
+    pub edge: f64,
+    /// What each team's strengths add up to, in the unit of [`Weight::strength`].
+    pub strengths: [f64; 2],
 }
 
 /// Matches folded so far. See the [module](super) for its promises.
@@ -177,12 +177,23 @@ impl Fold {
         }
     }
 
-    /// What the sides and sizes of two teams are worth beside their players' weights, by the best the
-    /// rating system knows. Nothing before any game.
-    pub fn field(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<PlayerKey>]) -> Field {
+    /// How the rating system reads a lineup, by the best it knows of the ruleset. `None` before any game.
+    pub fn reading(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<PlayerKey>]) -> Option<Reading> {
         let game = self.digest.lineup(ruleset, map, teams);
-        let standing = self.levels.best(ruleset);
-        standing.map_or(Field::default(), |standing| standing.field(&game))
+        Some(self.levels.best(ruleset)?.reading(&game))
+    }
+
+    /// How far apart the scores of such games end, by the best that is known of the ruleset itself. `None` before
+    /// any game of it.
+    pub fn spread(&self, ruleset: &Ruleset) -> Option<Spread> {
+        let own = self.levels.standing(ruleset, Level::Ruleset);
+        let own = own.or_else(|| self.levels.standing(ruleset, Level::FewerMutators));
+        Some(own?.spread())
+    }
+
+    /// The strength above a newcomer's that has this weight under a ruleset. `None` before any game.
+    pub fn strength_at(&self, ruleset: &Ruleset, weight: f64) -> Option<f64> {
+        Some(self.levels.best(ruleset)?.strength_at(weight))
     }
 
     /// What an operator should know about the rating of a ruleset, a sentence each.

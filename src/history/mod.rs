@@ -25,10 +25,11 @@ use digest::Digest;
 use levels::Levels;
 use season::Season;
 use standing::Standing;
+pub use standing::Spread;
 
 pub use bootstrap::Interval;
 pub use evaluate::{Evaluation, Line, Plan, Subset, evaluate};
-pub use fold::{BadState, Field, Fold, Late, Weight};
+pub use fold::{BadState, Fold, Late, Reading, Weight};
 pub use levels::Level;
 pub use metrics::{Bin, Forecast, Metrics};
 pub use ruling::{Played, Rules, Ruling, Unrated, unrated};

@@ -12,7 +12,7 @@ use crate::{
 };
 
 /// Part of the settings' key: change it when the fold itself changes, and every database is rebuilt.
-pub(super) const FOLD_VERSION: u32 = 4;
+pub(super) const FOLD_VERSION: u32 = 5;
 /// The form in which settings are hashed: change it with the form, and every database is rebuilt once.
 const SETTINGS_FORMAT: u32 = 1;
 /// Matches read at once.

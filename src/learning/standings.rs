@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use super::learned::Knowledge;
 use crate::{
     domain::{Kind, PlayerKey, Ruleset},
-    history::{Field, Level, Weight},
+    history::{Fold, Level, Reading, Spread, Weight},
 };
 
 /// Rulesets whose weights are kept at hand. Peers can make up any number of them.
@@ -61,10 +61,29 @@ impl Standings {
         self.chances(ruleset, map, teams)?.first().copied()
     }
 
-    /// What the sides and sizes of two teams are worth beside weights.
-    pub fn field(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<PlayerKey>]) -> Field {
-        let fold = self.knowledge.as_ref().and_then(|k| k.fold(ruleset));
-        fold.map_or(Field::default(), |fold| fold.field(ruleset, map, teams))
+    /// How the rating system reads a lineup of two teams; `None` where nothing has been learned at all.
+    pub fn reading(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<PlayerKey>]) -> Option<Reading> {
+        self.learned(ruleset)?.reading(ruleset, map, teams)
+    }
+
+    /// The strength above a newcomer's that has this weight; 0 where nothing has been learned at all.
+    pub fn strength_at(&self, ruleset: &Ruleset, weight: f64) -> f64 {
+        let fold = self.learned(ruleset);
+        let strength = fold.and_then(|fold| fold.strength_at(ruleset, weight));
+        strength.unwrap_or(0.0)
+    }
+
+    /// How far apart the scores of matches of a ruleset end; nothing before any match.
+    pub fn spread(&self, ruleset: &Ruleset) -> Spread {
+        let spread = self.learned(ruleset).and_then(|fold| fold.spread(ruleset));
+        spread.unwrap_or_default()
+    }
+
+    /// The fold that serves a ruleset, if it has learned anything.
+    fn learned(&self, ruleset: &Ruleset) -> Option<&Fold> {
+        let fold = self.knowledge.as_ref()?.fold(ruleset)?;
+        fold.rulesets().next()?; // otherwise all chances would be a coin's
+        Some(fold)
     }
 
     /// Each team's chance to win, summing to 1, likewise.
@@ -74,9 +93,7 @@ impl Standings {
         map: &str,
         teams: &[Vec<PlayerKey>],
     ) -> Option<Vec<f64>> {
-        let fold = self.knowledge.as_ref()?.fold(ruleset)?;
-        fold.rulesets().next()?; // otherwise all would be a coin's
-        Some(fold.chances(ruleset, map, teams))
+        Some(self.learned(ruleset)?.chances(ruleset, map, teams))
     }
 }
 
@@ -91,7 +108,7 @@ pub struct View {
     humans: HashMap<String, Known>,
     bots: HashMap<String, Known>,
     mean_bot: Option<(f64, usize)>,
-    mean_bot_worth: Option<f64>,
+    mean_bot_strength: f64,
     /// The bots whose mean that is.
     in_mean: HashSet<String>,
 }
@@ -100,10 +117,12 @@ pub struct View {
 #[derive(Clone, Copy, Debug)]
 struct Known {
     weight: f64,
-    /// The same on the linear scale, see [`Weight::worth`].
-    worth: f64,
+    /// The strength above a newcomer's, see [`Weight::strength`].
+    strength: f64,
     /// Whether it comes from games of other rulesets alone.
     is_guess: bool,
+    /// Whether the operator has fixed it.
+    is_pinned: bool,
 }
 
 impl View {
@@ -114,26 +133,29 @@ impl View {
         let is_bot = |weight: &Weight<'_>| weight.key.kind == Kind::Bot;
         let of_bots = best.iter().filter(|(weight, _)| is_bot(weight));
         let closest = of_bots.map(|(_, level)| *level).min();
-        let (mut sum, mut worth, mut count) = (0.0, 0.0, 0);
+        let (mut sum, mut strength, mut count) = (0.0, 0.0, 0);
         for (weight, level) in &best {
             let known = Known::from(weight, *level);
             let id = weight.key.id.clone();
             if is_bot(weight) && Some(*level) == closest {
                 (sum, count) = (sum + known.weight, count + 1);
-                worth += known.worth;
+                strength += known.strength;
                 view.in_mean.insert(id.clone());
             }
             view.table(weight.key.kind).insert(id, known);
         }
         if count > 0 {
             view.mean_bot = Some((sum / count as f64, count));
-            view.mean_bot_worth = Some(worth / count as f64);
+            view.mean_bot_strength = strength / count as f64;
         }
         for (key, &weight) in &knowledge.pinned {
             let pinned = Known {
                 weight,
-                worth: weight,
+                strength: fold
+                    .and_then(|fold| fold.strength_at(ruleset, weight))
+                    .unwrap_or(0.0),
                 is_guess: false,
+                is_pinned: true,
             };
             view.table(key.kind).insert(key.id.clone(), pinned);
         }
@@ -168,14 +190,20 @@ impl View {
         self.of(kind, id).map(|known| known.weight)
     }
 
-    /// What a player adds to a team's strength, in the unit of [`Field`], as far as decisions expect it.
-    pub fn worth(&self, kind: Kind, id: &str) -> Option<f64> {
-        self.of(kind, id).map(|known| known.worth)
+    /// A player's strength above a newcomer's, as far as decisions expect it: a pinned weight's own, or a
+    /// guess from other games, half as far from a newcomer's.
+    pub fn strength(&self, kind: Kind, id: &str) -> Option<f64> {
+        self.of(kind, id).map(|known| known.strength)
     }
 
-    /// The mean of that over the bots of [`mean_bot`](Self::mean_bot).
-    pub fn mean_bot_worth(&self) -> Option<f64> {
-        self.mean_bot_worth
+    /// Whether the operator has fixed a player's weight.
+    pub fn is_pinned(&self, kind: Kind, id: &str) -> bool {
+        self.of(kind, id).is_some_and(|known| known.is_pinned)
+    }
+
+    /// The mean of that over the bots of [`mean_bot`](Self::mean_bot); 0 if there are none.
+    pub fn mean_bot_strength(&self) -> f64 {
+        self.mean_bot_strength
     }
 
     /// The weight of a player that is a guess from other games; `None` if it is known, or there is none.
@@ -213,14 +241,18 @@ impl View {
 impl Known {
     fn from(weight: &Weight<'_>, level: Level) -> Self {
         let is_guess = !level.is_near();
-        let counted = |known: f64| match is_guess {
-            true => 50.0 + ELSEWHERE * (known - 50.0),
-            false => known,
+        let (weight, strength) = match is_guess {
+            true => (
+                50.0 + ELSEWHERE * (weight.weight - 50.0),
+                ELSEWHERE * weight.strength,
+            ),
+            false => (weight.weight, weight.strength),
         };
         Self {
-            weight: counted(weight.weight),
-            worth: counted(weight.worth),
+            weight,
+            strength,
             is_guess,
+            is_pinned: false,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! What an admin decides about every lobby.
 
+use crate::partition::Objective;
+
 use super::{AdvantageSettings, AutoBalanceRules, PlaceSettings, RebalanceSettings};
 
 /// The settings of every lobby.
@@ -18,6 +20,9 @@ pub struct LobbySettings {
     /// The weight of a party on one team, as a multiple of its members' sum: for two members, for
     /// three, and so on. The last entry holds for all larger parties; an empty list means 1.
     pub party_multiplier: Vec<f64>,
+    /// What makes teams even for PLACE, REBALANCE and auto-balance: the ratio of weights, or the chance
+    /// to win.
+    pub objective: Objective,
     /// Settings of PLACE.
     pub place: PlaceSettings,
     /// Settings of ADVANTAGE.
@@ -38,6 +43,7 @@ impl Default for LobbySettings {
             bots: true,
             min_humans: 0,
             party_multiplier: Vec::new(),
+            objective: Objective::default(),
             place: PlaceSettings::default(),
             advantage: AdvantageSettings::default(),
             rebalance: RebalanceSettings::default(),

@@ -61,6 +61,7 @@ mod tests {
             weight: 50.0,
             odds: 1.0,
             score: 0.0,
+            strength: 0.0,
         };
         let place = Place {
             snapshot: waiting,
@@ -74,6 +75,7 @@ mod tests {
             scored: false,
             last: None,
             settings: AdvantageSettings::default(),
+            basis: None,
         };
         let rebalance = Rebalance {
             snapshot: game.clone(),

@@ -1,6 +1,7 @@
 //! The players' weights, as numbers from outside: this room does not know how they are learned.
 
-use crate::domain::PlayerKey;
+use super::ScoreSpread;
+use crate::domain::{Outlook, PlayerKey};
 
 /// The weights in one game: finite and at least 0, all in one unit, and what else the rating system
 /// knows of the game.
@@ -14,15 +15,14 @@ pub trait Weights {
     /// The mean weight of the known bots, and their number; the default and 0 if none is known.
     fn mean_bot(&self) -> (f64, usize);
 
-    /// A human's strength on a scale on which teams' strengths are sums, in the unit of
-    /// [`bonus`](Self::bonus); the weight if there is no such scale.
-    fn human_worth(&self, id: &str) -> f64 {
-        self.human(id)
+    /// A human's strength above an average newcomer's, in the unit of [`outlook`](Self::outlook).
+    fn human_strength(&self, _id: &str) -> f64 {
+        0.0
     }
 
-    /// The mean of the known bots on that scale.
-    fn mean_bot_worth(&self) -> f64 {
-        self.mean_bot().0
+    /// The mean strength of the known bots likewise; that of a bot of the default weight if none is known.
+    fn mean_bot_strength(&self) -> f64 {
+        0.0
     }
 
     /// How much more often this side of the map wins than in an even game, between equal teams; 1 if
@@ -31,30 +31,30 @@ pub trait Weights {
         1.0
     }
 
+    /// How far apart the scores of such games end; nothing where no match is known.
+    fn spread(&self) -> ScoreSpread {
+        ScoreSpread::default()
+    }
+
     /// Known bots, the most typical first: they stand for bots that are not yet chosen.
     fn typical_bots(&self) -> Vec<&str> {
         Vec::new()
     }
 
-    /// The chance that the first of these teams wins, 0 to 1, as the rating system predicts it;
-    /// `None` if it knows nothing.
-    fn chance(&self, _teams: &[Vec<PlayerKey>]) -> Option<f64> {
+    /// How strengths make chances in a game of these teams; `None` where nothing has been learned that
+    /// predicts one.
+    fn outlook(&self, _teams: &[Vec<PlayerKey>]) -> Option<Outlook> {
         None
     }
 
-    /// What the sides and sizes of two such teams are worth beside weights.
-    fn bonus(&self, _teams: &[Vec<PlayerKey>]) -> TeamBonus {
-        TeamBonus::default()
+    /// The chance that the first of these teams wins, 0 to 1, as the rating system predicts it; `None`
+    /// if it knows nothing.
+    ///
+    /// `strengths` is what each team's strengths add up to as decisions count them: with parties, pinned
+    /// weights and bots in the place of others, of which the rating system knows nothing.
+    fn chance(&self, _teams: &[Vec<PlayerKey>], _strengths: &[f64]) -> Option<f64> {
+        None
     }
-}
-
-/// What sides and sizes of two teams are worth, in the unit of [`Weights::human_worth`].
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct TeamBonus {
-    /// What team 0's side is worth; below 0 if it is the worse one.
-    pub side: f64,
-    /// What an empty place on the smaller team counts.
-    pub empty: f64,
 }
 
 /// A known bot.
@@ -62,23 +62,81 @@ pub struct TeamBonus {
 pub struct BotWeight {
     /// Its weight.
     pub weight: f64,
+    /// Its strength, as of [`Weights::human_strength`].
+    pub strength: f64,
     /// Whether it is one of those whose mean is [`Weights::mean_bot`].
     pub in_mean: bool,
 }
 
-/// The expected weight of the next bot to be added: the mean over the known bots that do not play
-/// already. O(bots).
-pub(super) fn next_bot<'a>(weights: &dyn Weights, playing: impl Iterator<Item = &'a str>) -> f64 {
+/// What is expected of the next bot to be added, by weight and by strength: the mean over the known bots
+/// that do not play already. O(bots).
+pub(super) fn next_bot<'a>(
+    weights: &dyn Weights,
+    playing: impl Iterator<Item = &'a str>,
+) -> Counted {
     let (mean, known) = weights.mean_bot();
-    let mean = sane(mean);
+    let mean = Counted {
+        weight: sane(mean),
+        strength: sane_strength(weights.mean_bot_strength()),
+    };
     let counted = playing.filter_map(|name| weights.bot(name).filter(|bot| bot.in_mean));
-    let (sum, count) = counted.fold((0.0, 0), |(sum, count), bot| {
-        (sum + sane(bot.weight), count + 1)
-    });
+    let (mut sum, mut count) = (Counted::default(), 0);
+    for bot in counted {
+        sum = sum + Counted::of_bot(&bot);
+        count += 1;
+    }
     if count >= known {
         return mean;
     }
-    sane((mean * known as f64 - sum) / (known - count) as f64)
+    let rest = (known - count) as f64;
+    Counted {
+        weight: sane((mean.weight * known as f64 - sum.weight) / rest),
+        strength: (mean.strength * known as f64 - sum.strength) / rest,
+    }
+}
+
+/// What players count with: by weight, and by strength where a chance model has strengths.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Counted {
+    pub(super) weight: f64,
+    pub(super) strength: f64,
+}
+
+impl Counted {
+    /// What a known bot counts.
+    pub(super) fn of_bot(bot: &BotWeight) -> Self {
+        Self {
+            weight: sane(bot.weight),
+            strength: sane_strength(bot.strength),
+        }
+    }
+
+    /// Both numbers times `factor`.
+    pub(super) fn times(self, factor: f64) -> Self {
+        Self {
+            weight: self.weight * factor,
+            strength: self.strength * factor,
+        }
+    }
+}
+
+impl std::ops::Add for Counted {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            weight: self.weight + other.weight,
+            strength: self.strength + other.strength,
+        }
+    }
+}
+
+/// The strength, limited likewise; 0 if it is not a number.
+pub(super) fn sane_strength(strength: f64) -> f64 {
+    match strength.is_nan() {
+        true => 0.0,
+        false => strength.clamp(-1e9, 1e9),
+    }
 }
 
 /// The weight, limited to what can be summed without loss; 0 if it is not a number.
@@ -118,6 +176,7 @@ pub(super) mod tests {
         pub(in crate::lobby) humans: BTreeMap<String, f64>,
         pub(in crate::lobby) bots: BTreeMap<String, f64>,
         pub(in crate::lobby) sides: Vec<f64>,
+        pub(in crate::lobby) outlook: Option<Outlook>,
     }
 
     impl WeightTable {
@@ -130,6 +189,7 @@ pub(super) mod tests {
                 humans: owned(humans),
                 bots: owned(bots),
                 sides: Vec::new(),
+                outlook: None,
             }
         }
     }
@@ -143,6 +203,7 @@ pub(super) mod tests {
             let weight = *self.bots.get(name)?;
             Some(BotWeight {
                 weight,
+                strength: (weight - 50.0) / 25.0,
                 in_mean: true,
             })
         }
@@ -155,6 +216,18 @@ pub(super) mod tests {
             }
         }
 
+        fn human_strength(&self, id: &str) -> f64 {
+            (self.human(id) - 50.0) / 25.0
+        }
+
+        fn mean_bot_strength(&self) -> f64 {
+            (self.mean_bot().0 - 50.0) / 25.0
+        }
+
+        fn outlook(&self, _teams: &[Vec<PlayerKey>]) -> Option<Outlook> {
+            self.outlook
+        }
+
         fn side(&self, team: u8) -> f64 {
             self.sides.get(usize::from(team)).copied().unwrap_or(1.0)
         }
@@ -163,12 +236,12 @@ pub(super) mod tests {
     #[test]
     fn the_next_bot_is_none_of_those_that_play() {
         let table = WeightTable::new(&[], &[("a", 10.0), ("b", 20.0), ("c", 60.0)]);
-        let next = |playing: &[&str]| next_bot(&table, playing.iter().copied());
+        let next = |playing: &[&str]| next_bot(&table, playing.iter().copied()).weight;
         assert_eq!(next(&[]), 30.0);
         assert_eq!(next(&["c"]), 15.0);
         assert_eq!(next(&["a", "c", "unknown"]), 20.0);
         assert_eq!(next(&["a", "b", "c"]), 30.0, "then it is anybody's guess");
-        assert_eq!(next_bot(&WeightTable::default(), ["x"].into_iter()), 50.0);
+        assert_eq!(next_bot(&WeightTable::default(), ["x"].into_iter()).weight, 50.0);
     }
 
     #[test]

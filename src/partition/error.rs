@@ -22,6 +22,9 @@ pub enum ProblemError {
     /// A handicap that is no finite number.
     #[error("the handicap is {0}: it must be a finite number")]
     Handicap(f64),
+    /// What teams should add up to, out of range.
+    #[error("what two teams add up to is {0}: it must be a finite number above 0")]
+    EvenTotal(f64),
     /// A handicap under an objective that doesn't count it.
     #[error("the objective `{0}` can't count a handicap: only `gap` can")]
     HandicapUncounted(Objective),

@@ -149,6 +149,11 @@ impl Game {
         &self.seats
     }
 
+    /// The time shares of everyone, together.
+    pub fn shares(&self) -> f64 {
+        self.seats.iter().map(|seat| seat.share).sum()
+    }
+
     /// Number of teams.
     pub fn teams(&self) -> usize {
         self.teams.len()

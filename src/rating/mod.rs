@@ -30,6 +30,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
+use crate::domain::Outlook;
+
 pub use game::{Game, Player, Seat, Tally};
 pub use roll::Roll;
 pub use strength::{Scale, Strength};
@@ -51,11 +53,12 @@ pub trait System: Persist + Send + Sync {
     /// The units of strengths.
     fn scale(&self) -> Scale;
 
-    /// What being the first of two teams is worth in a game of these players, whoever is on which: in
-    /// units of strength, below 0 where it is the worse side. 0 in systems that know of no sides.
-    fn side(&self, _game: &Game) -> f64 {
-        0.0
-    }
+    /// How strengths make the chance of the first of two teams in games like this one: with so many
+    /// players, on this map, and as uncertain as about these players.
+    ///
+    /// For systems whose chance depends on sums of strengths, this is what [`beats`](Self::beats) does.
+    /// For those that compare means it is near that, where the teams are of equal size.
+    fn outlook(&self, game: &Game) -> Outlook;
 
     /// Somebody about to play here for the first time, known from other rulesets. The same system
     /// rated them there, so the units are the same.

@@ -16,6 +16,8 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::Outlook;
+
 use super::{
     Game, Player, Roll, Scale, Strength, System,
     slope::{Slope, edge},
@@ -230,6 +232,10 @@ impl System for PresenceSystem {
             mean,
             deviation: 0.0,
         })
+    }
+
+    fn outlook(&self, game: &Game) -> Outlook {
+        self.slope.outlook(game)
     }
 
     fn scale(&self) -> Scale {

@@ -4,6 +4,8 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::{Crowding, Link, Outlook};
+
 use super::{Game, Player, joint::columns, normal};
 
 /// By how much team `a` is stronger by these weights: the sum of what each differs from 50, in units
@@ -45,6 +47,23 @@ impl Slope {
     pub fn chance(&self, x: f64) -> f64 {
         let spread = std::f64::consts::PI / 8.0 * self.variance * x * x;
         normal::logistic(self.mean * x / libm::sqrt(1.0 + spread))
+    }
+
+    /// How weights above 50 make a chance, without the slope's own uncertainty.
+    pub fn outlook(&self, game: &Game) -> Outlook {
+        let players = game.shares().max(1.0);
+        let per_strength = self.mean * columns::unit(players) / 50.0;
+        Outlook {
+            link: Link::Logistic,
+            per_strength,
+            players,
+            crowding: Crowding::Root,
+            per_head: 0.0,
+            per_log_size: 0.0,
+            side: 0.0,
+            halfway: 25.0,
+            doubt: Outlook::usual_doubt(per_strength, players, 25.0),
+        }
     }
 
     /// Learns from a game of difference `x` that ended so; `Less` is a victory.

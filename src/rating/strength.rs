@@ -46,8 +46,6 @@ pub enum Scale {
     Strengths {
         /// The strength of an average newcomer.
         newcomer: f64,
-        /// What one more average player is worth to a team, where that was learnt; otherwise 0.
-        one_more: f64,
         /// How far above a newcomer the weight is 75, half of the way to 100. A constant of the
         /// system, so that no other player's games move a weight: about three times what four
         /// newcomers gain who beat four.

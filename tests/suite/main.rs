@@ -28,6 +28,7 @@ mod protocol;
 mod results;
 mod running;
 mod sense;
+mod sense_chance;
 mod sense_weights;
 mod sessions;
 mod sidecar;

@@ -7,7 +7,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{MoveBlock, Question, Snapshot};
+use super::{
+    MoveBlock, Question, Snapshot,
+    strength::{EQUAL, TeamStrengths},
+};
 use crate::domain::{Ident, Move};
 
 mod assessment;
@@ -155,7 +158,8 @@ impl AutoBalance {
         match rules.choice {
             MoveRule::WhoDies => {
                 let power = powers.humans[self.who];
-                if rules.tips(of(weak) + power, of(strong) - power) {
+                let by_power = || rules.tips(of(weak) + power, of(strong) - power);
+                if self.less_even(weak).unwrap_or_else(by_power) {
                     Err(StayReason::Tips)
                 } else {
                     Ok(weak)
@@ -167,6 +171,17 @@ impl AutoBalance {
                 chosen.then_some(weak).ok_or(StayReason::NotClosest)
             }
         }
+    }
+
+    /// Whether the chances to win would be less even with the human who died on team `to`: the move then
+    /// goes too far. `None` without a chance model; the powers decide there, as the page has it.
+    fn less_even(&self, to: u8) -> Option<bool> {
+        let now = TeamStrengths::of(&self.situation.snapshot);
+        let before = now.by_chance().then(|| now.evenness_now())?;
+        let mut moved = self.situation.snapshot.clone();
+        moved.humans[self.who].team = Some(to);
+        let after = TeamStrengths::of(&moved).evenness_now();
+        Some(after + EQUAL < before)
     }
 
     /// Those of the stronger team who may be moved (`CanBeAutobalanced` of Sector's Edge), or why the

@@ -85,7 +85,7 @@ fn who_comes_back_in_time_is_on_the_old_team() {
 }
 
 #[test]
-fn advantage_uses_the_very_bots_and_slews() {
+fn advantage_uses_the_very_bots_at_once() {
     let mut lobby = lobby(LobbySettings::default());
     let weights = WeightTable::new(
         &[("a", 50.0), ("b", 50.0)],
@@ -100,15 +100,37 @@ fn advantage_uses_the_very_bots_and_slews() {
     assert_eq!((first.team, (first.factor * 1e6).round()), (0, 1.2e6));
     lobby.bot_leave(&ident("Good")).unwrap();
     lobby.bot_leave(&ident("Weak")).unwrap();
-    assert_eq!(help(lobby.at(0)), Some(first), "no time, no change");
-    let later = help(lobby.at(60_000)).unwrap();
-    assert!((later.factor - 1.2 / 1.05).abs() < 1e-9, "{later:?}");
-    assert_eq!(help(lobby.at(600_000)), None);
-    // Neither does it jump up from none.
+    assert_eq!(help(lobby.at(0)), None, "they are as strong now");
     lobby.bot_join(&ident("Good"), 0).unwrap();
     let up = help(lobby.at(660_000)).unwrap();
-    assert_eq!(up.team, 1);
-    assert!(up.factor <= 1.05 + 1e-9, "{up:?}");
+    assert_eq!((up.team, (up.factor * 1e6).round()), (1, 1.44e6));
+}
+
+#[test]
+fn only_the_score_is_followed_slowly() {
+    let mut lobby = lobby(LobbySettings::default());
+    let weights = WeightTable::new(&[("a", 50.0), ("b", 50.0)], &[]);
+    join(&mut lobby, "a", Some(0));
+    join(&mut lobby, "b", Some(1));
+    let factor = |lobby: &mut Lobby| {
+        let help = lobby.advantage(&weights).unwrap().answer.help;
+        help.map_or(1.0, |help| help.factor)
+    };
+    let goal = Command::Score {
+        team: 0,
+        points: 9.0,
+        by: None,
+    };
+    assert_eq!(factor(lobby.at(600_000)), 1.0);
+    lobby.apply(&goal, 600_000).unwrap();
+    assert_eq!(factor(lobby.at(600_000)), 1.0);
+    let minute = factor(lobby.at(660_000));
+    assert!((minute - 1.05).abs() < 1e-9, "{minute}");
+    join(&mut lobby, "c", Some(0));
+    let three = factor(lobby.at(660_000));
+    assert_eq!(three, 1.5, "two against one, capped");
+    lobby.apply(&Command::Leave { id: ident("c") }, 660_000).unwrap();
+    assert!((factor(lobby.at(660_000)) - 1.05).abs() < 1e-9, "and back at once");
 }
 
 #[test]
@@ -455,7 +477,7 @@ proptest! {
         (bots, proposal) in any::<(bool, bool)>(),
     ) {
         let named = |prefix: &'static str| weights.iter().enumerate().map(move |(n, w)| (format!("{prefix}{n}"), *w));
-        let table = WeightTable { humans: named("p").take(6).collect(), bots: named("b").skip(2).take(4).collect(), sides: vec![1.1] };
+        let table = WeightTable { humans: named("p").take(6).collect(), bots: named("b").skip(2).take(4).collect(), sides: vec![1.1], outlook: None };
         let mut settings = LobbySettings { max_roster: 6, bots, ..LobbySettings::default() };
         if proposal {
             settings.auto_balance = crate::lobby::AutoBalanceRules::players_proposal();

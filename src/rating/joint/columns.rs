@@ -15,6 +15,8 @@ pub enum Column {
     Command(Player),
     /// What being new costs (everyone's alike).
     Newness,
+    /// What having scored more than others in earlier matches says of one's strength (everyone's alike).
+    Record,
     /// One head more than the other team.
     Size,
     /// Being with friends.
@@ -51,6 +53,10 @@ struct Career {
     last: u64,
     day: f64,
     newness: f64,
+    /// Logarithms of the player's points over those of an average player in the same time, summed, older
+    /// matches counting less, and what they weigh together.
+    record: f64,
+    seen: f64,
 }
 
 impl Default for Career {
@@ -60,9 +66,18 @@ impl Default for Career {
             last: 0,
             day: f64::INFINITY,
             newness: 1.0,
+            record: 0.0,
+            seen: 0.0,
         }
     }
 }
+
+/// As if every match had been two points longer for everyone, average ones: few points say little.
+const FEW_POINTS: f64 = 2.0;
+/// As if everyone had played so many average matches beforehand.
+const FEW_MATCHES: f64 = 2.0;
+/// What a match still counts when another is over: about the last thirty say how somebody plays.
+const FADING: f64 = 0.97;
 
 /// Somebody there for less than this share of a game doesn't make a team bigger.
 const HEAD: f64 = 0.1;
@@ -122,6 +137,33 @@ impl Columns {
                 career.newness = 1.0 / libm::sqrt(1.0 + f64::from(career.games));
             }
         }
+        self.note_points(game);
+    }
+
+    /// Learns how many points everyone made, beside the others of the game.
+    fn note_points(&mut self, game: &Game) {
+        let told = || game.tallies.iter().filter_map(|t| Some((t, t.points?.max(0.0))));
+        let minutes: f64 = told().map(|(t, _)| t.minutes).sum();
+        let points: f64 = told().map(|(_, points)| points).sum();
+        if !(minutes > 0.0 && points > 0.0) {
+            return;
+        }
+        let longest = told().map(|(t, _)| t.minutes).fold(0.0, f64::max);
+        for (tally, own) in told().filter(|(t, _)| t.learns) {
+            let average = points * tally.minutes / minutes;
+            let weight = tally.minutes / longest;
+            let beside = libm::log((own + crate::domain::knob(4, FEW_POINTS)) / (average + crate::domain::knob(4, FEW_POINTS)));
+            let career = self.games.enter(tally.player, Career::default);
+            career.record = crate::domain::knob(3, FADING) * career.record + weight * beside;
+            career.seen = crate::domain::knob(3, FADING) * career.seen + weight;
+        }
+    }
+
+    /// How much more than an average player somebody scored in earlier matches, as a logarithm; 0 for a
+    /// newcomer, and where games have no points.
+    pub fn record(&self, player: Player) -> f64 {
+        let of = |career: &Career| career.record / (career.seen + crate::domain::knob(2, FEW_MATCHES)) * crate::domain::knob(0, 1.0);
+        self.games.get(player).map_or(0.0, of)
     }
 
     /// Days since somebody's last game; 0 for a newcomer.
@@ -147,7 +189,7 @@ impl Columns {
         let both = [(game.team(a), 1.0), (game.team(b), -1.0)];
         let shares = |team: &[Seat]| team.iter().map(|s| s.share).sum::<f64>();
         let unit = unit(shares(both[0].0) + shares(both[1].0));
-        let (mut newness, mut heads, mut party) = (0.0, 0.0, 0.0);
+        let (mut newness, mut record, mut heads, mut party) = (0.0, 0.0, 0.0, 0.0);
         for (team, sign) in both {
             for seat in team {
                 let x = sign * unit * seat.share;
@@ -155,13 +197,20 @@ impl Columns {
                 self.enter(&mut row, Column::Skill(seat.player), x, sign < 0.0);
                 self.enter(&mut row, Column::Command(seat.player), command, sign < 0.0);
                 newness += x * self.newness(seat.player);
+                record += x * self.record(seat.player);
                 heads += if seat.share >= HEAD { sign } else { 0.0 };
             }
             party += sign * unit * company(team);
         }
         let mut shared = |column, x| self.enter(&mut row, column, x, false);
         shared(Column::Newness, newness);
-        shared(Column::Size, heads);
+        shared(Column::Record, record);
+        let size = match crate::domain::knob(5, 2.0) as i32 {
+            0 => heads,
+            1 => shares(both[0].0) - shares(both[1].0),
+            _ => libm::log(shares(both[0].0).max(0.1) / shares(both[1].0).max(0.1)),
+        };
+        shared(Column::Size, size);
         shared(Column::Party, party);
         if game.sides && game.teams() == 2 {
             let side = if a < b { 1.0 } else { -1.0 };

@@ -29,6 +29,7 @@ const SIDE_MAP: f64 = 0.1;
 const SIZE: f64 = 0.3;
 /// Being new, commanding and being with friends, beside how much players differ.
 const NEWNESS: f64 = 0.5;
+const RECORD: f64 = 1.5;
 const COMMAND: f64 = 0.25;
 const PARTY: f64 = 0.1;
 
@@ -39,8 +40,9 @@ impl Prior {
             Column::Skill(_) => self.skill,
             Column::Command(_) => COMMAND * self.skill,
             Column::Newness => NEWNESS * self.skill,
+            Column::Record => crate::domain::knob(1, RECORD) * self.skill,
             Column::Party => PARTY * self.skill,
-            Column::Size => SIZE,
+            Column::Size => if crate::domain::knob(5, 2.0) > 1.5 { crate::domain::knob(6, 1.4) } else { SIZE },
             Column::Side(_) => SIDE,
             Column::SideMap(..) => SIDE_MAP,
         }

@@ -36,6 +36,7 @@ use self::{
     filter::{Prior, Sight},
 };
 use super::{Game, Player, Roll, Scale, Strength, System, normal, running::Running};
+use crate::domain::{Crowding, Link, Outlook};
 
 /// Columns in the covariance at most: 8 MB and about half a millisecond a match.
 pub const ACTIVE: usize = 2_000;
@@ -52,8 +53,6 @@ pub struct Joint {
     customs: BTreeMap<u32, Customs>,
     /// What is known of those outside the covariance, one entry per member of the bank.
     away: Roll<Away>,
-    /// √(n/2), n being the players of a match.
-    crowd: Running,
     /// Columns at most.
     active: usize,
     cleared: bool,
@@ -125,7 +124,6 @@ impl Joint {
             matches: 0,
             customs: BTreeMap::new(),
             away: Roll::default(),
-            crowd: Running::from(1.0),
             active: ACTIVE,
             cleared: false,
         }
@@ -218,6 +216,35 @@ impl Joint {
         self.away.get(player)?.of(member)
     }
 
+    /// The latent difference of two teams as each member of the bank has it, with the member's weight.
+    fn latents(
+        &self,
+        game: &Game,
+        a: usize,
+        b: usize,
+    ) -> impl Iterator<Item = (f64, filter::Latent)> {
+        let mut row = self.columns.row(game, a, b);
+        let mut away = Vec::new();
+        row.new.retain(|&(column, x)| match column {
+            Column::Skill(player) if self.away.get(player).is_some() => {
+                away.push((player, x));
+                false
+            }
+            _ => true,
+        });
+        let members = self.bank.weights().into_iter().zip(&self.bank.members);
+        members.map(move |(weight, member)| {
+            let mut latent = member.latent(&row);
+            for &(player, x) in &away {
+                if let Some(s) = self.skill(member, player) {
+                    latent.mean += x * s.mean;
+                    latent.variance += (x * s.deviation) * (x * s.deviation);
+                }
+            }
+            (weight, latent)
+        })
+    }
+
     /// What one unit of a shared column is worth.
     fn effect(&self, column: Column) -> f64 {
         let number = self.columns.number(column);
@@ -266,25 +293,8 @@ fn anscombe(points: f64) -> f64 {
 
 impl System for Joint {
     fn beats(&self, game: &Game, a: usize, b: usize) -> f64 {
-        let mut row = self.columns.row(game, a, b);
-        let mut away = Vec::new();
-        row.new.retain(|&(column, x)| match column {
-            Column::Skill(player) if self.away.get(player).is_some() => {
-                away.push((player, x));
-                false
-            }
-            _ => true,
-        });
-        self.bank.mean(|member| {
-            let mut latent = member.latent(&row);
-            for &(player, x) in &away {
-                if let Some(s) = self.skill(member, player) {
-                    latent.mean += x * s.mean;
-                    latent.variance += (x * s.deviation) * (x * s.deviation);
-                }
-            }
-            latent.chance()
-        })
+        let latents = self.latents(game, a, b);
+        latents.map(|(weight, latent)| weight * latent.chance()).sum()
     }
 
     fn update(&mut self, game: &Game) {
@@ -304,9 +314,6 @@ impl System for Joint {
         for member in &mut self.bank.members {
             member.drift(playing.iter().copied());
         }
-        let shares: f64 = game.seats().iter().map(|s| s.share).sum();
-        let of_two = 2.0 * shares / game.teams() as f64;
-        self.crowd.add(1.0 / columns::unit(of_two));
         for (a, b, result) in pairs {
             self.compare(game, a, b, result);
         }
@@ -319,35 +326,57 @@ impl System for Joint {
 
     fn strength(&self, player: Player) -> Option<Strength> {
         self.skill(&self.bank.members[0], player)?;
-        let newness = self.effect(Column::Newness) * self.columns.newness(player);
+        let known = self.effect(Column::Newness) * self.columns.newness(player)
+            + self.effect(Column::Record) * self.columns.record(player);
         let of = |member: &bank::Member| {
             let fresh = Strength::prior(member.prior.skill);
             self.skill(member, player).unwrap_or(fresh)
         };
         let mut strength = self.bank.strength(of);
-        strength.mean += newness;
+        strength.mean += known;
         Some(strength)
     }
 
     fn scale(&self) -> Scale {
         Scale::Strengths {
             newcomer: self.effect(Column::Newness),
-            one_more: self.effect(Column::Size) * self.crowd.mean(),
             halfway: HALFWAY,
         }
     }
 
-    fn side(&self, game: &Game) -> f64 {
-        if !game.sides || game.teams() != 2 {
-            return 0.0;
+    /// The noise is that of this very lineup, 1 + a·S·a.
+    fn outlook(&self, game: &Game) -> Outlook {
+        let (mut per_unit, mut variance, mut sum) = (0.0, 0.0, 0.0);
+        for (weight, latent) in self.latents(game, 0, 1) {
+            per_unit += weight / libm::sqrt(1.0 + latent.variance);
+            variance += weight * latent.variance;
+            sum += weight;
         }
-        let columns = [
-            Column::Side(game.ruleset),
-            Column::SideMap(game.ruleset, game.map),
-        ];
-        let effect: f64 = columns.iter().map(|column| self.effect(*column)).sum();
-        let shares: f64 = game.seats().iter().map(|s| s.share).sum();
-        effect / columns::unit(shares)
+        let variance = variance / f64::max(sum, f64::MIN_POSITIVE);
+        let players = game.shares().max(1.0);
+        let per_latent = per_unit / f64::max(sum, f64::MIN_POSITIVE);
+        let per_strength = per_latent * columns::unit(players);
+        let side = |column| per_latent * self.effect(column);
+        let sides = match game.sides && game.teams() == 2 {
+            true => [
+                Column::Side(game.ruleset),
+                Column::SideMap(game.ruleset, game.map),
+            ]
+            .map(side),
+            false => [0.0; 2],
+        };
+        let newcomer = self.effect(Column::Newness);
+        Outlook {
+            link: Link::Normal,
+            per_strength,
+            players,
+            crowding: Crowding::Root,
+            per_head: per_strength * newcomer,
+            per_log_size: per_latent * self.effect(Column::Size),
+            side: sides.iter().sum(),
+            halfway: HALFWAY,
+            doubt: per_latent * libm::sqrt(variance),
+        }
     }
 
     fn adopt(&mut self, player: Player, known: Strength) {
@@ -362,9 +391,10 @@ impl System for Joint {
             return;
         };
         // Being new counts as it did in the game that the hint comes from.
-        let newness = self.effect(Column::Newness) * self.columns.newness(player);
+        let known = self.effect(Column::Newness) * self.columns.newness(player)
+            + self.effect(Column::Record) * self.columns.record(player);
         for member in &mut self.bank.members {
-            member.observe(number, told.mean - newness, told.variance());
+            member.observe(number, told.mean - known, told.variance());
         }
     }
 

@@ -1,0 +1,69 @@
+//! The strength that a team lacks by who is on it, as the logarithm of a factor.
+
+use serde::{Deserialize, Serialize};
+
+use super::TeamState;
+use crate::domain::{Outlook, TeamLoad};
+
+/// Beyond so many standard deviations lies one in forty of a normal distribution on either side.
+const SURE: f64 = 1.96;
+
+/// ln 1.5: a player of the weight 75 counts as one and a half of the weight 50.
+pub(super) const LN_HALFWAY: f64 = 0.405_465_108_108_164_4;
+
+/// What is known of who is stronger.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Known {
+    /// Only weights: nothing has been learned that predicts a chance.
+    Weights,
+    /// Strengths, and how they make chances.
+    Strengths(Outlook),
+}
+
+/// By what factor one team is stronger than another, as logarithms.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Stronger {
+    /// By having more players.
+    pub(super) heads: f64,
+    /// By having better ones, and the better side.
+    pub(super) players: f64,
+}
+
+impl Known {
+    /// By how much `one` is stronger than `other`; both have players. `side` is whether the outlook's
+    /// side is that of `one` (1), of `other` (−1), or of neither (0).
+    ///
+    /// The edge that the rating system sees counts by the end of its 95 % interval that is nearer to
+    /// none, so that it is 0 where the chance may as well be a half. The strength of each player of the
+    /// weaker team that would make up for it is turned into a factor by the scale of the weights.
+    pub(super) fn stronger(&self, one: &TeamState, other: &TeamState, side: f64) -> Stronger {
+        let heads = ln(one.players as f64) - ln(other.players as f64);
+        let Self::Strengths(outlook) = self else {
+            let all = ln(one.weight) - ln(other.weight);
+            return Stronger {
+                heads,
+                players: all - heads,
+            };
+        };
+        let load = |team: &TeamState| TeamLoad {
+            heads: team.players,
+            strength: team.strength,
+        };
+        let by_heads = outlook.heads(one.players, other.players);
+        let edge = outlook.edge(load(one), load(other)) - by_heads + side * outlook.side;
+        let sure = (edge.abs() - SURE * outlook.doubt).max(0.0);
+        let weaker = if edge > 0.0 { other } else { one };
+        let per_player = outlook.per_strength_at(one.players + other.players) * weaker.players as f64;
+        let each = sure / per_player / outlook.halfway;
+        Stronger {
+            heads,
+            players: libm::copysign(each * LN_HALFWAY, edge),
+        }
+    }
+}
+
+/// ln of an amount, or of 1e-9 if it is smaller.
+fn ln(amount: f64) -> f64 {
+    libm::log(amount.max(1e-9))
+}
