@@ -12,22 +12,30 @@ use plotters::prelude::*;
 use serde::Serialize;
 
 use super::{
-    CliError, CommonArgs, load_config, open,
+    CliError, CommonArgs,
+    ingest::line_of,
+    load_config, open,
     progress::Progress,
     table::{printable, table},
 };
 use crate::{
-    domain::{MatchRecord, Rulebook},
+    domain::{MatchRecord, Rulebook, counted},
     history::{self, Evaluation, Line, Plan, Subset},
-    logs::read_matches,
+    logs::{IngestEvent, read_matches},
     rating::SystemName,
 };
+
+/// The predictor that knows only how often the first team has won before.
+const BASE_RATE: &str = "base rate";
 
 /// Compare how well the rating systems predict the stored matches, or those of files
 ///
 /// In order of time, each system first predicts a match and then learns from it. The measures cover the
 /// decided matches of two teams after the first 20 %; a second table covers those of them in which every
 /// player had at least 5 games before.
+///
+/// An even chance counts as half right: an accuracy of 50.0 % with a log loss of 0.6931 is a coin's. If it fills
+/// the column, no system has found anything in these matches that it could learn from.
 #[derive(Debug, Args)]
 pub(super) struct EvaluateArgs {
     /// Read logs or JSONL histories instead of the database; each file is a history of its own
@@ -40,15 +48,19 @@ pub(super) struct EvaluateArgs {
     #[arg(long, value_name = "SYSTEM", value_parser = systems(), default_value = "joint")]
     against: String,
     /// Swap the two teams of each match at random with this seed, for histories whose team numbers carry
-    /// no meaning
-    #[arg(long, value_name = "SEED")]
-    exchange: Option<u64>,
+    /// no meaning; with FILE= only in that file. May be repeated
+    #[arg(long, value_name = "[FILE=]SEED", value_parser = parse_exchange)]
+    exchange: Vec<Exchange>,
     /// Seed of the bootstrap that the confidence intervals come from
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
     /// Print JSON
     #[arg(long)]
     json: bool,
+    /// Write the predictions behind the first table as CSV: for each match and system the chance that the
+    /// first team wins, and 1 or 0 for whether it did
+    #[arg(long, value_name = "FILE.csv")]
+    predictions: Option<PathBuf>,
     /// Draw the calibration of the system that --against names, for the first history
     #[arg(long, value_name = "FILE.svg")]
     plot: Option<PathBuf>,
@@ -56,27 +68,74 @@ pub(super) struct EvaluateArgs {
     common: CommonArgs,
 }
 
+/// One `--exchange`: the seed, and the file that it is for; without one, it is for all.
+#[derive(Clone, Debug)]
+struct Exchange {
+    file: Option<PathBuf>,
+    seed: u64,
+}
+
+fn parse_exchange(text: &str) -> Result<Exchange, String> {
+    let (file, seed) = match text.rsplit_once('=') {
+        Some((file, seed)) => (Some(PathBuf::from(file)), seed),
+        None => (None, text),
+    };
+    let seed = seed
+        .parse()
+        .map_err(|_| "expected SEED or FILE=SEED".to_owned())?;
+    Ok(Exchange { file, seed })
+}
+
+impl EvaluateArgs {
+    /// The seed for exchanging the teams of one history: the file's own, or else the one for all.
+    fn exchange(&self, file: Option<&PathBuf>) -> Option<u64> {
+        let of = |wanted: Option<&PathBuf>| {
+            let mut all = self.exchange.iter().rev();
+            all.find(|exchange| exchange.file.as_ref() == wanted)
+        };
+        let own = file.and_then(|file| of(Some(file)));
+        Some(own.or_else(|| of(None))?.seed)
+    }
+
+    /// Refuses an `--exchange` for a file that is not evaluated.
+    fn check_exchange(&self) -> Result<(), CliError> {
+        let files = self.exchange.iter().filter_map(|e| e.file.as_ref());
+        match files.into_iter().find(|file| !self.files.contains(file)) {
+            Some(file) => Err(CliError::Input(format!(
+                "--exchange {}: this file is not evaluated",
+                file.display()
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
 fn systems() -> PossibleValuesParser {
     PossibleValuesParser::new(SystemName::ALL.map(SystemName::as_str))
 }
 
+/// The matches of one source, in order of time.
+struct History {
+    name: String,
+    /// Each with its id in the database, or its number in the file's order of time, from 1.
+    matches: Vec<(i64, MatchRecord)>,
+    exchange: Option<u64>,
+}
+
 pub(super) async fn run(args: EvaluateArgs) -> Result<(), CliError> {
-    let mut histories = Vec::new();
-    if args.files.is_empty() {
-        let service = open(&args.common.load()?, false).await?;
-        histories.push((
-            "the stored matches".to_owned(),
-            service.learning().matches().await?,
-        ));
-        service.close().await;
-    }
-    for file in &args.files {
-        histories.push((file.display().to_string(), read_matches(file)?));
-    }
+    args.check_exchange()?;
+    let histories = histories(&args).await?;
     let mut reports = Vec::new();
-    for (name, matches) in &histories {
-        let result = evaluate(&args, matches)?;
-        reports.push(HistoryReport::new(name, &result, &args));
+    let mut predictions = args.predictions.as_deref().map(create_csv).transpose()?;
+    for history in &histories {
+        let result = evaluate(&args, history)?;
+        if let Some(csv) = &mut predictions {
+            write_predictions(csv, history, &result)?;
+        }
+        reports.push(HistoryReport::new(&history.name, &result, &args));
+    }
+    if let Some(mut csv) = predictions {
+        csv.flush()?;
     }
     let mut out = io::stdout().lock();
     if args.json {
@@ -93,7 +152,66 @@ pub(super) async fn run(args: EvaluateArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-fn evaluate(args: &EvaluateArgs, matches: &[MatchRecord]) -> Result<Evaluation, CliError> {
+/// Reads the files, or else the database. What is wrong with a file goes to stderr.
+async fn histories(args: &EvaluateArgs) -> Result<Vec<History>, CliError> {
+    if args.files.is_empty() {
+        let service = open(&args.common.load()?, false).await?;
+        let stored = service.learning().stored_matches().await?;
+        service.close().await;
+        return Ok(vec![History {
+            name: "the stored matches".to_owned(),
+            matches: stored.into_iter().map(|m| (m.id, m.record)).collect(),
+            exchange: args.exchange(None),
+        }]);
+    }
+    let history = |file: &PathBuf| {
+        let mut hear = |event: IngestEvent<'_>| {
+            if let Some(line) = line_of(file, &event) {
+                eprintln!("{line}");
+            }
+        };
+        Ok(History {
+            name: file.display().to_string(),
+            matches: (1..).zip(read_matches(file, &mut hear)?).collect(),
+            exchange: args.exchange(Some(file)),
+        })
+    };
+    args.files.iter().map(history).collect()
+}
+
+fn create_csv(path: &Path) -> Result<csv::Writer<std::fs::File>, CliError> {
+    let file = std::fs::File::create(path).map_err(|source| CliError::File {
+        path: path.to_owned(),
+        source,
+    })?;
+    let mut csv = csv::Writer::from_writer(file);
+    csv.write_record(["history", "match", "ended", "system", "chance", "outcome"])?;
+    Ok(csv)
+}
+
+/// A line for each match and system: the chance that the first team wins, and whether it did.
+fn write_predictions(
+    csv: &mut csv::Writer<std::fs::File>,
+    history: &History,
+    result: &Evaluation,
+) -> Result<(), CliError> {
+    for prediction in result.predictions() {
+        let Some((id, record)) = history.matches.get(prediction.number) else {
+            continue;
+        };
+        csv.write_record([
+            history.name.as_str(),
+            &id.to_string(),
+            &record.end.to_string(),
+            prediction.system.map_or(BASE_RATE, SystemName::as_str),
+            &prediction.forecast.chance.to_string(),
+            if prediction.forecast.won { "1" } else { "0" },
+        ])?;
+    }
+    Ok(())
+}
+
+fn evaluate(args: &EvaluateArgs, history: &History) -> Result<Evaluation, CliError> {
     let config = load_config(args.common.config.as_ref())?;
     let rulebook =
         Rulebook::new(&config.rulebook()).map_err(crate::learning::LearningError::from)?;
@@ -102,7 +220,7 @@ fn evaluate(args: &EvaluateArgs, matches: &[MatchRecord]) -> Result<Evaluation, 
         .iter()
         .filter_map(|name| SystemName::parse(name));
     let mut plan = Plan {
-        exchange: args.exchange,
+        exchange: history.exchange,
         seed: args.seed,
         ..Plan::default()
     };
@@ -115,10 +233,10 @@ fn evaluate(args: &EvaluateArgs, matches: &[MatchRecord]) -> Result<Evaluation, 
         }
     }
     let template = "{wide_bar} {pos}/{len} matches, {eta} to go";
-    let mut progress = Progress::new(matches.len() as u64, template);
+    let mut progress = Progress::new(history.matches.len() as u64, template);
     let began = Instant::now();
     let result = history::evaluate(
-        matches.iter(),
+        history.matches.iter().map(|(_, record)| record),
         &rulebook,
         &config.history(),
         &plan,
@@ -211,8 +329,9 @@ impl HistoryReport {
         let rated = "not rated, undecided after the first 20 %";
         writeln!(
             out,
-            "{}: {matches} matches ({unrated}, {undecided} {rated})",
-            printable(history)
+            "{}: {} ({unrated}, {undecided} {rated})",
+            printable(history),
+            counted(*matches, "match")
         )?;
         for (subset, rows) in [("all", &self.all), ("all with 5 games", &self.experienced)] {
             let difference = format!("log loss − {}, 95 %", self.against);
@@ -232,6 +351,7 @@ impl HistoryReport {
             }
             writeln!(out, "{table}")?;
         }
+        self.explain_coins(out)?;
         for best in &self.best {
             let BestSystem {
                 ruleset,
@@ -242,14 +362,38 @@ impl HistoryReport {
             let ruleset = printable(ruleset);
             writeln!(
                 out,
-                "{ruleset}: auto uses {system}, log loss {log_loss:.4} over {matches} matches"
+                "{ruleset}: auto uses {system}, log loss {log_loss:.4} over {}",
+                counted(*matches, "match")
             )?;
         }
         Ok(())
     }
 }
 
+impl HistoryReport {
+    /// Says what an accuracy of 50 % means, where a system has it because it never predicted anything.
+    fn explain_coins(&self, out: &mut impl Write) -> io::Result<()> {
+        let coins = self.all.iter().filter(|row| row.is_coin());
+        let coins: Vec<&str> = coins.map(|row| row.system).collect();
+        if coins.is_empty() {
+            return Ok(());
+        }
+        writeln!(
+            out,
+            "50.0 % and 0.6931 are a coin's: every match looked even to {}, because these matches hold nothing \
+             that it learns from, or nobody in them had played before",
+            coins.join(", ")
+        )
+    }
+}
+
 impl SystemScores {
+    /// Whether every chance it gave was one half.
+    fn is_coin(&self) -> bool {
+        let even = |&(chance, _, _): &(f64, f64, u32)| chance == 0.5;
+        self.matches > 0 && self.accuracy == 0.5 && self.calibration.iter().all(even)
+    }
+
     fn new(line: &Line, result: &Evaluation) -> Self {
         let position = line
             .system
@@ -258,7 +402,7 @@ impl SystemScores {
         let metrics = &line.metrics;
         let bins = metrics.bins.iter().filter(|bin| bin.count > 0);
         Self {
-            system: line.system.map_or("base rate", SystemName::as_str),
+            system: line.system.map_or(BASE_RATE, SystemName::as_str),
             matches: metrics.matches,
             accuracy: metrics.accuracy,
             log_loss: metrics.log_loss,

@@ -12,7 +12,7 @@ use comfy_table::Cell;
 
 use super::{CliError, CommonArgs, archive, open, progress::Progress, table::table};
 use crate::{
-    domain::Timestamp,
+    domain::{Timestamp, counted},
     ingest::{Format, Skip},
     logs::{Ingest, IngestCounts, IngestEvent, LogError, format_names, format_of},
 };
@@ -108,7 +108,7 @@ pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
 }
 
 /// The line that an event prints, if any.
-fn line_of(path: &Path, event: &IngestEvent<'_>) -> Option<String> {
+pub(super) fn line_of(path: &Path, event: &IngestEvent<'_>) -> Option<String> {
     let path = path.display();
     match event {
         // Most logs end in an unfinished game, which is no reason for a line.
@@ -121,7 +121,33 @@ fn line_of(path: &Path, event: &IngestEvent<'_>) -> Option<String> {
             Some(format!("{path}:{line}: a game is skipped: {reason}"))
         }
         IngestEvent::Malformed { line, why } => Some(format!("{path}:{line}: {why}")),
-        IngestEvent::MoreMalformed(more) => Some(format!("{path}: {more} more malformed lines")),
+        IngestEvent::MoreMalformed(more) => {
+            Some(format!("{path}: {}", counted(*more, "more malformed line")))
+        }
+        IngestEvent::Repeated {
+            line,
+            first,
+            dropped,
+        } => Some(match dropped {
+            true => format!("{path}:{line}: the line is the same as line {first} and is dropped"),
+            false => format!(
+                "{path}:{line}: the line is the same as line {first}; it is kept, since it has no time of day"
+            ),
+        }),
+        IngestEvent::MoreRepeated(more) => Some(format!(
+            "{path}: {} same as an earlier one",
+            match *more {
+                1 => "1 more line is the".to_owned(),
+                more => format!("{more} more lines are the"),
+            }
+        )),
+        IngestEvent::OutOfOrder(matches) => Some(format!(
+            "{path}: not in order of time: {} before the one above; all are sorted",
+            match *matches {
+                1 => "1 match ended".to_owned(),
+                matches => format!("{matches} matches ended"),
+            }
+        )),
     }
 }
 
@@ -151,6 +177,9 @@ fn print(counts: &IngestCounts, rulings: Vec<Option<String>>) -> io::Result<()> 
     }
     row("duplicates".into(), counts.duplicates);
     row("malformed lines".into(), counts.malformed);
+    if counts.repeated > 0 {
+        row("identical lines, kept".into(), counts.repeated);
+    }
     writeln!(io::stdout(), "{table}")
 }
 

@@ -13,6 +13,7 @@ mod evaluate;
 mod export;
 mod follow;
 mod ingest;
+mod matches;
 mod player;
 mod progress;
 mod rebuild;
@@ -62,6 +63,7 @@ enum Command {
     Weights(weights::WeightsArgs),
     Rebuild(rebuild::RebuildArgs),
     Evaluate(evaluate::EvaluateArgs),
+    Match(matches::MatchArgs),
     Player(player::PlayerArgs),
     ReplayDecision(replay::ReplayArgs),
     Simulate(simulate::SimulateArgs),
@@ -208,6 +210,7 @@ fn dispatch(command: Command) -> Result<ExitCode, CliError> {
         Command::Weights(args) => block_on(weights::run(args)).map(done),
         Command::Rebuild(args) => block_on(rebuild::run(args)).map(done),
         Command::Evaluate(args) => block_on(evaluate::run(args)).map(done),
+        Command::Match(args) => block_on(matches::run(args)).map(done),
         Command::Player(args) => block_on(player::run(args)).map(done),
         Command::Sidecar(args) => block_on(sidecar::run(args)).map(done),
         Command::ReplayDecision(args) => block_on(replay::run(args)),

@@ -10,7 +10,7 @@ use super::{
     table::{name_cell, printable, table},
 };
 use crate::{
-    domain::{Ident, Kind, PlayerKey},
+    domain::{Ident, Kind, PlayerKey, counted},
     service::Service,
 };
 
@@ -130,7 +130,7 @@ pub(super) async fn run(args: PlayerArgs) -> Result<(), CliError> {
         PlayerCommand::Forget(_) => {
             require_matches(&service, &key).await?;
             let matches = service.store().forget_player(&key).await?;
-            Some(format!("forgotten in {matches} matches"))
+            Some(format!("forgotten in {}", counted(matches, "match")))
         }
         PlayerCommand::PinWeight { weight, .. } => {
             check_identity(&key)?;

@@ -9,6 +9,7 @@ use clap::Args;
 
 use super::{CliError, CommonArgs, archive, open, progress::Progress};
 use crate::{
+    domain::counted,
     logs::{self, Archive},
     service::Service,
 };
@@ -53,9 +54,9 @@ async fn reread(service: &Service, archive: &Arc<Archive>) -> Result<(), CliErro
     let matches = reread.matches;
     writeln!(
         io::stdout(),
-        "{} logs read again: {} matches as they were, {} removed, {} added",
-        reread.logs,
-        matches.same,
+        "{} read again: {} as they were, {} removed, {} added",
+        counted(reread.logs, "log"),
+        counted(matches.same, "match"),
         matches.removed,
         matches.added
     )?;
@@ -63,12 +64,15 @@ async fn reread(service: &Service, archive: &Arc<Archive>) -> Result<(), CliErro
         let kept = matches.kept;
         writeln!(
             io::stdout(),
-            "{kept} matches kept as they were, since a player in them is forgotten"
+            "{} kept as before, since a player in them is forgotten",
+            counted(kept, "match")
         )?;
     }
     if reread.unknown > 0 {
         let unknown = reread.unknown;
-        writeln!(io::stdout(), "{unknown} logs have no known format")?;
+        let have = if unknown == 1 { "has" } else { "have" };
+        let logs = counted(unknown, "log");
+        writeln!(io::stdout(), "{logs} {have} no known format")?;
     }
     Ok(())
 }
@@ -85,9 +89,9 @@ async fn learn(service: &Service) -> Result<(), CliError> {
     progress.done();
     writeln!(
         io::stdout(),
-        "{} weights from {} matches, {} of them rated",
-        rebuilt.weights,
-        rebuilt.matches,
+        "{} from {}, {} of them rated",
+        counted(rebuilt.weights, "weight"),
+        counted(rebuilt.matches, "match"),
         rebuilt.rated
     )?;
     Ok(())

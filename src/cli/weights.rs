@@ -14,14 +14,16 @@ use crate::{domain::Kind, store::WeightRow};
 
 /// List the weights of the players of one game type, strongest first
 ///
-/// A weight is 0 to 100; a player without matches weighs 50. `±` is its standard deviation.
+/// A weight is 0 to 100; a player without matches weighs 50. `±` is its standard deviation. Without --game,
+/// the rulesets that have weights are listed.
 #[derive(Debug, Args)]
 pub(super) struct WeightsArgs {
-    /// The game type as the game server names it, or an alias from the configuration
+    /// The game type as the game server names it, an alias from the configuration, or a ruleset as this
+    /// command prints it
     #[arg(long, value_name = "TYPE")]
-    game: String,
+    game: Option<String>,
     /// A mutator that is active; may be repeated. Mutators that do not affect play are ignored
-    #[arg(long = "mutator", value_name = "NAME")]
+    #[arg(long = "mutator", value_name = "NAME", requires = "game")]
     mutators: Vec<String>,
     /// List bots instead of humans
     #[arg(long)]
@@ -51,11 +53,22 @@ struct RankedPlayer<'a> {
 pub(super) async fn run(args: WeightsArgs) -> Result<(), CliError> {
     let config = args.common.load()?;
     let service = open(&config, false).await?;
-    let ruleset = service
-        .learning()
-        .rulebook()
-        .ruleset(&args.game, &args.mutators)
-        .to_string();
+    let known = service.store().rulesets().await?;
+    let Some(game) = &args.game else {
+        service.close().await;
+        return write_rulesets(&args, &known);
+    };
+    // A printed ruleset stands for itself, even where its characters would read as a longer game type.
+    let printed = known.iter().find(|&ruleset| {
+        args.mutators.is_empty() && (ruleset == game || printable(ruleset) == *game)
+    });
+    let ruleset = match printed {
+        Some(ruleset) => ruleset.clone(),
+        None => {
+            let rulebook = service.learning().rulebook();
+            rulebook.ruleset(game, &args.mutators).to_string()
+        }
+    };
     let kind = if args.bots { Kind::Bot } else { Kind::Human };
     let rows = service.store().weights(&ruleset, kind).await?;
     let players = ranked(&rows);
@@ -71,7 +84,7 @@ pub(super) async fn run(args: WeightsArgs) -> Result<(), CliError> {
             "no {kind}s have a weight under {}",
             printable(&ruleset)
         )?;
-        list_rulesets(&mut out, &service.store().rulesets().await?)?;
+        list_rulesets(&mut out, &known)?;
     } else {
         write_table(&mut out, &ruleset, &players)?;
     }
@@ -138,6 +151,25 @@ fn write_csv(out: &mut impl Write, players: &[RankedPlayer<'_>]) -> Result<(), C
         writer.serialize(player)?;
     }
     writer.flush()?;
+    Ok(())
+}
+
+/// Prints the rulesets that have weights, as the flags ask for them.
+fn write_rulesets(args: &WeightsArgs, known: &[String]) -> Result<(), CliError> {
+    let mut out = io::stdout().lock();
+    if args.json {
+        serde_json::to_writer_pretty(&mut out, known)?;
+        writeln!(out)?;
+    } else if args.csv {
+        let mut writer = csv::Writer::from_writer(out);
+        writer.write_record(["ruleset"])?;
+        for ruleset in known {
+            writer.write_record([ruleset])?;
+        }
+        writer.flush()?;
+    } else {
+        list_rulesets(&mut out, known)?;
+    }
     Ok(())
 }
 

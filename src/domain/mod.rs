@@ -4,6 +4,7 @@
 //! This room uses no file, socket, clock or database, and decides nothing about teams or weights.
 //! Entry point: [`MatchRecord`], the only ground truth.
 
+mod counted;
 mod fingerprint;
 mod ident;
 mod merge;
@@ -17,6 +18,7 @@ mod time;
 pub mod units;
 mod verdict;
 
+pub use counted::counted;
 pub use fingerprint::Fingerprint;
 pub(crate) use ident::decode;
 pub use ident::{Ident, Kind, PlayerKey, Secret};

@@ -1,22 +1,22 @@
-//! Paired block bootstrap: is one system better than another, or was it luck?
+//! Paired block bootstrap: is one system better than another, or is the difference chance?
 
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 
-/// An interval that holds 95 % of what resampling found.
+/// A 95 % interval: the range that contains 95 % of the resampled means.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
-    /// The lower end.
+    /// The lower end, in the unit of the differences.
     pub low: f64,
-    /// The upper end.
+    /// The upper end, in the unit of the differences.
     pub high: f64,
 }
 
-/// Resamples drawn: the ends of the interval are then sure to a twentieth of its width.
+/// Number of resamples. With 1,000, each end is accurate to a twentieth of the interval's width.
 const RESAMPLES: usize = 1_000;
 
-/// The interval of the mean of paired differences, by resampling whole blocks of consecutive ones:
-/// neighbouring matches share players and moods, so they are not independent (Künsch 1989). Blocks
-/// are as long as the cube root of the number asks for. `None` for fewer than two differences.
+/// The interval of the mean of paired differences, by resampling blocks of consecutive differences.
+/// Neighbouring matches share players and conditions, so single differences are not independent
+/// (Künsch 1989). A block has ∛n differences. `None` for fewer than two differences.
 ///
 /// The same differences and seed give the same interval. O(resamples · differences).
 pub fn interval(differences: &[f64], seed: u64) -> Option<Interval> {
@@ -32,7 +32,7 @@ pub fn interval(differences: &[f64], seed: u64) -> Option<Interval> {
         let mut sum = 0.0;
         for _ in 0..blocks {
             let start = random.random_range(0..n as u64) as usize;
-            // Round the end to the beginning, so that each difference is as likely as any other.
+            // Wrap around at the end, so that each difference is equally likely to be drawn.
             sum += (start..start + block)
                 .map(|i| differences[i % n])
                 .sum::<f64>();
@@ -57,7 +57,7 @@ mod tests {
             .map(|_| 0.1 + random.random_range(-1.0..1.0))
             .collect();
         let mean = differences.iter().sum::<f64>() / 4_000.0;
-        // A uniform variable's variance is a third of the square of half its width.
+        // The variance of a uniform variable is a third of the square of half its width.
         let reach = 1.96 * (1.0_f64 / 3.0 / 4_000.0).sqrt();
         let got = interval(&differences, 1).unwrap();
         assert!((got.low - (mean - reach)).abs() < 0.25 * reach, "{got:?}");

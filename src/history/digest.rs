@@ -1,4 +1,4 @@
-//! From match records to games as rating systems see them.
+//! Converts match records to games as rating systems see them.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -9,15 +9,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{
     Played, Settings, Unrated,
-    ruling::{self, Verdict},
+    ruling::{self, RatingBasis},
 };
 use crate::{
     domain::{Kind, MatchRecord, Outcome, Participant, PlayerKey, Presence, Rulebook, Ruleset},
     rating::{Game, Player, Seat, Tally, presence},
 };
 
-/// Dense numbers for names, in the order in which they first appear. Only ever looked up, so that the
-/// map's own order shows nowhere.
+/// Dense numbers for names, in the order of their first appearance. The map is only used for
+/// look-ups, so its random order affects nothing.
 #[derive(Clone, Debug)]
 struct Numbers<K>(HashMap<K, u32>);
 
@@ -27,7 +27,8 @@ impl<K> Default for Numbers<K> {
     }
 }
 
-/// As a list in the order of the numbers, so that the same numbers always make the same bytes.
+/// Serialised as a list in the order of the numbers, so that the same numbers always give the same
+/// bytes.
 impl<K: Serialize> Serialize for Numbers<K> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut listed: Vec<(&K, u32)> = self.0.iter().map(|(key, n)| (key, *n)).collect();
@@ -54,21 +55,21 @@ impl<K: Eq + Hash + Clone> Numbers<K> {
     }
 }
 
-/// A rated match, ready for a rating system.
+/// A rated match, converted for a rating system.
 pub(super) struct Digested {
     pub game: Game,
     pub played: Vec<Played>,
 }
 
-/// Who a player number is.
+/// The player that a dense number stands for.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Person {
     pub key: PlayerKey,
-    /// The last name they were seen under.
+    /// The name in their latest match.
     pub name: String,
 }
 
-/// Turns match records into games for rating systems.
+/// Converts match records to games for rating systems.
 #[derive(Clone, Debug)]
 pub(super) struct Digest {
     rulebook: Rulebook,
@@ -76,24 +77,25 @@ pub(super) struct Digest {
     known: Known,
 }
 
-/// What a [`Digest`] has learned from the matches so far: what the dense numbers stand for, and how
-/// long games last.
+/// What a [`Digest`] has learnt from the matches so far: the players, maps and rulesets that the
+/// dense numbers stand for, and how long games last.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Known {
     players: Numbers<PlayerKey>,
-    /// By player number.
+    /// Players' numbers; the index into `people`.
     people: Vec<Person>,
     maps: Numbers<String>,
     rulesets: Numbers<Ruleset>,
-    /// By ruleset number.
+    /// Indexed by player number.
     lengths: Vec<Lengths>,
 }
 
-/// Less tells nothing, and a share of nothing would have no noise to divide by.
+/// The smallest share of a game. A smaller one carries no information, and a share of 0 would make
+/// a rating system divide by zero.
 const LEAST_SHARE: f64 = 1e-6;
 const MILLIS_A_DAY: f64 = 86_400_000.0;
 
-/// The role that the Natural Selection 2 page rates apart.
+/// The role that the Natural Selection 2 page rates separately.
 const COMMANDER: &str = "commander";
 
 impl Digest {
@@ -105,26 +107,26 @@ impl Digest {
         }
     }
 
-    /// What a checkpoint stores.
+    /// The part of the state that a checkpoint stores.
     pub fn known(&self) -> &Known {
         &self.known
     }
 
-    /// Continues from what a checkpoint stored.
+    /// Continues from the state in a checkpoint.
     pub fn resume(&mut self, known: Known) {
         self.known = known;
     }
 
-    /// The ruleset of a match, and the match as a game, or why it is not rated.
+    /// The ruleset of a match, and the match as a game, or the reason why it is not rated.
     pub fn digest(&mut self, record: &MatchRecord) -> (Ruleset, Result<Digested, Unrated>) {
         let ruleset = self.rulebook.ruleset(&record.game_type, &record.mutators);
-        let verdict = ruling::judge(record, &self.rulebook, &self.settings.rules);
-        let digested = verdict.map(|verdict| self.game(record, &ruleset, verdict));
+        let basis = ruling::judge(record, &self.rulebook, &self.settings.rules);
+        let digested = basis.map(|basis| self.game(record, &ruleset, basis));
         (ruleset, digested)
     }
 
-    /// A lineup that nobody has played yet, everyone there from start to end. Strangers get numbers
-    /// that nobody has.
+    /// A game that has not been played, in which each player is present from start to end. Players
+    /// without a match get numbers that no other player has.
     pub fn lineup(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<PlayerKey>]) -> Game {
         let mut strangers = (0..u32::MAX).rev();
         let mut seats = Vec::new();
@@ -148,12 +150,12 @@ impl Digest {
         game
     }
 
-    /// Everyone who has ever played, by player number.
+    /// All players with a rated match, indexed by player number.
     pub fn people(&self) -> &[Person] {
         &self.known.people
     }
 
-    /// Somebody's number, under the name they have now.
+    /// The number of a participant's player; updates their name.
     fn player(&mut self, participant: &Participant) -> Player {
         let number = self.known.players.of(&participant.key);
         match self.known.people.get_mut(number as usize) {
@@ -166,7 +168,8 @@ impl Digest {
         Player(number)
     }
 
-    /// The length of a ruleset's usual game before this one, which is then counted.
+    /// The usual length of a ruleset's games in milliseconds, from the games before this one; then
+    /// adds this one.
     fn usual_length(&mut self, ruleset: u32, millis: u64) -> u64 {
         let index = ruleset as usize;
         if index >= self.known.lengths.len() {
@@ -177,10 +180,10 @@ impl Digest {
         usual
     }
 
-    fn game(&mut self, record: &MatchRecord, ruleset: &Ruleset, verdict: Verdict) -> Digested {
+    fn game(&mut self, record: &MatchRecord, ruleset: &Ruleset, basis: RatingBasis) -> Digested {
         let number = self.known.rulesets.of(ruleset);
         let usual = self.usual_length(number, record.millis());
-        let points = presence::points(record, verdict.scoring);
+        let points = presence::points(record, basis.scoring);
         let captures = captures(record);
         let (mut seats, mut tallies, mut played) = (Vec::new(), Vec::new(), Vec::new());
         for (index, participant) in record.participants.iter().enumerate() {
@@ -188,7 +191,7 @@ impl Digest {
                 continue;
             }
             let player = self.player(participant);
-            let learns = verdict.humans || participant.key.kind == Kind::Bot;
+            let learns = basis.humans || participant.key.kind == Kind::Bot;
             let (scored, conceded) = (points[index].scored, points[index].conceded);
             played.push(Played {
                 participant: index,
@@ -230,11 +233,11 @@ impl Digest {
     }
 }
 
-/// Kills as points, in a game where anybody killed or died.
+/// Kills as points; `None` in a game in which there were no kills and no deaths.
 fn kills(record: &MatchRecord, participant: &Participant) -> Option<f64> {
     let any = |p: &Participant| p.kills > 0 || p.deaths > 0;
-    let told = record.participants.iter().any(any);
-    told.then_some(participant.kills.into())
+    let counted = record.participants.iter().any(any);
+    counted.then_some(participant.kills.into())
 }
 
 /// How often each participant scored for a team.
@@ -248,7 +251,7 @@ fn captures(record: &MatchRecord) -> Vec<f64> {
     captures
 }
 
-/// One seat per team somebody was on, without a player yet.
+/// One seat for each team that the participant was on; the caller fills in the player number.
 fn own_seats(
     record: &MatchRecord,
     participant: &Participant,
@@ -281,20 +284,20 @@ fn command(participant: &Participant, team: u8) -> f64 {
     own.map(|r| r.share).sum::<f64>().min(1.0)
 }
 
-/// The share of a game that a stay is, early time counting more: a^(−entry) − a^(−exit) with
-/// a = 2^(2/r), r being the usual length, as the Natural Selection 2 page has it; so the first half of a
-/// usual game counts twice as much as the second. Divided by what somebody gets who was there
-/// throughout, which therefore is 1.
+/// The weighted share of a game that a stay covers; earlier time counts more. It is a^(−entry) −
+/// a^(−exit) with a = 2^(2/r), where r is the usual length, as on the Natural Selection 2 page: the
+/// first half of a usual game counts twice as much as the second. The result is divided by that of
+/// a stay from start to end, which is therefore 1.
 pub(super) fn share(stay: &Presence, millis: u64, usual: u64) -> f64 {
     let remaining = |at: u64| libm::exp2(-2.0 * at as f64 / usual.max(1) as f64);
     let all = 1.0 - remaining(millis);
     if all <= 0.0 {
-        return 1.0; // far too short beside the usual: there is no early and late
+        return 1.0; // far shorter than usual: all of it is equally early
     }
     (remaining(stay.span.from) - remaining(stay.span.to)) / all
 }
 
-/// Each team's place, 0 for the first; empty where nobody knows.
+/// Each team's place, 0 for the first; empty where the outcome is unknown.
 fn places(record: &MatchRecord, tallies: &[Tally]) -> Vec<u16> {
     if !record.has_teams() {
         let points: Option<Vec<f64>> = tallies.iter().map(|t| t.points).collect();
@@ -307,22 +310,22 @@ fn places(record: &MatchRecord, tallies: &[Tally]) -> Vec<u16> {
             places[usize::from(winner)] = 0;
             places
         }
-        // With two teams a draw is one whatever the scores say.
+        // With two teams a draw is a tie, whatever the scores are.
         Outcome::Draw if record.scores.len() == 2 => vec![0, 0],
         Outcome::Draw => ranks(&record.scores),
         Outcome::Undecided | Outcome::Abandoned => Vec::new(),
     }
 }
 
-/// The rank of each number from the highest, equal ones sharing the better rank.
+/// The rank of each number, 0 for the highest; equal numbers share the better rank.
 fn ranks(numbers: &[f64]) -> Vec<u16> {
     let above = |x: &f64| numbers.iter().filter(|y| *y > x).count();
     let rank = |x| u16::try_from(above(x)).unwrap_or(u16::MAX);
     numbers.iter().map(rank).collect()
 }
 
-/// The scores, if there are any and they show the outcome. Where they don't (the mission failed
-/// whatever the kills), their margins say nothing either.
+/// The scores, if they agree with the places, else nothing. Where they disagree (a mission failed,
+/// whatever the kills), their margins mean nothing either.
 fn telling_scores(record: &MatchRecord, places: &[u16]) -> Vec<f64> {
     let scores = &record.scores;
     let any = scores.iter().any(|score| *score != 0.0);
@@ -335,14 +338,15 @@ fn telling_scores(record: &MatchRecord, places: &[u16]) -> Vec<f64> {
     if telling { scores.clone() } else { Vec::new() }
 }
 
-/// Lengths of the last games of a ruleset.
+/// Lengths of a ruleset's last games, in milliseconds.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Lengths {
     last: VecDeque<u64>,
 }
 
 impl Lengths {
-    /// Enough for a stable median, and few enough to follow a changed time limit.
+    /// How many games are kept: enough for a stable median, few enough to follow a changed time
+    /// limit.
     const KEPT: usize = 101;
 
     fn add(&mut self, millis: u64) {
@@ -371,7 +375,7 @@ mod tests {
         assert_eq!(share(0, 1_000, 1_000), 1.0);
         assert!((share(0, 500, 1_000) - 2.0 / 3.0).abs() < 1e-12);
         assert!((share(500, 1_000, 1_000) - 1.0 / 3.0).abs() < 1e-12);
-        // The same however long this game took beyond the usual.
+        // The factor does not depend on how far this game exceeded the usual length.
         assert!((share(0, 500, 4_000) / share(500, 1_000, 4_000) - 2.0).abs() < 1e-12);
         assert_eq!(share(0, 0, 0), 1.0);
     }

@@ -1,4 +1,5 @@
-//! Evaluation: every system on the same history, each match predicted before it is learnt from.
+//! Evaluation: runs every system on the same history and predicts each match before learning from
+//! it.
 
 use std::collections::BTreeMap;
 
@@ -12,19 +13,20 @@ use crate::{
     rating::{self, SystemName},
 };
 
-/// What to evaluate and how. Plain data.
+/// Which systems to evaluate, and how. Plain data.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The systems, in the order of the report.
     pub systems: Vec<SystemName>,
-    /// The share of all matches that comes first and isn't counted, 0 to below 1.
+    /// The share of all matches, 0 to below 1, at the start that the systems learn from without
+    /// being measured.
     pub warm_up: f64,
-    /// Games that make somebody experienced.
+    /// The number of earlier games from which on a player counts as experienced.
     pub experience: u32,
-    /// Exchange the teams of each match by a coin with this seed, and learn no sides: for histories
-    /// whose team numbers mean nothing.
+    /// The seed of a coin that decides for each match whether its teams are exchanged; sides are
+    /// not learnt then. For histories whose team numbers mean nothing.
     pub exchange: Option<u64>,
-    /// The seed of the intervals.
+    /// The seed of the resampling behind the intervals.
     pub seed: u64,
 }
 
@@ -40,60 +42,76 @@ impl Default for Plan {
     }
 }
 
-/// One decided match between two teams that was predicted.
+/// One predicted match between two teams, of which one won.
 #[derive(Clone, Debug)]
 struct Trial {
-    /// An index into [`Evaluation::rulesets`].
+    /// The number of the match, from 0, in the order given.
+    number: usize,
+    exchanged: bool,
+    /// Index into [`Evaluation::rulesets`].
     ruleset: usize,
     won: bool,
     experienced: bool,
-    /// The base rate's chance, then each system's.
+    /// The chance that the base rate gave to side 0, then that of each system.
     chances: Vec<f64>,
 }
 
-/// Which matches a table is about.
+/// Which of the predicted matches a table covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subset {
-    /// All after the warm-up.
+    /// All matches after the warm-up.
     All,
-    /// Those where everyone had enough games.
+    /// Matches after the warm-up in which every player was experienced ([`Plan::experience`]).
     Experienced,
 }
 
-/// What came out, from which any table can be made.
+/// The predictions and counts of an evaluation; [`table`](Self::table) measures them.
 #[derive(Clone, Debug)]
 pub struct Evaluation {
-    /// The systems, as in the plan.
+    /// The systems, in the order of the plan.
     pub systems: Vec<SystemName>,
-    /// The rulesets met.
+    /// The rulesets, in the order in which they first occurred.
     pub rulesets: Vec<Ruleset>,
-    /// Matches given.
+    /// Number of matches in the history.
     pub matches: usize,
-    /// Of them not rated.
+    /// How many of them are not rated.
     pub unrated: usize,
-    /// Of the rated ones after the warm-up, those without a winner or with more than two teams.
+    /// How many rated matches after the warm-up have no winner, or more than two teams.
     pub undecided: usize,
-    /// Seconds each system took, by the timer given.
+    /// Seconds that each system took, by the caller's timer.
     pub seconds: Vec<f64>,
     trials: Vec<Trial>,
     seed: u64,
     exchanged: bool,
 }
 
-/// One system's line of a table.
+/// What one system predicted of one match.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Prediction {
+    /// The number of the match, from 0, in the order given.
+    pub number: usize,
+    /// The system; `None` is the base rate.
+    pub system: Option<SystemName>,
+    /// The chance that team 0 of the record wins, and whether it did. If teams were exchanged, this is
+    /// already undone.
+    pub forecast: Forecast,
+}
+
+/// The line of a table for one system.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// The system; `None` is the base rate, which knows nothing but how often side 0 won.
+    /// The system; `None` is the base rate, which uses only how often side 0 has won.
     pub system: Option<SystemName>,
-    /// Its measures.
+    /// The measures of its predictions.
     pub metrics: Metrics,
-    /// The interval of its log loss less that of the reference.
+    /// The 95 % interval of its log loss minus that of the reference; `None` for the reference
+    /// itself.
     pub against: Option<Interval>,
 }
 
 impl Evaluation {
-    /// A table: the base rate, then every system, over some matches of one ruleset or of all. Intervals
-    /// are against `reference`, or against the base rate.
+    /// A table over the matches of one ruleset, or of all: the base rate first, then every system.
+    /// Intervals compare with `reference`, or with the base rate if it is `None`.
     pub fn table(
         &self,
         ruleset: Option<&Ruleset>,
@@ -128,8 +146,29 @@ impl Evaluation {
         columns.enumerate().map(line).collect()
     }
 
-    /// The system with the least log loss on a ruleset, with its line; the first among equals. What
-    /// `rating.system = "auto"` takes. `None` where nothing was predicted.
+    /// Every prediction that the tables measure: for each match that of the base rate, then each system's.
+    pub fn predictions(&self) -> impl Iterator<Item = Prediction> {
+        self.trials.iter().flat_map(|trial| {
+            let systems = std::iter::once(None).chain(self.systems.iter().copied().map(Some));
+            systems.zip(&trial.chances).map(|(system, &chance)| {
+                let forecast = Forecast {
+                    chance,
+                    won: trial.won,
+                };
+                Prediction {
+                    number: trial.number,
+                    system,
+                    forecast: match trial.exchanged {
+                        true => forecast.mirrored(),
+                        false => forecast,
+                    },
+                }
+            })
+        })
+    }
+
+    /// The system with the lowest log loss on a ruleset, and its line; the first one if several are
+    /// equal. `rating.system = "auto"` uses it. `None` if there are no predictions.
     pub fn best(&self, ruleset: &Ruleset) -> Option<(SystemName, Line)> {
         let table = self.table(Some(ruleset), Subset::All, None);
         let systems = table
@@ -140,8 +179,9 @@ impl Evaluation {
     }
 }
 
-/// Predicts and then learns every match, in the order given, which must be that of the
-/// [fold](super::Fold). `timer` tells seconds since any instant; `progress` is told the matches done.
+/// Predicts each match, then learns from it, in the order given, which must be that of the
+/// [fold](super::Fold). `timer` returns seconds since any fixed instant; `progress` gets the number
+/// of matches done.
 pub fn evaluate<'a>(
     matches: impl ExactSizeIterator<Item = &'a MatchRecord>,
     rulebook: &Rulebook,
@@ -159,13 +199,13 @@ pub fn evaluate<'a>(
     run.result
 }
 
-/// An evaluation under way.
+/// An evaluation in progress.
 struct Run {
     digest: Digest,
     season: Season,
     contestants: Vec<Levels>,
     games: BTreeMap<PlayerKey, u32>,
-    /// Per ruleset: decided matches, and how many of them side 0 won.
+    /// Per ruleset: the number of decided matches, and how many of them side 0 won.
     base: BTreeMap<Ruleset, (f64, f64)>,
     coin: Option<ChaCha8Rng>,
     experience: u32,
@@ -207,6 +247,7 @@ impl Run {
     }
 
     fn step(&mut self, record: &MatchRecord, counted: bool, timer: &mut dyn FnMut() -> f64) {
+        let number = self.result.matches;
         self.result.matches += 1;
         for keep in self.season.begun_by(record.end) {
             for levels in &mut self.contestants {
@@ -250,6 +291,8 @@ impl Run {
                 if counted {
                     let ruleset = self.number(&ruleset);
                     self.result.trials.push(Trial {
+                        number,
+                        exchanged: exchanged.is_some(),
                         ruleset,
                         won,
                         experienced,
@@ -273,7 +316,7 @@ impl Run {
     }
 }
 
-/// The same match with its first two teams' numbers exchanged.
+/// The same match with the numbers of its first two teams exchanged.
 fn exchange(record: &MatchRecord) -> MatchRecord {
     let other = |team: u8| match team {
         0 => 1,

@@ -1,4 +1,4 @@
-//! The fold: matches in order → weights per ruleset.
+//! The fold: learns from matches in order, and gives weights per ruleset.
 
 use super::{Digest, Level, Levels, Ruling, Season, Settings, Spread, digest::Digested};
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     rating,
 };
 
-/// A match that ended before one already folded (or that very one): fold all again, in order.
+/// The match ended before one already folded, or is that one: fold all matches again, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the match is not later than the last one folded")]
 pub struct Late;
@@ -16,27 +16,27 @@ pub struct Late;
 #[error("not a stored state of this version: {0}")]
 pub struct BadState(#[from] postcard::Error);
 
-/// What is known of one player under one ruleset.
+/// The weight of one player under one ruleset.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weight<'a> {
-    /// The ruleset.
+    /// The ruleset whose games it was learnt from.
     pub ruleset: &'a Ruleset,
-    /// Human or bot, and who.
+    /// The player: kind (human or bot) and id.
     pub key: &'a PlayerKey,
-    /// The last name they were seen under.
+    /// The name in their latest match.
     pub name: &'a str,
-    /// Above 0 and below 100, 50 for an average newcomer, on a scale that no other player's games
-    /// move. `presence` and `scoreboard` have scales of their own, which include 0 and 100.
+    /// Above 0 and below 100; 50 for an average newcomer. Only the player's own games move it. The
+    /// systems `presence` and `scoreboard` have scales of their own, which include 0 and 100.
     pub weight: f64,
-    /// How sure it is, in units of the weight: half the difference between the weights one standard
-    /// deviation above and below. 0 in systems that keep none.
+    /// The standard deviation, in units of the weight: half the difference between the weights one
+    /// deviation of the strength above and below. 0 in systems without deviations.
     pub deviation: f64,
     /// The strength that the weight is of, above a newcomer's, in the rating system's unit. Sums of it
     /// are teams' strengths.
     pub strength: f64,
-    /// Rated games they were in.
+    /// Number of rated games that the player was in.
     pub games: u32,
-    /// The end of the last game they were in.
+    /// The end of the last rated game that the player was in.
     pub last_seen: Timestamp,
 }
 
@@ -51,7 +51,7 @@ pub struct Reading {
     pub strengths: [f64; 2],
 }
 
-/// Matches folded so far. See the [module](super) for its promises.
+/// The state after the matches folded so far. See the [module](super) for its guarantees.
 #[derive(Clone)]
 pub struct Fold {
     digest: Digest,
@@ -61,7 +61,8 @@ pub struct Fold {
 }
 
 impl Fold {
-    /// Nothing folded yet. Takes the settings of this room, or those of a rating system alone.
+    /// A fold without any matches. Takes the settings of this room, or those of the rating systems
+    /// alone.
     pub fn new(rulebook: &Rulebook, settings: impl Into<Settings>) -> Self {
         let settings = settings.into();
         Self {
@@ -72,13 +73,13 @@ impl Fold {
         }
     }
 
-    /// Folds one more match, which has passed [`MatchRecord::check`].
+    /// Folds one more match, which must pass [`MatchRecord::check`].
     ///
-    /// Unrated matches take part in the order, and in nothing else.
+    /// An unrated match takes its place in the order and changes no weight.
     ///
     /// # Errors
-    /// [`Late`] when it is not later than the last one in (end, fingerprint) order; nothing has
-    /// changed then.
+    /// [`Late`] if the match is not later than the last one in (end time, fingerprint) order; the
+    /// state does not change then.
     pub fn push(&mut self, record: &MatchRecord, print: Fingerprint) -> Result<Ruling, Late> {
         let place = Some((record.end, print));
         if place <= self.last {
@@ -96,20 +97,21 @@ impl Fold {
         Ok(Ruling { ruleset, rated })
     }
 
-    /// The whole state, to the bit, for [`restore`](Self::restore) by the same version of the program.
+    /// The whole state, to the bit. Only the same version of the program can
+    /// [`restore`](Self::restore) it.
     ///
     /// # Errors
-    /// None is known; the encoder's signature has one.
+    /// None in practice; the encoder's signature has one.
     pub fn save(&self) -> Result<Vec<u8>, BadState> {
         let state = (self.digest.known(), self.levels.standings(), self.last);
         Ok(postcard::to_stdvec(&state)?)
     }
 
-    /// Continues where [`save`](Self::save) was called, under the same rulebook and settings: the
-    /// caller compares those.
+    /// Continues from a state that [`save`](Self::save) wrote under the same rulebook and settings;
+    /// the caller compares those.
     ///
     /// # Errors
-    /// The bytes are no such state. Reading them takes memory in proportion to their number.
+    /// The bytes are not a saved state. Memory use is proportional to their number.
     pub fn restore(
         rulebook: &Rulebook,
         settings: impl Into<Settings>,
@@ -124,26 +126,26 @@ impl Fold {
         fold.digest.resume(known);
         fold.levels.resume(standings);
         if let Some((end, _)) = last {
-            fold.season.begun_by(end); // they have begun before the checkpoint
+            fold.season.begun_by(end); // applied before the checkpoint already
         }
         fold.last = last;
         Ok(fold)
     }
 
-    /// Every ruleset with a rated match.
+    /// All rulesets that have a rated match.
     pub fn rulesets(&self) -> impl Iterator<Item = &Ruleset> {
         self.levels.rulesets().map(|(ruleset, _)| ruleset)
     }
 
-    /// The weights of every ruleset, by ruleset and then by player (humans before bots).
+    /// The weights of all rulesets, ordered by ruleset and then by player (humans before bots).
     pub fn weights(&self) -> impl Iterator<Item = Weight<'_>> {
         let rulesets = self.levels.rulesets();
         rulesets.flat_map(|(ruleset, own)| own.weights(ruleset, self.digest.people()))
     }
 
-    /// The weights of one ruleset by games on one level, by player: on
-    /// [`FewerMutators`](Level::FewerMutators) those of the closest such ruleset. Empty where none was
-    /// played.
+    /// The weights for one ruleset at one [`Level`], ordered by player. For
+    /// [`FewerMutators`](Level::FewerMutators) these are the weights of the closest such ruleset.
+    /// Empty if the level has no rated match.
     pub fn weights_on<'a>(
         &'a self,
         ruleset: &'a Ruleset,
@@ -153,9 +155,9 @@ impl Fold {
         standing.flat_map(move |s| s.weights(ruleset, self.digest.people()))
     }
 
-    /// The best that is known of everyone for a ruleset, by player, with the level it comes from: their
-    /// weight under the ruleset itself, under one of the same game type with fewer mutators, under the
-    /// game type, or in all games.
+    /// Each player's closest weight for a ruleset and the level it comes from, ordered by player:
+    /// their weight under the ruleset itself, else under one of the same game type with fewer
+    /// mutators, else under the game type, else in all games.
     pub fn best_weights<'a>(&'a self, ruleset: &'a Ruleset) -> Vec<(Weight<'a>, Level)> {
         let mut best = std::collections::BTreeMap::new();
         for (level, standing) in self.levels.farthest_first(ruleset) {
@@ -166,9 +168,10 @@ impl Fold {
         best.into_values().collect()
     }
 
-    /// Each team's chance to win (for two, given that one does), summing to 1, by the rating system
-    /// itself and the best it knows: with strangers as newcomers, and the map's sides where the map
-    /// is known. Even chances before any game.
+    /// Each team's predicted chance to win, summing to 1; with two teams, the chance given that
+    /// they do not tie. The rating system of the closest [`Level`] predicts it, with newcomers'
+    /// strengths for unknown players and the sides of the map if it is known. Even chances before
+    /// any rated match.
     pub fn chances(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<PlayerKey>]) -> Vec<f64> {
         let game = self.digest.lineup(ruleset, map, teams);
         match self.levels.best(ruleset) {
@@ -196,7 +199,7 @@ impl Fold {
         Some(self.levels.best(ruleset)?.strength_at(weight))
     }
 
-    /// What an operator should know about the rating of a ruleset, a sentence each.
+    /// Remarks for the operator on the rating of a ruleset, one sentence each.
     pub fn remarks(&self, ruleset: &Ruleset) -> Vec<String> {
         let standing = self.levels.best(ruleset);
         standing.map_or(Vec::new(), |standing| standing.remarks())

@@ -1,8 +1,9 @@
-//! Levels of knowing: a ruleset, its game type with any mutators, all games.
+//! The levels at which weights are learnt: a ruleset, its game type with any mutators, all games.
 //!
-//! Each level is a standing of its own that learns from all games below it. A level with only one
-//! ruleset below it would learn the same as that; so it is that, until a second appears, and
-//! then begins as its copy. Somebody new to a ruleset begins with what the next level knows of them.
+//! Each level has a standing that learns from all games at or below it. With only one ruleset below
+//! it, a level would learn the same as that ruleset, so it shares its standing. When a second
+//! ruleset appears, the level starts from a copy. A player who is new to a ruleset starts from
+//! their strength at the next level.
 
 use std::collections::BTreeMap;
 
@@ -14,41 +15,41 @@ use crate::{
     rating::{Game, Player, Settings},
 };
 
-/// How closely a weight fits the ruleset asked for.
+/// How close the games behind a weight are to the requested ruleset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// Games of that very ruleset.
+    /// Games of the same ruleset.
     Ruleset,
-    /// Games of a ruleset of its game type that has some of its mutators, or none, and no others.
+    /// Games of a ruleset with the same game type and a proper subset of its mutators.
     FewerMutators,
-    /// Games of its game type, whatever the mutators.
+    /// Games of the same game type, with any mutators.
     GameType,
-    /// All games.
+    /// Games of any type.
     AllGames,
 }
 
 impl Level {
-    /// Whether weights of this level are weights in the ruleset asked for, instead of a guess from
-    /// games that are played differently.
+    /// Whether a weight of this level counts as a weight under the requested ruleset. If not, it is
+    /// a guess from games with other rules.
     pub fn is_near(self) -> bool {
         matches!(self, Level::Ruleset | Level::FewerMutators)
     }
 }
 
-/// All levels of one rating system.
+/// The levels of one rating system, and their standings.
 #[derive(Clone)]
 pub(super) struct Levels {
     settings: Settings,
     standings: Standings,
 }
 
-/// Every level's standing.
+/// The standing of each level.
 #[derive(Clone, Default, Serialize, Deserialize)]
 pub(super) struct Standings {
     rulesets: BTreeMap<Ruleset, Standing>,
-    /// Game types with more than one ruleset.
+    /// Only game types with more than one ruleset; the others share their ruleset's standing.
     types: BTreeMap<String, Standing>,
-    /// When there is more than one game type.
+    /// Only if there is more than one game type.
     all: Option<Standing>,
 }
 
@@ -60,22 +61,22 @@ impl Levels {
         }
     }
 
-    /// What a checkpoint stores.
+    /// The part of the state that a checkpoint stores.
     pub fn standings(&self) -> &Standings {
         &self.standings
     }
 
-    /// Continues from what a checkpoint stored.
+    /// Continues from the state in a checkpoint.
     pub fn resume(&mut self, standings: Standings) {
         self.standings = standings;
     }
 
-    /// Every ruleset that was played.
+    /// All rulesets that have a rated match.
     pub fn rulesets(&self) -> impl Iterator<Item = (&Ruleset, &Standing)> {
         self.standings.rulesets.iter()
     }
 
-    /// One level's standing, where anything was played on it.
+    /// The standing of one level; `None` if the level has no rated match.
     pub fn standing(&self, ruleset: &Ruleset, level: Level) -> Option<&Standing> {
         match level {
             Level::Ruleset => self.standings.rulesets.get(ruleset),
@@ -89,8 +90,8 @@ impl Levels {
         }
     }
 
-    /// The standings of the rulesets of the same game type with fewer mutators, the closest last: by
-    /// the number of mutators, and then in the rulesets' order.
+    /// The standings of the rulesets of the same game type with fewer mutators, the closest last:
+    /// ordered by the number of mutators, then by ruleset.
     fn simpler(&self, ruleset: &Ruleset) -> Vec<&Standing> {
         let rulesets = self.standings.rulesets.iter();
         let mut simpler: Vec<_> = rulesets.filter(|(r, _)| r.is_simpler(ruleset)).collect();
@@ -98,7 +99,8 @@ impl Levels {
         simpler.into_iter().map(|(_, standing)| standing).collect()
     }
 
-    /// Every standing that knows something for a ruleset, with its level, the closest last.
+    /// All standings that can contain a player's weight for a ruleset, with their levels, the
+    /// closest last.
     pub fn farthest_first(&self, ruleset: &Ruleset) -> impl Iterator<Item = (Level, &Standing)> {
         let on = |level| Some((level, self.standing(ruleset, level)?));
         let far = [on(Level::AllGames), on(Level::GameType)];
@@ -110,7 +112,7 @@ impl Levels {
             .chain(on(Level::Ruleset))
     }
 
-    /// The standing of a game type, be it that of its only ruleset.
+    /// The standing of a game type; with only one ruleset, that ruleset's.
     fn game_type(&self, game_type: &str) -> Option<&Standing> {
         let of_type = |r: &&Ruleset| r.game_type() == game_type;
         let only = || self.standings.rulesets.iter().find(|(r, _)| of_type(r));
@@ -118,13 +120,14 @@ impl Levels {
         own.or_else(|| only().map(|(_, standing)| standing))
     }
 
-    /// The best there is for a ruleset: its own standing, or the next level's.
+    /// The closest standing for a ruleset: its own, else that of its game type, else that of all
+    /// games.
     pub fn best(&self, ruleset: &Ruleset) -> Option<&Standing> {
         let levels = [Level::Ruleset, Level::GameType, Level::AllGames];
         levels.into_iter().find_map(|l| self.standing(ruleset, l))
     }
 
-    /// Learns from a game that ended then, on every level.
+    /// Learns from a game that ended at `end`, on every level.
     pub fn learn(&mut self, ruleset: &Ruleset, game: &Game, end: Timestamp) {
         self.open(ruleset);
         let own = self.standings.rulesets.get_mut(ruleset);
@@ -139,8 +142,8 @@ impl Levels {
         self.pass_down(game);
     }
 
-    /// Tells every level what the one above knows by now of those in a game who are new to it, so that
-    /// they are no strangers to its next prediction.
+    /// Updates the strengths that lower levels have adopted: players of this game who are new to a
+    /// level get their current strength from the level above, for its next prediction.
     fn pass_down(&mut self, game: &Game) {
         let players = || game.tallies.iter().map(|tally| tally.player);
         if let Some(all) = &self.standings.all {
@@ -156,7 +159,8 @@ impl Levels {
         }
     }
 
-    /// Makes a ruleset's standing, and those of the levels above that now stand for more than one.
+    /// Creates the standing of a new ruleset, and that of a level above that now contains more than
+    /// one.
     fn open(&mut self, ruleset: &Ruleset) {
         if self.standings.rulesets.contains_key(ruleset) {
             return;
@@ -186,7 +190,7 @@ impl Levels {
         self.standings.rulesets.insert(ruleset.clone(), own);
     }
 
-    /// A new season, on every level.
+    /// Starts a new season on every level.
     pub fn new_season(&mut self, keep: f64) {
         let rulesets = self.standings.rulesets.values_mut();
         let above = self
@@ -200,7 +204,7 @@ impl Levels {
     }
 }
 
-/// Tells a standing what the one above knows of those who are new to it.
+/// Copies from the standing above the strengths of players who have no rated game in the one below.
 fn adopt(players: impl Iterator<Item = Player>, above: &Standing, below: &mut Standing) {
     for player in players {
         if !below.knows(player)

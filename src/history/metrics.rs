@@ -1,17 +1,17 @@
-//! How good predictions were.
+//! Measures of how good predictions were.
 
-/// A prediction and what happened.
+/// A predicted chance, and the result.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Forecast {
-    /// The chance given to side 0, 0 to 1.
+    /// The predicted chance that side 0 wins, 0 to 1.
     pub chance: f64,
-    /// Whether it won.
+    /// Whether side 0 won.
     pub won: bool,
 }
 
 impl Forecast {
-    /// The chance given to what then happened, not below 1e-9: even the surest must not lose
-    /// everything by one match.
+    /// The chance given to the observed result, at least 1e-9: one wrong prediction, however
+    /// certain, must not dominate the mean.
     fn given(&self) -> f64 {
         let given = if self.won {
             self.chance
@@ -21,54 +21,55 @@ impl Forecast {
         given.max(1e-9)
     }
 
-    /// The same match as the other side sees it.
-    fn mirrored(&self) -> Self {
+    /// The same match from the other side.
+    pub(super) fn mirrored(&self) -> Self {
         Self {
             chance: 1.0 - self.chance,
             won: !self.won,
         }
     }
 
-    /// −ln of the chance given to what happened.
+    /// −ln of the chance given to the observed result.
     pub fn log_loss(&self) -> f64 {
         -libm::log(self.given())
     }
 }
 
-/// One part of the range of chances, and how often side 0 won there.
+/// One part of the range of chances: what was predicted there, and what happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Bin {
-    /// Forecasts in it.
+    /// Number of forecasts in the bin.
     pub count: u32,
-    /// Their mean chance.
+    /// Mean predicted chance in the bin.
     pub chance: f64,
-    /// How many came true.
+    /// The share of the bin's forecasts in which side 0 won, 0 to 1.
     pub frequency: f64,
 }
 
-/// Tenths of the range: the usual number, and enough for a hundred matches in each from a thousand.
+/// Number of bins, each a tenth of the range: the usual number, with a hundred matches per bin from
+/// a thousand on.
 pub const BINS: usize = 10;
 
-/// Measures over a list of forecasts. All are 0 for an empty list.
+/// Measures over a list of forecasts; all are 0 for an empty list.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metrics {
-    /// How many there were.
+    /// Number of forecasts.
     pub matches: usize,
-    /// How often the side with the better chance won; even chances are half right.
+    /// The share of matches in which the side with the higher chance won; an even chance counts ½.
     pub accuracy: f64,
-    /// Mean −ln of the chance given to what happened.
+    /// Mean −ln of the chance given to the observed result.
     pub log_loss: f64,
-    /// Mean square of what the chance missed the outcome by (Brier 1950).
+    /// Mean squared difference of the chance and the outcome (Brier 1950).
     pub brier: f64,
-    /// Mean difference of chance and frequency over the bins, by their counts.
+    /// Mean absolute difference of chance and frequency over the bins, weighted by their counts.
     pub calibration_error: f64,
     /// The bins, for a calibration plot.
     pub bins: [Bin; BINS],
 }
 
 impl Metrics {
-    /// Measures forecasts. Where sides mean nothing (`mirrored`), the bins hold each match as both
-    /// teams see it; otherwise the coin that chose between the two would be measured, too.
+    /// Measures forecasts. With `mirrored`, the bins count each match from both sides; use it where
+    /// side numbers are random, since the bins would otherwise measure that randomness, too.
     pub fn of(forecasts: &[Forecast], mirrored: bool) -> Self {
         let n = forecasts.len().max(1) as f64;
         let mean = |of: &dyn Fn(&Forecast) -> f64| forecasts.iter().map(of).sum::<f64>() / n;
@@ -102,7 +103,7 @@ impl Metrics {
 fn bins(forecasts: impl Iterator<Item = Forecast>) -> [Bin; BINS] {
     let mut bins = [Bin::default(); BINS];
     for forecast in forecasts {
-        // A float converts to an index by saturation, so nothing gets out of range.
+        // Converting a float to an integer saturates, so the index cannot overflow.
         let index = (forecast.chance * BINS as f64) as usize;
         let bin = &mut bins[index.min(BINS - 1)];
         bin.count += 1;

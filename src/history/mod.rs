@@ -1,14 +1,16 @@
 //! The fold of finished matches into weights, and the evaluation of rating systems on them.
 //!
-//! [`Fold`] takes match records in (end time, fingerprint) order, one at a time, decides which are
-//! rated and which are not and why ([`Unrated`]), hands them to the rating system of their ruleset,
-//! and tells the weights of humans and bots apart. It is the only path from matches to weights:
-//! rebuilding from all stored matches and learning from each as it arrives run the same code and end
-//! in the same bits. A match that arrives late cannot be pushed ([`Late`]); the caller folds again.
+//! [`Fold`] takes match records in (end time, fingerprint) order, one at a time. It rules on
+//! whether each match is rated, and if not, why ([`Unrated`]); passes rated matches to the rating
+//! system of their ruleset; and keeps the weights of humans and bots apart. It is the only path
+//! from matches to weights: rebuilding from all stored matches and learning from each as it arrives
+//! run the same code and produce the same bits. The fold refuses a match that arrives late
+//! ([`Late`]); the caller then folds all matches again.
 //!
-//! [`evaluate`] runs any of the systems over a history, predicting each match before learning from it.
+//! [`evaluate`] runs any of the systems over a history and predicts each match before it learns
+//! from it.
 //!
-//! This room never reads a clock, a file or a database. Entry points: [`Fold::new`] and [`evaluate`].
+//! This room does no I/O and reads no clock. Entry points: [`Fold::new`] and [`evaluate`].
 
 mod bootstrap;
 mod digest;
@@ -28,7 +30,7 @@ use standing::Standing;
 pub use standing::Spread;
 
 pub use bootstrap::Interval;
-pub use evaluate::{Evaluation, Line, Plan, Subset, evaluate};
+pub use evaluate::{Evaluation, Line, Plan, Prediction, Subset, evaluate};
 pub use fold::{BadState, Fold, Late, Reading, Weight};
 pub use levels::Level;
 pub use metrics::{Bin, Forecast, Metrics};
@@ -36,19 +38,19 @@ pub use ruling::{Played, Rules, Ruling, Unrated, unrated};
 
 use crate::{domain::Timestamp, rating};
 
-/// How matches become weights. Plain data; the caller has checked the ranges.
+/// How matches become weights. Plain data; the caller checks the ranges.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Settings {
     /// The rating system and its settings.
     pub rating: rating::Settings,
     /// Which matches are rated.
     pub rules: Rules,
-    /// Whether the team number is a side that may be easier to win on. Not where teams are numbered
-    /// by chance.
+    /// Whether the team number is a side of the map that may be easier to win on. False where games
+    /// number their teams at random.
     pub sides: bool,
-    /// When seasons begin.
+    /// The instants at which seasons begin.
     pub seasons: Vec<Timestamp>,
-    /// How much of what sets them apart from a newcomer everyone keeps then, 0 to 1.
+    /// The share of their distance from a newcomer that each player keeps at a new season, 0 to 1.
     pub season_keeps: f64,
 }
 
@@ -65,7 +67,7 @@ impl From<rating::Settings> for Settings {
             rules: Rules::default(),
             sides: true,
             seasons: Vec::new(),
-            season_keeps: 0.8, // a regular's place remains, and ten games can change it
+            season_keeps: 0.8, // a regular stays ahead, and ten games can change that
         }
     }
 }

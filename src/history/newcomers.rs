@@ -1,42 +1,44 @@
-//! A newcomer's starting value from how their first game went.
+//! Estimates a newcomer's strength from the statistics of their first game.
 //!
-//! One victory says little of one player among eight; points, kills, deaths and captures say more,
-//! if they mean anything in this game. Whether they do is learnt from everyone's past: a ridge
-//! regression from somebody's first game to the strength they turned out to have ten games later. Each
-//! case is predicted before it is learnt, and as long as these predictions are no better than the
-//! mean, nobody starts anywhere but at the mean.
+//! One victory reveals little about one player among eight. Points, kills, deaths and captures
+//! reveal more, if they matter in the game. A ridge regression learns this from the history: it
+//! predicts the strength that a player has after ten games from their first game. Each case is
+//! predicted before the regression learns it, and unless these predictions are clearly better than
+//! the mean, newcomers start at the mean.
 
 use serde::{Deserialize, Serialize};
 
 use crate::rating::{Game, Player, Strength};
 
-/// Points, kills, deaths and captures per minute, each as a share of the game's mean less 1.
+/// Points, kills, deaths and captures per minute, each divided by the game's mean, minus 1.
 pub(super) type Features = [f64; WIDTH];
 
 const WIDTH: usize = 4;
-/// Games after which somebody's strength is taken for what they turned out to be.
+/// The number of games after which a player's strength is used as the target of the regression.
 pub(super) const SETTLED: u32 = 10;
-/// Ridge: as if each coefficient had been seen to be 0 in so many games of typical features.
+/// The ridge penalty: counts like this many games of typical features in which each coefficient was
+/// 0.
 const RIDGE: f64 = 5.0;
-/// Cases before the regression is believed, and the most it may err beside the mean.
+/// The number of cases from which on the regression is used.
+/// The largest squared error, relative to that of the mean, at which the regression is used.
 const CASES: f64 = 30.0;
 const BETTER: f64 = 0.9;
-/// Three times the mean tells no more than two: features are from −1 to 2.
+/// The largest feature. Three times the mean and more count alike, so features are from −1 to 2.
 const MOST: f64 = 2.0;
 
 /// The regression of one ruleset.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Newcomers {
-    /// Σ x·xᵀ + ridge, and Σ x·(y less the mean then).
+    /// Σ x·xᵀ + ridge, and Σ x·(y minus the mean at the time).
     squares: [Features; WIDTH],
     products: Features,
-    /// Σ y, and how many there were.
+    /// Σ y, and the number of cases.
     sum: f64,
     cases: f64,
-    /// Squared errors of predictions before learning: by the regression, and by the mean.
+    /// Sums of squared prediction errors before learning: of the regression, and of the mean.
     errors: f64,
     errors_of_mean: f64,
-    /// Σ of the variances that the strengths themselves had.
+    /// Σ of the variances of the target strengths.
     doubt: f64,
 }
 
@@ -59,7 +61,7 @@ impl Default for Newcomers {
 }
 
 impl Newcomers {
-    /// How a player's game went beside that of the others.
+    /// A player's features in a game; `None` if they have no tally in it.
     pub fn features(game: &Game, player: Player) -> Option<Features> {
         let own = game.tallies.iter().find(|t| t.player == player)?;
         let mut features = [0.0; WIDTH];
@@ -68,12 +70,12 @@ impl Newcomers {
             let mean = rates.sum::<f64>() / game.tallies.len() as f64;
             if mean > 0.0 {
                 *feature = (own.rates()[k] / mean - 1.0).clamp(-1.0, MOST);
-            } // else the game says nothing by it
+            } // else all rates are 0, and so is the feature
         }
         Some(features)
     }
 
-    /// Learns what somebody with this first game turned out to be.
+    /// Learns from a player with this first game and this strength after [`SETTLED`] games.
     pub fn learn(&mut self, features: &Features, strength: Strength) {
         let beyond = strength.mean - self.sum / self.cases.max(1.0);
         let error = beyond - self.beyond(features);
@@ -90,17 +92,17 @@ impl Newcomers {
         }
     }
 
-    /// Whether the regression has been better than the mean.
+    /// Whether the regression has predicted clearly better than the mean, in enough cases.
     pub fn believed(&self) -> bool {
         self.cases >= CASES && self.errors < BETTER * self.errors_of_mean
     }
 
-    /// What a first game says of somebody's strength beyond a newcomer's, as an observation to be put
-    /// beside what is believed anyway. `None` as long as the mean predicts as well.
+    /// The strength beyond a newcomer's that a first game indicates, as an observation to be
+    /// combined with the player's estimate. `None` while the mean predicts as well.
     ///
-    /// Strengths of variance t are left with variance r when the first game is known. The observation
-    /// that does this to a Gaussian has precision 1/r − 1/t, and a value t/(t − r) times as far out as
-    /// the mean it leads to; it says nothing where r is t.
+    /// The variance of strengths is t, and r once the first game is known. The observation that
+    /// reduces the variance of a Gaussian from t to r has precision 1/r − 1/t, and its value is
+    /// t/(t − r) times the resulting mean. It carries no information if r = t.
     pub fn predict(&self, features: &Features) -> Option<Strength> {
         let left = (self.errors + self.doubt) / self.cases.max(1.0);
         let all = (self.errors_of_mean + self.doubt) / self.cases.max(1.0);
@@ -110,14 +112,14 @@ impl Newcomers {
         })
     }
 
-    /// How far beyond the mean somebody is expected.
+    /// The expected strength beyond the mean, by the regression.
     fn beyond(&self, features: &Features) -> f64 {
         let coefficients = solve(self.squares, self.products);
         coefficients.iter().zip(features).map(|(c, x)| c * x).sum()
     }
 }
 
-/// Gaussian elimination; a positive definite matrix needs no pivoting.
+/// Solves a·x = b by Gaussian elimination; `a` is positive definite and needs no pivoting.
 fn solve(mut a: [Features; WIDTH], mut b: Features) -> Features {
     for k in 0..WIDTH {
         let (pivot, known) = (a[k], b[k]);
@@ -159,19 +161,19 @@ mod tests {
 
     #[test]
     fn what_tells_something_moves_the_prior_to_what_is_expected() {
-        let told = learnt(0.8).predict(&[0.0, 0.5, 0.0, 0.0]).unwrap();
-        // Strengths have variance 0.8²/3 + 0.6²/12 + 0.1² and keep the last two.
+        let predicted = learnt(0.8).predict(&[0.0, 0.5, 0.0, 0.0]).unwrap();
+        // Strengths have variance 0.8²/3 + 0.6²/12 + 0.1²; the last two remain unexplained.
         let (all, left) = (0.64 / 3.0 + 0.03 + 0.01, 0.03 + 0.01);
-        let part = all / (all + told.variance());
-        assert!((part * told.mean - 0.4).abs() < 0.05, "{told:?}");
-        assert!(((1.0 - part) * all - left).abs() < 0.01, "{told:?}");
+        let part = all / (all + predicted.variance());
+        assert!((part * predicted.mean - 0.4).abs() < 0.05, "{predicted:?}");
+        assert!(((1.0 - part) * all - left).abs() < 0.01, "{predicted:?}");
     }
 
     #[test]
     fn what_tells_nothing_is_not_believed() {
         assert_eq!(learnt(0.0).predict(&[0.0, 0.5, 0.0, 0.0]), None);
         assert_eq!(Newcomers::default().predict(&[1.0; WIDTH]), None);
-        let mut silent = Newcomers::default(); // games that tell nothing but who won
+        let mut silent = Newcomers::default(); // games without statistics
         for i in 0..1_000 {
             let strength = Strength {
                 mean: f64::from(i % 7),

@@ -1,4 +1,4 @@
-//! Whether a finished match is rated, for whom, and why not.
+//! Decides whether a finished match is rated and for which players, and if not, why.
 
 use std::fmt;
 
@@ -6,16 +6,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{Kind, MatchRecord, Outcome, Participant, Rulebook, Ruleset, Scoring};
 
-/// What a match must have to be rated.
+/// The conditions for a match to be rated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rules {
-    /// Seconds of play.
+    /// The shortest rated match, in seconds.
     pub min_seconds: u32,
-    /// Humans on each team, for humans to be rated; in a game without teams, humans in all.
+    /// The least number of humans on each team for humans to be rated; in a game without teams, in
+    /// all.
     pub min_humans: u32,
 }
 
-/// A minute leaves out what was started by mistake.
+/// One minute excludes games that were started by mistake.
 impl Default for Rules {
     fn default() -> Self {
         Self {
@@ -25,27 +26,27 @@ impl Default for Rules {
     }
 }
 
-/// Why a match teaches nothing.
+/// The reason why a match is not rated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Unrated {
-    /// It lasted no time, or nobody was there.
+    /// It lasted 0 ms, or no participant played.
     NoPlayTime,
-    /// It lasted less than [`Rules::min_seconds`].
+    /// It was shorter than [`Rules::min_seconds`].
     TooShort,
-    /// It was broken off.
+    /// It ended without a result.
     Abandoned,
-    /// A team game whose log tells no scores.
+    /// A team game without scores in its log.
     NoScores,
-    /// A team had nobody on it from start to end.
+    /// A team had no player at any time.
     TeamEmpty,
-    /// A game without teams, and without an opponent.
+    /// A game without teams in which only one player took part.
     NoOpponent,
-    /// No bots to learn of, and fewer humans than [`Rules::min_humans`].
+    /// It has no bots to rate, and fewer humans than [`Rules::min_humans`], or more time of bots.
     TooFewHumans,
 }
 
 impl Unrated {
-    /// All reasons, in the order of tables.
+    /// All reasons, in the order in which tables list them.
     pub const ALL: [Unrated; 7] = [
         Unrated::NoPlayTime,
         Unrated::TooShort,
@@ -56,7 +57,7 @@ impl Unrated {
         Unrated::TooFewHumans,
     ];
 
-    /// The stable code for the database and for tables.
+    /// The stable code of the reason in the database and in tables.
     pub fn as_str(self) -> &'static str {
         match self {
             Unrated::NoPlayTime => "no-play-time",
@@ -69,7 +70,7 @@ impl Unrated {
         }
     }
 
-    /// The reason a stored code means.
+    /// The reason that has this code.
     pub fn parse(code: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|reason| reason.as_str() == code)
     }
@@ -81,53 +82,56 @@ impl fmt::Display for Unrated {
     }
 }
 
-/// What became of one match.
+/// The ruling on one match.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ruling {
-    /// The ruleset it was played under.
+    /// The ruleset that the match belongs to.
     pub ruleset: Ruleset,
-    /// What each player did in it, or why it is not rated.
+    /// What each player did in the match, or the reason why it is not rated.
     pub rated: Result<Vec<Played>, Unrated>,
 }
 
-/// One player's line in the history of rated matches.
+/// What one player did in a rated match.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Played {
-    /// An index into [`MatchRecord::participants`].
+    /// Index into [`MatchRecord::participants`].
     pub participant: usize,
-    /// Points their teams scored while they were on them; kills in a game without teams.
+    /// Points that the player's teams scored while they were on them; kills in a game without
+    /// teams.
     pub scored: f64,
-    /// Points scored against their teams meanwhile; deaths in a game without teams.
+    /// Points scored against the player's teams while they were on them; deaths in a game without
+    /// teams.
     pub conceded: f64,
-    /// Whether it counts for them: humans among too many bots are not rated, while the bots are.
+    /// Whether the match changes this player's rating: not for humans in a match of mostly bots,
+    /// which rates the bots only.
     pub counts: bool,
 }
 
-/// How a rated match is rated.
+/// How a match is to be rated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Verdict {
+pub(super) struct RatingBasis {
     pub scoring: Scoring,
     /// Whether its humans are rated. Its bots always are.
     pub humans: bool,
 }
 
-/// Why a match will not be rated; the very word that folding it will have for it.
+/// Why the fold will not rate a match; `None` if it will.
 pub fn unrated(record: &MatchRecord, rulebook: &Rulebook, rules: &Rules) -> Option<Unrated> {
     judge(record, rulebook, rules).err()
 }
 
-/// How the match is rated, or why it is not.
+/// How to rate the match, or why not.
 pub(super) fn judge(
     record: &MatchRecord,
     rulebook: &Rulebook,
     rules: &Rules,
-) -> Result<Verdict, Unrated> {
+) -> Result<RatingBasis, Unrated> {
     let players = || record.participants.iter().filter(|p| has_played(p));
     if record.millis() == 0 || players().next().is_none() {
         return Err(Unrated::NoPlayTime);
     }
     if record.outcome == Outcome::Abandoned {
-        return Err(Unrated::Abandoned); // however short it thereby was
+        return Err(Unrated::Abandoned); // takes precedence over too short
     }
     if record.millis() < u64::from(rules.min_seconds) * 1_000 {
         return Err(Unrated::TooShort);
@@ -137,7 +141,7 @@ pub(super) fn judge(
     if !humans && players().all(|p| p.key.kind == Kind::Human) {
         return Err(Unrated::TooFewHumans);
     }
-    Ok(Verdict { scoring, humans })
+    Ok(RatingBasis { scoring, humans })
 }
 
 fn scoring(record: &MatchRecord, rulebook: &Rulebook) -> Result<Scoring, Unrated> {
@@ -159,11 +163,11 @@ fn scoring(record: &MatchRecord, rulebook: &Rulebook) -> Result<Scoring, Unrated
     if players().nth(1).is_none() {
         return Err(Unrated::NoOpponent);
     }
-    Ok(Scoring::Frags) // nothing else can be told apart without teams
+    Ok(Scoring::Frags) // without teams only frags order the players
 }
 
-/// Whether the match says something of its humans: enough of them on each team, and not mostly bots by
-/// time played.
+/// Whether the match rates its humans: there are enough of them on each team, and bots did not play
+/// longer than they did.
 fn enough_humans(record: &MatchRecord, rules: &Rules) -> bool {
     let of = |kind| {
         let all = record.participants.iter();
@@ -178,12 +182,12 @@ fn enough_humans(record: &MatchRecord, rules: &Rules) -> bool {
     teams.into_iter().all(enough) && time(Kind::Human) >= time(Kind::Bot)
 }
 
-/// Whether somebody listed was there for any time at all.
+/// Whether the participant spent any time in the match.
 pub(super) fn has_played(participant: &Participant) -> bool {
     millis(participant) > 0
 }
 
-/// How long somebody was there.
+/// The participant's time in the match, in milliseconds.
 pub(super) fn millis(participant: &Participant) -> u64 {
     participant.presence.iter().map(|p| p.span.millis()).sum()
 }

@@ -1,12 +1,12 @@
-//! Seasons: dates at which everyone comes nearer to a newcomer, instead of being wiped.
+//! Seasons: dates at which every rating moves towards a newcomer's, instead of being reset.
 
 use super::Settings;
 use crate::domain::Timestamp;
 
-/// The seasons still to come.
+/// The seasons that have not begun yet.
 #[derive(Clone, Debug)]
 pub(super) struct Season {
-    /// Sorted, the next one last.
+    /// In descending order, so that the next one is last.
     starts: Vec<Timestamp>,
     keep: f64,
 }
@@ -21,8 +21,8 @@ impl Season {
         }
     }
 
-    /// What everyone keeps, once for each season that began up to this instant and not before the last
-    /// one asked about.
+    /// The share to keep, once for each season that began after the previous call's instant and up
+    /// to `now`.
     pub fn begun_by(&mut self, now: Timestamp) -> Vec<f64> {
         let still = self.starts.partition_point(|start| *start > now);
         let begun = self.starts.split_off(still);

@@ -1,4 +1,4 @@
-//! One rating system's view of one ruleset (or of all of a game type): strengths as weights.
+//! One rating system applied to one level: strengths, and their conversion to weights.
 //!
 //! A [`Curve`] makes the weight that people read: its unit is a constant of the rating system, so that
 //! a weight moves by its player's games alone. Strengths themselves, above a newcomer's, are what the
@@ -16,7 +16,7 @@ use crate::{
     rating::{Game, Player, Roll, Scale, Settings, Strength, System, SystemName, normal},
 };
 
-/// A rating system, and who has played.
+/// A rating system, and the players who have been in its games.
 pub(super) struct Standing {
     name: SystemName,
     pub system: Box<dyn System>,
@@ -62,7 +62,7 @@ impl Spread {
 struct Career {
     games: u32,
     last_seen: Timestamp,
-    /// How their first game went, until they are settled.
+    /// The features of their first game, until [`SETTLED`] games.
     first: Option<Features>,
 }
 
@@ -105,15 +105,15 @@ impl<'de> Deserialize<'de> for Standing {
     }
 }
 
-/// How strengths become weights: weight = 50 ± 50 · x² / (x² + halfway²), x being the strength above
-/// a newcomer's, and the sign that of x.
+/// Converts strengths to weights: weight = 50 ± 50 · x² / (x² + halfway²), where x is the strength
+/// minus a newcomer's, and the sign is that of x.
 ///
-/// 50 is a newcomer, and nobody reaches 0 or 100. The square keeps little evidence near 50, where the
-/// rating system's mean has hardly left what it believed beforehand: the weight grows with x, and
-/// ten wins move it about four times as far as one.
+/// A newcomer is 50, and 0 and 100 are never reached. The square keeps players with few games near
+/// 50, where the mean of the estimate is still close to the prior: ten wins move a weight about
+/// four times as far as one, because its distance from 50 grows with x² there.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Curve {
-    /// Strengths are weights.
+    /// Strengths that are weights already.
     Weights,
     Strengths {
         newcomer: f64,
@@ -137,7 +137,7 @@ impl Curve {
             Self::Strengths { newcomer, halfway } => {
                 let above = (strength - newcomer) / halfway;
                 let square = above * above;
-                // 1 − 1 / (1 + square) is 1, not no number, where the square overflows.
+                // 1 − 1 / (1 + square) is 1 instead of NaN if the square overflows.
                 50.0 + libm::copysign(50.0 - 50.0 / (1.0 + square), above)
             }
         };
@@ -168,7 +168,7 @@ impl Curve {
         }
     }
 
-    /// Half the difference between the weights one deviation above and below.
+    /// Half the difference between the weights one deviation above and below the mean.
     fn deviation(self, strength: Strength) -> f64 {
         let at = |strength| self.weight(strength);
         let Strength { mean, deviation } = strength;
@@ -187,7 +187,7 @@ impl Standing {
         }
     }
 
-    /// Learns from a game that ended then.
+    /// Learns from a game that ended at `end`.
     pub fn learn(&mut self, game: &Game, end: Timestamp) {
         for tally in &game.tallies {
             let fresh = || Career {
@@ -206,8 +206,8 @@ impl Standing {
         }
     }
 
-    /// Gives somebody after their first game a starting value, and learns from the first game of
-    /// somebody who is settled.
+    /// After a player's first game, combines their estimate with the newcomer regression's; after
+    /// [`SETTLED`] games, lets the regression learn from the player's first game.
     fn place(&mut self, game: &Game, player: Player) {
         let Some(career) = self.careers.get_mut(player) else {
             return;
@@ -217,7 +217,7 @@ impl Standing {
         }
         let newcomer = match self.system.scale() {
             Scale::Strengths { newcomer, .. } => newcomer,
-            Scale::Weights => return, // a share of points or places starts where it is
+            Scale::Weights => return, // systems with weights accept no other evidence
         };
         if career.games == 1 {
             career.first = Newcomers::features(game, player);
@@ -236,14 +236,14 @@ impl Standing {
         }
     }
 
-    /// What an operator should know.
+    /// Remarks for the operator, one sentence each.
     pub fn remarks(&self) -> Vec<String> {
-        let newcomers = "newcomers start where their first game points to".to_owned();
+        let newcomers = "newcomers start at a strength predicted from their first game".to_owned();
         let newcomers = self.newcomers.believed().then_some(newcomers);
         self.system.remark().into_iter().chain(newcomers).collect()
     }
 
-    /// Whether somebody has a rated game here.
+    /// Whether the player has a rated game in this standing.
     pub fn knows(&self, player: Player) -> bool {
         self.careers.get(player).is_some_and(|c| c.games > 0)
     }
@@ -276,12 +276,13 @@ impl Standing {
         Curve::of(self.system.scale()).strength(weight)
     }
 
-    /// Everyone who was ever in a game here.
+    /// All players who have been in a game of this standing, rated or not.
     pub fn players(&self) -> impl Iterator<Item = Player> {
         self.careers.players()
     }
 
-    /// Everyone with a rated game here, by key, as known under `ruleset`.
+    /// The weights of all players with a rated game in this standing, by key, labelled with
+    /// `ruleset`.
     pub fn weights<'a>(&self, ruleset: &'a Ruleset, people: &'a [Person]) -> Vec<Weight<'a>> {
         let rated = self.careers.players().filter(|p| self.knows(*p));
         let rated = rated.filter_map(|player| {

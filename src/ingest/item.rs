@@ -21,6 +21,16 @@ pub enum LogItem {
         /// Why it makes no match.
         reason: Skip,
     },
+    /// A line with the same bytes as an earlier one. If it is dropped, its match was found on the earlier
+    /// line; otherwise the match of this line follows as an item of its own.
+    Repeated {
+        /// The number of the line.
+        line: u64,
+        /// The number of the earlier line.
+        first: u64,
+        /// Whether the line is dropped: it states a time of day, and two such matches cannot be.
+        dropped: bool,
+    },
     /// A line that does not follow the format. Reading continues with the next line.
     Malformed {
         /// The number of the line.

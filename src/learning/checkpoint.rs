@@ -1,7 +1,8 @@
-//! The learned state as bytes for the store: a version, a checksum, and what a restart continues from.
+//! The learned state as bytes for the store: a version, a checksum, and the state that a restart
+//! continues from.
 //!
-//! A checkpoint is derived, and is thrown away when in doubt: another version, a wrong checksum, bytes that
-//! do not decode. Whether its matches are still those on disk is for the caller to compare.
+//! A checkpoint is derived data. It is discarded if its version differs, if its checksum is wrong
+//! or if its bytes do not decode. The caller checks that its matches are those on disk.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,15 +24,15 @@ const LARGEST: usize = 256 << 20;
 pub(super) struct Checkpoint {
     /// The key of the settings and overrides that it was learned with.
     pub key: String,
-    /// Behind the last match folded.
+    /// The position after the last match folded.
     pub cursor: Cursor,
-    /// Number of matches folded.
+    /// Number of matches folded, rated or not.
     pub matches: i64,
     /// The highest id among them.
     pub last_match: i64,
-    /// Number of them that are rated.
+    /// How many of the folded matches are rated.
     pub rated: u64,
-    /// On how many matches the rating systems were compared last.
+    /// The number of matches on which the rating systems were last compared.
     pub judged: usize,
     /// The state of each rating system's fold.
     pub folds: BTreeMap<SystemName, Vec<u8>>,
@@ -42,7 +43,7 @@ pub(super) struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// The bytes to store; `None` if they would be too many.
+    /// The bytes to store; `None` if they would be larger than [`LARGEST`].
     pub fn seal(&self) -> Option<Vec<u8>> {
         let state = postcard::to_stdvec(self).ok()?;
         if state.len() > LARGEST {

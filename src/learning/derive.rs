@@ -1,4 +1,4 @@
-//! From matches to weights: the fold over all that is stored, and noticing when it is due.
+//! Derives weights from the stored matches, and notices when new matches make that necessary.
 
 use std::time::Duration;
 
@@ -11,27 +11,31 @@ use crate::{
     store::{Cursor, DerivedFrom, DerivedRows, OperatorOverrides},
 };
 
-/// Part of the settings' key: change it when the fold itself changes, and every database is rebuilt.
+/// Part of the settings' key. A new value, for a changed fold, makes every database derive its
+/// weights again.
 pub(super) const FOLD_VERSION: u32 = 5;
-/// The form in which settings are hashed: change it with the form, and every database is rebuilt once.
+/// The version of the form in which settings are hashed. A new value makes every database derive
+/// its weights once again.
 const SETTINGS_FORMAT: u32 = 1;
-/// Matches read at once.
+/// Number of matches read per query.
 const CHUNK: u32 = 512;
-/// How often the database file is checked, and an ingest under way waited for.
+/// How often the daemon checks the database file, and a running ingest for its end.
 const TURN: Duration = Duration::from_millis(250);
-/// How soon a failed read or write is tried again.
+/// The delay before a failed read or write is tried again.
 const RETRY: Duration = Duration::from_secs(1);
-/// An ingest that has written nothing for so long has died before its fold; the daemon then folds.
+/// An ingest that has written nothing for this long ended before its fold; the daemon then folds
+/// its matches.
 const ABANDONED: Duration = Duration::from_secs(10);
 
-/// New matches after which a checkpoint is written: folding so many again takes a fraction of a second.
+/// The number of new matches after which a checkpoint is written. Folding that many again takes a
+/// fraction of a second.
 const CHECKPOINT_EVERY: i64 = 500;
 
-/// How far [`Learning::learn`] goes.
+/// How much [`Learning::learn`] folds and writes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RefreshMode {
-    /// Fold new matches. Write the result, unless the database holds weights that were derived with
-    /// other settings.
+    /// Fold new matches. Write the result, unless the database contains weights derived with other
+    /// settings.
     KeepOthers,
     /// Fold new matches and write the result.
     Write,
@@ -39,34 +43,35 @@ enum RefreshMode {
     Rebuild,
 }
 
-/// What a rebuild went through.
+/// The result of a rebuild.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rebuilt {
-    /// Matches folded.
+    /// Number of matches folded.
     pub matches: u64,
-    /// Of them rated.
+    /// How many of them are rated.
     pub rated: u64,
-    /// Weights that came out.
+    /// Number of weights derived, over all players and rulesets.
     pub weights: usize,
 }
 
 impl Learning {
-    /// Learns from the matches that are not known yet, in memory and on disk. Whether there was
-    /// anything to write: new matches, or another configuration.
+    /// Learns from stored matches that have not been folded, publishes the weights and writes them
+    /// to the database. Returns whether it wrote anything, because there were new matches or other
+    /// settings.
     ///
-    /// Matches later than all known ones are learned one by one; one that belongs in between means
-    /// that all are learned anew. The bits are the same.
+    /// Matches that are later than all folded ones are folded one by one; if one is earlier, all
+    /// matches are folded again. Both ways give the same bits.
     ///
     /// # Errors
-    /// The database's.
+    /// Fails if the database does.
     pub async fn refresh(&self) -> Result<bool, LearningError> {
         self.learn(RefreshMode::Write, |_| ()).await
     }
 
-    /// Deletes all that is derived and makes it again. `progress` is told the matches done so far.
+    /// Deletes all derived data and derives it again. `progress` gets the number of matches done.
     ///
     /// # Errors
-    /// The database's.
+    /// Fails if the database does.
     pub async fn rebuild(&self, progress: impl FnMut(u64)) -> Result<Rebuilt, LearningError> {
         self.learn(RefreshMode::Rebuild, progress).await?;
         let learned = self.learned.lock().await;
@@ -80,9 +85,9 @@ impl Learning {
         })
     }
 
-    /// Brings the weights up to date, then polls the database for changes of other processes, until
-    /// dropped, and publishes the new weights. Learns from matches that another process recorded and
-    /// did not learn from. A failure of the database is logged and retried.
+    /// Brings the weights up to date, then polls the database for changes by other processes and
+    /// publishes the new weights. Also learns from matches that another process recorded and did
+    /// not learn from. Logs a failure of the database and retries. Runs until dropped.
     pub async fn keep_up_to_date(&self) {
         let mut in_place = true;
         loop {
@@ -100,21 +105,21 @@ impl Learning {
         }
     }
 
-    /// Publishes changes of other processes as [`keep_up_to_date`](Self::keep_up_to_date) does, with
-    /// the weights that are known now. Leaves what another configuration derived as it is.
+    /// Publishes changes by other processes as [`keep_up_to_date`](Self::keep_up_to_date) does,
+    /// without deriving weights first. Never overwrites weights that another configuration derived.
     pub async fn poll_changes(&self) {
         self.poll_until_dropped(true).await;
     }
 
     async fn poll_until_dropped(&self, mut in_place: bool) {
         while let Err(error) = self.poll(&mut in_place).await {
-            tracing::warn!(%error, "cannot look for new weights, trying again");
+            tracing::warn!(%error, "cannot check for new matches, trying again");
             self.check_file(&mut in_place);
             sleep(RETRY).await;
         }
     }
 
-    /// Logs once that the database file is gone: what is written from then on is lost.
+    /// Logs once that the database file was removed or replaced; later writes are lost.
     fn check_file(&self, in_place: &mut bool) {
         if *in_place && !self.store.is_in_place() {
             tracing::error!("the database file was removed or replaced; restart the daemon");
@@ -128,14 +133,15 @@ impl Learning {
         loop {
             if let Ok(change) = timeout(TURN, changes.next()).await {
                 change?;
-                // Decisions are written all the time, and mean nothing here.
+                // Compare extents, because the changes include decisions, which happen often and do
+                // not matter here.
                 let now = (self.store.derived_from().await?, self.store.extent().await?);
                 if pulse.as_ref() != Some(&now) {
                     (pulse, changed, behind) = (Some(now), Instant::now(), true);
                 }
             }
             self.check_file(in_place);
-            // An ingest under way is waited for: it learns once, at its end.
+            // While an ingest is running, wait: it folds its matches once, at its end.
             if behind && (self.is_derived().await? || changed.elapsed() >= ABANDONED) {
                 self.learn_from_others().await?;
                 behind = false;
@@ -143,16 +149,18 @@ impl Learning {
         }
     }
 
-    /// Learns what is new. What another configuration has derived on disk is left as it is: two that
-    /// share a database would undo each other's work for ever.
+    /// Learns from new matches. Does not overwrite what another configuration has derived on disk:
+    /// two configurations that share a database would replace each other's weights for ever.
     async fn learn_from_others(&self) -> Result<(), LearningError> {
         let key = self.key(&self.store.overrides().await?);
         let derived = self.store.derived_from().await?;
         if derived.is_some_and(|derived| derived.settings != key) {
-            tracing::warn!("the weights on disk were made with another configuration");
+            tracing::warn!(
+                "the weights on disk were derived with another configuration and are left as they are"
+            );
         }
         if self.learn(RefreshMode::KeepOthers, |_| ()).await? {
-            tracing::info!("matches nobody had learned from found, and learned from");
+            tracing::info!("learned from matches that another process had recorded only");
         }
         Ok(())
     }
@@ -174,7 +182,7 @@ impl Learning {
         }
     }
 
-    /// Whether what is derived on disk knows all matches, by whatever configuration.
+    /// Whether the derived data on disk includes all matches, with whatever configuration.
     async fn is_derived(&self) -> Result<bool, LearningError> {
         let derived = self.store.derived_from().await?;
         let extent = self.store.extent().await?;
@@ -186,28 +194,28 @@ impl Learning {
         mode: RefreshMode,
         mut progress: impl FnMut(u64),
     ) -> Result<bool, LearningError> {
-        // One at a time; and what is taken out is only put back whole.
+        // One caller at a time. The state is put back only after a complete fold.
         let mut slot = self.learned.lock().await;
         loop {
-            let said = self.store.overrides().await?;
-            let key = self.key(&said);
+            let overrides = self.store.overrides().await?;
+            let key = self.key(&overrides);
             let (stored, _) = self.store.extent().await?;
             let before = self.store.derived_from().await?;
-            // Rulings by another configuration are all replaced, and so all needed.
+            // Rulings of another configuration are all replaced, so all matches are folded again.
             let other = before.as_ref().is_none_or(|before| before.settings != key);
             let all = mode == RefreshMode::Rebuild || (other && mode == RefreshMode::Write);
             let mut learned = match slot.take() {
                 Some((own, learned)) if own == key && !all => learned,
-                None if !all => match self.restore(&key, &said, before.as_ref()).await? {
+                None if !all => match self.restore(&key, &overrides, before.as_ref()).await? {
                     Some(learned) => learned,
-                    None => Learned::nothing(&self.settings, &said)?,
+                    None => Learned::nothing(&self.settings, &overrides)?,
                 },
-                _ => Learned::nothing(&self.settings, &said)?,
+                _ => Learned::nothing(&self.settings, &overrides)?,
             };
             let known = learned.matches;
             learned = self.catch_up(learned, &mut progress).await?;
             if learned.matches < stored {
-                continue; // one of them belongs in between: all anew
+                continue; // a match is earlier than the last one: fold all again
             }
             let from = DerivedFrom {
                 matches: learned.matches,
@@ -216,7 +224,7 @@ impl Learning {
             };
             let due = all || (before.as_ref() != Some(&from) && !other);
             if due && !self.write(&mut learned, from, all).await? {
-                continue; // somebody else has another configuration, just now
+                continue; // another process wrote with other settings meanwhile
             }
             learned.pending.clear();
             if learned.matches != known || known == 0 || due || !self.is_current() {
@@ -231,7 +239,7 @@ impl Learning {
         }
     }
 
-    /// Folds whatever comes behind the cursor.
+    /// Folds all matches after the cursor.
     async fn catch_up(
         &self,
         mut learned: Learned,
@@ -242,7 +250,7 @@ impl Learning {
             let done = matches.is_empty();
             learned.cursor = next;
             let trial = match learned.comparison_due().filter(|_| done) {
-                Some(due) => Some(self.first_matches(due).await?),
+                Some(due) => Some(self.first_matches(due, &learned).await?),
                 None => None,
             };
             let folded = tokio::task::spawn_blocking(move || {
@@ -263,27 +271,36 @@ impl Learning {
         }
     }
 
-    /// The first matches in order, as they are stored.
-    async fn first_matches(&self, count: usize) -> Result<Vec<MatchRecord>, LearningError> {
+    /// The first `count` matches in order, under the identities in which they are stored. Void matches
+    /// have no result.
+    async fn first_matches(
+        &self,
+        count: usize,
+        learned: &Learned,
+    ) -> Result<Vec<MatchRecord>, LearningError> {
         let (mut first, mut cursor) = (Vec::new(), Cursor::START);
         while first.len() < count {
             let (matches, next) = self.store.matches(cursor, CHUNK).await?;
             if matches.is_empty() {
                 break;
             }
-            first.extend(matches.into_iter().map(|stored| stored.record));
+            first.extend(
+                matches
+                    .into_iter()
+                    .map(|stored| learned.rated_record(stored)),
+            );
             cursor = next;
         }
         first.truncate(count);
         Ok(first)
     }
 
-    /// The learned state of the checkpoint on disk, if it was learned with these settings from the
-    /// matches that are on disk, and the derived tables know all of those.
+    /// The learned state of the checkpoint on disk. `None` unless it was learned with the settings
+    /// `key` from the matches on disk, and the derived tables include all of those.
     async fn restore(
         &self,
         key: &str,
-        said: &OperatorOverrides,
+        overrides: &OperatorOverrides,
         derived: Option<&DerivedFrom>,
     ) -> Result<Option<Learned>, LearningError> {
         let Some(checkpoint) = self.stored_checkpoint().await? else {
@@ -294,7 +311,7 @@ impl Learning {
             && derived.is_some_and(|derived| derived.matches >= checkpoint.matches)
             && self.store.extent_to(checkpoint.cursor).await? == extent;
         match fits {
-            true => self.restored(checkpoint, said).await,
+            true => self.restored(checkpoint, overrides).await,
             false => Ok(None),
         }
     }
@@ -305,7 +322,7 @@ impl Learning {
         };
         let opened = tokio::task::spawn_blocking(move || Checkpoint::open(&bytes)).await?;
         if opened.is_none() {
-            tracing::info!("the checkpoint is of another version or damaged, and not used");
+            tracing::info!("ignoring the stored checkpoint: it is damaged, or of another version");
         }
         Ok(opened)
     }
@@ -313,10 +330,10 @@ impl Learning {
     async fn restored(
         &self,
         checkpoint: Checkpoint,
-        said: &OperatorOverrides,
+        overrides: &OperatorOverrides,
     ) -> Result<Option<Learned>, LearningError> {
-        let (settings, said) = (self.settings.clone(), said.clone());
-        let restore = move || Learned::restore(&settings, &said, checkpoint);
+        let (settings, overrides) = (self.settings.clone(), overrides.clone());
+        let restore = move || Learned::restore(&settings, &overrides, checkpoint);
         Ok(tokio::task::spawn_blocking(restore).await?)
     }
 
@@ -334,8 +351,8 @@ impl Learning {
         Ok(learned)
     }
 
-    /// Writes a checkpoint of what was learned since the last one, unless the database holds weights
-    /// that were derived with other settings. For the end of the program.
+    /// Writes a checkpoint of what was learned since the last one, unless the database contains
+    /// weights derived with other settings. Called when the program ends.
     ///
     /// # Errors
     /// Fails if the database does.
@@ -354,19 +371,19 @@ impl Learning {
         Ok(())
     }
 
-    /// Publishes the weights of the checkpoint on disk, so that they can be served until
-    /// [`refresh`](Self::refresh) has caught up with the matches. Without a usable checkpoint, and with
-    /// matches on disk, [`is_starting`](Self::is_starting) holds until then.
+    /// Publishes the weights of the checkpoint on disk, which are served until
+    /// [`refresh`](Self::refresh) has folded the newer matches. If there is no usable checkpoint
+    /// but there are matches, [`is_starting`](Self::is_starting) is true until then.
     ///
     /// # Errors
     /// Fails if the database does.
     pub async fn resume(&self) -> Result<(), LearningError> {
-        let said = self.store.overrides().await?;
+        let overrides = self.store.overrides().await?;
         let (matches, _) = self.store.extent().await?;
         let old = match self.stored_checkpoint().await? {
             Some(checkpoint) => {
-                let other = checkpoint.key != self.key(&said);
-                let learned = self.restored(checkpoint, &said).await?;
+                let other = checkpoint.key != self.key(&overrides);
+                let learned = self.restored(checkpoint, &overrides).await?;
                 learned.map(|learned| (learned, other))
             }
             None => None,
@@ -375,14 +392,17 @@ impl Learning {
             Some((learned, other)) => {
                 if other {
                     tracing::info!(
-                        "settings or players have changed: the old weights are served until the new \
+                        "the settings or overrides of players have changed: serving the old weights until the new \
                          ones are derived"
                     );
                 }
                 self.publish(&learned, false);
             }
             None if matches > 0 => {
-                tracing::info!(matches, "no weights until those of all matches are derived");
+                tracing::info!(
+                    matches,
+                    "no weights are served until all matches are folded"
+                );
                 self.set_starting();
             }
             None => {}
@@ -390,7 +410,7 @@ impl Learning {
         Ok(())
     }
 
-    /// Writes what was learned; `false` when what is there was made with another configuration.
+    /// Writes the derived data; `false` if another configuration has replaced it meanwhile.
     async fn write(
         &self,
         learned: &mut Learned,
@@ -407,16 +427,17 @@ impl Learning {
         Ok(written?)
     }
 
-    /// What the weights depend on beside the matches: the configuration, and what was said of players.
-    fn key(&self, said: &OperatorOverrides) -> String {
-        format!("{} {}", self.settings_key, said.changes)
+    /// The key of what weights depend on besides the matches: the settings, and the operator's
+    /// overrides.
+    fn key(&self, overrides: &OperatorOverrides) -> String {
+        format!("{} {}", self.settings_key, overrides.changes)
     }
 }
 
 /// A hash of the settings that weights depend on, in a form that has a version.
 ///
-/// The form is the settings as JSON, so that renaming a Rust type leaves the key as it is. A renamed
-/// field changes the key, and the weights are derived again once.
+/// The settings are hashed as JSON, so that renaming a Rust type does not change the key. Renaming
+/// a field does, and then the weights are derived again once.
 pub(super) fn settings_key(settings: &Settings) -> Result<String, serde_json::Error> {
     let form = serde_json::to_vec(&(SETTINGS_FORMAT, FOLD_VERSION, settings))?;
     let digest = Sha256::digest(&form);

@@ -1,4 +1,4 @@
-//! Why learning from the stored matches failed.
+//! The errors of learning from the stored matches.
 
 use crate::{domain::PatternError, store::StoreError};
 
@@ -11,7 +11,8 @@ pub enum LearningError {
     /// The rulebook has an invalid pattern.
     #[error(transparent)]
     Pattern(#[from] PatternError),
-    /// The settings cannot be written down, so that stored weights cannot be compared with them.
+    /// The settings cannot be serialised, so that they cannot be compared with those of stored
+    /// weights.
     #[error("the settings cannot be serialised")]
     Settings(#[from] serde_json::Error),
     /// The thread that folds matches panicked or was cancelled.

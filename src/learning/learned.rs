@@ -1,4 +1,4 @@
-//! All that is learned from the matches, for whoever adds to it.
+//! The learned state, as the one task that adds matches to it sees it.
 
 #![allow(
     clippy::disallowed_methods,
@@ -12,59 +12,64 @@ use std::{
 
 use super::{Settings, checkpoint::Checkpoint};
 use crate::{
-    domain::{MatchRecord, PatternError, PlayerKey, Rulebook, Ruleset},
+    domain::{MatchRecord, Outcome, PatternError, PlayerKey, Rulebook, Ruleset},
     history::{self, Fold, Late, Plan, Ruling, Weight, evaluate},
     rating::SystemName,
     store::{Cursor, OperatorOverrides, Performance, RulingRow, Stored, WeightRow},
 };
 
-/// All matches folded so far, and how far that is.
+/// The state after the matches folded so far, and the position reached.
 #[derive(Clone)]
 pub(super) struct Learned {
-    /// Behind the last match folded.
+    /// The position after the last match folded.
     pub(super) cursor: Cursor,
-    /// How many they were.
+    /// Number of matches folded, rated or not.
     pub(super) matches: i64,
-    /// The highest of their ids.
+    /// The highest id among the folded matches.
     pub(super) last_match: i64,
-    /// How many of them are rated.
+    /// How many of the folded matches are rated.
     pub(super) rated: u64,
-    /// Rulings that are not on disk yet.
+    /// Rulings that have not been written to disk yet.
     pub(super) pending: Vec<RulingRow>,
     pub(super) knowledge: Knowledge,
     counts_as: BTreeMap<PlayerKey, PlayerKey>,
-    /// Whether the rating systems are compared, and on how many matches they were last.
+    /// Ids of the matches that an operator has made void.
+    void: BTreeSet<i64>,
+    /// Whether rating systems are compared, and the number of matches at the last comparison.
     auto: bool,
     judged: usize,
-    /// How many of the matches the checkpoint on disk knows.
+    /// Number of matches in the checkpoint on disk.
     pub(super) checkpointed: i64,
     rulebook: Rulebook,
     history: history::Settings,
     remarked: BTreeSet<(Ruleset, String)>,
 }
 
-/// The first matches of so many that systems are compared on: 32, and half as many more each time.
-fn judged(matches: usize) -> usize {
+/// The number of matches at the latest comparison that is due: at 32, then at each growth by half.
+fn comparison_step(matches: usize) -> usize {
     let grown = |n: &usize| Some(n + n / 2);
     let steps = std::iter::successors(Some(32), grown);
     steps.take_while(|n| *n <= matches).last().unwrap_or(0)
 }
 
-/// What can be asked of it.
+/// The part of the learned state that answers questions about weights.
 #[derive(Clone)]
 pub(super) struct Knowledge {
-    /// Every system in use.
+    /// The fold of each rating system in use.
     folds: BTreeMap<SystemName, Fold>,
-    /// Which of them serves a ruleset, where that isn't the first.
+    /// The rating system of each ruleset that does not use `first`.
     chosen: BTreeMap<Ruleset, SystemName>,
     first: SystemName,
     pub(super) pinned: BTreeMap<PlayerKey, f64>,
 }
 
+/// The ruling of a match that an operator has made void.
+const VOID: &str = "void";
+
 impl Learned {
     pub(super) fn nothing(
         settings: &Settings,
-        said: &OperatorOverrides,
+        overrides: &OperatorOverrides,
     ) -> Result<Self, PatternError> {
         let rulebook = Rulebook::new(&settings.rulebook)?;
         let first = settings.history.rating.system;
@@ -88,9 +93,10 @@ impl Learned {
                 folds: systems.iter().map(fold).collect(),
                 chosen: BTreeMap::new(),
                 first,
-                pinned: said.pinned.iter().cloned().collect(),
+                pinned: overrides.pinned.iter().cloned().collect(),
             },
-            counts_as: said.merged.iter().cloned().collect(),
+            counts_as: overrides.merged.iter().cloned().collect(),
+            void: overrides.void.clone(),
             auto: settings.auto,
             judged: 0,
             checkpointed: 0,
@@ -100,14 +106,11 @@ impl Learned {
         })
     }
 
-    /// Learns from matches in order. CPU-heavy, and so for a thread of its own.
+    /// Learns from matches in order. CPU-heavy: run it on a blocking thread.
     pub(super) fn push_all(&mut self, matches: Vec<Stored>) {
-        for Stored {
-            id,
-            fingerprint,
-            mut record,
-        } in matches
-        {
+        for stored in matches {
+            let (id, fingerprint) = (stored.id, stored.fingerprint);
+            let mut record = self.rated_record(stored);
             self.matches += 1;
             self.last_match = self.last_match.max(id);
             let seats = record.merge_players(&self.counts_as);
@@ -119,15 +122,31 @@ impl Learned {
             match pushed.last() {
                 Some(Ok(ruling)) => {
                     self.rated += u64::from(ruling.rated.is_ok());
-                    self.pending.push(ruling_row(id, &seats, &ruling));
+                    let mut row = ruling_row(id, &seats, &ruling);
+                    if self.void.contains(&id) {
+                        row.unrated = Some(VOID);
+                    }
+                    self.pending.push(row);
                 }
-                // The store gives them in order, each once.
-                Some(Err(Late)) | None => tracing::warn!(match_id = id, "out of order, left out"),
+                // The store returns matches in order, and each one once.
+                Some(Err(Late)) | None => {
+                    tracing::warn!(match_id = id, "ignoring a match that is out of order")
+                }
             }
         }
     }
 
-    /// Tells an operator what they should know of the rating, each remark once.
+    /// The record as it is to be rated. A void match counts as abandoned, so that it takes a place in
+    /// the order of matches and changes no rating.
+    pub(super) fn rated_record(&self, stored: Stored) -> MatchRecord {
+        let mut record = stored.record;
+        if self.void.contains(&stored.id) {
+            record.outcome = Outcome::Abandoned;
+        }
+        record
+    }
+
+    /// Logs remarks for the operator on the ratings, each one once.
     pub(super) fn remark(&mut self) {
         for (ruleset, remark) in self.knowledge.remarks() {
             if self.remarked.insert((ruleset.clone(), remark.clone())) {
@@ -136,15 +155,16 @@ impl Learned {
         }
     }
 
-    /// How many matches, from the first, the rating systems are to be compared on now; `None` if not
-    /// at all. That is whenever the history has grown by half, and depends on the matches alone, however
-    /// many came at a time.
+    /// The number of matches, from the first, on which to compare the rating systems now; `None` if
+    /// no comparison is due. One is due whenever the history has grown by half. That depends on the
+    /// matches alone, not on how many of them arrive at a time.
     pub(super) fn comparison_due(&self) -> Option<usize> {
-        let due = judged(usize::try_from(self.matches).unwrap_or(0));
+        let due = comparison_step(usize::try_from(self.matches).unwrap_or(0));
         (self.auto && due > self.judged).then_some(due)
     }
 
-    /// Gives each ruleset the rating system with the lowest log loss on these matches. CPU-heavy.
+    /// Chooses for each ruleset the rating system with the lowest log loss on these matches.
+    /// CPU-heavy.
     pub(super) fn choose(&mut self, mut trial: Vec<MatchRecord>) {
         self.judged = trial.len();
         for record in &mut trial {
@@ -166,16 +186,17 @@ impl Learned {
         for ruleset in &result.rulesets {
             if let Some((system, line)) = result.best(ruleset) {
                 let log_loss = line.metrics.log_loss;
-                tracing::info!(%ruleset, %system, log_loss, "chosen for its log loss");
+                tracing::info!(%ruleset, %system, log_loss, "chose the rating system with the lowest log loss");
                 self.knowledge.chosen.insert(ruleset.clone(), system);
             }
         }
     }
 }
 
-/// Checkpoints.
+/// Conversion to and from checkpoints.
 impl Learned {
-    /// The bytes to store. `None`, and a line in the log, where that cannot be. CPU-heavy.
+    /// The bytes to store. If the state is too large or cannot be encoded, logs that and returns
+    /// `None`. CPU-heavy.
     pub(super) fn checkpoint(&self, key: &str) -> Option<Vec<u8>> {
         let save = |(system, fold): (&SystemName, &Fold)| Ok((*system, fold.save()?));
         let folds: Result<_, history::BadState> = self.knowledge.folds.iter().map(save).collect();
@@ -194,19 +215,20 @@ impl Learned {
             checkpoint.seal()
         });
         if sealed.is_none() {
-            tracing::warn!("the learned state is too large for a checkpoint");
+            tracing::warn!("cannot write a checkpoint: the learned state is too large");
         }
         sealed
     }
 
-    /// Continues from a checkpoint. One that was learned with other settings gives other weights: it
-    /// can be read, and nothing can be added to it. CPU-heavy.
+    /// The learned state of a checkpoint; `None` if it does not decode. A checkpoint from other
+    /// settings contains weights by those settings: serve it, but do not add matches to it.
+    /// CPU-heavy.
     pub(super) fn restore(
         settings: &Settings,
-        said: &OperatorOverrides,
+        overrides: &OperatorOverrides,
         checkpoint: Checkpoint,
     ) -> Option<Self> {
-        let mut learned = Self::nothing(settings, said).ok()?;
+        let mut learned = Self::nothing(settings, overrides).ok()?;
         let systems = checkpoint.folds.iter();
         let restored = systems.map(|(system, state)| {
             let mut history = settings.history.clone();
@@ -232,19 +254,19 @@ impl Learned {
 }
 
 impl Knowledge {
-    /// The fold that serves a ruleset.
+    /// The fold whose weights the ruleset uses.
     pub(super) fn fold(&self, ruleset: &Ruleset) -> Option<&Fold> {
         self.folds
             .get(self.chosen.get(ruleset).unwrap_or(&self.first))
     }
 
-    /// What an operator should know, by ruleset.
+    /// Remarks for the operator, by ruleset.
     fn remarks(&self) -> Vec<(Ruleset, String)> {
         let of = |(system, fold): (&SystemName, &Fold)| {
             let rulesets = fold.rulesets().filter(|r| self.serves(*system, r));
             let remarks = rulesets.flat_map(|r| {
-                let said = fold.remarks(r).into_iter();
-                said.map(|remark| (r.clone(), remark))
+                let remarks = fold.remarks(r).into_iter();
+                remarks.map(|remark| (r.clone(), remark))
             });
             remarks.collect::<Vec<_>>()
         };
@@ -255,7 +277,7 @@ impl Knowledge {
         *self.chosen.get(ruleset).unwrap_or(&self.first) == system
     }
 
-    /// Everybody's weights, each by the system that serves its ruleset.
+    /// The weights of all players, each by the rating system of its ruleset.
     pub(super) fn rows(&self) -> Vec<WeightRow> {
         let folds = self.folds.iter();
         let rows = folds.flat_map(|(system, fold)| {
@@ -285,7 +307,8 @@ impl Knowledge {
     }
 }
 
-/// `seats`: where each participant of the folded record stands in the stored one.
+/// Converts a ruling for the store. `seats` maps the participants of the folded record to those of
+/// the stored one.
 fn ruling_row(match_id: i64, seats: &[usize], ruling: &Ruling) -> RulingRow {
     let played = ruling.rated.as_ref().map_or(&[][..], Vec::as_slice);
     let performance = |p: &history::Played| {
@@ -309,7 +332,10 @@ mod tests {
 
     #[test]
     fn systems_are_compared_again_as_the_history_grows() {
-        assert_eq!([0, 31].map(judged), [0, 0]);
-        assert_eq!([32, 47, 48, 71, 72].map(judged), [32, 32, 48, 48, 72]);
+        assert_eq!([0, 31].map(comparison_step), [0, 0]);
+        assert_eq!(
+            [32, 47, 48, 71, 72].map(comparison_step),
+            [32, 32, 48, 48, 72]
+        );
     }
 }

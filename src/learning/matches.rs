@@ -1,19 +1,32 @@
-//! The whole history, for whoever evaluates rating systems on it.
+//! The whole history, for evaluating rating systems.
 
 use super::{Learning, LearningError};
-use crate::{domain::MatchRecord, store::Cursor};
+use crate::{
+    domain::MatchRecord,
+    store::{Cursor, Stored},
+};
 
-/// Matches read in one query.
+/// Number of matches read per query.
 const CHUNK: u32 = 512;
 
 impl Learning {
-    /// Reads every stored match in (end time, fingerprint) order. Players that an operator merged
-    /// appear under one identity.
+    /// Reads every stored match in (end time, fingerprint) order, except for those that an operator has made
+    /// void. Players that an operator merged appear under one identity.
     ///
     /// # Errors
     /// Fails if the database does.
     pub async fn matches(&self) -> Result<Vec<MatchRecord>, LearningError> {
-        let counts_as = self.store.overrides().await?.merged.into_iter().collect();
+        let all = self.stored_matches().await?;
+        Ok(all.into_iter().map(|stored| stored.record).collect())
+    }
+
+    /// Likewise, with their ids.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    pub async fn stored_matches(&self) -> Result<Vec<Stored>, LearningError> {
+        let overrides = self.store.overrides().await?;
+        let counts_as = overrides.merged.into_iter().collect();
         let (mut all, mut cursor) = (Vec::new(), Cursor::START);
         loop {
             let (matches, next) = self.store.matches(cursor, CHUNK).await?;
@@ -21,9 +34,10 @@ impl Learning {
                 return Ok(all);
             }
             cursor = next;
-            for mut stored in matches {
+            let valid = |stored: &Stored| !overrides.void.contains(&stored.id);
+            for mut stored in matches.into_iter().filter(valid) {
                 stored.record.merge_players(&counts_as);
-                all.push(stored.record);
+                all.push(stored);
             }
         }
     }

@@ -1,9 +1,9 @@
 //! From stored matches to published weights.
 //!
 //! [`Learning`] folds the matches of the store in (end time, fingerprint) order, keeps the learned
-//! state in memory, writes what is derived from it to the store, and publishes the weights as
+//! state in memory, writes the derived tables to the store, and publishes the weights as
 //! [`Standings`]. Readers of the standings never wait: a new state replaces the old one as a whole.
-//! This room knows nothing of sessions, sockets or log files.
+//! This room does not depend on sessions, sockets or log files.
 //!
 //! Entry point: [`Learning::open`].
 
@@ -50,7 +50,7 @@ pub struct Settings {
 /// The learned state, and the weights published from it.
 pub struct Learning {
     settings: Settings,
-    /// A hash of the settings: it tells what was derived with these settings from the rest.
+    /// A hash of the settings; derived data with another key was made with other settings.
     settings_key: String,
     rulebook: Rulebook,
     store: Arc<dyn Store>,
@@ -64,7 +64,7 @@ pub struct Learning {
     phase: AtomicU8,
 }
 
-/// Nothing is published, and nobody waits for it.
+/// Nothing is published, and there are no matches to derive weights from.
 const FRESH: u8 = 0;
 /// Nothing is published, and there are matches that will give weights.
 const STARTING: u8 = 1;
@@ -98,7 +98,7 @@ impl Learning {
         })
     }
 
-    /// The weights as of the last fold.
+    /// The weights as of the last fold. A snapshot: a later fold publishes a new one.
     pub fn standings(&self) -> Arc<Standings> {
         self.standings.read().clone()
     }
@@ -108,12 +108,13 @@ impl Learning {
         &self.rulebook
     }
 
-    /// The settings that weights are learned with.
+    /// The settings with which this process derives weights.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Whether the first weights ever are being derived: questions about weights have no answer yet.
+    /// Whether this database's first weights are being derived; until then questions about weights
+    /// have no answer.
     pub fn is_starting(&self) -> bool {
         self.phase.load(Ordering::Acquire) == STARTING
     }
@@ -127,7 +128,7 @@ impl Learning {
         self.phase.store(STARTING, Ordering::Release);
     }
 
-    /// Publishes the weights of a learned state, which is `current` unless it is of a checkpoint.
+    /// Publishes the weights of a learned state. `current` is false for the state of a checkpoint.
     fn publish(&self, learned: &Learned, current: bool) {
         let fresh = Arc::new(Standings::new(learned.knowledge.clone()));
         *self.standings.write() = fresh;

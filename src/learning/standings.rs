@@ -1,4 +1,4 @@
-//! What is known, for everybody who asks: the weights that apply to a game, and chances.
+//! The published weights: the weights that apply to a ruleset, and predicted chances.
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -13,10 +13,10 @@ use crate::{
     history::{Fold, Level, Reading, Spread, Weight},
 };
 
-/// Rulesets whose weights are kept at hand. Peers can make up any number of them.
+/// The number of rulesets whose views are cached. It is limited because peers can invent rulesets.
 const KEPT: usize = 256;
 
-/// A state of knowledge. Never changes; a newer one takes its place.
+/// The published state of knowledge. Immutable: newer standings replace it.
 #[derive(Default)]
 pub struct Standings {
     knowledge: Option<Knowledge>,
@@ -37,7 +37,8 @@ impl Standings {
         }
     }
 
-    /// The weights that apply to games of a ruleset. Computed once a ruleset, O(players).
+    /// The weights that apply to games of a ruleset. O(players) for the first call per ruleset,
+    /// then cached.
     pub fn view(&self, ruleset: &Ruleset) -> Arc<View> {
         let Some(knowledge) = &self.knowledge else {
             return Arc::default();
@@ -55,8 +56,8 @@ impl Standings {
         view
     }
 
-    /// The chance that the first team wins, by the rating system itself; `None` where nothing has been
-    /// learned at all.
+    /// The chance that the first team wins, as predicted by the rating system; `None` before the
+    /// first rated match.
     pub fn chance(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<PlayerKey>]) -> Option<f64> {
         self.chances(ruleset, map, teams)?.first().copied()
     }
@@ -86,7 +87,8 @@ impl Standings {
         Some(fold)
     }
 
-    /// Each team's chance to win, summing to 1, likewise.
+    /// Each team's chance to win, summing to 1, as predicted by the rating system; `None` before
+    /// the first rated match.
     pub fn chances(
         &self,
         ruleset: &Ruleset,
@@ -97,12 +99,12 @@ impl Standings {
     }
 }
 
-/// How far from 50 a weight counts that is known from games of other rulesets alone, as a share: who
-/// is better in one game type is often better in another, and not always.
+/// The factor on the distance from 50 of a weight that comes from other rulesets only: a player who
+/// is strong in one game type is often, but not always, strong in another.
 const ELSEWHERE: f64 = 0.5;
 
-/// What applies to one ruleset: each player's weight from its own games, from those of its game type
-/// with fewer mutators, or else, as a guess, from games that are played differently.
+/// The weights that apply to one ruleset. A player's weight comes from its own games, else from
+/// games of its game type with fewer mutators, else, as a guess, from games with other rules.
 #[derive(Clone, Debug, Default)]
 pub struct View {
     humans: HashMap<String, Known>,
@@ -113,7 +115,7 @@ pub struct View {
     in_mean: HashSet<String>,
 }
 
-/// A player's weight.
+/// One player's weight in a [`View`].
 #[derive(Clone, Copy, Debug)]
 struct Known {
     weight: f64,
@@ -177,15 +179,15 @@ impl View {
         table.get(id).copied()
     }
 
-    /// The weight that is known of a human in this ruleset, 0 to 100: by its games, by those of its
-    /// game type with fewer mutators, or pinned. `None` for a human whose only games were others.
+    /// A human's known weight in this ruleset, 0 to 100: from its own games, from games of its game
+    /// type with fewer mutators, or pinned. `None` for a human who has only played others.
     pub fn human(&self, id: &str) -> Option<f64> {
         let known = self.of(Kind::Human, id).filter(|known| !known.is_guess);
         known.map(|known| known.weight)
     }
 
-    /// The weight that decisions count a player with: the known one, or a guess from other games, half as
-    /// far from 50. `None` for a player without games.
+    /// The weight that decisions use for a player, 0 to 100: the known one, or a guess from games
+    /// of other rulesets, which is half as far from 50. `None` for a player without games.
     pub fn expected(&self, kind: Kind, id: &str) -> Option<f64> {
         self.of(kind, id).map(|known| known.weight)
     }
@@ -206,13 +208,15 @@ impl View {
         self.mean_bot_strength
     }
 
-    /// The weight of a player that is a guess from other games; `None` if it is known, or there is none.
+    /// The guessed weight of a player, 0 to 100; `None` if their weight is known, or they have no
+    /// games.
     pub fn guess(&self, kind: Kind, id: &str) -> Option<f64> {
         let guess = self.of(kind, id).filter(|known| known.is_guess);
         guess.map(|known| known.weight)
     }
 
-    /// Known bots, those nearest to the mean first: they can stand for bots that nobody has chosen yet.
+    /// Names of known bots, ordered by their distance from the mean: stand-ins for bots that have
+    /// not been chosen yet.
     pub fn typical_bots(&self) -> Vec<&str> {
         let Some((mean, _)) = self.mean_bot else {
             return Vec::new();
@@ -226,13 +230,13 @@ impl View {
         known.into_iter().map(|(_, name)| name).collect()
     }
 
-    /// The mean weight that decisions expect of a bot, and the number of the bots it is of: those of the
-    /// closest games that any bot played.
+    /// The mean weight that decisions use for a bot, and the number of bots behind it: those with
+    /// the closest level of games that any bot has.
     pub fn mean_bot(&self) -> Option<(f64, usize)> {
         self.mean_bot
     }
 
-    /// Whether that bot is among those whose mean [`mean_bot`](Self::mean_bot) tells.
+    /// Whether this bot is among those that [`mean_bot`](Self::mean_bot) counts.
     pub fn is_in_mean(&self, name: &str) -> bool {
         self.in_mean.contains(name)
     }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::counted;
+
 /// What the number of bots depends on, beside the humans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fill {
@@ -48,12 +50,7 @@ impl Fill {
     /// The plan that makes teams with these humans equal in size. Each human on no team yet counts
     /// on the smallest team, since that is where they will go.
     pub fn for_teams(&self, humans: &[usize], unplaced: usize) -> BotPlan {
-        let mut humans = humans.to_vec();
-        for _ in 0..unplaced {
-            if let Some(fewest) = humans.iter_mut().min() {
-                *fewest += 1;
-            }
-        }
+        let humans = with_unplaced(humans.to_vec(), unplaced);
         let largest = humans.iter().copied().max().unwrap_or(0);
         let size = self.team_size(humans.len(), humans.iter().sum(), largest);
         let size = size.unwrap_or(0);
@@ -102,6 +99,27 @@ pub struct BotPlan {
     pub per_team: Vec<u32>,
 }
 
+impl BotPlan {
+    /// The plan cut down to a roster with room for `most` players, of whom these are humans: no more players
+    /// than that, and bots only for the places that the humans leave. The largest share of bots gives way first.
+    pub(super) fn at_most(mut self, most: usize, humans: &[usize]) -> Self {
+        let teams = to_u32(humans.len().max(1));
+        self.players = self.players.min(to_u32(most) / teams * teams);
+        let size = self.players / teams;
+        for (bots, &humans) in self.per_team.iter_mut().zip(humans) {
+            *bots = (*bots).min(size.saturating_sub(to_u32(humans)));
+        }
+        let room = to_u32(most.saturating_sub(humans.iter().sum()));
+        while self.per_team.iter().sum::<u32>() > room {
+            match self.per_team.iter_mut().max() {
+                Some(bots) => *bots -= 1,
+                None => break,
+            }
+        }
+        self
+    }
+}
+
 /// The explanation of BOTS, in one line.
 impl fmt::Display for Fill {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -116,10 +134,21 @@ impl fmt::Display for Fill {
         }
         writeln!(
             f,
-            "{} players: {wish} wished for, the map is for {min} to {max}; bots from {min_humans} humans on",
-            self.players()
+            "{}: {wish} wished for, the map is for {min} to {max}; bots from {} on",
+            counted(self.players(), "player"),
+            counted(*min_humans, "human")
         )
     }
+}
+
+/// Humans per team once each human on no team yet has gone to the smallest.
+pub(super) fn with_unplaced(mut humans: Vec<usize>, unplaced: usize) -> Vec<usize> {
+    for _ in 0..unplaced {
+        if let Some(fewest) = humans.iter_mut().min() {
+            *fewest += 1;
+        }
+    }
+    humans
 }
 
 fn to_u32(count: usize) -> u32 {
@@ -208,7 +237,26 @@ mod tests {
         assert_eq!(waits.for_all(2), plan(6, &[4]));
     }
 
+    #[test]
+    fn the_roster_bounds_it() {
+        let most =
+            |wish, humans: &[usize], most| fill(wish).for_teams(humans, 0).at_most(most, humans);
+        assert_eq!(most(8, &[2, 1], 8), plan(8, &[2, 3]));
+        assert_eq!(most(12, &[2, 1], 8), plan(8, &[2, 3]));
+        assert_eq!(most(12, &[2, 1], 7), plan(6, &[1, 2]));
+        assert_eq!(most(12, &[5, 1], 8), plan(8, &[0, 2]));
+        assert_eq!(fill(12).for_all(3).at_most(8, &[3]), plan(8, &[5]));
+    }
+
     proptest! {
+        #[test]
+        fn no_more_than_the_roster_holds(wish in 0u32..40, most in 1usize..30, humans in proptest::collection::vec(0usize..20, 2..=8)) {
+            let plan = fill(wish).for_teams(&humans, 0).at_most(most, &humans);
+            let bots = plan.per_team.iter().sum::<u32>() as usize;
+            prop_assert!(plan.players as usize <= most);
+            prop_assert!(bots == 0 || humans.iter().sum::<usize>() + bots <= most);
+        }
+
         #[test]
         fn teams_come_out_equal(wish in 0u32..40, humans in proptest::collection::vec(0usize..20, 2..=8)) {
             let plan = fill(wish).for_teams(&humans, 0);

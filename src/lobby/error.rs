@@ -35,6 +35,9 @@ pub enum LobbyError {
     /// Play has not begun, so it cannot end.
     #[error("send START first")]
     NotStarted,
+    /// Play has begun already: beginning it again would drop its score.
+    #[error("play has begun; send END or GAME first")]
+    AlreadyStarted,
     /// What the game server reported makes no valid match record.
     #[error("no match record can be made of this: {0}")]
     Record(#[from] RecordError),

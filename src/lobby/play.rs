@@ -14,6 +14,9 @@ impl Lobby {
     pub(super) fn start(&mut self) -> Result<(), LobbyError> {
         let (now, teams) = (self.now, usize::from(self.teams));
         let game = self.game_mut()?;
+        if game.course.is_running() {
+            return Err(LobbyError::AlreadyStarted);
+        }
         let teams = if game.has_teams { teams } else { 0 };
         game.course.start(teams, now);
         game.seat_all(now);
@@ -92,6 +95,14 @@ impl Lobby {
         let result = course.end(&game.facts(frame, teams), decided.then_some(verdict), now);
         game.course = course;
         result
+    }
+
+    /// Frees the stays and score events of a game that has ended and is on disk; [`end`](Self::end) then fails
+    /// until the next START.
+    pub fn forget_course(&mut self) {
+        if let Some(game) = &mut self.game {
+            game.course.forget();
+        }
     }
 
     /// The record of a running game that GAME or a broken connection cuts off; `None` when play has

@@ -22,7 +22,7 @@ use crate::{
     store::{HalfRecorded, Recorded, Store},
 };
 
-/// The most malformed lines of a file that are reported one by one.
+/// The most malformed lines of a file that are reported one by one, and the most identical ones.
 const MAX_REPORTED: u64 = 10;
 
 /// The most chunks of a file that wait for their matches to be recorded.
@@ -42,6 +42,20 @@ pub enum IngestEvent<'a> {
     },
     /// So many more lines do not follow the format.
     MoreMalformed(u64),
+    /// A line has the same bytes as an earlier one.
+    Repeated {
+        /// The number of the line, from 1.
+        line: u64,
+        /// The number of the earlier line.
+        first: u64,
+        /// Whether the line is dropped.
+        dropped: bool,
+    },
+    /// So many more lines have the same bytes as an earlier one.
+    MoreRepeated(u64),
+    /// So many matches stand in the file after one that ended later. Only
+    /// [`read_matches`](super::read_matches) reports it, which sorts them.
+    OutOfOrder(u64),
     /// A game makes no match.
     Skipped {
         /// The line on which the game begins.
@@ -49,6 +63,53 @@ pub enum IngestEvent<'a> {
         /// Why it makes no match.
         reason: Skip,
     },
+}
+
+/// Reports the lines of one file that make no match, the first ones one by one.
+#[derive(Default)]
+pub(super) struct LineReports {
+    malformed: u64,
+    repeated: u64,
+}
+
+impl LineReports {
+    /// Reports what is worth it.
+    pub(super) fn item(&mut self, item: &LogItem, on_event: &mut impl FnMut(IngestEvent<'_>)) {
+        match *item {
+            LogItem::Malformed { line, ref why } => {
+                self.malformed += 1;
+                if self.malformed <= MAX_REPORTED {
+                    on_event(IngestEvent::Malformed { line, why });
+                }
+            }
+            LogItem::Repeated {
+                line,
+                first,
+                dropped,
+            } => {
+                self.repeated += 1;
+                if self.repeated <= MAX_REPORTED {
+                    on_event(IngestEvent::Repeated {
+                        line,
+                        first,
+                        dropped,
+                    });
+                }
+            }
+            LogItem::Skipped { line, reason } => on_event(IngestEvent::Skipped { line, reason }),
+            LogItem::Match(_) | LogItem::Exported(..) => {}
+        }
+    }
+
+    /// Reports, at the end of the file, how many lines were not reported one by one.
+    pub(super) fn finish(&self, on_event: &mut impl FnMut(IngestEvent<'_>)) {
+        if self.malformed > MAX_REPORTED {
+            on_event(IngestEvent::MoreMalformed(self.malformed - MAX_REPORTED));
+        }
+        if self.repeated > MAX_REPORTED {
+            on_event(IngestEvent::MoreRepeated(self.repeated - MAX_REPORTED));
+        }
+    }
 }
 
 /// How many games some logs contained, and what became of them.
@@ -66,6 +127,8 @@ pub struct IngestCounts {
     pub skipped: BTreeMap<&'static str, u64>,
     /// Lines that do not follow the format.
     pub malformed: u64,
+    /// Lines with the same bytes as an earlier one of their file that were kept.
+    pub repeated: u64,
 }
 
 /// Reads whole files, one after the other.
@@ -123,7 +186,8 @@ impl<'a> Ingest<'a> {
         path: &Path,
         on_event: &mut impl FnMut(IngestEvent<'_>),
     ) -> Result<(), LogError> {
-        let (found, malformed) = (self.counts.found, self.counts.malformed);
+        let found = self.counts.found;
+        let mut reports = LineReports::default();
         let (format_found, format) = tokio::sync::oneshot::channel();
         let (sender, mut receiver) = mpsc::channel(QUEUE);
         let file = FileToRead {
@@ -139,15 +203,14 @@ impl<'a> Ingest<'a> {
             let mut chunks = Vec::new();
             while receiver.recv_many(&mut chunks, QUEUE).await > 0 {
                 let chunks = chunks.drain(..);
-                self.take(format, chunks, malformed, &mut ids, on_event)
+                self.take(format, chunks, &mut reports, &mut ids, on_event)
                     .await?;
             }
         }
         let end = reading.await??;
         self.date = self.date.map(|date| date.plus_millis(end.elapsed));
-        let malformed = self.counts.malformed - malformed;
         if let Some(format) = self.format
-            && malformed > 0
+            && reports.malformed > 0
             && self.counts.found == found
         {
             let (path, format) = (path.to_owned(), format.name);
@@ -159,9 +222,7 @@ impl<'a> Ingest<'a> {
             let (log, older) = (archived.fingerprint, &archived.older);
             self.store.link_log(log, &ids, older).await?;
         }
-        if malformed > MAX_REPORTED {
-            on_event(IngestEvent::MoreMalformed(malformed - MAX_REPORTED));
-        }
+        reports.finish(on_event);
         Ok(())
     }
 
@@ -170,7 +231,7 @@ impl<'a> Ingest<'a> {
         &mut self,
         format: &Format,
         chunks: impl Iterator<Item = ChunkItems>,
-        malformed_before: u64,
+        reports: &mut LineReports,
         ids: &mut Vec<i64>,
         on_event: &mut impl FnMut(IngestEvent<'_>),
     ) -> Result<(), LogError> {
@@ -179,18 +240,18 @@ impl<'a> Ingest<'a> {
         for chunk in chunks {
             position = chunk.position;
             for item in chunk.items {
+                reports.item(&item, on_event);
                 match item {
-                    LogItem::Malformed { line, why } => {
-                        self.counts.malformed += 1;
-                        if self.counts.malformed - malformed_before <= MAX_REPORTED {
-                            on_event(IngestEvent::Malformed { line, why: &why });
-                        }
-                    }
-                    LogItem::Skipped { line, reason } => {
+                    LogItem::Malformed { .. } => self.counts.malformed += 1,
+                    LogItem::Skipped { reason, .. } => {
                         self.counts.found += 1;
                         *self.counts.skipped.entry(reason.code()).or_default() += 1;
-                        on_event(IngestEvent::Skipped { line, reason });
                     }
+                    LogItem::Repeated { dropped: true, .. } => {
+                        self.counts.found += 1;
+                        self.counts.duplicates += 1;
+                    }
+                    LogItem::Repeated { dropped: false, .. } => self.counts.repeated += 1,
                     item => matches.extend(into_match(item)),
                 }
             }

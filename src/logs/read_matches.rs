@@ -2,18 +2,23 @@
 
 use std::path::Path;
 
-use super::{LogError, LogFile, Reading, log_file, reading::into_match};
+use super::{
+    IngestEvent, LogError, LogFile, Reading, ingest::LineReports, log_file, reading::into_match,
+};
 use crate::{
     domain::{Fingerprint, MatchRecord},
     ingest::{HEAD, join_halves},
 };
 
 /// Reads all matches of a file, in the order in which they ended. Halves are joined, and a match that
-/// the file contains twice is returned once.
+/// the file contains twice is returned once. `on_event` gets what is wrong with the file.
 ///
 /// # Errors
 /// Fails if the file cannot be read or has no known format.
-pub fn read_matches(path: &Path) -> Result<Vec<MatchRecord>, LogError> {
+pub fn read_matches(
+    path: &Path,
+    on_event: &mut impl FnMut(IngestEvent<'_>),
+) -> Result<Vec<MatchRecord>, LogError> {
     let fail = LogError::file(path);
     let log = LogFile::new(path)?;
     let mut bytes = log.open().map_err(&fail)?;
@@ -27,10 +32,21 @@ pub fn read_matches(path: &Path) -> Result<Vec<MatchRecord>, LogError> {
         filled = bytes.fill(&mut chunk).map_err(&fail)?;
     }
     reading.finish(log.written, &mut items);
+    let mut reports = LineReports::default();
+    for item in &items {
+        reports.item(item, on_event);
+    }
+    reports.finish(on_event);
     let records = items.into_iter().filter_map(into_match);
     let mut matches: Vec<(Fingerprint, MatchRecord)> = records
         .map(|(record, _)| (Fingerprint::of(&record), record))
         .collect();
+    let pairs = matches.windows(2);
+    let out_of_order = pairs.filter(|pair| pair[1].1.end < pair[0].1.end).count();
+    if out_of_order > 0 {
+        let matches = u64::try_from(out_of_order).unwrap_or(u64::MAX);
+        on_event(IngestEvent::OutOfOrder(matches));
+    }
     matches.sort_by_key(|(fingerprint, record)| (record.end, *fingerprint));
     matches.dedup_by_key(|(fingerprint, _)| *fingerprint);
     let records = matches.into_iter().map(|(_, record)| record).collect();

@@ -113,6 +113,6 @@ pub(super) fn into_match(item: LogItem) -> Option<(MatchRecord, Fingerprint)> {
             Some((*record, fingerprint))
         }
         LogItem::Exported(record, fingerprint) => Some((*record, fingerprint)),
-        LogItem::Skipped { .. } | LogItem::Malformed { .. } => None,
+        LogItem::Skipped { .. } | LogItem::Repeated { .. } | LogItem::Malformed { .. } => None,
     }
 }

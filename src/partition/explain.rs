@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::{Candidate, Engine, Objective};
+use crate::domain::counted;
 
 /// The result if one human alone were on another team.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
@@ -114,8 +115,12 @@ impl fmt::Display for Explanation {
         }
         writeln!(
             f,
-            "{evenness} {:.6}, of at most {:.6} ({proof}); engine {}, {} combinations, {} candidates",
-            self.pick.evenness, self.bound, self.engine, self.considered, self.candidates
+            "{evenness} {:.6}, of at most {:.6} ({proof}); engine {}, {}, {}",
+            self.pick.evenness,
+            self.bound,
+            self.engine,
+            counted(self.considered, "combination"),
+            counted(self.candidates, "candidate")
         )?;
         self.describe(f, "picked", &self.pick)?;
         if let Some(other) = &self.runner_up {

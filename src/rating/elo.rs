@@ -1,12 +1,12 @@
 //! `elo` for teams, after the World of Tanks Blitz balancer.
 //!
-//! A player's expected score sets their rating against what the opponents have together and their own
-//! team has without them, which is the difference of the teams' totals. The page leaves three things
-//! to say: totals are taken of what ratings differ from the mean, so that a team one player larger
-//! isn't 1,500 points stronger; a player far from the mean moves slower away from it; and
-//! how much of a change somebody gets goes by their place on the team's scoreboard: a winner who
-//! played well gets four times what one gets who didn't (+40, +10), a loser who played well loses a
-//! quarter.
+//! A player's expected score compares their rating with the opponents' total minus the rest of
+//! their own team, which is the difference of the teams' totals. The page leaves three details
+//! open, decided here as follows. Totals add up distances from the mean, so that a team with one
+//! player more is not 1,500 points stronger. A player far from the mean moves away from it more
+//! slowly. And a player's share of a change depends on their place on the team's scoreboard: a
+//! winner who played well gains four times what a winner who played badly gains (+40, +10), and a
+//! loser who played well loses a quarter of what the worst loser loses.
 
 use std::cmp::Ordering;
 
@@ -16,16 +16,20 @@ use crate::domain::{Crowding, Link, Outlook};
 
 use super::{Game, Player, Roll, Scale, Strength, System};
 
-/// Settings of the formula.
+/// Settings of the `elo` formula.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
-    /// The most a player of average performance wins or loses by a game, above 0.
+    /// The most rating points that a player of average performance wins or loses by a game, above
+    /// 0.
     pub k: f64,
-    /// What the best of a winning team gets of it, and the worst of a losing one, 0 or more.
+    /// The factor on `k` for the best player of a winning team and the worst of a losing one, 0 or
+    /// more.
     pub best: f64,
-    /// What the worst of a winning team gets of it, and the best of a losing one, 0 to `best`.
+    /// The factor on `k` for the worst player of a winning team and the best of a losing one, 0 to
+    /// `best`.
     pub worst: f64,
-    /// At this distance from the mean one moves half as fast away from it, above 0.
+    /// The distance from the mean, in rating points, at which a player moves half as fast away from
+    /// it; above 0.
     pub slowdown: f64,
 }
 
@@ -41,23 +45,23 @@ impl Default for Settings {
     }
 }
 
-/// Everyone's first rating, and the mean of all.
+/// Every player's first rating, and the mean of all ratings.
 const MEAN: f64 = 1_500.0;
 /// The strength above a newcomer's whose weight is 75, see [`Scale`].
 const HALFWAY: f64 = 56.0;
-/// Points that make the odds ten to one.
+/// The difference of rating points that makes the odds ten to one.
 const DECADE: f64 = 400.0;
 
-/// The system.
+/// The `elo` system: one rating per player, without deviations.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Elo {
     settings: Settings,
-    /// Distances from the mean.
+    /// Ratings as distances from [`MEAN`].
     players: Roll<f64>,
 }
 
 impl Elo {
-    /// Nobody known yet.
+    /// A system without any games.
     pub fn new(settings: Settings) -> Self {
         Self {
             settings,
@@ -74,7 +78,8 @@ impl Elo {
         seats.map(|s| s.share * self.known(s.player)).sum()
     }
 
-    /// What a change of somebody this far from the mean is multiplied by.
+    /// The factor on a change of a player at this distance from the mean: below 1 if the change
+    /// leads further away.
     fn slowed(&self, distance: f64, change: f64) -> f64 {
         if distance * change > 0.0 {
             self.settings.slowdown / (self.settings.slowdown + distance.abs())
@@ -83,7 +88,8 @@ impl Elo {
         }
     }
 
-    /// The factor of performance: by place among one's own, 0 for the worst to 1 for the best.
+    /// The factor of performance on a change, from `place` on the team's scoreboard: 0 for the
+    /// worst, 1 for the best.
     fn bonus(&self, place: f64, won: bool) -> f64 {
         let Settings { best, worst, .. } = self.settings;
         let well = if won { place } else { 1.0 - place };
@@ -91,12 +97,13 @@ impl Elo {
     }
 }
 
-/// The expected score at a difference of totals.
+/// The expected score, 0 to 1, at a difference of the teams' totals.
 fn expected(difference: f64) -> f64 {
     1.0 / (1.0 + libm::exp10(-difference / DECADE))
 }
 
-/// A player's place on the own team's scoreboard, 0 to 1; ½ where the log tells no points.
+/// A player's place on their own team's scoreboard, 0 (worst) to 1 (best); ½ where the log contains
+/// no points.
 fn place(game: &Game, team: usize, player: Player) -> f64 {
     let points = |p: Player| {
         let tally = game.tallies.iter().find(|t| t.player == p);

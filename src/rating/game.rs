@@ -5,12 +5,12 @@ use std::cmp::Ordering;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// A player's dense number: whoever folds the games counts identities from 0 as they first appear.
+/// A player's dense number: the fold numbers identities from 0 in the order of their first match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Player(pub u32);
 
 impl Player {
-    /// The number as an index.
+    /// The number as an index into a vector.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -19,22 +19,23 @@ impl Player {
 /// One player's part in one team.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Seat {
-    /// Who.
+    /// The player in this seat; a player who changed teams has a seat on each.
     pub player: Player,
-    /// The team, counted from 0. In a game without teams everyone is a team.
+    /// The team, counted from 0. In a game without teams every player is a team.
     pub team: u16,
-    /// Weighted share of the game they were on it, 0 to 1; 1 for somebody there from start to end.
+    /// Share of the game that the player was on this team, weighted, 0 to 1; 1 for a player who was
+    /// there from start to end.
     pub share: f64,
-    /// Share of the game they commanded it, 0 to 1.
+    /// Share of the game that the player commanded this team, 0 to 1.
     pub command: f64,
-    /// The premade party they belong to; 0 for none.
+    /// The number of the player's party; 0 for none.
     pub party: u32,
-    /// Whether the game may change what is known of them (humans among mostly bots don't learn).
+    /// Whether the game may change this player's estimate (false for humans among mostly bots).
     pub learns: bool,
 }
 
 impl Seat {
-    /// A seat from start to end, with no special part.
+    /// A seat from start to end, without command or party.
     pub fn new(player: Player, team: u16) -> Self {
         Self {
             player,
@@ -50,28 +51,29 @@ impl Seat {
 /// What one player did in one game.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tally {
-    /// Who.
+    /// The player whose counts these are.
     pub player: Player,
     /// Points scored by a team while they were on it (F of the UT2004 page), 0 or more.
     pub scored: f64,
     /// Points scored against a team while they were on it (A), 0 or more.
     pub conceded: f64,
-    /// Scoreboard points, or kills where the log tells none. `None` where it tells neither.
+    /// Points on the scoreboard, or kills where the log contains no points. `None` where it
+    /// contains neither.
     pub points: Option<f64>,
-    /// Others they killed.
+    /// How often they killed another player.
     pub kills: f64,
-    /// Their deaths.
+    /// How often they died.
     pub deaths: f64,
-    /// Times their team scored by them.
+    /// How often they scored for their team, such as captures of a flag.
     pub captures: f64,
-    /// How long they played.
+    /// Time played, in minutes.
     pub minutes: f64,
-    /// As [`Seat::learns`].
+    /// Whether the game may change this player's estimate, as [`Seat::learns`].
     pub learns: bool,
 }
 
 impl Tally {
-    /// Somebody of whom nothing is told.
+    /// A tally of zeros, for a player about whom the log contains no counts.
     pub fn new(player: Player) -> Self {
         Self {
             player,
@@ -86,15 +88,15 @@ impl Tally {
         }
     }
 
-    /// Points, kills, deaths and captures per minute; nothing for nobody there.
+    /// Points, kills, deaths and captures per minute; zeros for a player with no time in the game.
     pub fn rates(&self) -> [f64; 4] {
-        let told = [
+        let counts = [
             self.points.unwrap_or(0.0),
             self.kills,
             self.deaths,
             self.captures,
         ];
-        told.map(|count| {
+        counts.map(|count| {
             if self.minutes > 0.0 {
                 count / self.minutes
             } else {
@@ -104,30 +106,31 @@ impl Tally {
     }
 }
 
-/// A game.
+/// A game in the form that rating systems learn from: seats by team, places and tallies.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Game {
     seats: Vec<Seat>,
     teams: Vec<Range<usize>>,
-    /// Each team's place: the lowest won, equal is a tie. Empty where the outcome isn't known.
+    /// Each team's place: the lowest won, equal places are a tie. Empty where the outcome is
+    /// unknown.
     pub places: Vec<u16>,
-    /// Each team's final points, where they show the outcome; otherwise empty.
+    /// Each team's final score, where the score decides the outcome; otherwise empty.
     pub scores: Vec<f64>,
-    /// One entry per player, in the order of the record.
+    /// One entry per player, in the order of the match record.
     pub tallies: Vec<Tally>,
-    /// The ruleset's dense number.
+    /// The dense number of the ruleset.
     pub ruleset: u32,
-    /// The map's dense number.
+    /// The dense number of the map.
     pub map: u32,
-    /// Whether the team number is a side that may be easier to win on.
+    /// Whether the team number is a side of the map that may be easier to win on.
     pub sides: bool,
-    /// When it ended, in days since any instant.
+    /// When the game ended, in days since an instant that all games share.
     pub day: f64,
 }
 
 impl Game {
-    /// A game of these seats, in any order, with nothing told about the rest. Teams are numbered
-    /// without gaps; somebody listed twice on a team counts once, the first time.
+    /// A game with these seats, in any order, and no outcome, tallies or map. Teams are numbered
+    /// without gaps; of two seats of a player on one team only the first counts.
     pub fn new(mut seats: Vec<Seat>) -> Self {
         seats.sort_by_key(|s| (s.team, s.player));
         seats.dedup_by_key(|s| (s.team, s.player));
@@ -144,7 +147,7 @@ impl Game {
         }
     }
 
-    /// Everyone, team by team.
+    /// All seats, sorted by team and then by player.
     pub fn seats(&self) -> &[Seat] {
         &self.seats
     }
@@ -159,20 +162,22 @@ impl Game {
         self.teams.len()
     }
 
-    /// Those of one team, by player; nobody for a team that doesn't exist.
+    /// The seats of one team, sorted by player; empty for a team that does not exist.
     pub fn team(&self, team: usize) -> &[Seat] {
         self.teams
             .get(team)
             .map_or(&[], |range| &self.seats[range.clone()])
     }
 
-    /// How team `a` did against team `b`: `Less` is a better place. `None` where nobody knows.
+    /// The result of team `a` against team `b`: `Less` if `a` has the better place. `None` where
+    /// the outcome is unknown.
     pub fn result(&self, a: usize, b: usize) -> Option<Ordering> {
         Some(self.places.get(a)?.cmp(self.places.get(b)?))
     }
 
-    /// Neighbouring teams in order of place, each with its result. All of the order is in these
-    /// pairs, and for two teams the one pair is (0, 1), whoever won. Empty where the outcome isn't known.
+    /// Pairs of teams with neighbouring places, in order of place, each with its result. These
+    /// pairs determine the whole order; two teams give the one pair (0, 1), whichever of them won.
+    /// Empty where the outcome is unknown.
     pub fn neighbours(&self) -> Vec<(usize, usize, Ordering)> {
         let mut order: Vec<usize> = (0..self.places.len().min(self.teams())).collect();
         if order.len() > 2 {

@@ -1,8 +1,9 @@
 //! `glicko2`: Glickman, "Example of the Glicko-2 system" (2013), for teams.
 //!
-//! Each player is rated against one composite opponent: the mean of the opposing team's players, as
-//! an individual would be. A game is a rating period of its own; a time share counts as that much of
-//! a game. The numbers inside are on Glicko-2's scale; strengths are on the familiar one around 1500.
+//! Each player is rated against one composite opponent: an individual with the mean rating of the
+//! opposing team's players. Every game is a rating period of its own; a time share of a game counts
+//! as that share of a game. The numbers inside are on Glicko-2's scale; strengths are on the
+//! original scale around 1500.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,15 +11,16 @@ use crate::domain::{Crowding, Link, Outlook};
 
 use super::{Game, Player, Roll, Scale, Seat, Strength, System, normal};
 
-/// Glicko-2 units of one Glicko unit.
+/// Points on the original scale in one unit of the Glicko-2 scale.
 const UNIT: f64 = 173.717_8;
 const CENTRE: f64 = 1_500.0;
 /// The strength above a newcomer's whose weight is 75, see [`Scale`].
 const HALFWAY: f64 = 520.0;
-/// A newcomer's deviation and volatility, as Glickman has them.
+/// A newcomer's deviation, from Glickman's paper.
 const DEVIATION: f64 = 350.0 / UNIT;
+/// A newcomer's volatility, from Glickman's paper.
 const VOLATILITY: f64 = 0.06;
-/// τ, how much volatility may change.
+/// τ, which limits how fast volatility changes.
 const TAU: f64 = 0.5;
 
 /// A player on Glicko-2's scale.
@@ -35,20 +37,21 @@ const NEWCOMER: Rating = Rating {
     sigma: VOLATILITY,
 };
 
-/// A game against one opponent: theirs, the score in 0 to 1, and how much of a game it was.
+/// One opponent in a rating period: their rating, the score (0 to 1), and the share of a game that
+/// it counts.
 struct Bout {
     opponent: Rating,
     score: f64,
     share: f64,
 }
 
-/// g(φ): how much an opponent's uncertainty dampens what a game says.
+/// g(φ): the factor by which an opponent's deviation reduces the effect of a game.
 fn damping(phi: f64) -> f64 {
     use std::f64::consts::PI;
     1.0 / libm::sqrt(1.0 + 3.0 * phi * phi / (PI * PI))
 }
 
-/// One rating period (steps 3 to 7).
+/// The rating after one rating period (steps 3 to 7 of the paper).
 fn period(player: Rating, bouts: &[Bout]) -> Rating {
     let (mut information, mut surprise) = (0.0, 0.0);
     for bout in bouts {
@@ -69,7 +72,7 @@ fn period(player: Rating, bouts: &[Bout]) -> Rating {
     Rating { mu, phi, sigma }
 }
 
-/// Step 5: the new volatility, by the Illinois form of regula falsi.
+/// Step 5 of the paper: the new volatility, by the Illinois variant of regula falsi.
 fn volatility(player: Rating, v: f64, delta: f64) -> f64 {
     let phi2 = player.phi * player.phi;
     let a = 2.0 * libm::log(player.sigma);
@@ -106,14 +109,14 @@ fn volatility(player: Rating, v: f64, delta: f64) -> f64 {
     libm::exp(low / 2.0)
 }
 
-/// The system.
+/// The `glicko2` system: rating, deviation and volatility per player.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Glicko2 {
     players: Roll<Rating>,
 }
 
 impl Glicko2 {
-    /// Nobody known yet.
+    /// A system without any games.
     pub fn new() -> Self {
         Self::default()
     }
@@ -122,7 +125,7 @@ impl Glicko2 {
         *self.players.get(player).unwrap_or(&NEWCOMER)
     }
 
-    /// The composite of a team: means weighted by time shares.
+    /// The composite opponent for a team: means weighted by time shares.
     fn composite(&self, team: &[Seat]) -> Rating {
         let (mut shares, mut mu, mut square) = (0.0, 0.0, 0.0);
         for seat in team {

@@ -1,15 +1,15 @@
 //! `hive`: the skill system of Natural Selection 2, build 267.
 //!
-//! The log odds of team 1 are the time-weighted difference of the teams' skills, the same of the
-//! commanders' skills, and F(side, map, size): what the record of those says. Each game moves everyone
-//! along the gradient of its log likelihood, by a rate that is AdaGrad's for the skill, to be
-//! quick with newcomers, plus a constant one, to follow those who change; a per-side offset has the
-//! constant rate only.
+//! The log odds of team 1 are the time-weighted difference of the teams' skills, the same
+//! difference of the commanders' skills, and F(side, map, size), the log odds of the record on that
+//! side and map at that size. Each game moves every player along the gradient of its log
+//! likelihood. The rate for the skill is AdaGrad's, which is fast for newcomers, plus a constant,
+//! which follows players who change; the per-side offset has the constant rate only.
 //!
-//! Three formulas of the page are taken for what they must mean: AdaGrad sums *squared* gradients (a sum
-//! of signed ones passes through 0 and below, under a root); the offset is *added* to; and the
-//! record behind F begins with some games at even odds, for log(rate / (1 − rate)) has no value when
-//! one side has won all of them.
+//! Three formulas of the page cannot be meant as printed and are corrected here: AdaGrad sums
+//! *squared* gradients (a sum of signed gradients can be negative, and a root is taken of it); the
+//! offset is *added* to; and the record behind F begins with some games at even odds, because
+//! log(rate / (1 − rate)) is infinite once one side has won every game.
 
 use std::collections::BTreeMap;
 
@@ -26,11 +26,11 @@ pub struct Settings {
     pub constant: f64,
     /// a, AdaGrad's rate, 0 or more.
     pub adaptive: f64,
-    /// ε, how careful the first games are, above 0.
+    /// ε, above 0: the larger, the smaller the steps of the first games.
     pub epsilon: f64,
 }
 
-/// Found on the first fifth of the sets measured; within a factor of two little changes.
+/// Tuned on the first fifth of the measured sets; a factor of two either way changes little.
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -41,11 +41,11 @@ impl Default for Settings {
     }
 }
 
-/// A skill that is learnt by gradient.
+/// A skill that moves by gradient steps.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Learnt {
     value: f64,
-    /// Sum of squared gradients.
+    /// Sum of squared gradients, for AdaGrad.
     squares: f64,
 }
 
@@ -61,11 +61,11 @@ impl Learnt {
 struct Skill {
     playing: Learnt,
     commanding: Learnt,
-    /// Added on side 0, taken away on side 1.
+    /// Added on side 0, subtracted on side 1.
     offset: f64,
 }
 
-/// The system.
+/// The `hive` system: skills by gradient, one step per game.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Hive {
     settings: Settings,
@@ -74,7 +74,7 @@ pub struct Hive {
 }
 
 impl Hive {
-    /// Nobody known yet.
+    /// A system without any games.
     pub fn new(settings: Settings) -> Self {
         Self {
             settings,
@@ -103,7 +103,7 @@ impl Hive {
     }
 }
 
-/// A sum over both teams, or 1 where it is nothing and nothing is divided by it.
+/// A sum over both teams; 1 if the sum is 0, so that it can be a divisor.
 fn total(game: &Game, a: usize, b: usize, of: impl Fn(&super::Seat) -> f64) -> f64 {
     let sum: f64 = game.team(a).iter().chain(game.team(b)).map(of).sum();
     if sum > 0.0 { sum } else { 1.0 }
@@ -190,7 +190,7 @@ impl System for Hive {
     }
 }
 
-/// F(side, map, size): how often side 0 won.
+/// The record behind F(side, map, size): how often side 0 won.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct SideRecord {
     sides: BTreeMap<u32, Tried>,
@@ -204,9 +204,9 @@ struct Tried {
 }
 
 impl Tried {
-    /// The rate, as if `PRIOR` games more had gone as `expected`.
+    /// The rate of victories, with `PRIOR` imaginary games at the rate `expected` added.
     fn rate(&self, expected: f64) -> f64 {
-        /// A record of ten games says as much as what is expected without it.
+        /// Imaginary games: a record of ten games has the same influence as `expected`.
         const PRIOR: f64 = 10.0;
         (self.won + PRIOR * expected) / (self.games + PRIOR)
     }
@@ -217,7 +217,7 @@ impl Tried {
     }
 }
 
-/// The page's example of a large game.
+/// Players above which a game is a large one, after the page's example.
 const LARGE: usize = 16;
 /// The strength above a newcomer's whose weight is 75, see [`Scale`].
 const HALFWAY: f64 = 1.6;
@@ -227,7 +227,7 @@ impl SideRecord {
         (game.ruleset, game.map, game.seats().len() > LARGE)
     }
 
-    /// Log odds of team `a`, by sides alone.
+    /// Log odds of team `a` against team `b` from sides and map alone; 0 in a game without sides.
     pub fn log_odds(&self, game: &Game, a: usize, b: usize) -> f64 {
         if !game.sides || game.teams() != 2 {
             return 0.0;
@@ -239,7 +239,7 @@ impl SideRecord {
         if a < b { log_odds } else { -log_odds }
     }
 
-    /// Records a game.
+    /// Adds the result of a game to the record; a game without sides changes nothing.
     pub fn add(&mut self, game: &Game, a: usize, b: usize, result: std::cmp::Ordering) {
         if game.sides && game.teams() == 2 {
             let result = if a < b { result } else { result.reverse() };
@@ -282,14 +282,14 @@ mod tests {
     #[test]
     fn offsets_learn_who_is_better_on_which_side() {
         let mut system = Hive::new(Settings::default());
-        // Of four, two win on either side 0 only, and two on side 1 only, whoever is against them.
+        // Of four players, two win on side 0 only, and two on side 1 only, whoever the opponent is.
         for n in 0..200 {
             let (ours, theirs) = (n % 4, (n % 4 + 1 + n / 4 % 3) % 4);
             let mut game = Game::new(vec![
                 Seat::new(Player(ours), 0),
                 Seat::new(Player(theirs), 1),
             ]);
-            let won = ours < 2; // a duel of two who are both at home is won by the first
+            let won = ours < 2; // a duel of two who prefer the same side goes to the first
             game.places = vec![u16::from(!won), u16::from(won)];
             game.sides = true;
             system.update(&game);
@@ -311,7 +311,8 @@ mod tests {
         system.update(&game);
         let step = |gradient: f64| (1.0 + 1.0 / (gradient * gradient + 0.02).sqrt()) * gradient;
         let commander = system.known(Player(0));
-        // Half a surprise; a quarter of the play time, and all of the commanding.
+        // The result was half a surprise; the commander had a quarter of the play time, and all of
+        // the command.
         assert!((commander.playing.value - step(0.125)).abs() < 1e-12);
         assert!((commander.commanding.value - step(0.5)).abs() < 1e-12);
         assert_eq!(system.known(Player(1)).commanding.value, 0.0);

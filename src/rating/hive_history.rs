@@ -1,13 +1,13 @@
 //! `hive-history`: Natural Selection 2's full solve over the whole history.
 //!
-//! The same log odds as [`hive`](super::hive) (without offsets and commanders), but instead of one
-//! step a game, the skills are those that make all games together most likely, under a Gamma prior
-//! that keeps each above 0. The page iterates s ← s + (k−1)/s − 1/θ + Σ gradients; that step has no
-//! size of its own and can jump below 0, so here each skill in turn takes a Newton step on the same
-//! log posterior, which is concave, until none moves.
+//! The log odds are those of [`hive`](super::hive), without offsets and commanders. Instead of one
+//! step per game, it finds the skills that make all games together most likely, under a Gamma prior
+//! that keeps each skill above 0. The page iterates s ← s + (k−1)/s − 1/θ + Σ gradients; that step
+//! has no scale and can jump below 0. So here each skill in turn takes a Newton step on the same
+//! log posterior, which is concave, until no skill moves.
 //!
-//! Solving after each game would cost the square of the history. So it is solved whenever the history
-//! has grown by an eighth; in between each game moves its own players only.
+//! Solving after each game would take quadratic time over a history. So it solves each time the
+//! history has grown by an eighth; in between, each game moves only its own players.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,39 +15,41 @@ use crate::domain::{Crowding, Link, Outlook};
 
 use super::{Game, Player, Roll, Scale, Strength, System, hive::SideRecord, normal};
 
-/// The Gamma prior's k and θ: most likely (k − 1)θ = 6, a player in six beyond about 12.
+/// Shape k and scale θ of the Gamma prior: the mode is (k − 1)θ = 6; one player in six is above
+/// about 12.
 const K: f64 = 4.0;
 const THETA: f64 = 2.0;
-/// Where no game tells anything.
+/// The mode of the prior: the skill of a player without games.
 const MODE: f64 = (K - 1.0) * THETA;
 /// The strength above a newcomer's whose weight is 75, see [`Scale`].
 const HALFWAY: f64 = 2.05;
-/// Newton steps are quadratic, but skills of team mates pull at each other: sweeps at most, and the
-/// change that no longer matters.
+/// The most sweeps over all players in one solve. A Newton step converges quadratically, but the
+/// skills of team mates depend on each other.
 const SWEEPS: usize = 50;
-const SETTLED: f64 = 1e-6;
+/// The change of a skill below which a sweep counts it as converged.
+const CONVERGED: f64 = 1e-6;
 
-/// A pair of teams that met.
+/// Two teams that played each other.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Meeting {
-    /// Players with their signed, normalised time shares.
+    /// Players with their time shares, normalised; negative for the second team.
     parts: Vec<(Player, f64)>,
-    /// What sides, maps and sizes say, as known then.
+    /// Log odds from sides, maps and sizes, as of that game.
     offset: f64,
-    /// 1, 0, or ½ for a tie.
+    /// 1 for a victory of the first team, 0 for a defeat, ½ for a tie.
     result: f64,
-    /// The offset and all parts times skills.
+    /// The offset plus Σ share · skill over all parts.
     log_odds: f64,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Skill {
     value: f64,
-    /// Meetings, and the part taken in them.
+    /// Indices of the player's meetings, each with the player's part in it.
     meetings: Vec<(usize, f64)>,
 }
 
-/// The system.
+/// The `hive-history` system: the most likely skills over the whole history.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct HiveHistory {
     players: Roll<Skill>,
@@ -57,7 +59,7 @@ pub struct HiveHistory {
 }
 
 impl HiveHistory {
-    /// Nobody known yet.
+    /// A system without any games.
     pub fn new() -> Self {
         Self::default()
     }
@@ -66,7 +68,7 @@ impl HiveHistory {
         self.players.get(player).map_or(MODE, |s| s.value)
     }
 
-    /// Signed, normalised time shares.
+    /// The players of both teams with their normalised time shares, those of team `b` negative.
     fn parts(game: &Game, a: usize, b: usize) -> Vec<(Player, f64)> {
         let both = [(a, 1.0), (b, -1.0)];
         let seats = both.into_iter();
@@ -100,7 +102,7 @@ impl HiveHistory {
         });
     }
 
-    /// One Newton step of one skill; the change.
+    /// Takes one Newton step of one skill, and returns the change.
     fn step(&mut self, player: Player) -> f64 {
         let Some(skill) = self.players.get(player) else {
             return 0.0;
@@ -114,7 +116,7 @@ impl HiveHistory {
             slope += part * (meeting.result - p);
             curve += part * part * p * (1.0 - p);
         }
-        let next = (s + slope / curve).max(s / 4.0); // never below 0, where the prior is nothing
+        let next = (s + slope / curve).max(s / 4.0); // stays above 0, where the prior's density is 0
         let change = next - s;
         for &(number, part) in &skill.meetings {
             self.meetings[number].log_odds += part * change;
@@ -125,7 +127,7 @@ impl HiveHistory {
         change
     }
 
-    /// Sweeps over everyone until nobody moves. O(sweeps · parts).
+    /// Sweeps over all players until no skill moves. O(sweeps · parts).
     fn solve(&mut self) {
         let everyone: Vec<Player> = self.players.players().collect();
         for _ in 0..SWEEPS {
@@ -133,11 +135,11 @@ impl HiveHistory {
             for &player in &everyone {
                 most = most.max(self.step(player).abs());
             }
-            if most < SETTLED {
+            if most < CONVERGED {
                 break;
             }
         }
-        // Sums of changes drift: begin the next growth with sums made anew.
+        // Incremental sums accumulate rounding errors: recompute them before the next growth.
         for number in 0..self.meetings.len() {
             let meeting = &self.meetings[number];
             let own = |(player, x): &(Player, f64)| x * self.value(*player);
@@ -198,10 +200,10 @@ impl System for HiveHistory {
         }
     }
 
-    /// All that counts is the history here.
+    /// Ignored: only the history counts in this system.
     fn adopt(&mut self, _: Player, _: Strength) {}
 
-    /// The solve treats all games alike, however old.
+    /// Ignored: the solve weighs all games alike, however old.
     fn new_season(&mut self, _: f64) {}
 }
 
@@ -210,7 +212,7 @@ mod tests {
     use super::*;
     use crate::rating::testing::game;
 
-    /// The log posterior's slope at a skill, from scratch.
+    /// The slope of the log posterior at a player's skill, computed from scratch.
     fn slope(system: &HiveHistory, player: Player) -> f64 {
         let skill = system.players.get(player).unwrap();
         let own = |(number, part): &(usize, f64)| {

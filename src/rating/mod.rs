@@ -1,12 +1,12 @@
-//! Rating systems: what finished games say about who is how strong.
+//! Rating systems: estimate each player's strength from finished games.
 //!
-//! One file per system behind the small trait [`System`], and one registry, [`SystemName`]. A system
-//! sees games only as [`Game`]: dense player numbers, time shares, sides and results; who the players
-//! are, which ruleset a game belongs to and whether it counts at all is decided in `history`.
+//! One file per system behind the small trait [`System`], and one registry, [`SystemName`]. A
+//! system sees games only as [`Game`]: dense player numbers, time shares, sides and results.
+//! `history` resolves identities, assigns each match to a ruleset and rules on whether it is rated.
 //!
-//! Everything in here is a pure function of the games given, in their order: no clock, no files, no
-//! randomness, and no sum whose order depends on a hash map or on threads, so that the same games
-//! give the same bits everywhere. Entry point: [`SystemName::build`].
+//! Everything here is a pure function of the games given, in their order: no clock, no files, no
+//! randomness, and no sum whose order depends on a hash map or on threads. The same games therefore
+//! give the same bits on every machine. Entry point: [`SystemName::build`].
 
 pub mod elo;
 mod game;
@@ -36,21 +36,22 @@ pub use game::{Game, Player, Seat, Tally};
 pub use roll::Roll;
 pub use strength::{Scale, Strength};
 
-/// A rating system: predicts a lineup, learns from one finished game at a time, and knows each
-/// player's strength.
+/// A rating system: predicts the result of a lineup, learns from one finished game at a time, and
+/// estimates each player's strength.
 pub trait System: Persist + Send + Sync {
-    /// The chance, in 0 to 1, that team `a` of a game beats team `b`, given that one of them does.
-    /// Looks at the seats, the map and the sides, and at nothing that tells how the game went.
+    /// The chance, 0 to 1, that team `a` of a game beats team `b`, given that they do not tie.
+    /// Reads the seats, the map and the sides, never the result, so that it can predict a lineup
+    /// before it plays.
     fn beats(&self, game: &Game, a: usize, b: usize) -> f64;
 
-    /// Learns from a game. Games come in time order.
+    /// Learns from a finished game. The caller passes games in time order.
     fn update(&mut self, game: &Game);
 
-    /// What is known of a player, in the units of [`scale`](Self::scale). `None` for a player this
-    /// system has not seen.
+    /// The estimate of a player's strength, in the units of [`scale`](Self::scale). `None` for a
+    /// player this system has not seen.
     fn strength(&self, player: Player) -> Option<Strength>;
 
-    /// The units of strengths.
+    /// The units of this system's strengths, and how they convert to weights.
     fn scale(&self) -> Scale;
 
     /// How strengths make the chance of the first of two teams in games like this one: with so many
@@ -60,33 +61,34 @@ pub trait System: Persist + Send + Sync {
     /// For those that compare means it is near that, where the teams are of equal size.
     fn outlook(&self, game: &Game) -> Outlook;
 
-    /// Somebody about to play here for the first time, known from other rulesets. The same system
-    /// rated them there, so the units are the same.
+    /// Starts a player who is new to this ruleset from the strength they have in other rulesets.
+    /// The same system rated them there, so the units are the same.
     fn adopt(&mut self, player: Player, known: Strength);
 
-    /// Something else than games that tells of a player's strength, and how surely. Systems without
-    /// uncertainties have no place for it.
-    fn hint(&mut self, _player: Player, _told: Strength) {}
+    /// Combines a player's estimate with evidence other than games; the deviation of `evidence` is
+    /// its uncertainty. Systems without deviations ignore it.
+    fn hint(&mut self, _player: Player, _evidence: Strength) {}
 
-    /// A new season: everyone keeps this share (0 to 1) of what sets them apart from a newcomer, and
-    /// becomes as much more uncertain.
+    /// Starts a new season: each player keeps the share `keep` (0 to 1) of their distance from a
+    /// newcomer, and their deviation moves towards a newcomer's.
     fn new_season(&mut self, keep: f64);
-    /// Something an operator should know about how this system is doing.
+    /// A warning for the operator about the state of this system, for example that it has reached a
+    /// limit.
     fn remark(&self) -> Option<String> {
         None
     }
 }
 
-/// What every rating system gets for being plain data: a copy, and its state as bytes.
+/// What every rating system gets for being plain data: it can be copied and serialised.
 pub trait Persist {
-    /// An independent copy.
+    /// An independent copy, behind the trait.
     fn boxed_clone(&self) -> Box<dyn System>;
 
-    /// The whole state, to the bit; [`SystemName::restore`] reads it. The form belongs to this version
-    /// of the program alone.
+    /// The whole state, to the bit; [`SystemName::restore`] reads it. Only the version of the
+    /// program that wrote it can read it.
     ///
     /// # Errors
-    /// None is known; the encoder's signature has one.
+    /// None in practice; the encoder's signature has one.
     fn save(&self) -> Result<Vec<u8>, postcard::Error>;
 }
 
@@ -100,8 +102,8 @@ impl<T: System + Clone + Serialize + 'static> Persist for T {
     }
 }
 
-/// Every team's chance to come first, summing to 1: for two teams what [`System::beats`] says, for more
-/// the mean of each against every other.
+/// The chance of each team to come first; they sum to 1. For two teams this is [`System::beats`];
+/// for more it is the mean over each team's chances against every other, normalised.
 pub fn chances(system: &dyn System, game: &Game) -> Vec<f64> {
     let teams = game.teams();
     let mut chances = vec![0.0; teams];
@@ -116,7 +118,7 @@ pub fn chances(system: &dyn System, game: &Game) -> Vec<f64> {
     chances.iter().map(|sum| sum / pairs).collect()
 }
 
-/// The registry: every system there is.
+/// The registry of all rating systems.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -145,7 +147,7 @@ pub enum SystemName {
 }
 
 impl SystemName {
-    /// All of them, in the order of tables.
+    /// All systems, in the order in which tables list them.
     pub const ALL: [SystemName; 10] = [
         SystemName::Joint,
         SystemName::Presence,
@@ -159,7 +161,7 @@ impl SystemName {
         SystemName::Scoreboard,
     ];
 
-    /// The word for it in the configuration and in tables.
+    /// The name of the system in the configuration and in tables.
     pub fn as_str(self) -> &'static str {
         match self {
             SystemName::Joint => "joint",
@@ -175,12 +177,12 @@ impl SystemName {
         }
     }
 
-    /// The system a word means.
+    /// The system that the configuration calls `word`.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|name| name.as_str() == word)
     }
 
-    /// A system that has seen nothing yet.
+    /// A system without any games.
     pub fn build(self, settings: &Settings) -> Box<dyn System> {
         match self {
             SystemName::Joint => Box::new(joint::Joint::new()),
@@ -200,10 +202,11 @@ impl SystemName {
         }
     }
 
-    /// The system whose state [`Persist::save`] wrote, with the settings it had then.
+    /// Restores a system from the bytes that [`Persist::save`] wrote; they include its settings.
     ///
     /// # Errors
-    /// The bytes are not such a state. Memory is bounded by a small multiple of their number.
+    /// The bytes are not a saved state of this system. Memory use is bounded by a small multiple of
+    /// their number.
     pub fn restore(self, state: &[u8]) -> Result<Box<dyn System>, postcard::Error> {
         fn read<T: System + DeserializeOwned + 'static>(
             state: &[u8],
@@ -235,10 +238,10 @@ impl fmt::Display for SystemName {
     }
 }
 
-/// Which system, and the settings of each. Plain data; the caller has checked the ranges.
+/// Which system to use, and the settings of each. Plain data; the caller checks the ranges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
-    /// The system in use.
+    /// The system that weights come from.
     pub system: SystemName,
     /// Settings of `presence`.
     pub presence: presence::Settings,

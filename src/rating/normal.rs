@@ -1,52 +1,53 @@
-//! The normal distribution, and the moments of a normal variable of which something was learnt.
+//! The normal distribution, and the moments of a normal variable after an observation.
 //!
-//! Everything rests on `libm`, so that every machine computes the same bits.
+//! All functions use `libm`, so that every machine computes the same bits.
 
 use std::f64::consts::FRAC_1_SQRT_2;
 
-/// 1/√(2π).
+/// 1/√(2π), the density of the standard normal at 0.
 const INV_SQRT_TAU: f64 = 0.398_942_280_401_432_7;
 
-/// Density φ.
+/// Density φ(x) of the standard normal.
 pub fn pdf(x: f64) -> f64 {
     INV_SQRT_TAU * libm::exp(-0.5 * x * x)
 }
 
-/// Distribution Φ.
+/// Distribution function Φ(x) of the standard normal.
 pub fn cdf(x: f64) -> f64 {
     0.5 * libm::erfc(-x * FRAC_1_SQRT_2)
 }
 
 /// Φ⁻¹ for a probability inside (0, 1), to about 1e-14.
 ///
-/// A rational first guess (Abramowitz and Stegun 26.2.23, error under 4.5e-4) and three Newton steps.
+/// A rational first approximation (Abramowitz and Stegun 26.2.23, error under 4.5e-4), then three
+/// Newton steps.
 pub fn quantile(p: f64) -> f64 {
     let tail = p.min(1.0 - p);
     let t = libm::sqrt(-2.0 * libm::log(tail));
     let top = 2.515_517 + t * (0.802_853 + t * 0.010_328);
     let bottom = 1.0 + t * (1.432_788 + t * (0.189_269 + t * 0.001_308));
-    let mut x = top / bottom - t; // of the lower tail
+    let mut x = top / bottom - t; // in the lower tail
     for _ in 0..3 {
         x -= (cdf(x) - tail) / pdf(x);
     }
     if p < 0.5 { x } else { -x }
 }
 
-/// How a standard normal variable's mean and variance change by an observation.
+/// How an observation changes the mean and variance of a standard normal variable.
 ///
-/// With v and w, a variable of mean 0 and variance 1 has mean v and variance 1 − w afterwards: the
-/// corrections of Herbrich, Minka and Graepel, "TrueSkill: a Bayesian skill rating system" (2006).
+/// A variable of mean 0 and variance 1 has mean v and variance 1 − w afterwards: the corrections of
+/// Herbrich, Minka and Graepel, "TrueSkill: a Bayesian skill rating system" (2006).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moments {
-    /// Change of the mean.
+    /// Change of the mean, in standard deviations.
     pub v: f64,
-    /// Share of the variance that goes, 0 to 1.
+    /// Share of the variance that the observation removes, 0 to 1.
     pub w: f64,
 }
 
-/// A variable `x` is seen to be above `-z`: v = φ(z)/Φ(z), w = v(v + z).
+/// The observation that the variable is above `-z`: v = φ(z)/Φ(z), w = v(v + z).
 ///
-/// By Mills' ratio, which needs no exponential on the side where φ and Φ vanish.
+/// Uses Mills' ratio, which needs no exponential on the side where φ and Φ vanish.
 pub fn above(z: f64) -> Moments {
     let r = mills(z.abs());
     let v = if z <= 0.0 {
@@ -61,9 +62,10 @@ pub fn above(z: f64) -> Moments {
 
 /// Mills' ratio (1 − Φ(z))/φ(z) for z ≥ 0, to a relative error of 1e-11.
 ///
-/// It is √(π/2)·e^x²·erfc(x) at x = z/√2, for which Cody, "Rational Chebyshev approximations for the error
-/// function" (1969), gives one quotient of polynomials from 0.47 to 4 (here used from 0) and one from 4 on.
-/// They are summed by halves, since this is what a rating update waits for.
+/// It is √(π/2)·e^x²·erfc(x) at x = z/√2. Cody, "Rational Chebyshev approximations for the error
+/// function" (1969), gives one quotient of polynomials from 0.47 to 4 (used here from 0) and
+/// another from 4 on. Each polynomial is summed in two halves that do not depend on each other,
+/// because this function dominates the time of a rating update.
 fn mills(z: f64) -> f64 {
     const SQRT_HALF_PI: f64 = 1.253_314_137_315_5;
     const INV_SQRT_PI: f64 = 0.564_189_583_547_756_3;
@@ -107,10 +109,10 @@ fn mills(z: f64) -> f64 {
     SQRT_HALF_PI * scaled
 }
 
-/// A variable is seen to be between `low` and `high`.
+/// The observation that the variable is between `low` and `high`.
 pub fn between(low: f64, high: f64) -> Moments {
     let mass = cdf(high) - cdf(low);
-    // An interval far out in a tail, or of no width, is as good as its end nearest to 0.
+    // An interval far out in a tail, or of no width, is replaced by its end nearest to 0.
     if mass < 1e-100 {
         let v = if low > 0.0 { low } else { high.min(0.0) };
         return Moments { v, w: 1.0 };
@@ -121,7 +123,7 @@ pub fn between(low: f64, high: f64) -> Moments {
     Moments { v, w }
 }
 
-/// The logistic function 1/(1 + e^−x).
+/// The logistic function 1/(1 + e^−x): log odds to a chance, 0 to 1.
 pub fn logistic(x: f64) -> f64 {
     1.0 / (1.0 + libm::exp(-x))
 }
@@ -146,7 +148,7 @@ mod tests {
         assert!((cdf(quantile(1e-12)) / 1e-12 - 1.0).abs() < 1e-6);
     }
 
-    /// Mean and variance lost by summing the density on a fine grid.
+    /// The moments by summing the density on a fine grid.
     fn by_sum(low: f64, high: f64) -> Moments {
         let (mut mass, mut first, mut second) = (0.0, 0.0, 0.0);
         let steps = 200_000;
@@ -186,7 +188,7 @@ mod tests {
                 assert!((above(z).v / v - 1.0).abs() < 1e-11, "{z}");
             }
         }
-        // Far out by its asymptotic series 1/z − 1/z³ + 3/z⁵.
+        // Far out, by the asymptotic series 1/z − 1/z³ + 3/z⁵.
         assert!((mills(1e3) / (1e-3 - 1e-9 + 3e-15) - 1.0).abs() < 1e-14);
     }
 

@@ -1,16 +1,17 @@
-//! `presence`: being on the team as it scores, against being on it as it is scored against.
+//! `presence`: points scored by, and against, a player's team while they were on it.
 //!
-//! The system of the UT2004 balancing page: in a game type like Capture the Flag kills say little, but
-//! the points a team makes while somebody is on it say much. For each game F counts the points
-//! scored by a player's team while they were on it, A those scored against it meanwhile. Over the
-//! last [`window`](Settings::window) games, j games ago counting 0.5^(j / half-life), the weight is
+//! The system of the UT2004 balancing page. In game types like Capture the Flag, kills predict
+//! little, but the points that a team scores while a player is on it predict much. For each game, F
+//! counts the points that a player's team scored while they were on it, A those scored against it
+//! in that time. Over the last [`window`](Settings::window) games, where a game j games ago counts
+//! 0.5^(j / half-life), the weight is
 //!
 //! ```text
 //! 100 · (ΣF + prior/2) / (ΣF + ΣA + prior)
 //! ```
 //!
-//! The prior pulls newcomers to 50: with 4 points, one 3:0 win reads 71, ten of them 94.
-//! In a game without teams F are kills and A deaths.
+//! The prior pulls newcomers to 50: with 4 points, one 3:0 win gives 71, ten of them 94. In a game
+//! without teams F counts kills and A deaths.
 
 use std::collections::VecDeque;
 
@@ -24,19 +25,19 @@ use super::{
 };
 use crate::domain::{MatchRecord, Outcome, Participant, Scoring};
 
-/// The tunable part of the formula.
+/// Settings of the `presence` formula.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
-    /// Games looked back at, 1 or more.
+    /// How many of a player's last games count, 1 or more.
     pub window: usize,
-    /// Games after which one counts half, above 0.
+    /// Games after which a game counts half, above 0.
     pub half_life: f64,
-    /// Imagined points, half scored and half conceded, 0 or more.
+    /// Imaginary points, half scored and half conceded, 0 or more.
     pub prior: f64,
 }
 
-/// 30 games are the page's experience; 10 and 4 make weights move at once for a newcomer and by a few
-/// points a game for a regular.
+/// 30 games are the page's recommendation; with 10 and 4, the weight of a newcomer moves at once
+/// and that of a regular by a few points per game.
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -47,7 +48,7 @@ impl Default for Settings {
     }
 }
 
-/// Points a player's teams scored and conceded while they were on them.
+/// Points that a player's teams scored and conceded while the player was on them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Points {
     /// F of the page, 0 or more.
@@ -58,11 +59,12 @@ pub struct Points {
 
 /// F and A of every participant of a game, in the order of the record.
 ///
-/// A stay counts an event at its first millisecond and not one at its last, except that the game's
-/// very last instant belongs to whoever was there to the end: the capture that ends a game has the
-/// time of that end. A team's points that no event tells are spread evenly over the play time. Events
-/// that tell *more* than the final score are scaled down to it. A sum below nothing (a game that
-/// takes points away) counts as nothing. A victory of which no points are known is a point. Expects a record that passes [`MatchRecord::check`].
+/// A stay includes an event at its first millisecond and excludes one at its last, except that an
+/// event at the end of the game counts for every player who stayed to the end: the capture that
+/// ends a game has that time. Points of a final score that no event accounts for are spread evenly
+/// over the game. If a team's events add up to *more* than its final score, they are scaled down to
+/// it. A negative sum (some games subtract points) counts as 0. A victory without any points counts
+/// as one point. The record must pass [`MatchRecord::check`].
 ///
 /// Complexity: O((events + stays) · teams + stays · log events).
 pub fn points(record: &MatchRecord, scoring: Scoring) -> Vec<Points> {
@@ -78,29 +80,30 @@ pub fn points(record: &MatchRecord, scoring: Scoring) -> Vec<Points> {
     record.participants.iter().map(of_one).collect()
 }
 
-/// How each team's score came about.
+/// How each team's score grew during a game.
 struct Course<'a> {
     record: &'a MatchRecord,
-    /// Per team: untold points per millisecond.
+    /// Per team: the points per millisecond that no event accounts for.
     rate: Vec<f64>,
-    /// Per event, and behind the last: what each team had been told to score before it. Row after row.
+    /// Each team's sum of events before each event, and after the last one; one row of teams per
+    /// event.
     before: Vec<f64>,
 }
 
 impl<'a> Course<'a> {
     fn of(record: &'a MatchRecord) -> Self {
         let scores = final_scores(record);
-        let mut told = vec![0.0; scores.len()];
+        let mut event_sum = vec![0.0; scores.len()];
         for event in &record.events {
-            told[usize::from(event.team)] += event.points;
+            event_sum[usize::from(event.team)] += event.points;
         }
-        // At least a millisecond, so that a game of no length divides by something.
+        // At least one millisecond, because the rate divides by it.
         let millis = record.millis().max(1) as f64;
-        let pairs = || scores.iter().zip(&told);
-        let rate = pairs().map(|(score, told)| (score - told).max(0.0) / millis);
-        let scale = pairs().map(|(&score, &told)| {
-            if told > score && told > 0.0 {
-                score.max(0.0) / told
+        let pairs = || scores.iter().zip(&event_sum);
+        let rate = pairs().map(|(score, event_sum)| (score - event_sum).max(0.0) / millis);
+        let scale = pairs().map(|(&score, &event_sum)| {
+            if event_sum > score && event_sum > 0.0 {
+                score.max(0.0) / event_sum
             } else {
                 1.0
             }
@@ -132,13 +135,13 @@ impl<'a> Course<'a> {
             let behind = events.partition_point(|e| after(e.at)).max(first);
             for (team, rate) in self.rate.iter().enumerate() {
                 let before = |event: usize| self.before[event * self.rate.len() + team];
-                let told = before(behind) - before(first);
+                let event_sum = before(behind) - before(first);
                 let side = if team == usize::from(stay.team) {
                     &mut sum.scored
                 } else {
                     &mut sum.conceded
                 };
-                *side += rate * millis + told;
+                *side += rate * millis + event_sum;
             }
         }
         Points {
@@ -148,7 +151,7 @@ impl<'a> Course<'a> {
     }
 }
 
-/// The final scores. Where a winner is known and no points are, the victory is a point.
+/// The final scores. A team that won a game without points gets one point.
 fn final_scores(record: &MatchRecord) -> Vec<f64> {
     let mut scores = record.scores.clone();
     if let Outcome::Won(team) = record.outcome
@@ -160,7 +163,8 @@ fn final_scores(record: &MatchRecord) -> Vec<f64> {
     scores
 }
 
-/// The weight of a player whose last games, newest first, went like this, and count this much. 0 to 100.
+/// The weight, 0 to 100, of a player with these games, newest first; `recency` is the factor of
+/// each.
 fn weight<'a>(newest_first: impl Iterator<Item = &'a Points>, recency: &[f64], prior: f64) -> f64 {
     let mut sum = Points::default();
     for (points, recency) in newest_first.zip(recency) {
@@ -171,23 +175,23 @@ fn weight<'a>(newest_first: impl Iterator<Item = &'a Points>, recency: &[f64], p
     if all > 0.0 {
         (100.0 * (sum.scored + prior / 2.0) / all).clamp(0.0, 100.0)
     } else {
-        50.0 // no prior and no points: nothing is known
+        50.0 // neither a prior nor points
     }
 }
 
-/// The system: each player's last games.
+/// The `presence` system: the points of each player's last games.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PresenceSystem {
     settings: Settings,
-    /// Newest first, at most `window` of them.
+    /// Newest first, at most `window` per player.
     games: Roll<VecDeque<Points>>,
-    /// What a game counts, by games ago; as long as the longest history.
+    /// The factor of a game, by how many games ago it was; as long as the longest history.
     recency: Vec<f64>,
     slope: Slope,
 }
 
 impl PresenceSystem {
-    /// Nobody has played yet.
+    /// A system without any games.
     pub fn new(settings: Settings) -> Self {
         Self {
             settings,
@@ -242,10 +246,10 @@ impl System for PresenceSystem {
         Scale::Weights
     }
 
-    /// The formula's prior is 50, whatever is known from elsewhere.
+    /// Ignored: the prior is 50, whatever the player's weight is in other rulesets.
     fn adopt(&mut self, _: Player, _: Strength) {}
 
-    /// Fewer points known are more uncertain, and nearer to the prior.
+    /// Scales the points down, which moves the weight towards the prior.
     fn new_season(&mut self, keep: f64) {
         for points in self.games.values_mut().flatten() {
             points.scored *= keep;
@@ -308,7 +312,7 @@ mod tests {
         record
     }
 
-    fn told(record: &MatchRecord) -> Vec<(f64, f64)> {
+    fn pairs(record: &MatchRecord) -> Vec<(f64, f64)> {
         let points = points(record, Scoring::TeamPoints);
         points.iter().map(|p| (p.scored, p.conceded)).collect()
     }
@@ -332,7 +336,7 @@ mod tests {
             ],
         );
         assert_eq!(
-            told(&record),
+            pairs(&record),
             [(3.0, 2.0), (1.0, 2.0), (2.0, 1.0), (1.0, 0.0)]
         );
     }
@@ -346,27 +350,27 @@ mod tests {
             ]
         };
         let log_without_events = game(&[4.0, 8.0], players(), &[]);
-        assert_eq!(told(&log_without_events), [(4.0, 8.0), (2.0, 1.0)]);
+        assert_eq!(pairs(&log_without_events), [(4.0, 8.0), (2.0, 1.0)]);
         let half_told = game(&[4.0, 8.0], players(), &[(10, 1, 4.0)]);
-        assert_eq!(told(&half_told), [(4.0, 8.0), (1.0, 1.0)]);
+        assert_eq!(pairs(&half_told), [(4.0, 8.0), (1.0, 1.0)]);
     }
 
     #[test]
     fn too_much_told_is_scaled_and_negative_points_count_nothing() {
         let players = || vec![stays("a", &[(0, 0, 1_000)]), stays("b", &[(1, 0, 500)])];
         let twice = game(&[1.0, 0.0], players(), &[(10, 0, 1.0), (900, 0, 1.0)]);
-        assert_eq!(told(&twice), [(1.0, 0.0), (0.0, 0.5)]);
+        assert_eq!(pairs(&twice), [(1.0, 0.0), (0.0, 0.5)]);
         let suicides = game(&[-2.0, 3.0], players(), &[(10, 0, -2.0)]);
-        assert_eq!(told(&suicides), [(0.0, 3.0), (1.5, 0.0)]);
+        assert_eq!(pairs(&suicides), [(0.0, 3.0), (1.5, 0.0)]);
     }
 
     #[test]
     fn a_bare_victory_is_a_point() {
         let players = vec![stays("a", &[(0, 0, 500)]), stays("b", &[(1, 0, 1_000)])];
         let mut record = game(&[0.0, 0.0], players, &[]);
-        assert_eq!(told(&record), [(0.0, 0.0), (0.0, 0.0)]);
+        assert_eq!(pairs(&record), [(0.0, 0.0), (0.0, 0.0)]);
         record.outcome = Outcome::Won(1);
-        assert_eq!(told(&record), [(0.0, 0.5), (1.0, 0.0)]);
+        assert_eq!(pairs(&record), [(0.0, 0.5), (1.0, 0.0)]);
     }
 
     #[test]
@@ -377,7 +381,7 @@ mod tests {
             players,
             &[(1, 0, 1.0), (2, 1, 2.0), (3, 2, 4.0)],
         );
-        assert_eq!(told(&record), [(1.0, 6.0), (4.0, 3.0)]);
+        assert_eq!(pairs(&record), [(1.0, 6.0), (4.0, 3.0)]);
     }
 
     #[test]

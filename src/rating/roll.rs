@@ -1,10 +1,10 @@
-//! A table by dense player number.
+//! A table indexed by dense player number.
 
 use serde::{Deserialize, Serialize};
 
 use super::Player;
 
-/// One `T` for each player that has been seen.
+/// One `T` for each player that has an entry.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Roll<T>(Vec<Option<T>>);
 
@@ -15,23 +15,23 @@ impl<T> Default for Roll<T> {
 }
 
 impl<T> Roll<T> {
-    /// What is known of a player.
+    /// The player's entry.
     pub fn get(&self, player: Player) -> Option<&T> {
         self.0.get(player.index())?.as_ref()
     }
 
-    /// What is known of a player.
+    /// The player's entry, to change it.
     pub fn get_mut(&mut self, player: Player) -> Option<&mut T> {
         self.0.get_mut(player.index())?.as_mut()
     }
 
-    /// Who has been seen, by number.
+    /// The players that have an entry, by number.
     pub fn players(&self) -> impl Iterator<Item = Player> {
         let seen = (0..).zip(&self.0).filter(|(_, known)| known.is_some());
         seen.map(|(number, _)| Player(number))
     }
 
-    /// What is known of a player, beginning with `first`.
+    /// The player's entry; creates it with `first` if there is none.
     pub fn enter(&mut self, player: Player, first: impl FnOnce() -> T) -> &mut T {
         let index = player.index();
         if index >= self.0.len() {
@@ -40,7 +40,7 @@ impl<T> Roll<T> {
         self.0[index].get_or_insert_with(first)
     }
 
-    /// Writes what is known of a player.
+    /// Sets the player's entry, and creates it if there is none.
     pub fn set(&mut self, player: Player, known: T) {
         match self.0.get_mut(player.index()) {
             Some(place) => *place = Some(known),
@@ -50,17 +50,17 @@ impl<T> Roll<T> {
         }
     }
 
-    /// Forgets a player.
+    /// Removes the player's entry and returns it.
     pub fn remove(&mut self, player: Player) -> Option<T> {
         self.0.get_mut(player.index())?.take()
     }
 
-    /// Everyone, by number.
+    /// All entries, by player number.
     pub fn values(&self) -> impl Iterator<Item = &T> {
         self.0.iter().flatten()
     }
 
-    /// Everyone, by number.
+    /// All entries, by player number, to change them.
     pub fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.0.iter_mut().flatten()
     }

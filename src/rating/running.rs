@@ -1,8 +1,8 @@
-//! A mean that grows with each number.
+//! A running mean.
 
 use serde::{Deserialize, Serialize};
 
-/// The mean of what was added, beginning as if one number had been.
+/// A running mean that starts from one initial number.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Running {
     sum: f64,
@@ -10,7 +10,7 @@ pub struct Running {
 }
 
 impl Running {
-    /// As if `first` had been added.
+    /// A mean in which `first` counts as the first number.
     pub fn from(first: f64) -> Self {
         Self {
             sum: first,
@@ -18,13 +18,13 @@ impl Running {
         }
     }
 
-    /// Adds a number.
+    /// Adds a number to the mean.
     pub fn add(&mut self, x: f64) {
         self.sum += x;
         self.count += 1.0;
     }
 
-    /// The mean so far.
+    /// The mean of `first` and all numbers added.
     pub fn mean(&self) -> f64 {
         self.sum / self.count
     }

@@ -1,9 +1,9 @@
 //! `scoreboard`: Sector's Edge's pubPower, the mean scoreboard position over the last matches.
 //!
-//! Positions are counted from below over all players of a match: the last of n has 1/n of the maximum,
-//! the first all of it; those with equal points share the mean of their positions. The page's maximum
-//! differs by mode (6, 16 or 24) because its powers are compared within a mode only; as weights they
-//! are in percent of the maximum, whatever it is.
+//! Positions are counted from the bottom over all players of a match: the last of n gets 1/n of the
+//! maximum, the first gets all of it; players with equal points share the mean of their positions.
+//! The page's maximum depends on the mode (6, 16 or 24), because it compares its powers within a
+//! mode only. As a weight, a position is a percentage of the maximum.
 
 use std::collections::VecDeque;
 
@@ -16,10 +16,10 @@ use super::{
     slope::{Slope, edge},
 };
 
-/// Settings of the formula.
+/// Settings of the `scoreboard` formula.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
-    /// Matches looked back at, 1 or more.
+    /// How many of a player's last matches count, 1 or more.
     pub window: usize,
 }
 
@@ -30,17 +30,17 @@ impl Default for Settings {
     }
 }
 
-/// The system.
+/// The `scoreboard` system: each player's mean position.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Scoreboard {
     settings: Settings,
-    /// Positions in percent, newest first.
+    /// Positions in percent, newest first, at most `window` per player.
     positions: Roll<VecDeque<f64>>,
     slope: Slope,
 }
 
 impl Scoreboard {
-    /// Nobody has played yet.
+    /// A system without any games.
     pub fn new(settings: Settings) -> Self {
         Self {
             settings,
@@ -55,14 +55,14 @@ impl Scoreboard {
     }
 }
 
-/// Everyone's position in percent, in the order of the tallies; those without points have none.
+/// The position in percent of each tally; `None` for a player without points.
 fn positions(tallies: &[Tally]) -> Vec<Option<f64>> {
     let mut points: Vec<f64> = tallies.iter().filter_map(|t| t.points).collect();
     points.sort_by(f64::total_cmp);
     let position = |own: f64| {
         let below = points.partition_point(|p| *p < own);
         let up_to = points.partition_point(|p| *p <= own);
-        // The mean of the positions below + 1 to up_to.
+        // The mean of the positions from `below + 1` to `up_to`.
         100.0 * (below + 1 + up_to) as f64 / 2.0 / points.len() as f64
     };
     tallies.iter().map(|t| t.points.map(position)).collect()
@@ -102,7 +102,7 @@ impl System for Scoreboard {
         Scale::Weights
     }
 
-    /// Positions are comparable within a mode only.
+    /// Ignored: positions are comparable within a mode only.
     fn adopt(&mut self, _: Player, _: Strength) {}
 
     fn new_season(&mut self, keep: f64) {

@@ -1,4 +1,4 @@
-//! A learnt slope: how much a difference of weights changes the odds.
+//! The slope of a logistic regression: how much a difference of weights changes the odds.
 
 use std::cmp::Ordering;
 
@@ -8,8 +8,8 @@ use crate::domain::{Crowding, Link, Outlook};
 
 use super::{Game, Player, joint::columns, normal};
 
-/// By how much team `a` is stronger by these weights: the sum of what each differs from 50, in units
-/// of 50 and of the noise of a match of so many.
+/// How much stronger team `a` is than team `b` by these weights: Σ (weight − 50), in units of 50
+/// times √(n/2), which is the noise of a match of n players.
 pub fn edge(game: &Game, a: usize, b: usize, weight: impl Fn(Player) -> Option<f64>) -> f64 {
     let (mut sum, mut shares) = (0.0, 0.0);
     for (team, sign) in [(a, 1.0), (b, -1.0)] {
@@ -22,17 +22,18 @@ pub fn edge(game: &Game, a: usize, b: usize, weight: impl Fn(Player) -> Option<f
     sum * columns::unit(shares)
 }
 
-/// The posterior of one coefficient b of a logistic regression, chance = 1/(1 + e^(−b·x)), kept as a
-/// Gaussian: each game is one step of Newton's method (the extended Kalman filter).
+/// The posterior of the one coefficient b of a logistic regression, chance = 1/(1 + e^(−b·x)), as a
+/// Gaussian. Each game is one step of Newton's method (the extended Kalman filter).
 ///
-/// For systems whose strengths are no log odds, so that they can be compared with those whose are.
+/// For systems whose strengths are not log odds: it converts them to chances, so that all systems
+/// can be compared.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Slope {
     mean: f64,
     variance: f64,
 }
 
-/// One, give or take one: the best player of a duel of extremes, 100 to 0, wins seven in eight.
+/// Mean 1, deviation 1: in a duel of the extremes, 100 against 0, the stronger wins seven of eight.
 impl Default for Slope {
     fn default() -> Self {
         Self {
@@ -43,7 +44,8 @@ impl Default for Slope {
 }
 
 impl Slope {
-    /// The chance at difference `x`, with the slope's own uncertainty (MacKay's approximation).
+    /// The chance at difference `x`, with the uncertainty of the slope included (MacKay's
+    /// approximation).
     pub fn chance(&self, x: f64) -> f64 {
         let spread = std::f64::consts::PI / 8.0 * self.variance * x * x;
         normal::logistic(self.mean * x / libm::sqrt(1.0 + spread))
@@ -73,7 +75,7 @@ impl Slope {
         let information = p * (1.0 - p) * x * x;
         self.variance /= 1.0 + self.variance * information;
         self.mean += self.variance * x * (result - p);
-        self.mean = self.mean.max(0.0); // better weights never make it worse
+        self.mean = self.mean.max(0.0); // a higher weight never lowers the chance
     }
 }
 
@@ -85,7 +87,7 @@ mod tests {
     fn it_finds_the_slope() {
         let mut slope = Slope::default();
         assert!(slope.chance(2.0) > 0.7);
-        // Three of four won at a difference of 1: b = ln 3.
+        // Three of four games won at a difference of 1: b = ln 3.
         for _ in 0..2_000 {
             for result in [
                 Ordering::Less,

@@ -1,18 +1,18 @@
-//! What a system knows of one player, and in which units.
+//! A system's estimate of one player's strength, and its units.
 
 use serde::{Deserialize, Serialize};
 
-/// A strength and how sure it is.
+/// An estimate of a strength and its deviation, in the units of a [`Scale`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Strength {
-    /// The mean of what is believed.
+    /// The mean of the estimate.
     pub mean: f64,
-    /// Its standard deviation; 0 in systems that keep none.
+    /// The standard deviation of the estimate; 0 in systems that have none.
     pub deviation: f64,
 }
 
 impl Strength {
-    /// Nothing known but how much players differ.
+    /// The estimate for a player without games: mean 0, and the standard deviation between players.
     pub fn prior(deviation: f64) -> Self {
         Self {
             mean: 0.0,
@@ -20,13 +20,14 @@ impl Strength {
         }
     }
 
-    /// Its square.
+    /// The square of the deviation.
     pub fn variance(&self) -> f64 {
         self.deviation * self.deviation
     }
 
-    /// This strength a season later, when `keep` of what sets it apart from `newcomer` is kept: the
-    /// step of an Ornstein-Uhlenbeck process that tends to what is believed of a newcomer.
+    /// This estimate one season later, when the player keeps the share `keep` of their distance
+    /// from `newcomer`: one step of an Ornstein-Uhlenbeck process whose stationary distribution is
+    /// `newcomer`.
     pub fn faded(self, keep: f64, newcomer: Strength) -> Self {
         let square = keep * keep;
         let variance = square * self.variance() + (1.0 - square) * newcomer.variance();
@@ -37,12 +38,12 @@ impl Strength {
     }
 }
 
-/// The units of a system's strengths.
+/// The units of a system's strengths, and their conversion to weights.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scale {
-    /// They are weights already: 0 to 100, with 50 for an average newcomer.
+    /// Strengths are weights already: 0 to 100, with 50 for an average newcomer.
     Weights,
-    /// A scale of the system's own, in which strengths add up.
+    /// A scale of the system's own, on which the strengths of a team add up.
     Strengths {
         /// The strength of an average newcomer.
         newcomer: f64,

@@ -1,8 +1,8 @@
-//! Games for the tests of rating systems.
+//! Builders of games for the tests of rating systems.
 
 use super::{Game, Player, Seat, System};
 
-/// A game of players numbered from 0 team by team, with these shares and places.
+/// A game whose players are numbered from 0 team by team, with these time shares and places.
 pub fn game(shares: &[&[f64]], places: &[u16]) -> Game {
     let mut seats = Vec::new();
     for (team, shares) in (0..).zip(shares) {
@@ -19,7 +19,7 @@ pub fn game(shares: &[&[f64]], places: &[u16]) -> Game {
     game
 }
 
-/// Mean and deviation of everyone in a game, seat by seat.
+/// Mean and deviation of each player in a game, seat by seat.
 pub fn strengths(system: &dyn System, game: &Game) -> Vec<(f64, f64)> {
     let of = |seat: &Seat| {
         let strength = system.strength(seat.player).unwrap();

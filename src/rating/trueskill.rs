@@ -1,9 +1,10 @@
 //! `trueskill`: Herbrich, Minka, Graepel, "TrueSkill: a Bayesian skill rating system" (2006).
 //!
-//! Each player's strength is a Gaussian of its own (mean-field). A player's performance adds noise β, a
-//! team's performance is the sum of its players' weighted by their time shares (partial play), and
-//! the order of the performances is what a game tells. Two teams have a closed form, which allocates
-//! nothing; more are solved by expectation propagation over neighbouring teams.
+//! Each player's strength is a Gaussian independent of the others (mean-field). A player's
+//! performance adds noise β; a team's performance is the sum of its players' performances, weighted
+//! by their time shares (partial play). A game reveals the order of these sums. Two teams have a
+//! closed form, which allocates nothing; more are solved by expectation propagation over
+//! neighbouring teams.
 
 use std::cmp::Ordering;
 
@@ -14,18 +15,18 @@ use crate::domain::{Crowding, Link, Outlook};
 use super::normal::{self, Moments};
 use super::{Game, Player, Scale, Seat, Strength, System};
 
-/// The settings of the paper, for a mean of 25.
+/// The settings of the paper, on its scale around 25.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
-    /// Mean of a newcomer.
+    /// Mean strength of a newcomer.
     pub mean: f64,
-    /// Standard deviation of a newcomer, above 0.
+    /// Standard deviation of a newcomer's strength, above 0.
     pub deviation: f64,
-    /// Standard deviation of a performance, above 0.
+    /// Standard deviation of a performance around the strength, above 0.
     pub beta: f64,
     /// Standard deviation of the drift before each game, 0 or more.
     pub drift: f64,
-    /// How often two equal players tie, 0 to below 1.
+    /// The share of games that two equal players tie, 0 to below 1.
     pub ties: f64,
 }
 
@@ -44,28 +45,29 @@ impl Default for Settings {
 /// The strength above a newcomer's whose weight is 75, see [`Scale`], in deviations of a newcomer.
 const HALFWAY: f64 = 0.9;
 
-/// The system.
+/// The `trueskill` system: an independent Gaussian per player.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TrueSkill {
     settings: Settings,
-    /// β² and the square of the drift.
+    /// β², the variance of a performance.
     noise: f64,
+    /// The variance of the drift before each game.
     drift: f64,
     /// Φ⁻¹((1 + ties)/2)·β: the tie margin is this times √(number of players).
     margin: f64,
     newcomer: Rated,
-    /// By player number; a newcomer where nobody was rated yet, so that reading needs no question.
+    /// Indexed by player number; unused numbers hold a newcomer, so that a look-up needs no branch.
     players: Vec<Rated>,
 }
 
-/// Mean and variance.
+/// A team's performance.
 #[derive(Clone, Copy, Debug)]
 struct Gaussian {
     mean: f64,
     variance: f64,
 }
 
-/// A player's mean and variance.
+/// A player's estimate; `seen` is false in unused numbers.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Rated {
     mean: f64,
@@ -83,7 +85,7 @@ impl Rated {
 }
 
 impl TrueSkill {
-    /// Nobody known yet.
+    /// A system without any games.
     pub fn new(settings: Settings) -> Self {
         Self {
             settings,
@@ -111,9 +113,9 @@ impl TrueSkill {
         &mut self.players[index]
     }
 
-    /// A team's performance.
+    /// The distribution of a team's performance, drift and noise included.
     fn team(&self, seats: &[Seat]) -> Gaussian {
-        let noise = self.noise + self.drift; // drift comes before the game
+        let noise = self.noise + self.drift; // the drift precedes the game
         let (mut mean, mut variance) = (0.0, 0.0);
         for seat in seats {
             let player = self.known(seat.player);
@@ -123,8 +125,8 @@ impl TrueSkill {
         Gaussian { mean, variance }
     }
 
-    /// How likely two teams are to tie, relative to two that are surely equal: 0 to 1, the paper's
-    /// measure of how good a match would be.
+    /// The paper's measure of match quality, 0 to 1: the chance of a tie relative to that between
+    /// two teams of certainly equal strength.
     pub fn quality(&self, game: &Game) -> f64 {
         let (mut difference, mut noises, mut variance) = (0.0, 0.0, 0.0);
         for seat in game.team(0).iter().chain(game.team(1)) {
@@ -138,8 +140,9 @@ impl TrueSkill {
         libm::sqrt(noises / all) * libm::exp(-difference * difference / (2.0 * all))
     }
 
-    /// Changes everyone on a team whose performance, of standard deviation `c`, moved by `v` of it and
-    /// lost `w` of its variance.
+    /// Updates every player of a team. The team's performance has standard deviation `c`; the
+    /// moments are the change of its mean in units of `c` and the share of its variance that it
+    /// loses.
     fn learn(&mut self, seats: &[Seat], c: f64, moments: Moments) {
         let (v, w, drift) = (moments.v / c, moments.w / (c * c), self.drift);
         for seat in seats.iter().filter(|s| s.learns) {
@@ -152,7 +155,8 @@ impl TrueSkill {
         }
     }
 
-    /// Two teams: the difference of their performances is one truncated Gaussian.
+    /// Learns from a game of two teams: the difference of their performances is one truncated
+    /// Gaussian.
     fn two(&mut self, game: &Game, result: Ordering) {
         let (ours, theirs) = (game.team(0), game.team(1));
         let (a, b) = (self.team(ours), self.team(theirs));
@@ -170,7 +174,7 @@ impl TrueSkill {
         }
     }
 
-    /// Any number of teams.
+    /// Learns from a game of any number of teams.
     fn many(&mut self, game: &Game) {
         let pairs = game.neighbours();
         let priors: Vec<Gaussian> = (0..game.teams()).map(|t| self.team(game.team(t))).collect();
@@ -193,7 +197,7 @@ impl TrueSkill {
     }
 }
 
-/// Moments of a standard normal difference, expected at `t`, that a result was seen of.
+/// The moments of a standard normal difference with expectation `t` after this result was observed.
 fn truncated(t: f64, margin: f64, result: Ordering) -> Moments {
     match result {
         Ordering::Less => normal::above(t - margin),
@@ -208,7 +212,7 @@ fn truncated(t: f64, margin: f64, result: Ordering) -> Moments {
     }
 }
 
-/// A Gaussian by precision and precision times mean, where factors multiply by adding.
+/// A Gaussian by precision and precision times mean: multiplying two densities adds these.
 #[derive(Clone, Copy, Debug, Default)]
 struct Natural {
     precision: f64,
@@ -245,14 +249,14 @@ impl Natural {
     }
 }
 
-/// Expectation propagation over the chain of neighbouring teams: each result's message to the two
-/// teams it is about, over and over until none changes. O(sweeps · teams).
+/// Expectation propagation over the chain of neighbouring teams: repeats each result's messages to
+/// its two teams until none changes. O(sweeps · teams).
 fn propagate(
     priors: &[Gaussian],
     pairs: &[(usize, usize, Ordering)],
     margins: &[f64],
 ) -> Vec<Gaussian> {
-    /// Messages settle by an order of magnitude a sweep; long chains of ties take longest.
+    /// The most sweeps. Each reduces the change about tenfold; long chains of ties need the most.
     const SWEEPS: usize = 100;
     const SETTLED: f64 = 1e-10;
     let mut teams: Vec<Natural> = priors.iter().copied().map(Natural::of).collect();
@@ -267,7 +271,8 @@ fn propagate(
             let (mean, variance) = (l.mean - r.mean, l.variance + r.variance);
             let c = libm::sqrt(variance);
             let moments = truncated(mean / c, margins[k] / c, result);
-            // The message about the difference d, then about its ends: left = d + right.
+            // First the message about the difference d, then those about its ends: left = d +
+            // right.
             let kept = (1.0 - moments.w).max(1e-9);
             let d = Natural {
                 precision: (1.0 / kept - 1.0).max(1e-12) / variance,
@@ -349,11 +354,11 @@ impl System for TrueSkill {
         };
     }
 
-    /// The product of two Gaussians.
-    fn hint(&mut self, player: Player, told: Strength) {
+    /// Multiplies the two Gaussians.
+    fn hint(&mut self, player: Player, evidence: Strength) {
         let rated = self.enter(player);
-        let part = rated.variance / (rated.variance + told.variance());
-        rated.mean += part * (told.mean - rated.mean);
+        let part = rated.variance / (rated.variance + evidence.variance());
+        rated.mean += part * (evidence.mean - rated.mean);
         rated.variance *= 1.0 - part;
     }
 
@@ -371,7 +376,7 @@ mod tests {
     use super::*;
     use crate::rating::testing::{game, strengths};
 
-    /// Everyone new; shares by team, and the places.
+    /// The strengths after one game between newcomers with these time shares and places.
     fn after(shares: &[&[f64]], places: &[u16]) -> Vec<(f64, f64)> {
         let mut system = TrueSkill::new(Settings::default());
         let game = game(shares, places);
@@ -381,7 +386,7 @@ mod tests {
 
     fn close(got: &[(f64, f64)], expected: &[(f64, f64)]) {
         for (g, e) in got.iter().zip(expected) {
-            // The numbers come from an erfc of seven digits.
+            // The reference values come from an erfc with seven digits.
             let near = (g.0 - e.0).abs() < 1e-5 && (g.1 - e.1).abs() < 1e-5;
             assert!(near, "{got:?} instead of {expected:?}");
         }
@@ -443,7 +448,7 @@ mod tests {
         ];
         let got = after(&[one, one, one], &[0, 1, 2]);
         for (g, e) in got.iter().zip(expected) {
-            // The numbers come from messages stopped at a change of 1e-4.
+            // The reference values come from messages stopped at a change of 1e-4.
             assert!(
                 (g.0 - e.0).abs() < 2e-4 && (g.1 - e.1).abs() < 2e-4,
                 "{got:?}"
@@ -467,11 +472,11 @@ mod tests {
         let mut system = TrueSkill::new(Settings::default());
         system.update(&game(&[&[1.0], &[1.0]], &[0, 0]));
         let before = system.strength(Player(0)).unwrap();
-        let told = Strength {
+        let evidence = Strength {
             mean: 35.0,
             deviation: before.deviation,
         };
-        system.hint(Player(0), told);
+        system.hint(Player(0), evidence);
         let after = system.strength(Player(0)).unwrap();
         assert!((after.mean - 30.0).abs() < 1e-9);
         assert!((after.variance() - before.variance() / 2.0).abs() < 1e-9);

@@ -1,8 +1,9 @@
 //! `weng-lin-pl` and `weng-lin-tm`: Weng and Lin, "A Bayesian approximation method for online ranking"
 //! (2011), models Plackett-Luce (algorithm 4) and Thurstone-Mosteller with full pairs (algorithm 3).
 //!
-//! Like TrueSkill a Gaussian per player, but learnt by one step along the gradient, without messages.
-//! A team is the sum of its players, here weighted by their time shares.
+//! As in TrueSkill, each player has a Gaussian of their own; the update is one step along the
+//! gradient, without messages. A team is the sum of its players, here weighted by their time
+//! shares.
 
 use std::cmp::Ordering;
 
@@ -12,29 +13,31 @@ use crate::domain::{Crowding, Link, Outlook};
 
 use super::{Game, Player, Roll, Scale, Strength, System, normal};
 
-/// Settings of the paper.
+/// A newcomer's mean, as in the paper.
 const MEAN: f64 = 25.0;
 /// The strength above a newcomer's whose weight is 75, see [`Scale`].
 const HALFWAY: f64 = 7.5;
+/// A newcomer's deviation, as in the paper.
 const DEVIATION: f64 = 25.0 / 3.0;
+/// Standard deviation of a performance around the strength.
 const BETA: f64 = 25.0 / 6.0;
-/// Drift before each game, added to the variance as TrueSkill does.
+/// Drift before each game; its square is added to the variance, as in TrueSkill.
 const DRIFT: f64 = 25.0 / 300.0;
-/// The least part of a variance that is left.
+/// The share of a variance that at least remains after a game.
 const KAPPA: f64 = 0.0001;
 /// Thurstone-Mosteller's tie margin.
 const EPSILON: f64 = 0.1;
 
-/// How an order of teams comes about.
+/// The probability model for the order of the teams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Model {
-    /// Places are drawn from the top, each by exp(strength / c).
+    /// Draws places from the top, each team with a chance proportional to exp(strength / c).
     PlackettLuce,
-    /// Each pair compares two normal performances.
+    /// Compares two normal performances for each pair of teams.
     ThurstoneMosteller,
 }
 
-/// The system.
+/// The `weng-lin-pl` and `weng-lin-tm` systems: a Gaussian per player.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WengLin {
     model: Model,
@@ -48,7 +51,7 @@ struct Team {
     variance: f64,
 }
 
-/// How far a team's mean moves (Ω), and the part of its variance that goes (Δ).
+/// How far a team's mean moves (Ω), and the share of its variance that it loses (Δ).
 #[derive(Clone, Copy, Default)]
 struct Step {
     omega: f64,
@@ -56,7 +59,7 @@ struct Step {
 }
 
 impl WengLin {
-    /// Nobody known yet.
+    /// A system without any games.
     pub fn new(model: Model) -> Self {
         Self {
             model,
@@ -64,7 +67,7 @@ impl WengLin {
         }
     }
 
-    /// What is believed of a player before the next game, drift included.
+    /// The estimate of a player before the next game, drift included.
     fn before(&self, player: Player) -> Strength {
         let known = *self.players.get(player).unwrap_or(&NEWCOMER);
         Strength {
@@ -92,10 +95,10 @@ const NEWCOMER: Strength = Strength {
     deviation: DEVIATION,
 };
 
-/// Algorithm 4. O(teams²).
+/// Algorithm 4 of the paper, in O(teams²).
 fn plackett_luce(teams: &[Team], places: &[u16]) -> Vec<Step> {
     let c = luce_scale(teams);
-    // Relative to the best, so that no exponential overflows.
+    // Relative to the best team, so that no exponential overflows.
     let best = teams.iter().map(|t| t.mean).fold(f64::MIN, f64::max);
     let raw = |t: &Team| libm::exp((t.mean - best) / c);
     let mut steps = vec![Step::default(); teams.len()];
@@ -117,17 +120,17 @@ fn plackett_luce(teams: &[Team], places: &[u16]) -> Vec<Step> {
     steps
 }
 
-/// c² = Σ over teams of variance + β².
+/// c, with c² = Σ over teams of variance + β².
 fn luce_scale(teams: &[Team]) -> f64 {
     libm::sqrt(teams.iter().map(|t| t.variance + BETA * BETA).sum())
 }
 
-/// c² of a pair.
+/// c of a pair of teams, with c² = the sum of their variances + 2β².
 fn pair_scale(a: Team, b: Team) -> f64 {
     libm::sqrt(a.variance + b.variance + 2.0 * BETA * BETA)
 }
 
-/// Algorithm 3. O(teams²).
+/// Algorithm 3 of the paper, in O(teams²).
 fn thurstone_mosteller(teams: &[Team], places: &[u16]) -> Vec<Step> {
     let step = |i: usize| {
         let mut step = Step::default();
@@ -176,7 +179,7 @@ impl System for WengLin {
         for seat in game.seats().iter().filter(|s| s.learns) {
             let (team, step) = (teams[usize::from(seat.team)], steps[usize::from(seat.team)]);
             let before = self.before(seat.player);
-            // Of what the team moved, a player's part goes by their part of its variance.
+            // A player's share of the team's change is their share of its variance.
             let part = before.variance() / team.variance.max(f64::MIN_POSITIVE);
             let left = 1.0 - seat.share * seat.share * part * step.delta;
             let after = Strength {

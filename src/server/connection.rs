@@ -12,6 +12,7 @@ use tracing::{Instrument, Span, debug_span, field::Empty, info_span};
 
 use super::{Limits, dispatch};
 use crate::{
+    domain::counted,
     protocol::{Code, FramedLine, Framer, Push, Refusal, Reply, Request},
     service::Service,
     session::{MailboxReceiver, Session},
@@ -68,6 +69,7 @@ pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
         output: BytesMut::new(),
         errors: 0,
         patience: Instant::now() + limits.first_line,
+        idle_until: Instant::now() + limits.first_line,
         inside_line: false,
     };
     connection.run(&stop).instrument(span).await
@@ -87,6 +89,8 @@ struct Connection<S> {
     errors: u32,
     /// When the connection is closed unless a line has ended by then.
     patience: Instant,
+    /// The same without regard to a line that has begun. Blank lines do not move it.
+    idle_until: Instant,
     inside_line: bool,
 }
 
@@ -112,13 +116,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     async fn talk(&mut self, stop: &CancellationToken) -> ConnectionEnd {
         loop {
             while let Some(line) = self.framer.next_line(&mut self.input) {
+                let blank = matches!(&line, FramedLine::Text(text) if text.trim_ascii().is_empty());
                 if let Next::Close(end) = self.line(line).await {
                     return end;
                 }
-                // A peer that has to send HELLO gains no time by sending other lines.
-                if !self.session.must_say_hello() {
-                    self.patience = Instant::now() + self.limits.idle;
+                // A peer that has to send HELLO gains no time by sending other lines, and no peer by
+                // sending blank ones.
+                if !blank && !self.session.must_say_hello() {
+                    self.idle_until = Instant::now() + self.limits.idle;
                 }
+                self.patience = self.idle_until;
                 self.inside_line = false;
                 if stop.is_cancelled() {
                     return ConnectionEnd::ByShutdown;
@@ -196,6 +203,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 Ok(None) => return Next::Continue,
                 Ok(Some(Request::Quit)) => return Next::Close(ConnectionEnd::ByPeer),
                 Ok(Some(hello @ Request::Hello { .. })) => return self.hello(hello).await,
+                Ok(Some(kill @ Request::Kill { .. })) => return self.kill(kill).await,
                 Ok(Some(request)) => self.answer(request).await,
                 Err(refusal) => Err(refusal),
             },
@@ -205,6 +213,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 Err(Refusal { code, text })
             }
         };
+        self.reply(answer)
+    }
+
+    fn reply(&mut self, answer: Result<Option<Reply>, Refusal>) -> Next {
         match answer {
             Ok(reply) => {
                 if let Some(reply) = reply {
@@ -213,6 +225,18 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 Next::Continue
             }
             Err(refusal) => self.refuse(refusal),
+        }
+    }
+
+    /// A KILL of or by an unknown player is refused and not counted: games report falls and lava as kills
+    /// by "world", and that is no client gone wrong.
+    async fn kill(&mut self, kill: Request) -> Next {
+        match self.answer(kill).await {
+            Err(refusal) if refusal.code == Code::UnknownPlayer => {
+                Reply::Error(refusal).encode(&mut self.output);
+                Next::Continue
+            }
+            answer => self.reply(answer),
         }
     }
 
@@ -255,7 +279,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         if self.errors < self.limits.max_errors {
             return Next::Continue;
         }
-        let text = format!("{} errors since the last GAME", self.errors);
+        let text = format!("{} since the last GAME", counted(self.errors, "error"));
         Reply::Error(Refusal {
             code: Code::TooManyErrors,
             text,

@@ -192,7 +192,9 @@ fn refusal(error: SessionError) -> Refusal {
             LobbyError::NoGame => Code::NoGame,
             LobbyError::UnknownPlayer => Code::UnknownPlayer,
             LobbyError::RosterFull => Code::RosterFull,
-            LobbyError::NoTeams | LobbyError::NotStarted => Code::NotAllowed,
+            LobbyError::NoTeams | LobbyError::NotStarted | LobbyError::AlreadyStarted => {
+                Code::NotAllowed
+            }
             LobbyError::SharedId
             | LobbyError::NoSuchTeam(_)
             | LobbyError::BadTeams(_)

@@ -68,6 +68,7 @@ impl Session {
         self.sessions.backlog.became(self.state.game, ended.id);
         self.state.game = draw_game();
         self.state.ended = Some(ended.clone());
+        self.state.lobby.forget_course();
         if let Err(error) = self.sessions.write_backlog().await {
             tracing::warn!(%error, "the decisions of a game are not on disk yet");
         }

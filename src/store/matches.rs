@@ -121,6 +121,12 @@ pub trait Matches: Send + Sync {
         join: JoinHalves,
     ) -> Result<HalfRecorded, StoreError>;
 
+    /// The match with this id.
+    ///
+    /// # Errors
+    /// The database's, or rows that make no record.
+    async fn match_with_id(&self, id: i64) -> Result<Option<Stored>, StoreError>;
+
     /// When a match began, and its game type as the game names it; `None` if there is no such match.
     ///
     /// # Errors

@@ -1,5 +1,7 @@
 //! What an operator fixes about players, and what the matches say of one.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 
 use super::StoreError;
@@ -25,6 +27,8 @@ pub struct OperatorOverrides {
     pub merged: Vec<(PlayerKey, PlayerKey)>,
     /// Players with a fixed weight, 0 to 100.
     pub pinned: Vec<(PlayerKey, f64)>,
+    /// Ids of the matches that are void: kept, and not rated.
+    pub void: BTreeSet<i64>,
     /// Number of changes so far that make weights wrong which were derived before: to the overrides, and
     /// to matches that were on disk already.
     pub changes: i64,
@@ -56,6 +60,24 @@ pub trait Players: Send + Sync {
     /// # Errors
     /// The database's.
     async fn pin_weight(&self, player: &PlayerKey, to: Option<f64>) -> Result<(), StoreError>;
+
+    /// Makes matches void, or with `false` valid again. Returns how many of them were not so before; ids of no
+    /// match count as none.
+    ///
+    /// # Errors
+    /// The database's.
+    async fn set_void(&self, matches: &[i64], void: bool) -> Result<u64, StoreError>;
+
+    /// The ids of the matches of a player, under all identities that count as them, that ended at `since` or
+    /// later, in order of time.
+    ///
+    /// # Errors
+    /// The database's.
+    async fn matches_of(
+        &self,
+        player: &PlayerKey,
+        since: Timestamp,
+    ) -> Result<Vec<i64>, StoreError>;
 
     /// Removes identity and names of a player from all matches and every other table, and those of all
     /// identities that count as them. The matches stay and keep their fingerprints: their logs, read

@@ -389,6 +389,9 @@ fn check(log: &[u8], chunk: usize) {
                 LogItem::Skipped { line, .. } | LogItem::Malformed { line, .. } => {
                     assert!((1..=last).contains(&line));
                 }
+                LogItem::Repeated { line, first, .. } => {
+                    assert!(first < line && (1..=last).contains(&line));
+                }
             }
         }
     }

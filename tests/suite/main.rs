@@ -29,6 +29,7 @@ mod results;
 mod running;
 mod sense;
 mod sense_chance;
+mod sense_small;
 mod sense_weights;
 mod sessions;
 mod sidecar;

@@ -266,10 +266,11 @@ async fn what_cannot_be_is_refused_and_changes_nothing() {
             "bad-argument",
             "unknown-command",
             "bad-argument",
-            "4",
+            "2",
         ]
     );
-    assert!(said.ends_with("BOTS 4 0 2\n"), "{said}");
+    // Both humans are on team 0, and the roster has no room for two bots on team 1.
+    assert!(said.ends_with("BOTS 2 0 0\n"), "{said}");
 }
 
 #[tokio::test]

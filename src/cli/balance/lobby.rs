@@ -65,8 +65,8 @@ impl LobbyFile {
         found.ok_or_else(|| format!("there is no player {name}"))
     }
 
-    /// The problem it stands for.
-    pub(super) fn into_spec(self, config: &Config) -> Result<ProblemSpec, String> {
+    /// The problem it stands for. Without bots, the places that they would fill weigh nothing.
+    pub(super) fn into_spec(self, config: &Config, has_bots: bool) -> Result<ProblemSpec, String> {
         let names: BTreeMap<&str, usize> = self
             .players
             .iter()
@@ -101,13 +101,17 @@ impl LobbyFile {
             current: player.team,
             last: player.last,
         };
-        let bots = Bots {
-            weight: self
-                .bot_weight
-                .unwrap_or(config.balance.default_bot_weight.get()),
-            min,
-            max,
-            target: self.target.unwrap_or(config.lobby.min_players.as_usize()),
+        let bots = if has_bots {
+            Bots {
+                weight: self
+                    .bot_weight
+                    .unwrap_or(config.balance.default_bot_weight.get()),
+                min,
+                max,
+                target: self.target.unwrap_or(config.lobby.min_players.as_usize()),
+            }
+        } else {
+            Bots::default()
         };
         Ok(ProblemSpec {
             humans: self.players.iter().map(human).collect(),
@@ -213,11 +217,11 @@ mod tests {
         let config = Config::load("", []).unwrap();
         let toml = LobbyFile::parse(toml, FileFormat::Toml)
             .unwrap()
-            .into_spec(&config)
+            .into_spec(&config, true)
             .unwrap();
         let json = LobbyFile::parse(json, FileFormat::Json)
             .unwrap()
-            .into_spec(&config)
+            .into_spec(&config, true)
             .unwrap();
         assert_eq!(toml, json);
         assert_eq!(

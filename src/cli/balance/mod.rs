@@ -47,6 +47,9 @@ pub(super) struct BalanceArgs {
     /// Players wished for, bots included
     #[arg(long, value_name = "N")]
     target: Option<usize>,
+    /// Choose teams without bots, as `[lobby] bots = false` does
+    #[arg(long, conflicts_with_all = ["target", "bot_weight"])]
+    no_bots: bool,
     /// What a bot weighs
     #[arg(long, value_name = "WEIGHT")]
     bot_weight: Option<f64>,
@@ -142,12 +145,22 @@ pub(super) fn run(args: &BalanceArgs) -> Result<(), CliError> {
     let input = |why: String| CliError::Input(format!("{}: {why}", args.file.display()));
     let mut lobby = LobbyFile::parse(&text, format).map_err(input)?;
     apply_flags(&mut lobby, args).map_err(CliError::Input)?;
-    let spec = lobby.into_spec(&config).map_err(input)?;
+    if lobby.players.is_empty() {
+        return Err(input("there are no players in it".to_owned()));
+    }
+    let humans = lobby.players.len();
+    let has_bots =
+        config.lobby.bots && !args.no_bots && humans >= config.lobby.min_humans.as_usize();
+    let spec = lobby.into_spec(&config, has_bots).map_err(input)?;
     let settings = settings(args, &config).map_err(CliError::Input)?;
     let seed = args.seed.unwrap_or_else(draw_seed);
     let problem = Problem::new(spec).map_err(problem_error)?;
     let time = Duration::from_millis(args.time.unwrap_or(config.balance.deadline_ms.get().into()));
-    let solution = solve(&problem, &settings, seed, time).map_err(problem_error)?;
+    let mut solution = solve(&problem, &settings, seed, time).map_err(problem_error)?;
+    if !has_bots {
+        // The places that bots would fill stay empty.
+        solution.bots.fill(0);
+    }
     let mut out = io::stdout().lock();
     if args.json {
         serde_json::to_writer_pretty(&mut out, &report::whole(&problem, &solution, seed))?;

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::{
     cli::table::{name_cell, printable, table},
+    domain::counted,
     partition::{Problem, Solution},
 };
 
@@ -66,10 +67,17 @@ pub(super) fn write(
         }
         if team.bots > 0 {
             let bots = round(team.bots as f64 * team.bot_weight);
-            let what = format!("{} of {}", count(team.bots, "bot"), round(team.bot_weight));
+            let what = format!(
+                "{} of {}",
+                counted(team.bots, "bot"),
+                round(team.bot_weight)
+            );
             table.add_row([Cell::new(bots), Cell::new(what)]);
         }
-        let (players, bots) = (count(team.players.len(), "player"), count(team.bots, "bot"));
+        let (players, bots) = (
+            counted(team.players.len(), "player"),
+            counted(team.bots, "bot"),
+        );
         let what = format!("sum: {players} and {bots}");
         table.add_row([Cell::new(round(team.sum)), Cell::new(what)]);
         writeln!(out, "{table}")?;
@@ -81,10 +89,11 @@ pub(super) fn write(
     };
     let (candidates, engine) = (solution.candidates.len(), solution.engine);
     let ratio = solution.ratio;
-    writeln!(
-        out,
-        "ratio {ratio:.6}, one of the {candidates} best ({how}, {engine}), seed {seed}"
-    )?;
+    let of = match candidates {
+        1 => "the best".to_owned(),
+        _ => format!("one of the {candidates} best"),
+    };
+    writeln!(out, "ratio {ratio:.6}, {of} ({how}, {engine}), seed {seed}")?;
     if explain {
         for line in solution.explanation.to_string().lines() {
             writeln!(out, "{}", printable(line))?;
@@ -113,12 +122,6 @@ fn team<'a>(problem: &'a Problem, solution: &Solution, team: usize) -> TeamInRep
         bot_weight: spec.bots.weight,
         sum: solution.sums[team],
     }
-}
-
-/// `1 bot`, `2 bots`.
-fn count(number: usize, what: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {what}{plural}")
 }
 
 /// At most three places, and none without need.

@@ -1,4 +1,4 @@
-//! The evaluation on histories whose truth is known.
+//! The evaluation on simulated histories whose true strengths are known.
 
 use rand::RngExt;
 
@@ -17,7 +17,8 @@ fn rulebook() -> Rulebook {
     .unwrap()
 }
 
-/// Two against two out of eight, of whom the lower numbers are better; `edge` helps side 0.
+/// Two against two out of eight players, of whom those with lower numbers are stronger; `edge`
+/// helps side 0.
 fn history(matches: usize, strength: f64, edge: f64) -> Vec<MatchRecord> {
     let mut random = ChaCha8Rng::seed_from_u64(5);
     let one = |number: usize| {

@@ -1,4 +1,4 @@
-//! The fold against hand-made games and generated histories.
+//! The fold on hand-made games and on generated histories.
 
 use proptest::prelude::*;
 
@@ -46,7 +46,7 @@ fn stay(team: u8, from: u64, to: u64) -> Presence {
     Presence { team, span }
 }
 
-/// A hundred-second game that ends at `end`.
+/// A game of 100 seconds that ends at `end`.
 fn game(end: i64, scores: &[f64], participants: Vec<Participant>) -> MatchRecord {
     MatchRecord {
         server: "s".into(),
@@ -319,7 +319,7 @@ fn a_late_match_changes_nothing() {
     }
 }
 
-/// Everything the fold says, comparable to the bit.
+/// All weights of a fold, comparable to the bit.
 type Bits = Vec<(String, PlayerKey, String, u64, u32, i64)>;
 
 fn bits(fold: &Fold) -> Bits {
@@ -336,7 +336,7 @@ fn bits(fold: &Fold) -> Bits {
     fold.weights().map(line).collect()
 }
 
-/// Any record that passes its check, small enough to meet the same players again.
+/// Any record that passes its check, small enough that the same players meet again.
 fn any_record() -> impl Strategy<Value = MatchRecord> {
     let stays = prop::collection::vec((0..3_u8, 0..=100_000_u64, 0..=100_000_u64), 0..4);
     let people = prop::collection::vec((stays, any::<bool>(), any::<(u8, u8)>()), 0..8);
@@ -393,7 +393,7 @@ fn in_order(mut matches: Vec<MatchRecord>) -> Vec<MatchRecord> {
     matches
 }
 
-/// Bits of everything that any system says.
+/// The bits of all weights, for each rating system.
 fn all_bits(matches: &[MatchRecord]) -> Vec<Bits> {
     let systems = SystemName::ALL.iter();
     systems.map(|s| bits(&folded_by(*s, matches))).collect()
@@ -414,7 +414,7 @@ proptest! {
     }
 }
 
-/// Folds all matches in one go, and with a save and a restore behind the first `k`.
+/// Folds all matches at once, and again with a save and a restore after the first `k`.
 fn with_and_without_a_checkpoint(system: SystemName, matches: &[MatchRecord], k: usize) {
     let mut settings = settings(system);
     settings.seasons = vec![Timestamp(120_000)];
@@ -455,7 +455,8 @@ proptest! {
             let saved = folded_by(system, &matches).save().unwrap();
             prop_assert!(restore(&saved[..at.index(saved.len())]).is_err(), "truncated");
             prop_assert!(restore(&[saved.as_slice(), &[0]].concat()).is_err(), "longer");
-            // A number in it may be any number, so these can pass; a length may not be believed.
+            // A number in the bytes may have any value, so these can pass; a length must not be
+            // trusted.
             let _ = restore(&noise);
             let mut flipped = saved;
             let index = at.index(flipped.len());
@@ -512,7 +513,7 @@ proptest! {
     }
 }
 
-/// Everybody of nine, numbered from the weakest, plays four against four or five; side 0 is easier.
+/// Four against four or five out of nine players, numbered from the weakest; side 0 is easier.
 fn sided(matches: u32) -> Vec<MatchRecord> {
     use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
     let mut random = ChaCha8Rng::seed_from_u64(3);
@@ -541,8 +542,8 @@ fn sided(matches: u32) -> Vec<MatchRecord> {
 #[test]
 fn strengths_and_outlook_find_the_split_whose_chance_is_nearest_to_even() {
     let matches = sided(600);
-    // Whose chance goes by the sum of strengths alone finds it exactly; joint's noise differs a little
-    // from split to split.
+    // A system whose chance depends on the sum of strengths alone finds it exactly; the noise of
+    // joint differs slightly between splits.
     for (system, slack) in [
         (SystemName::TrueSkill, 1e-12),
         (SystemName::Hive, 1e-12),

@@ -5,9 +5,9 @@
 //! `score`, and `y`: 1 when the first team won, 0 when the second did, 0.5 for a tie. All but `t`,
 //! `game`, `teams` and `y` may be null or absent.
 
-use serde::Deserialize;
+use std::{borrow::Cow, collections::BTreeMap};
 
-use std::borrow::Cow;
+use serde::Deserialize;
 
 use crate::domain::{
     Kind, MatchRecord, Outcome, Participant, PlayerKey, Presence, Role, Span, Timestamp,
@@ -36,14 +36,39 @@ enum RoleCell {
 
 /// The length given to every match, in milliseconds, because rows have none: 20 minutes.
 const MILLIS: u64 = 20 * 60 * 1_000;
+/// How far the shares of a player who changed teams may add up to more than the whole match: they are
+/// published with a few digits.
+const ROUNDED: f64 = 0.01;
 /// The role recorded for a share of commanding.
 const COMMANDER: &str = "commander";
 
-/// Reads the rows of a file, which have to be in time order.
+const SECONDS_A_DAY: i64 = 86_400;
+/// Days remembered at most; a history of that many is either made up or older than the calendar.
+const MAX_DAYS: usize = 1 << 16;
+
+/// The time of a row, whatever else is in it.
+#[derive(Deserialize)]
+struct Time {
+    t: f64,
+}
+
+/// Whether the time of a row is more than a date. A row without a time has none.
+pub(super) fn has_time_of_day(line: &[u8]) -> bool {
+    let time = serde_json::from_slice(line).map(|Time { t }| t.floor() as i64);
+    time.is_ok_and(|t| !is_whole_day(t))
+}
+
+fn is_whole_day(t: i64) -> bool {
+    t.rem_euclid(SECONDS_A_DAY) == 0
+}
+
+/// Gives each row of a history its time.
 #[derive(Default)]
 pub(super) struct History {
-    /// When the last match began, in seconds since 1970.
-    last: Option<i64>,
+    /// The time of the last row, and the second at which its match is taken to begin.
+    last: Option<(i64, i64)>,
+    /// For each day that rows without a time of day name, the second at which its last match begins.
+    days: BTreeMap<i64, i64>,
 }
 
 impl History {
@@ -66,19 +91,31 @@ impl History {
     }
 
     /// The start of a match. Matches of one instant (of one day, in some histories) start a second after
-    /// each other, so that they keep their order and have different fingerprints.
+    /// each other, so that they keep their order and have different fingerprints. A row with an earlier time
+    /// than the row before it keeps its time, so that a history out of order can be sorted.
     fn start(&mut self, t: f64) -> Timestamp {
         let told = t.floor() as i64; // saturates
-        let start = self
-            .last
-            .map_or(told, |last| told.max(last.saturating_add(1)));
-        self.last = Some(start);
+        let mut start = match self.last {
+            Some((last, begun)) if told >= last => told.max(begun.saturating_add(1)),
+            _ => told,
+        };
+        if is_whole_day(told) {
+            if let Some(begun) = self.days.get(&told) {
+                start = start.max(begun.saturating_add(1));
+            }
+            if self.days.len() >= MAX_DAYS {
+                self.days.clear();
+            }
+            self.days.insert(told, start);
+        }
+        self.last = Some((told, start));
         Timestamp(start.saturating_mul(1_000))
     }
 }
 
 fn record(row: HistoryRow, start: Timestamp, server: String) -> Result<MatchRecord, &'static str> {
     let mut participants = Vec::new();
+    let mut shares = BTreeMap::new();
     for team in 0..2_usize {
         for (place, id) in row.teams[team].iter().enumerate() {
             let w = row.w.as_ref().map(|w| w[team].get(place));
@@ -87,9 +124,19 @@ fn record(row: HistoryRow, start: Timestamp, server: String) -> Result<MatchReco
                 Some(Some(share)) if (0.0..=1.0).contains(share) => *share,
                 Some(_) => return Err("w does not fit the teams"),
             };
+            let before = shares.entry(id.as_str()).or_insert(0.0);
+            if *before + share > 1.0 + ROUNDED {
+                return Err("a player is on both teams at once, or on one team twice");
+            }
+            let span = Span {
+                from: millis(*before),
+                to: millis(*before + share),
+            };
+            *before += share;
             let part = row.role.as_ref().and_then(|r| r[team].get(place)?.as_ref());
             let slot = u8::try_from(team).unwrap_or(u8::MAX);
-            enter(&mut participants, id, slot, share, part);
+            let stay = Presence { team: slot, span };
+            enter(&mut participants, id, stay, part);
         }
     }
     let outcome = match row.y {
@@ -116,8 +163,9 @@ fn record(row: HistoryRow, start: Timestamp, server: String) -> Result<MatchReco
     })
 }
 
-/// Adds a player's time and role on a team; a player who was on both is called twice.
-fn enter(all: &mut Vec<Participant>, id: &str, team: u8, share: f64, part: Option<&RoleCell>) {
+/// Adds a player's stay and role on a team; a player who changed teams has two stays, one after the other.
+fn enter(all: &mut Vec<Participant>, id: &str, stay: Presence, part: Option<&RoleCell>) {
+    let team = stay.team;
     let known = all.iter().position(|p| p.key.id == id);
     let index = known.unwrap_or_else(|| {
         all.push(Participant {
@@ -135,13 +183,7 @@ fn enter(all: &mut Vec<Participant>, id: &str, team: u8, share: f64, part: Optio
         });
         all.len() - 1
     });
-    all[index].presence.push(Presence {
-        team,
-        span: Span {
-            from: 0,
-            to: millis(share),
-        },
-    });
+    all[index].presence.push(stay);
     let (name, share) = match part {
         Some(RoleCell::Called(name)) => (name.to_lowercase(), 1.0),
         Some(RoleCell::Commanding(share)) if *share > 0.0 => (COMMANDER.to_owned(), share.min(1.0)),
@@ -154,10 +196,11 @@ fn enter(all: &mut Vec<Participant>, id: &str, team: u8, share: f64, part: Optio
     }
 }
 
-/// How long a player with this share of a match was there from its start, in milliseconds. Shares weigh
-/// early time more, as (1 − a^(−exit)) / (1 − a^(−length)) with a = 2^(2/length); this is the inverse.
+/// When a player left who was there from the start and has this share of a match, in milliseconds of play.
+/// Shares weigh early time more, as (1 − a^(−exit)) / (1 − a^(−length)) with a = 2^(2/length); this is the
+/// inverse.
 fn millis(share: f64) -> u64 {
-    let left = 1.0 - 0.75 * share;
+    let left = 1.0 - 0.75 * share.min(1.0);
     let part = -0.5 * libm::log2(left);
     ((part * MILLIS as f64).round() as u64).min(MILLIS)
 }

@@ -42,15 +42,23 @@
 //! # Published histories
 //!
 //! See `history`: team games with lineup and outcome only, as collections of games are published.
+//!
+//! # Identical lines
+//!
+//! A line with the same bytes as an earlier one is reported. It is dropped if it states a time of day, since the
+//! same players cannot play two such matches at once. A published history whose times are whole days may well
+//! hold two matches with the same players and result, and so its identical lines are kept.
 
 mod history;
 mod record;
+mod repeats;
 
 use std::borrow::Cow;
 
 use super::{Context, Format, LogItem, LogLine, LogParser, Skip};
 use crate::domain::Fingerprint;
 use history::History;
+use repeats::Repeats;
 
 pub use record::write;
 
@@ -87,6 +95,7 @@ fn has(line: &[u8], word: &[u8]) -> bool {
 struct Parser {
     server: String,
     history: History,
+    repeats: Repeats,
 }
 
 impl Parser {
@@ -94,6 +103,7 @@ impl Parser {
         Self {
             server: context.server.clone(),
             history: History::default(),
+            repeats: Repeats::default(),
         }
     }
 
@@ -125,6 +135,18 @@ impl LogParser for Parser {
             return;
         }
         let line_number = line.number;
+        let bytes = line.bytes.trim_ascii();
+        if let Some(first) = self.repeats.first(bytes, line_number) {
+            let dropped = is_record(bytes) || history::has_time_of_day(bytes);
+            items.push(LogItem::Repeated {
+                line: line_number,
+                first,
+                dropped,
+            });
+            if dropped {
+                return;
+            }
+        }
         items.push(self.item(line).unwrap_or_else(|why| LogItem::Malformed {
             line: line_number,
             why,

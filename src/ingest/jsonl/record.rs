@@ -274,6 +274,9 @@ impl<'a> PlayerEntry<'a> {
         };
         let mut roles: Vec<Role> = self.roles.into_iter().map(role).collect();
         roles.sort_by(|a, b| (&a.name, a.team).cmp(&(&b.name, b.team)));
+        if is_on_two_teams(&stays) {
+            return Err("a player is on two teams at once");
+        }
         let id = self.id.into_owned();
         Ok(Participant {
             name: self.name.map_or_else(|| id.clone(), Cow::into_owned),
@@ -289,6 +292,21 @@ impl<'a> PlayerEntry<'a> {
             party: self.party,
         })
     }
+}
+
+/// Whether stays on different teams overlap by more than an instant. Stays are in time order; those that
+/// are not are refused elsewhere.
+fn is_on_two_teams(stays: &[StayEntry]) -> bool {
+    let mut last: Option<&StayEntry> = None;
+    for stay in stays.iter().filter(|stay| stay.to > stay.from) {
+        if last.is_some_and(|last| last.team != stay.team && last.to > stay.from) {
+            return true;
+        }
+        if last.is_none_or(|last| stay.to > last.to) {
+            last = Some(stay);
+        }
+    }
+    false
 }
 
 impl EventEntry {
@@ -369,6 +387,10 @@ mod tests {
                 r#","players":[{"id":"a","team":1}]"#,
                 "a presence is on no team",
             ),
+            (
+                r#","scores":[1,0],"players":[{"id":"a","stays":[{"team":0,"from":0,"to":9},{"team":1,"from":8,"to":9}]}]"#,
+                "a player is on two teams at once",
+            ),
             (r#","players":["#, "expected value"),
         ] {
             let told = why(line(more));
@@ -437,6 +459,13 @@ mod tests {
                 span: Span { from: a.min(b), to: a.max(b) },
             }).collect();
             presence.sort_by_key(|stay| stay.span.from);
+            // Nobody is on two teams at once.
+            for at in 1..presence.len() {
+                let earlier = presence[at - 1].span.to;
+                let span = &mut presence[at].span;
+                span.from = span.from.max(earlier);
+                span.to = span.to.max(span.from);
+            }
             Participant {
                 key: PlayerKey {
                     kind: if bot { Kind::Bot } else { Kind::Human },

@@ -37,7 +37,7 @@ pub use score::ScoreSpread;
 pub use strength::Known;
 
 use crate::domain::{
-    MAX_TEAMS,
+    MAX_TEAMS, counted,
     units::{Factor, GrowthFactor, ShareExponent, UpToADay},
 };
 
@@ -240,8 +240,8 @@ impl Advantage {
         for (index, team) in self.teams.iter().enumerate() {
             writeln!(
                 f,
-                "team {index}: {} players, weight {:.3}, odds of the side {:.3}, share by weight {:.6}; score {}, share by score {:.6}",
-                team.players,
+                "team {index}: {}, weight {:.3}, odds of the side {:.3}, share by weight {:.6}; score {}, share by score {:.6}",
+                counted(team.players, "player"),
                 team.weight,
                 team.odds,
                 answer.prior[index],

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{Powers, Situation};
+use crate::domain::counted;
 
 /// Whether the teams are balanced, and why.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -133,7 +134,7 @@ impl fmt::Display for Assessment {
             "unbalanced: team {strong} is too strong for team {weak}, "
         )?;
         match cause {
-            Cause::Sizes(many, few) => write!(f, "{many} players to {few}"),
+            Cause::Sizes(many, few) => write!(f, "{} to {few}", counted(*many, "player")),
             Cause::Powers(much, little) => write!(f, "power {much:.3} to {little:.3}"),
         }
     }

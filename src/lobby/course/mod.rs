@@ -27,7 +27,8 @@ enum PlayPhase {
     WarmUp,
     /// Since this millisecond of the session.
     Running(u64),
-    Over(Box<Finished>),
+    /// With the record, until that is on disk.
+    Over(Option<Box<Finished>>),
 }
 
 /// What one human or bot has done since START.
@@ -274,14 +275,15 @@ impl PlayCourse {
     /// Ends the game and makes its record; without a verdict, it is undecided. Called again, it returns the same record.
     ///
     /// # Errors
-    /// Play has not begun, or it makes no valid record; then play continues.
+    /// Play has not begun, its record was [forgotten](Self::forget), or it makes no valid record; then play
+    /// continues.
     pub(super) fn end(
         &mut self,
         facts: &GameFacts<'_>,
         verdict: Option<Verdict>,
         now: u64,
     ) -> Result<Finished, LobbyError> {
-        if let PlayPhase::Over(finished) = &self.phase {
+        if let PlayPhase::Over(Some(finished)) = &self.phase {
             return Ok((**finished).clone());
         }
         let outcome = |scores: &[f64]| match verdict {
@@ -292,8 +294,19 @@ impl PlayCourse {
         };
         let (ended, finished) = self.finished(facts, outcome, now)?;
         *self = ended;
-        self.phase = PlayPhase::Over(Box::new(finished.clone()));
+        self.phase = PlayPhase::Over(Some(Box::new(finished.clone())));
         Ok(finished)
+    }
+
+    /// Frees what only the record needed, if play is over: START forgets it, too.
+    pub(super) fn forget(&mut self) {
+        if let PlayPhase::Over(finished) = &mut self.phase {
+            *finished = None;
+            self.events = Vec::new();
+            for track in &mut self.tracks {
+                track.stays = Vec::new();
+            }
+        }
     }
 
     /// The record of a game that is cut off now; `None` unless play is on.

@@ -164,6 +164,33 @@ fn nothing_counts_before_the_start_and_after_the_end() {
 }
 
 #[test]
+fn what_only_the_record_needed_is_freed() {
+    let mut course = PlayCourse::default();
+    course.sit(&human("a"), Some(0), 0);
+    course.forget();
+    course.start(2, 0);
+    for n in 0..1_000 {
+        course.sit(&human("a"), Some((n % 2) as u8), n);
+        course.score(0, 1.0, None, n);
+    }
+    course.forget();
+    assert!(
+        course.is_running() && course.events.len() == 1_000,
+        "not in play"
+    );
+    end(&mut course, Verdict::Scores, 2_000);
+    course.forget();
+    let stays = course.tracks.iter().map(|track| track.stays.capacity());
+    assert_eq!((course.events.capacity(), stays.sum::<usize>()), (0, 0));
+    let again = course.end(&facts(&frame(), 2), Verdict::Scores, 3_000);
+    assert_eq!(again, Err(LobbyError::NotStarted));
+    course.start(2, 4_000);
+    course.sit(&human("a"), Some(1), 4_000);
+    let record = end(&mut course, Verdict::Scores, 5_000);
+    assert_eq!(record.participants.len(), 1);
+}
+
+#[test]
 fn a_game_broken_off_is_abandoned() {
     let mut course = PlayCourse::default();
     course.sit(&human("a"), Some(0), 0);

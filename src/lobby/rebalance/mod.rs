@@ -18,7 +18,7 @@ use super::{
     weights::Counted,
 };
 use crate::domain::{
-    Ident, Move, Stream, StreamPurpose,
+    Ident, Move, Stream, StreamPurpose, counted,
     units::{Count, MaxDifference, Share, UpToADay},
 };
 
@@ -176,22 +176,22 @@ impl Question for Rebalance {
 
     fn explain(&self, answer: &Advice, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let enough = self.settings.enough.get();
-        let moves = answer.moves.len();
+        let moves = counted(answer.moves.len(), "move");
         let (before, after) = (answer.before, answer.after);
         match &answer.evenness {
             None => writeln!(
                 f,
-                "ratio {before:.6} now, {after:.6} after {moves} moves; even enough from a ratio of {enough:.6}"
+                "ratio {before:.6} now, {after:.6} after {moves}; even enough from a ratio of {enough:.6}"
             )?,
             Some(evenness) => {
                 writeln!(
                     f,
-                    "chance of the weaker team {:.6} now, {:.6} after {moves} moves; even enough from {:.6}",
+                    "chance of the weaker team {:.6} now, {:.6} after {moves}; even enough from {:.6}",
                     chance_of_weaker(evenness.before),
                     chance_of_weaker(evenness.after),
                     chance_of_weaker(enough)
                 )?;
-                writeln!(f, "ratio {before:.6} now, {after:.6} after {moves} moves")?;
+                writeln!(f, "ratio {before:.6} now, {after:.6} after {moves}")?;
             }
         }
         for step in &answer.placed {
@@ -206,7 +206,7 @@ impl Question for Rebalance {
             } else {
                 "best move or swap added"
             };
-            write!(f, "best plan of {moves} moves: ")?;
+            write!(f, "best plan of {}: ", counted(*moves, "move"))?;
             let evenness = answer.evenness.as_ref();
             if let Some(evenness) = evenness.and_then(|evenness| evenness.ladder.get(rung)) {
                 let chance = chance_of_weaker(*evenness);

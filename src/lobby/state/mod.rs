@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BotPlan, BotUse, Fill, LobbyError, LobbySettings, NewGame, Roster, course::PlayCourse,
-    memory::Memory,
+    BotPlan, BotUse, Fill, LobbyError, LobbySettings, NewGame, Roster, bots::with_unplaced,
+    course::PlayCourse, memory::Memory,
 };
 use crate::{
     domain::{Ident, MAX_TEAMS, Move},
@@ -192,11 +192,14 @@ impl Lobby {
     pub fn bots(&self) -> Result<BotPlan, LobbyError> {
         let game = self.game()?;
         let fill = self.fill()?;
-        Ok(if game.has_teams {
-            fill.for_teams(&game.roster.sizes(self.teams), game.roster.unplaced())
-        } else {
-            fill.for_all(game.roster.humans().len())
-        })
+        let most = self.settings.max_roster;
+        let humans = game.roster.humans().len();
+        if !game.has_teams {
+            return Ok(fill.for_all(humans).at_most(most, &[humans]));
+        }
+        let (sizes, unplaced) = (game.roster.sizes(self.teams), game.roster.unplaced());
+        let plan = fill.for_teams(&sizes, unplaced);
+        Ok(plan.at_most(most, &with_unplaced(sizes, unplaced)))
     }
 
     /// Whether this session acts on bots. This outlasts a game.

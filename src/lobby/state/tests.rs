@@ -102,7 +102,8 @@ fn a_command_that_fails_changes_nothing() {
 
 #[test]
 fn bots_fill_up_to_the_wish_within_the_level() {
-    let mut lobby = lobby();
+    let mut lobby = Lobby::new(LobbySettings::default());
+    lobby.change(&ctf()).unwrap();
     lobby
         .join(
             &ident("a"),

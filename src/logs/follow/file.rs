@@ -303,6 +303,13 @@ impl FollowedFile {
     fn log_item(&self, item: &LogItem) {
         let path = self.tail.path().display();
         match item {
+            LogItem::Repeated {
+                line,
+                first,
+                dropped,
+            } => {
+                tracing::debug!(log = %path, line, first, dropped, "the line is the same as an earlier one");
+            }
             LogItem::Malformed { line, why } => {
                 tracing::debug!(log = %path, line, why = %why, "malformed line");
             }

@@ -1,61 +1,64 @@
-//! The bank: filters with different priors side by side, weighed by what they foretold.
+//! The bank: filters with different priors side by side, weighed by how well they predict.
 //!
-//! How much players differ, and whether points tell more than the outcome, is no one's to set: every
-//! game and every community differs. Each filter keeps its log evidence, the sum of the logarithms of
-//! the chances it gave to what then happened, and the bank's word is the mean by evidence (Bayesian
-//! model averaging). Filters are few and dropped by halves as the evidence grows, so a long history
-//! costs little more than one filter.
+//! How much players differ, and whether points predict better than outcomes, depends on the game
+//! and the community, so neither is a setting. Each filter accumulates its log evidence: the sum of
+//! the logarithms of the chances it gave to the results that happened. The bank's estimate is the
+//! mean of its filters weighted by evidence (Bayesian model averaging). There are few filters, and
+//! the worse half is dropped repeatedly as the evidence grows, so a long history costs little more
+//! than one filter.
 
 use serde::{Deserialize, Serialize};
 
 use super::columns::Row;
-use super::filter::{Filter, Latent, Prior, Sight};
+use super::filter::{Filter, Latent, Observation, Prior};
 use crate::rating::Strength;
 
-/// Players' standard deviations tried, in units of the noise of a match of two. Five octaves hold all
-/// sets measured (0.1 for casual rounds of friends, 0.8 for a league, 1.6 for open pick-up games).
+/// The standard deviations between players that are tried, in units of the noise of a match of two.
+/// These five octaves contain all measured sets (0.1 for casual rounds of friends, 0.8 for a
+/// league, 1.6 for open pick-up games).
 const SKILLS: [f64; 5] = [0.1, 0.2, 0.4, 0.8, 1.6];
-/// Drift a match, and at most this part of the players' deviation.
+/// Standard deviation of the drift per match, before the limit of [`DRIFT_SHARE`].
 const DRIFT: f64 = 0.05;
+/// The most drift per match, as a share of the deviation between players.
 const DRIFT_SHARE: f64 = 0.1;
-/// A week away counts as a match.
+/// The days of absence that add as much drift as a match.
 const DAYS: f64 = 7.0;
-/// How many filters go on after so many matches. Evidence differs by about a hundredth a match, so by
-/// then what is dropped is behind, or as good as what stays.
+/// How many filters remain after so many matches. Evidence differs by about a hundredth per match,
+/// so by then a dropped filter is clearly worse, or as good as the ones that remain.
 const HALVINGS: [(u64, usize); 4] = [(128, 3), (512, 2), (1_024, 3), (2_048, 1)];
-/// After so many matches drift is put to the test, too: other drifts foretell the same until then.
+/// The number of matches after which drifts are tried, too: until then all drifts predict the same.
 const DRIFTING: u64 = 512;
-/// What is tried, as multiples of drift and of the days that count as a match: nothing else, half the
-/// drift, double, and a day as a match.
+/// The drifts tried, as factors on the drift and on [`DAYS`]: unchanged, half the drift, double the
+/// drift, and a day of absence as a match.
 const DRIFTS: [(f64, f64); 4] = [(1.0, 1.0), (0.5, 1.0), (2.0, 1.0), (1.0, 1.0 / 7.0)];
 
-/// One filter and its record.
+/// One filter of the bank, and its record.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Member {
-    /// What it believes beforehand.
+    /// The prior of this filter.
     pub prior: Prior,
-    /// Whether it learns from points instead of outcomes where there are points.
+    /// Whether it learns from points instead of outcomes where a match has points.
     pub points: bool,
-    /// Log evidence.
+    /// Log evidence: Σ ln(chance given to the observed outcome).
     pub evidence: f64,
-    /// Its state.
+    /// The Gaussian that this member has learnt.
     pub filter: Filter,
-    /// The match being looked at.
+    /// The latent difference of the match looked at, before learning from it.
     #[serde(skip)]
     pub seen: Latent,
     #[serde(skip)]
     gain: Vec<f32>,
 }
 
-/// The filters still in the running, never none.
+/// The filters that are still compared, never none.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Bank {
-    /// In the order of their priors.
+    /// The filters, in the order of their priors.
     pub members: Vec<Member>,
     asked_for_points: bool,
 }
 
-/// One filter per prior.
+/// One filter per prior of [`SKILLS`].
 impl Default for Bank {
     fn default() -> Self {
         let member = |skill: f64| Member {
@@ -78,8 +81,8 @@ impl Default for Bank {
 }
 
 impl Bank {
-    /// The first match with points: every filter gets a double that learns from them. Until here the
-    /// two would have been the same.
+    /// Adds a copy of every filter that learns from points; called at the first match with points.
+    /// Until then the copies would be identical.
     pub fn try_points(&mut self) {
         if !self.asked_for_points {
             self.asked_for_points = true;
@@ -89,7 +92,7 @@ impl Bank {
         }
     }
 
-    /// The best filter is replaced by some whose players drift less and more. They share its evidence.
+    /// Replaces the best filter by copies with the drifts of [`DRIFTS`], which share its evidence.
     fn try_drifts(&mut self) {
         let evidence = |(_, m): &(usize, &Member)| m.evidence;
         let best = self.members.iter().enumerate();
@@ -118,14 +121,14 @@ impl Bank {
         raw.into_iter().map(|w| w / sum).collect()
     }
 
-    /// The mean of what the members say.
+    /// The mean over the members, weighted by evidence.
     pub fn mean(&self, of: impl Fn(&Member) -> f64) -> f64 {
         let weights = self.weights();
         let sum = self.members.iter().zip(weights);
         sum.map(|(member, weight)| weight * of(member)).sum()
     }
 
-    /// Mean and deviation of the mixture of what the members say.
+    /// Mean and deviation of the mixture of the members' estimates.
     pub fn strength(&self, of: impl Fn(&Member) -> Strength) -> Strength {
         let mean = self.mean(|m| of(m).mean);
         let square = self.mean(|m| {
@@ -138,8 +141,8 @@ impl Bank {
         }
     }
 
-    /// When `matches` reaches a halving, drops the filters with the least evidence. The doubles of
-    /// [`try_points`](Self::try_points) can come late, so the last halving comes again.
+    /// Drops the filters with the least evidence when `matches` reaches a step of [`HALVINGS`]. The
+    /// last step repeats, because the copies of [`try_points`](Self::try_points) can come late.
     pub fn halve(&mut self, matches: u64) {
         let last = HALVINGS[HALVINGS.len() - 1].0;
         let due = |at: u64| matches == at || (at == last && matches.is_multiple_of(last));
@@ -166,40 +169,41 @@ impl Bank {
     }
 }
 
-/// What a match tells: its outcome, and its points where it has some.
+/// What a match reveals of the latent difference: its outcome, and its points where it has some.
 #[derive(Clone, Copy, Debug)]
-pub struct Told {
-    /// The outcome.
-    pub outcome: Sight,
-    /// The points.
-    pub points: Option<Sight>,
+pub struct Observations {
+    /// Observed from who won, or from a tie.
+    pub outcome: Observation,
+    /// Observed from the difference of points.
+    pub points: Option<Observation>,
 }
 
 impl Member {
-    /// The latent difference of a row.
+    /// The latent difference of a row, without learning from it.
     pub fn latent(&self, row: &Row) -> Latent {
         self.filter.latent(row, &self.prior, &mut Vec::new())
     }
 
-    /// Looks at a match whose columns all have numbers, before learning from it.
+    /// Computes the latent difference of a match, all of whose columns have numbers, before
+    /// learning from it.
     pub fn look(&mut self, row: &Row) {
         self.seen = self.filter.latent(row, &self.prior, &mut self.gain);
     }
 
-    /// Learns from the match looked at; the columns in `still` don't change. A decided outcome is
-    /// evidence; a tie, whose meaning differs from game to game, is none.
-    pub fn learn(&mut self, told: Told, still: &[usize]) {
-        if let Sight::Sign(sign) = told.outcome {
+    /// Learns from the match looked at; the columns in `still` do not change. A decided outcome
+    /// adds to the evidence; a tie does not, because its meaning differs between games.
+    pub fn learn(&mut self, observed: Observations, still: &[usize]) {
+        if let Observation::Sign(sign) = observed.outcome {
             let chance = self.seen.chance();
             let given = if sign > 0.0 { chance } else { 1.0 - chance };
-            self.evidence += libm::log(given.max(1e-12)); // the best can't become impossible
+            self.evidence += libm::log(given.max(1e-12)); // one upset rules no filter out
         }
-        let sight = if self.points { told.points } else { None };
-        let sight = sight.unwrap_or(told.outcome);
-        self.filter.learn(sight, self.seen, &self.gain, still);
+        let points = if self.points { observed.points } else { None };
+        let observation = points.unwrap_or(observed.outcome);
+        self.filter.learn(observation, self.seen, &self.gain, still);
     }
 
-    /// Learns that a column is about this, give or take this variance.
+    /// Learns that a column has this value, with this variance.
     pub fn observe(&mut self, column: usize, value: f64, variance: f64) {
         let unit = 1.0 / libm::sqrt(variance.max(1e-6)); // a row whose noise is 1
         let row = Row {
@@ -207,12 +211,12 @@ impl Member {
             new: Vec::new(),
         };
         self.look(&row);
-        let sight = Sight::Value(value * unit);
-        self.filter.learn(sight, self.seen, &self.gain, &[]);
+        let observed = Observation::Value(value * unit);
+        self.filter.learn(observed, self.seen, &self.gain, &[]);
     }
 
-    /// Lets those who play drift, by a game and by the days each was away, but not beyond what is
-    /// believed of somebody unknown.
+    /// Adds drift to the columns of players: for one match, and for the days each was away; never
+    /// beyond the prior's variance.
     pub fn drift(&mut self, columns: impl Iterator<Item = (usize, f64)>) {
         let most = self.prior.skill * self.prior.skill;
         let step = self.prior.drift * self.prior.drift;

@@ -1,4 +1,4 @@
-//! The columns of the state: whose or what's strength each number is, and the row of a match.
+//! The columns of the state: which effect each number stands for, and the row of a match.
 
 use std::collections::BTreeMap;
 
@@ -6,43 +6,43 @@ use serde::{Deserialize, Serialize};
 
 use crate::rating::{Game, Player, Roll, Seat};
 
-/// What one column of the state stands for.
+/// The effect that one column of the state stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Column {
-    /// A player's strength.
+    /// A player's strength, commanding not included.
     Skill(Player),
-    /// A player's strength as a commander, on top of playing.
+    /// A player's strength as a commander, added to their strength as a player.
     Command(Player),
-    /// What being new costs (everyone's alike).
+    /// The effect of being new, the same for all players.
     Newness,
     /// What having scored more than others in earlier matches says of one's strength (everyone's alike).
     Record,
     /// One head more than the other team.
     Size,
-    /// Being with friends.
+    /// The effect of each team mate from the same party.
     Party,
-    /// Playing side 0 under a ruleset.
+    /// The effect of side 0 under a ruleset.
     Side(u32),
-    /// Playing side 0 of a map under a ruleset, on top of the side.
+    /// The effect of side 0 of a map under a ruleset, added to the side's.
     SideMap(u32, u32),
 }
 
-/// One match: the columns that take part and by how much. Columns without a number yet apart.
+/// The row of one match: which columns take part, and their factors.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
-    /// Column numbers, each once, with the factors.
+    /// Numbers of existing columns, each once, with their factors.
     pub known: Vec<(usize, f64)>,
-    /// Columns nothing was learnt about yet.
+    /// Columns that have no number yet, with their factors.
     pub new: Vec<(Column, f64)>,
 }
 
-/// Numbers of columns, and how often each player played.
+/// The numbers of the columns, and each player's record of games.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Columns {
     skill: Roll<usize>,
     command: Roll<usize>,
     shared: BTreeMap<Column, usize>,
-    /// What each number stands for.
+    /// The column that each number stands for.
     pub list: Vec<Column>,
     games: Roll<Career>,
 }
@@ -79,11 +79,11 @@ const FEW_MATCHES: f64 = 2.0;
 /// What a match still counts when another is over: about the last thirty say how somebody plays.
 const FADING: f64 = 0.97;
 
-/// Somebody there for less than this share of a game doesn't make a team bigger.
+/// A player with less than this share of a game does not count as one player more.
 const HEAD: f64 = 0.1;
 
 impl Columns {
-    /// The number of a column.
+    /// The number of a column; `None` if it has none yet.
     pub fn number(&self, column: Column) -> Option<usize> {
         match column {
             Column::Skill(player) => self.skill.get(player).copied(),
@@ -92,7 +92,7 @@ impl Columns {
         }
     }
 
-    /// Numbers a new column.
+    /// Gives a new column the next number.
     pub fn add(&mut self, column: Column) {
         let number = self.list.len();
         self.list.push(column);
@@ -109,7 +109,7 @@ impl Columns {
         }
     }
 
-    /// Keeps the columns with these numbers (ascending), and numbers them anew.
+    /// Keeps the columns with these numbers (ascending), and renumbers them in order.
     pub fn keep(&mut self, kept: &[usize]) {
         let list: Vec<Column> = kept.iter().map(|&number| self.list[number]).collect();
         self.skill = Roll::default();
@@ -121,12 +121,12 @@ impl Columns {
         self.list = list;
     }
 
-    /// The number of the game somebody last played in.
+    /// The number of the game that a player last played in; 0 for a newcomer.
     pub fn last_game(&self, player: Player) -> u64 {
         self.games.get(player).map_or(0, |c| c.last)
     }
 
-    /// Counts a game for everyone in it.
+    /// Counts a game for each player in it.
     pub fn count(&mut self, game: &Game, number: u64) {
         for seat in game.seats() {
             let career = self.games.enter(seat.player, Career::default);
@@ -166,22 +166,24 @@ impl Columns {
         self.games.get(player).map_or(0.0, of)
     }
 
-    /// Days since somebody's last game; 0 for a newcomer.
+    /// Days since a player's last game; 0 for a newcomer.
     pub fn absence(&self, player: Player, day: f64) -> f64 {
         let away = |career: &Career| (day - career.day).max(0.0);
         self.games.get(player).map_or(0.0, away)
     }
 
-    /// How new somebody is: 1 in the first game, then falling as the standard error of a mean does.
+    /// The factor on the effect of being new: 1 in the first game, then falling like the standard
+    /// error of a mean.
     pub fn newness(&self, player: Player) -> f64 {
         self.games.get(player).map_or(1.0, |c| c.newness)
     }
 
     /// The row of team `a` against team `b`.
     ///
-    /// Whatever belongs to players is divided by √(n/2), n being the players' shares together: the
-    /// noise of a match grows with everyone who is in it, as TrueSkill has it (nβ²), and the state is in
-    /// units where the noise of a match is 1. Sides and heads are effects on the match as a whole.
+    /// The factors of players are divided by √(n/2), where n is the sum of the players' shares: the
+    /// noise of a match grows with every player in it, as in TrueSkill (nβ²), and the state is in
+    /// units in which the noise of a match is 1. Sides and the number of players are effects on the
+    /// match as a whole, so their factors are not divided.
     pub fn row(&self, game: &Game, a: usize, b: usize) -> Row {
         let mut row = Row::default();
         row.known
@@ -220,7 +222,8 @@ impl Columns {
         row
     }
 
-    /// Adds to a row. Only who may have been on the other team, too, is looked for: they have one factor.
+    /// Adds to a row. With `again`, adds up with an entry for the same column: of a player who was
+    /// on both teams.
     fn enter(&self, row: &mut Row, column: Column, x: f64, again: bool) {
         if x == 0.0 {
             return;
@@ -245,12 +248,12 @@ fn add_up<K: PartialEq>(list: &mut Vec<(K, f64)>, key: K, x: f64, again: bool) {
     }
 }
 
-/// What one player's strength counts in a match of `shares` players.
+/// The factor of one player's strength in a match of `shares` players.
 pub fn unit(shares: f64) -> f64 {
-    libm::sqrt(2.0 / shares.max(1e-3)) // nobody there at all must not divide by zero
+    libm::sqrt(2.0 / shares.max(1e-3)) // an empty game must not divide by zero
 }
 
-/// Friends each has besides themselves, summed up: 2 for a pair, 6 for three.
+/// Sum over a team of each player's other party members in it: 2 for a pair, 6 for three.
 fn company(team: &[Seat]) -> f64 {
     let friends = |seat: &Seat| {
         let same = team.iter().filter(|s| s.party == seat.party);

@@ -1,4 +1,4 @@
-//! The filter: a Gaussian over all columns, moment-matched to one match after the other.
+//! The filter: a Gaussian over all columns, moment-matched to one match after another.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,10 +9,10 @@ use super::{
     triangle::Triangle,
 };
 
-/// What is believed of a column before anything is seen.
+/// The prior distribution of the columns.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Prior {
-    /// Standard deviation of players' strengths.
+    /// Standard deviation of strengths between players.
     pub skill: f64,
     /// Standard deviation of a player's drift from one match to the next.
     pub drift: f64,
@@ -20,21 +20,24 @@ pub struct Prior {
     pub days: f64,
 }
 
-/// Standard deviation of the side's effect: 95 % of rulesets are believed to be won by one side in
-/// between 16 and 84 % of matches of equals.
+/// Standard deviation of the effect of a side: in 95 % of rulesets one side wins between 16 and 84
+/// % of matches between equals.
 const SIDE: f64 = 0.5;
-/// The same of a map's effect on top: 42 to 58 %.
+/// Standard deviation of the effect of a map, added to the side's: 42 to 58 %.
 const SIDE_MAP: f64 = 0.1;
-/// The same of one head more.
+/// Standard deviation of the effect of one player more.
 const SIZE: f64 = 0.3;
-/// Being new, commanding and being with friends, beside how much players differ.
+/// Standard deviation of the effect of being new, as a factor on [`Prior::skill`].
 const NEWNESS: f64 = 0.5;
+/// Standard deviation of the effect of the record, as a factor on [`Prior::skill`].
 const RECORD: f64 = 1.5;
+/// Standard deviation of commanding, as a factor on [`Prior::skill`].
 const COMMAND: f64 = 0.25;
+/// Standard deviation of the effect of a party, as a factor on [`Prior::skill`].
 const PARTY: f64 = 0.1;
 
 impl Prior {
-    /// The standard deviation of a column.
+    /// The standard deviation of a column before any match.
     pub fn deviation(&self, column: Column) -> f64 {
         match column {
             Column::Skill(_) => self.skill,
@@ -49,57 +52,57 @@ impl Prior {
     }
 }
 
-/// What a match told about the latent difference d = a·x + N(0, 1).
+/// One observation of the latent difference d = a·x + N(0, 1) of a match.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Sight {
-    /// It was above nothing (`1.0`) or below (`-1.0`).
+pub enum Observation {
+    /// d was above 0 (`1.0`) or below (`-1.0`).
     Sign(f64),
-    /// It was this close to nothing.
+    /// |d| was at most this.
     Within(f64),
-    /// It was this: the points of a match, in units of the latent difference.
+    /// d was this: the difference of points, in units of the latent difference.
     Value(f64),
 }
 
-/// A Gaussian: means and covariances. The latter's single precision is far finer than the drift that
-/// every match adds.
+/// A Gaussian over the columns: means and covariances. Single precision is enough for the
+/// covariances: its error is far below the drift that every match adds.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Filter {
     mean: Vec<f64>,
     covariance: Triangle,
 }
 
-/// Mean of the latent difference without noise, and its variance.
+/// The latent difference without noise: its mean and variance.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Latent {
-    /// a·m.
+    /// a·m, positive if the first team is stronger.
     pub mean: f64,
-    /// a·S·a.
+    /// a·S·a, the uncertainty of the estimate.
     pub variance: f64,
 }
 
 impl Latent {
-    /// The chance that it is above nothing with noise: Φ(a·m / √(1 + a·S·a)).
+    /// The chance that d, noise included, is above 0: Φ(a·m / √(1 + a·S·a)).
     pub fn chance(&self) -> f64 {
         normal::cdf(self.mean / libm::sqrt(1.0 + self.variance))
     }
 }
 
-/// Points beyond this many standard deviations of what was expected tell no more than those do.
+/// The standard deviations from the expectation beyond which points have no further effect.
 const SURPRISE: f64 = 3.0;
 
 impl Filter {
-    /// Number of columns.
+    /// The number of columns, players' and shared ones.
     pub fn width(&self) -> usize {
         self.mean.len()
     }
 
-    /// Appends a column, independent of the others.
+    /// Appends a column that is independent of the others.
     pub fn add(&mut self, start: Strength) {
         self.mean.push(start.mean);
         self.covariance.push(start.variance());
     }
 
-    /// A column on its own.
+    /// The mean and deviation of one column.
     pub fn strength(&self, column: usize) -> Strength {
         Strength {
             mean: self.mean[column],
@@ -107,24 +110,24 @@ impl Filter {
         }
     }
 
-    /// A column's mean.
+    /// The mean of one column.
     pub fn mean(&self, column: usize) -> f64 {
         self.mean[column]
     }
 
-    /// A column's variance.
+    /// The variance of one column.
     pub fn variance(&self, column: usize) -> f64 {
         self.covariance.get(column, column)
     }
 
-    /// Adds to a column's variance.
+    /// Adds `variance` to that of a column.
     pub fn widen(&mut self, column: usize, variance: f64) {
         let wider = self.variance(column) + variance;
         self.covariance.set(column, column, wider);
     }
 
-    /// The latent difference of a row, with S·a in `gain`. What is new in it comes with its prior.
-    /// O(columns · factors).
+    /// The latent difference of a row; writes S·a to `gain`. Columns without a number contribute
+    /// their prior. O(columns · factors).
     pub fn latent(&self, row: &Row, prior: &Prior, gain: &mut Vec<f32>) -> Latent {
         self.covariance.times(&row.known, gain);
         let known =
@@ -139,25 +142,26 @@ impl Filter {
         }
     }
 
-    /// Learns from a match whose columns all have numbers. `gain` and `latent` are what
-    /// [`latent`](Self::latent) gave for it. The columns `still` take part without being changed.
+    /// Learns from a match, all of whose columns have numbers. `gain` and `latent` are the results
+    /// of [`latent`](Self::latent) for its row. The columns in `still` take part without changing.
     ///
-    /// One rank-1 change, O(columns²/2): with g = S·a, q = a·g, c² = 1 + q and the moments v, w of the
-    /// standardised difference, m += g·v/c and S −= g·gᵀ·w/c². Leaving a column still is the Schmidt
-    /// (consider) form of the same: its own block stays, its covariance with the others is updated.
-    pub fn learn(&mut self, sight: Sight, latent: Latent, gain: &[f32], still: &[usize]) {
+    /// One rank-1 change, O(columns²/2): with g = S·a, q = a·g, c² = 1 + q and the moments v, w of
+    /// the standardised difference, m += g·v/c and S −= g·gᵀ·w/c². For the columns in `still` it is
+    /// the Schmidt (consider) form of the same: their own block stays, their covariance with the
+    /// others is updated.
+    pub fn learn(&mut self, observed: Observation, latent: Latent, gain: &[f32], still: &[usize]) {
         let c = libm::sqrt(1.0 + latent.variance);
         let z = latent.mean / c;
-        let (v, w) = match sight {
-            Sight::Sign(sign) => {
+        let (v, w) = match observed {
+            Observation::Sign(sign) => {
                 let moments = normal::above(sign * z);
                 (sign * moments.v, moments.w)
             }
-            Sight::Within(margin) => {
+            Observation::Within(margin) => {
                 let moments = normal::between(-margin / c - z, margin / c - z);
                 (moments.v, moments.w)
             }
-            Sight::Value(value) => ((value / c - z).clamp(-SURPRISE, SURPRISE), 1.0),
+            Observation::Value(value) => ((value / c - z).clamp(-SURPRISE, SURPRISE), 1.0),
         };
         let before = self.block(still);
         let step = v / c;
@@ -168,7 +172,7 @@ impl Filter {
         self.restore(still, &before);
     }
 
-    /// Means and covariances of some columns.
+    /// Copies the means and covariances of some columns.
     fn block(&self, columns: &[usize]) -> Self {
         Self {
             mean: columns.iter().map(|&i| self.mean[i]).collect(),
@@ -176,7 +180,7 @@ impl Filter {
         }
     }
 
-    /// Puts them back.
+    /// Writes the means and covariances of a copied block back.
     fn restore(&mut self, columns: &[usize], block: &Self) {
         for (k, &i) in columns.iter().enumerate() {
             self.mean[i] = block.mean[k];
@@ -186,8 +190,9 @@ impl Filter {
         }
     }
 
-    /// Lets everything about the columns that `pulled` names fade by `keep` towards a prior: the step
-    /// of an Ornstein-Uhlenbeck process, m → ρm and S → ρ²S + (1 − ρ²)·prior.
+    /// Multiplies all deviations from the prior by `keep` in the columns for which `pulled` gives a
+    /// prior deviation: one step of an Ornstein-Uhlenbeck process, m → ρm and S → ρ²S + (1 −
+    /// ρ²)·prior.
     pub fn fade(&mut self, keep: f64, pulled: impl Fn(usize) -> Option<f64>) {
         let rho: Vec<f64> = (0..self.width())
             .map(|i| pulled(i).map_or(1.0, |_| keep))
@@ -205,7 +210,7 @@ impl Filter {
         }
     }
 
-    /// Keeps the columns with these numbers (ascending); of the others nothing remains.
+    /// Keeps the columns with these numbers (ascending) and drops the others.
     pub fn keep(&mut self, kept: &[usize]) {
         *self = self.block(kept);
     }

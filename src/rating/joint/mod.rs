@@ -1,25 +1,26 @@
-//! `joint`, the default: a probit filter that keeps the full covariance between players.
+//! `joint`, the default: a probit filter that maintains the full covariance between players.
 //!
-//! A team game tells only of sums: of a team that won, was it this player or that one? A rating
-//! per player, each with an uncertainty of its own, forgets such questions after each match; the
-//! covariance between all of them keeps them open until another lineup answers. The state is a
-//! Gaussian over `columns`: players, commanders, what being new costs, a head more, friends,
-//! sides, and sides of maps. A match is a sparse row a of factors; its latent difference is
-//! d = a·x + N(0, 1), and team a wins when d > 0, so the chance is Φ(a·m / √(1 + a·S·a)). Learning is
+//! A team game reveals only sums: which of its players made a team win remains open. A system with
+//! an independent deviation per player discards that question after each match; the covariance
+//! between all players preserves it until another lineup answers it. The state is a Gaussian over
+//! `columns`: players, commanders, the effect of being new, of one player more, of a party, of
+//! sides, and of sides on a map. A match is a sparse row a of factors; its latent difference is d =
+//! a·x + N(0, 1), and team a wins when d > 0, so the chance is Φ(a·m / √(1 + a·S·a)). Learning is
 //! moment matching with one rank-1 change of S (`filter`).
 //!
-//! - **Ties** say that |d| was small: within the ε at which as many matches of equals are ties as
-//!   there were. Decided matches count by their sign alone, since ties in real games are no band
-//!   between victory and defeat but whatever the game's rules call one.
-//! - **Points** where there are some: the difference of the teams' √points, which has about the same
-//!   noise whatever the number of points (Anscombe), divided by its own typical size, is taken for d
-//!   itself. This replaces the outcome, which is only its sign.
-//! - **Priors** are weighed by evidence (`bank`), so there is nothing to tune. What evidence has not
-//!   decided yet are constants with room on both sides, chosen on the first fifth of three sets of finished
-//!   games (the benchmark `accuracy` measures on the rest).
-//! - **Absence** blurs, in the beginning a week as much as a match.
-//! - **Beyond [`ACTIVE`] columns** those who have been away longest leave the covariance: what is known
-//!   of them as players stays, independent of all others, until they return.
+//! - **Ties** mean that |d| was below ε, where ε gives as large a share of ties between equals as
+//!   the matches so far had. A decided match counts by its sign alone, not as |d| > ε: in real
+//!   games the rules define ties, so they are not a band between victory and defeat.
+//! - **Points**, where a game has them: the difference of the teams' √points has about the same
+//!   noise whatever the number of points (Anscombe). Divided by its own typical size, it is taken
+//!   as d itself, in place of the outcome, which is only its sign.
+//! - **Priors** are weighed by evidence (`bank`), so there is nothing to tune. The remaining
+//!   constants, on which the evidence was not decisive, were chosen on the first fifth of three
+//!   sets of finished games (the benchmark `accuracy` measures on the rest); values around them do
+//!   as well.
+//! - **Absence** adds drift: a week adds as much as a match, unless the evidence favours a day.
+//! - **Above [`ACTIVE`] columns**, the players who have been away longest leave the covariance.
+//!   Their strengths are kept, independent of all others, until they return.
 
 mod bank;
 pub(super) mod columns;
@@ -31,46 +32,47 @@ use std::{cmp::Ordering, collections::BTreeMap};
 use serde::{Deserialize, Serialize};
 
 use self::{
-    bank::{Bank, Told},
+    bank::{Bank, Observations},
     columns::{Column, Columns},
-    filter::{Prior, Sight},
+    filter::{Observation, Prior},
 };
 use super::{Game, Player, Roll, Scale, Strength, System, normal, running::Running};
 use crate::domain::{Crowding, Link, Outlook};
 
-/// Columns in the covariance at most: 8 MB and about half a millisecond a match.
+/// The most columns in the covariance: 8 MB, and about half a millisecond per match.
 pub const ACTIVE: usize = 2_000;
 /// The strength above a newcomer's whose weight is 75, see [`Scale`].
 const HALFWAY: f64 = 0.46;
 
-/// The system.
+/// The `joint` system.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Joint {
     columns: Columns,
     bank: Bank,
     matches: u64,
-    /// Per ruleset.
-    customs: BTreeMap<u32, Customs>,
-    /// What is known of those outside the covariance, one entry per member of the bank.
+    /// Statistics of matches, by ruleset number.
+    outcomes: BTreeMap<u32, OutcomeStatistics>,
+    /// Players outside the covariance.
     away: Roll<Away>,
-    /// Columns at most.
+    /// The limit on columns; [`ACTIVE`] outside tests.
     active: usize,
     cleared: bool,
 }
 
-/// How matches of a ruleset end.
+/// Statistics of how the matches of a ruleset end.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct Customs {
-    /// Mean square of points over what was uncertain.
+struct OutcomeStatistics {
+    /// Mean of the squared difference of points, divided by 1 + a·S·a.
     points: Running,
     ties: f64,
     decided: f64,
-    /// Mean of a·S·a.
+    /// Mean of a·S·a, the uncertainty of the latent difference before a match.
     variance: Running,
 }
 
-impl Default for Customs {
-    /// As if there had been one match with a typical score, 2 : 1, and five outcomes with one tie.
+impl Default for OutcomeStatistics {
+    /// Starts as after one match with a typical score, 2 : 1, and five outcomes of which one is a
+    /// tie.
     fn default() -> Self {
         Self {
             points: Running::from(0.1),
@@ -81,18 +83,19 @@ impl Default for Customs {
     }
 }
 
-/// What is known of somebody outside the covariance.
+/// The strength of a player outside the covariance.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 enum Away {
-    /// From elsewhere: the same for every member.
+    /// Adopted from other rulesets: the same for every member of the bank.
     Adopted(Strength),
-    /// From before: each member's own, by its prior and whether it learns from points.
+    /// Moved out of the covariance: each member's own estimate, with its prior and whether it
+    /// learns from points.
     Dormant(Vec<(Prior, bool, Strength)>),
 }
 
 impl Away {
-    /// What a member knows of them. One that wasn't there yet knows what the one knew that it is a
-    /// double of.
+    /// The estimate of one member. A member that was created later gets the estimate of the closest
+    /// one: the same prior, or the one it was copied from.
     fn of(&self, member: &bank::Member) -> Option<Strength> {
         let each = match self {
             Away::Adopted(strength) => return Some(*strength),
@@ -116,20 +119,20 @@ impl Away {
 }
 
 impl Joint {
-    /// Nothing seen yet.
+    /// A system without any games.
     pub fn new() -> Self {
         Self {
             columns: Columns::default(),
             bank: Bank::default(),
             matches: 0,
-            customs: BTreeMap::new(),
+            outcomes: BTreeMap::new(),
             away: Roll::default(),
             active: ACTIVE,
             cleared: false,
         }
     }
 
-    /// Gives numbers to all columns of a row that have none.
+    /// Adds a column for each entry of a row that has none.
     fn admit(&mut self, new: &[(Column, f64)]) {
         for &(column, _) in new {
             let away = match column {
@@ -145,7 +148,7 @@ impl Joint {
         }
     }
 
-    /// Learns from one pair of teams.
+    /// Learns from one pair of teams and its result.
     fn compare(&mut self, game: &Game, a: usize, b: usize, result: Ordering) {
         let mut row = self.columns.row(game, a, b);
         if !row.new.is_empty() {
@@ -156,18 +159,18 @@ impl Joint {
             member.look(&row);
         }
         let variance = self.bank.mean(|m| m.seen.variance);
-        let customs = self.customs.entry(game.ruleset).or_default();
-        let told = customs.told(game, a, b, result, variance);
-        if told.points.is_some() {
+        let statistics = self.outcomes.entry(game.ruleset).or_default();
+        let observed = statistics.observe(game, a, b, result, variance);
+        if observed.points.is_some() {
             self.bank.try_points();
         }
         let still = self.still(game, a, b);
         for member in &mut self.bank.members {
-            member.learn(told, &still);
+            member.learn(observed, &still);
         }
     }
 
-    /// Columns, ascending, of those who take part without learning.
+    /// The columns, ascending, of players who take part in the game without learning from it.
     fn still(&self, game: &Game, a: usize, b: usize) -> Vec<usize> {
         let seats = game.team(a).iter().chain(game.team(b));
         let players = seats.filter(|s| !s.learns).map(|s| s.player);
@@ -178,21 +181,21 @@ impl Joint {
         still
     }
 
-    /// Takes those out of the covariance who have been away longest.
+    /// Moves the players who have been away longest out of the covariance.
     fn clear(&mut self) {
         self.cleared = true;
         let is_map = |column: &&Column| matches!(column, Column::SideMap(..));
         let many_maps = self.columns.list.iter().filter(is_map).count() > self.active / 4;
         let last_game = |column: &Column| match column {
             Column::Skill(p) | Column::Command(p) => self.columns.last_game(*p),
-            // Of maps there are few, unless somebody makes them up.
+            // There are few maps, unless a game server invents names.
             Column::SideMap(..) if many_maps => 0,
             _ => u64::MAX,
         };
         let list = &self.columns.list;
         let mut kept: Vec<usize> = (0..list.len()).collect();
         kept.sort_by_key(|&i| (std::cmp::Reverse(last_game(&list[i])), i));
-        let leaving = kept.split_off(self.active * 3 / 4); // so that clearing is rare
+        let leaving = kept.split_off(self.active * 3 / 4); // a quarter at once, so that clearing is rare
         kept.sort_unstable();
         for number in leaving {
             if let Column::Skill(player) = list[number] {
@@ -208,7 +211,7 @@ impl Joint {
         }
     }
 
-    /// What one member knows of somebody, newness not counted.
+    /// One member's estimate of a player, without the effect of being new.
     fn skill(&self, member: &bank::Member, player: Player) -> Option<Strength> {
         if let Some(number) = self.columns.number(Column::Skill(player)) {
             return Some(member.filter.strength(number));
@@ -245,7 +248,7 @@ impl Joint {
         })
     }
 
-    /// What one unit of a shared column is worth.
+    /// The strength per unit of a column that players share, as the mean over the bank.
     fn effect(&self, column: Column) -> f64 {
         let number = self.columns.number(column);
         number.map_or(0.0, |n| self.bank.mean(|m| m.filter.mean(n)))
@@ -258,14 +261,22 @@ impl Default for Joint {
     }
 }
 
-impl Customs {
-    /// What a match tells about the latent difference, and what it tells about the next ones' customs.
-    fn told(&mut self, game: &Game, a: usize, b: usize, result: Ordering, variance: f64) -> Told {
+impl OutcomeStatistics {
+    /// The observations of the latent difference that a match contains; adds the match to the
+    /// statistics.
+    fn observe(
+        &mut self,
+        game: &Game,
+        a: usize,
+        b: usize,
+        result: Ordering,
+        variance: f64,
+    ) -> Observations {
         self.variance.add(variance);
         let outcome = match result {
-            Ordering::Less => Sight::Sign(1.0),
-            Ordering::Greater => Sight::Sign(-1.0),
-            Ordering::Equal => Sight::Within(self.tie_margin()),
+            Ordering::Less => Observation::Sign(1.0),
+            Ordering::Greater => Observation::Sign(-1.0),
+            Ordering::Equal => Observation::Within(self.tie_margin()),
         };
         match result {
             Ordering::Equal => self.ties += 1.0,
@@ -274,19 +285,19 @@ impl Customs {
         let points = game.scores.get(a).zip(game.scores.get(b)).map(|(x, y)| {
             let difference = anscombe(*x) - anscombe(*y);
             self.points.add(difference * difference / (1.0 + variance));
-            Sight::Value(difference / libm::sqrt(self.points.mean()))
+            Observation::Value(difference / libm::sqrt(self.points.mean()))
         });
-        Told { outcome, points }
+        Observations { outcome, points }
     }
 
-    /// The ε at which matches of typical uncertainty are ties as often as matches were.
+    /// The ε at which, at typical uncertainty, the share of ties is that of the matches so far.
     fn tie_margin(&self) -> f64 {
         let share = self.ties / (self.ties + self.decided);
         normal::quantile(0.5 + 0.5 * share) * libm::sqrt(1.0 + self.variance.mean())
     }
 }
 
-/// Anscombe's transform: counts of any size have about the same noise after it.
+/// Anscombe's transform, after which counts of any size have about the same noise.
 fn anscombe(points: f64) -> f64 {
     libm::sqrt(points.max(0.0) + 0.375)
 }
@@ -386,15 +397,15 @@ impl System for Joint {
         }
     }
 
-    fn hint(&mut self, player: Player, told: Strength) {
+    fn hint(&mut self, player: Player, evidence: Strength) {
         let Some(number) = self.columns.number(Column::Skill(player)) else {
             return;
         };
-        // Being new counts as it did in the game that the hint comes from.
+        // Subtract the effects that hold for the game that the evidence comes from.
         let known = self.effect(Column::Newness) * self.columns.newness(player)
             + self.effect(Column::Record) * self.columns.record(player);
         for member in &mut self.bank.members {
-            member.observe(number, told.mean - known, told.variance());
+            member.observe(number, evidence.mean - known, evidence.variance());
         }
     }
 
@@ -414,7 +425,7 @@ impl System for Joint {
 
     fn remark(&self) -> Option<String> {
         self.cleared.then(|| {
-            format!("over {ACTIVE} columns: those away longest are rated without their covariances")
+            format!("more than {ACTIVE} columns: the players away longest are rated without their covariances")
         })
     }
 }

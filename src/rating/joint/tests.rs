@@ -1,11 +1,12 @@
-//! The whole system on games with a known truth.
+//! The whole system on simulated games whose true strengths are known.
 
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 
 use super::*;
 use crate::rating::{Seat, testing::game};
 
-/// Matches of `size` against `size` out of `players`, whose strengths go evenly from −1 to 1.
+/// Matches of `size` against `size` out of `players`, whose strengths are spaced evenly from −1 to
+/// 1.
 fn history(players: u32, size: usize, matches: usize, edge: f64) -> Vec<Game> {
     let mut random = ChaCha8Rng::seed_from_u64(7);
     let truth = |p: u32| 2.0 * f64::from(p) / f64::from(players - 1) - 1.0;
@@ -134,18 +135,18 @@ fn a_hint_moves_who_it_is_about_and_those_they_played_with() {
     let mut system = learnt(&[game(&[&[1.0, 1.0], &[1.0, 1.0]], &[0, 1])]);
     let of = |system: &Joint, p| system.strength(Player(p)).unwrap();
     let before = [0, 1].map(|p| of(&system, p));
-    let told = Strength {
+    let evidence = Strength {
         mean: before[0].mean + 1.0,
         deviation: 0.1,
     };
-    system.hint(Player(0), told);
+    system.hint(Player(0), evidence);
     let after = [0, 1].map(|p| of(&system, p));
-    assert!(after[0].mean > before[0].mean && after[0].mean < told.mean);
+    assert!(after[0].mean > before[0].mean && after[0].mean < evidence.mean);
     assert!(after[0].deviation < before[0].deviation);
     assert!(
         after[1].mean < before[1].mean,
         "less of the victory was theirs"
     );
-    system.hint(Player(9), told); // of whom nothing is known
+    system.hint(Player(9), evidence); // a player without games
     assert_eq!(system.strength(Player(9)), None);
 }

@@ -1,26 +1,28 @@
-//! A symmetric matrix: its lower triangle, row after row.
+//! A symmetric matrix, stored as its lower triangle row after row.
 //!
-//! Single precision: changing all of it is a pass over memory, so its time is its size. Rows are
-//! padded with zeros to whole lanes, and there are rows of zeros to whole lanes of rows.
+//! Values have single precision: an update passes over all of the memory, so its time is
+//! proportional to the size. Rows are padded with zeros to whole lanes, and rows of zeros follow up
+//! to a whole block of rows.
 
 use serde::{Deserialize, Serialize};
 
-/// Numbers in a lane: two registers of the widest that every x86-64 has.
+/// Numbers per lane: two of the widest registers that every x86-64 processor has.
 const LANES: usize = 8;
 
-/// The matrix.
+/// A symmetric matrix of single-precision numbers.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Triangle {
     width: usize,
     cells: Vec<f32>,
 }
 
-/// Length of row `i` with its padding.
+/// Length of row `i` including its padding.
 fn length(i: usize) -> usize {
     LANES * (i / LANES + 1)
 }
 
-/// Where row `i` starts: before it are LANES rows of each shorter length, and some of its own.
+/// Index at which row `i` starts: after LANES rows of each shorter length, and the earlier rows of
+/// its own length.
 fn start(i: usize) -> usize {
     let (blocks, rest) = (i / LANES, i % LANES);
     LANES * LANES * (blocks * (blocks + 1) / 2) + rest * length(i)
@@ -39,21 +41,21 @@ impl Triangle {
         self.cells[start(i) + j] = value as f32;
     }
 
-    /// Appends a row and column of zeros but for `diagonal`.
+    /// Appends a row and a column of zeros, with `diagonal` on the diagonal.
     pub fn push(&mut self, diagonal: f64) {
         let last = self.width;
         self.width += 1;
-        // Whole blocks of LANES rows, so that they can be walked without asking.
+        // Whole blocks of LANES rows, so that loops need no bounds checks.
         self.cells
             .resize(start(self.width.next_multiple_of(LANES)), 0.0);
         self.set(last, last, diagonal);
     }
 
-    /// The product with a sparse vector, into `product` (padded). O(width · entries).
+    /// Writes the product with a sparse vector to `product` (padded). O(width · entries).
     pub fn times(&self, sparse: &[(usize, f64)], product: &mut Vec<f32>) {
         product.clear();
         product.resize(self.width.next_multiple_of(LANES), 0.0);
-        // Below the diagonal and on it: LANES rows at a time, whose sums don't wait for each other.
+        // On and below the diagonal: LANES rows at a time, whose sums do not depend on each other.
         // Above the diagonal of a block there are zeros.
         let mut cells = self.cells.as_slice();
         for (block, sums) in product.chunks_exact_mut(LANES).enumerate() {
@@ -68,7 +70,7 @@ impl Triangle {
             }
             sums.copy_from_slice(&own);
         }
-        // Above it: by symmetry, the rows of the columns asked for.
+        // Above the diagonal: by symmetry, the rows of the requested columns.
         for &(column, x) in sparse {
             let row = &self.cells[start(column)..][..column];
             for (p, cell) in product.iter_mut().zip(row) {
@@ -77,7 +79,7 @@ impl Triangle {
         }
     }
 
-    /// Takes away `factor` times the outer product of a padded vector with itself. O(width²/2).
+    /// Subtracts `factor` times the outer product of a padded vector with itself. O(width²/2).
     pub fn minus_outer(&mut self, vector: &[f32], factor: f64) {
         let mut cells = self.cells.as_mut_slice();
         for (i, x) in vector.iter().take(self.width).enumerate() {
@@ -107,7 +109,7 @@ impl Triangle {
 mod tests {
     use super::*;
 
-    const WIDTH: usize = 37; // of no particular size
+    const WIDTH: usize = 37; // not a multiple of LANES
 
     fn cell(i: usize, j: usize) -> f64 {
         let (i, j) = (i.max(j), i.min(j));

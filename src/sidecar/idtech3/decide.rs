@@ -163,8 +163,10 @@ impl IdTech3 {
             acts.push(Act::Console(commands));
             self.lull.reported = false;
         } else if !std::mem::replace(&mut self.lull.reported, true) {
-            let count = orders.count();
-            let text = format!("{count} moves were ordered and not carried out");
+            let text = match orders.count() {
+                1 => "1 move was ordered and not carried out".to_owned(),
+                count => format!("{count} moves were ordered and not carried out"),
+            };
             acts.push(Act::Report(text));
         }
     }

@@ -119,9 +119,14 @@ impl FollowedGame {
         self.phase == GamePhase::Playing && at >= self.since.saturating_add(LATE)
     }
 
-    /// Play begins, or begins again.
+    /// Play begins, or begins again. What begins again in play is still the same game for the daemon: its
+    /// final score corrects what was reported before.
     pub(super) fn start(&mut self, at: u64, slots: &Slots, out: &mut Outbox<'_>) {
+        let again = self.is_followed();
         self.enter(GamePhase::Playing, at);
+        if again {
+            return;
+        }
         self.sent = TeamTotals::default();
         self.met = slots
             .entries()

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use super::{
     SqliteStore, halves,
     insert::{check, insert_if_new, insert_matches},
-    parts::{MatchParts, head},
+    parts::{MatchParts, fetch, head},
 };
 use crate::{
     domain::{Fingerprint, MatchRecord, Timestamp},
@@ -52,6 +52,11 @@ impl Matches for SqliteStore {
         let half = halves::insert_half(&mut tx, record, pause, join).await?;
         self.commit(tx).await?;
         Ok(half)
+    }
+
+    async fn match_with_id(&self, id: i64) -> Result<Option<Stored>, StoreError> {
+        let mut tx = self.readers.begin().await?;
+        Ok(fetch(&mut tx, &[id]).await?.pop())
     }
 
     async fn start_of(&self, id: i64) -> Result<Option<(Timestamp, String)>, StoreError> {

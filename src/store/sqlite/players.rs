@@ -32,6 +32,8 @@ impl Players for SqliteStore {
                 .pinned
                 .push((PlayerKey { kind, id }, row.try_get("weight")?));
         }
+        let void = sqlx::query_scalar("SELECT match_id FROM voided_matches");
+        overrides.void = void.fetch_all(&mut *tx).await?.into_iter().collect();
         let changes = sqlx::query_scalar("SELECT changes FROM player_changes");
         overrides.changes = changes.fetch_one(&mut *tx).await?;
         Ok(overrides)
@@ -82,6 +84,52 @@ impl Players for SqliteStore {
         query.execute(&mut *tx).await?;
         changed(&mut tx).await?;
         self.commit(tx).await
+    }
+
+    async fn set_void(&self, matches: &[i64], void: bool) -> Result<u64, StoreError> {
+        let mut tx = self.begin().await?;
+        let mut count = 0;
+        for id in matches {
+            let statement = match void {
+                true => {
+                    "INSERT INTO voided_fingerprints SELECT fingerprint FROM matches
+                     WHERE id = ?1 AND id NOT IN (SELECT match_id FROM voided_matches)"
+                }
+                // A match is also void by a half that was void before the other half came.
+                false => {
+                    "DELETE FROM voided_fingerprints WHERE fingerprint IN
+                     (SELECT fingerprint FROM matches WHERE id = ?1
+                      UNION SELECT fingerprint FROM match_halves WHERE match_id = ?1)"
+                }
+            };
+            let done = sqlx::query(statement).bind(id).execute(&mut *tx).await?;
+            count += u64::from(done.rows_affected() > 0);
+        }
+        if count > 0 {
+            // What was learned from these matches is in the checkpoint.
+            let query = sqlx::query("DELETE FROM derived_checkpoint");
+            query.execute(&mut *tx).await?;
+            changed(&mut tx).await?;
+        }
+        self.commit(tx).await?;
+        Ok(count)
+    }
+
+    async fn matches_of(
+        &self,
+        player: &PlayerKey,
+        since: Timestamp,
+    ) -> Result<Vec<i64>, StoreError> {
+        let query = sqlx::query_scalar(
+            "SELECT m.id FROM matches m
+             WHERE m.ended_at >= ?3 AND EXISTS (
+                 SELECT 1 FROM participants p
+                 WHERE p.match_id = m.id AND p.kind = ?1 AND (p.player = ?2 OR p.player IN
+                     (SELECT player FROM merged_players WHERE kind = ?1 AND into_player = ?2)))
+             ORDER BY m.ended_at, m.fingerprint",
+        );
+        let query = query.bind(player.kind.as_str()).bind(&player.id);
+        Ok(query.bind(since.0).fetch_all(&self.readers).await?)
     }
 
     async fn forget_player(&self, player: &PlayerKey) -> Result<u64, StoreError> {

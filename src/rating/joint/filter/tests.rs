@@ -1,4 +1,4 @@
-//! The filter against dense quadrature, and against TrueSkill.
+//! Compares the filter with dense quadrature, and with TrueSkill.
 
 use super::*;
 use crate::rating::System;
@@ -27,21 +27,25 @@ fn row(factors: &[f64]) -> Row {
     }
 }
 
-fn learn(filter: &mut Filter, factors: &[f64], sight: Sight) {
+fn learn(filter: &mut Filter, factors: &[f64], observed: Observation) {
     let mut gain = Vec::new();
     let latent = filter.latent(&row(factors), &PRIOR, &mut gain);
-    filter.learn(sight, latent, &gain, &[]);
+    filter.learn(observed, latent, &gain, &[]);
 }
 
 /// Means and covariances by summing likelihood times prior density over a grid.
-fn by_quadrature(prior: &Filter, factors: &[f64], sight: Sight) -> (Vec<f64>, Vec<Vec<f64>>) {
+fn by_quadrature(
+    prior: &Filter,
+    factors: &[f64],
+    observed: Observation,
+) -> (Vec<f64>, Vec<Vec<f64>>) {
     let n = prior.width();
     let (mass, first, second) = sums(prior, n, &|x| {
         let d: f64 = factors.iter().zip(x).map(|(a, x)| a * x).sum();
-        match sight {
-            Sight::Sign(sign) => normal::cdf(sign * d),
-            Sight::Within(margin) => normal::cdf(margin - d) - normal::cdf(-margin - d),
-            Sight::Value(value) => normal::pdf(value - d),
+        match observed {
+            Observation::Sign(sign) => normal::cdf(sign * d),
+            Observation::Within(margin) => normal::cdf(margin - d) - normal::cdf(-margin - d),
+            Observation::Value(value) => normal::pdf(value - d),
         }
     });
     let mean: Vec<f64> = first.iter().map(|s| s / mass).collect();
@@ -119,18 +123,18 @@ fn two_and_three_players_against_a_dense_posterior() {
     let starts = [(0.2, 0.9), (-0.1, 0.5), (0.0, 0.7)];
     let games: [&[f64]; 3] = [&[1.0, -1.0, 0.0], &[0.6, 0.6, -0.8], &[-0.5, 1.0, -0.2]];
     for n in [2, 3] {
-        for sight in [
-            Sight::Sign(1.0),
-            Sight::Sign(-1.0),
-            Sight::Within(0.4),
-            Sight::Value(0.7),
+        for observed in [
+            Observation::Sign(1.0),
+            Observation::Sign(-1.0),
+            Observation::Within(0.4),
+            Observation::Value(0.7),
         ] {
             let mut filter = players(&starts[..n]);
             // Each update is exact in its first two moments, so each is compared on its own,
             // from the correlated state that the ones before it left.
             for factors in games {
-                let exact = by_quadrature(&filter, &factors[..n], sight);
-                learn(&mut filter, &factors[..n], sight);
+                let exact = by_quadrature(&filter, &factors[..n], observed);
+                learn(&mut filter, &factors[..n], observed);
                 agree(&filter, exact);
             }
         }
@@ -139,7 +143,8 @@ fn two_and_three_players_against_a_dense_posterior() {
 
 #[test]
 fn a_fresh_diagonal_is_mean_field_trueskill() {
-    // The noise of a match of n is nβ² in TrueSkill and 1 here, where players count √(2/n): β² = ½.
+    // The noise of a match of n is nβ² in TrueSkill and 1 here, where a player's factor is √(2/n):
+    // β² = ½.
     let settings = trueskill::Settings {
         mean: 0.0,
         deviation: 0.8,
@@ -152,7 +157,11 @@ fn a_fresh_diagonal_is_mean_field_trueskill() {
     closed_form.update(&match_);
     let unit = 0.5_f64.sqrt();
     let mut filter = players(&[(0.0, 0.8); 4]);
-    learn(&mut filter, &[unit, unit, -unit, -unit], Sight::Sign(1.0));
+    learn(
+        &mut filter,
+        &[unit, unit, -unit, -unit],
+        Observation::Sign(1.0),
+    );
     for (i, (mean, deviation)) in strengths(&closed_form, &match_).into_iter().enumerate() {
         let got = filter.strength(i);
         let near = (got.mean - mean).abs() < 1e-6 && (got.deviation - deviation).abs() < 1e-6;
@@ -164,12 +173,12 @@ fn a_fresh_diagonal_is_mean_field_trueskill() {
 #[test]
 fn still_columns_stay_and_the_rest_learns_as_if_they_had_not() {
     let mut filter = players(&[(0.2, 0.9), (-0.1, 0.5), (0.0, 0.7)]);
-    learn(&mut filter, &[1.0, -0.5, 0.3], Sight::Sign(1.0));
+    learn(&mut filter, &[1.0, -0.5, 0.3], Observation::Sign(1.0));
     let (mut free, mut held, before) = (filter.clone(), filter.clone(), filter.clone());
     let mut gain = Vec::new();
     let latent = held.latent(&row(&[1.0, -1.0, 1.0]), &PRIOR, &mut gain);
-    held.learn(Sight::Sign(-1.0), latent, &gain, &[0, 2]);
-    learn(&mut free, &[1.0, -1.0, 1.0], Sight::Sign(-1.0));
+    held.learn(Observation::Sign(-1.0), latent, &gain, &[0, 2]);
+    learn(&mut free, &[1.0, -1.0, 1.0], Observation::Sign(-1.0));
     for (i, j) in [(0, 0), (2, 0), (2, 2)] {
         assert_eq!(held.covariance.get(i, j), before.covariance.get(i, j));
     }
@@ -190,7 +199,7 @@ fn still_columns_stay_and_the_rest_learns_as_if_they_had_not() {
 #[test]
 fn keeping_columns_keeps_what_is_known_of_them() {
     let mut filter = players(&[(0.2, 0.9), (-0.1, 0.5), (0.0, 0.7)]);
-    learn(&mut filter, &[1.0, -0.5, 0.3], Sight::Sign(1.0));
+    learn(&mut filter, &[1.0, -0.5, 0.3], Observation::Sign(1.0));
     let before = filter.clone();
     filter.keep(&[0, 2]);
     assert_eq!(
@@ -203,7 +212,7 @@ fn keeping_columns_keeps_what_is_known_of_them() {
 #[test]
 fn fading_all_the_way_is_the_prior() {
     let mut filter = players(&[(0.2, 0.9), (-0.1, 0.5)]);
-    learn(&mut filter, &[1.0, -0.5], Sight::Sign(1.0));
+    learn(&mut filter, &[1.0, -0.5], Observation::Sign(1.0));
     let second = filter.strength(1);
     filter.fade(0.0, |i| (i == 0).then_some(0.8));
     let own = filter.strength(0);
