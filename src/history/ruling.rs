@@ -141,6 +141,10 @@ pub(super) fn judge(
     if !humans && players().all(|p| p.key.kind == Kind::Human) {
         return Err(Unrated::TooFewHumans);
     }
+    // Last, so that whoever repairs the reports is not sent from one reason to the next.
+    if is_silent(record) {
+        return Err(Unrated::NoScores);
+    }
     Ok(RatingBasis { scoring, humans })
 }
 
@@ -151,10 +155,6 @@ fn scoring(record: &MatchRecord, rulebook: &Rulebook) -> Result<Scoring, Unrated
         if (0..record.scores.len()).any(empty) {
             return Err(Unrated::TeamEmpty);
         }
-        let scored = record.scores.iter().any(|&score| score != 0.0);
-        if record.outcome == Outcome::Undecided && !scored && record.events.is_empty() {
-            return Err(Unrated::NoScores);
-        }
         return Ok(rulebook.scoring(&record.game_type));
     }
     if rulebook.is_team_game(&record.game_type) {
@@ -164,6 +164,15 @@ fn scoring(record: &MatchRecord, rulebook: &Rulebook) -> Result<Scoring, Unrated
         return Err(Unrated::NoOpponent);
     }
     Ok(Scoring::Frags) // without teams only frags order the players
+}
+
+/// Whether a team game was never reported a score or a winner.
+fn is_silent(record: &MatchRecord) -> bool {
+    let scored = record.scores.iter().any(|&score| score != 0.0);
+    record.has_teams()
+        && record.outcome == Outcome::Undecided
+        && !scored
+        && record.events.is_empty()
 }
 
 /// Whether the match rates its humans: there are enough of them on each team, and bots did not play

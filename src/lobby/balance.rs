@@ -60,6 +60,34 @@ pub enum Repeat {
     Everything,
 }
 
+impl Repeat {
+    /// Compares a problem with the last one, which has the teams chosen for it. Where the same humans
+    /// play and each is on that team, or has come back and is on none yet, those who have come back
+    /// count as on it.
+    fn of(last: &ProblemSpec, problem: &mut ProblemSpec) -> Self {
+        if *last == *problem {
+            return Self::Everything;
+        }
+        let chosen = last.humans.iter();
+        let chosen: BTreeMap<&str, Option<usize>> = chosen
+            .map(|human| (human.key.as_str(), human.current))
+            .collect();
+        let stays = |human: &WeightedHuman| {
+            let team = chosen.get(human.key.as_str());
+            team.is_some_and(|team| human.current.is_none() || human.current == *team)
+        };
+        // Keys are unique, so that as many humans, all of them known, are the same humans.
+        let same = problem.humans.len() == last.humans.len() && problem.humans.iter().all(stays);
+        if !same {
+            return Self::Nothing;
+        }
+        for human in &mut problem.humans {
+            human.current = chosen.get(human.key.as_str()).copied().flatten();
+        }
+        Self::Roster
+    }
+}
+
 /// The teams chosen.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BalanceAnswer {
@@ -306,20 +334,7 @@ impl Lobby {
             }
         }
         let last = self.team_game()?.balanced.as_deref();
-        let place = |human: &WeightedHuman| (human.key.clone(), human.current);
-        let repeat = match last {
-            Some(last) if *last == problem => Repeat::Everything,
-            Some(last)
-                if last
-                    .humans
-                    .iter()
-                    .map(place)
-                    .eq(problem.humans.iter().map(place)) =>
-            {
-                Repeat::Roster
-            }
-            _ => Repeat::Nothing,
-        };
+        let repeat = last.map_or(Repeat::Nothing, |last| Repeat::of(last, &mut problem));
         Ok(Balance {
             problem,
             settings,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{ChanceModel, Conduct, bots::Fill, weights::Counted};
+use super::{ChanceModel, Conduct, bots::Fill, strength::TeamStrengths, weights::Counted};
 use crate::domain::MAX_TEAMS;
 
 /// Who plays on which team, and their weights. Made by a [`Lobby`](super::Lobby) and stored with a
@@ -54,6 +54,9 @@ pub struct HumanInGame {
     pub old_team: Option<u8>,
     /// Their points on the scoreboard.
     pub points: f64,
+    /// Whether the game server has reported their points; without, they are 0.
+    #[serde(default = "reported")]
+    pub points_reported: bool,
     /// Why they must not be moved now.
     pub held: Option<MoveBlock>,
     /// Whether a decision has moved them in this game before.
@@ -103,25 +106,24 @@ impl fmt::Display for MoveBlock {
     }
 }
 
+/// The most humans, or players that a game may want.
+const MOST: usize = 1_024;
+
 impl Snapshot {
     /// Whether its parts are consistent: teams that exist, weights that are finite and not negative,
     /// and no more players than a roster can hold.
     pub(super) fn is_sound(&self) -> bool {
-        const MOST: usize = 1_024;
         let exists = |team: Option<u8>| team.is_none_or(|team| team < self.teams);
         let person = |human: &HumanInGame| {
             let teams = [human.team, human.pin, human.old_team];
             teams.into_iter().all(exists) && human.weight >= 0.0 && human.weight.is_finite()
         };
-        let robot =
-            |bot: &BotInGame| bot.team < self.teams && bot.weight >= 0.0 && bot.weight.is_finite();
         (2..=MAX_TEAMS).contains(&usize::from(self.teams))
             && self.scores.len() == usize::from(self.teams)
             && self.humans.len() <= MOST
-            && self.bots.len() <= MOST
             && self.fill.wish.max(self.fill.map_range.0) as usize <= MOST
             && self.humans.iter().all(person)
-            && self.bots.iter().all(robot)
+            && self.are_sound(&self.bots)
             && self.chance.as_ref().is_none_or(|chance| chance.is_sound(self))
     }
 
@@ -143,6 +145,43 @@ impl Snapshot {
         }
     }
 
+    /// Whether these bots are on teams that exist, have possible weights, and are not too many.
+    pub(super) fn are_sound(&self, bots: &[BotInGame]) -> bool {
+        let robot =
+            |bot: &BotInGame| bot.team < self.teams && bot.weight >= 0.0 && bot.weight.is_finite();
+        // Each team may lack as many as a map asks for.
+        bots.len() <= MOST * MAX_TEAMS && bots.iter().all(robot)
+    }
+
+    /// Adds the bots that the game server is expected to add to the teams as they are now.
+    pub(super) fn expect_bots(&mut self) {
+        let coming = self.coming_bots();
+        if let Some(chance) = &mut self.chance {
+            let next = chance.next_bot;
+            chance.bots.extend(coming.iter().map(|_| next));
+        }
+        self.bots.extend(coming);
+    }
+
+    /// The bots that the game server is expected to add to the teams as they are now; none where it
+    /// does not act on bots.
+    pub(super) fn coming_bots(&self) -> Vec<BotInGame> {
+        let strength = TeamStrengths::of(self);
+        let missing = strength.missing_bots();
+        let coming = (0u8..).zip(missing).flat_map(|(team, missing)| {
+            std::iter::repeat_n(
+                BotInGame {
+                    name: String::new(),
+                    weight: self.next_bot,
+                    team,
+                    points: 0.0,
+                },
+                missing,
+            )
+        });
+        coming.collect()
+    }
+
     /// Whether other members of this human's party are in the game.
     pub(super) fn in_party(&self, human: usize) -> bool {
         self.mates(human).next().is_some()
@@ -159,15 +198,23 @@ impl Snapshot {
             .map(|(other, _)| other)
     }
 
-    /// Of these humans of one team, those who are not among its best: the lower `share` by points.
-    /// Where no points are reported, weights decide, and nobody is better than an equal.
+    /// Of these humans of one team, those who are not among its best: the lower `share` by points,
+    /// and whose points are not reported. Where nobody's are, weights decide, and nobody is better
+    /// than an equal.
     pub(super) fn lower_share(&self, team: Vec<usize>, share: f64) -> Vec<usize> {
         let by = |key: fn(&HumanInGame) -> f64| -> Vec<(usize, f64)> {
             let keyed = team.iter().map(|&who| (who, key(&self.humans[who])));
             keyed.collect()
         };
         if self.points_reported {
-            return lower_share(by(|human| human.points), share);
+            let mut lower = lower_share(by(|human| human.points), share);
+            let silent = |who: &usize| !self.humans[*who].points_reported;
+            let rest = team
+                .iter()
+                .filter(|who| silent(who) && !lower.contains(who));
+            let rest: Vec<usize> = rest.copied().collect();
+            lower.extend(rest);
+            return lower;
         }
         let by_weight = by(|human| human.weight);
         let lower = lower_share(by_weight.clone(), share);
@@ -214,6 +261,7 @@ pub(super) mod tests {
             party: None,
             old_team: None,
             points: 0.0,
+            points_reported: true,
             held: None,
             moved: false,
             conduct: Conduct::default(),

@@ -84,6 +84,7 @@ mod tests {
         let auto_balance = AutoBalance {
             situation: Situation {
                 snapshot: game,
+                coming: Vec::new(),
                 left: None,
                 tournament: false,
                 rules: AutoBalanceRules::default(),

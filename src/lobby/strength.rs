@@ -121,11 +121,6 @@ impl TeamStrengths {
             .map(|side| side.present().weight)
     }
 
-    /// Number of players on each team, bots included.
-    pub(super) fn players(&self) -> impl Iterator<Item = usize> + Clone {
-        self.sides().iter().map(TeamSum::players)
-    }
-
     /// The ratio with the bots that play now.
     pub(super) fn ratio_now(&self) -> f64 {
         ratio(self.present())
@@ -197,6 +192,14 @@ impl TeamStrengths {
         let humans = self.sides().iter().map(|side| side.humans);
         let largest = humans.clone().max().unwrap_or(0);
         self.fill.team_size(self.teams, humans.sum(), largest)
+    }
+
+    /// How many bots each team lacks; 0 where bots are left as they are, or are to go.
+    pub(super) fn missing_bots(&self) -> impl Iterator<Item = usize> {
+        let size = self.settled_size().unwrap_or(0);
+        self.sides()
+            .iter()
+            .map(move |side| size.saturating_sub(side.players()))
     }
 
     /// By how many humans a team outnumbers the smallest.

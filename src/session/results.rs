@@ -122,12 +122,15 @@ impl Session {
             self.sessions.give_up(state, server);
         }
         if let Some(left) = left {
+            let own = self.state.lobby.bot_use();
             self.inherit_bots(left.lobby.bot_use());
+            // What this connection declared came later.
+            self.inherit_bots(own);
         }
     }
 
     /// Adds what another connection of this server has shown about bots. Where both declared
-    /// whether it acts on them, a running game keeps what it had unless HELLO came later.
+    /// whether it acts on them, `bots` rules.
     fn inherit_bots(&mut self, bots: BotUse) {
         let now = self.sessions.clock.millis();
         let declared = bots.declared.map(|acts| Command::DeclareBots { acts });

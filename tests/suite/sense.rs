@@ -80,9 +80,10 @@ impl Crowd {
     }
 }
 
-/// How many of 150 late arrivals go to the larger side.
-async fn to_the_larger_side(client: &mut Client, hello: &str, few: usize, many: usize) -> usize {
-    let mut crowd = Crowd(7);
+/// How many of 150 late arrivals go to the larger side, in games of `few` against `many`. With
+/// `filled`, the bots that BOTS asks for are in the game.
+async fn to_the_larger_side(client: &mut Client, filled: bool, few: usize, many: usize) -> usize {
+    let mut crowd = Crowd(7 + (few * 31 + many) as u64);
     let mut larger = 0;
     for _ in 0..150 {
         let mut ids: Vec<String> = Vec::new();
@@ -93,13 +94,22 @@ async fn to_the_larger_side(client: &mut Client, hello: &str, few: usize, many: 
                 ids.push(id);
             }
         }
-        let mut lines = format!("{hello}GAME ctf\n");
+        let mut lines = "GAME ctf\n".to_owned();
         for (at, id) in ids[1..].iter().enumerate() {
             lines.push_str(&format!("JOIN {id} team={}\n", usize::from(at >= few)));
         }
-        client
-            .tell(&format!("{lines}START\nJOIN {}\n", ids[0]))
-            .await;
+        client.tell(&format!("{lines}START\n")).await;
+        if filled {
+            let bots = client.ask("BOTS\n").await;
+            let mut joins = String::new();
+            for (team, count) in bots.split(' ').skip(2).enumerate() {
+                for n in 0..count.parse::<usize>().unwrap() {
+                    joins.push_str(&format!("BOTJOIN bot{team}{n} {team}\n"));
+                }
+            }
+            client.tell(&joins).await;
+        }
+        client.tell(&format!("JOIN {}\n", ids[0])).await;
         let placed = client.ask(&format!("PLACE {}\n", ids[0])).await;
         let placed: Vec<&str> = placed.split(' ').collect();
         larger += usize::from(placed[2] == "1");
@@ -111,31 +121,29 @@ async fn to_the_larger_side(client: &mut Client, hello: &str, few: usize, many: 
 async fn the_short_side_comes_first() {
     let all: Vec<u8> = (0..=100).collect();
     let (daemon, _clock) = daemon("store.keep_decisions = 0", &all).await;
-    let mut silent = daemon.client().await;
-    for few in 1..=5 {
-        assert_eq!(
-            to_the_larger_side(&mut silent, "", few, few + 1).await,
-            0,
-            "{few}"
-        );
-        assert_eq!(
-            to_the_larger_side(&mut silent, "", few, few + 2).await,
-            0,
-            "{few}"
-        );
+    for (bots, filled) in [("no", false), ("", false), ("yes", false), ("yes", true)] {
+        for wish in ["", "2", "6", "10", "16"] {
+            let mut client = daemon.client().await;
+            if !bots.is_empty() {
+                let hello = client.ask(&format!("HELLO s bots={bots}\n")).await;
+                assert!(hello.starts_with("HELLO"), "{hello}");
+            }
+            if !wish.is_empty() {
+                client.tell(&format!("MINPLAYERS {wish}\n")).await;
+            }
+            let mut larger = Vec::new();
+            for few in 1..=5 {
+                larger.push(to_the_larger_side(&mut client, filled, few, few + 1).await);
+                let two = to_the_larger_side(&mut client, filled, few, few + 2).await;
+                assert_eq!(two, 0, "{few} against {}", few + 2);
+            }
+            println!(
+                "bots={bots:3} in the game: {filled:5} MINPLAYERS {wish:2} to the larger side of 150, 1 v 2 to 5 v 6: {larger:?}"
+            );
+            let most = if bots == "yes" { 150 * 3 / 100 } else { 0 };
+            assert!(larger.iter().all(|larger| *larger <= most), "{larger:?}");
+        }
     }
-    let mut filled = daemon.client().await;
-    assert!(filled.ask("HELLO s bots=yes\n").await.starts_with("HELLO"));
-    let mut larger = 0;
-    for few in 1..=5 {
-        larger += to_the_larger_side(&mut filled, "", few, few + 1).await;
-        assert_eq!(
-            to_the_larger_side(&mut filled, "", few, few + 2).await,
-            0,
-            "{few}"
-        );
-    }
-    assert!(larger * 100 <= 5 * 150 * 3, "{larger} of 750");
 }
 
 #[tokio::test]
@@ -393,4 +401,365 @@ async fn balance_said_again_keeps_the_teams() {
     }
     client.tell("JOIN new\n").await;
     assert_eq!(several(&mut client, "BALANCE\n").await.len(), 12);
+}
+
+// Further situations of the same kinds.
+
+/// The team in the answer to PLACE.
+async fn placed(client: &mut Client, id: &str) -> u8 {
+    let answer = client.ask(&format!("PLACE {id}\n")).await;
+    let team = answer.split(' ').nth(2).and_then(|team| team.parse().ok());
+    team.unwrap_or_else(|| panic!("{answer}"))
+}
+
+/// JOIN lines for so many unknown players on each team, named by team and number.
+fn unknowns(sizes: &[usize]) -> String {
+    let team = |(team, &size): (usize, &usize)| {
+        (0..size)
+            .map(|n| format!("JOIN t{team}n{n} team={team}\n"))
+            .collect::<String>()
+    };
+    sizes.iter().enumerate().map(team).collect()
+}
+
+#[tokio::test]
+async fn bots_that_left_are_still_those_of_a_server_that_has_bots() {
+    let (daemon, _clock) = daemon("", &[]).await;
+    let mut client = daemon.client().await;
+    client
+        .tell(&format!(
+            "GAME ctf\nBOTJOIN x 0\nBOTLEAVE x\n{}START\n",
+            unknowns(&[4, 1])
+        ))
+        .await;
+    assert_eq!(
+        client.ask("REBALANCE\n").await,
+        "REBALANCE 0 0.250000 1.000000"
+    );
+    // It takes that back with its name.
+    client.ask("HELLO s bots=no\n").await;
+    let advice = several(&mut client, "REBALANCE\n").await;
+    assert_eq!(advice.len(), 2, "{advice:?}");
+}
+
+#[tokio::test]
+async fn no_bots_are_expected_where_the_configuration_has_none() {
+    let (daemon, _clock) = daemon("lobby.bots = false", &[]).await;
+    let mut client = daemon.client().await;
+    client.ask("HELLO s bots=yes\n").await;
+    let game = format!("GAME ctf\n{}START\n", unknowns(&[4, 1]));
+    client.tell(&game).await;
+    assert_eq!(client.ask("BOTS\n").await, "BOTS 0 0 0");
+    let advice = several(&mut client, "REBALANCE\n").await;
+    assert_eq!(advice[0], "REBALANCE 1 0.250000 0.666667", "{advice:?}");
+    assert!(client.ask("ADVANTAGE\n").await.starts_with("ADVANTAGE 1 "));
+    client.tell("JOIN late\n").await;
+    assert_eq!(placed(&mut client, "late").await, 1);
+}
+
+#[tokio::test]
+async fn advantage_counts_bots_that_come_and_no_others() {
+    let (daemon, _clock) = daemon("", &[]).await;
+    for (hello, expected) in [
+        ("HELLO s\n", "ADVANTAGE 1 1.500"),
+        ("HELLO s bots=no\n", "ADVANTAGE 1 1.500"),
+        ("HELLO s bots=yes\n", "ADVANTAGE - 1.000"),
+    ] {
+        let mut client = daemon.client().await;
+        client.ask(hello).await;
+        client
+            .tell(&format!("GAME ctf\n{}START\n", unknowns(&[4, 1])))
+            .await;
+        assert_eq!(client.ask("ADVANTAGE\n").await, expected, "{hello}");
+    }
+}
+
+#[tokio::test]
+async fn auto_balance_counts_bots_that_come_and_no_others() {
+    let (daemon, clock) = daemon("", &[]).await;
+    for (hello, moves) in [("", true), ("HELLO s bots=yes\n", false)] {
+        let mut client = daemon.client().await;
+        if !hello.is_empty() {
+            client.ask(hello).await;
+        }
+        client
+            .tell(&format!("GAME ctf\n{}START\n", nine_and_seven()))
+            .await;
+        clock.pass(20_000);
+        match moves {
+            true => assert_eq!(client.ask("DEATH n0\n").await, "MOVE n0 0 1"),
+            false => client.tell("DEATH n0\n").await,
+        }
+    }
+}
+
+#[tokio::test]
+async fn of_three_teams_the_smallest_is_filled_first() {
+    let (daemon, _clock) = daemon("", &[]).await;
+    for (sizes, expected) in [
+        ([3, 2, 3], 1),
+        ([4, 4, 1], 2),
+        ([0, 1, 1], 0),
+        ([2, 3, 4], 0),
+    ] {
+        let mut client = daemon.client().await;
+        let game = format!("GAME ctf\nTEAMS 3\n{}JOIN late\n", unknowns(&sizes));
+        client.tell(&game).await;
+        assert_eq!(placed(&mut client, "late").await, expected, "{sizes:?}");
+    }
+    let mut client = daemon.client().await;
+    let game = format!("GAME ctf\nTEAMS 3\n{}START\n", unknowns(&[4, 1, 1]));
+    client.tell(&game).await;
+    let advice = several(&mut client, "REBALANCE\n").await;
+    let to: Vec<&str> = advice[1..]
+        .iter()
+        .map(|line| &line[line.len() - 3..])
+        .collect();
+    assert!(
+        to.iter().all(|step| step.starts_with('0')) && !to.is_empty(),
+        "{advice:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_pin_is_obeyed_even_against_the_short_side() {
+    let (daemon, _clock) = daemon("", &[]).await;
+    let mut client = daemon.client().await;
+    client
+        .tell(&format!("GAME ctf\n{}JOIN late pin=1\n", unknowns(&[1, 3])))
+        .await;
+    assert_eq!(placed(&mut client, "late").await, 1);
+    assert!(why(&mut client).await[1].contains("pinned"));
+}
+
+#[tokio::test]
+async fn who_returns_within_five_minutes_gets_the_old_team_unless_it_is_the_larger_one_by_then() {
+    let (daemon, clock) = daemon("", &[]).await;
+    let mut client = daemon.client().await;
+    let game = format!("GAME ctf\n{}START\n", unknowns(&[3, 3]));
+    client.tell(&format!("{game}LEAVE t1n0\n")).await;
+    clock.pass(299_000);
+    client.tell("JOIN t1n0\n").await;
+    assert_eq!(placed(&mut client, "t1n0").await, 1);
+    // The place was taken meanwhile: 3 against 3, then 2 against 3.
+    client
+        .tell(&format!("{game}LEAVE t1n0\nJOIN x team=1\n"))
+        .await;
+    client.tell("JOIN t1n0\n").await;
+    assert_eq!(placed(&mut client, "t1n0").await, 1);
+    client
+        .tell(&format!("{game}LEAVE t1n0\nJOIN x team=1\nLEAVE t0n0\n"))
+        .await;
+    client.tell("JOIN t1n0\n").await;
+    assert_eq!(placed(&mut client, "t1n0").await, 0);
+}
+
+#[tokio::test]
+async fn a_party_of_three_comes_together_or_is_torn_by_as_little_as_needed() {
+    let (daemon, _clock) = daemon("", &[]).await;
+    let party = "JOIN p0 party=P\nJOIN p1 party=P\nJOIN p2 party=P\n";
+    for (sizes, expected) in [
+        ([4, 2], Some(1)),
+        ([5, 2], Some(1)),
+        ([3, 2], None),
+        ([3, 3], None),
+    ] {
+        let mut client = daemon.client().await;
+        client
+            .tell(&format!("GAME ctf\n{}{party}", unknowns(&sizes)))
+            .await;
+        let mut teams = Vec::new();
+        let mut reasons = Vec::new();
+        for n in 0..3 {
+            teams.push(placed(&mut client, &format!("p{n}")).await);
+            reasons.push(why(&mut client).await[1].clone());
+        }
+        match expected {
+            Some(team) => assert_eq!(teams, [team; 3], "{sizes:?} {reasons:?}"),
+            None => {
+                let ones = teams.iter().filter(|team| **team == 1).count();
+                let [zero, one] = sizes;
+                let after = (zero + 3 - ones).abs_diff(one + ones);
+                assert!(after <= 1, "{sizes:?} {teams:?}");
+                let torn = reasons.iter().any(|reason| reason.contains("torn"));
+                assert!(torn, "{sizes:?} {reasons:?}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn wishes_that_no_teams_grant_leave_nobody_without_a_team() {
+    let (daemon, _clock) = daemon("", &[]).await;
+    for (joins, humans) in [
+        ("JOIN a party=p\nJOIN b party=p\n", 2),
+        ("JOIN a party=p\nJOIN b party=p\nJOIN c party=p\n", 3),
+        ("JOIN a pin=0\n", 1),
+        ("JOIN a pin=0\nJOIN b pin=0\nJOIN c pin=0\nJOIN d\n", 4),
+        (
+            "JOIN a pin=0 party=p\nJOIN b pin=0 party=p\nJOIN c pin=1 party=p\n",
+            3,
+        ),
+        (
+            "JOIN a party=p pin=1\nJOIN b party=p\nJOIN c party=p\nJOIN d pin=1\n",
+            4,
+        ),
+        (
+            "TEAMS 3\nJOIN a pin=2\nJOIN b pin=2\nJOIN c pin=2\nJOIN d party=q\nJOIN e party=q\n",
+            5,
+        ),
+        (
+            "TEAMS 8\nJOIN a party=p\nJOIN b party=p\nJOIN c party=p\n",
+            3,
+        ),
+    ] {
+        for mode in ["", "MINPLAYERS 0\n", "MINPLAYERS 16\n"] {
+            let mut client = daemon.client().await;
+            client.tell(&format!("GAME ctf\n{mode}{joins}")).await;
+            let teams = several(&mut client, "BALANCE\n").await;
+            assert!(teams[0].starts_with("BALANCE "), "{joins} {teams:?}");
+            let of = |id: &str| {
+                let line = teams.iter().find(|line| line.ends_with(&format!(" {id}")));
+                line.map(|line| line.split(' ').nth(1).unwrap().to_owned())
+            };
+            let all = ["a", "b", "c", "d", "e"];
+            assert_eq!(all.iter().filter(|id| of(id).is_some()).count(), humans);
+            for line in joins.lines().filter(|line| line.contains("pin=")) {
+                let (_, pin) = line.split_once("pin=").unwrap();
+                assert_eq!(
+                    of(&line[5..6]).as_deref(),
+                    Some(&pin[..1]),
+                    "{joins} {teams:?}"
+                );
+            }
+            assert!(several(&mut client, "EXPLAIN\n").await.len() > 1);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_party_of_three_of_four_keeps_two_together() {
+    let (daemon, _clock) = daemon("", &[90, 10, 50, 40]).await;
+    let mut client = daemon.client().await;
+    client
+        .tell("GAME ctf\nJOIN w90 party=p\nJOIN w10 party=p\nJOIN w50 party=p\nJOIN w40\n")
+        .await;
+    let teams = several(&mut client, "BALANCE\n").await;
+    let of: Vec<&str> = teams[1..5].iter().map(|line| &line[5..6]).collect();
+    assert_eq!(
+        of.iter().filter(|team| **team == "1").count(),
+        2,
+        "{teams:?}"
+    );
+    // Torn already, BALANCE keeps these teams.
+    let again = several(&mut client, "BALANCE\n").await;
+    assert_eq!(again[1..], teams[1..]);
+}
+
+#[tokio::test]
+async fn deaths_in_warm_up_move_nobody() {
+    let (daemon, clock) = daemon("", &[]).await;
+    let mut client = daemon.client().await;
+    client
+        .tell(&format!("GAME ctf\n{}", nine_and_seven()))
+        .await;
+    clock.pass(600_000);
+    for n in 0..9 {
+        client.tell(&format!("DEATH n{n}\n")).await;
+    }
+}
+
+#[tokio::test]
+async fn whose_points_are_not_reported_is_not_among_the_best() {
+    // Of the nine, one has points. The eight others may move, whoever joined last.
+    for who in 0..9 {
+        let (daemon, clock) = daemon("", &[]).await;
+        let mut client = daemon.client().await;
+        client
+            .tell(&format!(
+                "GAME ctf\n{}START\nPOINTS n3 20\n",
+                nine_and_seven()
+            ))
+            .await;
+        clock.pass(20_000);
+        if who == 3 {
+            client.tell("DEATH n3\n").await;
+        } else {
+            let moved = client.ask(&format!("DEATH n{who}\n")).await;
+            assert_eq!(moved, format!("MOVE n{who} 0 1"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_move_that_leaves_a_difference_of_ten_is_made_and_one_of_more_is_not() {
+    for (who, moves) in [("w30", true), ("w31", false)] {
+        let weights = [30, 31, 35, 45, 60];
+        let rules = "auto_balance = { rules = 'custom', custom = { power = 'weight' } }";
+        let (daemon, clock) = daemon(rules, &weights).await;
+        let mut client = daemon.client().await;
+        client
+            .tell(&format!(
+                "GAME ctf\nJOIN {who} team=0\nJOIN w35 team=0\nJOIN w45 team=0\nJOIN w60 team=1\nSTART\n"
+            ))
+            .await;
+        clock.pass(20_000);
+        // 35 and 45 stay; 60 and 30, or 31, are against them.
+        match moves {
+            true => {
+                let moved = client.ask(&format!("DEATH {who}\n")).await;
+                assert_eq!(moved, format!("MOVE {who} 0 1"));
+            }
+            false => client.tell(&format!("DEATH {who}\n")).await,
+        }
+    }
+}
+
+#[tokio::test]
+async fn balance_keeps_the_teams_for_who_left_and_came_back() {
+    let (daemon, _clock) = daemon("", &[10, 20, 30, 40, 50, 60, 70, 80]).await;
+    let mut client = daemon.client().await;
+    let joins: String = (1..=8).map(|n| format!("JOIN w{n}0\n")).collect();
+    client.tell(&format!("GAME ctf\n{joins}")).await;
+    let teams = |mut lines: Vec<String>| {
+        lines.retain(|line| line.starts_with("TEAM"));
+        lines.sort();
+        lines
+    };
+    let first = teams(several(&mut client, "BALANCE seed=1\n").await);
+    for seed in 2..8 {
+        let back = format!("LEAVE w{seed}0\nJOIN w{seed}0\n");
+        client.tell(&back).await;
+        let ask = format!("BALANCE seed={seed}\n");
+        let again = teams(several(&mut client, &ask).await);
+        assert_eq!(again, first, "{seed}");
+    }
+    // Who chose another team meanwhile is on it, and the choice is free.
+    client.tell("MOVE w10 0\nMOVE w20 0\nMOVE w30 0\n").await;
+    assert_eq!(several(&mut client, "BALANCE\n").await.len(), 11);
+}
+
+#[tokio::test]
+async fn scores_of_another_game_type_or_session_do_not_make_a_draw() {
+    let (daemon, clock) = daemon("", &[]).await;
+    let game = |of: &str| format!("GAME {of}\nJOIN a team=0\nJOIN b team=1\nSTART\n");
+    let mut client = daemon.client().await;
+    client.tell(&format!("{}SCORE 1\n", game("ctf"))).await;
+    clock.pass(TEN_MINUTES);
+    assert!(client.ask("END\n").await.ends_with(" recorded"));
+    client.tell(&game("tdm")).await;
+    clock.pass(TEN_MINUTES);
+    let other = client.ask("END\n").await;
+    assert!(other.ends_with("unrated no-scores"), "{other}");
+    client.tell(&game("CTF")).await;
+    clock.pass(TEN_MINUTES);
+    assert!(client.ask("END\n").await.ends_with(" recorded"));
+    // START again after END is another game of the session.
+    client.tell("START\n").await;
+    clock.pass(TEN_MINUTES);
+    assert!(client.ask("END\n").await.ends_with(" recorded"));
+    let mut next = daemon.client().await;
+    next.tell(&game("ctf")).await;
+    clock.pass(TEN_MINUTES);
+    assert!(next.ask("END\n").await.ends_with("unrated no-scores"));
 }

@@ -52,7 +52,7 @@ pub enum Cause {
 
 impl Situation {
     pub(super) fn powers(&self) -> Powers {
-        Powers::of(&self.snapshot, &self.rules)
+        Powers::of(&self.snapshot, &self.coming, &self.rules)
     }
 
     /// Whether the teams are balanced.

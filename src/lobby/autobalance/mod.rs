@@ -8,7 +8,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    MoveBlock, Question, Snapshot,
+    BotInGame, MoveBlock, Question, Snapshot,
     strength::{EQUAL, TeamStrengths},
 };
 use crate::domain::{Ident, Move};
@@ -29,6 +29,9 @@ const MAX_CHAIN: usize = 16;
 pub struct Situation {
     /// The players and their teams.
     pub snapshot: Snapshot,
+    /// The bots that the game server is expected to add, which count like those on a team.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub coming: Vec<BotInGame>,
     /// Play time left in milliseconds, if CLOCK has stated it.
     pub left: Option<u64>,
     /// Whether the players choose their teams themselves.
@@ -99,7 +102,8 @@ impl Question for AutoBalance {
 
     fn is_sound(&self) -> bool {
         let snapshot = &self.situation.snapshot;
-        snapshot.is_sound() && self.who < snapshot.humans.len()
+        let coming = &self.situation.coming;
+        snapshot.is_sound() && snapshot.are_sound(coming) && self.who < snapshot.humans.len()
     }
 
     fn answer(&self, _seed: u64) -> AutoBalanceAnswer {
@@ -177,10 +181,10 @@ impl AutoBalance {
     /// goes too far. `None` without a chance model; the powers decide there, as the page has it.
     fn less_even(&self, to: u8) -> Option<bool> {
         let now = TeamStrengths::of(&self.situation.snapshot);
-        let before = now.by_chance().then(|| now.evenness_now())?;
+        let before = now.by_chance().then(|| now.evenness_settled())?;
         let mut moved = self.situation.snapshot.clone();
         moved.humans[self.who].team = Some(to);
-        let after = TeamStrengths::of(&moved).evenness_now();
+        let after = TeamStrengths::of(&moved).evenness_settled();
         Some(after + EQUAL < before)
     }
 

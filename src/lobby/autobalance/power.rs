@@ -1,7 +1,7 @@
 //! The power of each player and each team.
 
 use super::{AutoBalanceRules, Power};
-use crate::lobby::{Snapshot, strength::TeamStrengths};
+use crate::lobby::{BotInGame, Snapshot};
 
 /// The powers of a game.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,9 +23,10 @@ struct RankedPlayer {
 }
 
 impl Powers {
-    /// The powers of all players on a team. O(players · log players).
-    pub(super) fn of(snapshot: &Snapshot, rules: &AutoBalanceRules) -> Self {
-        let players = players(snapshot);
+    /// The powers of all players on a team, and of the bots that are `coming`.
+    /// O(players · log players).
+    pub(super) fn of(snapshot: &Snapshot, coming: &[BotInGame], rules: &AutoBalanceRules) -> Self {
+        let players = players(snapshot, coming);
         let base = f64::from(rules.rank_base.get());
         let power: Vec<f64> = match rules.power {
             Power::Weight => players.iter().map(|player| player.weight).collect(),
@@ -38,8 +39,10 @@ impl Powers {
         };
         let mut humans = vec![0.0; snapshot.humans.len()];
         let mut teams = vec![0.0; usize::from(snapshot.teams)];
+        let mut sizes = vec![0; usize::from(snapshot.teams)];
         for (player, power) in players.iter().zip(power) {
             teams[player.team] += power;
+            sizes[player.team] += 1;
             if let Some(human) = player.human {
                 humans[human] = power;
             }
@@ -47,12 +50,12 @@ impl Powers {
         Self {
             humans,
             teams,
-            sizes: TeamStrengths::of(snapshot).players().collect(),
+            sizes,
         }
     }
 }
 
-fn players(snapshot: &Snapshot) -> Vec<RankedPlayer> {
+fn players(snapshot: &Snapshot, coming: &[BotInGame]) -> Vec<RankedPlayer> {
     let humans = snapshot.humans.iter().enumerate();
     let humans = humans.filter_map(|(index, human)| {
         Some(RankedPlayer {
@@ -62,7 +65,7 @@ fn players(snapshot: &Snapshot) -> Vec<RankedPlayer> {
             human: Some(index),
         })
     });
-    let bots = snapshot.bots.iter().map(|bot| RankedPlayer {
+    let bots = snapshot.bots.iter().chain(coming).map(|bot| RankedPlayer {
         weight: bot.weight,
         points: bot.points,
         team: usize::from(bot.team),
@@ -134,13 +137,13 @@ mod tests {
             power,
             ..AutoBalanceRules::sectors_edge()
         };
-        let rank = Powers::of(&game, &rules(Power::Rank));
+        let rank = Powers::of(&game, &[], &rules(Power::Rank));
         assert_eq!(rank.humans, [7.0, 5.0, 6.0, 8.0]);
         assert_eq!(rank.teams, [13.0, 13.0]);
         // By points: a and d have none and count 5, c is the first with some, b the next.
-        let both = Powers::of(&game, &rules(Power::RankAndPoints));
+        let both = Powers::of(&game, &[], &rules(Power::RankAndPoints));
         assert_eq!(both.humans, [6.0, 5.5, 5.5, 6.5]);
-        let weight = Powers::of(&game, &rules(Power::Weight));
+        let weight = Powers::of(&game, &[], &rules(Power::Weight));
         assert_eq!(weight.teams, [25.0, 26.0]);
     }
 
@@ -151,7 +154,7 @@ mod tests {
             power: Power::Rank,
             ..AutoBalanceRules::sectors_edge()
         };
-        assert_eq!(Powers::of(&game, &rules).humans, [6.0, 6.0, 8.0, 6.0]);
+        assert_eq!(Powers::of(&game, &[], &rules).humans, [6.0, 6.0, 8.0, 6.0]);
     }
 
     #[test]
@@ -160,6 +163,7 @@ mod tests {
         game.bots = vec![robot(5.0, 1)];
         let powers = Powers::of(
             &game,
+            &[],
             &AutoBalanceRules {
                 power: Power::Rank,
                 ..AutoBalanceRules::sectors_edge()

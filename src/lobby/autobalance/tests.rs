@@ -5,6 +5,7 @@ use proptest::prelude::*;
 fn situation(humans: &[(f64, u8)], rules: AutoBalanceRules) -> Situation {
     Situation {
         snapshot: snapshot(2, humans),
+        coming: Vec::new(),
         left: None,
         tournament: false,
         rules,
@@ -227,7 +228,7 @@ prop_compose! {
         }
         game.bots = bots.into_iter().filter(|bot| bot.1 < teams).map(|(w, t)| robot(w, t)).collect();
         let rules = if proposal { AutoBalanceRules::players_proposal() } else { AutoBalanceRules { power, ..Default::default() } };
-        Situation { snapshot: game, left: None, tournament: false, rules }
+        Situation { snapshot: game, coming: Vec::new(), left: None, tournament: false, rules }
     }
 }
 

@@ -240,13 +240,11 @@ impl PlayCourse {
         }
     }
 
-    /// A player's points on the scoreboard; 0 unless POINTS has stated them.
-    pub(super) fn points_of(&self, kind: Kind, id: &str) -> f64 {
+    /// A player's points on the scoreboard, if POINTS has stated them.
+    pub(super) fn points_of(&self, kind: Kind, id: &str) -> Option<f64> {
         let id = id.to_owned();
         let track = self.index.get(&PlayerKey { kind, id });
-        track
-            .and_then(|&track| self.tracks[track].points)
-            .unwrap_or(0.0)
+        track.and_then(|&track| self.tracks[track].points)
     }
 
     /// Counts a kill, and a death of the victim. Killing a team mate or oneself is no kill.

@@ -61,6 +61,7 @@ impl Lobby {
     pub fn advantage(&mut self, weights: &dyn Weights) -> Result<Decided<Advantage>, LobbyError> {
         let mut snapshot = self.snapshot(weights)?;
         snapshot.chance = self.chance_model(weights)?;
+        snapshot.expect_bots();
         let teams = TeamStrengths::of(&snapshot);
         let states = teams.sides().iter().zip(&snapshot.scores);
         let game = self.team_game()?;
@@ -214,7 +215,7 @@ impl Lobby {
             name: bot.name.text().to_owned(),
             weight: counted_bot(weights, bot).weight,
             team: bot.team,
-            points: game.course.points_of(Kind::Bot, bot.name.text()),
+            points: (game.course.points_of(Kind::Bot, bot.name.text())).unwrap_or(0.0),
         };
         let mut scores = game.scores().to_vec();
         scores.resize(usize::from(self.teams), 0.0);
@@ -323,7 +324,8 @@ impl Lobby {
             old_team: old_team
                 .and_then(|(team, _)| team)
                 .filter(|&team| team < self.teams),
-            points: game.course.points_of(Kind::Human, id),
+            points: game.course.points_of(Kind::Human, id).unwrap_or(0.0),
+            points_reported: game.course.points_of(Kind::Human, id).is_some(),
             held,
             moved: past.moved_at.is_some(),
             conduct: past.conduct,
@@ -346,11 +348,13 @@ impl Lobby {
 
     fn situation(&self, weights: &dyn Weights) -> Result<Situation, LobbyError> {
         let game = self.team_game()?;
+        let snapshot = self.snapshot(weights)?;
         Ok(Situation {
             left: game.course.left(self.now),
             tournament: game.tournament,
             rules: self.settings.auto_balance.clone(),
-            snapshot: self.snapshot(weights)?,
+            coming: snapshot.coming_bots(),
+            snapshot,
         })
     }
 

@@ -53,16 +53,16 @@ fn never() -> Share {
 impl Default for PlaceSettings {
     /// The party budget is that of BALANCE. Five minutes cover a crash and a restart. A tenth of the
     /// ratio is what ADVANTAGE can make up for, so that leaving the losing team and coming back does
-    /// not lead to the other one. With a difference of 1, the short side is filled up first. A
-    /// quarter of the ratio is what players notice: of random games with bots, weights N(50, 15), it
-    /// lets one in fifty be joined on the larger side.
+    /// not lead to the other one. With a difference of 1, the short side is filled up first. Half of
+    /// the ratio is beyond doubt: of random games with bots, weights N(50, 15), at most one in a
+    /// hundred is joined on the larger side, even 1 against 2 (the test `the_short_side_comes_first`).
     fn default() -> Self {
         Self {
             party_budget: party_budget(),
             rejoin_budget: const { Share::of(0.10) },
             rejoin_grace_seconds: const { UpToADay::of(300) },
             max_difference: const { MaxDifference::of(1) },
-            clear_gain: const { Share::of(0.25) },
+            clear_gain: const { Share::of(0.5) },
         }
     }
 }
@@ -128,6 +128,24 @@ pub struct Prospect {
     pub score: f64,
 }
 
+impl Prospect {
+    /// Why this team is better than the others, which would outnumber it by too much.
+    fn beside(&self, sides: &[Self]) -> Reason {
+        let others = sides.iter().filter(|side| side.team != self.team);
+        let best = others.map(Self::evenness).fold(0.0, f64::max);
+        if self.evenness() > best + EQUAL {
+            match self.evenness {
+                Some(_) => Reason::EvenChance,
+                None => Reason::Ratio,
+            }
+        } else if self.evenness() + EQUAL >= best {
+            Reason::FewerHumans
+        } else {
+            Reason::ShortSide
+        }
+    }
+}
+
 /// What decided a placement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -140,6 +158,8 @@ pub enum Reason {
     Torn,
     /// They left the team shortly before.
     OldTeam,
+    /// Any other team would outnumber it by too much, though the game would be more even there.
+    ShortSide,
     /// The team makes the most even game by the ratio of weights.
     Ratio,
     /// The team makes the most even game by the chances to win.
@@ -159,6 +179,7 @@ impl fmt::Display for Reason {
             Reason::Party => "with their party",
             Reason::Torn => "their party is torn: no team holds all of it without outnumbering or outweighing the other",
             Reason::OldTeam => "their old team",
+            Reason::ShortSide => "the short side comes first",
             Reason::Ratio => "best ratio",
             Reason::EvenChance => "the most even chances to win",
             Reason::FewerHumans => "equally even, fewer humans",
@@ -349,6 +370,7 @@ impl Place {
             return (team, Reason::Party);
         }
         let torn = self.snapshot.in_party(self.who);
+        let only_open = left.len() == 1;
         let old = left.iter().find(|side| Some(side.team) == who.old_team);
         if let Some(old) =
             old.filter(|old| old.evenness() + EQUAL >= best - self.settings.rejoin_budget.get())
@@ -377,8 +399,10 @@ impl Place {
                 reason = why;
             }
         }
-        if left.len() > 1 {
-            reason = Reason::Chance;
+        match &left[..] {
+            [only] if only_open => reason = only.beside(sides),
+            [_] => {}
+            _ => reason = Reason::Chance,
         }
         if torn {
             reason = Reason::Torn;

@@ -144,15 +144,16 @@ fn a_party_goes_where_there_is_room_for_all_of_it_or_is_torn() {
 
 #[test]
 fn the_larger_side_is_joined_only_where_bots_come_and_it_is_clearly_more_even() {
-    let mut game = snapshot(2, &[(90.0, 0), (40.0, 1), (45.0, 1), (50.0, 9)]);
+    let mut game = snapshot(2, &[(90.0, 0), (15.0, 1), (20.0, 1), (80.0, 9)]);
     game.next_bot = 20.0;
     assert_eq!(
         place(game.clone(), 3).team,
         1,
-        "130 against 135, not 140 against 85"
+        "130 against 115, not 170 against 35"
     );
     game.fill.on = false;
     assert_eq!(place(game.clone(), 3).team, 0);
+    assert_eq!(place(game.clone(), 3).reason, Reason::ShortSide);
     game.fill.on = true;
     game.humans[1].weight = 90.0;
     assert_eq!(place(game, 3).team, 0);

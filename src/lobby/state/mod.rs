@@ -30,7 +30,7 @@ pub struct Lobby {
     pub(super) teams: u8,
     min_players: Option<u32>,
     bot_use: BotUse,
-    /// The game types for which this session has sent SCORE in play.
+    /// The game types for which this session has sent SCORE, in play or before.
     scored: BTreeSet<String>,
     pub(super) game: Option<RunningGame>,
     /// The team of each human, by id, when the last game gave way to this one.
@@ -207,17 +207,15 @@ impl Lobby {
         self.bot_use
     }
 
-    /// Whether this session has sent SCORE in play for the running game's type, in this game or an
-    /// earlier one.
+    /// Whether this session has sent SCORE for the running game's type, in this game or an earlier
+    /// one.
     pub(super) fn reports_scores(&self) -> bool {
         let game = self.game.as_ref();
         game.is_some_and(|game| self.scored.contains(&game.game_type.to_lowercase()))
     }
 
     pub(super) fn note_scores(&mut self) {
-        let Some(game) = self.game.as_ref().filter(|game| game.course.is_running()) else {
-            return;
-        };
+        let Some(game) = &self.game else { return };
         if self.scored.len() < MAX_SCORED {
             self.scored.insert(game.game_type.to_lowercase());
         }
