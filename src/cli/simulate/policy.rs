@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::world::below;
 use crate::{
-    config::{Config, RulesPreset},
+    config::{Config, EvenBy, RulesPreset},
     domain::Ident,
     lobby::{Command, Update},
     session::{Session, SessionError},
@@ -52,10 +52,13 @@ impl Policy {
     }
 
     /// The configuration, with auto-balance only where it is part of the policy, and bots only where
-    /// there are some.
+    /// there are some. True strengths are pinned on the scale on which ratios are exact.
     pub(super) fn configure(self, config: &Config, bots: usize) -> Config {
         let mut config = config.clone();
         config.lobby.bots &= bots > 0;
+        if self == Self::Known {
+            config.balance.objective = EvenBy::Ratio;
+        }
         let rules = &mut config.auto_balance.rules;
         *rules = match (self, *rules) {
             (Self::AutoBalance, RulesPreset::Off) => RulesPreset::SectorsEdge,

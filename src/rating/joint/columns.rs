@@ -19,6 +19,8 @@ pub enum Column {
     Record,
     /// One head more than the other team.
     Size,
+    /// The effect of a team e times as large, beside that.
+    LogSize,
     /// The effect of each team mate from the same party.
     Party,
     /// The effect of side 0 under a ruleset.
@@ -207,11 +209,17 @@ impl Columns {
         let mut shared = |column, x| self.enter(&mut row, column, x, false);
         shared(Column::Newness, newness);
         shared(Column::Record, record);
-        let size = match crate::domain::knob(5, 2.0) as i32 {
-            0 => heads,
-            1 => shares(both[0].0) - shares(both[1].0),
-            _ => libm::log(shares(both[0].0).max(0.1) / shares(both[1].0).max(0.1)),
+        let log_shares = libm::log(shares(both[0].0).max(0.1) / shares(both[1].0).max(0.1));
+        let there = |team: &[Seat]| team.iter().filter(|s| s.share >= HEAD).count() as f64;
+        let log_there = libm::log(there(both[0].0).max(0.1) / there(both[1].0).max(0.1));
+        let (size, log_size) = match crate::domain::knob(5, 4.0) as i32 {
+            0 => (heads, 0.0),
+            2 => (0.0, log_shares),
+            3 => (0.0, log_there),
+            4 => (heads, log_shares),
+            _ => (heads, log_there),
         };
+        shared(Column::LogSize, log_size);
         shared(Column::Size, size);
         shared(Column::Party, party);
         if game.sides && game.teams() == 2 {

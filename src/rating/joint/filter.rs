@@ -45,7 +45,8 @@ impl Prior {
             Column::Newness => NEWNESS * self.skill,
             Column::Record => crate::domain::knob(1, RECORD) * self.skill,
             Column::Party => PARTY * self.skill,
-            Column::Size => if crate::domain::knob(5, 2.0) > 1.5 { crate::domain::knob(6, 1.4) } else { SIZE },
+            Column::Size => SIZE,
+            Column::LogSize => crate::domain::knob(6, 1.0),
             Column::Side(_) => SIDE,
             Column::SideMap(..) => SIDE_MAP,
         }
