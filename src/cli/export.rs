@@ -31,7 +31,7 @@ pub(super) struct ExportArgs {
     common: CommonArgs,
 }
 
-/// Matches read in one query.
+/// Number of matches read per query.
 const CHUNK: u32 = 256;
 
 pub(super) async fn run(args: ExportArgs) -> Result<(), CliError> {
@@ -45,8 +45,8 @@ pub(super) async fn run(args: ExportArgs) -> Result<(), CliError> {
     done
 }
 
-/// Writes to a file beside the given one and renames it, so that the export appears whole or not at
-/// all.
+/// Writes to a temporary file in the same folder and renames it, so that the export appears whole
+/// or not at all.
 async fn to_file(service: &Service, args: &ExportArgs) -> Result<(), CliError> {
     let path = &args.file;
     let fail = |source| CliError::File {

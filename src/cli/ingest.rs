@@ -17,7 +17,7 @@ use crate::{
     logs::{Ingest, IngestCounts, IngestEvent, LogError, format_names, format_of},
 };
 
-/// The value of `--format` that detects the format.
+/// The value of `--format` that requests detection.
 const AUTO: &str = "auto";
 
 /// Record the matches of complete logs and learn from them
@@ -40,7 +40,7 @@ pub(super) struct IngestArgs {
     common: CommonArgs,
 }
 
-/// What logs do not contain themselves.
+/// Properties of logs that the logs do not contain.
 #[derive(Debug, Args)]
 pub(super) struct OriginArgs {
     /// The format of the logs; auto detects it from the content
@@ -107,11 +107,11 @@ pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
     Ok(ExitCode::from(if failed { 4 } else { 0 }))
 }
 
-/// The line that an event prints, if any.
+/// The line to print for an event, if any.
 pub(super) fn line_of(path: &Path, event: &IngestEvent<'_>) -> Option<String> {
     let path = path.display();
     match event {
-        // Most logs end in an unfinished game, which is no reason for a line.
+        // Most logs end with an unfinished game, so that is not worth a line.
         IngestEvent::Bytes(_)
         | IngestEvent::Skipped {
             reason: Skip::Unfinished,
@@ -151,7 +151,7 @@ pub(super) fn line_of(path: &Path, event: &IngestEvent<'_>) -> Option<String> {
     }
 }
 
-/// Prints how many games were found, and what became of them.
+/// Prints how many games were found, and how many of them were recorded, rated or skipped.
 fn print(counts: &IngestCounts, rulings: Vec<Option<String>>) -> io::Result<()> {
     let (mut rated, mut unrated) = (0u64, BTreeMap::<String, u64>::new());
     for ruling in rulings {

@@ -1,5 +1,5 @@
-//! The command line: one file per subcommand. A command reads its configuration, opens what it needs,
-//! calls the use cases and prints the result; it decides nothing itself.
+//! The command line: one file per subcommand. A command reads its configuration, opens what it
+//! needs, calls the other rooms and prints the result; it contains no decisions of its own.
 
 #![allow(
     clippy::disallowed_methods,
@@ -155,8 +155,8 @@ impl CliError {
         kind == Some(io::ErrorKind::BrokenPipe)
     }
 
-    /// 3 for the configuration, 4 for the input, 5 for the database, 1 for anything else. Clap itself exits
-    /// with 2 when the flags are wrong.
+    /// The exit code: 3 for the configuration, 4 for the input, 5 for the database, 1 for anything
+    /// else. Clap itself exits with 2 if the flags are invalid.
     fn exit_code(&self) -> u8 {
         match self {
             CliError::Config { .. } | CliError::ConfigValue(_) | CliError::LogFilter(_) => 3,
@@ -224,7 +224,7 @@ fn block_on<T>(command: impl Future<Output = Result<T, CliError>>) -> Result<T, 
         .enable_all()
         .build()?;
     let result = runtime.block_on(command);
-    // A search for teams that still runs on a blocking thread is abandoned.
+    // Do not wait for a search for teams that is still running on a blocking thread.
     runtime.shutdown_background();
     result
 }
@@ -241,8 +241,8 @@ impl CommonArgs {
     }
 }
 
-/// Loads the configuration of a file, or the defaults, under the `EVENKEEL_*` variables. An error names
-/// the line or the variable at fault.
+/// Loads the configuration from a file, or the defaults, with overrides from the `EVENKEEL_*`
+/// variables. An error names the line or the variable at fault.
 fn load_config(path: Option<&PathBuf>) -> Result<Config, CliError> {
     let environment = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
@@ -279,7 +279,7 @@ fn archive(config: &Config) -> Result<Option<Arc<Archive>>, CliError> {
 /// Sends the log of this process to stderr; `filter` is the value of `log.filter`.
 fn log_to_stderr(filter: &str) -> Result<(), CliError> {
     let filter = tracing_subscriber::EnvFilter::try_new(filter)?;
-    // Names come from strangers: the formatter escapes what could drive a terminal.
+    // Names come from untrusted players: the formatter escapes control sequences.
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(io::stderr)
@@ -288,7 +288,8 @@ fn log_to_stderr(filter: &str) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Opens the database, and the use cases over it. Unless `create` is set, a missing database is an error.
+/// Opens the database and the service over it. A missing database is an error unless `create` is
+/// set.
 async fn open(config: &Config, create: bool) -> Result<Service, CliError> {
     Ok(daemon::open_service(config, create).await?)
 }

@@ -1,4 +1,4 @@
-//! `evenkeel player`: shows what is stored about a player, and sets what an operator overrides.
+//! `evenkeel player`: shows what is stored about a player, and sets the operator's overrides.
 
 use std::io::{self, Write};
 
@@ -94,7 +94,7 @@ impl PlayerCommand {
     }
 }
 
-/// Refuses the identities that games give to every player whose identity they do not know.
+/// Rejects the identities that games give to all players without an identity of their own.
 fn check_identity(key: &PlayerKey) -> Result<(), CliError> {
     match Ident::from_text(&key.id).is_nobody() {
         true => Err(CliError::Input(format!(
@@ -161,7 +161,7 @@ async fn require_matches(service: &Service, key: &PlayerKey) -> Result<(), CliEr
     }
 }
 
-/// Merges `key` into the identity `into` of the same kind, and returns the latter.
+/// Merges `key` into the identity `into` of the same kind, and returns that identity.
 async fn merge(service: &Service, key: &PlayerKey, into: &str) -> Result<PlayerKey, CliError> {
     let target = PlayerKey {
         kind: key.kind,

@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// How long a command runs before its bar appears.
+/// The time after which the bar appears.
 const DELAY: Duration = Duration::from_secs(1);
 
-/// A bar on stderr that appears after a second, and only where stderr is a terminal.
+/// A bar on stderr that appears after a second, and only if stderr is a terminal.
 pub(super) struct Progress {
     bar: ProgressBar,
     since: Instant,
@@ -15,7 +15,7 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// A bar of `total` steps; `template` is in indicatif's notation.
+    /// A bar of `total` steps; `template` uses indicatif's syntax.
     pub(super) fn new(total: u64, template: &str) -> Self {
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
         if let Ok(style) = ProgressStyle::with_template(template) {

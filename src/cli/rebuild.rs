@@ -36,7 +36,7 @@ pub(super) async fn run(args: RebuildArgs) -> Result<(), CliError> {
         })?),
         false => None,
     };
-    // With an archive of logs, a lost database can be made again.
+    // With an archive of logs, even a missing database can be restored.
     let service = open(&config, args.from_logs).await?;
     if let Some(archive) = archive {
         reread(&service, &archive).await?;
@@ -46,7 +46,7 @@ pub(super) async fn run(args: RebuildArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Reads the archived logs again and prints what changed.
+/// Reads the archived logs again and prints which matches changed.
 async fn reread(service: &Service, archive: &Arc<Archive>) -> Result<(), CliError> {
     let mut progress = Progress::new(archive.logs()?.len() as u64, "{wide_bar} {pos}/{len} logs");
     let reread = logs::reread(service.store(), archive, |done, _| progress.set(done)).await?;
@@ -77,7 +77,7 @@ async fn reread(service: &Service, archive: &Arc<Archive>) -> Result<(), CliErro
     Ok(())
 }
 
-/// Folds all stored matches again, behind a progress bar.
+/// Folds all stored matches again, with a progress bar.
 async fn learn(service: &Service) -> Result<(), CliError> {
     let (total, _) = service.store().extent().await?;
     let total = u64::try_from(total).unwrap_or(0);

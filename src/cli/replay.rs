@@ -1,4 +1,4 @@
-//! `evenkeel replay-decision`: a stored decision, taken again.
+//! `evenkeel replay-decision`: takes a stored decision again.
 
 use std::{
     io::{self, Write},
@@ -9,16 +9,16 @@ use clap::Args;
 
 use super::{CliError, CommonArgs, open, table::printable};
 
-/// Take a stored decision again, and say whether it comes out the same
+/// Take a stored decision again, and compare the answers
 ///
-/// Decisions of running games (BALANCE, PLACE, ADVANTAGE, REBALANCE, auto-balance) are stored with all
-/// that they were made from. The view `decision_report` lists them. Exit code 1 when one comes out
-/// otherwise.
+/// Decisions of running games (BALANCE, PLACE, ADVANTAGE, REBALANCE, auto-balance) are stored with
+/// all of their input. The view `decision_report` lists them. The exit code is 1 if the answer
+/// differs.
 #[derive(Debug, Args)]
 pub(super) struct ReplayArgs {
     #[command(flatten)]
     common: CommonArgs,
-    /// The decision's id
+    /// The id of the decision
     #[arg(value_name = "ID")]
     id: i64,
 }
@@ -28,15 +28,20 @@ pub(super) async fn run(args: ReplayArgs) -> Result<ExitCode, CliError> {
     let service = open(&config, false).await?;
     let replayed = service.sessions().replay(args.id).await?;
     service.close().await;
-    let missing = || CliError::Input(format!("there is no decision {}, or no longer", args.id));
+    let missing = || {
+        CliError::Input(format!(
+            "there is no decision {}, or it has been deleted",
+            args.id
+        ))
+    };
     let replayed = replayed.ok_or_else(missing)?;
     let (code, what) = match (replayed.same, replayed.cut_short) {
         (true, _) => (ExitCode::SUCCESS, "the same answer"),
         (false, true) => (
             ExitCode::FAILURE,
-            "another answer; there was too little time for an exact one then",
+            "a different answer; the stored one ran out of time before it was exact",
         ),
-        (false, false) => (ExitCode::FAILURE, "another answer"),
+        (false, false) => (ExitCode::FAILURE, "a different answer"),
     };
     let mut out = io::stdout().lock();
     let of = match replayed.server.as_str() {

@@ -1,4 +1,4 @@
-//! `evenkeel serve`: the daemon.
+//! `evenkeel serve`: runs the daemon.
 
 use std::net::SocketAddr;
 
@@ -12,7 +12,7 @@ use crate::daemon::{Daemon, ShutdownSignal};
 pub(super) struct ServeArgs {
     #[command(flatten)]
     common: CommonArgs,
-    /// Where to listen, over the configured address
+    /// Listen on this address instead of the configured one
     #[arg(long, value_name = "ADDRESS:PORT", env = "EVENKEEL_LISTEN")]
     listen: Option<SocketAddr>,
 }
@@ -23,7 +23,7 @@ pub(super) async fn run(args: ServeArgs) -> Result<(), CliError> {
         config.server.listen = listen;
     }
     log_to_stderr(&config.log.filter)?;
-    // Before anything else, so that a signal during the start is not lost.
+    // First of all, so that a signal during the start is not lost.
     let mut shutdown = ShutdownSignal::install()?;
     let daemon = tokio::select! {
         daemon = Daemon::open(&config) => daemon?,

@@ -1,4 +1,4 @@
-//! Tables for people. Names come from players, and must not send control sequences to the terminal.
+//! Tables on the terminal. Names come from players, so control sequences in them are escaped.
 
 use comfy_table::{Cell, CellAlignment, Table, presets};
 
@@ -16,13 +16,13 @@ pub(super) fn table(heads: &[&str]) -> Table {
     table
 }
 
-/// A cell with text that came from outside, such as a player's name.
+/// A cell for text from outside, such as a player's name.
 pub(super) fn name_cell(name: &str) -> Cell {
     Cell::new(printable(name))
 }
 
-/// The text with control characters and direction marks escaped, so that it cannot drive a terminal or
-/// disguise itself.
+/// The text with control characters and direction marks escaped, so that it cannot control a
+/// terminal or look like other text.
 pub(super) fn printable(text: &str) -> String {
     let turns = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let mut shown = String::with_capacity(text.len());

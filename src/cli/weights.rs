@@ -92,7 +92,7 @@ pub(super) async fn run(args: WeightsArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Numbers the rows, whose order is by falling weight; equal weights share a place.
+/// Numbers the rows, which are sorted by descending weight; equal weights share a place.
 fn ranked(rows: &[WeightRow]) -> Vec<RankedPlayer<'_>> {
     let mut players: Vec<RankedPlayer<'_>> = Vec::with_capacity(rows.len());
     for (index, row) in rows.iter().enumerate() {
@@ -133,7 +133,7 @@ fn write_table(
     writeln!(out, "{}\n{table}", printable(ruleset))
 }
 
-/// Writes the header even when the list is empty.
+/// Writes the header, and a line for each player; only the header for an empty list.
 fn write_csv(out: &mut impl Write, players: &[RankedPlayer<'_>]) -> Result<(), CliError> {
     let mut writer = csv::WriterBuilder::new()
         .has_headers(false)
@@ -154,7 +154,7 @@ fn write_csv(out: &mut impl Write, players: &[RankedPlayer<'_>]) -> Result<(), C
     Ok(())
 }
 
-/// Prints the rulesets that have weights, as the flags ask for them.
+/// Prints the rulesets that have weights, in the format that the flags select.
 fn write_rulesets(args: &WeightsArgs, known: &[String]) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
     if args.json {
@@ -173,7 +173,7 @@ fn write_rulesets(args: &WeightsArgs, known: &[String]) -> Result<(), CliError> 
     Ok(())
 }
 
-/// Prints the rulesets that have weights, for an operator who misspelled one.
+/// Lists the rulesets that have weights, to help an operator who misspelled one.
 fn list_rulesets(out: &mut impl Write, known: &[String]) -> io::Result<()> {
     if known.is_empty() {
         return writeln!(

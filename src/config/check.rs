@@ -1,23 +1,23 @@
-//! Rules between keys, and patterns: what the type of a single value cannot check.
+//! Checks that involve several keys, and patterns; types check single values.
 
 use super::Config;
 use crate::domain::{Patterns, Rulebook};
 
-/// A broken rule, with the keys whose values break it together; the first is the one to change.
+/// A broken rule and the keys that break it together; the operator should change the first one.
 pub(super) struct Fault {
     /// The paths of the keys.
     pub(super) keys: Vec<String>,
-    /// What is wrong, as the end of a sentence that begins with the first key.
+    /// What is wrong, as a predicate whose subject is the first key.
     pub(super) why: String,
 }
 
 impl Config {
-    /// The first rule between keys that does not hold.
+    /// The first broken rule; `None` if the configuration is valid.
     pub(super) fn first_fault(&self) -> Option<Fault> {
         self.order_fault().or_else(|| self.pattern_fault())
     }
 
-    /// Pairs of keys of which the first must not be above the second.
+    /// Checks pairs of keys of which the first must not be above the second.
     fn order_fault(&self) -> Option<Fault> {
         let (lobby, rating, advantage) = (&self.lobby, &self.rating, &self.advantage);
         let pairs = [

@@ -1,6 +1,5 @@
-//! Every key, by section. `config/evenkeel.toml` documents each: meaning, unit, range, default.
-//!
-//! The type of a key is what states its range in the code; see [`units`](crate::domain::units).
+//! All keys, by section. `config/evenkeel.toml` documents the meaning, unit, range and default of
+//! each. The type of a key states its range; see [`units`](crate::domain::units).
 
 use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf};
 
@@ -18,10 +17,10 @@ use crate::{
     lobby::{AdvantageSettings, AutoBalanceRules, PlaceSettings, RebalanceSettings},
 };
 
-/// A time-out: 1 second to a week.
+/// A time limit of 1 second to one week.
 type UpToAWeek = Seconds<1, 604_800>;
 
-/// The whole configuration; each field is a section of `config/evenkeel.toml`, which documents it.
+/// The configuration; each field is a section of `config/evenkeel.toml`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)]
@@ -105,7 +104,7 @@ pub struct AutoBalanceSection {
     pub custom: AutoBalanceRules,
 }
 
-/// The rules that auto-balance applies.
+/// The values of `[auto_balance] rules`: a preset, or the rules in `[auto_balance.custom]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs)]
@@ -135,13 +134,13 @@ pub struct BalanceSection {
     pub factors: FactorsSection,
 }
 
-/// The values of `[balance] objective`: what makes teams even.
+/// The values of `[balance] objective`, by which teams are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EvenBy {
-    /// The ratio of the teams' weights is close to 1.
+    /// The weaker team's weight over the stronger one's, as close to 1 as possible.
     Ratio,
-    /// Both teams are equally likely to win.
+    /// Equal chances of both teams to win.
     Chance,
 }
 

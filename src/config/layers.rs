@@ -1,5 +1,5 @@
-//! The operator's file over the defaults, the environment over both, and the line or variable that
-//! each value came from.
+//! The three layers of the configuration: the defaults, the operator's file, the environment. Finds
+//! the line or variable that each value comes from.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,11 @@ use toml::{
 
 use super::{ConfigError, DEFAULT};
 
-/// Tables whose keys are names that the operator chooses.
+/// Tables in which the operator chooses the names of keys.
 const FREE_TABLES: [&str; 2] = ["server.clients", "game_types.aliases"];
 const ENV_PREFIX: &str = "EVENKEEL_";
 
-/// The compiled-in file as a table. A test shows that it parses.
+/// The compiled-in file as a table; a test checks that it parses.
 pub(super) fn defaults() -> Table {
     let mut table: Table = DEFAULT.parse().unwrap_or_default();
     // TOML cannot express an empty list of [[follow]] sections that a file may add to.
@@ -23,7 +23,7 @@ pub(super) fn defaults() -> Table {
     table
 }
 
-/// Returns the first key of `own` that `known`, the defaults, do not have, as an error.
+/// Fails at the first key of `own` that is not in `known`, the defaults.
 pub(super) fn refuse_unknown_keys(
     text: &str,
     own: &DeTable<'_>,
@@ -46,7 +46,7 @@ pub(super) fn refuse_unknown_keys(
     Ok(())
 }
 
-/// Lays `own` over `base`: tables are merged, all other values replaced.
+/// Overrides `base` with `own`: merges tables, and replaces all other values.
 pub(super) fn lay_over(base: &mut Table, own: Table) {
     for (key, value) in own {
         match (base.get_mut(&key), value) {
@@ -58,8 +58,9 @@ pub(super) fn lay_over(base: &mut Table, own: Table) {
     }
 }
 
-/// Sets every key that a variable names, and returns the variable's name for each path that was set.
-/// Variables that name no section are ignored: other programs and flags may use the prefix, too.
+/// Sets the keys that variables name, and returns the variable's name for each path that was set.
+/// Ignores variables that name no section, because other programs and the flags use the prefix,
+/// too.
 pub(super) fn apply_environment(
     merged: &mut Table,
     environment: impl IntoIterator<Item = (String, String)>,
@@ -89,7 +90,7 @@ pub(super) fn apply_environment(
     Ok(set)
 }
 
-/// Finds the value whose path is `wanted`, in capitals and with `_` between its parts.
+/// Finds the value whose path, in capitals and with `_` between its parts, is `wanted`.
 fn find_key<'a>(table: &'a mut Table, wanted: &str, at: &str) -> Option<(String, &'a mut Value)> {
     for (key, value) in table.iter_mut() {
         let path = join(at, key);
@@ -107,14 +108,14 @@ fn find_key<'a>(table: &'a mut Table, wanted: &str, at: &str) -> Option<(String,
     None
 }
 
-/// The text of a variable as a value: literally where the default is a string, as TOML elsewhere.
+/// Converts the text of a variable to a value: as it is if the default is a string, else as TOML.
 fn value_of(text: &str, like: &Value) -> Result<Value, String> {
     if like.is_str() {
         return Ok(Value::String(text.to_owned()));
     }
     let parsed: Result<Table, _> = format!("value = {text}").parse();
     let value = parsed.ok().and_then(|mut table| table.remove("value"));
-    // A bare word, such as the `off` of a limit.
+    // A word without quotes, such as the `off` of a limit.
     let word = || {
         text.bytes()
             .all(|b| b.is_ascii_lowercase())
@@ -125,7 +126,7 @@ fn value_of(text: &str, like: &Value) -> Result<Value, String> {
         .ok_or_else(|| format!("`{text}` is not a value; write a list as [\"a\", \"b\"]"))
 }
 
-/// The error of a text that is not TOML, with its line.
+/// A syntax error, with its line.
 pub(super) fn syntax(text: &str, error: &toml::de::Error) -> ConfigError {
     let line = line_at(text, error.span().map_or(0, |span| span.start));
     ConfigError::Line {
@@ -134,17 +135,18 @@ pub(super) fn syntax(text: &str, error: &toml::de::Error) -> ConfigError {
     }
 }
 
-/// The line of a path's key, or of the innermost part of the path that the text has.
+/// The line of the key at `path`, or of the innermost table on the path that is in the text.
 pub(super) fn line_of(text: &str, own: &DeTable<'_>, path: &str) -> usize {
     line_at(text, find_written(own, path).0)
 }
 
-/// Whether the text sets the key of this path.
+/// Whether the text sets the key at `path`.
 pub(super) fn is_written(own: &DeTable<'_>, path: &str) -> bool {
     find_written(own, path).1
 }
 
-/// The offset of the innermost part of a path that the text has, and whether that is all of it.
+/// The offset of the innermost part of the path that is in the text, and whether it is the whole
+/// path.
 fn find_written(own: &DeTable<'_>, path: &str) -> (usize, bool) {
     let (mut table, mut offset) = (Some(own), 0);
     for part in path.split('.') {

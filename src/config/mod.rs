@@ -1,9 +1,9 @@
-//! The configuration: one file, in which `config/evenkeel.toml` documents every key.
+//! The configuration: one file, whose keys `config/evenkeel.toml` documents.
 //!
-//! That file is compiled in and holds the defaults. The operator's file is laid over it, then the
-//! environment. An unknown key or an invalid value is an error that names its line or variable.
-//! A key stands in two places: in the documented file, and as a field whose type states its range.
-//! Entry point: [`Config::load`].
+//! That file is compiled in and contains the defaults. The operator's file overrides it, and the
+//! environment overrides both. An unknown key or an invalid value is an error that names its line
+//! or variable. Each key is in two places: in the documented file, and as a field whose type states
+//! its range. Entry point: [`Config::load`].
 
 mod check;
 mod keys;
@@ -29,18 +29,18 @@ pub use values::{Date, FormatChoice, SystemChoice};
 /// The documented defaults, as `evenkeel config default` prints them.
 pub const DEFAULT: &str = include_str!("../../config/evenkeel.toml");
 
-/// Why a configuration was refused.
+/// Why a configuration is invalid, and where.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
-    /// The file has a fault.
+    /// The file has a syntax error, an unknown key or an invalid value.
     #[error("line {line}: {why}")]
     Line {
-        /// The line of the fault, counted from 1.
+        /// The number of the line, from 1.
         line: usize,
-        /// What is wrong in that line.
+        /// What is wrong in the line.
         why: String,
     },
-    /// An environment variable has a fault.
+    /// An environment variable has an invalid value, or names no key.
     #[error("{name}: {why}")]
     Environment {
         /// The name of the variable.
@@ -51,10 +51,10 @@ pub enum ConfigError {
 }
 
 impl Config {
-    /// Lays `text`, the operator's file, over the defaults, and `environment` over both.
+    /// Loads the defaults, overridden by `text`, the operator's file, and by `environment`.
     ///
     /// # Errors
-    /// The first unknown key or invalid value, with its line or variable.
+    /// Returns the first unknown key or invalid value, with its line or variable.
     pub fn load(
         text: &str,
         environment: impl IntoIterator<Item = (String, String)>,
@@ -79,11 +79,11 @@ impl Config {
     }
 }
 
-/// Where the values of keys came from.
+/// The origins of values, to name them in errors.
 struct Origin<'a> {
     text: &'a str,
     spans: &'a DeTable<'a>,
-    /// The variable that set each path.
+    /// The name of the variable that set each path.
     by_environment: BTreeMap<String, String>,
 }
 
@@ -99,7 +99,8 @@ impl Origin<'_> {
         self.error(&path, whole)
     }
 
-    /// Blames the first of the fault's keys that the operator set: the others are defaults.
+    /// An error at the first of the fault's keys that the operator set; the others have their
+    /// defaults.
     fn blame(&self, fault: &Fault) -> ConfigError {
         let first = fault.keys.first().map_or("", String::as_str);
         let is_set = |path: &&String| {
@@ -169,7 +170,7 @@ mod tests {
         assert_eq!(
             custom.lobby(),
             lobby,
-            "the rules written down are the default's"
+            "the documented custom rules are the defaults"
         );
         assert!(!config.service().learning.auto);
         let auto = load("rating.system = 'auto'").unwrap();

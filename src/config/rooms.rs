@@ -1,4 +1,4 @@
-//! The settings of each room, made from the sections of the file.
+//! Converts the sections of the configuration to the settings of the rooms.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ impl Config {
         self.follow.iter().map(follow).collect()
     }
 
-    /// The rules by which games are assigned to rulesets.
+    /// The lists that assign games to rulesets.
     pub fn rulebook(&self) -> RulebookSpec {
         RulebookSpec {
             gameplay: self.mutators.gameplay.clone(),
@@ -34,7 +34,7 @@ impl Config {
         }
     }
 
-    /// The settings of every lobby.
+    /// The settings of each running game.
     pub fn lobby(&self) -> LobbySettings {
         LobbySettings {
             max_roster: self.lobby.max_roster.as_usize(),
@@ -78,7 +78,7 @@ impl Config {
         }
     }
 
-    /// How BALANCE chooses teams.
+    /// The settings of BALANCE, PLACE and the other decisions on teams.
     pub fn balance(&self) -> BalanceSettings {
         let balance = &self.balance;
         let factors = &balance.factors;
@@ -111,7 +111,7 @@ impl Config {
         }
     }
 
-    /// The settings of the service.
+    /// The settings of the service, sessions and learning.
     pub fn service(&self) -> service::Settings {
         service::Settings {
             learning: learning::Settings {
@@ -130,7 +130,7 @@ impl Config {
         }
     }
 
-    /// What a connection may use: bytes, errors, time.
+    /// The limits on connections.
     pub fn limits(&self) -> server::Limits {
         let server = &self.server;
         server::Limits {
@@ -145,13 +145,13 @@ impl Config {
         }
     }
 
-    /// How weights are learned from matches.
+    /// The settings of the fold of matches into weights.
     pub fn history(&self) -> history::Settings {
         let settings = &self.rating;
         let rating = rating::Settings {
             system: match settings.system {
                 SystemChoice::Always(name) => name,
-                // Used until there are matches on which systems can be compared.
+                // The system until there are enough matches to compare systems.
                 SystemChoice::Auto => rating::SystemName::default(),
             },
             presence: rating::presence::Settings {
@@ -196,7 +196,7 @@ impl Config {
 }
 
 impl IngestSection {
-    /// The folder of archived logs, `None` when logs are not archived.
+    /// The folder of the archive; `None` if logs are not archived.
     pub fn archive(&self) -> Option<&std::path::Path> {
         Some(self.archive.as_path()).filter(|path| !path.as_os_str().is_empty())
     }
@@ -206,7 +206,7 @@ impl IngestSection {
         self.follow_ms.duration()
     }
 
-    /// How long a followed log must be silent to be treated as finished.
+    /// How long a followed log must not change to count as complete.
     pub fn settle(&self) -> Duration {
         self.settle_seconds.duration()
     }

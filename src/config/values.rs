@@ -1,6 +1,5 @@
-//! Values of keys that are more than a number: words, dates, patterns, lists.
-//!
-//! Each is validated while it is deserialised, so that an error carries the path of its key.
+//! Values other than numbers: words, dates, patterns, lists. Each is checked while it is
+//! deserialised, so that an error names its key.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -13,7 +12,7 @@ use crate::{
     rating::SystemName,
 };
 
-/// The word that leaves a choice to the program.
+/// The value that lets the program choose.
 const AUTO: &str = "auto";
 
 /// The value of `[rating] system`.
@@ -27,7 +26,7 @@ pub enum SystemChoice {
 }
 
 impl SystemChoice {
-    /// The word that the configuration has for it.
+    /// The value as it is written in the configuration.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Auto => AUTO,
@@ -57,12 +56,12 @@ pub enum FormatChoice {
     /// `"auto"`: the format is detected from the log's first lines.
     #[default]
     Auto,
-    /// The log has the format of this name.
+    /// The name of a format.
     Always(String),
 }
 
 impl FormatChoice {
-    /// The name of the format, or nothing when it is detected.
+    /// The name of the format; `None` if it is detected.
     pub fn name(&self) -> Option<&str> {
         match self {
             Self::Auto => None,
@@ -100,7 +99,7 @@ impl TryFrom<String> for Date {
     }
 }
 
-/// Text that is not blank.
+/// Text that is not empty or blank.
 #[derive(Deserialize)]
 #[serde(try_from = "String")]
 struct Filled(String);
@@ -116,12 +115,12 @@ impl TryFrom<String> for Filled {
     }
 }
 
-/// A path that is not empty.
+/// Deserialises a path that is not empty.
 pub(super) fn path<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
     Ok(Filled::deserialize(from)?.0.into())
 }
 
-/// A filter of log events, in the syntax of `EnvFilter`.
+/// Deserialises a filter of log events, in the syntax of `EnvFilter`.
 pub(super) fn filter<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     let text = String::deserialize(from)?;
     match EnvFilter::try_new(&text) {
@@ -130,7 +129,8 @@ pub(super) fn filter<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Er
     }
 }
 
-/// Tokens by client. The tokens are hashed at once, so that nothing can print them.
+/// Deserialises the tokens of clients, and keeps only their digests, so that nothing can print
+/// them.
 pub(super) fn clients<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<BTreeMap<String, Secret>, D::Error> {
@@ -141,14 +141,14 @@ pub(super) fn clients<'de, D: Deserializer<'de>>(
     Ok(hashed.collect())
 }
 
-/// Canonical names by alias.
+/// Deserialises aliases: the canonical name of each alias.
 pub(super) fn aliases<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<BTreeMap<String, String>, D::Error> {
     filled_entries(from)
 }
 
-/// A table whose keys and values are not blank.
+/// Deserialises a table whose keys and values must not be blank.
 fn filled_entries<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<BTreeMap<String, String>, D::Error> {

@@ -1,4 +1,4 @@
-//! Why the daemon cannot start.
+//! The errors of starting the daemon.
 
 use std::{io, net::SocketAddr};
 
@@ -12,7 +12,7 @@ pub enum DaemonError {
     Listen {
         /// The configured address.
         address: SocketAddr,
-        /// The operating system's reason.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The listener has no address.
@@ -21,10 +21,10 @@ pub enum DaemonError {
     /// The database cannot be opened or read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The use cases cannot be opened.
+    /// The service cannot be opened.
     #[error(transparent)]
     Service(#[from] ServiceError),
-    /// The stored matches cannot be learned from.
+    /// The weights cannot be derived from the stored matches.
     #[error(transparent)]
     Learning(#[from] LearningError),
     /// The archive of logs cannot be opened.

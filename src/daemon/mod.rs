@@ -1,12 +1,13 @@
-//! The daemon: it opens what the configuration names and owns every task that runs until the stop.
+//! The daemon: opens everything that the configuration names, and owns every long-running task.
 //!
-//! One [`TaskTracker`] holds the tasks, one [`CancellationToken`] stops them: the sockets, the
-//! backlog of sessions, learning, the poll for changes of other processes, and the followed logs.
-//! The other rooms start no task that outlives a call of theirs.
+//! One [`TaskTracker`] tracks the tasks and one [`CancellationToken`] stops them: the sockets, the
+//! backlog of sessions, learning, the poll for changes by other processes, and the followed logs.
+//! No other room starts a task that outlives the call that started it.
 //!
 //! Entry points: [`Daemon::open`] for a configuration, [`run`] for parts that are already open.
 
 mod error;
+mod file_limit;
 mod shutdown;
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
@@ -25,21 +26,21 @@ use crate::{
 pub use error::DaemonError;
 pub use shutdown::ShutdownSignal;
 
-/// Time for the last writes after all sessions have ended.
+/// The time limit for the last writes after all sessions have ended.
 const LAST_WRITES: Duration = Duration::from_millis(500);
 
-/// Time for the last checkpoint of the learned state.
+/// The time limit for the last checkpoint of the learned state.
 const CHECKPOINT: Duration = Duration::from_secs(1);
 
-/// Time for the followed logs to be archived after all sessions have ended.
+/// The time limit for archiving the followed logs after all sessions have ended.
 const ARCHIVE: Duration = Duration::from_secs(1);
 
-/// An open daemon that does not serve yet.
+/// A daemon that has opened everything and does not serve yet.
 pub struct Daemon {
     listener: TcpListener,
     service: Arc<Service>,
     limits: Limits,
-    /// The followed logs, and how often they are polled.
+    /// The follower of logs, and the interval of its polls.
     follower: Option<(Follower, Duration)>,
 }
 
@@ -55,6 +56,7 @@ impl Daemon {
     /// # Errors
     /// Fails if the address cannot be bound, or the database or the archive cannot be opened.
     pub async fn open(config: &Config) -> Result<Self, DaemonError> {
+        file_limit::survive()?;
         let address = config.server.listen;
         let listener = TcpListener::bind(address)
             .await
@@ -79,10 +81,10 @@ impl Daemon {
         })
     }
 
-    /// The address that clients connect to.
+    /// The address on which the daemon listens.
     ///
     /// # Errors
-    /// Fails if the operating system does not know it any more.
+    /// Fails if the operating system does not return it.
     pub fn local_addr(&self) -> std::io::Result<SocketAddr> {
         self.listener.local_addr()
     }
@@ -104,25 +106,25 @@ impl Daemon {
         if let Some(following) = following {
             let abort = following.abort_handle();
             if time::timeout(ARCHIVE, following).await.is_err() {
-                // The next start reads the logs again. Without the task, their thread ends by itself.
+                // The next start reads the logs again. The thread of the follower ends by itself.
                 tracing::warn!("the followed logs are not all archived");
                 abort.abort();
             }
         }
-        // A checkpoint that is not written in time only makes the next start slower.
+        // Without a checkpoint, the next start only takes longer.
         let written = time::timeout(CHECKPOINT, self.service.learning().checkpoint()).await;
         if let Ok(Err(error)) = written {
-            tracing::warn!(%error, "no checkpoint was written");
+            tracing::warn!(%error, "cannot write the checkpoint");
         }
-        // Every match was committed when END was answered, so nothing is lost here.
+        // Every match was committed before END was answered, so nothing is lost here.
         let _ = time::timeout(LAST_WRITES, self.service.close()).await;
         tracing::info!("stopped");
     }
 }
 
-/// Serves an open service until `shutdown` resolves. Then every session finishes the command it is
-/// in, sends the replies it owes, and closes; after [`Limits::drain`] the rest is dropped. At last
-/// the backlog is written.
+/// Serves with an open service until `shutdown` resolves. Then each session finishes its current
+/// command, sends the pending replies and closes; after [`Limits::drain`] the remaining connections
+/// are dropped. Finally, writes the backlog.
 pub async fn run(
     listener: TcpListener,
     service: Arc<Service>,
@@ -158,17 +160,17 @@ async fn until(stop: CancellationToken, task: impl Future<Output = ()>) {
     stop.run_until_cancelled(task).await;
 }
 
-/// Opens the database of a configuration, and the use cases over it.
+/// Opens the database of a configuration, and the service over it.
 ///
 /// # Errors
-/// Fails if the database cannot be opened, or the configuration holds an invalid pattern.
+/// Fails if the database cannot be opened, or if the configuration contains an invalid pattern.
 pub async fn open_service(config: &Config, create: bool) -> Result<Service, DaemonError> {
     let busy = config.store.busy_ms.duration();
     let store = store::open(&config.store.database, create, busy).await?;
     Ok(Service::open(store, config.service())?)
 }
 
-/// Opens the archive of logs, where one is configured.
+/// Opens the archive of logs, if one is configured.
 ///
 /// # Errors
 /// Fails if the folder cannot be created or read.
@@ -176,7 +178,7 @@ pub fn open_archive(config: &Config) -> Result<Option<Arc<Archive>>, LogError> {
     config.ingest.archive().map(Archive::open).transpose()
 }
 
-/// The follower of the logs that the configuration names, if any.
+/// The follower of the configured logs; `None` if there are none.
 fn follower(
     config: &Config,
     service: &Arc<Service>,

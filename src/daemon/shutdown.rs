@@ -1,4 +1,4 @@
-//! The signals that ask a command to stop.
+//! Signals that stop a command.
 
 use std::io;
 
@@ -7,8 +7,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Waits for SIGTERM or SIGINT; on systems without them, for Ctrl-C.
 ///
-/// Signals count from [`install`](Self::install) on, so that one that arrives while a command still
-/// starts is not lost.
+/// Signals are caught from [`install`](Self::install) on, so one that arrives while a command is
+/// still starting is not lost.
 #[derive(Debug)]
 pub struct ShutdownSignal {
     #[cfg(unix)]
@@ -18,7 +18,7 @@ pub struct ShutdownSignal {
 }
 
 impl ShutdownSignal {
-    /// Installs the handlers.
+    /// Installs the signal handlers.
     ///
     /// # Errors
     /// Fails if the operating system refuses them.
@@ -30,16 +30,16 @@ impl ShutdownSignal {
         })
     }
 
-    /// Installs the handlers.
+    /// Creates the waiter; Ctrl-C is caught from the first [`wait`](Self::wait) on.
     ///
     /// # Errors
-    /// Never fails here.
+    /// Never fails on this system.
     #[cfg(not(unix))]
     pub fn install() -> io::Result<Self> {
         Ok(Self {})
     }
 
-    /// Resolves at the next signal.
+    /// Resolves at the next SIGTERM or SIGINT, and logs which one.
     #[cfg(unix)]
     pub async fn wait(&mut self) {
         tokio::select! {
@@ -48,11 +48,11 @@ impl ShutdownSignal {
         }
     }
 
-    /// Resolves at the next Ctrl-C.
+    /// Resolves at the next Ctrl-C, and logs it.
     #[cfg(not(unix))]
     pub async fn wait(&mut self) {
         if tokio::signal::ctrl_c().await.is_err() {
-            // Without a handler there is no signal to wait for.
+            // If no handler can be installed, wait for ever.
             std::future::pending::<()>().await;
         }
         tracing::info!("interrupted, draining");

@@ -10,8 +10,9 @@ use super::{Kind, MatchRecord};
 
 /// 128 bits of SHA-256 over what identifies a match.
 ///
-/// With dates in the log: server, start to the second, map, and who played. Without them the start
-/// is only an estimate, so the log's own clock and the whole course of the game stand in for it.
+/// If the log has dates: the server, the start to the second, the map, and the participants.
+/// Without dates the start is an estimate, so the log's own clock and all events of the game are
+/// hashed instead.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Fingerprint(pub [u8; 16]);
 
@@ -43,20 +44,20 @@ impl Fingerprint {
         Self(short)
     }
 
-    /// The fingerprint written as 32 hexadecimal digits; `None` for any other text.
+    /// Parses 32 hexadecimal digits; `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
         let fits = text.len() == 32 && text.bytes().all(|b| b.is_ascii_hexdigit());
         let bits = u128::from_str_radix(text, 16).ok().filter(|_| fits)?;
         Some(Self(bits.to_be_bytes()))
     }
 
-    /// The bytes of a stored fingerprint.
+    /// A fingerprint from its stored bytes; `None` unless there are 16.
     pub fn from_slice(bytes: &[u8]) -> Option<Self> {
         bytes.try_into().ok().map(Self)
     }
 }
 
-/// 32 hexadecimal digits.
+/// Formats the fingerprint as 32 hexadecimal digits.
 impl fmt::Display for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
@@ -69,8 +70,8 @@ impl fmt::Debug for Fingerprint {
     }
 }
 
-/// The hashed fields. Each has a fixed length or starts with its length, so that no two sequences of
-/// fields hash the same bytes.
+/// Hashes fields. Each field has a fixed length or starts with its length, so that different
+/// sequences of fields never hash the same bytes.
 struct FingerprintInput(Sha256);
 
 impl FingerprintInput {

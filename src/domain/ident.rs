@@ -1,4 +1,4 @@
-//! Identities of players: the bytes that a game sent, the text that they mean, and the kind of player.
+//! Identities of players: the bytes that a game sent, their text, and the kind of player.
 
 use std::{borrow::Cow, fmt};
 
@@ -8,8 +8,8 @@ use sha2::{Digest, Sha256};
 /// An identifier as a game sent it: its bytes, which replies repeat, and its text, which is looked up
 /// and stored.
 ///
-/// Bytes that are not UTF-8 are read as Windows-1252, where every byte has a meaning: the games of
-/// 1999 to 2004 write names in it.
+/// Bytes that are not UTF-8 are read as Windows-1252, in which games from 1999 to 2004 write names.
+/// Every byte has a meaning there.
 #[derive(Clone, Debug)]
 pub struct Ident {
     raw: Box<[u8]>,
@@ -26,7 +26,7 @@ impl Ident {
         }
     }
 
-    /// An identifier whose bytes are its text.
+    /// An identifier whose bytes are the UTF-8 of its text.
     pub fn from_text(text: &str) -> Self {
         Self {
             raw: text.as_bytes().into(),
@@ -44,14 +44,14 @@ impl Ident {
         &self.text
     }
 
-    /// Whether it is what games send for every player without a known identity: empty, or only zeros,
-    /// dashes and spaces.
+    /// Whether this is a placeholder that games send for players without an identity: empty, or
+    /// only zeros, dashes and spaces.
     pub fn is_nobody(&self) -> bool {
         self.text.chars().all(|c| matches!(c, '0' | '-' | ' '))
     }
 }
 
-/// An identifier as JSON: its text, or, where the game sent other bytes than the text's, both.
+/// An identifier as JSON: only its text, if its bytes are the same, else both.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum StoredIdent<'a> {
@@ -88,7 +88,7 @@ impl<'de> Deserialize<'de> for Ident {
     }
 }
 
-/// Two identifiers are the same when they mean the same text, however it was written.
+/// Two identifiers are equal if their texts are, whatever their bytes.
 impl PartialEq for Ident {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text
@@ -97,7 +97,7 @@ impl PartialEq for Ident {
 
 impl Eq for Ident {}
 
-/// Bytes from a game as text: UTF-8 where it is valid, otherwise Windows-1252.
+/// Decodes bytes from a game: as UTF-8 if they are valid, otherwise as Windows-1252.
 pub(crate) fn decode(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.into(),
@@ -109,14 +109,14 @@ pub(crate) fn decode(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// A secret that proves an identity. Only its digest is kept, so that it cannot be printed, and a
-/// comparison takes the same time however much of the secret a guess got right.
+/// A secret that proves an identity. Only its digest is stored, so that it cannot be printed, and
+/// so that the time of a comparison reveals nothing about a wrong guess.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 #[serde(from = "String")]
 pub struct Secret([u8; 32]);
 
 impl Secret {
-    /// The secret with this text.
+    /// The digest of a secret's text.
     pub fn of(text: &str) -> Self {
         Self(Sha256::digest(text.as_bytes()).into())
     }
@@ -134,7 +134,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Humans and bots are rated separately, and told apart even if they share a name.
+/// The kind of a player. Humans and bots are rated separately, even if they share a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Kind {
     /// A person who plays.
@@ -144,7 +144,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The word for it in the database and in tables.
+    /// The name of the kind in the database and in tables.
     pub fn as_str(self) -> &'static str {
         match self {
             Kind::Human => "human",
@@ -152,7 +152,7 @@ impl Kind {
         }
     }
 
-    /// The kind that a stored word stands for.
+    /// The kind with this name in the database.
     pub fn parse(word: &str) -> Option<Self> {
         match word {
             "human" => Some(Kind::Human),

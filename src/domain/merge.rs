@@ -1,13 +1,13 @@
-//! Merging of identities: the match as if a person had played under one identity throughout.
+//! Merging of identities: changes a match as if each player had used one identity throughout.
 
 use std::collections::BTreeMap;
 
 use super::{MatchRecord, Participant, PlayerKey};
 
 impl MatchRecord {
-    /// Replaces each identity that is a key of `counts_as` by its value, and returns the former seat
-    /// of each remaining participant. Two entries of one person become one; where their stays overlap,
-    /// the earlier one counts.
+    /// Replaces each identity that is a key of `counts_as` by its value, and returns the former
+    /// seat of each remaining participant. If that gives one player two entries, they become one;
+    /// where their stays overlap, the earlier stay counts.
     pub fn merge_players(&mut self, counts_as: &BTreeMap<PlayerKey, PlayerKey>) -> Vec<usize> {
         let mut merged: Vec<Participant> = Vec::with_capacity(self.participants.len());
         let mut stood = Vec::with_capacity(self.participants.len());

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Ident;
 
-/// A human goes, or should go, to a team.
+/// A human's change of team: one that has happened, or that is advised.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Move {
     /// Id of the human.

@@ -1,4 +1,4 @@
-//! The match record: everything known of a finished game. It is the only ground truth.
+//! The match record: all that is stored of a finished game. It is the only ground truth.
 
 use super::{PlayerKey, Timestamp};
 
@@ -11,81 +11,82 @@ const MAX_SPANS: usize = 100_000;
 const MAX_MUTATORS: usize = 256;
 const MAX_ROLES: usize = 16;
 const MAX_TEXT: usize = 1_024;
-/// A week. A longer game is the mark of a broken clock.
+/// One week. A longer game means that the log's clock is broken.
 const MAX_MILLIS: u64 = 7 * 24 * 3_600_000;
-/// A score beyond this is a broken counter.
+/// The largest number of points of a team or player. A larger one means that a counter is broken.
 const MAX_POINTS: f64 = 1e9;
 
-/// A stretch of a game in milliseconds since its start, `from` included and `to` excluded.
+/// An interval of a game in milliseconds since its start, `from` included and `to` excluded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// First millisecond.
+    /// The first millisecond of the interval.
     pub from: u64,
-    /// The millisecond after the last.
+    /// The first millisecond after the interval.
     pub to: u64,
 }
 
 impl Span {
-    /// Length in milliseconds.
+    /// Length of the interval in milliseconds.
     pub fn millis(self) -> u64 {
         self.to.saturating_sub(self.from)
     }
 
-    /// Whether the millisecond `at` lies in it.
+    /// Whether the interval includes the millisecond `at`.
     pub fn contains(self, at: u64) -> bool {
         self.from <= at && at < self.to
     }
 }
 
-/// One participant's unbroken stay on one team.
+/// One uninterrupted stay of a participant on one team.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Presence {
     /// The team, counted from 0; always 0 in a game without teams.
     pub team: u8,
-    /// From when to when, since the start of play.
+    /// The interval of the stay, since the start of play.
     pub span: Span,
 }
 
 /// A special role of a participant, such as commander.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Role {
-    /// Its name, in lower case.
+    /// Name of the role, in lower case.
     pub name: String,
-    /// The team that they had it on.
+    /// The team on which the participant had the role.
     pub team: u8,
-    /// The share of the game in which they had it, weighted like time on a team: 0 to 1.
+    /// The share of the game in which the participant had the role, weighted like time on a team: 0
+    /// to 1.
     pub share: f64,
 }
 
 /// A player of a match. Each identity has one entry, however often it joined and left.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Participant {
-    /// Their identity.
+    /// The identity that the match is counted for.
     pub key: PlayerKey,
-    /// Their last known name.
+    /// The name used last in the match.
     pub name: String,
     /// Their stays on teams, in time order.
     pub presence: Vec<Presence>,
     /// Their points on the scoreboard at the end; `None` if the log has none.
     pub points: Option<f64>,
-    /// Number of opponents whom they killed; team mates and themselves do not count.
+    /// Number of opponents they killed, without team mates and themselves.
     pub kills: u32,
-    /// Number of their deaths, of any cause.
+    /// Number of their deaths, from any cause.
     pub deaths: u32,
     /// Their roles, sorted by name and team, each once.
     pub roles: Vec<Role>,
-    /// The party that they came with: a number shared by its members only.
+    /// The number of their party, which only its members share; `None` without a party.
     pub party: Option<u32>,
 }
 
-/// A change of a team's score.
+/// A change of a team's score at one time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ScoreEvent {
     /// Milliseconds since the start of play.
     pub at: u64,
     /// The team whose score changed.
     pub team: u8,
-    /// By how much; negative where a game takes points away.
+    /// The difference; negative if the game subtracts points.
     pub points: f64,
     /// Seat of the participant who scored: an index into [`MatchRecord::participants`].
     pub by: Option<u32>,
@@ -131,11 +132,11 @@ pub struct MatchRecord {
     pub participants: Vec<Participant>,
     /// Score changes in time order. If the log misses some, they add up to less than `scores`.
     pub events: Vec<ScoreEvent>,
-    /// How it ended.
+    /// The result, or why there is none.
     pub outcome: Outcome,
 }
 
-/// Why a record is invalid.
+/// Why a record is invalid, in one sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct RecordError(&'static str);
@@ -146,12 +147,13 @@ impl MatchRecord {
         u64::try_from(self.end.0.saturating_sub(self.start.0)).unwrap_or(0)
     }
 
-    /// Whether it was played in teams.
+    /// Whether the match was played in teams.
     pub fn has_teams(&self) -> bool {
         !self.scores.is_empty()
     }
 
-    /// The outcome by final scores: the team with the highest score wins, and a tie is a draw.
+    /// The outcome that follows from final scores: the team with the highest score wins, and a tie
+    /// is a draw.
     pub fn outcome_of(scores: &[f64]) -> Outcome {
         let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let mut leaders = (0u8..).zip(scores).filter(|(_, score)| **score == best);
@@ -162,11 +164,11 @@ impl MatchRecord {
         }
     }
 
-    /// Checks what every user of a record relies on: bounded sizes, finite numbers, teams that exist,
-    /// times within the game and in order, one entry per identity.
+    /// Checks the invariants on which all users of a record rely: bounded sizes, finite numbers,
+    /// existing teams, times within the game and in order, one entry per identity.
     ///
     /// # Errors
-    /// The first of these that does not hold.
+    /// Returns the first invariant that does not hold.
     pub fn check(&self) -> Result<(), RecordError> {
         let texts = [&self.server, &self.map, &self.game_type, &self.mode];
         let texts = texts.into_iter().chain(&self.mutators);
@@ -212,7 +214,7 @@ impl MatchRecord {
             "a participant is listed twice",
         )?;
         let spans: usize = self.participants.iter().map(|p| p.presence.len()).sum();
-        ensure(spans <= MAX_SPANS, "too many comings and goings")?;
+        ensure(spans <= MAX_SPANS, "too many stays on teams")?;
         for participant in &self.participants {
             let Participant {
                 key,

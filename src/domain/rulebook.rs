@@ -1,5 +1,5 @@
-//! The admin's lists: which names mean the same game type, which mutators affect play, and how each
-//! game type is scored.
+//! The operator's lists: which names mean the same game type, which mutators affect play, and how
+//! each game type is scored.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,9 +10,9 @@ use super::Ruleset;
 /// What the ratings of a game type are computed from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scoring {
-    /// The points that a team scores and concedes while a player is on it.
+    /// Points that a team scores and concedes while a player is on it.
     TeamPoints,
-    /// Frags made and deaths suffered: the free-for-all types.
+    /// Kills and deaths of each player: for game types without teams.
     Frags,
 }
 
@@ -26,14 +26,14 @@ pub enum Unknown {
     Ignore,
 }
 
-/// The lists a [`Rulebook`] is made of. Patterns are case-insensitive globs.
+/// The lists that make a [`Rulebook`]. Patterns are case-insensitive globs.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct RulebookSpec {
     /// Mutators that affect play. A name on both lists affects play.
     pub gameplay: Vec<String>,
-    /// Mutators that do not.
+    /// Mutators that do not affect play.
     pub ignore: Vec<String>,
-    /// What the others are.
+    /// How to treat mutators on neither list.
     pub unknown: Unknown,
     /// Other names of a game type: alias → name.
     pub aliases: BTreeMap<String, String>,
@@ -43,17 +43,17 @@ pub struct RulebookSpec {
     pub frags: Vec<String>,
 }
 
-/// A pattern that is no glob.
+/// A pattern that is not a valid glob.
 #[derive(Debug, thiserror::Error)]
 #[error("{list}: {source}")]
 pub struct PatternError {
-    /// The list it stands in.
+    /// Name of the list that contains the pattern.
     pub list: &'static str,
     #[source]
     source: globset::Error,
 }
 
-/// Decides, for every game alike, which ruleset it was played under.
+/// Decides which ruleset a game belongs to, and how it is scored.
 #[derive(Clone, Debug)]
 pub struct Rulebook {
     gameplay: GlobSet,
@@ -65,10 +65,10 @@ pub struct Rulebook {
 }
 
 impl Rulebook {
-    /// Compiles the lists.
+    /// Compiles the lists into a rulebook.
     ///
     /// # Errors
-    /// The first pattern that is no glob.
+    /// Returns the first pattern that is not a valid glob.
     pub fn new(spec: &RulebookSpec) -> Result<Self, PatternError> {
         let aliases = &spec.aliases;
         Ok(Self {
@@ -91,7 +91,7 @@ impl Rulebook {
         Ruleset::new(self.game_type(game_type), counted.collect::<BTreeSet<_>>())
     }
 
-    /// Whether a mutator affects play.
+    /// Whether a mutator affects play, and so belongs to the ruleset.
     pub fn affects_play(&self, mutator: &str) -> bool {
         if self.gameplay.is_match(mutator) {
             true
@@ -107,7 +107,7 @@ impl Rulebook {
         !self.free_for_all.is_match(self.game_type(game_type))
     }
 
-    /// How games of this type are scored.
+    /// How games of this type are scored: by team points, or by frags.
     pub fn scoring(&self, game_type: &str) -> Scoring {
         if self.frags.is_match(self.game_type(game_type)) {
             Scoring::Frags
@@ -116,33 +116,33 @@ impl Rulebook {
         }
     }
 
-    /// The canonical name of a game type: folded, and the target of its alias where it has one.
+    /// The canonical name of a game type: in lower case, and with aliases resolved.
     pub fn game_type(&self, name: &str) -> String {
         let name = fold(name);
         self.aliases.get(&name).cloned().unwrap_or(name)
     }
 }
 
-/// A list of globs without case over the canonical names of game types.
+/// Case-insensitive globs over the canonical names of game types.
 #[derive(Clone, Debug, Default)]
 pub struct Patterns(GlobSet);
 
 impl Patterns {
-    /// Compiles the list, which errors speak of by its name.
+    /// Compiles the patterns; `list` is the name of the list in errors.
     ///
     /// # Errors
-    /// The first pattern that is no glob.
+    /// Returns the first pattern that is not a valid glob.
     pub fn new(list: &'static str, patterns: &[String]) -> Result<Self, PatternError> {
         Ok(Self(globs(list, patterns)?))
     }
 
-    /// Whether one of them is this name's.
+    /// Whether one of the patterns matches this name.
     pub fn matches(&self, name: &str) -> bool {
         self.0.is_match(name)
     }
 }
 
-/// Names of game types and mutators are compared without case, as UnrealScript does.
+/// Normalises a name: names of game types and mutators are case-insensitive, as in UnrealScript.
 fn fold(name: &str) -> String {
     name.trim().to_lowercase()
 }

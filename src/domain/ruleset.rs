@@ -1,4 +1,4 @@
-//! A ruleset: games of one ruleset are rated together.
+//! A ruleset: the games that are rated together.
 
 use std::{collections::BTreeSet, fmt};
 
@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 /// A game type and its sorted set of gameplay mutators, in their canonical (lower-case) spelling.
 ///
-/// Made by a [`Rulebook`](super::Rulebook), which knows the aliases and which mutators count.
+/// [`Rulebook::ruleset`](super::Rulebook::ruleset) makes it: it resolves aliases and drops mutators
+/// that do not affect play.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Ruleset {
     game_type: String,
@@ -21,17 +22,17 @@ impl Ruleset {
         }
     }
 
-    /// The canonical game type.
+    /// The game type, in its canonical spelling.
     pub fn game_type(&self) -> &str {
         &self.game_type
     }
 
-    /// The gameplay mutators, sorted.
+    /// The gameplay mutators, in their canonical spelling, sorted.
     pub fn mutators(&self) -> impl Iterator<Item = &str> {
         self.mutators.iter().map(String::as_str)
     }
 
-    /// Whether this is the other's game type with fewer gameplay mutators: some of the other's, or none.
+    /// Whether this ruleset has the same game type as `other` and a proper subset of its mutators.
     pub fn is_simpler(&self, other: &Ruleset) -> bool {
         self.game_type == other.game_type
             && self.mutators.len() < other.mutators.len()
@@ -46,8 +47,8 @@ impl Ruleset {
     }
 }
 
-/// `baseoa.ctf`, or `baseoa.ctf+g_instantgib` with mutators. Backslash keeps a `+` of a name apart,
-/// so that two rulesets never share a key.
+/// Formats the key, such as `baseoa.ctf`, or `baseoa.ctf+g_instantgib` with mutators. A backslash
+/// escapes a `+` in a name, so that different rulesets never have the same key.
 impl fmt::Display for Ruleset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let escape = |name: &str| name.replace('\\', "\\\\").replace('+', "\\+");

@@ -1,17 +1,17 @@
-//! Instants, as logs and databases contain them.
+//! Instants, as in logs and databases.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// Milliseconds since 1970-01-01 00:00 UTC. Logs without a time zone are taken as UTC.
+/// Milliseconds since 1970-01-01 00:00 UTC. Logs without a time zone are read as UTC.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub struct Timestamp(pub i64);
 
 impl Timestamp {
-    /// The instant of a civil date and time in UTC, or `None` when there is no such date.
+    /// The instant of a date and time in UTC; `None` if there is no such date.
     ///
     /// `month` and `day` count from 1; years are 1900 to 9999, which bounds hostile input.
     pub fn from_civil(
@@ -30,7 +30,7 @@ impl Timestamp {
         Some(Self(zoned.as_millisecond()))
     }
 
-    /// The instant of a text such as `2026-11-20`, `2026-11-20T15:30:00` (UTC) or
+    /// Parses a text such as `2026-11-20`, `2026-11-20T15:30:00` (UTC) or
     /// `2026-11-20T15:30:00+01:00`; `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
         let instant = text.parse::<jiff::Timestamp>().ok().or_else(|| {
@@ -40,20 +40,21 @@ impl Timestamp {
         Some(Self(instant?.as_millisecond()))
     }
 
-    /// The instant to the millisecond, as text that [`Timestamp::parse`] reads back; `None` for an
-    /// instant that no calendar has.
+    /// The instant to the millisecond, as text that [`Timestamp::parse`] reads; `None` if it is
+    /// outside the calendar's range.
     pub fn exact(self) -> Option<String> {
         let instant = jiff::Timestamp::from_millisecond(self.0).ok()?;
         Some(instant.to_string())
     }
 
-    /// This instant plus `millis`, limited to the range of an `i64`.
+    /// This instant plus `millis`; saturates at the limits of an `i64`.
     pub fn plus_millis(self, millis: i64) -> Self {
         Self(self.0.saturating_add(millis))
     }
 }
 
-/// `2026-11-20T15:28:36Z`, or the bare number for an instant no calendar has.
+/// Formats the instant to the second, such as `2026-11-20T15:28:36Z`; outside the calendar's range,
+/// as a number of milliseconds.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match jiff::Timestamp::from_millisecond(self.0) {

@@ -1,8 +1,8 @@
-//! Quantities that know their unit and their range.
+//! Quantities with a unit and a checked range.
 //!
-//! Settings are made of these types, so that a range is stated once, in the type of the setting.
-//! Deserialising a value outside the range fails with a message that names the range and the unit.
-//! [`of`](Count::of) makes a value for constants and tests.
+//! Settings use these types, so that each range is stated once, in the type. Deserialising a value
+//! outside the range fails with a message that states the range and the unit. [`of`](Count::of)
+//! makes values for constants and tests.
 
 use std::{fmt, marker::PhantomData, str::FromStr, time::Duration};
 
@@ -11,13 +11,13 @@ use serde::{
     de::{Error, Unexpected, Visitor},
 };
 
-/// A whole number in a range, as deserialised.
+/// Conversion of a whole number, whose range has been checked.
 trait Whole: Sized {
     /// The smallest allowed value.
     const MIN: u32;
     /// The largest allowed value.
     const MAX: u32;
-    /// What follows the range in a message: empty, or a space and the unit.
+    /// The text after the range in a message: empty, or a space and the unit.
     const UNIT: &'static str;
 
     fn from_checked(value: u32) -> Self;
@@ -53,7 +53,7 @@ impl<T: Whole> Visitor<'_> for WholeVisitor<T> {
     }
 }
 
-/// Writes what a visitor expects.
+/// Formats what a visitor expects, for messages.
 struct Expected<'a, V>(&'a V);
 
 impl<'de, V: Visitor<'de>> fmt::Display for Expected<'_, V> {
@@ -62,7 +62,7 @@ impl<'de, V: Visitor<'de>> fmt::Display for Expected<'_, V> {
     }
 }
 
-/// Defines a whole number of some unit in the range `MIN..=MAX`.
+/// Defines a type for whole numbers of a unit in the range `MIN..=MAX`.
 macro_rules! whole {
     ($(#[$doc:meta])* $name:ident, $unit:literal) => {
         $(#[$doc])*
@@ -70,10 +70,10 @@ macro_rules! whole {
         pub struct $name<const MIN: u32, const MAX: u32>(u32);
 
         impl<const MIN: u32, const MAX: u32> $name<MIN, MAX> {
-            /// The quantity of this value, for constants and tests.
+            /// The quantity `value`, for constants and tests.
             ///
             /// # Panics
-            /// When the value is out of range; in a `const` block the compiler refuses it.
+            /// Panics if the value is out of range; in a `const` block this fails to compile.
             pub const fn of(value: u32) -> Self {
                 assert!(MIN <= value && value <= MAX, "out of range");
                 Self(value)
@@ -110,7 +110,7 @@ macro_rules! whole {
 }
 
 whole! {
-    /// A number of things, `MIN` to `MAX`; a `MAX` of [`u32::MAX`] means no upper end.
+    /// A number of items, `MIN` to `MAX`; a `MAX` of [`u32::MAX`] means no upper limit.
     Count, ""
 }
 whole! {
@@ -126,13 +126,13 @@ whole! {
     Megabytes, " megabytes"
 }
 
-/// A time of up to a day.
+/// A time of 0 to 86,400 seconds, which is one day.
 pub type UpToADay = Seconds<0, 86_400>;
 
 impl<const MIN: u32, const MAX: u32> Count<MIN, MAX> {
-    /// The number, as lengths and indices are counted.
+    /// The number as a `usize`, for lengths and indices.
     pub const fn as_usize(self) -> usize {
-        self.0 as usize // at least 32 bits wherever there is a tokio
+        self.0 as usize // tokio supports no targets with less than 32 bits
     }
 }
 
@@ -162,9 +162,9 @@ impl<const MIN: u32, const MAX: u32> Megabytes<MIN, MAX> {
     }
 }
 
-/// A number in a range, as deserialised.
+/// Conversion of a real number, with a check of its range.
 trait Real: Sized {
-    /// The range, as messages and the documented configuration file word it.
+    /// The range, in the words of messages and of the documented configuration file.
     const RANGE: &'static str;
 
     fn checked(value: f64) -> Option<Self>;
@@ -192,13 +192,13 @@ impl<T: Real> Visitor<'_> for RealVisitor<T> {
         self.visit_f64(value as f64)
     }
 
-    /// JSON has no infinity and writes null for it.
+    /// Reads null as infinity, which JSON cannot express.
     fn visit_unit<E: Error>(self) -> Result<T, E> {
         T::checked(f64::INFINITY).ok_or_else(|| E::invalid_type(Unexpected::Unit, &self))
     }
 }
 
-/// Defines a number of a range.
+/// Defines a type for real numbers in a range.
 macro_rules! real {
     ($(#[$doc:meta])* $name:ident, $range:literal, $value:ident => $holds:expr) => {
         $(#[$doc])*
@@ -210,16 +210,16 @@ macro_rules! real {
                 $holds
             }
 
-            /// The number of this value, for constants and tests.
+            /// The number `value`, for constants and tests.
             ///
             /// # Panics
-            /// When the value is out of range; in a `const` block the compiler refuses it.
+            /// Panics if the value is out of range; in a `const` block this fails to compile.
             pub const fn of(value: f64) -> Self {
                 assert!(Self::holds(value), $range);
                 Self(value)
             }
 
-            /// The plain number.
+            /// The number as an `f64`.
             pub const fn get(self) -> f64 {
                 self.0
             }
@@ -252,43 +252,44 @@ real! {
     Share, "0 to 1", value => 0.0 <= value && value <= 1.0
 }
 real! {
-    /// A share of a whole that is not nothing.
+    /// A share of a whole, above 0.
     PositiveShare, "above 0, at most 1", value => 0.0 < value && value <= 1.0
 }
 real! {
-    /// A share of a whole that is not all of it.
+    /// A share of a whole, below 1.
     ShareBelowOne, "0 to below 1", value => 0.0 <= value && value < 1.0
 }
 real! {
-    /// A player's weight, where 50 stands for a player without matches.
+    /// A player's weight; 50 is that of a player without matches.
     PlayerWeight, "0 to 100", value => 0.0 <= value && value <= 100.0
 }
 real! {
-    /// What something is multiplied by, 1 for no change.
+    /// A factor that can only increase a quantity; 1 changes nothing.
     Factor, "1 to 10", value => 1.0 <= value && value <= 10.0
 }
 real! {
-    /// A factor that does change something.
+    /// A factor that must increase a quantity.
     GrowthFactor, "above 1, at most 10", value => 1.0 < value && value <= 10.0
 }
 real! {
-    /// The power that a share is raised to.
+    /// The exponent applied to a share.
     ShareExponent, "above 0, at most 10", value => 0.0 < value && value <= 10.0
 }
 real! {
-    /// The power that a quality is raised to; infinity leaves the best alone.
+    /// The exponent applied to a quality; infinity means that only the best is chosen.
     ChoiceExponent, "0 or more, or inf", value => 0.0 <= value
 }
 real! {
-    /// After how many matches a match counts half; after infinitely many, never.
+    /// The number of later matches after which a match counts half; with infinity all count the
+    /// same.
     HalfLife, "above 0, or inf", value => 0.0 < value
 }
 real! {
-    /// A finite amount of at least nothing.
+    /// A finite number of at least 0.
     Amount, "0 or more", value => 0.0 <= value && value.is_finite()
 }
 real! {
-    /// A finite amount of more than nothing.
+    /// A finite number above 0.
     PositiveAmount, "above 0", value => 0.0 < value && value.is_finite()
 }
 
@@ -297,20 +298,20 @@ real! {
 pub struct MaxDifference(Option<u32>);
 
 impl MaxDifference {
-    /// No limit.
+    /// No limit, `"off"` in the configuration.
     pub const OFF: Self = Self(None);
     const RANGE: &str = "0 to 1024, or \"off\"";
 
-    /// A limit, for constants and tests.
+    /// The limit `limit`, for constants and tests.
     ///
     /// # Panics
-    /// When the limit is above 1024; in a `const` block the compiler refuses it.
+    /// Panics if the limit is above 1024; in a `const` block this fails to compile.
     pub const fn of(limit: u32) -> Self {
         assert!(limit <= 1_024, "out of range");
         Self(Some(limit))
     }
 
-    /// The limit, `None` where there is none.
+    /// The limit; `None` for no limit.
     pub fn get(self) -> Option<usize> {
         self.0.map(|limit| limit as usize)
     }
@@ -361,7 +362,7 @@ impl Visitor<'_> for MaxDifferenceVisitor {
         }
     }
 
-    /// Decisions stored by earlier versions have null for no limit.
+    /// Reads null as no limit, as in decisions that earlier versions stored.
     fn visit_unit<E: Error>(self) -> Result<MaxDifference, E> {
         Ok(MaxDifference::OFF)
     }

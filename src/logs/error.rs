@@ -1,4 +1,4 @@
-//! Why a log cannot be read.
+//! The errors of reading logs.
 
 use std::{
     io,
@@ -14,23 +14,23 @@ pub enum LogError {
     /// The file cannot be read or written.
     #[error("{}: {source}", path.display())]
     File {
-        /// The file or folder.
+        /// Path of the file or folder.
         path: PathBuf,
-        /// The operating system's reason.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The content belongs to no known format.
     #[error("{}: this is no log of any known format ({})", path.display(), format_names().join(", "))]
     Unknown {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
     },
     /// A format was given, and the content does not belong to it.
     #[error("{}: nothing in this is a {format} log", path.display())]
     NotThis {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The format that was given.
+        /// Name of the given format.
         format: &'static str,
     },
     /// The database failed.
@@ -39,7 +39,7 @@ pub enum LogError {
     /// The thread that reads the log panicked or was cancelled.
     #[error("a task was cancelled or panicked")]
     Task(#[from] tokio::task::JoinError),
-    /// The operating system starts no further thread.
+    /// The operating system refused to start a thread.
     #[error("cannot start the thread that reads logs: {0}")]
     Thread(io::Error),
     /// Reading was stopped before the end.
@@ -48,7 +48,7 @@ pub enum LogError {
 }
 
 impl LogError {
-    /// Names the file that an error of the operating system concerns.
+    /// Converts an error of the operating system to one that names the file.
     pub(super) fn file(path: &Path) -> impl Fn(io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |source| Self::File {

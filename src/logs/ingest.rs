@@ -1,7 +1,8 @@
-//! Whole files into the database.
+//! Reads complete files into the database.
 //!
-//! A thread reads, parses and compresses the file, and hands what it finds over a bounded channel to
-//! the caller, which records the matches. Matches that have queued up are recorded in one transaction.
+//! A thread reads, parses and compresses the file, and sends what it finds over a bounded channel
+//! to the caller, which records the matches. Matches that have queued up are recorded in one
+//! transaction.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -25,13 +26,13 @@ use crate::{
 /// The most malformed lines of a file that are reported one by one, and the most identical ones.
 const MAX_REPORTED: u64 = 10;
 
-/// The most chunks of a file that wait for their matches to be recorded.
+/// The most chunks of a file in the queue for the recording of their matches.
 const QUEUE: usize = 32;
 
-/// What happens while a file is read, for a caller that shows it.
+/// An event while a file is read, for a caller that shows progress.
 #[derive(Debug)]
 pub enum IngestEvent<'a> {
-    /// So many bytes of the file have been read.
+    /// This many bytes of the file have been read.
     Bytes(u64),
     /// A line does not follow the format.
     Malformed {
@@ -40,7 +41,7 @@ pub enum IngestEvent<'a> {
         /// What is wrong with it.
         why: &'a str,
     },
-    /// So many more lines do not follow the format.
+    /// This many more lines do not follow the format.
     MoreMalformed(u64),
     /// A line has the same bytes as an earlier one.
     Repeated {
@@ -65,7 +66,7 @@ pub enum IngestEvent<'a> {
     },
 }
 
-/// Reports the lines of one file that make no match, the first ones one by one.
+/// Reports the lines of one file that make no match: the first ones one by one, the rest as a number.
 #[derive(Default)]
 pub(super) struct LineReports {
     malformed: u64,
@@ -73,7 +74,7 @@ pub(super) struct LineReports {
 }
 
 impl LineReports {
-    /// Reports what is worth it.
+    /// Reports an item that is not a match, up to [`MAX_REPORTED`] of each kind.
     pub(super) fn item(&mut self, item: &LogItem, on_event: &mut impl FnMut(IngestEvent<'_>)) {
         match *item {
             LogItem::Malformed { line, ref why } => {
@@ -112,34 +113,34 @@ impl LineReports {
     }
 }
 
-/// How many games some logs contained, and what became of them.
+/// How many games the logs contained, by what was done with them.
 #[derive(Clone, Debug, Default)]
 pub struct IngestCounts {
-    /// Games that began in the logs.
+    /// Number of games that began in the logs.
     pub found: u64,
     /// The ids of the matches that were new.
     pub recorded: Vec<i64>,
-    /// Second halves, joined with the first.
+    /// Number of second halves that were joined with the first.
     pub halves: u64,
-    /// Matches that were stored already.
+    /// Number of matches that were stored already.
     pub duplicates: u64,
-    /// Games that make no match, by the code of the reason.
+    /// Number of games that make no match, by the code of the reason.
     pub skipped: BTreeMap<&'static str, u64>,
-    /// Lines that do not follow the format.
+    /// Number of lines that do not follow the format.
     pub malformed: u64,
     /// Lines with the same bytes as an earlier one of their file that were kept.
     pub repeated: u64,
 }
 
-/// Reads whole files, one after the other.
+/// Reads complete files, one after another.
 pub struct Ingest<'a> {
     store: &'a Arc<dyn Store>,
     /// The name of the server that wrote the logs.
     pub server: String,
     /// The format of the logs; `None` detects it.
     pub format: Option<&'static Format>,
-    /// When the next log without dates begins; `None` counts back from the time at which the file was
-    /// last written. Every file moves it on by its length.
+    /// When the next log without dates begins; each file advances it by its length. With `None`, a
+    /// log without dates ends when its file was last written.
     pub date: Option<Timestamp>,
     /// The archive to put the logs into.
     pub archive: Option<Arc<Archive>>,
@@ -147,23 +148,23 @@ pub struct Ingest<'a> {
     pub counts: IngestCounts,
 }
 
-/// What the thread found in one chunk of the file.
+/// What the thread found in one chunk of a file.
 struct ChunkItems {
     items: Vec<LogItem>,
-    /// How many bytes of the file have been read.
+    /// Number of bytes of the file read so far.
     position: u64,
 }
 
 /// What the thread returns at the end of the file.
 struct FileEnd {
-    /// How much time has passed on the log's own clock, in milliseconds.
+    /// The time that passed on the log's own clock, in milliseconds.
     elapsed: i64,
     written: Timestamp,
     spool: Option<Spool>,
 }
 
 impl<'a> Ingest<'a> {
-    /// Prepares to read logs of unknown format and origin, without an archive.
+    /// Reads logs of any format and of a server without a name, without an archive.
     pub fn new(store: &'a Arc<dyn Store>) -> Self {
         Self {
             store,
@@ -175,7 +176,7 @@ impl<'a> Ingest<'a> {
         }
     }
 
-    /// Reads one file and records its matches, and calls `on_event` as it goes. After an error, the
+    /// Reads one file, records its matches, and calls `on_event` while it does. After an error, the
     /// matches before it are recorded.
     ///
     /// # Errors
@@ -226,7 +227,7 @@ impl<'a> Ingest<'a> {
         Ok(())
     }
 
-    /// Reports what some chunks contained, and records their matches.
+    /// Reports the content of some chunks, and records their matches.
     async fn take(
         &mut self,
         format: &Format,
@@ -285,7 +286,7 @@ impl IngestCounts {
     }
 }
 
-/// What the thread needs to know of a file.
+/// The arguments of the thread that reads a file.
 struct FileToRead {
     path: PathBuf,
     server: String,
@@ -295,7 +296,7 @@ struct FileToRead {
 }
 
 impl FileToRead {
-    /// Reads the file to its end. Sends its format first, then the items of every chunk.
+    /// Reads the file to its end. Sends its format, then the items of each chunk.
     fn read(
         &self,
         format_found: tokio::sync::oneshot::Sender<&'static Format>,
@@ -325,8 +326,8 @@ impl FileToRead {
             }
             reading.feed(&chunk[..filled], &mut items);
             if reading.needs_begin() && log.is_file {
-                // The log began as long before its end as its clock runs. Reading ahead for that keeps
-                // the matches of a long log out of memory.
+                // The log began before its end by the time on its clock. Reading the file once to
+                // find that time keeps the matches of a long log out of memory.
                 let elapsed = log.elapsed(format, || sender.is_closed())?;
                 reading.set_begin(log.written.plus_millis(-elapsed), &mut items);
             }
@@ -343,7 +344,7 @@ impl FileToRead {
         })
     }
 
-    /// Begins to archive the file, where there is an archive.
+    /// Starts to archive the file, if there is an archive.
     fn spool(&self) -> io::Result<Option<Spool>> {
         let Some(archive) = &self.archive else {
             return Ok(None);

@@ -23,7 +23,7 @@ pub struct LogFile {
     path: PathBuf,
     /// When the file was last written.
     pub written: Timestamp,
-    /// Whether the file can be read twice, which a pipe cannot.
+    /// Whether the file can be read twice, unlike a pipe.
     pub is_file: bool,
 }
 
@@ -58,11 +58,11 @@ impl LogFile {
         })
     }
 
-    /// Reads the whole log for the time that passes on its own clock, in milliseconds. `stopped` is
-    /// asked after every chunk.
+    /// Reads the whole log to find the time that passes on its own clock, in milliseconds. Calls
+    /// `stopped` after each chunk, and stops if it returns true.
     ///
     /// # Errors
-    /// Fails if the file cannot be read, or with [`LogError::Stopped`].
+    /// Fails if the file cannot be read, or with [`LogError::Stopped`] if `stopped` returns true.
     pub fn elapsed(
         &self,
         format: &Format,
@@ -110,7 +110,7 @@ impl Read for CountingFile {
 }
 
 impl LogBytes {
-    /// How many bytes of the file have been read; compressed bytes, if it is compressed.
+    /// Number of bytes of the file read so far; for a compressed file, compressed bytes.
     pub fn position(&self) -> u64 {
         match self {
             Self::Plain(file) => file.get_ref().count,
@@ -118,8 +118,8 @@ impl LogBytes {
         }
     }
 
-    /// Fills `chunk` with the next bytes, or with the rest of the log. Returns how many there are: 0
-    /// at the end.
+    /// Fills `chunk` with the next bytes of the log, and returns how many; 0 at the end. It returns
+    /// fewer than the chunk's length only if the log ends.
     ///
     /// # Errors
     /// Fails if the file cannot be read or its compression is damaged.

@@ -1,12 +1,12 @@
-//! Logs: from files, whole or still growing, to stored matches.
+//! Logs: reads files, complete or still growing, and records their matches.
 //!
-//! Every log is read by a [`Reading`], which turns its bytes into items with dates. [`Ingest`] reads
-//! whole files, a [`Follower`] reads logs while they grow, and [`reread`] reads those in the
-//! [`Archive`] again. A match is stored once, however often its log is read, because it is known by
-//! its fingerprint.
+//! A [`Reading`] converts the bytes of one log to items with dates. [`Ingest`] reads complete
+//! files, a [`Follower`] reads logs while they grow, and [`reread`] reads the logs in the
+//! [`Archive`] again. Fingerprints identify matches, so a match is stored once, however often its
+//! log is read.
 //!
 //! Files are read, parsed and compressed on threads of their own, never on one that serves sockets.
-//! This room knows nothing of sessions or sockets.
+//! This room does not depend on sessions or sockets.
 
 mod archive;
 mod error;
@@ -36,7 +36,7 @@ pub use reading::Reading;
 pub use reread::{Reread, reread};
 pub use tail::{Tail, Tailed};
 
-/// The names of all formats.
+/// The names of all formats, in the order in which detection tries them.
 pub fn format_names() -> Vec<&'static str> {
     formats::FORMATS.iter().map(|format| format.name).collect()
 }
@@ -46,7 +46,7 @@ pub fn format_of(name: &str) -> Option<&'static Format> {
     formats::by_name(name)
 }
 
-/// The time of a file, in milliseconds since 1970. Earlier times count as 1970.
+/// Converts the time of a file. Times before 1970 count as 1970.
 fn timestamp(time: SystemTime) -> Timestamp {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))

@@ -1,4 +1,4 @@
-//! The matches of a file without a database, for `evaluate`.
+//! Reads the matches of a file without a database, for `evaluate`.
 
 use std::path::Path;
 
@@ -10,8 +10,8 @@ use crate::{
     ingest::{HEAD, join_halves},
 };
 
-/// Reads all matches of a file, in the order in which they ended. Halves are joined, and a match that
-/// the file contains twice is returned once. `on_event` gets what is wrong with the file.
+/// Reads all matches of a file, in the order in which they ended. Joins halves, and returns a match
+/// once if the file contains it twice. Calls `on_event` for each fault of the file.
 ///
 /// # Errors
 /// Fails if the file cannot be read or has no known format.
@@ -56,12 +56,12 @@ pub fn read_matches(
     })
 }
 
-/// Joins each match with the one before it where the two are halves of one.
+/// Joins each match with the one before it if the two are halves of one match.
 fn joined(matches: Vec<MatchRecord>) -> Vec<MatchRecord> {
     let mut joined: Vec<MatchRecord> = Vec::with_capacity(matches.len());
     let mut is_joined = false;
     for record in matches {
-        // A match has two halves: what was joined is not joined again.
+        // A match has two halves, so a joined match is not joined again.
         let last = joined.last_mut().filter(|_| !is_joined);
         is_joined = false;
         if let Some(last) = last

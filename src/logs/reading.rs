@@ -1,14 +1,14 @@
-//! From the bytes of one log to items with dates.
+//! Converts the bytes of one log to items with dates.
 
 use crate::{
     domain::{Fingerprint, MatchRecord, Timestamp},
     ingest::{Context, Format, LogItem, Reader},
 };
 
-/// One log being read.
+/// A log being read.
 ///
-/// A log without dates is dated by the time at which it began. Its matches are held back until that
-/// time is known; every match that comes out has its final dates.
+/// In a log without dates, times count from its beginning. Its matches are held back until that
+/// time is set; every match returned has its final dates.
 pub struct Reading {
     format: &'static Format,
     reader: Reader,
@@ -18,7 +18,8 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Begins a log of this format, written by this server. `begin` is when the log began, if known.
+    /// Starts to read a log of this format, written by this server. `begin` is when the log began,
+    /// if known.
     pub fn new(format: &'static Format, server: &str, begin: Option<Timestamp>) -> Self {
         let context = Context {
             server: server.to_owned(),
@@ -53,7 +54,7 @@ impl Reading {
         !self.undated.is_empty()
     }
 
-    /// How much time has passed on the log's own clock, in milliseconds.
+    /// The time that has passed on the log's own clock, in milliseconds.
     pub fn elapsed(&self) -> i64 {
         i64::try_from(self.reader.elapsed()).unwrap_or(0)
     }
@@ -66,13 +67,13 @@ impl Reading {
         }
     }
 
-    /// Forgets when the log began: later matches are held back until it is set again.
+    /// Unsets when the log began: later matches are held back until it is set again.
     pub fn forget_begin(&mut self) {
         self.begin = None;
     }
 
-    /// Ends the log and appends the last items. Where nothing else says when the log began, it ended
-    /// at `written`. Returns how much time has passed on the log's own clock, in milliseconds.
+    /// Ends the log and appends the last items. If the time at which the log began is not set, the
+    /// log ends at `written`. Returns the time that passed on the log's own clock, in milliseconds.
     pub fn finish(mut self, written: Timestamp, items: &mut Vec<LogItem>) -> i64 {
         let reader = std::mem::replace(
             &mut self.reader,
@@ -98,14 +99,14 @@ impl Reading {
     }
 }
 
-/// A match of a log that began at `begin`.
+/// A match with the dates that follow from the beginning of its log.
 fn dated(mut record: MatchRecord, begin: Timestamp) -> LogItem {
     record.start = record.start.plus_millis(begin.0);
     record.end = record.end.plus_millis(begin.0);
     LogItem::Match(Box::new(record))
 }
 
-/// The match that an item holds, if any, and the fingerprint to record it under.
+/// The match in an item, if it is one, and the fingerprint to record it under.
 pub(super) fn into_match(item: LogItem) -> Option<(MatchRecord, Fingerprint)> {
     match item {
         LogItem::Match(record) => {

@@ -1,4 +1,4 @@
-//! The matches of a log, written to the store.
+//! Records the matches of a log in the store.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -8,11 +8,11 @@ use crate::{
     store::{HalfRecorded, Store, StoreError},
 };
 
-/// The most matches that are recorded in one transaction.
+/// The most matches per transaction.
 const BATCH: usize = 512;
 
-/// Records matches in the order in which the log has them. Each one moves from `matches` to `recorded`
-/// once it is on disk; after an error, `matches` holds those that may not be.
+/// Records matches in the order of the log. Moves each one from `matches` to `recorded` once it is
+/// on disk; after an error, `matches` contains those that may not be on disk.
 pub(super) async fn record_matches(
     store: &Arc<dyn Store>,
     format: &Format,
@@ -20,7 +20,8 @@ pub(super) async fn record_matches(
     recorded: &mut Vec<HalfRecorded>,
 ) -> Result<(), StoreError> {
     if format.in_halves {
-        // The store looks for the other half of each, which may be the match just before it.
+        // For each match, the store looks for the other half, which may be the match just before
+        // it.
         while let Some((record, _)) = matches.front() {
             recorded.push(store.record_half(record, PAUSE, join_halves).await?);
             matches.pop_front();

@@ -1,7 +1,7 @@
-//! Reading the archived logs again, with parsers that may be better than those of the first time.
+//! Reads the archived logs again, with parsers that may be better than when they were first read.
 //!
-//! The matches of each log are replaced in one transaction, so that a run that was interrupted can be
-//! repeated. Matches that came from no archived log stay as they are.
+//! Replaces the matches of each log in one transaction, so that an interrupted run can be repeated.
+//! Matches that came from no archived log do not change.
 
 use std::{path::Path, sync::Arc};
 
@@ -18,16 +18,16 @@ use crate::{
 /// The result of reading all archived logs again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reread {
-    /// Logs that were read.
+    /// Number of logs that were read.
     pub logs: u64,
-    /// Logs whose format is not known any more; their matches stay as they are.
+    /// Number of logs whose format is not supported any more; their matches do not change.
     pub unknown: u64,
-    /// What happened to the matches.
+    /// How many matches were added, removed or left as they were.
     pub matches: LogReplaced,
 }
 
-/// Reads all archived logs again. Calls `progress` with the number of logs that are done and the
-/// number of all logs. Weights are not learned again.
+/// Reads all archived logs again. Calls `progress` with the number of logs done and the number of
+/// all logs. Does not learn weights.
 ///
 /// # Errors
 /// Fails at the first log that cannot be read, or if the database fails. The logs before it are done.
@@ -66,8 +66,8 @@ struct LogToRead {
     origin: LogOrigin,
 }
 
-/// All archived logs in the order in which they were written, so that the second half of a match
-/// comes after the first.
+/// All archived logs, sorted by when they were written, so that the second half of a match comes
+/// after the first.
 fn by_age(archive: &Archive) -> Result<Vec<LogToRead>, LogError> {
     let mut all = Vec::new();
     for (path, fingerprint) in archive.logs()? {
@@ -83,7 +83,7 @@ fn by_age(archive: &Archive) -> Result<Vec<LogToRead>, LogError> {
     Ok(all)
 }
 
-/// The matches that an archived log contains.
+/// Reads the matches of an archived log.
 fn read(log: &LogToRead) -> Result<LogMatches, LogError> {
     let path: &Path = &log.path;
     let fail = LogError::file(path);

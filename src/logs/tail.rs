@@ -1,8 +1,8 @@
-//! One file that another program writes, read as it grows.
+//! Reads a file that another program is writing.
 //!
-//! Plain blocking reads without a clock or a task: the owner of a [`Tail`] decides when to read on. A
-//! file that was renamed and created anew (rotated) is read to its end before the new one is begun; a
-//! file that was truncated, or written anew in place, is read from its beginning again.
+//! Reads block, and there is no clock and no task: the owner of a [`Tail`] decides when to read. If
+//! the file was renamed and created again (rotated), the old one is read to its end before the new
+//! one; if it was truncated, or rewritten in place, it is read again from its beginning.
 
 use std::{
     fs::File,
@@ -13,20 +13,21 @@ use std::{
 
 use file_id::{FileId, get_file_id};
 
-/// How many of the last bytes read are compared with the file before it is read on.
+/// How many of the last bytes read are compared with the file before reading on.
 const MARK: usize = 64;
 
-/// How often a file is opened again that was replaced at that moment.
+/// How often opening is retried if the file is replaced at that moment.
 const ATTEMPTS: usize = 8;
 
-/// What [`Tail::read`] has found.
+/// The result of [`Tail::read`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tailed {
-    /// So many more bytes.
+    /// This many more bytes were read.
     Bytes(usize),
-    /// The next bytes are the beginning of another file; an incomplete last line stays incomplete.
+    /// The next bytes are the beginning of another file; an incomplete last line remains
+    /// incomplete.
     Fresh,
-    /// Nothing new, or no file of that name.
+    /// There is nothing new, or no file of that name.
     Nothing,
 }
 
@@ -42,12 +43,12 @@ pub struct Tail {
 #[derive(Debug)]
 struct OpenFile {
     file: File,
-    /// Distinguishes the file from another one of the same name.
+    /// Identifies the file, also after it is renamed.
     id: FileId,
     offset: u64,
     /// The last bytes before `offset`, at most [`MARK`].
     mark: Vec<u8>,
-    /// Whether the file was read to its end, so that it may have been written anew since.
+    /// Whether the file was read to its end, so that it may have been rewritten since.
     idle: bool,
 }
 
@@ -59,7 +60,7 @@ impl Tail {
         Self { path, skip, open }
     }
 
-    /// Reads a file from where it ends at the first read.
+    /// Reads a file from its end at the time of the first read.
     pub fn from_end(path: impl Into<PathBuf>) -> Self {
         let skip = true;
         Self {
@@ -73,19 +74,19 @@ impl Tail {
         &self.path
     }
 
-    /// When the file being read was last written; `None` if there is no file, or its system does not
-    /// record that.
+    /// When the file being read was last written; `None` without a file, or if the file system does
+    /// not record it.
     pub fn written(&self) -> Option<SystemTime> {
         let open = self.open.as_ref()?;
         open.file.metadata().ok()?.modified().ok()
     }
 
-    /// How many bytes of the file have been read.
+    /// Number of bytes of the file read so far.
     pub fn offset(&self) -> u64 {
         self.open.as_ref().map_or(0, |open| open.offset)
     }
 
-    /// The id of the file being read.
+    /// The id of the file being read, `None` if none is open.
     pub fn id(&self) -> Option<FileId> {
         self.open.as_ref().map(|open| open.id)
     }
@@ -110,8 +111,8 @@ impl Tail {
         if count > 0 {
             return Ok(Tailed::Bytes(count));
         }
-        // The successor is looked for before the last read, so that nothing written before it is
-        // missed.
+        // Look for the successor before the last read, so that everything written before it is
+        // read.
         if let Some(next) = successor(&self.path, open.id)? {
             let count = open.read(chunk)?;
             if count > 0 {
@@ -124,10 +125,10 @@ impl Tail {
         Ok(Tailed::Nothing)
     }
 
-    /// Opens the file. Returns whether it exists.
+    /// Opens the file. Returns false if it does not exist.
     fn begin(&mut self) -> io::Result<bool> {
         let Some(mut open) = OpenFile::new(&self.path)? else {
-            // A file that is created later holds nothing old.
+            // A file that is created later has no old content.
             self.skip = false;
             return Ok(false);
         };
@@ -144,8 +145,8 @@ impl Tail {
     }
 }
 
-/// The file that has taken the place of the one with this id, once it has content: until then, a
-/// writer may continue in the old one.
+/// The file that has replaced the one with this id, once it has content. Until then, a writer may
+/// continue in the old file.
 fn successor(path: &Path, id: FileId) -> io::Result<Option<OpenFile>> {
     let Some(found) = found(get_file_id(path))? else {
         return Ok(None);
@@ -161,7 +162,7 @@ fn successor(path: &Path, id: FileId) -> io::Result<Option<OpenFile>> {
     }
 }
 
-/// Makes `None` of a missing file.
+/// Converts the error of a missing file to `None`.
 fn found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Ok(found) => Ok(Some(found)),
@@ -171,14 +172,14 @@ fn found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
 }
 
 impl OpenFile {
-    /// Opens a file at its beginning; `None` if there is none.
+    /// Opens a file at its beginning; `None` if it does not exist.
     fn new(path: &Path) -> io::Result<Option<Self>> {
         for _ in 0..ATTEMPTS {
             let Some(meta) = found(path.metadata())? else {
                 return Ok(None);
             };
             if !meta.is_file() {
-                // Opening a pipe would wait for its other end.
+                // Opening a pipe would block until its other end is opened.
                 return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a file"));
             }
             let Some(id) = found(get_file_id(path))? else {
@@ -187,7 +188,8 @@ impl OpenFile {
             let Some(file) = found(File::open(path))? else {
                 return Ok(None);
             };
-            // The id comes from the path: if it is the same before and after, the open file has it.
+            // The id comes from the path: if it is the same before and after opening, it is that of
+            // the open file.
             if found(get_file_id(path))? == Some(id) {
                 return Ok(Some(Self {
                     file,
@@ -198,11 +200,11 @@ impl OpenFile {
                 }));
             }
         }
-        // The file is replaced all the time; the next read tries again.
+        // The file is being replaced repeatedly; the next read tries again.
         Ok(None)
     }
 
-    /// Whether the file still begins with what was read of it, as far as its last bytes show.
+    /// Whether the last bytes read are still in the file, that is, whether it has only grown.
     fn has_grown(&mut self) -> io::Result<bool> {
         let length = self.file.metadata()?.len();
         if length <= self.offset {
@@ -214,7 +216,7 @@ impl OpenFile {
         self.file.seek(SeekFrom::Start(from))?;
         match self.file.read_exact(now) {
             Ok(()) => Ok(*now == self.mark),
-            // The file was truncated at this very moment.
+            // The file was truncated just now.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
             Err(error) => Err(error),
         }
@@ -250,7 +252,7 @@ mod tests {
 
     use super::*;
 
-    /// Everything that can be read now; `|` where another file begins.
+    /// Everything that can be read now; `|` marks the start of another file.
     fn all(tail: &mut Tail) -> String {
         let mut text = String::new();
         let mut chunk = [0; 7];

@@ -2,30 +2,30 @@
 
 use std::cmp::Ordering;
 
-/// The sums of the weakest and the strongest team, in quanta. The greater balance is the more even.
+/// The sums of the weakest and the strongest team, in quanta. The greater value is the more even.
 ///
-/// Comparing the ratios as f64 would make ties of splits that differ and lose the order near 1;
-/// both sums are below 2^62, so the cross products are exact in i128.
+/// Comparing ratios as f64 would make splits tie that differ, and lose the order near 1. Both sums
+/// are below 2^62, so the cross products are exact in i128.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Evenness {
-    /// Below 0 only where a gap exceeds what it is measured by.
+    /// The smaller sum; negative only if a gap exceeds the total that it is compared with.
     least: i64,
-    /// Above 0.
+    /// The larger sum, above 0.
     most: i64,
 }
 
-/// No team's sum and no gap is larger: the grid sees to it.
+/// The largest sum and the largest gap that the grid lets occur.
 pub(super) const MOST: i64 = 1 << 59;
 
 impl Evenness {
-    /// From every team's sum.
+    /// The evenness of teams with these sums.
     pub fn of(sums: impl IntoIterator<Item = i64>) -> Self {
         let (mut least, mut most) = (i64::MAX, 0);
         for sum in sums {
             least = least.min(sum);
             most = most.max(sum);
         }
-        // Teams of no strength at all are even.
+        // Teams without any strength are even.
         if most == 0 {
             return Self { least: 1, most: 1 };
         }
@@ -33,8 +33,8 @@ impl Evenness {
         Self { least, most }
     }
 
-    /// Two teams whose sums add up to `total` and differ by `gap`; in doubles, so that they are
-    /// whole. Two of no strength at all are even.
+    /// The evenness of two teams whose sums add up to `total` and differ by `gap`. Both sums are
+    /// doubled, so that they are whole numbers. Two teams without strength are even.
     pub fn of_gap(gap: i64, total: i64) -> Self {
         let total = total.max(1);
         Self {
@@ -43,7 +43,7 @@ impl Evenness {
         }
     }
 
-    /// Smaller over larger, 0 to 1: the ratio, where that is what teams are compared by.
+    /// The smaller sum over the larger, 0 to 1; by [`Measure::Ratio`] this is the ratio.
     pub fn evenness(self) -> f64 {
         self.least.max(0) as f64 / self.most as f64
     }
@@ -55,8 +55,8 @@ impl Evenness {
         (i128::from(total) * (most - least) / (most + least)) as i64
     }
 
-    /// The least and the greatest sum of any of `teams` teams adding up to `total` that are at least
-    /// as even as this.
+    /// The smallest and the largest sum that one of `teams` teams can have if they add up to
+    /// `total` and are at least this even.
     ///
     /// With x the least, the strongest has at least the mean of the others, (t − x)/(k − 1), and
     /// x ≥ r (t − x)/(k − 1) ⇔ x ≥ r t/(k − 1 + r); the greatest likewise.
@@ -68,8 +68,8 @@ impl Evenness {
         (low as i64, high as i64)
     }
 
-    /// The least and the greatest sum of a team beside one with this `sum`, in teams that are at
-    /// least as even as this.
+    /// The smallest and the largest sum that a team can have next to one with this `sum`, if the
+    /// teams are at least this even.
     fn beside(self, sum: i64) -> (i64, i64) {
         let (least, most, sum) = (self.least as u128, self.most as u128, sum as u128);
         let high = (sum * most).checked_div(least).unwrap_or(u128::MAX);
@@ -79,8 +79,8 @@ impl Evenness {
         )
     }
 
-    /// The gap between two teams adding up to `total` that is exactly as even as this, if a whole
-    /// one is.
+    /// The gap between two teams adding up to `total` that is exactly this even; `None` if it is
+    /// not a whole number.
     pub fn exact_gap(self, total: i64) -> Option<i64> {
         let gap = self.largest_gap(total);
         (Self::of_gap(gap, total) == self).then_some(gap)
@@ -108,21 +108,21 @@ impl PartialEq for Evenness {
 
 impl Eq for Evenness {}
 
-/// What teams are compared by: an objective, and what it needs.
+/// How to compare teams: an objective, and the numbers it needs.
 ///
-/// A gap g between the strongest and the weakest of any number of teams counts as that between two
-/// teams which always add up to the same total t, (t − g)/(t + g): the smaller gap is then the
-/// greater balance whatever the teams add up to, and one engine serves both objectives.
+/// By [`Gap`](Self::Gap), a gap g between the strongest and the weakest team counts like the same
+/// gap between two teams that always add up to one total t: (t − g)/(t + g). Then a smaller gap is
+/// more even whatever the sums are, and the same engines serve both objectives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Measure {
     /// The ratio of the sums.
     Ratio,
-    /// The gap between them, measured by the sum of two average teams, which is above 0.
+    /// The gap between the sums, relative to the sum of two average teams, which is above 0.
     Gap(i64),
 }
 
 impl Measure {
-    /// How even teams of these sums are.
+    /// The evenness of teams with these sums.
     pub fn of(self, sums: impl IntoIterator<Item = i64>) -> Evenness {
         let Self::Gap(total) = self else {
             return Evenness::of(sums);
@@ -132,7 +132,7 @@ impl Measure {
         Evenness::of_gap(most - least, total)
     }
 
-    /// What a gap between two teams that add up to `total` is measured by.
+    /// The total that a gap is relative to, for two teams that add up to `total`.
     pub fn total(self, total: i64) -> i64 {
         match self {
             Self::Ratio => total,
@@ -140,7 +140,8 @@ impl Measure {
         }
     }
 
-    /// Teams `slack` millionths from even; from a million on, any.
+    /// The evenness of teams that are `slack` millionths from even; from a million on, any teams
+    /// pass.
     pub fn goal(self, slack: u64) -> Evenness {
         let slack = slack.min(1_000_000) as i64;
         match self {
@@ -153,11 +154,11 @@ impl Measure {
         }
     }
 
-    /// The least and the greatest sum of any of `teams` teams adding up to `total` that are at least
-    /// as even as `at`.
+    /// The smallest and the largest sum that one of `teams` teams can have if they add up to
+    /// `total` and are at least as even as `at`.
     ///
-    /// By the gap g: with x the least, the others have x + g at most, t ≤ x + (k − 1)(x + g); the
-    /// greatest likewise.
+    /// By the gap g: if x is the smallest sum, the others are at most x + g, so t ≤ x + (k − 1)(x +
+    /// g); the largest likewise.
     pub fn sums(self, at: Evenness, total: i64, teams: i64) -> (i64, i64) {
         let Self::Gap(scale) = self else {
             return at.sums(total, teams);
@@ -170,8 +171,8 @@ impl Measure {
         (low.max(-most) as i64, high.min(most) as i64)
     }
 
-    /// The least and the greatest sum of a team beside one with this `sum`, in teams that are at
-    /// least as even as `at`.
+    /// The smallest and the largest sum that a team can have next to one with this `sum`, if the
+    /// teams are at least as even as `at`.
     pub fn beside(self, at: Evenness, sum: i64) -> (i64, i64) {
         let Self::Gap(scale) = self else {
             return at.beside(sum);
@@ -209,10 +210,11 @@ mod tests {
         let gap = Measure::Gap(20);
         assert_eq!(gap.of([7, 4, 5]), gap.of([-1, 1, 2]));
         assert!(gap.of([0, 2]) > gap.of([100, 103]));
-        // Beyond the total, too.
+        // Even with a gap above the total.
         assert!(gap.of([0, 41]) < gap.of([-40, 0]) && gap.of([0, 40]).evenness() == 0.0);
         assert!(gap.goal(1_000_000) < gap.of([-9, 1 << 50]));
-        // Of 30 the weakest of three has 8, with 11 and 11; the strongest 12, with 9 and 9.
+        // Three teams that add up to 30 with a gap of 3: at least 8 (8, 11, 11), at most 12 (12, 9,
+        // 9).
         assert_eq!(gap.sums(gap.of([0, 3]), 30, 3), (8, 12));
         assert_eq!(gap.beside(gap.of([0, 3]), 8), (5, 11));
     }

@@ -1,17 +1,17 @@
-//! The K best so far, and what ties with the last of them.
+//! The K best splits so far, and those that tie with the last of them.
 
 use std::cmp::Reverse;
 
 use super::balance::{Evenness, MOST};
 
-/// Collects the `keep` most even of what it is offered, together with everything that ties with
-/// the last of them as long as that is no more than a few times `keep`.
+/// Collects the `keep` most even of the items offered, and all items that tie with the last of
+/// them, up to a few times `keep`.
 ///
-/// Amortised O(log keep) an offer.
+/// Amortised O(log keep) per offer.
 pub(super) struct TopSplits<C> {
     keep: usize,
     found: Vec<(Evenness, C)>,
-    /// Tidy up when this many are held.
+    /// The length of `found` at which it is tidied.
     full: usize,
     at: Option<Evenness>,
     spilled: bool,
@@ -19,13 +19,13 @@ pub(super) struct TopSplits<C> {
 
 /// What a [`TopSplits`] has collected.
 pub(super) struct Found<C> {
-    /// Fewer than `keep`, most even first, all better than `at`; or everything there is.
+    /// The items more even than `at`, most even first, fewer than `keep`; or all items offered.
     pub better: Vec<(Evenness, C)>,
-    /// How even the last of the K best is, unless everything there is fits.
+    /// The evenness of the last of the K best; `None` if no more than `keep` items were offered.
     pub at: Option<Evenness>,
-    /// Those that are exactly as even as `at`.
+    /// The items exactly as even as `at`.
     pub tied: Vec<C>,
-    /// Whether `tied` are all of them; otherwise they are the first ones offered, too many to hold.
+    /// Whether `tied` is complete; if not, it contains the first ones offered.
     pub whole: bool,
 }
 
@@ -40,14 +40,15 @@ impl<C> TopSplits<C> {
         }
     }
 
-    /// The largest gap between two teams adding up to `total` that is worth offering.
+    /// The largest gap, between two teams adding up to `total`, that is still worth offering.
     pub fn largest_gap(&self, total: i64) -> i64 {
         let Some(at) = self.at else { return MOST };
         let gap = at.largest_gap(total);
         gap - i64::from(self.spilled && Evenness::of_gap(gap, total) == at)
     }
 
-    /// Takes `item`, if it is among the best so far, and says whether less is worth offering now.
+    /// Adds `item` if it is among the best so far. Returns whether
+    /// [`largest_gap`](Self::largest_gap) has become smaller.
     pub fn offer(&mut self, balance: Evenness, item: C) -> bool {
         if let Some(at) = self.at
             && (balance < at || self.spilled && balance == at)
@@ -62,7 +63,7 @@ impl<C> TopSplits<C> {
         full
     }
 
-    /// Drops what can't be among the best any more.
+    /// Drops items that cannot be among the best any more.
     fn tidy(&mut self) {
         self.found.sort_by_key(|&(balance, _)| Reverse(balance));
         if let Some(&(last, _)) = self.found.get(self.keep - 1) {

@@ -1,14 +1,14 @@
-//! The caller's deadline, checked from time to time.
+//! The caller's deadline, polled once per block of steps.
 
-/// Checks the caller's deadline, but not at every step: reading a clock takes as long as ten steps of
-/// a walk.
+/// Polls the caller's deadline, but not at every step: reading a clock takes as long as ten steps.
 pub(super) struct StepClock<'a> {
     over: &'a mut dyn FnMut() -> bool,
     left: usize,
     expired: bool,
 }
 
-/// A step takes a nanosecond or two, so that the deadline is checked about 20 times per millisecond.
+/// Steps between two polls. A step takes one or two nanoseconds, so there are about 20 polls per
+/// millisecond.
 const STEPS: usize = 1 << 15;
 
 impl<'a> StepClock<'a> {
@@ -20,7 +20,7 @@ impl<'a> StepClock<'a> {
         }
     }
 
-    /// Counts `steps` and returns whether the time is over. Once over, it stays over.
+    /// Counts `steps` and returns whether the time is over. Once true, it stays true.
     pub fn spend(&mut self, steps: usize) -> bool {
         self.left = self.left.saturating_sub(steps);
         if self.left == 0 && !self.expired {
@@ -30,7 +30,7 @@ impl<'a> StepClock<'a> {
         self.expired
     }
 
-    /// Checks the deadline at once.
+    /// Polls the deadline at once.
     pub fn over(&mut self) -> bool {
         self.spend(STEPS)
     }

@@ -1,110 +1,110 @@
-//! What this room refuses, and why.
+//! The errors of this room.
 
 use super::{Engine, Objective};
 
-/// Why a problem, a setting or a forced engine is refused.
+/// Why a problem, a setting or a forced engine is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ProblemError {
-    /// Too few or too many teams.
+    /// The number of teams is out of its range.
     #[error("{0} teams: between 2 and {max} are possible", max = super::MAX_TEAMS)]
     Teams(usize),
-    /// Too many humans.
+    /// There are more humans than [`MAX_HUMANS`](super::MAX_HUMANS).
     #[error("{0} humans: at most {max} are possible", max = super::MAX_HUMANS)]
     Humans(usize),
-    /// A weight that is no finite number of at least zero.
+    /// A weight is negative, infinite or NaN.
     #[error("the weight of {who} is {weight}: it must be a finite number of at least 0")]
     Weight {
-        /// Whose.
+        /// The key of the human, or "the mean bot".
         who: String,
         /// The weight given.
         weight: f64,
     },
-    /// A handicap that is no finite number.
+    /// The handicap is infinite or NaN.
     #[error("the handicap is {0}: it must be a finite number")]
     Handicap(f64),
-    /// What teams should add up to, out of range.
+    /// What two average teams add up to is infinite, NaN, 0 or negative.
     #[error("what two teams add up to is {0}: it must be a finite number above 0")]
     EvenTotal(f64),
-    /// A handicap under an objective that doesn't count it.
-    #[error("the objective `{0}` can't count a handicap: only `gap` can")]
+    /// The problem has a handicap, and the objective cannot count one.
+    #[error("the objective `{0}` cannot count a handicap; use `gap`")]
     HandicapUncounted(Objective),
-    /// Two humans under one key.
+    /// Two humans have the same key.
     #[error("two humans have the key {0:?}")]
     SameKey(String),
-    /// A level whose sizes make no sense.
+    /// The limits of a map's players contradict each other, or exceed the largest number.
     #[error(
         "a level for {min} to {max} players with a target of {target}: the minimum may not exceed \
          the maximum, and none may exceed {limit}", limit = super::MAX_PLAYERS
     )]
     Level {
-        /// The level's minimum.
+        /// The fewest players of the map.
         min: usize,
-        /// The level's maximum.
+        /// The most players of the map.
         max: usize,
-        /// The target.
+        /// The number of players that the server wants.
         target: usize,
     },
-    /// A share outside (0, 1].
+    /// The largest share is not above 0 and at most 1.
     #[error("the largest share of the humans on one team is {0}: it must be above 0 and at most 1")]
     Share(f64),
-    /// A party, pair or team that doesn't exist.
-    #[error("{what} {index} doesn't exist: there are {count}")]
+    /// An index of a human or a team is out of range.
+    #[error("{what} {index} does not exist: there are {count}")]
     NoSuch {
-        /// `"human"` or `"team"`.
+        /// What the index counts: `"human"` or `"team"`.
         what: &'static str,
-        /// The index given.
+        /// The index that is out of range.
         index: usize,
-        /// How many there are.
+        /// The number of humans or teams.
         count: usize,
     },
-    /// A human in two parties, or twice in one.
+    /// A human is in two parties, or twice in one.
     #[error("{0} is in a party more than once")]
     TwoParties(String),
-    /// A human who avoids themselves.
-    #[error("{0} can't avoid being on a team with themselves")]
+    /// A human is to avoid themselves.
+    #[error("{0} cannot avoid being on a team with themselves")]
     AvoidsSelf(String),
-    /// A party with members pinned to different teams.
-    #[error("{first} and {second} are of one party, but pinned to teams {teams:?}")]
+    /// Two members of a party are pinned to different teams.
+    #[error("{first} and {second} are in one party, but pinned to teams {teams:?}")]
     PinsContradict {
-        /// The first member.
+        /// Key of the first member.
         first: String,
-        /// The second.
+        /// Key of the second member.
         second: String,
         /// Their teams, counted from 0.
         teams: (usize, usize),
     },
-    /// A party that no legal team can hold.
+    /// A party has more members than any legal team.
     #[error("a party of {size} is larger than a team: at most {most} humans may be on one")]
     PartyTooLarge {
-        /// Its members.
+        /// Number of its members.
         size: usize,
-        /// The most humans that one team may have.
+        /// The most humans that a legal team can have.
         most: usize,
     },
-    /// Pins that leave no legal teams.
+    /// No legal split has all the pins.
     #[error(
         "the pins put {pinned:?} humans on the teams, which no legal split of {humans} can have"
     )]
     PinsTooMany {
-        /// Humans pinned to each team.
+        /// Number of humans pinned to each team.
         pinned: Vec<usize>,
-        /// Humans in all.
+        /// Number of humans in the problem.
         humans: usize,
     },
-    /// A setting out of its range.
+    /// A setting is out of its range.
     #[error("the setting {name} must be {wanted}")]
     Setting {
-        /// Its name.
+        /// The name of the setting.
         name: &'static str,
-        /// Its range.
+        /// A description of its range.
         wanted: &'static str,
     },
-    /// A forced engine that can't do it.
-    #[error("the engine `{engine}` can't solve this: {why}")]
+    /// The forced engine cannot solve this problem.
+    #[error("the engine `{engine}` cannot solve this: {why}")]
     Engine {
-        /// The engine.
+        /// The engine that the settings force.
         engine: Engine,
-        /// The reason.
+        /// What prevents it.
         why: &'static str,
     },
 }

@@ -1,18 +1,18 @@
-//! The reasons for the teams chosen.
+//! The explanation of the chosen teams.
 
 use std::fmt;
 
 use super::{Candidate, Engine, Objective};
 use crate::domain::counted;
 
-/// The result if one human alone were on another team.
+/// The result if only one human changed teams.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct WhatIf {
     /// Key of the human.
     pub who: String,
     /// Their team, counted from 0.
     pub team: u8,
-    /// The other team; of several, the one that would be the most even.
+    /// The other team; with more than two teams, the one that gives the most even split.
     pub other: u8,
     /// The ratio that would result.
     pub ratio: f64,
@@ -20,41 +20,42 @@ pub struct WhatIf {
     pub gap: f64,
 }
 
-/// The reasons for a pick as plain data; [`Display`](fmt::Display) writes them in lines.
+/// The explanation of a pick as plain data; [`Display`](fmt::Display) formats it as lines.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Explanation {
-    /// What the candidates are ranked by.
+    /// What candidates are ranked by: the ratio or the gap.
     pub objective: Objective,
-    /// What team 0's side is worth.
+    /// What team 0's side is worth, in the unit of the weights.
     pub handicap: f64,
     /// The algorithm that found the candidates.
     pub engine: Engine,
-    /// Whether no legal split with these parties is more even than the candidates.
+    /// Whether it is proven that no legal split with these parties is more even.
     pub exact: bool,
-    /// What no legal split's evenness exceeds.
+    /// An upper bound on the evenness of any legal split, 0 to 1.
     pub bound: f64,
-    /// Legal combinations that the candidates are the best of.
+    /// Number of legal combinations that the engine considered.
     pub considered: u128,
-    /// Candidates that the pick was made from.
+    /// Number of candidates that the pick was made from.
     pub candidates: usize,
     /// The candidate that was picked.
     pub pick: Candidate,
-    /// The candidate of the highest quality beside it.
+    /// The candidate with the highest quality other than the pick; `None` if there is no other.
     pub runner_up: Option<Candidate>,
     /// The ratio of the current teams, when those are legal.
     pub current_ratio: Option<f64>,
     /// The gap of the current teams, when those are legal.
     pub current_gap: Option<f64>,
-    /// Parties that were given up, by their members' keys.
+    /// The parties that were given up, each as its members' keys.
     pub given_up: Vec<Vec<String>>,
-    /// The best evenness without any party, where parties cost enough for it to matter.
+    /// The best evenness without keeping any party; `None` if the parties' cost did not have to be
+    /// known.
     pub ratio_without_parties: Option<f64>,
     /// For each human, in the caller's order, the result if they alone were on another team.
     pub what_if: Vec<WhatIf>,
 }
 
 impl Explanation {
-    /// The ratio, and the gap where that counts.
+    /// Formats the ratio, and by [`Objective::Gap`] the gap before it.
     fn figures(&self, ratio: f64, gap: f64) -> String {
         match self.objective {
             Objective::Ratio => format!("ratio {ratio:.6}"),
@@ -62,7 +63,7 @@ impl Explanation {
         }
     }
 
-    /// One line on the whole candidate, one on each term that says or costs something.
+    /// Writes one line for the candidate, and one for each term that is not 0 or costs something.
     fn describe(
         &self,
         f: &mut fmt::Formatter<'_>,
@@ -110,7 +111,7 @@ impl fmt::Display for Explanation {
             let (gap, handicap) = (self.pick.gap, self.handicap);
             writeln!(
                 f,
-                "objective gap: {gap:.6}, team 0's side being worth {handicap:.6}"
+                "objective gap: {gap:.6}; team 0's side is worth {handicap:.6}"
             )?;
         }
         writeln!(

@@ -1,31 +1,31 @@
-//! Weights as whole numbers, so that sums are exact, ties are ties, and no walk drifts.
+//! Weights as whole numbers, so that sums are exact.
 //!
-//! Sums of f64 depend on their order: a Gray walk drifts, two engines disagree in the last bits, and
-//! whether 12.1 + 0.2 ties with 12.3 is luck. On a grid every sum is an exact i64. The grid is
-//! decimal when the weights have few decimals (then lobbies rated in whole numbers or hundredths
-//! have few different sums, which [`meet`](super::engine) profits from), and otherwise so fine that
-//! rounding to it costs less than one f64 addition would.
+//! Sums of f64 depend on their order: a sum that is updated step by step drifts, two engines
+//! disagree in the last bits, and whether 12.1 + 0.2 ties with 12.3 depends on rounding. On a grid
+//! every sum is an exact i64. If the weights have few decimals the grid is decimal: weights in
+//! whole numbers or hundredths then have few different sums, which makes [`meet`](super::engine)
+//! fast. Otherwise the grid is so fine that rounding to it loses less than one f64 addition does.
 
 /// A fixed-point grid.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Grid {
-    /// `10^digits` quanta to the unit.
+    /// `10^digits` quanta per unit.
     Decimal(u32),
-    /// `2^exponent` quanta to the unit.
+    /// `2^exponent` quanta per unit.
     Binary(i32),
 }
 
-/// No total of all players and the handicap exceeds 2^59 quanta: gaps and their doubles then fit an
-/// i64.
+/// The sum of all players and the handicap is at most 2^59 quanta, so that gaps, and twice a gap,
+/// fit in an i64.
 const TOTAL_BITS: i32 = 59;
-/// A decimal grid isn't used past this total, so that f64 still distinguishes a decimal from its neighbours.
+/// The largest total for a decimal grid: up to here f64 distinguishes neighbouring decimals.
 const DECIMAL_TOTAL: f64 = (1u64 << 46) as f64;
-/// How far from a whole number, relatively, rounding may have put a decimal's multiple.
+/// The relative rounding error up to which a multiple of a weight counts as a whole number.
 const SLACK: f64 = 8.0 * f64::EPSILON;
 
 impl Grid {
-    /// A grid on which `slots` weights as large as the largest of `weights` can be added, and on
-    /// which `products` of theirs are, too.
+    /// A grid that represents all `weights` and `products`, and on which `slots` of the largest of
+    /// them can be added without overflow.
     pub fn fit(weights: &[f64], products: &[f64], slots: usize) -> Self {
         let largest = weights.iter().copied().fold(0.0, f64::max);
         let slots = slots.max(1);
@@ -47,7 +47,7 @@ impl Grid {
         }
     }
 
-    /// The nearest point of the grid.
+    /// The nearest point of the grid, in quanta.
     pub fn quanta(self, weight: f64) -> i64 {
         match self {
             Self::Decimal(digits) => (weight * f64::from(10u32.pow(digits))).round() as i64,
@@ -55,7 +55,7 @@ impl Grid {
         }
     }
 
-    /// Back to the caller's unit. A sum past the largest f64 is given as that.
+    /// Quanta as a number in the caller's unit; `f64::MAX` if it is larger than that.
     pub fn value(self, quanta: i64) -> f64 {
         let value = match self {
             Self::Decimal(digits) => quanta as f64 / f64::from(10u32.pow(digits)),

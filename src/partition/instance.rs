@@ -1,4 +1,4 @@
-//! A problem made ready for the engines: atoms on a grid, in an order of their own.
+//! A problem prepared for the engines: atoms on a grid, in an order independent of the caller's.
 
 use std::cmp::Reverse;
 
@@ -10,24 +10,24 @@ use super::{
 };
 use crate::domain::seeded_hash;
 
-/// What is placed as one: a solo human, or a whole party.
+/// A group that is placed as a whole: a single human, or a kept party.
 #[derive(Clone, Debug)]
 pub(super) struct Atom {
-    /// Weight above that of the bots that it takes the place of, in quanta. With lifts, a team's sum
-    /// is `lifts + size of the team × bot weight`, whatever its number of humans.
+    /// Weight minus that of the bots it replaces, in quanta. With lifts, a team's sum is `lifts +
+    /// size of the team × bot weight`, whatever its number of humans.
     pub lift: i64,
-    /// Humans, at least 1.
+    /// Number of humans, at least 1.
     pub size: usize,
-    /// The team that it must be on.
+    /// The team that the atom is pinned to.
     pub team: Option<u8>,
-    /// The humans, as indices of the caller.
+    /// The humans, by the caller's indices.
     pub members: Vec<usize>,
 }
 
-/// The atoms of a problem, strongest first, with which parties are kept.
+/// The atoms of a problem, given which parties are kept; strongest first.
 ///
-/// Atoms that are alike stand in an order given by the seed and their keys, so that an engine's
-/// preference for the first of equals is chance, and the caller's order doesn't matter.
+/// The order of equally strong atoms depends on the seed and their keys. So an engine that prefers
+/// the first of equals is unbiased, and the caller's order does not matter.
 #[derive(Clone, Debug)]
 pub(super) struct Instance {
     pub atoms: Vec<Atom>,
@@ -37,19 +37,19 @@ pub(super) struct Instance {
     pub bot: i64,
     /// Each human's weight, in quanta, in the caller's order.
     pub weights: Vec<i64>,
-    /// What the teams are compared by.
+    /// How teams are compared.
     pub measure: Measure,
-    /// What each team has before any atom: the handicap of the first.
+    /// What each team's sum starts from: the handicap for team 0, zero for the others.
     pub start: [i64; MAX_TEAMS],
-    /// Teams without pins or handicap: they may be called anything.
+    /// The teams without pins or handicap, whose numbers can be exchanged.
     pub free_labels: Vec<u8>,
 }
 
-/// What some teams come to.
+/// The sums and sizes of the teams of one split.
 pub(super) struct TeamTally {
-    /// Each team's weight, bots included and the handicap not, in quanta.
+    /// Each team's weight in quanta, bots included, handicap excluded.
     pub sums: Vec<i64>,
-    /// Each team's humans.
+    /// Each team's number of humans.
     pub humans: Vec<usize>,
     /// The size of every team, bots included.
     pub size: usize,
@@ -64,13 +64,13 @@ impl TeamTally {
         Evenness::of(self.sums.iter().copied()).evenness()
     }
 
-    /// The sums with what each team had before.
+    /// The sums including what each team starts from.
     pub fn counted<'a>(&'a self, instance: &'a Instance) -> impl Iterator<Item = i64> + 'a {
         let sums = self.sums.iter().zip(&instance.start);
         sums.map(|(sum, start)| sum + start)
     }
 
-    /// The largest of the sums less the smallest, handicap included, in the caller's unit.
+    /// The largest sum minus the smallest, handicap included, in the caller's unit.
     pub fn gap(&self, instance: &Instance) -> f64 {
         let sums = || self.counted(instance);
         let gap = sums().max().unwrap_or(0) - sums().min().unwrap_or(0);
@@ -79,7 +79,8 @@ impl TeamTally {
 }
 
 impl Instance {
-    /// The instance in which the parties with `kept` are whole and the others' members are alone.
+    /// The instance in which the parties with a true entry in `kept` are atoms, and the members of
+    /// the others are single humans.
     pub fn new(problem: &Problem, settings: &Settings, kept: &[bool], seed: u64) -> Self {
         let spec = problem.spec();
         let groups = groups(problem, kept);
@@ -134,8 +135,8 @@ impl Instance {
         instance.free_labels = free
             .filter_map(|(team, free)| free.then_some(team))
             .collect();
-        // While no team differs from another, the first atom is on the first team, and the
-        // mirrored half of the combinations is left out.
+        // If no team differs from another, fix the first atom to the first team, which excludes the
+        // mirror images of all combinations.
         if instance.symmetric()
             && let Some(first) = instance.atoms.first_mut()
         {
@@ -144,7 +145,7 @@ impl Instance {
         instance
     }
 
-    /// How even a split is, or `None` when its counts are illegal. O(atoms).
+    /// The evenness of a split; `None` if its counts are illegal. O(atoms).
     pub fn balance(&self, split: &[u8]) -> Option<Evenness> {
         let mut lifts = self.start;
         let mut humans = [0; MAX_TEAMS];
@@ -158,7 +159,8 @@ impl Instance {
         Some((self.measure).of(sums.map(|lift| lift + self.bot * size as i64)))
     }
 
-    /// The teams by human, `team_of`, as a split; `None` when a pin or a kept party is broken.
+    /// The split in which each human has the team in `team_of`; `None` if it breaks a pin or a kept
+    /// party.
     pub fn split_of_humans(&self, team_of: &[u8]) -> Option<Split> {
         let team = |atom: &Atom| {
             let team = team_of[atom.members[0]];
@@ -169,13 +171,13 @@ impl Instance {
         self.atoms.iter().map(team).collect()
     }
 
-    /// Whether every team may be called anything.
+    /// Whether the numbers of all teams can be exchanged.
     fn symmetric(&self) -> bool {
         self.free_labels.len() == self.counts.teams
     }
 
-    /// What the teams by human, `team_of`, come to, legal or not: a party that isn't together
-    /// weighs what its members do. O(humans).
+    /// The sums and sizes of the teams in `team_of`, which need not be legal; the members of a
+    /// broken party count singly. O(humans).
     pub fn tally(&self, team_of: &[u8]) -> TeamTally {
         let mut sums = vec![0; self.counts.teams];
         let mut humans = vec![0; self.counts.teams];
@@ -202,8 +204,8 @@ impl Instance {
         TeamTally { sums, humans, size }
     }
 
-    /// Whether each team is like any other such team: none of the atoms must be on it, and it has
-    /// nothing that the others don't have.
+    /// For each team, whether it is interchangeable with the others: no atom is pinned to it, and
+    /// its sum starts from 0.
     pub fn interchangeable(&self) -> Vec<bool> {
         let mut free = vec![true; self.counts.teams];
         free[0] = self.start[0] == 0;
@@ -213,7 +215,7 @@ impl Instance {
         free
     }
 
-    /// A human's team in `split`, by the caller's index.
+    /// Each human's team in `split`, in the caller's order.
     pub fn teams_of_humans(&self, split: &[u8]) -> Vec<u8> {
         let mut teams = vec![0; self.counts.humans];
         for (atom, &team) in self.atoms.iter().zip(split) {
@@ -225,14 +227,14 @@ impl Instance {
     }
 }
 
-/// The kept parties of two or more, then everybody else alone.
+/// The kept parties of two or more, then every other human alone.
 fn groups(problem: &Problem, kept: &[bool]) -> Vec<Vec<usize>> {
     let spec = problem.spec();
     let mut solo = vec![true; spec.humans.len()];
     let mut groups = Vec::new();
     for (party, &kept) in spec.parties.iter().zip(kept) {
         if kept && party.len() > 1 {
-            // In an order that isn't the caller's, so that sums round the same.
+            // Sorted by key, so that sums round the same whatever the caller's order.
             let mut members = party.clone();
             members.sort_by(|&a, &b| spec.humans[a].key.cmp(&spec.humans[b].key));
             members.iter().for_each(|&member| solo[member] = false);
@@ -247,7 +249,7 @@ fn groups(problem: &Problem, kept: &[bool]) -> Vec<Vec<usize>> {
     groups
 }
 
-/// A grid for the weights of everybody, and for those of parties that weigh more than their members.
+/// A grid for the weights of all humans and of parties that weigh more than their members.
 fn grid(problem: &Problem, settings: &Settings, groups: &[Vec<usize>]) -> Grid {
     let (spec, counts) = (problem.spec(), problem.counts());
     let mut weights: Vec<f64> = spec.humans.iter().map(|human| human.weight).collect();
@@ -261,7 +263,7 @@ fn grid(problem: &Problem, settings: &Settings, groups: &[Vec<usize>]) -> Grid {
             most = most.max(multiplier);
         }
     }
-    // The most is 10, by the settings' range.
+    // `most` is at most 10, the range of the setting.
     let mut slots = counts.teams * counts.largest_size() * most.ceil() as usize;
     if spec.handicap != 0.0 {
         weights.push(spec.handicap.abs());
@@ -270,7 +272,7 @@ fn grid(problem: &Problem, settings: &Settings, groups: &[Vec<usize>]) -> Grid {
     Grid::fit(&weights, &products, slots)
 }
 
-/// What orders groups of humans that are alike: chance by the seed, and their keys if need be.
+/// The sort key of equally strong groups: a hash of the keys and the seed, then the keys.
 pub(super) fn chance(problem: &Problem, members: &[usize], seed: u64) -> Option<(u64, String)> {
     let keys = members
         .iter()

@@ -1,15 +1,15 @@
-//! Which team is called what.
+//! Numbering the teams of a split.
 
 use super::{MAX_TEAMS, Problem, instance::Instance};
 use crate::domain::{Stream, StreamPurpose};
 
-/// Names the teams of splits: where the pins leave a choice, so that the fewest humans leave their
-/// current teams, and by chance beyond that.
+/// Numbers the teams of splits. Where pins leave a choice, as few humans as possible leave their
+/// current teams; equal choices are decided by the seed.
 pub(super) struct Labels<'a> {
     problem: &'a Problem,
-    /// The names to give, in an order of the seed's.
+    /// The numbers to give, in an order from the seed.
     free: Vec<u8>,
-    /// The teams to name.
+    /// The teams of the split that get one of them.
     groups: Vec<u8>,
 }
 
@@ -24,7 +24,7 @@ impl<'a> Labels<'a> {
         }
     }
 
-    /// Renames the teams in `team_of`, which has each human's team.
+    /// Renumbers the teams in `team_of`, which contains each human's team.
     pub fn assign(&self, team_of: &mut [u8]) {
         let mut names: [u8; MAX_TEAMS] = std::array::from_fn(|team| team as u8);
         for (&group, name) in self.groups.iter().zip(self.best(team_of)) {
@@ -35,8 +35,8 @@ impl<'a> Labels<'a> {
         }
     }
 
-    /// The name of each group that keeps the most humans on their teams. The assignment problem by
-    /// dynamic programming over sets of names: O(teams × 2^teams), 2,048 at most.
+    /// The number for each group that keeps the most humans on their teams. Solves the assignment
+    /// problem by dynamic programming over sets of numbers: O(teams × 2^teams), at most 2,048.
     fn best(&self, team_of: &[u8]) -> Vec<u8> {
         let mut stay = [[0u32; MAX_TEAMS]; MAX_TEAMS];
         for (human, &team) in self.problem.spec().humans.iter().zip(team_of) {
@@ -45,8 +45,8 @@ impl<'a> Labels<'a> {
             }
         }
         let count = self.free.len();
-        // Of each set of names, given to as many of the last groups: how many stay, and the first
-        // of these groups' name.
+        // For each set of numbers given to as many of the last groups: how many humans stay, and
+        // the number of the first of these groups.
         let mut best = vec![(0, 0); 1 << count];
         for set in 1usize..1 << count {
             let group = usize::from(self.groups[count - set.count_ones() as usize]);

@@ -1,13 +1,13 @@
 //! Choosing teams: a problem, its most even splits, and one pick among them, explained.
 //!
-//! Pure: no clock, no files, no threads, no randomness but the seed's. This room is given weights
-//! as numbers and does not know how they are learned. The same problem and seed give the same answer
-//! on every machine, whatever the order of the humans; only a search cut short by the caller's
-//! clock depends on how far it came.
+//! Pure: no clock, no files, no threads, and no randomness but the seed's. Weights come in as
+//! numbers; how they are learnt does not matter here. The same problem and seed give the same
+//! answer on every machine, whatever the order of the humans. Only a search that the caller's clock
+//! cuts short depends on how far it came.
 //!
-//! The way through it: a [`Problem`] and which of its parties are kept (`party`) make an `instance`
-//! of atoms on a `grid` of whole numbers; an `engine` finds its K most even splits; `terms` and
-//! [`Settings`] put a price on each, and `pick` takes one.
+//! In steps: a [`Problem`] and the choice of the parties to keep (`party`) make an `instance` of
+//! atoms on a `grid` of whole numbers. An `engine` finds its K most even splits. `terms` and
+//! [`Settings`] compute the cost of each, and `pick` picks one at random by quality.
 //!
 //! Entry point: [`solve`].
 
@@ -40,14 +40,14 @@ pub use terms::Terms;
 
 use crate::domain::MAX_TEAMS;
 
-/// The teams of `problem`, by `seed`.
+/// Solves `problem`: chooses teams, explains them, and breaks ties by `seed`.
 ///
-/// `out_of_time` is called about every 30 µs; once it returns true, the best teams found so far are
-/// the answer. A caller without a deadline of its own should use [`DEFAULT_TIME`].
+/// Calls `out_of_time` about every 30 µs; once it returns true, the answer is the best of the
+/// splits found so far. A caller without a deadline of its own should use [`DEFAULT_TIME`].
 ///
 /// # Errors
-/// A setting is out of its range, the forced engine cannot solve the problem, or the objective does
-/// not count the problem's handicap.
+/// A setting is out of its range, the forced engine cannot solve the problem, or the problem has a
+/// handicap and the objective is not [`Objective::Gap`].
 pub fn solve(
     problem: &Problem,
     settings: &Settings,

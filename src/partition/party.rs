@@ -1,4 +1,4 @@
-//! How much balance keeping parties together may cost.
+//! Limits how much evenness keeping parties together may cost.
 
 use super::{
     Problem, ProblemError, Settings,
@@ -12,18 +12,18 @@ use super::{
 pub(super) struct KeptParties {
     pub instance: Instance,
     pub answer: EngineAnswer,
-    /// Parties given up, in the order in which they were.
+    /// Indices of the parties given up, in the order of giving up.
     pub given_up: Vec<usize>,
-    /// The best evenness without any party, where it was asked for.
+    /// The best evenness without any party, if it was computed.
     pub without: Option<f64>,
 }
 
-/// Keeps all parties while that costs no more evenness than the budget; past it, gives up the one
-/// whose loss helps most, and tries again. At most parties² / 2 runs for one candidate beside
-/// those for all.
+/// Keeps all parties if that costs no more evenness than the budget. Otherwise gives up one party
+/// at a time, the one whose loss helps most, until it does. Needs one search for all candidates per
+/// attempt, and at most parties² / 2 searches for one candidate.
 ///
 /// # Errors
-/// When the engine that was asked for can't do it.
+/// Fails if the forced engine cannot solve the problem.
 pub(super) fn choose(
     problem: &Problem,
     settings: &Settings,
@@ -70,7 +70,7 @@ pub(super) fn choose(
     }
 }
 
-/// What is tried, again and again.
+/// The arguments that are the same for every attempt.
 struct PartyTrial<'a, 'c> {
     problem: &'a Problem,
     settings: &'a Settings,
@@ -79,7 +79,7 @@ struct PartyTrial<'a, 'c> {
 }
 
 impl PartyTrial<'_, '_> {
-    /// The best splits with the parties `kept`.
+    /// Finds the `keep` best splits with the parties in `kept`.
     fn run(
         &mut self,
         kept: &[bool],
@@ -97,14 +97,14 @@ impl PartyTrial<'_, '_> {
         Ok((instance, answer))
     }
 
-    /// The best evenness when none of the `parties` is kept.
+    /// The best evenness if none of the `parties` is kept.
     fn without(&mut self, parties: usize) -> Result<f64, ProblemError> {
         let (_, answer) = self.run(&vec![false; parties], 1)?;
         Ok(best(&answer).map_or(0.0, Evenness::evenness))
     }
 
-    /// Of the parties `kept`, of which there are some, the one whose loss helps most: by the
-    /// balance then, or without the time for trying by its size.
+    /// The kept party whose loss helps evenness most; the largest one if there is no time to try.
+    /// At least one must be kept.
     fn least_worth(&mut self, kept: &[bool]) -> Result<usize, ProblemError> {
         let parties = &self.problem.spec().parties;
         let mut options = Vec::new();

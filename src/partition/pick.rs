@@ -1,35 +1,35 @@
-//! From the K best to one.
+//! Picks one of the K best splits.
 
 use super::{Settings, Terms, balance::Evenness, instance::Instance};
 use crate::domain::{Stream, StreamPurpose};
 
-/// A split that may be picked.
+/// A split that can be picked, with its costs.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Candidate {
     /// Each human's team, in the caller's order.
     pub team_of: Vec<u8>,
-    /// The smallest of the teams' sums over the largest.
+    /// The smallest of the teams' sums over the largest, 0 to 1.
     pub ratio: f64,
-    /// The largest less the smallest, team 0's counting the handicap.
+    /// The largest sum minus the smallest, with the handicap added to team 0's.
     pub gap: f64,
-    /// What the candidates are ranked by, 0 to 1: the ratio, or by
-    /// [`Objective::Gap`](super::Objective::Gap) what it would be with this gap between two average
-    /// teams.
+    /// What candidates are ranked by, 0 to 1: the ratio; or by
+    /// [`Objective::Gap`](super::Objective::Gap) the ratio that two average teams with this gap
+    /// would have.
     pub evenness: f64,
-    /// Its blemishes, term by term.
+    /// The value of each term, before its factor.
     pub terms: Terms,
-    /// The cost of each.
+    /// The cost of each term: value times factor.
     pub costs: Terms,
     /// The sum of the costs.
     pub cost: f64,
-    /// evenness × e^−cost: 0 to 1, and the evenness itself while nothing costs anything.
+    /// evenness × e^−cost, 0 to 1; equal to the evenness if nothing costs anything.
     pub quality: f64,
     /// The probability that it is picked, 0 to 1.
     pub chance: f64,
 }
 
 impl Candidate {
-    /// A split with its balance and terms, not yet picked from.
+    /// A candidate with a chance of 0, which [`pick`] sets.
     pub(super) fn new(
         instance: &Instance,
         team_of: Vec<u8>,
@@ -61,12 +61,13 @@ impl Candidate {
     }
 }
 
-/// Sets every candidate's chance, and picks one by `seed`; 0 when there is none.
+/// Sets the chance of every candidate, and picks one by `seed`. Returns its index; 0 if there are
+/// none.
 pub(super) fn pick(candidates: &mut [Candidate], settings: &Settings, seed: u64) -> usize {
     let mut logs: Vec<f64> = candidates.iter().map(Candidate::log_quality).collect();
     let mut best = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if best == f64::NEG_INFINITY {
-        // No evenness above 0: let the cost decide.
+        // No candidate has an evenness above 0: decide by cost.
         logs = candidates.iter().map(|candidate| -candidate.cost).collect();
         best = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     }
@@ -81,7 +82,7 @@ pub(super) fn pick(candidates: &mut [Candidate], settings: &Settings, seed: u64)
     let mut picked = 0;
     for (index, (candidate, &log)) in candidates.iter_mut().zip(&logs).enumerate() {
         candidate.chance = weigh(log) / total;
-        // Past the end, rounding leaves the last one that had a chance.
+        // Rounding can leave `drawn` above 0 at the end: keep the last candidate that has a chance.
         if drawn >= 0.0 && candidate.chance > 0.0 {
             picked = index;
         }

@@ -1,4 +1,4 @@
-//! The problem, in one type: who plays, and which teams are legal.
+//! The problem: the players, and the limits that make teams legal.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crate::domain::MAX_TEAMS;
 
 /// The most humans of one problem.
 pub const MAX_HUMANS: usize = 128;
-/// The most players that a level may ask for.
+/// The largest number of players that a map's limits can ask for, bots included.
 pub const MAX_PLAYERS: usize = 1024;
 
 /// A human to put on a team.
@@ -18,11 +18,11 @@ pub struct WeightedHuman {
     pub key: String,
     /// Strength, in any unit: finite, ≥ 0.
     pub weight: f64,
-    /// The team that they must be on, counted from 0.
+    /// The team that the human must be on, counted from 0.
     pub pin: Option<usize>,
-    /// The team that they are on now.
+    /// The team that the human is on now.
     pub current: Option<usize>,
-    /// The team that they were on in the last game.
+    /// The team that the human was on in the last game.
     pub last: Option<usize>,
 }
 
@@ -43,49 +43,51 @@ impl WeightedHuman {
 /// `max(round_up(clamp(target, min, max), teams), largest team × teams) / teams`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Bots {
-    /// The mean weight of bots: finite, ≥ 0. Which bots will be added is not known.
+    /// The mean weight of bots, finite and at least 0. A mean, because the server chooses the bots
+    /// later.
     pub weight: f64,
     /// The fewest players that the map is made for, bots included.
     pub min: usize,
-    /// The most that it is made for.
+    /// The most players that the map is made for, bots included.
     pub max: usize,
     /// The number of players that the server wants.
     pub target: usize,
 }
 
-/// What a [`Problem`] is made of. Humans are spoken of by their index in `humans`.
+/// The input of a [`Problem`]. Parties and pairs refer to humans by index.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ProblemSpec {
-    /// Up to [`MAX_HUMANS`], under different keys.
+    /// At most [`MAX_HUMANS`], each with a different key.
     pub humans: Vec<WeightedHuman>,
-    /// 2 to [`MAX_TEAMS`].
+    /// Number of teams, 2 to [`MAX_TEAMS`].
     pub teams: usize,
     /// The bots that fill the teams.
     pub bots: Bots,
-    /// What team 0's side is worth, in the unit of the weights: finite, and below 0 where it is the
-    /// worse one. Only [`Objective::Gap`](super::Objective::Gap) can count it: it has
-    /// no meaning for a ratio.
+    /// What team 0's side is worth in the unit of the weights: finite, negative if it is the worse
+    /// side. Only [`Objective::Gap`](super::Objective::Gap) can count it; it has no meaning for a
+    /// ratio.
     pub handicap: f64,
     /// What two average teams are taken to add up to where a gap between them is measured by it, in the
     /// unit of the weights: above 0. `None` for what they do add up to, bots included. As
     /// [`handicap`](Self::handicap), it has no meaning for a ratio.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub even_total: Option<f64>,
-    /// The largest share of the humans on one team, above 0 and at most 1; at least what an even
-    /// split needs is always allowed.
+    /// The largest share of the humans on one team, above 0 and at most 1. A team may always have
+    /// as many as an even split needs.
     pub max_share: f64,
-    /// The largest difference between the human counts of two teams, `None` for no limit; at least
-    /// what an even split needs is always allowed.
+    /// The largest difference between the numbers of humans on two teams; `None` for no limit.
+    /// Teams may always differ as much as an even split needs.
     pub max_difference: Option<usize>,
-    /// Humans to keep together; each human is in at most one party.
+    /// Humans to keep together, as indices; each human is in at most one party.
     pub parties: Vec<Vec<usize>>,
-    /// Pairs of humans to keep on different teams if possible.
+    /// Pairs of humans, as indices, to keep on different teams if possible.
     pub avoid: Vec<(usize, usize)>,
 }
 
 impl Default for ProblemSpec {
-    /// No humans, two teams, no bots. The share is that of the UT2004 page, 18 of 32; the difference
-    /// is 1, since players complained most about being outnumbered and helped by weak bots.
+    /// No humans, two teams, no bots. The share is that of the UT2004 page, 18 of 32. The
+    /// difference is 1 because players complained most about teams that had fewer humans and weak
+    /// bots instead.
     fn default() -> Self {
         Self {
             humans: Vec::new(),
@@ -101,7 +103,7 @@ impl Default for ProblemSpec {
     }
 }
 
-/// A [`ProblemSpec`] that has been checked.
+/// A [`ProblemSpec`] that has passed all checks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
     spec: ProblemSpec,
@@ -109,10 +111,11 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// Checks `spec`. Whether its parties can all be kept is found out by solving it.
+    /// Checks `spec`. It does not check whether all parties can be kept; [`solve`](super::solve)
+    /// decides that.
     ///
     /// # Errors
-    /// The first thing that is out of range, doesn't exist or contradicts itself.
+    /// Returns the first value that is out of its range, does not exist or contradicts another.
     pub fn new(spec: ProblemSpec) -> Result<Self, ProblemError> {
         check_ranges(&spec)?;
         check_people(&spec)?;
@@ -122,25 +125,25 @@ impl Problem {
         Ok(Self { spec, counts })
     }
 
-    /// What it is made of.
+    /// The specification that was checked.
     pub fn spec(&self) -> &ProblemSpec {
         &self.spec
     }
 
-    /// Which numbers of humans are legal.
+    /// The legal numbers of humans per team.
     pub(super) fn counts(&self) -> &Counts {
         &self.counts
     }
 }
 
-/// Which numbers of humans the teams may have, and how large that makes every team.
+/// The legal numbers of humans per team, and the team size that follows from them.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Counts {
     pub humans: usize,
     pub teams: usize,
     /// The most humans on one team.
     pub most: usize,
-    /// The largest difference between two teams.
+    /// The largest legal difference between the human counts of two teams.
     pub difference: usize,
     /// The smallest size of a team, bots included.
     pub floor: usize,
@@ -150,11 +153,11 @@ impl Counts {
     pub fn of(spec: &ProblemSpec) -> Self {
         let (humans, teams) = (spec.humans.len(), spec.teams);
         let even = humans.div_ceil(teams);
-        // The product is at most 128, so the cast can't lose anything but the fraction.
+        // The product is at most 128, so the cast drops only the fraction.
         let share = (spec.max_share * humans as f64).floor() as usize;
         let needed = usize::from(!humans.is_multiple_of(teams));
         let difference = spec.max_difference.map_or(humans, |d| d.max(needed));
-        // A team of `most` leaves the others at least `most - difference` each.
+        // If one team has `most`, each of the others has at least `most - difference`.
         let reach = (even..=humans)
             .rev()
             .find(|&most| most + (teams - 1) * most.saturating_sub(difference) <= humans);
@@ -168,7 +171,7 @@ impl Counts {
         }
     }
 
-    /// The size of every team, bots included, when these are its humans; `None` when that's illegal.
+    /// The size of every team, bots included, for these human counts; `None` if they are illegal.
     pub fn size(&self, counts: &[usize]) -> Option<usize> {
         let largest = counts.iter().copied().max()?;
         let smallest = counts.iter().copied().min()?;
@@ -176,7 +179,7 @@ impl Counts {
         legal.then_some(self.floor.max(largest))
     }
 
-    /// No legal team has fewer humans.
+    /// The fewest humans on a team in any legal split.
     pub fn least(&self) -> usize {
         let beside_largest = self
             .humans
@@ -185,12 +188,12 @@ impl Counts {
         beside_largest.max(self.humans.saturating_sub((self.teams - 1) * self.most))
     }
 
-    /// The largest size that a team can come to.
+    /// The largest possible size of a team, bots included.
     pub fn largest_size(&self) -> usize {
         self.floor.max(self.most)
     }
 
-    /// Whether single humans can fill up teams that already have `pinned`.
+    /// Whether single humans can complete teams that already contain `pinned` humans.
     pub fn can_fill(&self, pinned: &[usize]) -> bool {
         (0..=self.most).any(|most| {
             let least = most.saturating_sub(self.difference);

@@ -1,22 +1,22 @@
-//! How to choose: which engine, how many candidates, and what each blemish costs.
+//! Settings of the search: the engine, the number of candidates, and the cost of each term.
 
 use std::{fmt, time::Duration};
 
 use super::{ProblemError, Terms};
 
-/// An algorithm of this room.
+/// A search algorithm of this room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Engine {
-    /// Every combination, no tricks: the oracle of the tests.
+    /// Every combination, without optimisation: the oracle of the tests.
     Naive,
-    /// Two teams: every combination, one bit changed a step.
+    /// Two teams: every combination, in an order that changes one bit per step.
     Exhaustive,
-    /// Two teams: two halves, sorted and joined.
+    /// Two teams: sorts the subset sums of two halves and joins them.
     Meet,
-    /// Any number of teams: branch and bound.
+    /// More than two teams: branch and bound.
     Branch,
-    /// Any number of teams and humans: improves until a budget, and isn't exact.
+    /// Any number of teams and humans: improves a split until a budget is used; not exact.
     Search,
 }
 
@@ -32,17 +32,18 @@ impl fmt::Display for Engine {
     }
 }
 
-/// What makes teams even.
+/// The quantity by which splits are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Objective {
-    /// A great ratio of the smallest team's sum to the largest's.
+    /// Maximises the ratio of the smallest team's sum to the largest's.
     #[default]
     Ratio,
-    /// A small gap between these sums, team 0's counting the handicap, too.
+    /// Minimises the gap between the smallest and the largest sum, with the handicap added to team
+    /// 0's.
     ///
-    /// Where the chance to win is monotone in that, its most even splits are those whose chance is
-    /// nearest to one half. With teams of the same size and no handicap it agrees with the ratio.
+    /// If the chance to win depends on the gap alone, the most even splits are those with chances
+    /// nearest to one half. With teams of equal size and no handicap both objectives agree.
     Gap,
 }
 
@@ -55,36 +56,37 @@ impl fmt::Display for Objective {
     }
 }
 
-/// The most candidates that can be asked for.
+/// The largest value of [`Settings::top`].
 pub const MAX_TOP: usize = 4096;
 
-/// How long a caller's clock should let a run take, unless its owner says otherwise.
+/// The time limit that callers use unless the operator configures another.
 pub const DEFAULT_TIME: Duration = Duration::from_millis(250);
 
 /// How to choose among the splits of a [`Problem`](super::Problem).
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Settings {
-    /// Force this engine. `None` chooses by measured size, which never changes an exact answer.
+    /// Forces this engine. `None` chooses by estimated effort, which never changes an exact answer.
     pub engine: Option<Engine>,
-    /// What the candidates are ranked by.
+    /// The quantity by which candidates are ranked.
     pub objective: Objective,
-    /// The most even candidates, from which one is picked: 1 to [`MAX_TOP`].
+    /// How many of the most even splits are candidates for the pick, 1 to [`MAX_TOP`].
     pub top: usize,
-    /// What one unit of each term costs: finite, ≥ 0. All 0 leaves the evenness alone to decide.
+    /// The cost of one unit of each term, finite and at least 0. If all are 0, evenness alone
+    /// decides.
     pub factors: Terms,
-    /// The pick's probability is proportional to quality^power: ≥ 0, and infinite picks the best.
+    /// The chance of a pick is proportional to quality^power; at least 0. Infinity picks the best.
     #[serde(with = "maybe_infinite")]
     pub power: f64,
-    /// How much evenness keeping every party together may cost: 0 to 1.
+    /// How much evenness keeping all parties together may cost, 0 to 1.
     pub party_budget: f64,
-    /// What a kept party of 2, 3, … weighs, as a multiple of its members' sum (1 to 10); the last
-    /// one serves all larger parties, and none at all means 1.
+    /// The weight of a kept party of 2, 3, … members, as a multiple of their sum, 1 to 10. The last
+    /// entry applies to larger parties, too; an empty list means 1.
     pub party_multiplier: Vec<f64>,
-    /// The most memory to use for lists of sums, in bytes.
+    /// The most memory for lists of sums, in bytes.
     pub memory: usize,
 }
 
-/// JSON has no infinity: null stands for it.
+/// Serialises an infinite number as null, because JSON has no infinity.
 mod maybe_infinite {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -98,8 +100,8 @@ mod maybe_infinite {
 }
 
 impl Default for Settings {
-    /// The factors are such that 1 % of ratio weighs as much as a repeated line-up, or as the whole
-    /// range of weights between the teams' best players; an avoided pair weighs five times that.
+    /// The factors make 1 % of ratio cost as much as a repeated lineup, or as the best players of
+    /// the teams being the whole range of weights apart; an avoided pair costs five times that.
     fn default() -> Self {
         Self {
             engine: None,
@@ -124,7 +126,7 @@ impl Default for Settings {
 
 impl Settings {
     /// # Errors
-    /// The first setting that is out of its range.
+    /// Returns the first setting that is out of its range.
     pub fn check(&self) -> Result<(), ProblemError> {
         let wrong = |name, wanted| Err(ProblemError::Setting { name, wanted });
         if !(1..=MAX_TOP).contains(&self.top) {
@@ -147,7 +149,7 @@ impl Settings {
         Ok(())
     }
 
-    /// What a kept party of `size` weighs, as a multiple of its members' sum.
+    /// The weight of a kept party of `size` members, as a multiple of their sum.
     pub(super) fn multiplier(&self, size: usize) -> f64 {
         let entry = size
             .saturating_sub(2)

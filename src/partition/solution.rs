@@ -1,4 +1,4 @@
-//! The solution: one of the candidates, with its sums, bots and reasons.
+//! The solution: the picked candidate, its sums and bots, and the explanation.
 
 use std::cmp::Reverse;
 
@@ -12,32 +12,33 @@ use super::{
     terms::Scorer,
 };
 
-/// The teams chosen, and the reasons.
+/// The chosen teams and their explanation.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Solution {
     /// Each human's team, counted from 0, in the caller's order.
     pub team_of: Vec<u8>,
-    /// Bots to add to each team.
+    /// Number of bots to add to each team.
     pub bots: Vec<usize>,
-    /// Each team's weight, bots included; a kept party weighs its multiple.
+    /// Each team's weight, bots included; a kept party counts its multiple.
     pub sums: Vec<f64>,
-    /// The smallest of the sums over the largest; 1 when all are 0.
+    /// The smallest sum over the largest, 0 to 1; 1 if all are 0.
     pub ratio: f64,
-    /// The largest of the sums less the smallest, team 0's counting the handicap.
+    /// The largest sum minus the smallest, with the handicap added to team 0's.
     pub gap: f64,
-    /// Whether no legal split with these parties is more even than the best candidate.
+    /// Whether it is proven that no legal split with these parties is more even than the best
+    /// candidate.
     pub exact: bool,
-    /// What no legal split's evenness exceeds: the best candidate's where that is exact.
+    /// An upper bound on the evenness of any legal split; equal to the best candidate's if `exact`.
     pub bound: f64,
     /// The algorithm that found the candidates.
     pub engine: Engine,
-    /// Legal combinations that the candidates are the best of.
+    /// Number of legal combinations that the engine considered.
     pub considered: u128,
-    /// What the pick was made from, most even first.
+    /// The splits that the pick was made from, most even first.
     pub candidates: Vec<Candidate>,
     /// Index of the candidate that was picked.
     pub picked: usize,
-    /// The reasons for the pick.
+    /// The explanation of the pick.
     pub explanation: Explanation,
 }
 
@@ -106,7 +107,7 @@ impl Solution {
     }
 }
 
-/// How even the current teams are, if every human has a team and the teams are legal.
+/// The current teams and their evenness, if every human has a team and the teams are legal.
 fn current(problem: &Problem, instance: &Instance) -> Option<(Evenness, Vec<u8>)> {
     let team = |human: &super::WeightedHuman| human.current.map(|team| team as u8);
     let team_of: Vec<u8> = problem
@@ -119,7 +120,7 @@ fn current(problem: &Problem, instance: &Instance) -> Option<(Evenness, Vec<u8>)
     Some((instance.balance(&split)?, team_of))
 }
 
-/// The splits found, less those worse than the current teams, as candidates.
+/// The splits found, except those less even than the current teams, as candidates.
 fn candidates(
     problem: &Problem,
     settings: &Settings,
@@ -144,14 +145,14 @@ fn candidates(
     let mut candidates: Vec<Candidate> = kept
         .map(|(b, split)| candidate(*b, instance.teams_of_humans(split)))
         .collect();
-    // A search may have missed them.
+    // A search that is not exact can miss the current teams.
     if let (Some((balance, team_of)), true) = (current, candidates.is_empty()) {
         candidates.push(candidate(*balance, team_of.clone()));
     }
     candidates
 }
 
-/// For each human, the ratio and gap had they alone been on another team. O(humans² × teams).
+/// For each human, the ratio and the gap if they alone changed teams. O(humans² × teams).
 fn what_if(problem: &Problem, instance: &Instance, team_of: &[u8]) -> Vec<WhatIf> {
     let mut moved = team_of.to_vec();
     let mut what_ifs = Vec::with_capacity(team_of.len());

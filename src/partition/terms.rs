@@ -1,31 +1,32 @@
-//! The blemishes of a split, term by term.
+//! The terms of a split's cost: what is undesirable about it, in numbers.
 
 use super::{Problem, balance::Evenness, instance::Instance};
 
-/// One number for each term: a split's value, the factor of a setting, or the cost, their product.
+/// One number per term: the value for a split, the factor from the settings, or their product, the
+/// cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Terms {
-    /// 1 − evenness, which is the ratio of the teams' sums unless the objective is another: 0 to 1.
+    /// 1 − evenness, 0 to 1; by the objective `ratio` the evenness is the ratio.
     pub ratio_gap: f64,
-    /// How far the teams' best humans are apart, of the best of all: 0 to 1. A team without humans
-    /// has a bot as its best.
+    /// Difference of the teams' best humans, relative to the best of all, 0 to 1. For a team
+    /// without humans a bot counts.
     pub best_gap: f64,
-    /// How far the standard deviations of the teams' human weights are apart, of the largest
-    /// weight: 0 to 1/2.
+    /// Difference of the standard deviations of the teams' human weights, relative to the largest
+    /// weight, 0 to 1/2.
     pub spread_gap: f64,
-    /// Parties that are not together.
+    /// Number of parties that are not together.
     pub broken_parties: f64,
-    /// Pairs on one team who would rather not be.
+    /// Number of pairs on one team that should be kept apart.
     pub avoided_pairs: f64,
-    /// Humans who are to leave their current team.
+    /// Number of humans who have to leave their current team.
     pub moved: f64,
-    /// Of the pairs who were on one team in the last game, the share who are again: 0 to 1.
+    /// Of the pairs that were on one team in the last game, the share that are again, 0 to 1.
     pub repeated: f64,
 }
 
 impl Terms {
-    /// Every term with its name, always in the same order.
+    /// Every term with its name, in a fixed order.
     pub fn named(&self) -> [(&'static str, f64); 7] {
         [
             ("ratio_gap", self.ratio_gap),
@@ -38,7 +39,7 @@ impl Terms {
         ]
     }
 
-    /// Value times factor, term by term.
+    /// Value times factor, for each term.
     pub(super) fn times(&self, factors: &Self) -> Self {
         Self {
             ratio_gap: self.ratio_gap * factors.ratio_gap,
@@ -51,7 +52,7 @@ impl Terms {
         }
     }
 
-    /// The sum of all terms.
+    /// The sum over all terms.
     pub(super) fn total(&self) -> f64 {
         self.named().iter().map(|(_, value)| value).sum()
     }
@@ -60,11 +61,11 @@ impl Terms {
 /// Measures the terms of splits of one problem.
 pub(super) struct Scorer<'a> {
     problem: &'a Problem,
-    /// Humans in an order that isn't the caller's, so that sums round the same.
+    /// Humans sorted by key, so that sums round the same whatever the caller's order.
     order: Vec<usize>,
-    /// Weights as shares of the largest one, the bots' last.
+    /// Weights relative to the largest one; the bots' is the last entry.
     shares: Vec<f64>,
-    /// Different pairs to keep apart.
+    /// The pairs to keep apart, each once.
     avoid: Vec<(usize, usize)>,
 }
 
@@ -99,7 +100,7 @@ impl<'a> Scorer<'a> {
         }
     }
 
-    /// The terms of a split, by each human's team. O(humans + pairs to avoid).
+    /// The terms of a split, given each human's team. O(humans + pairs to avoid).
     pub fn terms(&self, team_of: &[u8], balance: Evenness) -> Terms {
         let spec = self.problem.spec();
         let (best_gap, spread_gap) = self.gaps(team_of);
@@ -121,7 +122,8 @@ impl<'a> Scorer<'a> {
         }
     }
 
-    /// Largest less smallest over the teams, of their best weights and of their deviations.
+    /// The largest minus the smallest over the teams, of their best weights and of their
+    /// deviations.
     fn gaps(&self, team_of: &[u8]) -> (f64, f64) {
         let teams = self.problem.spec().teams;
         let bot = self.shares[self.shares.len() - 1];
@@ -144,7 +146,7 @@ impl<'a> Scorer<'a> {
         (best.1 - best.0, spread.1 - spread.0)
     }
 
-    /// Pairs of the last game who are together again, of those who could be.
+    /// The share of pairs from the last game that are together again.
     fn repeated(&self, team_of: &[u8]) -> f64 {
         let mut then = [0u32; super::MAX_TEAMS];
         let mut again = [[0u32; super::MAX_TEAMS]; super::MAX_TEAMS];

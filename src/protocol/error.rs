@@ -1,27 +1,27 @@
-//! What can be wrong with a line: [`Refusal`] of a command, [`MalformedReply`] from a server.
+//! The errors of lines: [`Refusal`] of a command, [`MalformedReply`] from a server.
 
-/// Why a command failed, in the word that stands on the wire. Part of the contract.
+/// The reason for an ERROR, as the code in the reply. The codes are part of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
-    /// The line's first word is no verb of the protocol.
+    /// The first word of the line is not a verb of the protocol.
     UnknownCommand,
     /// An argument is missing, out of range or unknown.
     BadArgument,
     /// The line is longer than the server accepts.
     TooLong,
-    /// The command needs a running game: GAME comes first.
+    /// The command needs a running game: send GAME first.
     NoGame,
-    /// The roster holds no player of that identifier.
+    /// The roster contains no player with this identifier.
     UnknownPlayer,
-    /// The roster is full.
+    /// The roster has as many humans as the daemon allows.
     RosterFull,
-    /// The peer has no right to this, or the game is in a state that rules it out.
+    /// The peer is not authorised, or the state of the game does not permit the command.
     NotAllowed,
-    /// The connection has made as many errors as it may, and is closed.
+    /// The connection has exceeded its number of errors and is closed.
     TooManyErrors,
-    /// The server has no capacity or no time left for the command.
+    /// The server has no capacity, or no time, for the command.
     Overloaded,
-    /// The server failed; its log holds the details.
+    /// The server failed; its log contains the details.
     Internal,
 }
 
@@ -39,7 +39,7 @@ impl Code {
         Self::Internal,
     ];
 
-    /// The word on the wire.
+    /// The code as it is sent in an ERROR reply.
     pub fn as_str(self) -> &'static str {
         match self {
             Code::UnknownCommand => "unknown-command",
@@ -55,7 +55,7 @@ impl Code {
         }
     }
 
-    /// The code that this word on the wire means.
+    /// The code with this word; `None` for a word of another version.
     pub fn parse(word: &[u8]) -> Option<Self> {
         Self::ALL
             .into_iter()
@@ -63,28 +63,28 @@ impl Code {
     }
 }
 
-/// Why a command was refused. A refused command has changed nothing.
+/// The error reply to a command. A refused command changes nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{} {text}", code.as_str())]
 pub struct Refusal {
-    /// The reason for programs.
+    /// The reason as a code, for programs.
     pub code: Code,
-    /// The reason for people, on one line.
+    /// The reason as text on one line, for people.
     pub text: String,
 }
 
-/// A line from a server that is no reply of this protocol version.
+/// A line from a server that is not a reply of this version of the protocol.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}: {line}")]
 pub struct MalformedReply {
-    /// What is wrong with it.
+    /// What is wrong with the line.
     pub problem: &'static str,
-    /// The beginning of the line, escaped so that it can be printed.
+    /// The beginning of the line, with control characters escaped.
     pub line: String,
 }
 
 impl MalformedReply {
-    /// Bytes of the line that are quoted.
+    /// The most bytes of the line in an error.
     const SHOWN: usize = 80;
 
     pub(super) fn new(problem: &'static str, line: &[u8]) -> Self {

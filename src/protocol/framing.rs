@@ -1,4 +1,4 @@
-//! Bytes → lines. Memory is bounded, however long a line is.
+//! Splits bytes into lines. Memory is bounded, however long a line is.
 
 use bytes::{Buf, Bytes, BytesMut};
 
@@ -7,23 +7,23 @@ use bytes::{Buf, Bytes, BytesMut};
 pub enum FramedLine {
     /// The bytes of a line, without its LF or CRLF.
     Text(Bytes),
-    /// A line over the limit, whose bytes were discarded as they came.
+    /// A line longer than the limit; its bytes have been discarded.
     TooLong,
 }
 
-/// Splits a stream into lines. The only memory is the caller's buffer, which holds at most `max + 1`
+/// Splits a stream into lines. Uses only the caller's buffer, which contains at most `max + 1`
 /// bytes of an unfinished line when [`Framer::next_line`] returns `None`.
 #[derive(Debug)]
 pub struct Framer {
     max: usize,
-    /// How many bytes at the front of the buffer are known to hold no line end.
+    /// How many bytes at the front of the buffer are known to contain no line end.
     scanned: usize,
-    /// Whether the beginning of the present line has already been discarded.
+    /// Whether the beginning of the current line has been discarded.
     dropping: bool,
 }
 
 impl Framer {
-    /// A framer for lines of at most `max` bytes, not counting their LF or CRLF.
+    /// A framer for lines of at most `max` bytes, without their LF or CRLF.
     pub fn new(max: usize) -> Self {
         Self {
             max,
@@ -34,7 +34,7 @@ impl Framer {
 
     /// Removes the next complete line from the front of `buffer` and returns it.
     ///
-    /// Returns `None` when more bytes are needed. A last line without a line end is never returned,
+    /// Returns `None` if it needs more bytes. A last line without a line end is never returned,
     /// because half a command is not a command.
     pub fn next_line(&mut self, buffer: &mut BytesMut) -> Option<FramedLine> {
         let newline = memchr::memchr(b'\n', &buffer[self.scanned..]);
@@ -63,7 +63,7 @@ impl Framer {
     }
 
     fn drop_if_too_long(&mut self, buffer: &mut BytesMut) {
-        // One byte more than a line may hold: it may be the CR of the line end.
+        // One byte more than a line can have: it may be the CR of the line end.
         if self.dropping || buffer.len() > self.max + 1 {
             self.dropping = true;
             self.scanned = 0;
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// All lines of `input` when it arrives in pieces of these sizes, and the most bytes ever buffered.
+    /// All lines of `input` if it arrives in pieces of these sizes, and the most bytes buffered.
     fn lines(input: &[u8], max: usize, pieces: &[usize]) -> (Vec<FramedLine>, usize) {
         let mut framer = Framer::new(max);
         let (mut buffer, mut kept, mut out) = (BytesMut::new(), 0, Vec::new());
@@ -95,7 +95,7 @@ mod tests {
         (out, kept)
     }
 
-    /// The oracle: splits the whole input first and measures the lines afterwards.
+    /// The reference: splits the whole input first and measures the lines afterwards.
     fn naive(input: &[u8], max: usize) -> Vec<FramedLine> {
         let mut parts: Vec<&[u8]> = input.split(|&b| b == b'\n').collect();
         parts.pop();

@@ -1,12 +1,12 @@
 //! The line protocol, version 1, in both directions: requests and replies, each parsed and encoded once.
 //!
-//! This room knows the grammar, and nothing of what a request does. It never gives up on a stream: a
-//! line that is too long or makes no sense becomes a [`Refusal`] or a [`MalformedReply`], and the next
-//! line is read as usual.
+//! This room contains the grammar, and does not depend on what a request does. It never gives up on
+//! a stream: it converts a line that is too long or malformed to a [`Refusal`] or a
+//! [`MalformedReply`], and reads the next line as usual.
 //!
 //! A server uses [`Framer::next_line`], [`Request::parse`] and [`Reply::encode`]; a client uses
-//! [`Request::encode`], [`Framer::next_line`] and [`ReplyReader::line`]. The room `client` joins the
-//! latter three to a socket.
+//! [`Request::encode`], [`Framer::next_line`] and [`ReplyReader::line`]. The room `client` connects
+//! these to a socket.
 #![doc = ""]
 #![doc = include_str!("../../docs/protocol.md")]
 

@@ -2,16 +2,16 @@
 
 use bytes::{BufMut, Bytes, BytesMut};
 
-/// What such a line begins with. No reply does.
+/// The start of every push. No reply starts with it.
 pub(super) const MARK: &[u8] = b"* ";
 
 /// A line that answers no request. A server sends it between replies, never inside one, and only on
-/// connections that have asked for such lines.
+/// connections that have requested pushes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Push(Bytes);
 
 impl Push {
-    /// A push of this text. It goes out as one line: line ends in it become `?`.
+    /// A push with this text. It is sent as one line: line ends in it become `?`.
     pub fn new(text: impl Into<Bytes>) -> Self {
         let text = text.into();
         if !text.iter().any(|b| is_line_end(*b)) {
@@ -21,19 +21,19 @@ impl Push {
         Self(plain.collect())
     }
 
-    /// The text behind the `* `.
+    /// The text after the `* `.
     pub fn text(&self) -> &[u8] {
         &self.0
     }
 
-    /// Appends the line.
+    /// Appends the line to `out`.
     pub fn encode(&self, out: &mut BytesMut) {
         out.put_slice(MARK);
         out.put_slice(&self.0);
         out.put_u8(b'\n');
     }
 
-    /// The push that this line is; `None` for a line of a reply.
+    /// Parses a push; `None` for a line of a reply.
     pub fn parse(line: &Bytes) -> Option<Self> {
         let text = line.strip_prefix(MARK)?;
         Some(Self(line.slice_ref(text)))

@@ -1,5 +1,5 @@
-//! The arguments of a line: bare words, quoted words, options. [`Words`] reads them, [`WordWriter`]
-//! writes them.
+//! The arguments of a line: plain words, quoted words, options. [`Words`] reads them,
+//! [`WordWriter`] writes them.
 
 use std::io::Write;
 
@@ -8,13 +8,13 @@ use bytes::{BufMut, Bytes, BytesMut};
 use super::{Code, Refusal};
 use crate::domain::{Ident, decode};
 
-/// The unread part of a line, from left to right.
+/// Reads a line word by word, from left to right.
 pub(super) struct Words {
     rest: Bytes,
 }
 
 impl Words {
-    /// The words of `line`, without the white space around it.
+    /// The words of `line`; ignores white space at both ends.
     pub(super) fn new(line: Bytes) -> Self {
         let trimmed = line.trim_ascii();
         let rest = line.slice_ref(trimmed);
@@ -25,7 +25,7 @@ impl Words {
         self.rest.is_empty()
     }
 
-    /// The bytes up to the next white space. A verb is never quoted.
+    /// Reads the bytes up to the next white space. A verb is never quoted.
     pub(super) fn verb(&mut self) -> Bytes {
         let end = self.rest.iter().position(u8::is_ascii_whitespace);
         let verb = self.rest.split_to(end.unwrap_or(self.rest.len()));
@@ -33,7 +33,7 @@ impl Words {
         verb
     }
 
-    /// The next positional argument; `what` names it in the refusal when there is none.
+    /// Reads the next positional argument; `what` is its name in the refusal if it is missing.
     pub(super) fn word(&mut self, what: &str) -> Result<Ident, Refusal> {
         if self.is_empty() {
             return Err(bad(format!("{what} is missing")));
@@ -43,7 +43,7 @@ impl Words {
         named(raw, &content, what)
     }
 
-    /// The whole rest of the line as one argument, quoted or not.
+    /// Reads the rest of the line as one argument, quoted or not.
     pub(super) fn whole_rest(&mut self, what: &str) -> Result<Ident, Refusal> {
         let raw = self.rest.split_to(self.rest.len());
         if raw.is_empty() {
@@ -54,7 +54,8 @@ impl Words {
         named(raw, &content, what)
     }
 
-    /// The next `key=value`, with the key in lower case; `None` at the end of the line.
+    /// Reads the next `key=value`, and returns the key in lower case; `None` at the end of the
+    /// line.
     pub(super) fn option(&mut self) -> Result<Option<(String, Ident)>, Refusal> {
         if self.is_empty() {
             return Ok(None);
@@ -75,18 +76,18 @@ impl Words {
         Ok(Some((key, Ident::new(&token[equals + 1..], &content))))
     }
 
-    /// Whether the next word is an unquoted `key=…`, in upper or lower case.
+    /// Whether the next word is an unquoted `key=…`, in any case.
     pub(super) fn has_option(&self, key: &str) -> bool {
         let equals = self.rest.iter().position(|&b| b == b'=');
         equals.is_some_and(|at| self.rest[..at].eq_ignore_ascii_case(key.as_bytes()))
     }
 
-    /// The next positional argument as a whole number from `min` to `max`.
+    /// Reads the next positional argument as a whole number from `min` to `max`.
     pub(super) fn number(&mut self, what: &str, min: u64, max: u64) -> Result<u64, Refusal> {
         number(&self.word(what)?, what, min, max)
     }
 
-    /// Refuses a line that has more arguments than its verb takes.
+    /// Refuses the line if it has more arguments.
     pub(super) fn end(&self) -> Result<(), Refusal> {
         if self.is_empty() {
             Ok(())
@@ -95,8 +96,8 @@ impl Words {
         }
     }
 
-    /// Removes one token and returns its bytes, and the content of what follows its first `prefix`
-    /// bytes, without quotes.
+    /// Removes one token. Returns its bytes, and the content after its first `prefix` bytes,
+    /// without quotes.
     fn token(&mut self, prefix: usize) -> Result<(Bytes, Vec<u8>), Refusal> {
         let body = &self.rest[prefix..];
         let (length, content) = if body.first() == Some(&b'"') {
@@ -120,7 +121,7 @@ impl Words {
     }
 }
 
-/// Reads `text` as a whole number from `min` to `max`.
+/// Parses a whole number from `min` to `max`.
 pub(super) fn number(text: &Ident, what: &str, min: u64, max: u64) -> Result<u64, Refusal> {
     let digits = text.text();
     let all_digits = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
@@ -131,7 +132,7 @@ pub(super) fn number(text: &Ident, what: &str, min: u64, max: u64) -> Result<u64
     number.ok_or_else(|| bad(format!("{what} must be a whole number from {min} to {max}")))
 }
 
-/// Reads `text` as a decimal from `-most` to `most` with at most three places.
+/// Parses a decimal from `-most` to `most` with at most three decimal places.
 pub(super) fn decimal(text: &Ident, what: &str, most: f64) -> Result<f64, Refusal> {
     let written = text.text();
     let (whole, places) = match written.split_once('.') {
@@ -199,7 +200,7 @@ impl Quoted {
     }
 }
 
-/// Whether `text` is nothing but one argument in quotes.
+/// Whether `text` consists of exactly one quoted argument.
 pub(super) fn is_one_quoted_word(text: &[u8]) -> bool {
     Quoted::read(text).is_some_and(|quoted| quoted.length == text.len())
 }
@@ -210,43 +211,43 @@ pub(super) struct WordWriter<'a> {
 }
 
 impl<'a> WordWriter<'a> {
-    /// Begins a line with this verb.
+    /// Starts a line with this verb.
     pub(super) fn new(out: &'a mut BytesMut, verb: &str) -> Self {
         out.put_slice(verb.as_bytes());
         Self { out }
     }
 
-    /// A positional argument, in quotes where it needs them.
+    /// Writes a positional argument, in quotes if it needs them.
     pub(super) fn word(&mut self, ident: &Ident) {
         self.out.put_u8(b' ');
         self.put(ident);
     }
 
-    /// A positional argument in the very bytes in which the peer sent it.
+    /// Writes a positional argument in exactly the bytes that the peer sent.
     pub(super) fn raw(&mut self, ident: &Ident) {
         self.out.put_u8(b' ');
         self.out.put_slice(ident.raw());
     }
 
-    /// A positional argument in quotes, so that it cannot be read as an option.
+    /// Writes a positional argument in quotes, so that it is never read as an option.
     pub(super) fn quoted(&mut self, text: &str) {
         self.out.put_u8(b' ');
         self.put_quoted(text);
     }
 
-    /// A positional argument that needs no quotes, such as a number.
+    /// Writes a positional argument that needs no quotes, such as a number.
     pub(super) fn plain(&mut self, argument: impl std::fmt::Display) {
         // Writing to a growing buffer cannot fail.
         let _ = write!(self.out.writer(), " {argument}");
     }
 
-    /// A decimal without superfluous zeros, rounded to three places.
+    /// Writes a decimal, rounded to three places, without trailing zeros.
     pub(super) fn decimal(&mut self, number: f64) {
         let text = format!("{number:.3}");
         self.plain(text.trim_end_matches('0').trim_end_matches('.'));
     }
 
-    /// An option `key=value`; an empty value stands for nothing.
+    /// Writes an option `key=value`; an empty value clears what the option sets.
     pub(super) fn option(&mut self, key: &str, value: &Ident) {
         self.plain(key);
         self.out.put_u8(b'=');
@@ -255,13 +256,13 @@ impl<'a> WordWriter<'a> {
         }
     }
 
-    /// Ends the line.
+    /// Ends the line with LF.
     pub(super) fn end(&mut self) {
         self.out.put_u8(b'\n');
     }
 
-    /// The bytes that the identifier came in if they are one word with its meaning; otherwise its text
-    /// in quotes.
+    /// Writes the received bytes of the identifier if they are one word with the same text, else
+    /// its text in quotes.
     fn put(&mut self, ident: &Ident) {
         let raw = ident.raw();
         let is_word = if raw.first() == Some(&b'"') {
@@ -281,7 +282,7 @@ impl<'a> WordWriter<'a> {
         }
     }
 
-    /// A line cannot hold a line feed, which becomes a `?`.
+    /// Writes text in quotes. A line feed in it becomes `?`, because a line cannot contain one.
     fn put_quoted(&mut self, text: &str) {
         self.out.put_u8(b'"');
         for byte in text.bytes() {

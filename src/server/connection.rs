@@ -1,4 +1,4 @@
-//! One connection: it reads lines, passes requests to the session, and writes replies, within limits.
+//! One connection: reads lines, passes requests to the session, and writes replies, within limits.
 
 use std::{io, time::Duration};
 
@@ -18,37 +18,38 @@ use crate::{
     session::{MailboxReceiver, Session},
 };
 
-/// The most bytes read from the socket at once.
+/// The most bytes per read from the socket.
 const READ: usize = 8 * 1024;
-/// How many bytes of replies may gather before they are sent although more commands wait.
+/// The number of buffered reply bytes at which they are sent, even if more commands are waiting.
 const WRITE: usize = 64 * 1024;
 
-/// How long sending the last replies may take once the daemon stops.
+/// The time limit for sending the last replies after the daemon stops.
 const LAST_WRITE: Duration = Duration::from_secs(1);
-/// How long input is still read after the last reply, and how many bytes of it.
+/// How long input is still read and discarded after the last reply.
 const LEAVE: Duration = Duration::from_millis(500);
+/// The most bytes of input that are discarded after the last reply.
 const LEAVE_BYTES: usize = 64 * 1024;
 
-/// Why a connection ended.
+/// The reason why a connection ended.
 #[derive(Debug)]
 pub enum ConnectionEnd {
-    /// The peer closed it or sent QUIT.
+    /// The peer closed the connection or sent QUIT.
     ByPeer,
-    /// The peer failed HELLO or made too many errors.
+    /// HELLO was refused, or there were too many errors.
     ForCause,
-    /// The peer sent nothing, or read or wrote too slowly.
+    /// The peer sent nothing for too long, or read or wrote too slowly.
     TimedOut,
     /// Another connection of the same game server has resumed its game.
     Replaced,
-    /// The daemon stops.
+    /// The daemon is stopping.
     ByShutdown,
-    /// The network failed.
+    /// The network connection failed.
     Broken(io::Error),
 }
 
-/// Serves one connection to its end.
+/// Serves one connection until it ends.
 ///
-/// Every log line in between stands in the span `session`, with the number of the session and, after
+/// All log lines meanwhile are in the span `session`, with the number of the session and, after
 /// HELLO, the name of the game server.
 pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     stream: S,
@@ -79,22 +80,22 @@ struct Connection<S> {
     stream: S,
     limits: Limits,
     session: Session,
-    /// Lines to send without a request.
+    /// Lines to send that answer no request.
     pushes: MailboxReceiver,
     span: Span,
     framer: Framer,
     input: BytesMut,
-    /// Replies and pushes that are not sent yet, each of them whole.
+    /// Replies and pushes that have not been sent yet, each complete.
     output: BytesMut,
     errors: u32,
-    /// When the connection is closed unless a line has ended by then.
+    /// The time at which the connection is closed unless a line ends before.
     patience: Instant,
     /// The same without regard to a line that has begun. Blank lines do not move it.
     idle_until: Instant,
     inside_line: bool,
 }
 
-/// What to do after a line.
+/// What to do after handling a line.
 enum Next {
     Continue,
     Close(ConnectionEnd),
@@ -105,7 +106,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         let end = self.talk(stop).await;
         self.session
             .close(!matches!(end, ConnectionEnd::ByShutdown));
-        // The last replies are sent whatever the reason. If the peer has gone, this fails harmlessly.
+        // Send the last replies whatever the reason. If the peer has gone, this fails without
+        // effect.
         let _ = self.flush(stop).await;
         let _ = timeout(self.limits.write, self.stream.shutdown()).await;
         self.take_leave().await;
@@ -120,8 +122,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 if let Next::Close(end) = self.line(line).await {
                     return end;
                 }
-                // A peer that has to send HELLO gains no time by sending other lines, and no peer by
-                // sending blank ones.
+                // A peer that must send HELLO gets no more time by sending other lines, and no peer
+                // by sending blank ones.
                 if !blank && !self.session.must_say_hello() {
                     self.idle_until = Instant::now() + self.limits.idle;
                 }
@@ -160,8 +162,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         }
     }
 
-    /// Writes this line and those that wait behind it. Replies are written whole, so a push never
-    /// stands inside one.
+    /// Buffers this line and the other waiting ones. Replies are buffered whole, so a push is never
+    /// inside one.
     fn push(&mut self, line: String) {
         Push::new(line).encode(&mut self.output);
         while self.output.len() < WRITE
@@ -171,8 +173,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         }
     }
 
-    /// Reads, for a moment, what the peer has already sent. A connection that is closed with unread input
-    /// is reset, and the peer may then lose the last replies.
+    /// Reads and discards, for a moment, what the peer has already sent. Closing a connection with
+    /// unread input resets it, and the peer could lose the last replies.
     async fn take_leave(&mut self) {
         let mut left = LEAVE_BYTES;
         let rest = async {
@@ -187,7 +189,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         let _ = timeout(LEAVE, rest).await;
     }
 
-    /// Limits how long a line that has begun may take to end.
+    /// Starts the time limit of a line once its first byte has arrived.
     fn watch_line(&mut self) {
         let inside = self.framer.is_inside_line(&self.input);
         if inside && !self.inside_line {
@@ -228,8 +230,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         }
     }
 
-    /// A KILL of or by an unknown player is refused and not counted: games report falls and lava as kills
-    /// by "world", and that is no client gone wrong.
+    /// Handles KILL. An unknown player in it is refused, but does not count as an error of the peer,
+    /// because games report deaths by falls or lava as kills by "world".
     async fn kill(&mut self, kill: Request) -> Next {
         match self.answer(kill).await {
             Err(refusal) if refusal.code == Code::UnknownPlayer => {
@@ -240,7 +242,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         }
     }
 
-    /// A refused HELLO closes the connection.
+    /// Handles HELLO; a refusal closes the connection.
     async fn hello(&mut self, hello: Request) -> Next {
         let server = match &hello {
             Request::Hello { server, .. } => server.text().to_owned(),
@@ -274,7 +276,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 
     fn refuse(&mut self, refusal: Refusal) -> Next {
-        self.errors += 1;
+        // A fault of the daemon is none of the client's.
+        self.errors += u32::from(refusal.code != Code::Internal);
         Reply::Error(refusal).encode(&mut self.output);
         if self.errors < self.limits.max_errors {
             return Next::Continue;

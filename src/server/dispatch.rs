@@ -1,4 +1,4 @@
-//! A request → the session's answer → a reply.
+//! Converts requests to calls of the session, and its answers to replies.
 
 use crate::{
     lobby::{Command, LobbyError, Update},
@@ -6,7 +6,7 @@ use crate::{
     session::{Session, SessionError},
 };
 
-/// Passes one request to the session. `None` is the silence with which most commands are answered.
+/// Passes a request to the session. `None` means that the request has no reply, like most.
 pub(super) async fn answer(
     session: &mut Session,
     request: Request,
@@ -21,7 +21,7 @@ pub(super) async fn answer(
     decide(session, request).await.map_err(refusal)
 }
 
-/// Carries out a request that changes the game, and answers any other.
+/// Applies a request that changes the game; passes on any other.
 async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>, SessionError> {
     let command = match request {
         Request::Game(game_type) => session.new_game(&game_type),
@@ -84,7 +84,7 @@ fn millis(seconds: u32) -> u64 {
     u64::from(seconds) * 1_000
 }
 
-/// Answers a request for a decision; `None` if it has no reply.
+/// Handles a request for a decision; `None` if it has no reply.
 async fn decision(session: &mut Session, request: Request) -> Result<Option<Reply>, SessionError> {
     Ok(Some(match request {
         Request::Balance { top, seed } => {
@@ -118,7 +118,7 @@ async fn decision(session: &mut Session, request: Request) -> Result<Option<Repl
     }))
 }
 
-/// Answers a request that is neither a command nor asks for a decision; `None` if it has no reply.
+/// Handles a request that is neither a command nor asks for a decision; `None` if it has no reply.
 async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>, SessionError> {
     Ok(Some(match request {
         Request::Player(id) => {
@@ -159,7 +159,8 @@ async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>,
                 unrated: ended.unrated.map(str::to_owned),
             }
         }
-        // Handled above, but for QUIT, which ends the connection. They are listed so that a new verb cannot be forgotten.
+        // The callers handle these, and the connection handles QUIT. They are listed so that the
+        // compiler notices a new verb.
         Request::Quit
         | Request::Balance { .. }
         | Request::Place(_)
@@ -185,7 +186,7 @@ async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>,
     }))
 }
 
-/// What a peer learns of an error. Details of the database go to the log alone.
+/// Converts an error for the peer. Details of the database are only logged.
 fn refusal(error: SessionError) -> Refusal {
     let code = match &error {
         SessionError::Lobby(error) => match error {
@@ -205,6 +206,7 @@ fn refusal(error: SessionError) -> Refusal {
         SessionError::NotAllowed(_) => Code::NotAllowed,
         SessionError::BadArgument(_) => Code::BadArgument,
         SessionError::Overloaded => Code::Overloaded,
+        SessionError::Kept => Code::Internal,
         SessionError::Store(_) | SessionError::Task(_) => {
             tracing::error!(%error, "a command failed");
             return Refusal {

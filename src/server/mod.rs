@@ -1,8 +1,8 @@
-//! TCP: accepts game servers, enforces the [`Limits`] on them, and drains at a stop.
+//! TCP: accepts connections of game servers, enforces the [`Limits`], and drains on shutdown.
 //!
-//! The caller provides the listener and the stop; nothing here opens a port or handles a signal. A
-//! connection costs one task and a bounded buffer for a bounded time, whatever its peer sends or
-//! fails to send. Entry point: [`run`].
+//! The caller provides the listener and the cancellation token; this room opens no port and handles
+//! no signal. Whatever a peer sends, its connection costs one task and a bounded buffer for a
+//! bounded time. Entry point: [`run`].
 
 mod connection;
 mod dispatch;
@@ -26,29 +26,29 @@ use crate::{
 
 pub use connection::serve;
 
-/// The limits on connections.
+/// The limits on each connection, and on their number.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// The most bytes of a line, without its end.
+    /// The longest line, in bytes without the line end.
     pub max_line_bytes: usize,
-    /// The most connections at the same time.
+    /// The most connections at the same time; further ones are refused.
     pub max_connections: usize,
-    /// The most errors of a connection since its last GAME.
+    /// The most errors on a connection since its last GAME; one more closes it.
     pub max_errors: u32,
-    /// Time from the connection to the end of its first line.
+    /// The time limit from the connection to the end of the first line.
     pub first_line: Duration,
-    /// Time from a line's first byte to its end.
+    /// The time limit from the first byte of a line to its end.
     pub line: Duration,
-    /// Time between two lines.
+    /// The time limit between two lines.
     pub idle: Duration,
-    /// Time for the peer to read a reply.
+    /// The time limit for the peer to read a reply.
     pub write: Duration,
-    /// Time for all connections to end after the stop.
+    /// The time limit for all connections to end after `stop` is cancelled.
     pub drain: Duration,
 }
 
-/// Serves until `stop` is cancelled, then lets every session finish the command it is in, send the
-/// replies it owes, and close; after [`Limits::drain`] the rest is dropped.
+/// Serves until `stop` is cancelled. Then each session finishes its current command, sends the
+/// pending replies and closes; after [`Limits::drain`] the remaining connections are dropped.
 pub async fn run(
     listener: TcpListener,
     service: Arc<Service>,
@@ -68,11 +68,14 @@ pub async fn run(
     drop(listener);
     tasks.close();
     if time::timeout(limits.drain, tasks.wait()).await.is_err() {
-        tracing::warn!(connections = tasks.len(), "not drained in time, dropped");
+        tracing::warn!(
+            connections = tasks.len(),
+            "dropping connections that did not drain in time"
+        );
     }
 }
 
-/// What every new connection shares.
+/// State that all connections share, to accept new ones.
 struct Door {
     service: Arc<Service>,
     limits: Limits,
@@ -90,8 +93,8 @@ impl Door {
                     Err(_) => self.turn_away(stream),
                 },
                 Err(error) => {
-                    tracing::warn!(%error, "cannot accept");
-                    // Out of file descriptors, most likely: let some connections end first.
+                    tracing::warn!(%error, "cannot accept a connection");
+                    // Probably out of file descriptors: give other connections time to end.
                     time::sleep(Duration::from_millis(100)).await;
                 }
             }
@@ -102,16 +105,16 @@ impl Door {
         let (service, limits, stop) = (self.service.clone(), self.limits, self.stop.clone());
         self.tasks.spawn(async move {
             let _permit = permit;
-            // A reply is small, and its game server waits for it.
+            // Replies are small, and game servers wait for them.
             let _ = stream.set_nodelay(true);
             let span = tracing::debug_span!("connection", %peer);
             serve(stream, &service, limits, stop).instrument(span).await;
         });
     }
 
-    /// Refuses a connection with an error. The peer has one second to close its side.
+    /// Refuses a connection with an error line. The peer has one second to close its side.
     fn turn_away(&self, mut stream: TcpStream) {
-        tracing::debug!("too many connections, one turned away");
+        tracing::debug!("refusing a connection: there are too many");
         let text = "too many connections".to_owned();
         let mut bytes = BytesMut::new();
         Reply::Error(Refusal {
@@ -119,7 +122,7 @@ impl Door {
             text,
         })
         .encode(&mut bytes);
-        // The send buffer of a new connection is empty, so that the line fits without waiting.
+        // The send buffer of a new connection is empty, so the line fits without waiting.
         let sent: io::Result<usize> = stream.try_write(&bytes);
         tracing::trace!(?sent, "refusal sent");
         self.tasks.spawn(async move {

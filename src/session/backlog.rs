@@ -1,8 +1,10 @@
-//! The backlog: decisions and abandoned games that are written in the background.
+//! The backlog: what is written in the background. Decisions and abandoned games, for which no client
+//! waits, and matches that could not be written when END came, because the disk was full or the
+//! database locked.
 //!
-//! No client waits for these writes. The backlog is bounded: while the database is away, the entries
-//! that do not fit are dropped and counted in the log. An entry leaves the backlog only once it is
-//! on disk.
+//! The backlog is bounded. While the database cannot be written, decisions and abandoned games that do
+//! not fit are dropped, and the log says so; a match that does not fit is refused, and its game goes on.
+//! An entry leaves the backlog only once it is on disk.
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
@@ -20,8 +22,11 @@ use crate::{
 
 /// How often parked games are checked, and how soon a failed write is tried again.
 const INTERVAL: Duration = Duration::from_secs(1);
-/// The most abandoned games in the backlog.
-const MAX_ABANDONED: usize = 256;
+/// The most matches in the backlog.
+const MAX_MATCHES: usize = 256;
+/// The most score changes, players and stays on a team that all matches of the backlog have together: some
+/// 64 MB.
+const MAX_PARTS: usize = 1_000_000;
 /// The most notes in the backlog, of up to some 20 kB each.
 const MAX_NOTES: usize = 2_048;
 /// Notes written in one transaction.
@@ -30,13 +35,55 @@ const BATCH: usize = 256;
 /// Entries that are not on disk yet.
 #[derive(Debug, Default)]
 pub(super) struct Backlog {
-    /// Each with the number that its decisions share.
-    abandoned: Mutex<VecDeque<(MatchRecord, i64)>>,
+    matches: Mutex<PendingMatches>,
     notes: Mutex<Notes>,
     /// Locked during a write, so that no entry is written twice.
     writing: tokio::sync::Mutex<()>,
     /// Notified when an entry is added.
     added: Notify,
+}
+
+/// Matches in the order in which they ended.
+#[derive(Debug, Default)]
+struct PendingMatches {
+    queue: VecDeque<PendingMatch>,
+    /// The parts of all of them, as [`MAX_PARTS`] counts.
+    parts: usize,
+}
+
+/// A match that is not on disk.
+#[derive(Clone, Debug)]
+struct PendingMatch {
+    record: MatchRecord,
+    /// The number of its game.
+    game: i64,
+}
+
+impl PendingMatches {
+    /// Adds a match if there is room for it.
+    fn push(&mut self, pending: PendingMatch) -> bool {
+        let parts = self.parts.saturating_add(pending.parts());
+        if self.queue.len() >= MAX_MATCHES || parts > MAX_PARTS {
+            return false;
+        }
+        self.parts = parts;
+        self.queue.push_back(pending);
+        true
+    }
+
+    fn pop(&mut self) {
+        if let Some(gone) = self.queue.pop_front() {
+            self.parts -= gone.parts();
+        }
+    }
+}
+
+impl PendingMatch {
+    fn parts(&self) -> usize {
+        let participants = self.record.participants.iter();
+        let stays = participants.map(|participant| participant.presence.len() + 1);
+        self.record.events.len() + stays.sum::<usize>()
+    }
 }
 
 #[derive(Debug, Default)]
@@ -67,28 +114,40 @@ impl Backlog {
         self.added.notify_one();
     }
 
-    /// Adds an abandoned game. `game` is the number that its decisions share.
-    pub(super) fn abandon(&self, record: MatchRecord, game: i64) {
-        let mut abandoned = self.abandoned.lock();
-        if abandoned.len() < MAX_ABANDONED {
-            abandoned.push_back((record, game));
-        } else {
-            tracing::warn!(server = %record.server, "an abandoned game is lost: the backlog is full");
-        }
+    /// Adds the match of the game with this number. Returns whether there was room for it.
+    pub(super) fn keep(&self, record: MatchRecord, game: i64) -> bool {
+        let kept = self.matches.lock().push(PendingMatch { record, game });
         self.added.notify_one();
+        kept
+    }
+
+    /// Whether the match of the game with this number waits to be written.
+    pub(super) fn keeps(&self, game: i64) -> bool {
+        let matches = self.matches.lock();
+        matches.queue.iter().any(|pending| pending.game == game)
     }
 }
 
 impl Sessions {
-    /// Writes the backlog and records parked games whose grace is over, until dropped. A failed
-    /// write is logged and retried.
+    /// Writes the backlog and records parked games whose grace is over, until dropped. A write that fails
+    /// is tried again every second; the log has the first failure, and the success that follows.
     pub async fn run_background(self: &Arc<Self>) {
+        let mut failing = false;
         loop {
             let _ = timeout(INTERVAL, self.backlog.added.notified()).await;
             self.give_up_expired();
-            if let Err(error) = self.write_backlog().await {
-                tracing::warn!(%error, "cannot write the backlog, trying again");
-                sleep(INTERVAL).await;
+            match self.write_backlog().await {
+                Ok(()) => {
+                    if std::mem::take(&mut failing) {
+                        tracing::info!("the database can be written again");
+                    }
+                }
+                Err(error) => {
+                    if !std::mem::replace(&mut failing, true) {
+                        tracing::warn!(%error, "cannot write matches and decisions now; trying every second");
+                    }
+                    sleep(INTERVAL).await;
+                }
             }
         }
     }
@@ -103,26 +162,29 @@ impl Sessions {
         let sessions = self.clone();
         let written = tokio::spawn(async move {
             let _one_at_a_time = sessions.backlog.writing.lock().await;
-            sessions.write_abandoned().await?;
+            sessions.write_matches().await?;
             sessions.write_notes().await
         });
         written.await?
     }
 
-    async fn write_abandoned(&self) -> Result<(), SessionError> {
+    async fn write_matches(&self) -> Result<(), SessionError> {
         loop {
-            let Some((record, game)) = self.backlog.abandoned.lock().front().cloned() else {
+            let pending = self.backlog.matches.lock().queue.front().cloned();
+            let Some(PendingMatch { record, game }) = pending else {
                 return Ok(());
             };
-            match self.insert_match(record).await {
-                Ok(id) => {
-                    self.backlog.became(game, id);
+            match self.store.record_game(&record, game).await {
+                Ok(recorded) => {
+                    self.backlog.became(game, recorded.id());
                     self.learning.match_recorded();
                 }
-                Err(SessionError::Store(error)) => return Err(error.into()),
-                Err(error) => tracing::warn!(%error, "an abandoned game cannot be recorded"),
+                Err(error) if error.is_of_record() => {
+                    tracing::error!(%error, "a match cannot be recorded and is lost");
+                }
+                Err(error) => return Err(error.into()),
             }
-            self.backlog.abandoned.lock().pop_front();
+            self.backlog.matches.lock().pop();
         }
     }
 

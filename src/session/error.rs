@@ -2,7 +2,7 @@
 
 use crate::{lobby::LobbyError, partition::ProblemError, store::StoreError};
 
-/// Why a command failed. It has changed nothing.
+/// Why a command failed. It has changed nothing, except for [`Kept`](Self::Kept).
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
     /// The lobby refused the command.
@@ -17,6 +17,9 @@ pub enum SessionError {
     /// No core was free before the deadline.
     #[error("there was no time to choose teams")]
     Overloaded,
+    /// The match of a game that has ended cannot be written now. It is kept, and written as soon as it can be.
+    #[error("kept")]
+    Kept,
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),

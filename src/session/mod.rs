@@ -169,8 +169,7 @@ impl Session {
             Command::Start => {
                 let clock = &self.sessions.clock;
                 let passed = i64::try_from(clock.millis()).unwrap_or(i64::MAX);
-                self.state.epoch = clock.now().plus_millis(-passed);
-                self.state.ended = None;
+                self.state.begin_play(clock.now().plus_millis(-passed));
             }
             command if command.changes_teams() && !self.sessions.is_starting() => {
                 let weights = self.weights()?;

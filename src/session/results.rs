@@ -7,18 +7,14 @@ use std::sync::Arc;
 
 use super::{
     Session, SessionError, Sessions,
-    state::{SessionState, draw_game},
+    state::{KeptEnd, SessionState, draw_game},
 };
 use crate::{
     domain::{MatchRecord, Outcome, Timestamp, Verdict},
     history,
     lobby::{BotUse, Command, Finished, LobbyError},
-    store::Recorded,
+    store::StoreError,
 };
-
-/// The most games of one server, on one map and with the same players, that may begin within one
-/// second.
-const MAX_PER_SECOND: usize = 64;
 
 /// The answer to END: the match is on disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +31,8 @@ impl Session {
     ///
     /// # Errors
     /// Fails if there is no game, the team does not exist, play has not begun, the reported events make
-    /// no valid record, or the database fails. The game then continues, and END can be repeated.
+    /// no valid record: the game then continues, and END can be repeated. [`SessionError::Kept`] if the match
+    /// cannot be written now: the game is over, and END repeated gets the id once the match is on disk.
     pub async fn end(&mut self, verdict: Verdict) -> Result<Ended, SessionError> {
         let server = self.server.clone();
         if self.lobby().game().is_err() {
@@ -48,31 +45,68 @@ impl Session {
         if let Some(ended) = &self.state.ended {
             return Ok(ended.clone()); // END was repeated
         }
+        if let Some(kept) = self.state.kept {
+            return self.end_kept(kept).await;
+        }
         let frame = self.state.frame(server.as_deref());
         let before = self.state.lobby.clone();
         let finished = self.lobby().end(verdict, &frame)?;
-        let ended = match self.sessions.finish_match(finished).await {
-            Ok(ended) => ended,
+        let (record, unrated) = self.sessions.judge(finished);
+        let game = self.state.game;
+        let id = match self.sessions.record_game(&record, game).await {
+            Ok(id) => id,
+            Err(error) if !error.is_of_record() && self.sessions.backlog.keep(record, game) => {
+                tracing::error!(%error, server, "a match cannot be recorded now and is kept");
+                self.state.kept = Some(KeptEnd { unrated });
+                return Err(SessionError::Kept);
+            }
             Err(error) => {
                 // A command that fails changes nothing.
                 self.state.lobby = before;
-                return Err(error);
+                return Err(error.into());
             }
         };
-        tracing::info!(
-            match_id = ended.id,
-            server = server.as_deref().unwrap_or(""),
-            unrated = ended.unrated.unwrap_or("no"),
-            "game ended"
-        );
-        self.sessions.backlog.became(self.state.game, ended.id);
-        self.state.game = draw_game();
-        self.state.ended = Some(ended.clone());
-        self.state.lobby.forget_course();
+        self.sessions.backlog.became(game, id);
+        let ended = self.note_end(Ended { id, unrated });
         if let Err(error) = self.sessions.write_backlog().await {
             tracing::warn!(%error, "the decisions of a game are not on disk yet");
         }
         Ok(ended)
+    }
+
+    /// Answers END again for a match that could not be recorded before: writes it, if that can be done now.
+    async fn end_kept(&mut self, kept: KeptEnd) -> Result<Ended, SessionError> {
+        let game = self.state.game;
+        let written = self.sessions.write_backlog().await;
+        let found = self.sessions.store.match_of_game(game).await;
+        match found {
+            Ok(Some(id)) => Ok(self.note_end(Ended {
+                id,
+                unrated: kept.unrated,
+            })),
+            Ok(None) if !self.sessions.backlog.keeps(game) => {
+                Err(SessionError::NotAllowed("this match cannot be recorded"))
+            }
+            _ => {
+                tracing::debug!(?written, ?found, "a match is still kept");
+                Err(SessionError::Kept)
+            }
+        }
+    }
+
+    /// Notes the answer to END. The next START begins another game.
+    fn note_end(&mut self, ended: Ended) -> Ended {
+        tracing::info!(
+            match_id = ended.id,
+            server = self.server.as_deref().unwrap_or(""),
+            unrated = ended.unrated.unwrap_or("no"),
+            "game ended"
+        );
+        self.state.game = draw_game();
+        self.state.kept = None;
+        self.state.ended = Some(ended.clone());
+        self.state.lobby.forget_course();
+        ended
     }
 
     /// Ends the session. With `park`, the game of a server that gave its name is parked; otherwise it
@@ -163,13 +197,15 @@ impl Sessions {
 
     /// Adds an abandoned game to the backlog.
     fn give_up(&self, state: &SessionState, server: Option<&str>) {
-        if let Some(finished) = state.abandoned(server) {
-            self.backlog.abandon(finished.record, state.game);
+        if let Some(finished) = state.abandoned(server)
+            && !self.backlog.keep(finished.record, state.game)
+        {
+            tracing::warn!(server, "an abandoned game is lost: the backlog is full");
         }
     }
 
-    /// Records the match of a finished game. Learning from it follows in the background.
-    pub(super) async fn finish_match(&self, finished: Finished) -> Result<Ended, SessionError> {
+    /// The record of a finished game, and why it is not rated, `None` if it is.
+    fn judge(&self, finished: Finished) -> (MatchRecord, Option<&'static str>) {
         let mut record = finished.record;
         if finished.cut {
             // Events are missing, so that the result says nothing about the players.
@@ -177,31 +213,14 @@ impl Sessions {
         }
         let rules = &self.learning.settings().history.rules;
         let unrated = history::unrated(&record, self.rulebook(), rules);
-        let id = self.insert_match(record).await?;
-        self.learning.match_recorded();
-        Ok(Ended {
-            id,
-            unrated: unrated.map(|why| why.as_str()),
-        })
+        (record, unrated.map(|why| why.as_str()))
     }
 
-    /// Records a match once: the same server, time of START and game type mean the same game. If a
-    /// different game began within the same second, so that both have one fingerprint, this one is
-    /// recorded a second later.
-    pub(super) async fn insert_match(&self, mut record: MatchRecord) -> Result<i64, SessionError> {
-        for _ in 0..MAX_PER_SECOND {
-            let id = match self.store.record(&record).await? {
-                Recorded::New(id) => return Ok(id),
-                Recorded::Duplicate(id) => id,
-            };
-            let known = self.store.start_of(id).await?;
-            if known.is_some_and(|known| known == (record.start, record.game_type.clone())) {
-                return Ok(id);
-            }
-            record.start = record.start.plus_millis(1_000);
-            record.end = record.end.plus_millis(1_000);
-        }
-        Err(SessionError::NotAllowed("too many games within a second"))
+    /// Records the match of a finished game. Learning from it follows in the background.
+    async fn record_game(&self, record: &MatchRecord, game: i64) -> Result<i64, StoreError> {
+        let recorded = self.store.record_game(record, game).await?;
+        self.learning.match_recorded();
+        Ok(recorded.id())
     }
 
     /// The answer to the last END of this server, if that was within the grace.

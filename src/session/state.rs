@@ -1,5 +1,7 @@
 //! One game of a game server: all that a broken connection leaves to the next one.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use rand::{TryRng, rngs::SysRng};
 
 use super::{Ended, Sessions};
@@ -22,6 +24,15 @@ pub(super) struct SessionState {
     pub(super) game: i64,
     /// What END was answered.
     pub(super) ended: Option<Ended>,
+    /// END could not be answered yet: the match waits in the backlog, under the number of this game.
+    pub(super) kept: Option<KeptEnd>,
+}
+
+/// What is known of a match that waits in the backlog.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct KeptEnd {
+    /// Why the match will not be rated; `None` if it will be.
+    pub(super) unrated: Option<&'static str>,
 }
 
 impl SessionState {
@@ -34,6 +45,7 @@ impl SessionState {
             reasons: Vec::new(),
             game: draw_game(),
             ended: None,
+            kept: None,
         }
     }
 
@@ -43,6 +55,17 @@ impl SessionState {
         self.reasons.clear();
         self.game = draw_game();
         self.ended = None;
+        self.kept = None;
+    }
+
+    /// Forgets the last END, because play begins again.
+    pub(super) fn begin_play(&mut self, epoch: Timestamp) {
+        self.epoch = epoch;
+        self.ended = None;
+        if self.kept.take().is_some() {
+            // The match in the backlog has the number.
+            self.game = draw_game();
+        }
     }
 
     /// Another mutator counts from now on.
@@ -76,10 +99,15 @@ impl SessionState {
     }
 }
 
-/// A number that no other game has. Should the system have no randomness, decisions are attributed to
-/// too many games, and are right all the same.
+/// A number that no other game has, from the system's randomness. Should there be none, it is unique among
+/// the games of this process, and negative.
 pub(super) fn draw_game() -> i64 {
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+    let counted = || {
+        let next = NEXT.fetch_add(1, Ordering::Relaxed);
+        -(i64::from(std::process::id()) << 32 | i64::from(next))
+    };
     SysRng
         .try_next_u64()
-        .map_or(0, |drawn| (drawn >> 1).cast_signed())
+        .map_or_else(|_| counted(), |drawn| (drawn >> 1).cast_signed())
 }

@@ -1,4 +1,4 @@
-//! The connection to the daemon, as far as a sidecar has to know it.
+//! The connection to the daemon, as a sidecar sees it.
 
 use super::Act;
 use crate::{
@@ -13,18 +13,18 @@ const SILENCE: u64 = 60_000;
 /// the daemon's limit of 1,024 bytes.
 const MAX_NAME: usize = 128;
 
-/// Whether there is a connection, and what has been learned about its daemon.
+/// Whether there is a connection, and what is known about its daemon.
 #[derive(Debug, Default)]
 pub(super) struct DaemonLink {
     pub(super) connected: bool,
-    /// Whether the daemon is of a version that has no verbs for the course of a game.
+    /// Whether the daemon's version lacks the verbs that report a running game.
     pub(super) outdated: bool,
     /// When the last request was sent.
     last_sent: u64,
 }
 
 impl DaemonLink {
-    /// A connection begins: HELLO is sent.
+    /// Starts a connection: sends HELLO.
     pub(super) fn open(
         &mut self,
         server: &str,
@@ -45,7 +45,7 @@ impl DaemonLink {
         }));
     }
 
-    /// Where requests go while the link is as it is now.
+    /// The outbox for the current state of the connection.
     pub(super) fn outbox<'a>(&self, acts: &'a mut Vec<Act>) -> Outbox<'a> {
         Outbox {
             acts,
@@ -53,7 +53,7 @@ impl DaemonLink {
         }
     }
 
-    /// Sends PING if nothing was sent for long, `acts` included.
+    /// Sends PING if nothing was sent for long; requests in `acts` count as sent.
     pub(super) fn keep_alive(&mut self, now: u64, acts: &mut Vec<Act>) {
         if acts.iter().any(|act| matches!(act, Act::Send(_))) {
             self.last_sent = now;
@@ -64,7 +64,7 @@ impl DaemonLink {
     }
 }
 
-/// Collects requests, and discards them while there is no connection.
+/// Appends requests to the acts; discards them if there is no connection.
 pub(super) struct Outbox<'a> {
     acts: &'a mut Vec<Act>,
     connected: bool,

@@ -1,19 +1,19 @@
-//! When to choose teams: in a lull, which is a warm-up or the time after a game.
+//! Decides when to choose teams: in a lull, which is a warm-up or the time after a game.
 
 use std::collections::BTreeMap;
 
-/// How long a move may take before it is ordered again, in milliseconds. A game server executes about
-/// one remote command a second.
+/// The time that a move may take before it is ordered again, in milliseconds. A game server
+/// executes about one remote command per second.
 const PATIENCE: u64 = 3_000;
 
 /// The teams that the daemon chose.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ChosenTeams {
-    /// The weaker team's weight over the stronger one's, 0 to 1.
+    /// The ratio of the chosen teams, 0 to 1.
     pub(super) ratio: f64,
     /// The team of each identity.
     pub(super) teams: BTreeMap<String, u8>,
-    /// How many bots each team gets; `None` where the daemon places each bot by itself.
+    /// The number of bots on each team; `None` if the daemon places each bot itself.
     pub(super) bots: Option<Vec<u32>>,
 }
 
@@ -23,24 +23,24 @@ pub(super) enum LullStep {
     Wait,
     /// Ask the daemon for teams.
     Ask {
-        /// Whether this lull has not asked before.
+        /// Whether this is the first request in this lull.
         first: bool,
     },
     /// Compare the teams on the game server with those chosen.
     Compare,
 }
 
-/// One lull. Times are milliseconds of the caller's clock.
+/// The state of one lull. Times are milliseconds of the caller's clock.
 #[derive(Debug, Default)]
 pub(super) struct Lull {
     /// When a player last joined, left or changed teams.
     changed: u64,
-    /// The identities for which the daemon was last asked.
+    /// The identities in the last request for teams.
     asked: Option<Vec<String>>,
     chosen: Option<ChosenTeams>,
-    /// How often the moves to the chosen teams were ordered.
+    /// How often moves to the chosen teams were ordered.
     orders: u32,
-    /// Until when moves that were ordered may still be carried out.
+    /// The time until which ordered moves can still take effect.
     patience: u64,
     /// Whether the outcome has been reported to the operator.
     pub(super) reported: bool,
@@ -58,8 +58,8 @@ impl Lull {
         self.changed = now;
     }
 
-    /// What to do while these identities, in order, are on the game server. Nothing is done before
-    /// `settle` milliseconds have passed since the last change, nor for fewer than two players.
+    /// The next step if these identities, sorted, are on the game server. Waits until `settle`
+    /// milliseconds after the last change, and with fewer than two players.
     pub(super) fn step(&self, present: &[String], settle: u64, now: u64) -> LullStep {
         if present.len() < 2 || now < self.changed.saturating_add(settle) {
             return LullStep::Wait;
@@ -94,12 +94,12 @@ impl Lull {
         self.chosen.as_mut()
     }
 
-    /// Whether moves that were ordered may still be carried out.
+    /// Whether ordered moves can still take effect.
     pub(super) fn is_patient(&self, now: u64) -> bool {
         now < self.patience
     }
 
-    /// Counts another order of the moves; returns whether there may be one.
+    /// Counts another order of the moves. Returns false if all `attempts` are used.
     pub(super) fn order(&mut self, attempts: u32, now: u64) -> bool {
         if self.orders >= attempts {
             return false;
@@ -109,7 +109,7 @@ impl Lull {
         true
     }
 
-    /// Notes that the moves ordered have been carried out.
+    /// Records that the ordered moves have taken effect.
     pub(super) fn arrive(&mut self) {
         self.patience = 0;
     }

@@ -1,20 +1,20 @@
-//! Decisions taken in running games: a log of bounded length, the oldest deleted first.
+//! Decisions in running games: a log of bounded length, from which the oldest are deleted first.
 
 use async_trait::async_trait;
 
 use super::StoreError;
 use crate::domain::Timestamp;
 
-/// A decision on disk.
+/// A decision as it is stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DecisionRow {
-    /// When it was taken.
+    /// When the decision was made.
     pub made_at: Timestamp,
     /// The game server; empty if it has no name.
     pub server: String,
     /// The key of the ruleset.
     pub ruleset: String,
-    /// A number that all decisions of one game share.
+    /// A number that the decisions of one game have in common.
     pub game: i64,
     /// Which kind of decision: `balance`, `place`, ….
     pub kind: String,
@@ -26,14 +26,14 @@ pub struct DecisionRow {
     pub decision: String,
 }
 
-/// One thing to write about the decisions of a game.
+/// A change to the log of decisions.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DecisionNote {
-    /// A decision was taken.
+    /// A decision was made.
     Decided(DecisionRow),
-    /// A game became a match.
+    /// A game was stored as a match.
     Became {
-        /// The number that its decisions share.
+        /// The number of its decisions ([`DecisionRow::game`]).
         game: i64,
         /// The id of the match.
         match_id: i64,
@@ -43,15 +43,15 @@ pub enum DecisionNote {
 /// The log of decisions.
 #[async_trait]
 pub trait Decisions: Send + Sync {
-    /// Writes notes in order, all or none, and deletes all decisions but the last `keep`.
+    /// Applies the notes in order, all or none, then deletes all decisions except the last `keep`.
     ///
     /// # Errors
-    /// The database's.
+    /// Fails if the database does.
     async fn write_decisions(&self, notes: &[DecisionNote], keep: u32) -> Result<(), StoreError>;
 
-    /// The decision with this id, if it has not been deleted.
+    /// The decision with this id; `None` if there is none, or if it has been deleted.
     ///
     /// # Errors
-    /// The database's.
+    /// Fails if the database does.
     async fn decision(&self, id: i64) -> Result<Option<DecisionRow>, StoreError>;
 }

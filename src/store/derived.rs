@@ -1,4 +1,4 @@
-//! What is derived from the matches: rulings, weights, and a checkpoint of the learned state.
+//! Data derived from the matches: rulings, weights, and a checkpoint of the learned state.
 
 use async_trait::async_trait;
 
@@ -10,30 +10,30 @@ use crate::domain::{Kind, PlayerKey, Timestamp};
 pub struct WeightRow {
     /// The key of the ruleset.
     pub ruleset: String,
-    /// The player.
+    /// The player: kind (human or bot) and id.
     pub key: PlayerKey,
-    /// The name they last played under.
+    /// The name in the player's latest match.
     pub name: String,
-    /// 0 to 100; 50 is an average newcomer.
+    /// The weight, 0 to 100; 50 is an average newcomer.
     pub weight: f64,
-    /// Its standard deviation, in units of the weight; 0 if the rating system keeps none.
+    /// The standard deviation in units of the weight; 0 if the rating system has none.
     pub deviation: f64,
-    /// Number of rated matches it rests on.
+    /// Number of rated matches behind the weight.
     pub games: u32,
-    /// The end of the last of them.
+    /// The end of the latest of these matches.
     pub last_seen: Timestamp,
 }
 
-/// Whether one match is rated, and what its participants did in it.
+/// The ruling on one match: whether it is rated, and what its participants did.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RulingRow {
     /// Id of the match.
     pub match_id: i64,
-    /// The ruleset it was played under.
+    /// The key of the ruleset that the match belongs to.
     pub ruleset: String,
-    /// The code of the reason why it is not rated; `None` if it is.
+    /// The code of the reason if the match is not rated; `None` if it is rated.
     pub unrated: Option<&'static str>,
-    /// What the participants did, by seat; empty if it is not rated.
+    /// What each participant did, with the seat; empty if the match is not rated.
     pub performances: Vec<(usize, Performance)>,
 }
 
@@ -41,86 +41,87 @@ pub struct RulingRow {
 /// without teams.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Performance {
-    /// Points scored.
+    /// Points scored by the player's teams.
     pub points_for: f64,
-    /// Points conceded.
+    /// Points scored against the player's teams.
     pub points_against: f64,
 }
 
-/// What the derived tables were made from.
+/// The input that the derived tables were made from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DerivedFrom {
-    /// Number of matches.
+    /// Number of matches, rated or not.
     pub matches: i64,
-    /// The highest id among them.
+    /// The highest id among the matches.
     pub last_match: i64,
-    /// A key of the configuration and the operator's overrides: other settings, another key.
+    /// The key of the settings and the operator's overrides; different settings have different
+    /// keys.
     pub settings: String,
 }
 
 /// New content for the derived tables.
 #[derive(Clone, Debug)]
 pub struct DerivedRows {
-    /// What it was made from.
+    /// The input that the rows were made from.
     pub from: DerivedFrom,
-    /// Rulings on the matches that the tables do not know yet, or on all.
+    /// Rulings on all matches, or only on those that the tables do not contain yet.
     pub rulings: Vec<RulingRow>,
-    /// All weights.
+    /// The weights of all players under all rulesets.
     pub weights: Vec<WeightRow>,
 }
 
-/// The derived tables.
+/// Access to the derived tables.
 #[async_trait]
 pub trait Derived: Send + Sync {
-    /// What the derived tables were made from; `None` if they never were.
+    /// The input that the derived tables were made from; `None` if they have never been written.
     ///
     /// # Errors
-    /// The database's.
+    /// Fails if the database does.
     async fn derived_from(&self) -> Result<Option<DerivedFrom>, StoreError>;
 
-    /// The keys of all rulesets with a weight, sorted.
+    /// The keys of all rulesets that have weights, sorted.
     ///
     /// # Errors
-    /// The database's.
+    /// Fails if the database does.
     async fn rulesets(&self) -> Result<Vec<String>, StoreError>;
 
     /// The weights of one ruleset and kind, highest first.
     ///
     /// # Errors
-    /// The database's.
+    /// Fails if the database does.
     async fn weights(&self, ruleset: &str, kind: Kind) -> Result<Vec<WeightRow>, StoreError>;
 
-    /// The weights of one player in all rulesets, by ruleset.
+    /// The weights of one player, ordered by ruleset.
     ///
     /// # Errors
-    /// The database's.
+    /// Fails if the database does.
     async fn weights_of(&self, player: &PlayerKey) -> Result<Vec<WeightRow>, StoreError>;
 
-    /// For each of these matches, in no particular order: the code of the reason why it is not rated, or
-    /// `None` if it is.
+    /// For each of these matches, in no particular order: the code of the reason why it is not
+    /// rated, or `None` if it is rated.
     ///
     /// # Errors
-    /// The database's.
+    /// Fails if the database does.
     async fn rulings(&self, ids: &[i64]) -> Result<Vec<Option<String>>, StoreError>;
 
-    /// Replaces the derived tables in one transaction. With `all` the rulings given replace those on
-    /// disk. Without, they are added: a ruling depends on its match and the configuration alone, so
-    /// those on disk stay true as long as the configuration is the same. If it is not, this changes
-    /// nothing and returns `false`.
+    /// Replaces the derived tables in one transaction. If `all` is set, the given rulings replace
+    /// those on disk. Otherwise they are added: a ruling depends on its match and the settings
+    /// only, so the rulings on disk remain valid under the same settings. Under other settings,
+    /// returns `false` and changes nothing.
     ///
     /// # Errors
-    /// The database's.
+    /// Fails if the database does.
     async fn replace_derived(&self, derived: &DerivedRows, all: bool) -> Result<bool, StoreError>;
 
-    /// The checkpoint that was stored last, if any.
+    /// The latest stored checkpoint, if there is one.
     ///
     /// # Errors
-    /// The database's.
+    /// Fails if the database does.
     async fn checkpoint(&self) -> Result<Option<Vec<u8>>, StoreError>;
 
-    /// Stores a checkpoint in the place of the last one. `None` deletes it.
+    /// Replaces the stored checkpoint; `None` deletes it.
     ///
     /// # Errors
-    /// The database's.
+    /// Fails if the database does.
     async fn store_checkpoint(&self, state: Option<&[u8]>) -> Result<(), StoreError>;
 }

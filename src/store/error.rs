@@ -50,6 +50,13 @@ pub enum StoreError {
         /// The check that it fails.
         why: RecordError,
     },
+    /// More games of one server, on one map and with the same players, began within a minute than there are
+    /// seconds in it.
+    #[error("too many games of {server} began at the same time")]
+    Crowded {
+        /// Name of the game server.
+        server: String,
+    },
     /// A value that no version of Evenkeel writes.
     #[error("the database holds an impossible value: {0}")]
     BadValue(String),
@@ -72,6 +79,15 @@ impl StoreError {
         match self {
             Self::Locked(_) => true,
             Self::At { source, .. } => source.is_locked(),
+            _ => false,
+        }
+    }
+
+    /// Whether the record itself is at fault, so that no later try can succeed.
+    pub fn is_of_record(&self) -> bool {
+        match self {
+            Self::BadRecord { .. } | Self::Crowded { .. } => true,
+            Self::At { source, .. } => source.is_of_record(),
             _ => false,
         }
     }

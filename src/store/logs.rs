@@ -1,32 +1,32 @@
-//! Which archived log which match was read from.
+//! Links between archived logs and the matches read from them.
 
 use async_trait::async_trait;
 
 use super::{JoinHalves, StoreError};
 use crate::domain::{Fingerprint, MatchRecord};
 
-/// The matches that an archived log contains, as it is read now.
+/// The matches that an archived log contains, as the current parsers read it.
 #[derive(Debug)]
 pub struct LogMatches {
     /// The fingerprint of the log.
     pub fingerprint: Fingerprint,
-    /// Its matches, each with its fingerprint.
+    /// The matches of the log, each with its fingerprint.
     pub matches: Vec<(MatchRecord, Fingerprint)>,
-    /// Within how many milliseconds two of its matches may be halves of one, and what joins them; `None`
-    /// if its format has no halves.
+    /// The longest pause between two halves of a match in milliseconds, and the function that joins
+    /// them; `None` if matches of this format have no halves.
     pub halves: Option<(i64, JoinHalves)>,
 }
 
-/// What replacing the matches of a log did.
+/// The result of replacing the matches of a log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LogReplaced {
-    /// Matches removed: the log was read so before, and is no longer.
+    /// Number of matches removed, which the current parsers no longer read from the log.
     pub removed: u64,
-    /// Matches added.
+    /// Number of matches added.
     pub added: u64,
-    /// Matches that are the same as before.
+    /// Number of matches that are the same as before.
     pub same: u64,
-    /// Matches left as they are because a player in them was forgotten.
+    /// Number of matches left unchanged because a player in them was forgotten.
     pub kept: u64,
 }
 
@@ -42,11 +42,11 @@ impl std::ops::AddAssign for LogReplaced {
 /// Links between archived logs and matches.
 #[async_trait]
 pub trait Logs: Send + Sync {
-    /// Links matches to the log they were read from. The links of the `older` logs, whose content is
-    /// part of this one, pass to it.
+    /// Links matches to the log that contains them. The links of the `older` logs, whose content
+    /// this log includes, become links of this log.
     ///
     /// # Errors
-    /// The database's.
+    /// Fails if the database does.
     async fn link_log(
         &self,
         log: Fingerprint,
@@ -54,10 +54,10 @@ pub trait Logs: Send + Sync {
         older: &[Fingerprint],
     ) -> Result<(), StoreError>;
 
-    /// Puts the matches that a log contains as it is read now in the place of those linked to it, in one
-    /// transaction. A match that is the same as before stays.
+    /// Replaces the matches that are linked to a log by those that it contains as read now, in one
+    /// transaction. Matches that are the same do not change.
     ///
     /// # Errors
-    /// A record fails [`MatchRecord::check`], or the database's.
+    /// Fails if a record fails [`MatchRecord::check`], or if the database does.
     async fn replace_log(&self, log: &LogMatches) -> Result<LogReplaced, StoreError>;
 }

@@ -121,6 +121,20 @@ pub trait Matches: Send + Sync {
         join: JoinHalves,
     ) -> Result<HalfRecorded, StoreError>;
 
+    /// Writes the match of a game that this process has followed, once for each number `game`. A game on the
+    /// same server and map, with the same players, that began within the same second as another one is
+    /// recorded up to a minute later, so that both are kept.
+    ///
+    /// # Errors
+    /// As [`record`](Self::record), and [`StoreError::Crowded`].
+    async fn record_game(&self, record: &MatchRecord, game: i64) -> Result<Recorded, StoreError>;
+
+    /// The id of the match that the game with this number became, if it has been recorded.
+    ///
+    /// # Errors
+    /// The database's.
+    async fn match_of_game(&self, game: i64) -> Result<Option<i64>, StoreError>;
+
     /// The match with this id.
     ///
     /// # Errors

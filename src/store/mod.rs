@@ -1,12 +1,13 @@
-//! The only room that knows SQL: matches, what is derived from them, decisions, players and logs.
+//! Match records, derived tables, decisions, players and logs on disk. No other room contains SQL.
 //!
-//! [`Store`] is what a database must do, split by use: [`Matches`], [`Derived`], [`Decisions`],
-//! [`Players`], [`Logs`]. [`sqlite`] is the first implementation; [`open`] returns it behind a pointer, so
-//! that no other room names a database.
+//! [`Store`] is the interface of a database, split by use: [`Matches`], [`Derived`], [`Decisions`],
+//! [`Players`], [`Logs`]. [`sqlite`] is its first implementation; [`open`] returns it as a trait
+//! object, so that no other room depends on a database.
 //!
-//! Matches are the ground truth: each is written whole or not at all, and never changed afterwards
-//! except by an operator. The derived tables are replaced by whoever folds the matches; this room does
-//! not know how that is done. The text of a database error is for the log, never for a peer.
+//! Matches are the ground truth: each is written whole or not at all, and only an operator changes
+//! it afterwards. The room that folds the matches replaces the derived tables; this room does not
+//! depend on how they are made. Database errors may contain SQL and paths: log them, and never send
+//! them to a peer.
 
 mod decisions;
 mod derived;
@@ -30,38 +31,38 @@ pub use players::{NameSeen, OperatorOverrides, Players};
 /// An open database.
 #[async_trait]
 pub trait Store: Matches + Derived + Decisions + Players + Logs + fmt::Debug {
-    /// A stream of the commits to this database, by this process or any other.
+    /// A stream of the commits to this database, by this process and all others.
     ///
     /// # Errors
-    /// No connection is free.
+    /// Fails if no connection is free.
     async fn changes(&self) -> Result<Box<dyn Changes>, StoreError>;
 
-    /// Whether the open database is still the one that its address leads to. If not, somebody removed
-    /// or replaced its file, and whatever is written now is lost.
+    /// Whether the path still leads to the open database. If not, its file was removed or replaced,
+    /// and later writes are lost.
     fn is_in_place(&self) -> bool;
 
-    /// Waits for queries under way and closes the database.
+    /// Waits for running queries and closes the database.
     async fn close(&self);
 }
 
-/// Commits to a database, as they happen. Several in a row may arrive as one.
+/// A stream of commits to a database. Several consecutive commits may arrive as one.
 #[async_trait]
 pub trait Changes: Send {
-    /// Waits for a commit since the last call. The first call returns at once, for what was committed
-    /// before anybody listened. A commit of this process arrives at once, another process's within a
-    /// quarter of a second. Nothing is lost when the future is dropped.
+    /// Waits for a commit since the last call. The first call returns at once, because of the
+    /// commits before it. A commit of this process arrives at once, that of another process within
+    /// a quarter of a second. Cancel safe: dropping the future loses no commit.
     ///
     /// # Errors
-    /// The database's.
+    /// Fails if the database does.
     async fn next(&mut self) -> Result<(), StoreError>;
 }
 
-/// Opens the database at `path`, creates it if `create` is set, and migrates it if needed. A locked
-/// database is waited for, now and in every later call, for at most `busy`.
+/// Opens the database at `path`, creates it if `create` is set, and migrates it if needed. This
+/// call and all later ones wait for a locked database for at most `busy`.
 ///
 /// # Errors
-/// The database is missing, locked, damaged, read-only, of a newer version or of another program, or
-/// cannot be opened at all.
+/// Fails if the database is missing, locked, damaged, read-only, of a newer version or of another
+/// program, or cannot be opened.
 pub async fn open(path: &Path, create: bool, busy: Duration) -> Result<Arc<dyn Store>, StoreError> {
     Ok(Arc::new(
         sqlite::SqliteStore::open(path, create, busy).await?,

@@ -1,4 +1,4 @@
-//! What an operator fixes about players, and what the matches say of one.
+//! The operator's overrides on players, and the names that players used.
 
 use std::collections::BTreeSet;
 
@@ -7,89 +7,90 @@ use async_trait::async_trait;
 use super::StoreError;
 use crate::domain::{PlayerKey, Timestamp};
 
-/// A name that a player played under.
+/// A name that a player has used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameSeen {
     /// The name.
     pub name: String,
-    /// Number of matches played under it.
+    /// Number of matches under this name.
     pub matches: u32,
-    /// The start of the first of them.
+    /// The start of the first of these matches.
     pub first: Timestamp,
-    /// The end of the last of them.
+    /// The end of the last of these matches.
     pub last: Timestamp,
 }
 
-/// What an operator has fixed about players.
+/// The operator's overrides on players.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OperatorOverrides {
-    /// Identities that count as another one: (identity, the one it counts as).
+    /// Merged identities, as pairs: an identity, and the identity that it counts as.
     pub merged: Vec<(PlayerKey, PlayerKey)>,
     /// Players with a fixed weight, 0 to 100.
     pub pinned: Vec<(PlayerKey, f64)>,
-    /// Ids of the matches that are void: kept, and not rated.
+    /// Ids of void matches, which are stored and not rated.
     pub void: BTreeSet<i64>,
-    /// Number of changes so far that make weights wrong which were derived before: to the overrides, and
-    /// to matches that were on disk already.
+    /// Number of changes so far that made derived weights outdated: changes of overrides, and of
+    /// matches on disk.
     pub changes: i64,
 }
 
-/// Operators and players.
+/// Access to overrides and players' names.
 #[async_trait]
 pub trait Players: Send + Sync {
-    /// All overrides.
+    /// The overrides on all players.
     ///
     /// # Errors
-    /// The database's.
+    /// Fails if the database does.
     async fn overrides(&self) -> Result<OperatorOverrides, StoreError>;
 
-    /// Makes `player` count as `into` in all matches, with every identity that counts as `player`.
+    /// Makes `player`, and every identity that counts as `player`, count as `into` in all matches.
     ///
     /// # Errors
-    /// The database's.
+    /// Fails if the database does.
     async fn merge_player(&self, player: &PlayerKey, into: &PlayerKey) -> Result<(), StoreError>;
 
-    /// Makes `player` count as themselves again. Returns whether they counted as another.
+    /// Makes `player` count as itself again. Returns whether it counted as another identity.
     ///
     /// # Errors
-    /// The database's.
+    /// Fails if the database does.
     async fn split_player(&self, player: &PlayerKey) -> Result<bool, StoreError>;
 
-    /// Fixes a weight, or with `None` lets it be learned again.
+    /// Fixes a player's weight, 0 to 100; `None` lets the matches decide again.
     ///
     /// # Errors
-    /// The database's.
+    /// Fails if the database does.
     async fn pin_weight(&self, player: &PlayerKey, to: Option<f64>) -> Result<(), StoreError>;
 
-    /// Makes matches void, or with `false` valid again. Returns how many of them were not so before; ids of no
-    /// match count as none.
+    /// Makes matches void, or with `false` valid again. Returns the number of matches that this
+    /// changes; ignores ids that no match has.
     ///
     /// # Errors
-    /// The database's.
+    /// Fails if the database does.
     async fn set_void(&self, matches: &[i64], void: bool) -> Result<u64, StoreError>;
 
-    /// The ids of the matches of a player, under all identities that count as them, that ended at `since` or
-    /// later, in order of time.
+    /// The ids of the matches of a player, under all identities that count as them, that ended at
+    /// `since` or later, in order of time.
     ///
     /// # Errors
-    /// The database's.
+    /// Fails if the database does.
     async fn matches_of(
         &self,
         player: &PlayerKey,
         since: Timestamp,
     ) -> Result<Vec<i64>, StoreError>;
 
-    /// Removes identity and names of a player from all matches and every other table, and those of all
-    /// identities that count as them. The matches stay and keep their fingerprints: their logs, read
-    /// again, are duplicates. Returns the number of matches.
+    /// Removes the identity and the names of a player, and of all identities that count as them,
+    /// from all matches and other tables. The matches stay and keep their fingerprints, so that
+    /// reading their logs again adds nothing. Returns the number of matches that contain the
+    /// player.
     ///
     /// # Errors
-    /// The database's.
+    /// Fails if the database does.
     async fn forget_player(&self, player: &PlayerKey) -> Result<u64, StoreError>;
 
-    /// The names a player played under, the last one first. Empty if nobody of that identity played.
+    /// The names that a player has used, the latest first; empty if the player has no matches.
     ///
     /// # Errors
-    /// The database's.
+    /// Fails if the database does.
     async fn names(&self, player: &PlayerKey) -> Result<Vec<NameSeen>, StoreError>;
 }

@@ -2,6 +2,8 @@
 //! that sends and reads lines.
 #![allow(dead_code)] // each test binary uses a part
 
+pub mod process;
+
 use std::{io::Write, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 
 use evenkeel::{

@@ -16,6 +16,7 @@ mod cli;
 mod client;
 mod decisions;
 mod demo;
+mod disk;
 mod docs;
 mod follow;
 mod live;

@@ -4,102 +4,29 @@
 use std::{
     fs,
     io::{BufRead, BufReader, Read, Write},
-    net::{SocketAddr, TcpStream},
+    net::TcpStream,
     os::unix::{fs::PermissionsExt, process::CommandExt},
     path::Path,
-    process::{Child, Command, ExitStatus, Stdio},
+    process::{Command, Stdio},
     time::{Duration, Instant},
 };
 
-use crate::common::BUSY;
+use crate::common::{
+    BUSY,
+    process::{BINARY, HANG, Process, evenkeel, wait},
+};
 use evenkeel::store::{self, Cursor, Stored};
 use tempfile::TempDir;
 
-const BINARY: &str = env!("CARGO_BIN_EXE_evenkeel");
 const CTF: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/tests/fixtures/openarena/ctf-014.log"
 );
-/// Far longer than anything here takes: a wait of this length is a hang.
-const HANG: Duration = Duration::from_secs(60);
-
-fn evenkeel(folder: &Path) -> Command {
-    let mut command = Command::new(BINARY);
-    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("EVENKEEL_")) {
-        command.env_remove(name);
-    }
-    command.current_dir(folder);
-    command
-}
-
-/// A daemon in a process of its own, which is killed when this is dropped.
-struct Daemon {
-    child: Child,
-    address: SocketAddr,
-}
-
-impl Daemon {
-    fn start(folder: &Path) -> Self {
-        let mut child = evenkeel(folder)
-            .args(["serve", "--listen", "127.0.0.1:0"])
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut log = BufReader::new(child.stderr.take().unwrap());
-        let address = loop {
-            let mut line = String::new();
-            assert_ne!(log.read_line(&mut line).unwrap(), 0, "the daemon has ended");
-            if let Some((_, rest)) = line.split_once("listening address=") {
-                break rest.split_whitespace().next().unwrap().parse().unwrap();
-            }
-        };
-        // The daemon would block on a full pipe, so its log is read and discarded.
-        std::thread::spawn(move || std::io::copy(&mut log, &mut std::io::sink()));
-        Self { child, address }
-    }
-
-    fn ask(&self, lines: &str) -> String {
-        let mut stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(HANG)).unwrap();
-        stream
-            .write_all(format!("{lines}QUIT\n").as_bytes())
-            .unwrap();
-        let mut said = String::new();
-        stream.read_to_string(&mut said).unwrap();
-        said
-    }
-
-    fn signal(&self, signal: &str) {
-        let sent = Command::new("kill")
-            .args([signal, &self.child.id().to_string()])
-            .status()
-            .unwrap();
-        assert!(sent.success());
-    }
-}
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn wait(child: &mut Child) -> ExitStatus {
-    let began = Instant::now();
-    loop {
-        if let Some(status) = child.try_wait().unwrap() {
-            return status;
-        }
-        assert!(began.elapsed() < HANG, "the process hangs");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
 
 #[test]
 fn a_running_daemon_sees_what_another_process_ingests() {
     let folder = TempDir::new().unwrap();
-    let daemon = Daemon::start(folder.path());
+    let daemon = Process::start(folder.path());
     assert_eq!(
         daemon.ask("GAME baseoa.ctf\nMEANBOT\n"),
         "MEANBOT 50.000 0\n"
@@ -151,7 +78,7 @@ fn a_database_that_is_taken_away_is_noticed() {
 fn sigterm_drains_within_five_seconds() {
     for signal in ["-TERM", "-INT"] {
         let folder = TempDir::new().unwrap();
-        let mut daemon = Daemon::start(folder.path());
+        let mut daemon = Process::start(folder.path());
         let mut idle = TcpStream::connect(daemon.address).unwrap();
         let mut halfway = TcpStream::connect(daemon.address).unwrap();
         halfway.write_all(b"GAME ctf\nPLAY").unwrap();
@@ -178,7 +105,7 @@ fn sigterm_drains_within_five_seconds() {
 #[test]
 fn two_daemons_cannot_have_one_port() {
     let folder = TempDir::new().unwrap();
-    let daemon = Daemon::start(folder.path());
+    let daemon = Process::start(folder.path());
     let address = daemon.address.to_string();
     let second = evenkeel(folder.path())
         .args(["serve", "--listen", &address])
@@ -316,7 +243,7 @@ async fn kill_9_during_ingest_loses_no_committed_match_and_leaves_no_half_one() 
 fn a_match_survives_the_process_that_was_killed_after_end() {
     let folder = TempDir::new().unwrap();
     for round in 1..=3 {
-        let mut daemon = Daemon::start(folder.path());
+        let mut daemon = Process::start(folder.path());
         let stream = TcpStream::connect(daemon.address).unwrap();
         stream.set_read_timeout(Some(HANG)).unwrap();
         let script =
@@ -329,7 +256,7 @@ fn a_match_survives_the_process_that_was_killed_after_end() {
         assert!(end.starts_with(&format!("END {round} ")), "{end}");
         daemon.child.wait().unwrap();
 
-        let again = Daemon::start(folder.path());
+        let again = Process::start(folder.path());
         let said = again.ask("HELLO s\nEND\n");
         assert_eq!(
             said.lines().last(),
@@ -344,7 +271,7 @@ fn a_match_survives_the_process_that_was_killed_after_end() {
 #[test]
 fn a_decision_is_replayed_from_the_command_line() {
     let folder = TempDir::new().unwrap();
-    let daemon = Daemon::start(folder.path());
+    let daemon = Process::start(folder.path());
     let said = daemon.ask("HELLO s\nGAME ctf\nJOIN a\nJOIN b\nBALANCE seed=3\nJOIN c\nPLACE c\n");
     assert!(said.contains("\nPLACE c "), "{said}");
     daemon.signal("-TERM");
@@ -376,7 +303,10 @@ fn a_decision_is_replayed_from_the_command_line() {
     assert!(out.contains("\nc to team "), "{out}");
     let (code, out, err) = replay("3");
     assert_eq!((code, out.as_str()), (Some(4), ""));
-    assert_eq!(err, "evenkeel: there is no decision 3, or no longer\n");
+    assert_eq!(
+        err,
+        "evenkeel: there is no decision 3, or it has been deleted\n"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

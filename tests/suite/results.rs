@@ -395,7 +395,7 @@ async fn only_so_many_games_wait() {
 }
 
 #[tokio::test]
-async fn an_end_that_fails_changes_nothing() {
+async fn an_end_that_cannot_be_written_is_kept_and_gets_its_id_later() {
     let daemon = Daemon::start("rating.min_seconds = 0").await;
     let mut client = daemon.client().await;
     client
@@ -406,14 +406,46 @@ async fn an_end_that_fails_changes_nothing() {
     let mut other = sqlx::ConnectOptions::connect(&options).await.unwrap();
     let lock = sqlx::query("BEGIN IMMEDIATE");
     lock.execute(&mut other).await.unwrap();
-    assert!(client.ask("END\n").await.starts_with("ERROR internal "));
+    assert_eq!(client.ask("END\n").await, "ERROR internal kept");
+    assert_eq!(client.ask("END 1\n").await, "ERROR internal kept");
+    // The game is over, so that this does not count.
+    client.tell("SCORE 1 5\n").await;
+    // Another game begins in the meantime, and is kept, too.
+    client.tell("START\nSCORE 1\n").await;
+    assert_eq!(client.ask("END\n").await, "ERROR internal kept");
     let free = sqlx::query("ROLLBACK");
     free.execute(&mut other).await.unwrap();
+    assert_eq!(client.ask("END\n").await, "END 2 recorded");
+    assert_eq!(client.ask("END 0\n").await, "END 2 recorded");
+    let records = matches(&daemon).await;
+    let outcomes: Vec<_> = records.iter().map(|record| record.outcome).collect();
+    assert_eq!(outcomes, [Outcome::Won(0), Outcome::Won(1)]);
+    assert_eq!(records[0].scores, [1.0, 0.0]);
+}
+
+#[tokio::test]
+async fn an_end_is_refused_once_too_many_matches_wait() {
+    let daemon = Daemon::start("rating.min_seconds = 0").await;
+    let mut client = daemon.client().await;
+    let options =
+        sqlx::sqlite::SqliteConnectOptions::new().filename(daemon.folder.path().join("test.db"));
+    let mut other = sqlx::ConnectOptions::connect(&options).await.unwrap();
+    let lock = sqlx::query("BEGIN IMMEDIATE");
+    lock.execute(&mut other).await.unwrap();
+    client.tell(&format!("GAME ctf\n{TWO}")).await;
+    for _ in 0..256 {
+        client.tell("START\nSCORE 0\n").await;
+        assert_eq!(client.ask("END\n").await, "ERROR internal kept");
+    }
+    client.tell("START\nSCORE 0\n").await;
+    let refused = "ERROR internal see the daemon's log";
+    assert_eq!(client.ask("END\n").await, refused);
+    let free = sqlx::query("ROLLBACK");
+    free.execute(&mut other).await.unwrap();
+    // Its game goes on.
     client.tell("SCORE 1 5\n").await;
-    assert_eq!(client.ask("END 1\n").await, "END 1 recorded");
-    let record = &matches(&daemon).await[0];
-    assert_eq!(
-        (record.outcome, &record.scores[..]),
-        (Outcome::Won(1), &[1.0, 5.0][..])
-    );
+    assert!(client.ask("END\n").await.ends_with(" recorded"));
+    until(async || matches(&daemon).await.len() == 257).await;
+    let last = matches(&daemon).await.pop().unwrap();
+    assert_eq!(last.scores, [1.0, 5.0]);
 }

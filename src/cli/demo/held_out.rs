@@ -1,4 +1,4 @@
-//! How well matches are predicted that the weights have not seen.
+//! How well the weights predict matches that they were not learnt from.
 
 use crate::{
     config::Config,
@@ -6,24 +6,24 @@ use crate::{
     history::{self, Plan, Subset},
 };
 
-/// The share of the matches that are learned before the first prediction counts. Half of them: all
-/// bots are known by then, and the other half is enough to count.
+/// The share of the matches that are learnt before the first prediction counts. After half of them
+/// all bots have played, and the other half is enough to measure.
 const LEARNED: f64 = 0.5;
 
 /// The predictions of the later matches, each made before the match is learned from.
 pub(super) struct HeldOut {
-    /// Matches learned before the first one.
+    /// Number of matches learnt before the first prediction.
     pub(super) learned: usize,
-    /// Matches predicted.
+    /// Number of matches predicted.
     pub(super) matches: usize,
-    /// Of them, those whose winner had the better chance; an even chance is half right.
+    /// How many predicted matches the side with the better chance won; an even chance counts ½.
     pub(super) right: f64,
     /// Mean −ln of the chance given to the team that won.
     pub(super) log_loss: f64,
 }
 
 impl HeldOut {
-    /// Predicts by the configured rating system. `matches` are in the order of the fold.
+    /// Predicts with the configured rating system. `matches` must be in the order of the fold.
     pub(super) fn of(matches: &[MatchRecord], rulebook: &Rulebook, config: &Config) -> Self {
         let settings = config.history();
         let plan = Plan {
@@ -50,7 +50,8 @@ impl HeldOut {
         }
     }
 
-    /// The probability that a coin is right at least as often: a tail of the binomial distribution.
+    /// The probability that coin flips predict at least as many: a tail of the binomial
+    /// distribution.
     pub(super) fn by_luck(&self) -> f64 {
         let n = self.matches;
         let mut ways = 1.0; // of choosing k of n

@@ -1,9 +1,9 @@
-//! `evenkeel demo`: what the program does, shown on recorded matches, with nothing else in hand.
+//! `evenkeel demo`: shows what the program does on recorded matches, without any preparation.
 //!
-//! The bundled history is 60 capture-the-flag matches that bots of known skill played on a real
-//! OpenArena server, in the interchange format. The demo ingests it as `evenkeel ingest` would, with
-//! the default configuration; the environment and the user's database are left alone. The same binary
-//! prints the same text every time.
+//! The bundled history contains 60 capture-the-flag matches that bots of known skill played on a
+//! real OpenArena server, in the interchange format. The demo ingests it as `evenkeel ingest` does,
+//! with the default configuration. It does not read the environment or touch the user's database.
+//! The same binary always prints the same text.
 
 mod held_out;
 mod story;
@@ -35,10 +35,10 @@ const HISTORY: &[u8] = include_bytes!("openarena-ctf.jsonl.gz");
 /// The ruleset that all of them were played under.
 const RULESET: &str = "baseoa.ctf";
 
-/// The name of the database that the demo makes.
+/// The file name of the demo's database.
 const DATABASE: &str = "evenkeel.db";
 
-/// The name of the configuration beside it.
+/// The file name of the configuration that `--keep` writes beside the database.
 const CONFIG: &str = "config.toml";
 
 /// Show what Evenkeel does, on 60 recorded matches that come with the program
@@ -56,7 +56,7 @@ pub(super) struct DemoArgs {
 
 pub(super) async fn run(args: DemoArgs) -> Result<(), CliError> {
     let kept = args.keep.as_deref().map(Kept::prepare).transpose()?;
-    // Removes itself when it goes out of scope, whatever happened.
+    // Removes itself when it goes out of scope, on errors, too.
     let folder = TempDir::with_prefix("evenkeel-demo-")?;
     let database = folder.path().join(DATABASE);
     show(folder.path(), &database).await?;
@@ -95,7 +95,7 @@ async fn show_with(folder: &Path, service: &Service, config: &Config) -> Result<
     Ok(story::predictions(&mut out, &forecast)?)
 }
 
-/// The folder of `--keep`, with absolute paths.
+/// The two files that `--keep` writes, with absolute paths.
 struct Kept {
     database: PathBuf,
     config: PathBuf,
@@ -105,7 +105,7 @@ impl Kept {
     /// Creates the folder.
     ///
     /// # Errors
-    /// The folder cannot be made, or holds one of the files already.
+    /// Fails if the folder cannot be created or contains one of the files already.
     fn prepare(folder: &Path) -> Result<Self, CliError> {
         let fail = |source| CliError::File {
             path: folder.to_owned(),
@@ -118,7 +118,7 @@ impl Kept {
             config: folder.join(CONFIG),
         };
         for path in [&kept.database, &kept.config] {
-            // A symbolic link that leads nowhere is in the way, too.
+            // A dangling symbolic link counts as existing, too.
             if path.symlink_metadata().is_ok() {
                 let path = path.display();
                 let why = format!("{path} exists and is not overwritten; name another folder");
@@ -128,10 +128,11 @@ impl Kept {
         Ok(kept)
     }
 
-    /// Copies the closed database and writes the configuration that names it.
+    /// Copies the closed database and writes a configuration for it.
     ///
     /// # Errors
-    /// The disk's; or a file has appeared meanwhile, which stays as it is.
+    /// Fails if the disk does, or if one of the files has appeared meanwhile; that file stays
+    /// unchanged.
     fn fill(&self, database: &Path) -> Result<(), CliError> {
         let text = story::config(&self.database)?;
         create(&self.database, |to| {
@@ -143,7 +144,7 @@ impl Kept {
     }
 }
 
-/// Writes a file that must not exist yet; it is removed again when that fails.
+/// Writes a new file, and removes it again if writing fails.
 fn create(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), CliError> {
     let fail = |source| CliError::File {
         path: path.to_owned(),

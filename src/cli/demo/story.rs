@@ -18,7 +18,7 @@ use crate::{
     store::WeightRow,
 };
 
-/// The skill that each bot was set to on the server. The matches do not contain it.
+/// The skill that each bot had on the server, 1 to 5. The matches do not contain it.
 const SKILL: [(&str, u8); 14] = [
     ("Sarge", 5),
     ("Grunt", 5),
@@ -172,7 +172,7 @@ of the last {matches} before it learns from that match, too.
     )
 }
 
-/// Of 100, with as many places as it takes to be more than 0.
+/// Tries of 100, with as many decimals as are needed to show more than 0.
 fn tries(chance: f64) -> String {
     let hundred = 100.0 * chance;
     match hundred {
@@ -216,10 +216,10 @@ How to connect a game server is described in docs/connect.md."
     )
 }
 
-/// The configuration for `evenkeel serve` on what was kept.
+/// The configuration for `evenkeel serve` with the kept database.
 ///
 /// # Errors
-/// The path is not UTF-8, and TOML is.
+/// Fails if the path is not UTF-8, which TOML requires.
 pub(super) fn config(database: &Path) -> Result<String, CliError> {
     let path = database.to_str().ok_or_else(|| {
         let path = database.display();

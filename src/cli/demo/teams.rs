@@ -1,4 +1,4 @@
-//! Eight of the bots as a lobby: the teams picked for them, and every way to divide them.
+//! A lobby of eight of the bots: the teams picked for it, and all possible divisions.
 
 use super::{CliError, RULESET};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     store::WeightRow,
 };
 
-/// The eight who meet: two of each skill but the middle one, in no order.
+/// The eight players: two of each skill except the middle one, in no particular order.
 const PLAYERS: [&str; 8] = [
     "Jenna", "Sarge", "Penguin", "Tony", "Neko", "Grunt", "Beret", "Rai",
 ];
@@ -21,17 +21,17 @@ const SEED: u64 = 1;
 pub(super) struct PickedTeams {
     pub(super) problem: Problem,
     pub(super) solution: Solution,
-    /// The predicted chance that team 0 wins, as picked.
+    /// The predicted chance that team 0 of the picked teams wins.
     pub(super) chance: f64,
-    /// For every division into two teams of four, the chance that the stronger one wins; ascending.
+    /// For each division into two teams of four, the chance that the stronger team wins; ascending.
     pub(super) all: Vec<f64>,
 }
 
 impl PickedTeams {
-    /// Picks teams by the default configuration, with the weights just learned.
+    /// Picks teams with the default configuration and the weights just learnt.
     ///
     /// # Errors
-    /// The lobby makes no problem that can be solved.
+    /// Fails if the lobby is not a valid problem.
     pub(super) fn choose(
         service: &Service,
         config: &Config,
@@ -50,7 +50,7 @@ impl PickedTeams {
         };
         let wrong = |error: partition::ProblemError| CliError::Input(error.to_string());
         let problem = Problem::new(spec).map_err(wrong)?;
-        // Eight players take microseconds: no clock is needed to end that.
+        // Eight players take microseconds, so no time limit is needed.
         let solution =
             partition::solve(&problem, &balance.partition, SEED, &mut || false).map_err(wrong)?;
         let ruleset = service
@@ -76,7 +76,7 @@ impl PickedTeams {
     }
 }
 
-/// The bots on a team.
+/// The keys of the bots on a team.
 fn members(team_of: &[u8], team: u8) -> Vec<PlayerKey> {
     let on_it = PLAYERS.iter().zip(team_of).filter(|(_, on)| **on == team);
     let key = |name: &&str| PlayerKey {
@@ -86,7 +86,7 @@ fn members(team_of: &[u8], team: u8) -> Vec<PlayerKey> {
     on_it.map(|(name, _)| key(name)).collect()
 }
 
-/// Every way to divide the players into two teams of four, the first player always on team 0.
+/// All divisions of the players into two teams of four; the first player is always on team 0.
 fn divisions() -> impl Iterator<Item = [u8; PLAYERS.len()]> {
     let half = PLAYERS.len() as u32 / 2;
     let masks = (0u32..1 << PLAYERS.len()).filter(move |m| m & 1 == 0 && m.count_ones() == half);

@@ -1,4 +1,5 @@
-//! The game server's remote console. Commands go into a file; one packet has the server execute it.
+//! The game server's remote console. Commands go into a file; one packet makes the server execute
+//! it.
 
 use std::{
     fs::{self, File},
@@ -11,21 +12,22 @@ use tokio::net::UdpSocket;
 
 use super::CliError;
 
-/// The beginning of every packet that belongs to no client in the game.
+/// The start of every packet outside a client's connection.
 const OUT_OF_BAND: &[u8] = b"\xff\xff\xff\xff";
-/// The largest answer read, in bytes. Servers split longer ones.
+/// The longest answer that is read, in bytes. Servers split longer ones.
 const ANSWER: usize = 2_048;
-/// How many characters of an answer the operator is shown.
+/// How many characters of an answer are shown to the operator.
 const SHOWN: usize = 200;
 /// The longest password, in bytes. The game's own limit is lower.
 const MAX_PASSWORD: usize = 256;
 
-/// The password of the console. Nothing prints it.
+/// The password of the console. Its `Debug` form does not contain it.
 pub(super) struct Password(String);
 
 impl Password {
     /// # Errors
-    /// The text is empty, too long, or holds characters that the game would take for its end.
+    /// Fails if the text is empty or too long, or contains characters that end an argument in the
+    /// game's console.
     pub(super) fn new(text: &str) -> Result<Self, &'static str> {
         if text.is_empty() {
             return Err(
@@ -46,22 +48,22 @@ impl std::fmt::Debug for Password {
     }
 }
 
-/// The remote console of one game server. Servers take about one packet a second, so all commands go
-/// by one.
+/// The remote console of one game server. Servers accept about one packet per second, so all
+/// commands go with one packet.
 #[derive(Debug)]
 pub(super) struct Console {
     socket: UdpSocket,
     password: Password,
     folder: PathBuf,
-    /// The file's name, which no other game server's sidecar uses.
+    /// The name of the file of commands, unique to this game server.
     name: String,
 }
 
 impl Console {
-    /// Opens a socket to the console and writes an empty file of commands. Nothing is sent.
+    /// Opens a socket to the console and writes an empty file of commands. Sends nothing.
     ///
     /// # Errors
-    /// The folder cannot be written to, or the socket cannot be opened.
+    /// Fails if the folder cannot be written to, or the socket cannot be opened.
     pub(super) async fn open(
         address: SocketAddr,
         password: Password,
@@ -87,7 +89,8 @@ impl Console {
         Ok(console)
     }
 
-    /// Has the server execute the commands. Packets may be lost: only the log shows whether it did.
+    /// Makes the server execute the commands. Packets can be lost: only the log shows whether it
+    /// did.
     pub(super) async fn send(&self, commands: &[String]) -> io::Result<()> {
         self.write(commands)?;
         let mut packet = OUT_OF_BAND.to_vec();
@@ -96,7 +99,7 @@ impl Console {
         Ok(())
     }
 
-    /// Writes the file under another name first, so that the game never reads half of it.
+    /// Writes a temporary file and renames it, so that the game never reads half of it.
     fn write(&self, commands: &[String]) -> io::Result<()> {
         let fresh = self
             .folder
@@ -110,7 +113,8 @@ impl Console {
         fs::rename(&fresh, self.folder.join(&self.name))
     }
 
-    /// Waits for the game server's next answer; returns it as one line that is safe for a terminal.
+    /// Waits for the game server's next answer; returns it as one line with control characters
+    /// escaped.
     pub(super) async fn answer(&self) -> String {
         let mut answer = [0; ANSWER];
         loop {
@@ -123,7 +127,7 @@ impl Console {
                         return format!("the game server answers: {}", shown(text));
                     }
                 }
-                // Nothing listens on that port now (an ICMP answer). That may change.
+                // The port is closed now (an ICMP answer); the server may come back.
                 Err(error) => return format!("the game server cannot be reached: {error}"),
             }
         }

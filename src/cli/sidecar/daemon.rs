@@ -1,4 +1,4 @@
-//! The connection to Evenkeel's daemon, made again whenever it ends.
+//! The connection to Evenkeel's daemon, which reconnects whenever it ends.
 
 use std::{net::SocketAddr, time::Duration};
 
@@ -13,38 +13,40 @@ use crate::{
     protocol::{Received, Reply, Request},
 };
 
-/// The pause before the second attempt to connect, which doubles up to the longest.
+/// The delay before the second attempt to connect; it doubles with each attempt.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
+/// The largest delay between two attempts to connect.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// How long sending the last requests may take at the end.
+/// The time limit for sending the last requests on exit.
 const LAST_REQUESTS: Duration = Duration::from_secs(5);
-/// How many requests, or events, may wait. A daemon that leaves so many unread hangs.
+/// The most requests, and the most events, that can be queued. A daemon that leaves as many
+/// requests unread is considered to hang.
 const QUEUE: usize = 4_096;
 
-/// What happens on the connection.
+/// An event of the connection.
 pub(super) enum DaemonEvent {
-    /// There is a new connection. Requests of before will not be sent.
+    /// There is a new connection. Requests queued for an earlier one are dropped.
     Connected,
     Reply(Reply),
     /// The connection has ended, or could not be made, for this reason.
     Lost(String),
 }
 
-/// The same, from the task that owns the socket.
+/// An event from the task that owns the socket.
 enum TaskEvent {
-    /// Requests for this connection go here.
+    /// The channel for requests on this connection.
     Connected(mpsc::Sender<Request>),
     Reply(Reply),
     Lost(String),
 }
 
-/// A connection for as long as the program runs.
+/// A connection that lasts as long as the program, with reconnects.
 pub(super) struct DaemonConnection {
     address: SocketAddr,
     task: Option<JoinHandle<()>>,
     events: mpsc::Receiver<TaskEvent>,
     event_sender: mpsc::Sender<TaskEvent>,
-    /// Where requests for the present connection go. Requests for an older one are never sent.
+    /// The channel of the current connection; `None` without one.
     requests: Option<mpsc::Sender<Request>>,
 }
 
@@ -60,7 +62,7 @@ impl DaemonConnection {
         }
     }
 
-    /// Starts to connect. From now on, a connection that ends is made again.
+    /// Starts to connect. From now on, a connection that ends is replaced.
     pub(super) fn connect(&mut self) {
         let work = keep_connected(self.address, self.event_sender.clone());
         self.task = Some(tokio::spawn(work));
@@ -78,22 +80,22 @@ impl DaemonConnection {
                 self.requests = None;
                 DaemonEvent::Lost(reason)
             }
-            // The channel cannot close: `self` holds a sender.
+            // The channel cannot close, because `self` holds a sender.
             None => std::future::pending().await,
         }
     }
 
-    /// Sends a request. Without a connection it is dropped: the next one begins anew.
+    /// Sends a request. Without a connection it is dropped, because the next session starts afresh.
     pub(super) fn send(&mut self, request: Request) {
         if let Some(requests) = &self.requests
             && requests.try_send(request).is_err()
         {
-            // The task ends a connection whose channel is closed, and makes another.
+            // The task ends a connection whose channel is closed, and opens another.
             self.requests = None;
         }
     }
 
-    /// Sends the requests that still wait, and closes the connection.
+    /// Sends the queued requests and closes the connection.
     pub(super) async fn close(mut self) {
         if self.requests.take().is_some() {
             let closed = async {
@@ -113,7 +115,7 @@ impl DaemonConnection {
 
 async fn keep_connected(address: SocketAddr, events: mpsc::Sender<TaskEvent>) {
     let mut pause = FIRST_PAUSE;
-    // Attempts that fail one after the other are reported once.
+    // Report consecutive failures once.
     let mut reported = false;
     while !events.is_closed() {
         let reason = match Client::connect(address).await {
@@ -141,7 +143,7 @@ async fn keep_connected(address: SocketAddr, events: mpsc::Sender<TaskEvent>) {
     }
 }
 
-/// Passes requests and replies on until the connection ends. Returns why it ended, and whether the
+/// Forwards requests and replies until the connection ends. Returns why it ended, and whether the
 /// daemon accepted any request.
 async fn converse(
     client: Client,
@@ -170,7 +172,7 @@ async fn receive(
                     return ClientError::Closed;
                 }
             }
-            // Neither pushes nor replies of a later version mean anything here.
+            // Pushed lines, and replies of a later version, are ignored.
             Ok(Received::Push(_)) => {}
             Err(ClientError::Malformed(_) | ClientError::LineTooLong(_)) => {}
             Err(error) => return error,
@@ -188,7 +190,7 @@ async fn send(mut sender: RequestSender, mut requests: mpsc::Receiver<Request>) 
     if let Err(error) = sender.close().await {
         return error;
     }
-    // The daemon closes when it has read all of it. To drop the socket first could discard it.
+    // The daemon closes after reading everything. Dropping the socket first could discard requests.
     sleep(LAST_REQUESTS).await;
     ClientError::Closed
 }

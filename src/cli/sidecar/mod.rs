@@ -1,5 +1,6 @@
-//! `evenkeel sidecar`: balances a game server that cannot speak the line protocol, by its log and its
-//! remote console. The room `sidecar` decides; this one has the files, the sockets and the clock.
+//! `evenkeel sidecar`: balances a game server that cannot use the line protocol, through its log
+//! and its remote console. The room `sidecar` makes the decisions; this one provides files, sockets
+//! and the clock.
 
 mod console;
 mod daemon;
@@ -29,9 +30,9 @@ use daemon::{DaemonConnection, DaemonEvent};
 
 /// How often the log is polled.
 const POLL: Duration = Duration::from_millis(100);
-/// How many bytes of the log are read at once.
+/// The most bytes of the log per read.
 const CHUNK: usize = 64 * 1024;
-/// How often a move that is not carried out is ordered.
+/// How often a move is ordered before the sidecar gives up on it.
 const ATTEMPTS: u32 = 3;
 
 /// Balance a game server that cannot speak the protocol, by its log and its remote console
@@ -141,7 +142,7 @@ async fn open_console(args: &IdTech3Args) -> Result<Console, CliError> {
     Console::open(args.rcon, password, folder).await
 }
 
-/// The first line of a small file.
+/// The first line of a file that contains a secret.
 fn secret_in(file: &Path) -> Result<String, CliError> {
     let text = std::fs::read_to_string(file).map_err(|source| CliError::File {
         path: file.to_owned(),
@@ -150,7 +151,7 @@ fn secret_in(file: &Path) -> Result<String, CliError> {
     Ok(text.lines().next().unwrap_or("").to_owned())
 }
 
-/// Joins a sidecar of any engine to the log, the console, the daemon and the clock.
+/// Connects a sidecar to the log, the console, the daemon and the clock.
 struct SidecarDriver<S> {
     sidecar: S,
     tail: Tail,
@@ -159,7 +160,7 @@ struct SidecarDriver<S> {
     /// `None` in a dry run.
     console: Option<Console>,
     began: Instant,
-    /// Whether the operator has been told that the log cannot be read.
+    /// Whether the operator has been warned that the log cannot be read.
     unreadable: bool,
 }
 
@@ -168,7 +169,7 @@ impl<S: Sidecar> SidecarDriver<S> {
         let mut shutdown = ShutdownSignal::install()?;
         let mut poll = tokio::time::interval(POLL);
         poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        // The log's past is read before the first request.
+        // Read the existing log before the first request.
         let mut acts = Vec::new();
         self.read_log(&mut acts);
         self.daemon.connect();
@@ -263,7 +264,7 @@ impl<S: Sidecar> SidecarDriver<S> {
     }
 }
 
-/// The game server's next answer. In a dry run there is none, and this waits for ever.
+/// Waits for the game server's next answer; in a dry run there is none, and it waits for ever.
 async fn answer_of(console: Option<&Console>) -> String {
     match console {
         Some(console) => console.answer().await,
@@ -271,7 +272,7 @@ async fn answer_of(console: Option<&Console>) -> String {
     }
 }
 
-/// Prints a line for the operator, and flushes it in case it goes to a file.
+/// Prints a line for the operator, and flushes it in case stdout is a file.
 fn report(text: &str) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
     writeln!(out, "{text}")?;

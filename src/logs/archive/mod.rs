@@ -1,11 +1,11 @@
-//! The archive: every log that was read, compressed, to be read again by better parsers.
+//! The archive: all logs that were read, compressed, so that better parsers can read them again.
 //!
-//! A folder of gzip files that any tool opens, named `<fingerprint>-<bytes>.log.gz`, each with its
-//! [`LogOrigin`] beside it in `<fingerprint>-<bytes>.json`. A log appears whole or not at all, and
-//! after its origin. A log that was archived before it had grown is replaced by the longer one.
+//! It is a folder of gzip files named `<fingerprint>-<bytes>.log.gz`, each with its [`LogOrigin`]
+//! beside it in `<fingerprint>-<bytes>.json`. A log appears whole or not at all, and after its
+//! origin. A log replaces the shorter ones that it begins with, such as itself before it grew.
 //!
-//! While a log is being written, it is called `.partial-<process>-<number>` and is locked. What a
-//! killed process left unlocked is completed by the next [`Archive::open`].
+//! While a log is being written, its file is called `.partial-<process>-<number>` and is locked.
+//! [`Archive::open`] completes the partial logs of processes that were killed, which are unlocked.
 
 mod origin;
 mod spool;
@@ -32,29 +32,29 @@ pub use spool::Spool;
 
 use origin::{LOG, remove};
 
-/// How the names of logs begin that are still being written.
+/// The start of the names of logs that are being written.
 const PARTIAL: &str = ".partial-";
 
 /// A folder of archived logs.
 #[derive(Debug)]
 pub struct Archive {
     folder: PathBuf,
-    /// Length and fingerprint of every log, sorted.
+    /// Length and fingerprint of each log, sorted.
     known: Mutex<Vec<(u64, Fingerprint)>>,
 }
 
-/// A log that was archived.
+/// A log that has been archived.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ArchivedLog {
     /// The fingerprint of the log.
     pub fingerprint: Fingerprint,
-    /// The fingerprints of the logs with which it begins, and which it has replaced.
+    /// The fingerprints of the shorter logs that this one begins with and has replaced.
     pub older: Vec<Fingerprint>,
 }
 
 impl Archive {
-    /// Opens the archive in this folder, which is created if it is missing. Completes the logs that
-    /// were being archived when their process was killed.
+    /// Opens the archive in this folder, and creates the folder if it is missing. Completes the
+    /// logs whose process was killed while archiving them.
     ///
     /// # Errors
     /// Fails if the folder cannot be created, read or written.
@@ -82,7 +82,7 @@ impl Archive {
         Ok(archive)
     }
 
-    /// Begins to archive a log.
+    /// Starts to archive a log.
     ///
     /// # Errors
     /// Fails if a file cannot be created.
@@ -118,11 +118,10 @@ impl Archive {
         self.known.lock()
     }
 
-    /// Completes a partial log that no process writes any more, and removes the stray origin of one
-    /// that is gone.
+    /// Completes a partial log whose process is gone, or removes an origin without a log.
     fn salvage(self: &Arc<Self>, path: &Path) -> io::Result<()> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        // The name of a partial log has one dot, at its beginning.
+        // The name of a partial log contains one dot, as its first character.
         if let Some((stem, _)) = name[1..].split_once('.') {
             let log = path.with_file_name(format!(".{stem}"));
             return if log.exists() { Ok(()) } else { remove(path) };
@@ -139,7 +138,7 @@ impl Archive {
             let mut spool = self.begin(origin)?;
             let mut decoder = MultiGzDecoder::new(BufReader::new(file));
             let mut chunk = vec![0; 64 * 1024];
-            // The end is missing, so that decoding ends in an error.
+            // The end is missing, so decoding ends with an error.
             while let Ok(read @ 1..) = decoder.read(&mut chunk) {
                 spool.write(&chunk[..read])?;
             }
@@ -151,8 +150,8 @@ impl Archive {
     }
 }
 
-/// The origin of a partial log; `None` if its process was killed before it had written one, and
-/// thus before it had written any of the log.
+/// The origin of a partial log; `None` if its process was killed before it had written the origin,
+/// and therefore before it had written any of the log.
 fn partial_origin(log: &Path) -> io::Result<Option<LogOrigin>> {
     match origin::read_partial(&spool::partial_origin(log)) {
         Ok(origin) => Ok(Some(origin)),

@@ -1,7 +1,7 @@
-//! What an archived log does not contain itself: which server wrote it, and when.
+//! Properties that a log does not contain: which server wrote it, and when.
 //!
-//! It stands in a small JSON file beside the log. Evenkeel 0.1 kept it in the comment of the log's
-//! gzip header, which is still read.
+//! They are in a small JSON file beside the log. Evenkeel 0.1 wrote them to the comment in the
+//! log's gzip header, which is still read.
 
 use std::{
     fs::{self, File},
@@ -16,24 +16,24 @@ use crate::{domain::Timestamp, logs::LogError};
 
 /// The ending of an archived log's name.
 pub(super) const LOG: &str = ".log.gz";
-/// The ending of its origin's name.
+/// The ending of the name of a log's origin.
 pub(super) const JSON: &str = ".json";
-/// The most bytes that an origin may take. The longest server name takes 6 KiB in JSON.
+/// The most bytes of an origin. The longest server name takes 6 KiB in JSON.
 const MAX_BYTES: u64 = 64 * 1024;
 
-/// What the comment of 0.1 begins with; then come the digits of a time, a space and JSON.
+/// The start of the comment that 0.1 wrote; the digits of a time, a space and JSON follow it.
 const COMMENT: &str = "evenkeel log, last written ";
 const COMMENT_DIGITS: usize = 20;
 
-/// What a log does not contain itself.
+/// Properties that a log does not contain.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogOrigin {
     /// The name of the server that wrote the log.
     pub server: String,
-    /// The name of the format, where it was given and not detected.
+    /// The name of the format if it was given; `None` if it was detected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
-    /// When the log began, where that was given: milliseconds since 1970.
+    /// When the log began if that was given, in milliseconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began: Option<i64>,
 }
@@ -41,7 +41,7 @@ pub struct LogOrigin {
 /// The content of the JSON file.
 #[derive(Debug, Serialize, Deserialize)]
 struct ArchivedOrigin {
-    /// When the log was last written: milliseconds since 1970.
+    /// When the log was last written, in milliseconds since 1970.
     written: i64,
     #[serde(flatten)]
     origin: LogOrigin,
@@ -50,7 +50,7 @@ struct ArchivedOrigin {
 /// Reads when an archived log was last written, and its origin.
 ///
 /// # Errors
-/// Fails if a file cannot be read, or holds no origin of at most 64 KiB.
+/// Fails if a file cannot be read, or does not contain an origin of at most 64 KiB.
 pub(in crate::logs) fn read_origin(log: &Path) -> Result<(Timestamp, LogOrigin), LogError> {
     let json = json_of(log);
     match read_json::<ArchivedOrigin>(&json) {
@@ -65,7 +65,7 @@ pub(in crate::logs) fn read_origin(log: &Path) -> Result<(Timestamp, LogOrigin),
     }
 }
 
-/// Writes the JSON file of an origin, which is on disk when this returns.
+/// Writes the JSON file of an origin; it is on disk when this returns.
 pub(super) fn write_archived(
     path: &Path,
     written: Timestamp,
@@ -75,24 +75,24 @@ pub(super) fn write_archived(
     write_json(path, &ArchivedOrigin { written, origin })
 }
 
-/// Writes an origin that has no time yet, because its log is still being written.
+/// Writes an origin without a time, because its log is still being written.
 pub(super) fn write_partial(path: &Path, origin: &LogOrigin) -> io::Result<()> {
     write_json(path, origin)
 }
 
-/// Reads what [`write_partial`] wrote.
+/// Reads an origin that [`write_partial`] wrote.
 pub(super) fn read_partial(path: &Path) -> io::Result<LogOrigin> {
     read_json(path)
 }
 
-/// The file of a log's origin.
+/// The path of the file with a log's origin.
 pub(super) fn json_of(log: &Path) -> PathBuf {
     let name = log.file_name().unwrap_or_default().to_string_lossy();
     let stem = name.strip_suffix(LOG).unwrap_or(&name);
     log.with_file_name(format!("{stem}{JSON}"))
 }
 
-/// The origin in the gzip header of a log that Evenkeel 0.1 archived, if there is one.
+/// The origin in the gzip header of a log, as Evenkeel 0.1 wrote it, if there is one.
 pub(super) fn comment(log: &Path) -> io::Result<Option<(Timestamp, LogOrigin)>> {
     // The decoder refuses a header of more than 64 KiB.
     let decoder = GzDecoder::new(BufReader::new(File::open(log)?));
@@ -127,7 +127,7 @@ fn write_json(path: &Path, content: &impl Serialize) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Removes a file, if there is one.
+/// Removes a file; a missing file is not an error.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),

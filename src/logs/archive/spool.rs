@@ -1,4 +1,4 @@
-//! A log on its way into the archive.
+//! A log that is being written into the archive.
 
 use std::{
     fs::{self, File},
@@ -16,25 +16,25 @@ use super::{
 };
 use crate::domain::{Fingerprint, Timestamp};
 
-/// What follows the name of a partial log in the name of its origin, until the log is committed.
+/// The suffix of the origin's name just before the log is committed.
 const FINAL: &str = ".final";
 
-/// A log being written into the archive. If it is dropped, nothing of it stays.
+/// A log that is being written into the archive. Dropping it removes its files.
 pub struct Spool {
     archive: Arc<Archive>,
     origin: LogOrigin,
-    /// Archived logs that are longer than what was written so far, by length.
+    /// Archived logs longer than this one so far, sorted by length.
     longer: Vec<(u64, Fingerprint)>,
     path: PathBuf,
     gzip: GzEncoder<BufWriter<File>>,
     hash: Sha256,
     length: u64,
-    /// Archived logs with which this one begins.
+    /// Archived logs that this one begins with.
     older: Vec<(u64, Fingerprint)>,
 }
 
 impl Spool {
-    /// Begins a log in a file that does not exist yet.
+    /// Starts a log in a new file.
     pub(super) fn create(
         archive: Arc<Archive>,
         path: PathBuf,
@@ -42,7 +42,7 @@ impl Spool {
     ) -> io::Result<Self> {
         let longer = archive.known().clone();
         let file = File::options().write(true).create_new(true).open(&path)?;
-        // The lock tells other processes that this one is alive and still writes.
+        // The lock shows other processes that this one is still writing.
         file.lock()?;
         let mut hash = Sha256::new();
         hash.update(b"evenkeel log 1");
@@ -62,7 +62,7 @@ impl Spool {
         Ok(spool)
     }
 
-    /// Appends bytes of the log.
+    /// Appends bytes to the log.
     ///
     /// # Errors
     /// Fails if the file cannot be written.
@@ -86,7 +86,8 @@ impl Spool {
         Ok(())
     }
 
-    /// Hands everything written so far to the operating system, so that it outlives this process.
+    /// Passes everything written so far to the operating system, so that it survives the end of
+    /// this process.
     ///
     /// # Errors
     /// Fails if the file cannot be written.
@@ -94,7 +95,7 @@ impl Spool {
         self.gzip.flush()
     }
 
-    /// Whether nothing was written yet.
+    /// Whether nothing has been written yet.
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
@@ -105,11 +106,11 @@ impl Spool {
         Fingerprint(short)
     }
 
-    /// Ends the log, which was last written at `written`. It appears in the archive, unless the same
-    /// log is there already, and the logs with which it begins are removed.
+    /// Completes the log, which was last written at `written`. The log appears in the archive,
+    /// unless it is there already, and replaces the shorter logs that it begins with.
     ///
     /// # Errors
-    /// Fails if a file cannot be written or renamed. Then nothing of the log stays.
+    /// Fails if a file cannot be written or renamed. All files of the log are removed then.
     pub fn commit(mut self, written: Timestamp) -> io::Result<ArchivedLog> {
         self.gzip.try_finish()?;
         let file = self.gzip.get_mut();
@@ -160,34 +161,34 @@ impl std::fmt::Debug for Spool {
     }
 }
 
-/// The origin of a partial log.
+/// The path of a partial log's origin.
 pub(super) fn partial_origin(log: &Path) -> PathBuf {
     beside(log, JSON)
 }
 
-/// Removes a partial log and what belongs to it.
+/// Removes a partial log and its origin.
 pub(super) fn remove_partial(log: &Path) -> io::Result<()> {
-    // The log goes last: as long as it is there, its origin is not taken for a stray file.
+    // Remove the log last: while it exists, its origin does not count as a stray file.
     remove(&beside(log, JSON))?;
     remove(&beside(log, FINAL))?;
     remove(log)
 }
 
-/// The file that belongs to a partial log, by its ending.
+/// The path of a file that belongs to a partial log, by its suffix.
 fn beside(log: &Path, ending: &str) -> PathBuf {
     let mut name = log.file_name().unwrap_or_default().to_owned();
     name.push(ending);
     log.with_file_name(name)
 }
 
-/// Makes sure that renamed files keep their new names if the machine loses power.
+/// Makes renames in a folder durable, so that they survive a power failure.
 #[cfg(unix)]
 fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// Makes sure that renamed files keep their new names if the machine loses power; here, the file
-/// system sees to that, and a folder cannot be opened.
+/// Makes renames in a folder durable; on this system, a folder cannot be opened, and the file
+/// system does it.
 #[cfg(not(unix))]
 fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())

@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// Shows whether a file that is no longer read has changed.
+/// Size, time and id of a file, to notice changes in a file that is no longer read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct FileStamp {
     id: FileId,
@@ -40,13 +40,13 @@ impl FileStamp {
     }
 }
 
-/// How far a file has come.
+/// The stage of reading a followed file.
 enum FollowStage {
-    /// Its format is not known yet; these are its first bytes.
+    /// Its format has not been detected yet; these are its first bytes.
     Head(Vec<u8>),
     /// It is being read.
     Reading(Box<Reading>),
-    /// It is taken for complete as long as it has this stamp.
+    /// It counts as complete while it has this stamp.
     Complete(Option<FileStamp>),
 }
 
@@ -55,20 +55,20 @@ pub(super) struct FollowedFile {
     follow: Follow,
     archive: Option<Arc<Archive>>,
     tail: Tail,
-    /// When it was last written, as of the last look.
+    /// When it was last written, as of the last poll.
     written: Timestamp,
-    /// Its format, once that is known.
+    /// Its format, once detected.
     format: Option<&'static Format>,
     stage: FollowStage,
     spool: Option<Spool>,
-    /// Whether everything that it contained at first has been read.
+    /// Whether everything that it contained at the first poll has been read.
     caught_up: bool,
     items: Vec<LogItem>,
     /// Matches that are not recorded yet.
     matches: VecDeque<(MatchRecord, Fingerprint)>,
     /// The ids of its matches, for the archive.
     ids: Vec<i64>,
-    /// Whether the last look failed, and that was logged.
+    /// Whether the last poll failed and the failure was logged.
     pub failed: bool,
 }
 
@@ -90,12 +90,12 @@ impl FollowedFile {
         }
     }
 
-    /// Whether nothing more is expected of it, and all its matches are recorded.
+    /// Whether no more lines are expected, and all matches are recorded.
     pub fn is_complete(&self) -> bool {
         matches!(self.stage, FollowStage::Complete(_)) && self.matches.is_empty()
     }
 
-    /// Reads what is new in it and has its matches recorded.
+    /// Reads its new lines and requests that its matches are recorded.
     pub fn look(
         &mut self,
         requests: &Requests,
@@ -122,7 +122,7 @@ impl FollowedFile {
         Ok(())
     }
 
-    /// Archives what was read of it, if there is an archive.
+    /// Archives the part that was read, if there is an archive.
     pub fn archive(&mut self, requests: &Requests) -> Result<(), LogError> {
         let Some(spool) = self.spool.take() else {
             return Ok(());
@@ -138,7 +138,7 @@ impl FollowedFile {
         requests.link(archived, ids)
     }
 
-    /// Reads everything that it contains now.
+    /// Reads to its current end.
     fn read(&mut self, requests: &Requests) -> Result<(), LogError> {
         let mut chunk = vec![0; HEAD];
         loop {
@@ -173,8 +173,8 @@ impl FollowedFile {
                 let begin = self.written.plus_millis(-reading.elapsed());
                 reading.set_begin(begin, &mut self.items);
             }
-            // The log's own clock stands still while nothing is logged, so what comes later is dated
-            // by the file again.
+            // The log's own clock stands still while nothing is logged, so later lines are dated by
+            // the time of the file again.
             reading.forget_begin();
             self.caught_up = true;
             self.record(requests)?;
@@ -182,8 +182,8 @@ impl FollowedFile {
         Ok(())
     }
 
-    /// Compresses bytes for the archive. If that fails, the matches still count: the file is read
-    /// without the archive until the next start.
+    /// Compresses bytes for the archive. If that fails, reading continues without the archive until
+    /// the next start.
     fn spool(&mut self, bytes: &[u8]) {
         let Some(archive) = &self.archive else {
             return;
@@ -202,7 +202,7 @@ impl FollowedFile {
     fn check_spool(&mut self, spooled: io::Result<()>) {
         if let Err(error) = spooled {
             let path = self.tail.path().display();
-            tracing::warn!(log = %path, %error, "cannot archive a log; it is followed all the same");
+            tracing::warn!(log = %path, %error, "cannot archive a log; following it without archiving it");
             (self.archive, self.spool) = (None, None);
         }
     }
@@ -236,8 +236,8 @@ impl FollowedFile {
         }
     }
 
-    /// Finds out when a log without dates began, so that the matches of a long one need not stay in
-    /// memory until its end is reached.
+    /// Finds when a log without dates began, so that the matches of a long log need not stay in
+    /// memory until its end.
     fn look_ahead(&mut self, requests: &Requests) -> Result<(), LogError> {
         if let FollowStage::Reading(reading) = &mut self.stage
             && reading.needs_begin()
@@ -257,7 +257,7 @@ impl FollowedFile {
         self.close();
     }
 
-    /// Takes the file for complete.
+    /// Ends the reading: the file counts as complete.
     fn finish(&mut self) {
         let stage = std::mem::replace(&mut self.stage, FollowStage::Complete(None));
         if let FollowStage::Reading(reading) = stage {
@@ -266,10 +266,10 @@ impl FollowedFile {
         self.close();
     }
 
-    /// Reads the file no further until its stamp changes.
+    /// Stops reading the file until its stamp changes.
     fn close(&mut self) {
         let stamp = FileStamp::of(self.tail.path());
-        // If it has grown or was replaced since it was read, it has changed already.
+        // If it has grown or was replaced since it was read, it has already changed.
         let read = (self.tail.id(), self.tail.offset());
         let same =
             |stamp: &FileStamp| self.format.is_none() || read == (Some(stamp.id), stamp.length);
@@ -277,7 +277,8 @@ impl FollowedFile {
         self.tail = Tail::new(self.tail.path());
     }
 
-    /// Has the matches found so far recorded. Those that cannot be recorded stay.
+    /// Requests that the matches found so far are recorded. Those that cannot be recorded stay in
+    /// `matches`.
     fn record(&mut self, requests: &Requests) -> Result<(), LogError> {
         for item in std::mem::take(&mut self.items) {
             self.log_item(&item);
@@ -286,7 +287,8 @@ impl FollowedFile {
         let Some(format) = self.format.filter(|_| !self.matches.is_empty()) else {
             return Ok(());
         };
-        // What is recorded is in the archive, too, even if this process is killed.
+        // Flush first, so that the log of a recorded match is in the archive even if this process
+        // is killed.
         if let Some(spool) = &mut self.spool {
             let flushed = spool.flush();
             self.check_spool(flushed);
@@ -299,7 +301,7 @@ impl FollowedFile {
         recording.error.map_or(Ok(()), |error| Err(error.into()))
     }
 
-    /// Logs what makes no match.
+    /// Logs an item that is not a match.
     fn log_item(&self, item: &LogItem) {
         let path = self.tail.path().display();
         match item {
@@ -321,8 +323,8 @@ impl FollowedFile {
     }
 }
 
-/// The format of a file that begins with `head`. A folder may contain other files than logs, so that
-/// a given format is only believed of a single file.
+/// The format of a file that begins with `head`. A folder may contain files that are not logs, so a
+/// given format is trusted for a single file only.
 fn format_of(follow: &Follow, path: &Path, head: &[u8]) -> Option<&'static Format> {
     match follow.format {
         Some(format) if path == follow.path => Some(format),

@@ -1,13 +1,14 @@
-//! Logs that still grow: each match is recorded as soon as it ends.
+//! Follows growing logs: each match is recorded as soon as it ends.
 //!
-//! A thread of its own polls, reads, parses and compresses the logs. Over a bounded channel it asks
-//! the async side, the [`Follower`], to record matches and to link logs to them, and waits for the
-//! answer: a slow database slows the reading down, and a slow disk delays no session.
+//! A thread of its own polls, reads, parses and compresses the logs. Over a bounded channel, it
+//! sends requests to the async side, the [`Follower`], to record matches and to link logs to them,
+//! and waits for each answer. So a slow database slows down the reading, and a slow disk delays no
+//! session.
 //!
-//! How far a log was read is not stored: at every start it is read from its beginning. So a game that
-//! is running is known from its first line, a better parser sees the whole log, and matches that
-//! were recorded before are recognised by their fingerprints. A log that has been quiet for long is
-//! taken for complete, and read again if it grows after all.
+//! The position in a log is not stored: after each start, a log is read from its beginning. So a
+//! running game is seen from its first line, a better parser sees the whole log, and the
+//! fingerprints prevent that a match is recorded twice. A log that has not changed for long counts
+//! as complete, and is read again if it grows.
 
 #![allow(
     clippy::disallowed_methods,
@@ -36,7 +37,7 @@ use crate::{
 };
 use thread::{FollowCommand, FollowRequest, FollowedLogs, RecordRequest, Recording, Requests};
 
-/// A log to follow, or a folder of logs.
+/// A log or a folder of logs to follow.
 #[derive(Clone, Debug)]
 pub struct Follow {
     /// The file or folder. It need not exist yet.
@@ -49,24 +50,24 @@ pub struct Follow {
 
 /// Follows any number of logs, on a thread of its own.
 ///
-/// If it is dropped, the thread stops after the chunk that it is reading and archives nothing.
+/// If it is dropped, the thread stops after the current chunk and archives nothing.
 pub struct Follower {
     store: Arc<dyn Store>,
     learning: Arc<Learning>,
     commands: std_mpsc::Sender<FollowCommand>,
     requests: mpsc::Receiver<FollowRequest>,
-    /// Once cancelled, the thread reads no further.
+    /// When cancelled, the thread stops reading.
     stop: CancellationToken,
     _stop_when_dropped: DropGuard,
     thread: JoinHandle<()>,
 }
 
 impl Follower {
-    /// Starts the thread, which then waits for [`look`](Self::look) or [`run`](Self::run). The logs are
-    /// put into `archive`. A log that has been quiet for `settle` is taken for complete.
+    /// Starts the thread, which then waits for [`look`](Self::look) or [`run`](Self::run). Logs are
+    /// put into `archive`. A log that has not changed for `settle` counts as complete.
     ///
     /// # Errors
-    /// Fails if the operating system starts no further thread.
+    /// Fails if the operating system refuses to start a thread.
     pub fn start(
         store: Arc<dyn Store>,
         learning: Arc<Learning>,
@@ -76,7 +77,7 @@ impl Follower {
     ) -> Result<Self, LogError> {
         let stop = CancellationToken::new();
         let (commands, received) = std_mpsc::channel();
-        // One request: the thread waits for the answer to each before it makes the next.
+        // Capacity 1: the thread waits for the answer to each request before it sends the next.
         let (sender, requests) = mpsc::channel(1);
         let sender = Requests::new(sender, stop.clone());
         let logs = FollowedLogs::new(follows, archive, settle, sender);
@@ -95,8 +96,8 @@ impl Follower {
         })
     }
 
-    /// Looks at the logs every `interval` until `stop` resolves, and learns from their matches. Then
-    /// the logs are archived as far as they were read.
+    /// Polls the logs every `interval` until `stop` resolves, and learns from their matches. Then
+    /// archives the logs as far as they were read.
     pub async fn run(mut self, interval: Duration, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
         while !self.stop.is_cancelled() {
@@ -115,28 +116,28 @@ impl Follower {
         self.end().await;
     }
 
-    /// Reads what is new in all logs and returns how many new matches were recorded. A failure is
-    /// logged, and tried again at the next look.
+    /// Reads new lines in all logs and returns the number of new matches recorded. A failure is
+    /// logged; the next call tries again.
     pub async fn look(&mut self, now: SystemTime) -> u64 {
         let never = std::pin::pin!(std::future::pending());
         self.serve(FollowCommand::Look(now), never).await
     }
 
-    /// Archives the logs as far as they were read, and ends the thread. At the next start, they are
-    /// read from their beginning.
+    /// Archives the logs as far as they were read, and ends the thread. The next start reads them
+    /// from their beginning.
     pub async fn end(mut self) {
         self.stop.cancel();
         let never = std::pin::pin!(std::future::pending());
         self.serve(FollowCommand::End, never).await;
-        // The thread closes the channel as the last thing it does.
+        // The thread closes the channel as its last action.
         while self.requests.recv().await.is_some() {}
         if self.thread.join().is_err() {
             tracing::error!("the thread that follows logs has panicked");
         }
     }
 
-    /// Gives the thread a command and answers its requests until it is done. Once `stop` resolves, the
-    /// thread reads no further. Returns how many new matches were recorded.
+    /// Sends the thread a command and answers its requests until it is done. Once `stop` resolves,
+    /// the thread stops reading. Returns the number of new matches recorded.
     async fn serve(
         &mut self,
         command: FollowCommand,
@@ -145,8 +146,8 @@ impl Follower {
         let mut new = 0;
         let mut gone = self.commands.send(command).is_err();
         while !gone {
-            // A request that was received is always answered, so that the thread and the database
-            // agree on what is recorded.
+            // Always answer a received request, so that the thread and the database agree on which
+            // matches are recorded.
             let request = tokio::select! {
                 request = self.requests.recv() => request,
                 () = &mut stop, if !self.stop.is_cancelled() => {
@@ -171,7 +172,7 @@ impl Follower {
         new
     }
 
-    /// Records the matches of a log. Returns how many are new.
+    /// Records the matches of a log. Returns how many of them are new.
     async fn record(&self, mut request: RecordRequest) -> u64 {
         let mut recorded = Vec::with_capacity(request.matches.len());
         let (format, matches) = (request.format, &mut request.matches);

@@ -1,4 +1,4 @@
-//! The thread that reads followed logs, and what it exchanges with the async side.
+//! The thread that reads followed logs, and its messages to and from the async side.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -18,7 +18,7 @@ use crate::{
     store::{HalfRecorded, StoreError},
 };
 
-/// A task for the thread, which answers each with [`FollowRequest::Done`].
+/// A command to the thread, which answers each with [`FollowRequest::Done`].
 pub(super) enum FollowCommand {
     /// Read what is new in all logs, at this time.
     Look(SystemTime),
@@ -26,9 +26,9 @@ pub(super) enum FollowCommand {
     End,
 }
 
-/// What the thread asks for.
+/// A request of the thread to the async side.
 pub(super) enum FollowRequest {
-    /// Record matches.
+    /// Record these matches in the store.
     Record(RecordRequest),
     /// Link an archived log to the matches with these ids.
     Link(
@@ -36,11 +36,11 @@ pub(super) enum FollowRequest {
         Vec<i64>,
         oneshot::Sender<Result<(), StoreError>>,
     ),
-    /// Nothing more for this command.
+    /// There are no more requests for this command.
     Done,
 }
 
-/// Matches to record.
+/// A request to record the matches of a log.
 pub(super) struct RecordRequest {
     /// The file that contains the matches.
     pub log: PathBuf,
@@ -48,21 +48,21 @@ pub(super) struct RecordRequest {
     pub format: &'static Format,
     /// The matches in the order of the log, with their fingerprints.
     pub matches: VecDeque<(MatchRecord, Fingerprint)>,
-    /// Where the answer goes.
+    /// The channel for the answer.
     pub answer: oneshot::Sender<Recording>,
 }
 
 /// The answer to a [`RecordRequest`].
 pub(super) struct Recording {
-    /// What became of the first matches.
+    /// The results for the first matches, which are on disk.
     pub recorded: Vec<HalfRecorded>,
     /// The matches that may not be on disk.
     pub left: VecDeque<(MatchRecord, Fingerprint)>,
-    /// Why matches are left.
+    /// The error that left matches unrecorded.
     pub error: Option<StoreError>,
 }
 
-/// The thread's end of the channel.
+/// The thread's side of the channel to the async side.
 pub(super) struct Requests {
     sender: mpsc::Sender<FollowRequest>,
     stop: CancellationToken,
@@ -84,7 +84,7 @@ impl Requests {
         sent.map_err(|_| LogError::Stopped)
     }
 
-    /// Has matches recorded, and waits for that.
+    /// Requests that matches are recorded, and waits for the result.
     pub fn record(
         &self,
         log: &Path,
@@ -101,7 +101,7 @@ impl Requests {
         answered.blocking_recv().map_err(|_| LogError::Stopped)
     }
 
-    /// Has an archived log linked to its matches, and waits for that.
+    /// Requests that an archived log is linked to its matches, and waits for the result.
     pub fn link(&self, archived: ArchivedLog, ids: Vec<i64>) -> Result<(), LogError> {
         let (answer, answered) = oneshot::channel();
         self.send(FollowRequest::Link(archived, ids, answer))?;
@@ -114,7 +114,7 @@ impl Requests {
 pub(super) struct FollowedLogs {
     follows: Vec<Follow>,
     archive: Option<Arc<Archive>>,
-    /// How long a log is quiet until it is taken for complete.
+    /// How long a log must be unchanged to count as complete.
     settle: Duration,
     /// The files, by the index in `follows` and their path.
     files: BTreeMap<(usize, PathBuf), FollowedFile>,
@@ -137,7 +137,8 @@ impl FollowedLogs {
         }
     }
 
-    /// The life of the thread: it ends with [`FollowCommand::End`], or when the async side is gone.
+    /// The main loop of the thread; it returns on [`FollowCommand::End`], or when the async side is
+    /// gone.
     pub fn run(mut self, commands: &std_mpsc::Receiver<FollowCommand>) {
         while let Ok(command) = commands.recv() {
             let ends = matches!(command, FollowCommand::End);
@@ -161,7 +162,7 @@ impl FollowedLogs {
                 file.or_insert_with_key(|(_, path)| new(path));
             }
         }
-        // A file that no longer has its name is still read to its end.
+        // A file that has been renamed is still read to its end.
         for file in self.files.values_mut() {
             match file.look(&self.requests, now, self.settle) {
                 Ok(()) => file.failed = false,

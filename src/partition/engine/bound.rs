@@ -1,12 +1,12 @@
-//! What no legal split can exceed.
+//! An upper bound on the evenness of any legal split.
 
 use crate::partition::{balance::Evenness, instance::Instance};
 
 /// An upper bound on the balance of any legal split. O(atoms² × sizes).
 ///
-/// Of k teams adding up to T the weakest has at most ⌊T/k⌋ and the strongest at least ⌈T/k⌉. And
-/// some team has the strongest human: with x for that team at least, the weakest of the others has
-/// at most (T − x)/(k − 1). It may be the team that a negative handicap takes from.
+/// If k teams add up to T, the weakest has at most ⌊T/k⌋ and the strongest at least ⌈T/k⌉. Also,
+/// some team has the strongest human: if that team has at least x, the weakest of the others has at
+/// most (T − x)/(k − 1). A negative handicap can belong to that team.
 pub(crate) fn upper(instance: &Instance) -> Evenness {
     let counts = &instance.counts;
     let teams = counts.teams as i64;
@@ -33,8 +33,8 @@ pub(crate) fn upper(instance: &Instance) -> Evenness {
     sizes.map(bound).max().unwrap_or(Evenness::of([1]))
 }
 
-/// The least that the lifts of a team with this atom can add up to: it has to take some others,
-/// and takes the weakest, cutting atoms in pieces where that suits it.
+/// A lower bound on the sum of lifts of a team that contains this atom: the team needs further
+/// atoms and takes the weakest, whole or in parts.
 fn least_with(instance: &Instance, atom: usize) -> i64 {
     let size = instance.atoms[atom].size;
     let [mut needed, mut possible] =

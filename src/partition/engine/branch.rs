@@ -1,10 +1,10 @@
-//! More than two teams, exactly: branch and bound, one team after the other.
+//! Exact search for more than two teams: branch and bound, one team after another.
 //!
-//! R. E. Korf and E. L. Schreiber (Optimally partitioning sets, IJCAI 2013) fill one set after the
-//! other with subsets whose sums are within what the best partition so far leaves possible, each
-//! interchangeable set taking the first number that is left. Here the bound is a ratio, the K-th
-//! best so far; and since K good ones must be found before it bites, the search starts with a ratio
-//! that it is given, and repeats with a laxer one until K are found.
+//! R. E. Korf and E. L. Schreiber (Optimally partitioning sets, IJCAI 2013) fill one set after
+//! another with subsets whose sums are within the range that the best partition so far permits;
+//! each interchangeable set takes the first number left. Here the bound is the evenness of the K-th
+//! best split so far. Because it only takes effect once K splits are known, the search starts with
+//! a guessed bound, and repeats with a laxer one until it finds K.
 
 use super::ranked::Ranked;
 use crate::partition::{
@@ -14,8 +14,8 @@ use crate::partition::{
     instance::{Instance, Split},
 };
 
-/// Offers `best` every legal split that is good enough; `false` when the steps or the time were
-/// over first. Also says how many splits were looked at.
+/// Offers to `best` every legal split that is even enough. Returns false if the steps or the time
+/// ran out first, and the number of splits looked at.
 ///
 /// O(teams^atoms) in the worst case; 16 humans on 4 teams take a millisecond or a few.
 pub(crate) fn solve(
@@ -26,7 +26,8 @@ pub(crate) fn solve(
 ) -> (bool, u128) {
     let mut looked_at = 0;
     let mut left = steps;
-    // How far from even the first try may go, in millionths; eight times as far each time.
+    // How far from even the first attempt may go, in millionths; each further one, eight times as
+    // far.
     let mut slack = 1u64;
     loop {
         let whole = slack >= 1_000_000;
@@ -49,19 +50,20 @@ struct BranchSearch<'a, 'c> {
     instance: &'a Instance,
     clock: &'a mut StepClock<'c>,
     best: &'a mut Ranked,
-    /// Splits less even than this aren't wanted.
+    /// Splits less even than this are skipped.
     goal: Evenness,
     left: usize,
     looked_at: u128,
-    /// The teams in the order in which they are filled: those that differ from the others first.
+    /// The teams in the order in which they are filled: first those that differ from the others.
     teams: Vec<u8>,
-    /// How many of them do.
+    /// How many teams differ from the others.
     fixed: usize,
     split: Split,
-    /// What all teams add up to, their size, and the fewest and most humans on one of them.
+    /// The class of splits being searched, which share a size of the largest team.
     class: Class,
-    /// Each team's lifts and humans.
+    /// Each team's sum of lifts.
     lifts: [i64; MAX_TEAMS],
+    /// Each team's number of humans.
     humans: [usize; MAX_TEAMS],
 }
 
@@ -73,7 +75,7 @@ struct Class {
     most: usize,
 }
 
-/// An atom that isn't placed yet: its place in the instance, lift and size.
+/// An atom that is not placed yet: its index in the instance, lift and size.
 type Free = (usize, i64, usize);
 
 impl<'a, 'c> BranchSearch<'a, 'c> {
@@ -116,7 +118,7 @@ impl<'a, 'c> BranchSearch<'a, 'c> {
         }
     }
 
-    /// Goes through the numbers of humans on the largest team.
+    /// Runs the search for each possible number of humans on the largest team.
     fn run(&mut self) -> bool {
         let counts = &self.instance.counts;
         let atoms = self.instance.atoms.iter().enumerate();
@@ -141,7 +143,7 @@ impl<'a, 'c> BranchSearch<'a, 'c> {
         true
     }
 
-    /// Fills the team number `at` and those after it with all of `free`.
+    /// Fills the `at`-th team and those after it with all of `free`.
     fn fill(&mut self, at: usize, free: &[Free]) -> bool {
         let Some(&team) = self.teams.get(at) else {
             if free.is_empty() {
@@ -154,7 +156,7 @@ impl<'a, 'c> BranchSearch<'a, 'c> {
         };
         let table = ReachableSums::new(free, range.humans.1);
         let mut rest = Vec::with_capacity(free.len());
-        // An interchangeable team takes the first that is left.
+        // An interchangeable team takes the first free atom, to avoid permutations.
         let must = at >= self.fixed;
         self.choose(
             TeamFill {
@@ -170,7 +172,7 @@ impl<'a, 'c> BranchSearch<'a, 'c> {
         )
     }
 
-    /// Tries the atoms from `next` on, with and without, for the team that is being filled.
+    /// Tries the atoms from `next` on for the team being filled, each with and without.
     fn choose(&mut self, choice: TeamFill, next: usize, rest: &mut Vec<Free>) -> bool {
         self.left = self.left.saturating_sub(1);
         if self.left == 0 || self.clock.spend(8) {
@@ -203,7 +205,8 @@ impl<'a, 'c> BranchSearch<'a, 'c> {
         going
     }
 
-    /// What the team number `at` may come to, given those before it; `None` when nothing is left.
+    /// The range of sums and humans for the `at`-th team, given those before it; `None` if it is
+    /// empty.
     fn range(&self, at: usize, free: &[Free]) -> Option<Range> {
         let Class {
             total,
@@ -221,7 +224,7 @@ impl<'a, 'c> BranchSearch<'a, 'c> {
             high = high.min(greatest);
         }
         let (low, high) = (low - bots, high - bots);
-        // What is there for this team and the others together.
+        // The humans and sums that remain for this team and the later ones.
         let others = (teams - at - 1) as i64;
         let of = |team: &u8| {
             (
@@ -244,7 +247,7 @@ impl<'a, 'c> BranchSearch<'a, 'c> {
         (sums.0 <= sums.1 && range.humans.0 <= range.humans.1).then_some(range)
     }
 
-    /// Takes what is placed now, if its largest team is as large as was assumed.
+    /// Offers the current split, if its largest team has the assumed size.
     fn offer(&mut self) {
         let teams = self.instance.counts.teams;
         if self.humans[..teams].iter().max() != Some(&self.class.most) {
@@ -259,14 +262,14 @@ impl<'a, 'c> BranchSearch<'a, 'c> {
     }
 }
 
-/// What a team may come to, both ends included.
+/// The sums and human counts that a team may have, both ends included.
 #[derive(Clone, Copy)]
 struct Range {
     sums: (i64, i64),
     humans: (usize, usize),
 }
 
-/// What is being chosen: the team, from what, and within which limits.
+/// The team being filled, its free atoms, and its limits.
 #[derive(Clone, Copy)]
 struct TeamFill<'a> {
     at: usize,
@@ -277,8 +280,8 @@ struct TeamFill<'a> {
     must: bool,
 }
 
-/// The least and the greatest sum of some of the last atoms, by how many there are left and how
-/// many humans are taken of them.
+/// The smallest and the largest sum of a subset of the last atoms, by how many atoms there are and
+/// how many humans the subset has.
 struct ReachableSums {
     sums: Vec<Option<(i64, i64)>>,
     width: usize,
@@ -306,8 +309,8 @@ impl ReachableSums {
         Self { sums, width }
     }
 
-    /// Whether a team with this lift and so many humans can still come within the range by taking
-    /// from the atoms from `next` on.
+    /// Whether a team with this lift and these humans can still come within the range by adding
+    /// atoms from `next` on.
     fn reaches(&self, next: usize, range: Range, lift: i64, humans: usize) -> bool {
         let (fewest, most) = range.humans;
         let Some(room) = most.checked_sub(humans) else {

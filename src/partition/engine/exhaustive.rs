@@ -1,15 +1,16 @@
-//! Every combination of two teams, one atom changed a step, the mirrored half left out.
+//! Exhaustive search for two teams: one atom changes per step, and mirror images are left out.
 
 use super::two::TwoTeams;
 use crate::partition::{balance::Evenness, best::TopSplits, clock::StepClock};
 
-/// Steps between two looks at the clock.
+/// Steps between two polls of the clock.
 const BLOCK: u64 = 1 << 14;
 
-/// Offers `best` every legal combination that is good enough; `false` when the time was over first.
+/// Offers to `best` every legal combination that is even enough. Returns false if the time ran out
+/// first.
 ///
-/// The reflected binary code (F. Gray, US patent 2632058) changes one bit a step: the one that a
-/// counter's lowest set bit names. O(2^atoms). Sums are whole numbers, so they don't drift.
+/// The reflected binary code (F. Gray, US patent 2632058) changes one bit per step: the one at the
+/// lowest set bit of a counter. O(2^atoms). Sums are whole numbers, so they do not drift.
 pub(crate) fn walk(two: &TwoTeams, clock: &mut StepClock, best: &mut TopSplits<u128>) -> bool {
     let steps = 1u64 << two.lifts.len();
     let mut limits = limits(two, best);
@@ -46,7 +47,7 @@ pub(crate) fn walk(two: &TwoTeams, clock: &mut StepClock, best: &mut TopSplits<u
     true
 }
 
-/// The largest gap worth offering, by humans on team 0; negative where that number is illegal.
+/// The largest gap worth offering, by humans on team 0; negative if that number is illegal.
 fn limits(two: &TwoTeams, best: &TopSplits<u128>) -> Vec<i64> {
     two.totals
         .iter()

@@ -1,8 +1,8 @@
-//! The engines: from an instance to its K most even splits.
+//! The engines: find the K most even splits of an instance.
 //!
-//! One file each; [`solve`] chooses between them by measured size and is the only way in. All
-//! exact engines give the same answer, ties included: which of too many ties are in is decided by
-//! the seed alone.
+//! One file per engine; [`solve`] is the only entry point and chooses one by estimated effort. All
+//! exact engines give the same answer. If more splits tie than fit, the seed alone decides which
+//! are included.
 
 mod bound;
 mod branch;
@@ -23,17 +23,17 @@ use super::{
 use ranked::Ranked;
 use two::TwoTeams;
 
-/// What an engine found.
+/// The splits that an engine found.
 pub(super) struct EngineAnswer {
-    /// The most even splits, most even first; empty when there is no legal one.
+    /// The most even splits, most even first; empty if no legal one was found.
     pub splits: Vec<(Evenness, Split)>,
-    /// Whether no other legal split is more even than any of these.
+    /// Whether it is proven that no other legal split is more even than any of these.
     pub exact: bool,
-    /// What no legal split's evenness exceeds.
+    /// An upper bound on the evenness of any legal split.
     pub bound: f64,
-    /// Who found them.
+    /// The engine that found the splits.
     pub engine: Engine,
-    /// Legal combinations that these are the best of.
+    /// Number of legal combinations considered.
     pub considered: u128,
 }
 
@@ -48,7 +48,7 @@ impl EngineAnswer {
         engine: Engine,
         considered: u128,
     ) -> Self {
-        // One order, whoever found them.
+        // The same order for every engine.
         splits.sort_by(|(a, one), (b, other)| b.cmp(a).then_with(|| one.cmp(other)));
         let bound = if exact { highest(&splits) } else { 1.0 };
         Self {
@@ -61,42 +61,43 @@ impl EngineAnswer {
     }
 }
 
-/// The highest evenness. Not always the first split's: another may be as even by other numbers, whose
-/// quotient rounds differently.
+/// The highest evenness as a number. It is not always that of the first split: equal fractions can
+/// round differently.
 fn highest(splits: &[(Evenness, Split)]) -> f64 {
     let each = splits.iter().map(|(balance, _)| balance.evenness());
     each.fold(0.0, f64::max)
 }
 
-/// What an engine is to do.
+/// The request to an engine.
 #[derive(Clone, Copy)]
 pub(super) struct Order {
-    /// How many splits are wanted.
+    /// Number of splits wanted.
     pub keep: usize,
-    /// Decides between equals.
+    /// Decides between equally even splits.
     pub seed: u64,
-    /// Use this engine.
+    /// Forces this engine.
     pub engine: Option<Engine>,
-    /// Bytes that may be used.
+    /// The most memory for lists of sums, in bytes.
     pub memory: usize,
 }
 
-/// Two teams with fewer free atoms than this are walked through: setting up two halves takes longer.
+/// Two teams with fewer free atoms than this are solved exhaustively, because preparing two halves
+/// takes longer.
 const WALK_BELOW: usize = 14;
-/// The most steps that are worth an exact answer, about a nanosecond each: 40 humans take fewer, with
-/// and without the limits on their counts.
+/// The most steps to spend on an exact answer by `meet`, about a nanosecond each. 40 humans take
+/// fewer, with and without limits on their counts.
 const MEET_STEPS: f64 = 4.5e7;
-/// The same for branching, with steps some twenty times as long.
+/// The most steps to spend on an exact answer by `branch`, some twenty nanoseconds each.
 const BRANCH_STEPS: usize = 1 << 24;
-/// The most free atoms that branching can hope to be done with in so many.
+/// The largest number of free atoms for which `branch` is tried.
 const MOST_BRANCHED: usize = 40;
-/// The most free atoms that `naive` and `exhaustive` accept: more would take days.
+/// The largest number of free atoms that `naive` and `exhaustive` accept; more would take days.
 const MOST_WALKED: usize = 40;
 
-/// The best splits of `instance`, exact where that is affordable.
+/// Finds the best splits of `instance`, exactly where that is affordable.
 ///
 /// # Errors
-/// When the engine that was asked for can't do it.
+/// Fails if the forced engine cannot solve the instance.
 pub(super) fn solve(
     instance: &Instance,
     order: Order,
@@ -115,7 +116,7 @@ pub(super) fn solve(
     Ok(answer)
 }
 
-/// The engine to begin with.
+/// The engine to start with.
 fn choose(instance: &Instance, order: Order) -> Result<Engine, ProblemError> {
     let two = (instance.counts.teams == 2).then(|| TwoTeams::new(instance));
     let free = instance
@@ -137,8 +138,10 @@ fn choose(instance: &Instance, order: Order) -> Result<Engine, ProblemError> {
     let why = match engine {
         Engine::Exhaustive | Engine::Meet if two.is_none() => "it is for two teams",
         Engine::Branch if two.is_some() => "it is for more than two teams",
-        Engine::Naive | Engine::Exhaustive if free > MOST_WALKED => "more than 40 are to be placed",
-        Engine::Meet if !fits => "it needs more memory than it may use",
+        Engine::Naive | Engine::Exhaustive if free > MOST_WALKED => {
+            "it can place at most 40 humans or parties"
+        }
+        Engine::Meet if !fits => "it needs more memory than the limit",
         _ => return Ok(engine),
     };
     Err(ProblemError::Engine { engine, why })
@@ -194,7 +197,7 @@ fn branch(instance: &Instance, order: Order, clock: &mut StepClock) -> EngineAns
     EngineAnswer::new(best.finish(), exact, Engine::Branch, considered)
 }
 
-/// Goes on from what an engine has found before its time was over.
+/// Improves on the splits that an exact engine found before its time was over.
 fn search(
     instance: &Instance,
     order: Order,
@@ -214,7 +217,7 @@ fn search(
     answer
 }
 
-/// The K best of what was found as splits, drawing among ties where they are too many.
+/// Converts the K best to splits; if too many tie, draws among them.
 fn settle<C>(
     two: &TwoTeams,
     found: Found<C>,

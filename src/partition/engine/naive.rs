@@ -1,9 +1,9 @@
-//! Every combination, no tricks: what the other engines are tested against.
+//! Every combination, without optimisation: the reference for the tests of the other engines.
 
 use crate::partition::{balance::Evenness, clock::StepClock, instance::Instance};
 
-/// Shows `visit` every legal split with its balance, teams that no split distinguishes in the order
-/// of their first atoms. `false` when the time was over first.
+/// Passes every legal split and its evenness to `visit`; interchangeable teams are in the order of
+/// their first atoms. Returns false if the time ran out first.
 ///
 /// O(teams^atoms × atoms).
 pub(crate) fn walk(
@@ -26,7 +26,7 @@ pub(crate) fn walk(
         {
             visit(balance, &split);
         }
-        // Count on, the last atom's team being the lowest digit.
+        // The next split in counting order; the last atom's team is the lowest digit.
         let Some(place) = split
             .iter()
             .rposition(|&team| usize::from(team) + 1 < free.len())

@@ -1,4 +1,4 @@
-//! The K best splits of any number of teams, ties in an order of the seed's.
+//! The K best splits of any number of teams; the seed orders ties.
 
 use std::{cmp::Reverse, collections::BTreeSet};
 
@@ -7,9 +7,9 @@ use crate::{
     partition::{balance::Evenness, instance::Split},
 };
 
-/// Keeps the `keep` best of the different splits it is offered. Among equally even ones those with
-/// the least hash under the seed stay: whoever offers all of them gets a fair draw, whatever the
-/// order. O(log keep) an offer.
+/// Keeps the `keep` best of the different splits offered. Of equally even ones it keeps those with
+/// the smallest hash under the seed, so that offering all of them gives a fair draw in any order.
+/// O(log keep) per offer.
 pub(crate) struct Ranked {
     keep: usize,
     seed: u64,
@@ -25,18 +25,19 @@ impl Ranked {
         }
     }
 
-    /// How even a split must at least be to be worth offering.
+    /// The evenness of the last split kept, once there are `keep`: a less even one is not worth
+    /// offering.
     pub fn at(&self) -> Option<Evenness> {
         let last = self.splits.last()?;
         (self.splits.len() == self.keep).then_some(last.0.0)
     }
 
-    /// The most even so far.
+    /// The evenness of the best split so far.
     pub fn best(&self) -> Option<Evenness> {
         self.splits.first().map(|first| first.0.0)
     }
 
-    /// Takes `split` if it is among the best so far.
+    /// Adds `split` if it is among the best so far.
     pub fn offer(&mut self, balance: Evenness, split: &[u8]) {
         if self.at().is_some_and(|at| balance < at) {
             return;
@@ -48,7 +49,7 @@ impl Ranked {
         }
     }
 
-    /// What was kept, most even first.
+    /// The splits kept, most even first.
     pub fn finish(self) -> Vec<(Evenness, Split)> {
         self.splits
             .into_iter()

@@ -1,32 +1,32 @@
-//! The case of two teams, laid out for walking: one number a combination, the signed gap.
+//! Two teams, prepared for enumeration: a combination is one number, its gap.
 
 use crate::partition::instance::{Instance, Split};
 
-/// Two teams. A combination is a mask over the free atoms, a set bit meaning the first team.
+/// Two teams. A combination is a mask over the free atoms, in which a set bit means the first team.
 ///
-/// With lifts, the gap between the teams is linear in the mask, `gap + 2 Σ lifts of the set bits`,
-/// and the number of humans on the first team decides only what the two sums add up to.
+/// With lifts, the gap between the teams is linear in the mask: `gap + 2 Σ lifts of the set bits`.
+/// The number of humans on the first team affects only the total of the two sums.
 pub(crate) struct TwoTeams {
-    /// The free atoms, as indices of the instance.
+    /// The free atoms, as indices into the instance.
     atoms: Vec<usize>,
-    /// Their lifts.
+    /// The lifts of the free atoms.
     pub lifts: Vec<i64>,
-    /// Their numbers of humans.
+    /// The numbers of humans of the free atoms.
     pub sizes: Vec<usize>,
-    /// The first team's sum less the second's while all free atoms are on the second.
+    /// The first team's sum minus the second's if all free atoms are on the second.
     pub gap: i64,
-    /// Humans on the first team then.
+    /// The number of humans on the first team if all free atoms are on the second.
     pub humans: usize,
-    /// What a gap is measured by, which is what both sums add up to unless the gap alone counts, by
-    /// humans on the first team; `None` where that is illegal.
+    /// The total that a gap is relative to ([`Measure::total`]), by the number of humans on the
+    /// first team; `None` where that number is illegal.
     pub totals: Vec<Option<i64>>,
     teams: [u8; 2],
-    /// Where the atoms are while all free ones are on the second team.
+    /// The split in which all free atoms are on the second team.
     base: Split,
 }
 
 impl TwoTeams {
-    /// An instance of two teams.
+    /// Both teams of an instance of two.
     pub fn new(instance: &Instance) -> Self {
         let base: Split = instance
             .atoms
@@ -38,7 +38,7 @@ impl TwoTeams {
         Self::core(instance, &base, atoms)
     }
 
-    /// An instance of two teams in which `split` is fixed but for some `atoms`.
+    /// Both teams of an instance of two; all atoms stay as in `split` except these `atoms`.
     pub fn core(instance: &Instance, split: &[u8], atoms: Vec<usize>) -> Self {
         let lift: i64 = instance.atoms.iter().map(|atom| atom.lift).sum();
         let all = instance.counts.humans;
@@ -55,8 +55,8 @@ impl TwoTeams {
         )
     }
 
-    /// Two `teams` of any number, which keep their numbers of humans, in a split that is fixed but
-    /// for some `atoms` on them.
+    /// Two `teams` of any number, which keep their numbers of humans; all atoms stay as in `split`
+    /// except these `atoms`.
     pub fn pair(instance: &Instance, split: &[u8], teams: [u8; 2], atoms: Vec<usize>) -> Self {
         let mut humans = [0; crate::partition::MAX_TEAMS];
         let mut lift = 0;
@@ -109,7 +109,7 @@ impl TwoTeams {
         }
     }
 
-    /// How many combinations are legal. O(atoms × humans).
+    /// Number of legal combinations. O(atoms × humans).
     pub fn combinations(&self) -> u128 {
         let mut ways = vec![0u128; self.totals.len()];
         if let Some(start) = ways.get_mut(self.humans) {
@@ -127,7 +127,7 @@ impl TwoTeams {
         legal.map(|(ways, _)| ways).sum()
     }
 
-    /// The split that `mask` means.
+    /// Converts a combination to a split.
     pub fn split(&self, mask: u128) -> Split {
         let mut split = self.base.clone();
         for (bit, &atom) in self.atoms.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! All engines give one answer.
+//! All exact engines give the same answer.
 
 use super::*;
 
@@ -56,7 +56,7 @@ proptest! {
         prop_assert_eq!(&naive.team_of, &branch.team_of);
     }
 
-    /// What two teams add up to is always the same while the limit makes them equally large.
+    /// The total of two teams is constant while the limit makes them equally large.
     #[test]
     fn objectives_agree_on_teams_of_one_size(spec in specs(9, 2..=2), seed: u64, top in 1usize..40) {
         let spec = ProblemSpec { max_difference: Some(1), ..spec };
@@ -73,7 +73,7 @@ proptest! {
 }
 
 proptest! {
-    // The search tries hard, which is slow without optimisation.
+    // The search runs until it stops improving, which is slow without optimisation.
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
 
     #[test]

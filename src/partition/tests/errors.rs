@@ -1,4 +1,4 @@
-//! What is refused, and how.
+//! Invalid problems and settings, and their errors.
 
 use super::*;
 
@@ -117,7 +117,7 @@ fn what_no_team_can_hold_is_refused() {
             humans: 4
         }
     );
-    // Without the limits both are legal.
+    // Without the limits, both are legal.
     let mut spec = ProblemSpec {
         max_difference: None,
         max_share: 1.0,

@@ -1,12 +1,12 @@
-//! What holds for any problem, seed and clock.
+//! Properties that hold for any problem, seed and clock.
 
 use super::*;
 
-/// The best ratio, the least gap and the number of legal splits, straight from the page's formula in
-/// plain f64, parties whole.
+/// The best ratio, the smallest gap and the number of legal splits with whole parties, computed by
+/// the page's formula in plain f64.
 fn page(spec: &ProblemSpec) -> (f64, f64, u64) {
     let (n, teams) = (spec.humans.len(), spec.teams);
-    // Where sums would overflow, small weights don't matter.
+    // Where sums would overflow, small weights are negligible.
     let huge = spec.humans.iter().any(|human| human.weight > 1e290);
     let scale = if huge { 1e-9 } else { 1.0 };
     let (mut best, mut least_gap, mut legal) = (-1.0f64, f64::MAX, 0);
@@ -51,7 +51,7 @@ fn page(spec: &ProblemSpec) -> (f64, f64, u64) {
     (best, least_gap, legal)
 }
 
-/// All that must hold for one answer.
+/// Checks everything that must hold for one answer.
 fn check(
     spec: &ProblemSpec,
     settings: &Settings,

@@ -1,4 +1,4 @@
-//! Properties of the room, against oracles.
+//! Tests of the room's properties against oracles.
 
 mod engines;
 mod errors;
@@ -10,12 +10,12 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Solves without a clock.
+/// Solves without a time limit.
 fn solved(problem: &Problem, settings: &Settings, seed: u64) -> Solution {
     solve(problem, settings, seed, &mut || false).unwrap()
 }
 
-/// Humans with these weights, named by their places.
+/// Humans with these weights and the keys p0, p1, ….
 fn humans(weights: &[f64]) -> Vec<WeightedHuman> {
     weights
         .iter()
@@ -32,7 +32,7 @@ fn lobby(weights: &[f64]) -> ProblemSpec {
     }
 }
 
-/// An objective, and a handicap that it counts: none, whole, any, or beyond all weights.
+/// An objective, and a handicap it can count: none, whole, any, or larger than all weights.
 fn objectives() -> impl Strategy<Value = (Objective, f64)> {
     let gap = |handicap| (Objective::Gap, handicap);
     prop_oneof![

@@ -1,4 +1,4 @@
-//! From the K best to one, and what is said about it.
+//! Picking one of the K best, and its explanation.
 
 use super::*;
 
@@ -37,7 +37,7 @@ fn page() -> ProblemSpec {
     }
 }
 
-/// Nothing costs anything: the UT2004 page's pick.
+/// Settings without costs: the UT2004 page's pick.
 fn plain() -> Settings {
     Settings {
         factors: Terms::default(),
@@ -49,7 +49,7 @@ fn plain() -> Settings {
 fn the_page_s_example_has_an_odd_total_and_is_as_even_as_that_can_be() {
     let problem = Problem::new(page()).unwrap();
     let solution = solved(&problem, &plain(), 1);
-    // 727 and a bot of 20 make 747: 373 and 374 at best.
+    // 727 plus a bot of 20 is 747: at best 373 and 374.
     assert_eq!(solution.ratio, 373.0 / 374.0);
     assert_eq!((solution.exact, solution.considered), (true, 24_310));
     assert_eq!(solution.bots.iter().sum::<usize>(), 1);
@@ -157,7 +157,7 @@ fn a_factor_turns_the_pick() {
         repeated: 1e6,
         ..Terms::default()
     });
-    // Two of either old team on either new one: 4 of 12 pairs again.
+    // Two of each old team on each new one: 4 of 12 pairs again.
     assert!((mixed.terms.repeated - 4.0 / 12.0).abs() < 1e-12);
 }
 
@@ -188,7 +188,7 @@ fn as_few_as_possible_leave_their_teams() {
 
 #[test]
 fn a_party_is_kept_while_that_costs_little() {
-    // A clan of four against four others.
+    // A party of four against four others.
     let mut spec = lobby(&[
         1955.0, 1842.0, 1515.0, 1480.0, 1920.0, 1850.0, 1510.0, 1470.0,
     ]);
@@ -207,7 +207,7 @@ fn a_party_is_kept_while_that_costs_little() {
         solution.explanation.ratio_without_parties,
         Some(6765.0 / 6777.0)
     );
-    // What two parties cost, only one of them may: the other is worth keeping.
+    // The budget allows what one of two parties costs; the other one is worth keeping.
     spec = lobby(&[100.0, 90.0, 80.0, 20.0, 10.0, 15.0, 12.0, 60.0]);
     spec.parties = vec![vec![0, 1, 2], vec![3, 4]];
     let solution = solved(&Problem::new(spec).unwrap(), &Settings::default(), 1);
@@ -224,7 +224,7 @@ fn parties_that_fit_no_teams_are_given_up_one_by_one() {
         ..Settings::default()
     };
     let solution = solved(&Problem::new(spec).unwrap(), &settings, 1);
-    // One of them is enough, and this one leaves 1 + 2 + 6 against 3 + 4 + 5, as another one would.
+    // Giving up one of them is enough, and any choice leaves 1 + 2 + 6 against 3 + 4 + 5.
     assert_eq!(solution.explanation.given_up.len(), 1);
     assert_eq!(solution.ratio, 9.0 / 12.0);
 }
@@ -254,7 +254,7 @@ fn each_human_is_told_what_would_be_elsewhere() {
         },
         1,
     );
-    // 8 + 1 against 5 + 2; with the 1 on the other side, 8 and two bots against all the rest.
+    // 8 + 1 against 5 + 2; if the 1 changed teams, 8 and two bots against all others.
     assert_eq!(solution.ratio, 7.0 / 9.0);
     let what = &solution.explanation.what_if[3];
     assert_eq!((what.who.as_str(), what.ratio), ("p3", 8.0 / 10.0));
@@ -282,7 +282,7 @@ fn a_handicap_says_which_team_is_which() {
     assert_eq!(by_gap(2.0, &[10.0, 8.0]).team_of, [1, 0]);
     assert_eq!(by_gap(-2.0, &[10.0, 8.0]).team_of, [0, 1]);
     let solution = by_gap(3.0, &[10.0, 8.0, 7.0, 6.0]);
-    // 6 + 8 and the side's 3 against 10 + 7; the sums are those of the players alone.
+    // 6 + 8 and the side's 3 against 10 + 7; the sums exclude the side.
     assert_eq!(
         (&solution.team_of[..], solution.gap),
         (&[1, 0, 1, 0][..], 0.0)
@@ -298,7 +298,7 @@ fn a_handicap_says_which_team_is_which() {
 fn a_gap_and_its_objective_are_explained() {
     let solution = by_gap(2.5, &[10.0, 8.0]);
     let lines = solution.explanation.to_string();
-    let start = "objective gap: 0.500000, team 0's side being worth 2.500000\nevenness 0.945946, ";
+    let start = "objective gap: 0.500000; team 0's side is worth 2.500000\nevenness 0.945946, ";
     assert!(lines.starts_with(start), "{lines}");
     assert!(
         lines.contains("picked: gap 0.500000, ratio 0.800000, "),

@@ -1,9 +1,9 @@
-//! Ties are chance, not join order.
+//! Ties are broken at random, independently of the order of joining.
 
 use super::*;
 use std::collections::BTreeMap;
 
-/// Which humans are with the first one.
+/// Whether each human is on the team of the first one.
 fn mates(team_of: &[u8]) -> Vec<bool> {
     team_of.iter().map(|team| *team == team_of[0]).collect()
 }
@@ -33,7 +33,7 @@ fn splits_of_equals_are_equally_likely() {
             .all(|[n, _]| (*n as f64 - share).abs() < 0.1 * share),
         "{times:?}"
     );
-    // Picks are fewer: their shares scatter by 4 % of themselves.
+    // There are fewer picks: their shares vary by 4 %.
     let share = 20_000.0 / 35.0;
     assert!(
         times
@@ -43,7 +43,7 @@ fn splits_of_equals_are_equally_likely() {
     );
 }
 
-/// Ties of sums, not of players: whoever is alike in no way must have the same chance, too.
+/// Splits whose sums tie although their players differ must have equal chances, too.
 #[test]
 fn ties_of_different_players_are_equally_likely() {
     let problem = Problem::new(lobby(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0])).unwrap();
@@ -54,7 +54,7 @@ fn ties_of_different_players_are_equally_likely() {
             ..Settings::default()
         };
         let times = tally(&problem, &settings, 4_000);
-        // 36 is split 18 and 18 between four and four in four ways.
+        // There are four ways to split 36 into 18 and 18 with four each.
         assert_eq!(times.len(), 4, "{times:?}");
         assert!(
             times.values().all(|[n, _]| (2_850..3_150).contains(n)),
@@ -123,7 +123,7 @@ fn many_equals_are_split_exactly_at_once() {
     }
 }
 
-/// Whole numbers have few different sums, so that any lobby of them is exact.
+/// Whole numbers have few different sums, so any lobby of them is solved exactly.
 #[test]
 fn many_whole_weights_are_split_exactly() {
     let weights: Vec<f64> = (0..100)

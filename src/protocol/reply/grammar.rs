@@ -1,7 +1,7 @@
-//! A reply ↔ its lines. Each kind of reply is written and read in this file alone.
+//! Encodes and parses replies. Each kind is written and read in this file only.
 //!
-//! Identifiers are written in the very bytes in which the peer sent them, which may hold bare blanks.
-//! So lines are read from both ends, with the identifier as what remains.
+//! Identifiers are written in exactly the bytes that the peer sent, which may contain unquoted
+//! blanks. So lines are parsed from both ends, and the identifier is the rest.
 
 use std::str::FromStr;
 
@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// The most lines that a reply may announce. A roster has at most 128 humans, and EXPLAIN has a few
+/// The most lines that a reply may have. A roster has at most 128 humans, and EXPLAIN has a few
 /// lines for each.
 const MAX_LINES: usize = 1_024;
 
@@ -77,10 +77,10 @@ impl Reply {
         }
     }
 
-    /// How many lines follow this first line of a reply.
+    /// The number of lines that follow this first line of a reply.
     ///
     /// # Errors
-    /// The line announces no number, or one that no reply has.
+    /// Fails if the line contains no number, or one above the largest possible.
     pub fn lines_after(first: &[u8]) -> Result<usize, MalformedReply> {
         let (verb, rest) = split_first(first);
         if !matches!(verb, b"BALANCE" | b"REBALANCE" | b"EXPLAIN") {
@@ -92,17 +92,17 @@ impl Reply {
         })
     }
 
-    /// Reads a reply from all of its lines, without their line ends.
+    /// Parses a reply from all of its lines, without their line ends.
     ///
-    /// A server repeats an identifier as it was sent. If that was bare, with blanks in it, the short and
-    /// the long form of PLAYER cannot always be told apart (`PLAYER John 1.000`); [`Request::encode`]
-    /// therefore quotes such identifiers.
+    /// A server repeats an identifier as it was sent. If that was unquoted and contains blanks, the
+    /// short and the long form of PLAYER can be ambiguous (`PLAYER John 1.000`);
+    /// [`Request::encode`] therefore quotes such identifiers.
     ///
     /// [`Request::encode`]: crate::protocol::Request::encode
     ///
     /// # Errors
-    /// The first line is none of a reply in this version of the protocol, its arguments are wrong, or
-    /// the lines are not as many as it announces.
+    /// Fails if the first line is not that of a reply in this version of the protocol, if its
+    /// arguments are wrong, or if the number of lines is not the announced one.
     pub fn parse(lines: &[Bytes]) -> Result<Self, MalformedReply> {
         let Some((first, more)) = lines.split_first() else {
             return Err(MalformedReply::new("a reply has no lines", b""));
@@ -327,7 +327,7 @@ fn parse_explain(lines: &[Bytes]) -> Parsed {
     Ok(Reply::Explain(reasons))
 }
 
-/// A code that this version does not know is read as an internal error, with the code in its text.
+/// Parses an error. An unknown code is read as [`Code::Internal`], with the code in the text.
 fn parse_error(rest: &[u8]) -> Reply {
     let (word, text) = split_first(rest);
     let (code, text) = match Code::parse(word) {
@@ -344,7 +344,7 @@ fn put_line(out: &mut BytesMut, verb: &str, arguments: impl std::fmt::Display) {
     line.end();
 }
 
-/// The first word and the rest behind one blank.
+/// The first word, and the rest after one blank.
 fn split_first(text: &[u8]) -> (&[u8], &[u8]) {
     match text.iter().position(|&b| b == b' ') {
         Some(at) => (&text[..at], &text[at + 1..]),
@@ -352,7 +352,7 @@ fn split_first(text: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// What comes before the last word, and the last word.
+/// The text before the last word, and the last word.
 fn split_last(text: &[u8]) -> (&[u8], &[u8]) {
     match text.iter().rposition(|&b| b == b' ') {
         Some(at) => (&text[..at], &text[at + 1..]),

@@ -1,4 +1,4 @@
-//! What a server answers: one variant of [`Reply`] per kind of answer.
+//! The replies of a server: one variant of [`Reply`] per kind.
 
 mod grammar;
 mod reader;
@@ -21,62 +21,62 @@ pub enum Reply {
     Bot(Ident, f64),
     /// The mean weight of the known bots, and their number.
     MeanBot(f64, usize),
-    /// The server's program and protocol.
+    /// The reply to HELLO.
     Hello {
-        /// Name and version of the program, `evenkeel/0.1.0`.
+        /// Name and version of the program, such as `evenkeel/0.1.0`.
         program: String,
-        /// Version of the protocol.
+        /// Version of the protocol, now 1.
         protocol: u32,
         /// Whether a game was resumed; `None` if the peer did not ask for that.
         resumed: Option<bool>,
     },
-    /// The answer to PING.
+    /// The reply to PING.
     Pong,
-    /// The teams chosen.
+    /// The teams that BALANCE chose.
     Balance {
         /// The smaller team's weight over the larger's, 0 to 1.
         ratio: f64,
         /// The predicted chance that team 0 wins; `None` if there is no prediction.
         chance: Option<f64>,
-        /// The seed of the pick.
+        /// The seed that reproduces the pick.
         seed: u64,
         /// Each human's team, in JOIN order.
         humans: Vec<(Ident, u8)>,
         /// The number of bots on each team.
         bots: Vec<u32>,
     },
-    /// The setting of MinPlayers, and the number of bots on each team.
+    /// The value of MINPLAYERS, and the number of bots on each team.
     Bots(u32, Vec<u32>),
-    /// The team for a late arrival, and the ratio that results.
+    /// The team for a late arrival, and the resulting ratio.
     Place(Ident, u8, f64),
     /// The team that needs an advantage, and the factor; `None` if no team does.
     Advantage(Option<(u8, f64)>),
-    /// The fewest moves that make the game even.
+    /// The moves that REBALANCE advises: the fewest that make the game even.
     Rebalance {
-        /// The ratio of the game as it stands.
+        /// The ratio before the moves, 0 to 1.
         before: f64,
-        /// The ratio after these moves.
+        /// The ratio after the moves, 0 to 1.
         after: f64,
-        /// The moves.
+        /// The advised moves, in the order in which to make them.
         moves: Vec<Move>,
     },
-    /// The human who died is on another team from now on.
+    /// The human who died moves to another team now.
     Move(Move),
-    /// The match is stored.
+    /// The match has been stored.
     End {
-        /// The identifier of the match.
+        /// The id of the match.
         id: String,
         /// Why the match is not rated, on one line; `None` if it is rated.
         unrated: Option<String>,
     },
-    /// The reasons of the last decision, one line each.
+    /// The explanation of the last decision, one reason per line.
     Explain(Vec<String>),
-    /// The command was refused.
+    /// The command was refused and changed nothing.
     Error(Refusal),
 }
 
 impl Reply {
-    /// This program's reply to HELLO.
+    /// The reply of this program to HELLO.
     pub fn hello(resumed: Option<bool>) -> Self {
         Self::Hello {
             program: concat!("evenkeel/", env!("CARGO_PKG_VERSION")).to_owned(),

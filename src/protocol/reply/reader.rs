@@ -1,11 +1,11 @@
-//! Lines of a server → replies and pushes.
+//! Collects the lines of a server into replies and pushes.
 
 use bytes::Bytes;
 
 use super::Reply;
 use crate::protocol::{MalformedReply, Push};
 
-/// What a server has sent.
+/// Something that a server has sent.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Received {
     /// A whole reply. Replies come in the order of their requests.
@@ -14,22 +14,23 @@ pub enum Received {
     Push(Push),
 }
 
-/// Collects the lines of replies. It holds at most one unfinished reply, whose number of lines is
-/// bounded; the lines' length is the [`Framer`]'s business.
+/// Collects the lines of replies. Holds at most one unfinished reply, whose number of lines is
+/// bounded; the [`Framer`] bounds their length.
 ///
 /// [`Framer`]: crate::protocol::Framer
 #[derive(Debug, Default)]
 pub struct ReplyReader {
     lines: Vec<Bytes>,
-    /// How many lines the unfinished reply still lacks.
+    /// How many lines the unfinished reply still needs.
     missing: usize,
 }
 
 impl ReplyReader {
-    /// Takes the next line, and returns what it completes: `None` if the reply has more lines.
+    /// Takes the next line. Returns what the line completes, or `None` if the reply has more lines.
     ///
     /// # Errors
-    /// What the line completes, or would begin, is no reply. The next line begins a new one.
+    /// Fails if the reply that the line completes or starts is malformed. The next line starts a
+    /// new one.
     pub fn line(&mut self, line: Bytes) -> Result<Option<Received>, MalformedReply> {
         if let Some(push) = Push::parse(&line) {
             return Ok(Some(Received::Push(push)));
@@ -47,7 +48,7 @@ impl ReplyReader {
         reply.map(|reply| Some(Received::Reply(reply)))
     }
 
-    /// Whether a reply has begun whose last line has not come.
+    /// Whether the last line of a reply is still missing.
     pub fn is_inside_reply(&self) -> bool {
         !self.lines.is_empty()
     }

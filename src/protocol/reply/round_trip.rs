@@ -1,4 +1,4 @@
-//! Whatever reply is encoded, its lines give it back.
+//! Every reply survives encoding and parsing.
 
 use bytes::{Bytes, BytesMut};
 use proptest::{collection::vec, option, prelude::*};
@@ -6,7 +6,7 @@ use proptest::{collection::vec, option, prelude::*};
 use super::*;
 use crate::protocol::{Code, FramedLine, Framer, Request};
 
-/// An identifier as a server has it: from a request of a client that quotes where it must.
+/// An identifier as a server receives it from a client that quotes where necessary.
 fn ident() -> impl Strategy<Value = Ident> {
     let content = vec(
         prop_oneof![prop::sample::select(b" \".\\01*-".to_vec()), any::<u8>()],

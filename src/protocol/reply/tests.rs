@@ -1,4 +1,4 @@
-//! Replies and their bytes.
+//! Replies and their encoded bytes.
 
 use bytes::{Bytes, BytesMut};
 

@@ -1,12 +1,12 @@
-//! Moves → console commands. A command holds client numbers, `red` or `blue`, and names of bots that
-//! consist of plain characters; nothing else that comes from the log.
+//! Formats moves as console commands. A command contains client numbers, `red` or `blue`, and names
+//! of bots that consist of plain characters, and nothing else from the log.
 
 use std::str::FromStr;
 
 /// The longest name of a bot in a command, in bytes.
 const MAX_NAME: usize = 32;
-/// How many frames the server waits between removing and adding bots, so that their client numbers are
-/// free again.
+/// The number of frames that the server waits between removing and adding bots, so that their
+/// client numbers are free again.
 const FRAMES: u32 = 5;
 
 /// A bot that can be added to the game.
@@ -19,8 +19,8 @@ pub struct SpareBot {
 impl Eq for SpareBot {}
 
 impl SpareBot {
-    /// A bot of this name and skill (0 to 100). `None` if the name is not safe in a command: it may hold
-    /// letters, digits, `_`, `-` and `.`, and begins with a letter or digit.
+    /// A bot with this name and skill (0 to 100). `None` if the name is unsafe in a command: it
+    /// must consist of letters, digits, `_`, `-` and `.`, and start with a letter or digit.
     pub fn new(name: &str, skill: f64) -> Option<Self> {
         let plain = |b: u8| b.is_ascii_alphanumeric() || b"_-.".contains(&b);
         let first = name
@@ -40,7 +40,7 @@ impl SpareBot {
     }
 }
 
-/// Reads `NAME:SKILL`.
+/// Parses `NAME:SKILL`.
 impl FromStr for SpareBot {
     type Err = String;
 
@@ -54,22 +54,22 @@ impl FromStr for SpareBot {
     }
 }
 
-/// Changes of teams, not yet console commands.
+/// Changes of teams, before they are formatted as console commands.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Orders {
-    /// The client numbers of humans to move, and their new teams.
+    /// Humans to move, by client number, with their new teams.
     pub(super) force: Vec<(usize, u8)>,
-    /// The client numbers of bots to remove. The console cannot move a bot.
+    /// Bots to remove, by client number. The console cannot move a bot.
     pub(super) kick: Vec<usize>,
-    /// Bots to add, and their teams.
+    /// Bots to add, with their teams.
     pub(super) add: Vec<(SpareBot, u8)>,
 }
 
-/// A bot on the server.
+/// A bot that is on the server.
 pub(super) struct PresentBot {
     pub(super) number: usize,
     pub(super) team: u8,
-    /// How to add the bot again; `None` if its name is not safe in a command.
+    /// The arguments to add the bot again; `None` if its name is unsafe in a command.
     pub(super) again: Option<SpareBot>,
 }
 
@@ -78,12 +78,12 @@ impl Orders {
         self.force.is_empty() && self.kick.is_empty() && self.add.is_empty()
     }
 
-    /// How many players change teams, are removed or added.
+    /// Number of players who change teams, are removed or are added.
     pub(super) fn count(&self) -> usize {
         self.force.len() + self.kick.len().max(self.add.len())
     }
 
-    /// Removes a bot and adds it again on that team. Returns whether its name allows that.
+    /// Orders that a bot is removed and added again on `team`. Returns false if its name is unsafe.
     pub(super) fn reseat(&mut self, bot: PresentBot, team: u8) -> bool {
         let Some(again) = bot.again else { return false };
         self.kick.push(bot.number);
@@ -91,8 +91,8 @@ impl Orders {
         true
     }
 
-    /// Brings the bots on each team to these counts. Surplus bots move to teams that lack some; the
-    /// total changes only if there are spare bots.
+    /// Changes the number of bots on each team to `counts`. Surplus bots move to teams with too
+    /// few; the total changes only if there are spare bots.
     pub(super) fn seat_bots(&mut self, bots: Vec<PresentBot>, counts: &[u32], spare: &[SpareBot]) {
         let mut missing: Vec<u32> = counts.to_vec();
         let mut surplus = Vec::new();
@@ -106,7 +106,7 @@ impl Orders {
         let vacancies = (0u8..).zip(&missing);
         let vacancies = vacancies.flat_map(|(team, &count)| (0..count.min(128)).map(move |_| team));
         let mut vacancies: Vec<u8> = vacancies.collect();
-        // The bots that joined last move first.
+        // Move the bots that joined last first.
         while let Some(&team) = vacancies.first() {
             let Some(bot) = surplus.pop() else { break };
             if self.reseat(bot, team) {
@@ -123,8 +123,8 @@ impl Orders {
         self.add.extend(free.cloned().zip(vacancies));
     }
 
-    /// The console commands. Humans are moved from both teams in turns, because a server may refuse to
-    /// enlarge the larger team.
+    /// Formats the console commands. Moves humans from the two teams alternately, because a server
+    /// may refuse to enlarge the larger team.
     pub(super) fn commands(&self, admin: bool) -> Vec<String> {
         let verb = if admin { "!putteam" } else { "forceteam" };
         let mut commands: Vec<String> = self
@@ -237,7 +237,7 @@ mod tests {
             ["clientkick 2", "wait 5", "addbot C 4.5 blue"]
         );
         assert_eq!(orders(&[3, 1], &[]), none);
-        // Without spare bots nobody is sent away for good, and nobody new comes.
+        // Without spare bots, no bot is removed for good, and none is added.
         assert_eq!(orders(&[0, 1], &[]), none);
         assert_eq!(orders(&[3, 3], &[]), none);
         let spare = ["A:1".parse().unwrap(), "E:2".parse().unwrap()];

@@ -1,4 +1,4 @@
-//! Replies of the daemon → who is moved.
+//! Handles the daemon's replies: decides which players to move.
 
 use std::collections::BTreeMap;
 
@@ -55,7 +55,7 @@ impl IdTech3 {
             .iter()
             .map(|(id, team)| (id.text().to_owned(), *team))
             .collect();
-        // The daemon's roster is on these teams from now on.
+        // The daemon's roster has these teams from now on.
         for entry in self.slots.entries_mut().filter(|entry| entry.joined) {
             if let Some(team) = teams.get(&entry.id) {
                 entry.team = Some(*team);
@@ -101,7 +101,7 @@ impl IdTech3 {
         }
     }
 
-    /// The daemon has put a player on this team while play is on.
+    /// Handles MOVE: the daemon has moved a player during play.
     fn move_in_play(&mut self, id: &Ident, team: u8, now: u64, acts: &mut Vec<Act>) {
         let found = self
             .slots
@@ -125,7 +125,7 @@ impl IdTech3 {
         }
     }
 
-    /// Whether teams may be chosen: no play is on, and the game to come is a team game.
+    /// Whether teams may be chosen now: no play is running, and the next game is a team game.
     pub(super) fn is_lull(&self) -> bool {
         self.game.as_ref().is_some_and(|game| {
             let now = match game.phase() {
@@ -137,7 +137,7 @@ impl IdTech3 {
         })
     }
 
-    /// Orders the moves that lead from the teams on the game server to those chosen.
+    /// Orders the moves from the actual teams to the chosen ones.
     pub(super) fn compare(&mut self, now: u64, acts: &mut Vec<Act>) {
         let Some(chosen) = self.lull.chosen() else {
             return;
@@ -151,7 +151,7 @@ impl IdTech3 {
                 acts.push(Act::Report(text));
             }
         } else if self.lull.is_patient(now) {
-            // The moves may still be under way.
+            // The ordered moves may still take effect.
         } else if self.lull.order(self.settings.attempts, now) {
             let count = orders.count();
             let players = if count == 1 { "player" } else { "players" };
@@ -189,7 +189,7 @@ impl IdTech3 {
         orders
     }
 
-    /// Sends the daemon the teams that the players are really on.
+    /// Sends the daemon the teams on which the players actually are.
     pub(super) fn send_real_teams(&mut self, acts: &mut Vec<Act>) {
         let Some(game) = &self.game else { return };
         for number in 0..self.slots.len() {
@@ -203,7 +203,7 @@ impl IdTech3 {
     }
 }
 
-/// Puts a client on a team: a human is moved, a bot is removed and added again.
+/// Orders a client's change of team: moves a human, or removes a bot and adds it again.
 fn order(orders: &mut Orders, number: usize, slot: &Slot, team: u8) {
     if !slot.is_bot() {
         orders.force.push((number, team));
@@ -220,7 +220,7 @@ fn present_bot(number: usize, slot: &Slot) -> Option<PresentBot> {
     })
 }
 
-/// Replaces control characters, which could drive the operator's terminal.
+/// Replaces control characters, which could control the operator's terminal.
 fn printable(text: &str) -> String {
     let plain = |c: char| if c.is_control() { '?' } else { c };
     text.chars().map(plain).collect()

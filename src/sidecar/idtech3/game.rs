@@ -1,4 +1,5 @@
-//! One game as the log describes it: its phase, and what the daemon has been sent of its score.
+//! The state of one game as the log describes it: its phase, and the score that the daemon has been
+//! sent.
 
 use std::collections::BTreeSet;
 
@@ -12,42 +13,43 @@ use crate::{
     sidecar::link::{Outbox, plain_ident},
 };
 
-/// After how many milliseconds of the log's clock a game counts as in play. A warm-up is announced at
-/// once.
+/// The time after which a game counts as in play, in milliseconds of the log's clock. A warm-up is
+/// announced before that.
 const OPENING: u64 = 1_000;
-/// How long the results may take after the end of play, in milliseconds.
+/// The time that the results may take after the end of play, in milliseconds.
 const RESULTS: u64 = 2_000;
-/// After how many milliseconds of play a player who joins is a late arrival. Those who join earlier
-/// were still loading the map.
+/// The time of play after which a player who joins is a late arrival, in milliseconds. Those who
+/// join earlier were still loading the map.
 const LATE: u64 = 15_000;
 
-/// How far a game has got.
+/// The phase of a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum GamePhase {
-    /// Announced; it may turn out to be a warm-up.
+    /// The game has been announced; it can still turn out to be a warm-up.
     Opening,
     WarmUp,
     Playing,
     /// Play has ended, and the results are being logged.
     Over,
-    /// The results are complete.
+    /// All results have been logged, or are overdue.
     Ended,
 }
 
 pub(super) struct FollowedGame {
     pub(super) setup: GameSetup,
     phase: GamePhase,
-    /// When the phase began, by the log's clock.
+    /// The beginning of the phase, by the log's clock.
     since: u64,
-    /// Whether the daemon has been sent everything since the beginning, so that it can store the match.
+    /// Whether the daemon has been sent the game from its beginning, so that it can store the
+    /// match.
     complete: bool,
-    /// The scores that the daemon has been sent.
+    /// The scores that have been sent to the daemon.
     sent: TeamTotals,
-    /// Whether the final score has been logged.
+    /// Whether the log contains the final score.
     result: bool,
-    /// The client numbers whose final points have been logged.
+    /// The client numbers whose final points are in the log.
     pointed: BTreeSet<usize>,
-    /// The identities that were on the server when play began, or joined since.
+    /// The identities that were on the server when play began, or joined later.
     pub(super) met: BTreeSet<String>,
 }
 
@@ -65,7 +67,7 @@ impl FollowedGame {
         }
     }
 
-    /// Sends what the daemon has to know before the roster.
+    /// Sends what the daemon needs before the roster: the game type, mutators and map.
     pub(super) fn announce(&self, out: &mut Outbox<'_>) {
         out.send(Request::Game(plain_ident(&self.setup.game_type)));
         for mutator in &self.setup.mutators {
@@ -77,12 +79,13 @@ impl FollowedGame {
         }
     }
 
-    /// A connection begins or ends. What has been sent of a game in play is lost with it.
+    /// Handles the start or the end of a connection: the daemon loses what was sent of a game in
+    /// play.
     pub(super) fn interrupt(&mut self) {
         self.complete &= matches!(self.phase, GamePhase::Opening | GamePhase::WarmUp);
     }
 
-    /// The daemon turns out not to follow games.
+    /// Handles a daemon whose version does not follow games.
     pub(super) fn give_up(&mut self) {
         self.complete = false;
     }
@@ -100,12 +103,12 @@ impl FollowedGame {
         self.since = at;
     }
 
-    /// Whether it is in play by now, though the log has not announced that.
+    /// Whether play must have begun by now, although the log has not announced it.
     pub(super) fn must_have_begun(&self, at: u64) -> bool {
         self.phase == GamePhase::Opening && at >= self.since.saturating_add(OPENING)
     }
 
-    /// Whether all results have been logged, or have been waited for long enough.
+    /// Whether all results have been logged, or are overdue.
     pub(super) fn has_results(&self, slots: &Slots, at: u64) -> bool {
         let waited = at >= self.since.saturating_add(RESULTS);
         let mut entries = slots.entries();
@@ -119,8 +122,8 @@ impl FollowedGame {
         self.phase == GamePhase::Playing && at >= self.since.saturating_add(LATE)
     }
 
-    /// Play begins, or begins again. What begins again in play is still the same game for the daemon: its
-    /// final score corrects what was reported before.
+    /// Starts play, or starts it again. For the daemon, a game that starts again in play is still the same
+    /// game: its final score corrects what was reported before.
     pub(super) fn start(&mut self, at: u64, slots: &Slots, out: &mut Outbox<'_>) {
         let again = self.is_followed();
         self.enter(GamePhase::Playing, at);
@@ -137,12 +140,12 @@ impl FollowedGame {
         }
     }
 
-    /// Whether what happens now is sent to the daemon.
+    /// Whether events are sent to the daemon now.
     pub(super) fn is_followed(&self) -> bool {
         self.complete && self.phase == GamePhase::Playing
     }
 
-    /// A flag was captured. `flag` is the team it belonged to, as the log counts.
+    /// Handles a captured flag. `flag` is the team that owned it, as the log counts.
     pub(super) fn capture(
         &mut self,
         by: Option<usize>,
@@ -155,7 +158,7 @@ impl FollowedGame {
         }
     }
 
-    /// The log states a team's total. The daemon is sent the difference to what it has been sent.
+    /// Handles a team's total in the log. Sends the daemon the difference to the total sent before.
     pub(super) fn total(&mut self, team: i64, total: i64, out: &mut Outbox<'_>) {
         let change = self.sent.replace(team, total);
         if let Some(TeamPoints { team, points, .. }) = change
@@ -167,7 +170,7 @@ impl FollowedGame {
         }
     }
 
-    /// The log states the final score, red's first.
+    /// Handles the final score in the log, red first.
     pub(super) fn result(&mut self, totals: [i64; TEAMS], out: &mut Outbox<'_>) {
         if self.phase == GamePhase::Over && !std::mem::replace(&mut self.result, true) {
             self.total(1, totals[0], out);
@@ -175,7 +178,7 @@ impl FollowedGame {
         }
     }
 
-    /// The log states a player's final points.
+    /// Handles a player's final points in the log.
     pub(super) fn points(
         &mut self,
         number: usize,
@@ -193,8 +196,8 @@ impl FollowedGame {
         }
     }
 
-    /// A player died. `killer` is `None` for the world; `team_change` marks the death by which the game
-    /// carries out a change of teams.
+    /// Handles a death. `killer` is `None` for the world; `team_change` is set if the game kills a
+    /// player to change their team.
     pub(super) fn kill(
         &mut self,
         killer: Option<usize>,

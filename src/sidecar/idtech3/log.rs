@@ -1,4 +1,4 @@
-//! Events of the log → requests to the daemon.
+//! Handles events of the log: sends requests to the daemon.
 
 use super::{
     IdTech3,
@@ -92,7 +92,7 @@ impl IdTech3 {
         }
     }
 
-    /// Events of play, and of its results.
+    /// Handles events of play and of its results.
     fn play(&mut self, event: Event<'_>, acts: &mut Vec<Act>) {
         let (slots, mut out) = (&self.slots, self.link.outbox(acts));
         let Some(game) = &mut self.game else { return };
@@ -140,8 +140,8 @@ impl IdTech3 {
         }
     }
 
-    /// A round of Urban Terror begins. Before an exit it belongs to the same game, whose play begins
-    /// with it.
+    /// Handles the start of a round in Urban Terror. Before an exit it belongs to the same game,
+    /// whose play starts with it.
     fn round(&mut self, info: &[u8], at: u64, now: u64, acts: &mut Vec<Act>) {
         let same = |phase| !matches!(phase, GamePhase::Over | GamePhase::Ended);
         if !self.game.as_ref().is_some_and(|game| same(game.phase())) {
@@ -156,14 +156,15 @@ impl IdTech3 {
     }
 
     fn start(&mut self, at: u64, acts: &mut Vec<Act>) {
-        // A warm-up before this game means that there will be one before the next.
+        // A warm-up before this game means that there will be one before the next game.
         self.warms_up = std::mem::take(&mut self.warmed);
         if let Some(game) = &mut self.game {
             game.start(at, &self.slots, &mut self.link.outbox(acts));
         }
     }
 
-    /// Another game begins, or the server shuts down: a game that is over gets no more results.
+    /// Called if another game begins or the server shuts down: a game that is over gets no more
+    /// results.
     fn end_if_over(&mut self, at: u64, now: u64, acts: &mut Vec<Act>) {
         let phase = self.game.as_ref().map(FollowedGame::phase);
         if phase == Some(GamePhase::Over) {
@@ -186,8 +187,8 @@ impl IdTech3 {
         }
     }
 
-    /// Brings the daemon's roster up to date with a slot. `at` is the log's clock, or `None` if the log
-    /// has no news of the slot and the whole roster is sent.
+    /// Updates the daemon's roster for a slot. `at` is the log's clock; it is `None` if the whole
+    /// roster is sent, and not because of a line in the log.
     pub(super) fn update_slot(
         &mut self,
         number: usize,

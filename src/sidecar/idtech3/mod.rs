@@ -1,7 +1,7 @@
 //! The sidecar for id Tech 3: Quake III Arena, OpenArena, Urban Terror and their relatives.
 //!
-//! `log` takes the events of the log, `decide` the daemon's replies. `game` is the game that the log
-//! describes, `slots` who is on which client number, `commands` the console commands.
+//! `log` handles events of the log, `decide` the daemon's replies. `game` is the state of the game,
+//! `slots` maps client numbers to players, `commands` formats console commands.
 
 mod commands;
 mod decide;
@@ -24,8 +24,8 @@ use crate::protocol::{Reply, Request};
 use game::FollowedGame;
 use slots::Slots;
 
-/// How long a move in play may take, in milliseconds, until the daemon is sent the team that the player
-/// is really on.
+/// The time that a move during play may take, in milliseconds. After it, the sidecar sends the
+/// daemon the player's actual team.
 const DOUBT: u64 = 5_000;
 
 /// A sidecar for one id Tech 3 game server.
@@ -35,12 +35,12 @@ pub struct IdTech3 {
     slots: Slots,
     game: Option<FollowedGame>,
     lull: Lull,
-    /// Whether games on this server begin with a warm-up, in which teams are chosen. Otherwise they are
-    /// chosen after the game before.
+    /// Whether games on this server begin with a warm-up, in which teams are then chosen. Otherwise
+    /// they are chosen after the previous game.
     warms_up: bool,
-    /// Whether the last game announced was a warm-up.
+    /// Whether the last announced game was a warm-up.
     warmed: bool,
-    /// Since when the daemon may place a player on a team that they are not on.
+    /// Since when the daemon's team of a player may differ from the actual one.
     doubt: Option<u64>,
 }
 
@@ -59,7 +59,7 @@ impl IdTech3 {
         }
     }
 
-    /// In a lull, asks for teams or has the chosen ones carried out.
+    /// In a lull, requests teams or orders the moves to the chosen ones.
     fn act_in_lull(&mut self, now: u64, acts: &mut Vec<Act>) {
         let joined = self.slots.entries().filter(|(_, _, entry)| entry.joined);
         let mut present: Vec<String> = joined.map(|(_, _, entry)| entry.id.clone()).collect();
@@ -90,7 +90,7 @@ impl Sidecar for IdTech3 {
         self.lull = Lull::new(now);
         self.slots.forget_entries();
         if settings.bots_as_players {
-            // All bots are sent as players, so none are to be added.
+            // All bots are sent as players, so the daemon must not add any.
             acts.push(Act::Send(Request::MinPlayers(0)));
         }
         if let Some(game) = &mut self.game {

@@ -1,24 +1,24 @@
-//! What an operator can choose.
+//! The operator's settings of the sidecar.
 
 use super::SpareBot;
 
-/// What an operator can choose. Times are in milliseconds.
+/// The operator's settings. Times are in milliseconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// The name of the game server, for HELLO.
+    /// The name of the game server in HELLO.
     pub server: String,
-    /// The token of the game server, where the daemon requires one.
+    /// The token of the game server, if the daemon requires one.
     pub token: Option<String>,
-    /// Whether the daemon learns of bots as if they were humans, and places each by itself. Otherwise
-    /// it states how many bots belong on each team.
+    /// Whether bots are sent to the daemon as humans, and placed one by one. Otherwise the daemon
+    /// decides how many bots belong on each team.
     pub bots_as_players: bool,
-    /// Whether players may be moved while play is on.
+    /// Whether players may be moved during play.
     pub auto_balance: bool,
-    /// Whether humans are moved by the game's admin command `!putteam` instead of `forceteam`.
+    /// Whether humans are moved with the game's admin command `!putteam` instead of `forceteam`.
     pub admin: bool,
-    /// How long no player has joined or left before teams are chosen.
+    /// How long no player must have joined or left before teams are chosen.
     pub settle: u64,
-    /// How often a move that is not carried out is ordered; at least once.
+    /// How often a move is ordered at most if it does not take effect; at least once.
     pub attempts: u32,
     /// Bots that may be added and removed to reach the daemon's numbers. If empty, bots only change
     /// teams.

@@ -1,4 +1,4 @@
-//! Who is on which client number of the game server, and what the daemon has been sent of them.
+//! The players by client number, and what the daemon has been sent about them.
 
 use super::Settings;
 use crate::{
@@ -11,20 +11,20 @@ use crate::{
     sidecar::link::{name_ident, plain_ident},
 };
 
-/// The skill of a bot whose log line has none: the middle of the game's scale of 1 to 5.
+/// The skill of a bot whose log line contains none: the middle of the game's scale from 1 to 5.
 const DEFAULT_SKILL: f64 = 3.0;
 
 /// A player in the daemon's roster.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct RosterEntry {
-    /// The identity by which the daemon knows the player; no two entries share one.
+    /// The identity in the daemon's roster; no two entries share one.
     pub(super) id: String,
-    /// The identity in the log, which two clients may share.
+    /// The identity in the log, which two clients can share.
     key: String,
     name: String,
-    /// Whether the player was sent by JOIN; otherwise by BOTJOIN.
+    /// Whether the player was sent with JOIN; otherwise with BOTJOIN.
     pub(super) joined: bool,
-    /// The team that the daemon last sent or was sent.
+    /// The team that was last received from the daemon, or sent to it.
     pub(super) team: Option<u8>,
 }
 
@@ -42,17 +42,17 @@ impl RosterEntry {
     }
 }
 
-/// One client number.
+/// The player on one client number.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Slot {
     pub(super) client: Client,
-    /// A bot's skill, if the log has it.
+    /// A bot's skill, if the log contains it.
     skill: Option<f64>,
     pub(super) entry: Option<RosterEntry>,
 }
 
 impl Slot {
-    /// Takes the text of a `ClientUserinfoChanged` line.
+    /// Handles the text of a `ClientUserinfoChanged` line.
     pub(super) fn changed(&mut self, info: &[u8]) {
         self.client.changed(info);
         let skill = pairs(info).find(|(key, _)| key == b"skill");
@@ -77,21 +77,21 @@ impl Slot {
         }
     }
 
-    /// Whether the client takes part in a game with or without teams.
+    /// Whether the client plays: on a team, or in a game without teams.
     fn plays(&self, teams: bool) -> bool {
         let free = self.client.team == ClientTeam::Free && self.client.begun;
         self.team().is_some() || (free && !teams)
     }
 }
 
-/// All client numbers.
+/// The slots of all client numbers.
 #[derive(Debug, Default)]
 pub(super) struct Slots {
     slots: Vec<Slot>,
 }
 
 impl Slots {
-    /// One more than the largest client number.
+    /// The largest client number plus one.
     pub(super) fn len(&self) -> usize {
         self.slots.len()
     }
@@ -100,7 +100,7 @@ impl Slots {
         self.slots.get(number)
     }
 
-    /// The slot of this client number, which the grammar of the log bounds.
+    /// The slot of this client number, which the parser of the log bounds; creates it if needed.
     pub(super) fn slot(&mut self, number: usize) -> &mut Slot {
         if number >= self.slots.len() {
             self.slots.resize_with(number + 1, Slot::default);
@@ -113,7 +113,7 @@ impl Slots {
         self.get(number)?.entry.as_ref()
     }
 
-    /// The daemon's roster, with client numbers.
+    /// All entries of the daemon's roster, with client numbers.
     pub(super) fn entries(&self) -> impl Iterator<Item = (usize, &Slot, &RosterEntry)> {
         let slots = self.slots.iter().enumerate();
         slots.filter_map(|(number, slot)| Some((number, slot, slot.entry.as_ref()?)))
@@ -123,20 +123,20 @@ impl Slots {
         self.slots.iter_mut().filter_map(|slot| slot.entry.as_mut())
     }
 
-    /// The daemon's roster is empty.
+    /// Drops all entries, because the daemon's roster is empty.
     pub(super) fn forget_entries(&mut self) {
         for slot in &mut self.slots {
             slot.entry = None;
         }
     }
 
-    /// Empties a slot and returns the entry that it had in the daemon's roster.
+    /// Empties a slot. Returns its entry in the daemon's roster.
     pub(super) fn remove(&mut self, number: usize) -> Option<RosterEntry> {
         std::mem::take(self.slot(number)).entry
     }
 
-    /// Brings the daemon's roster up to date with a slot, and returns the requests that do so. With
-    /// `unplaced`, a player who is new is sent without a team.
+    /// Updates the daemon's roster for a slot. Returns the requests that do it. With `unplaced`, a
+    /// new player is sent without a team.
     pub(super) fn update(
         &mut self,
         number: usize,
@@ -178,7 +178,7 @@ impl Slots {
         } else {
             Request::BotJoin {
                 name: entry.ident(),
-                // The daemon counts the bots of a game without teams on the first.
+                // In a game without teams, the daemon counts bots on the first team.
                 team: entry.team.unwrap_or(0),
             }
         });
@@ -186,7 +186,8 @@ impl Slots {
         requests
     }
 
-    /// Likewise, for a player who was there before, perhaps by another name or on another team.
+    /// Like [`update`](Self::update), for a player who is in the roster, perhaps with another name
+    /// or team.
     fn update_entry(&mut self, number: usize, name: String, team: Option<u8>) -> Vec<Request> {
         let mut requests = Vec::new();
         let Some(entry) = &mut self.slot(number).entry else {
@@ -213,7 +214,7 @@ impl Slots {
         requests
     }
 
-    /// An identity that no other entry has. Two bots may share a name, and two humans an identity.
+    /// An identity that no other entry has. Two bots can share a name, and two humans an identity.
     fn free_id(&self, key: &str) -> String {
         let text = |key: &str| plain_ident(key).text().to_owned();
         let mut id = text(key);

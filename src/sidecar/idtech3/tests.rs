@@ -1,4 +1,4 @@
-//! Whole games through the room, without a socket.
+//! Whole games played through the room, without sockets.
 
 use bytes::{Bytes, BytesMut};
 
@@ -21,7 +21,7 @@ fn settings() -> Settings {
     }
 }
 
-/// A sidecar whose clock is this test's.
+/// A sidecar with a clock that the test sets.
 struct Play {
     sidecar: IdTech3,
     replies: ReplyReader,
@@ -70,7 +70,7 @@ impl Play {
         }
     }
 
-    /// What was done since this was asked last, a line each.
+    /// The acts since the last call, one line each.
     fn done(&mut self) -> Vec<String> {
         let shown = |act: Act| match act {
             Act::Send(request) => vec![line(&request)],
@@ -83,7 +83,7 @@ impl Play {
 
 const HELLO: [&str; 2] = ["HELLO test", "MINPLAYERS 0"];
 
-/// A warm-up of two bots a side, the first on client number `first`.
+/// A warm-up with two bots on each team, the first with client number `first`.
 fn warm_up() -> String {
     let mut log =
         "0:00 InitGame: \\g_gametype\\4\\gamename\\baseoa\\mapname\\ps37ctf\n0:00 Warmup:\n"
@@ -94,7 +94,7 @@ fn warm_up() -> String {
     log
 }
 
-/// Somebody comes; a bot has a skill.
+/// A player who joins; a bot has a skill.
 fn arrival(number: usize, name: &str, team: u8, skill: Option<usize>) -> String {
     let rest = match skill {
         Some(skill) => format!("\\skill\\ {skill}.00\\id\\"),

@@ -1,4 +1,5 @@
-//! Commits as a stream: this process's by a counter, others' by polling the file.
+//! A stream of commits: a counter for those of this process, and polling the file for those of
+//! others.
 
 use std::time::Duration;
 
@@ -11,14 +12,14 @@ use tokio::{
 
 use crate::store::{Changes, StoreError};
 
-/// How often the commits of other processes are looked for.
+/// How often the file is polled for commits of other processes.
 const POLL: Duration = Duration::from_millis(250);
 
-/// See [`Changes`].
+/// The stream of commits of an SQLite database; see [`Changes`].
 pub(super) struct Commits {
     connection: PoolConnection<Sqlite>,
     own: watch::Receiver<u64>,
-    /// The version of the file when it was last looked at; `None` before the first time.
+    /// The version of the file at the last poll; `None` before the first one.
     version: Option<i64>,
 }
 
@@ -31,7 +32,7 @@ impl Commits {
         }
     }
 
-    /// SQLite's `data_version`: it changes with every commit of another connection.
+    /// SQLite's `data_version`, which changes with each commit of another connection.
     async fn version(&mut self) -> Result<i64, StoreError> {
         let query = sqlx::query_scalar("PRAGMA data_version");
         Ok(query.fetch_one(&mut *self.connection).await?)
@@ -42,7 +43,7 @@ impl Commits {
 impl Changes for Commits {
     async fn next(&mut self) -> Result<(), StoreError> {
         loop {
-            // Before the look: a commit after it wakes this up once more.
+            // Mark before polling: a commit in between causes one more wake-up.
             self.own.mark_unchanged();
             let version = Some(self.version().await?);
             if self.version != version {
@@ -50,7 +51,7 @@ impl Changes for Commits {
                 return Ok(());
             }
             if let Ok(Err(_)) = timeout(POLL, self.own.changed()).await {
-                sleep(POLL).await; // nobody in this process can write any more
+                sleep(POLL).await; // the store of this process is closed
             }
         }
     }

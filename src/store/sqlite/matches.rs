@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::{
-    SqliteStore, halves,
+    SqliteStore, games, halves,
     insert::{check, insert_if_new, insert_matches},
     parts::{MatchParts, fetch, head},
 };
@@ -52,6 +52,19 @@ impl Matches for SqliteStore {
         let half = halves::insert_half(&mut tx, record, pause, join).await?;
         self.commit(tx).await?;
         Ok(half)
+    }
+
+    async fn record_game(&self, record: &MatchRecord, game: i64) -> Result<Recorded, StoreError> {
+        check(record, Fingerprint::of(record))?;
+        let mut tx = self.begin().await?;
+        let recorded = games::insert_game(&mut tx, record, game).await?;
+        self.commit(tx).await?;
+        Ok(recorded)
+    }
+
+    async fn match_of_game(&self, game: i64) -> Result<Option<i64>, StoreError> {
+        let query = sqlx::query_scalar("SELECT match_id FROM match_games WHERE game = ?");
+        Ok(query.bind(game).fetch_optional(&self.readers).await?)
     }
 
     async fn match_with_id(&self, id: i64) -> Result<Option<Stored>, StoreError> {

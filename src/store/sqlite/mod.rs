@@ -1,6 +1,7 @@
 //! SQLite: one file, one writer, readers that never wait for it.
 //!
-//! Every write is one transaction on the one writing connection. Readers see the last commit. Other
+//! Every write is one transaction on the one writing connection; a connection on which a write failed is
+//! replaced. Readers see the last commit. Other
 //! processes may share the file (an `ingest` beside the daemon): `PRAGMA data_version` shows that they
 //! have written.
 
@@ -8,12 +9,14 @@ mod changes;
 mod decisions;
 mod derived;
 mod error;
+mod games;
 mod halves;
 mod insert;
 mod logs;
 mod matches;
 mod parts;
 mod players;
+mod write;
 
 use std::{
     path::{Path, PathBuf},
@@ -23,7 +26,7 @@ use std::{
 use async_trait::async_trait;
 use file_id::{FileId, get_file_id};
 use sqlx::{
-    Connection, Sqlite, SqliteConnection, SqlitePool, Transaction,
+    Connection, SqliteConnection, SqlitePool,
     migrate::MigrateError,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous},
 };
@@ -33,6 +36,7 @@ use tokio::{
 };
 
 use super::{Changes, Store, StoreError};
+use write::WriteTransaction;
 
 static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/sqlite");
 
@@ -114,12 +118,12 @@ impl SqliteStore {
     }
 
     /// Begins a write, which waits for the writers of other processes.
-    async fn begin(&self) -> Result<Transaction<'static, Sqlite>, StoreError> {
-        Ok(self.writer.begin_with("BEGIN IMMEDIATE").await?)
+    async fn begin(&self) -> Result<WriteTransaction, StoreError> {
+        WriteTransaction::begin(&self.writer).await
     }
 
     /// Ends a write, and wakes who listens to [`Store::changes`].
-    async fn commit(&self, tx: Transaction<'static, Sqlite>) -> Result<(), StoreError> {
+    async fn commit(&self, tx: WriteTransaction) -> Result<(), StoreError> {
         tx.commit().await?;
         self.commits.send_modify(|commits| *commits += 1);
         Ok(())

@@ -1,4 +1,4 @@
-//! Two halves, joined: pairs of a sum of either that leave little gap between the teams.
+//! Joins the two halves: finds pairs of sums that leave a small gap between the teams.
 
 use super::{
     merge::{List, Ways},
@@ -9,30 +9,31 @@ use crate::partition::{
     balance::Evenness, best::TopSplits, clock::StepClock, engine::two::TwoTeams,
 };
 
-/// What is on team 0 beside atoms of the halves, as a combination of its own.
+/// A starting point of the join: the atoms on team 0 that are in neither half.
 #[derive(Clone, Copy)]
 pub(super) struct Start {
-    /// Team 0's sum less team 1's while the halves are on team 1.
+    /// Team 0's sum minus team 1's while both halves are on team 1.
     pub gap: i64,
-    /// Humans on team 0 then.
+    /// Number of humans on team 0 while both halves are on team 1.
     pub humans: usize,
-    /// The free atoms on team 0 then.
+    /// The free atoms on team 0 while both halves are on team 1, as a mask.
     pub mask: u128,
 }
 
-/// All splits that begin at a start and whose atoms on team 0 have these sums, one in either half.
+/// All combinations with one start and one sum from each half.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Cell {
-    /// Which start.
+    /// Index of the start.
     pub start: usize,
-    /// Humans from either half on team 0.
+    /// Number of humans from each half on team 0.
     pub humans: [usize; 2],
-    /// The sums of their lifts.
+    /// The sum of their lifts, for each half.
     pub sums: [i64; 2],
 }
 
 impl Cell {
-    /// The order in which [`ties`] shows cells, of a low half with so many humans.
+    /// The sort key by which [`ties`] enumerates cells; `most` is the number of humans of the low
+    /// half.
     pub fn order(&self, most: usize) -> impl Ord + use<> {
         let [low, high] = self.humans;
         (
@@ -46,14 +47,15 @@ impl Cell {
     }
 }
 
-/// Lists are the longer and their best pairs the better, the closer to half of the humans they are.
+/// The distance from half of the humans. Lists near the middle are the longest and have the best
+/// pairs.
 fn from_middle(humans: usize, most: usize) -> usize {
     (2 * humans).abs_diff(most)
 }
 
-/// Offers `best` every cell that is good enough; `false` when the time was over first.
+/// Offers to `best` every cell that is even enough. Returns false if the time ran out first.
 ///
-/// Two pointers run through each pair of lists whose humans add up to a legal number: O(lists).
+/// Two pointers walk through each pair of lists whose humans add up to a legal number: O(lists).
 pub(super) fn nearest(
     two: &TwoTeams,
     starts: &[Start],
@@ -88,8 +90,8 @@ pub(super) fn nearest(
     })
 }
 
-/// Shows `visit` every cell exactly as even as `at`, with the number of its splits, in the order
-/// of [`Cell::order`]; `false` when the time was over first.
+/// Passes every cell exactly as even as `at`, with the number of subsets of each half, to `visit`,
+/// in the order of [`Cell::order`]. Returns false if the time ran out first.
 pub(super) fn ties(
     two: &TwoTeams,
     starts: &[Start],
@@ -106,7 +108,7 @@ pub(super) fn ties(
             if clock.spend(low.sums.len() + high.sums.len()) {
                 return false;
             }
-            // All gaps have one parity.
+            // All gaps have the parity of the start's gap.
             if (gap - starts[start].gap) % 2 != 0 {
                 return true;
             }
@@ -133,8 +135,8 @@ pub(super) fn ties(
     })
 }
 
-/// Shows `visit` each start, each pair of humans of the halves that makes a legal number on team 0,
-/// what a gap between them is then measured by, and the lists; until it returns `false`.
+/// Passes to `visit` each start, each pair of human counts of the halves that is legal, the total
+/// that a gap is relative to, and the two lists; stops when it returns false.
 fn each_pair<W: Ways>(
     two: &TwoTeams,
     starts: &[Start],

@@ -1,9 +1,9 @@
-//! Two ascending lists made one.
+//! Merges two ascending lists.
 
-/// In how many ways a sum comes about: counted (`u64`), or not (`()`, which costs nothing).
+/// The number of subsets behind a sum: counted (`u64`), or not (`()`, which costs nothing).
 pub(super) trait Ways: Copy {
     const ONE: Self;
-    /// `self` where `mine`, plus `other` where `theirs`.
+    /// `self` if `mine`, plus `other` if `theirs`.
     fn either(self, mine: bool, other: Self, theirs: bool) -> Self;
 }
 
@@ -23,7 +23,7 @@ impl Ways for u64 {
     }
 }
 
-/// An ascending list without repetition, and in how many ways each of its numbers comes about.
+/// An ascending list of different sums, and the number of subsets behind each.
 #[derive(Clone, Copy)]
 pub(super) struct List<'a, W> {
     pub sums: &'a [i64],
@@ -49,14 +49,14 @@ impl<'a, W> List<'a, W> {
     }
 }
 
-/// Memory for a list.
+/// Writable memory for a list.
 pub(super) struct Room<'a, W> {
     pub sums: &'a mut [i64],
     pub ways: &'a mut [W],
 }
 
 impl<W> Room<'_, W> {
-    /// The same memory, lent on, from `at` on.
+    /// Borrows the same memory from index `at` on.
     pub fn from(&mut self, at: usize) -> Room<'_, W> {
         Room {
             sums: &mut self.sums[at..],
@@ -77,11 +77,11 @@ impl<W> Room<'_, W> {
     }
 }
 
-/// Puts the numbers of `a` and those of `b` moved up by `lift` into `room`, ascending, equal ones
-/// once, and says how many that makes. Linear, without a branch that depends on the numbers.
+/// Merges `a` and `b` plus `lift` into `room`, ascending, with equal numbers once. Returns the
+/// length of the result. Linear, without branches that depend on the numbers.
 ///
-/// A merge waits for its own last comparison at every step, so two run side by side, for the lower
-/// and for the upper half.
+/// Each step of a merge depends on the comparison before it, so two merges run side by side, of the
+/// lower and the upper half.
 pub(super) fn merge<W: Ways>(a: List<W>, b: List<W>, lift: i64, mut room: Room<W>) -> usize {
     let (i, j) = middle(a.sums, b.sums, lift);
     let ([a_low, a_high], [b_low, b_high]) = (a.split_at(i), b.split_at(j));
@@ -93,7 +93,7 @@ pub(super) fn merge<W: Ways>(a: List<W>, b: List<W>, lift: i64, mut room: Room<W
         high.step(lift);
     }
     let (low, high) = (low.finish(lift), high.finish(lift));
-    // Equal numbers have left a hole.
+    // Equal numbers leave unused space between the two results.
     if low < i + j {
         room.sums.copy_within(i + j..i + j + high, low);
         room.ways.copy_within(i + j..i + j + high, low);
@@ -101,8 +101,8 @@ pub(super) fn merge<W: Ways>(a: List<W>, b: List<W>, lift: i64, mut room: Room<W
     low + high
 }
 
-/// How many of `a` and of `b`, moved up by `lift`, make up the lower half of both, so that no
-/// number stands on both sides. O(log).
+/// How many numbers of `a`, and of `b` plus `lift`, form the lower half of the merged list, such
+/// that no number is on both sides. O(log).
 fn middle(a: &[i64], b: &[i64], lift: i64) -> (usize, usize) {
     let half = (a.len() + b.len()) / 2;
     let (mut least, mut most) = (half.saturating_sub(b.len()), half.min(a.len()));
@@ -127,8 +127,10 @@ struct Lane<'a, W> {
     a: List<'a, W>,
     b: List<'a, W>,
     room: Room<'a, W>,
-    /// How many of each are done.
+    /// Number of items of `a` merged so far.
+    /// Number of items of `b` merged so far.
     i: usize,
+    /// Number of items written so far.
     j: usize,
     k: usize,
 }
@@ -161,7 +163,7 @@ impl<'a, W: Ways> Lane<'a, W> {
         self.k += 1;
     }
 
-    /// Does the rest, and says how many there are now.
+    /// Merges the rest and returns the length of the result.
     fn finish(mut self, lift: i64) -> usize {
         while self.both() {
             self.step(lift);

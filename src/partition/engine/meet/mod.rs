@@ -1,11 +1,11 @@
-//! Two halves, met in the middle.
+//! Exact search for two teams that meets in the middle.
 //!
-//! All subset sums of either half of the atoms, sorted by number of humans ([`sums`]), are joined
-//! by two pointers under the bound of the K-th best so far ([`join`]); the sums that win are taken
-//! apart into the subsets that have them ([`tree`]). Equal sums are one entry, so that lobbies of
-//! equals, or of few different weights, stay small at any size.
+//! It computes the subset sums of each half of the atoms, sorted and by number of humans
+//! ([`sums`]), and joins the two lists with two pointers, bounded by the K-th best gap so far
+//! ([`join`]). Then it converts the best pairs of sums back to subsets ([`tree`]). Equal sums share
+//! an entry, so instances of many equal or few different weights stay small at any size.
 //!
-//! Time and memory O(2^(atoms/2)), or the number of different sums where that is less.
+//! Time and memory O(2^(atoms/2)), or the number of different sums if that is smaller.
 
 mod join;
 mod merge;
@@ -27,10 +27,10 @@ use crate::{
     },
 };
 
-/// The K best combinations of `two`, most even first; `None` when the time was over first.
+/// The K best combinations of `two`, most even first; `None` if the time ran out first.
 ///
-/// Where more are equally even than fit, those that are in are drawn by `seed`, every one of them
-/// equally likely.
+/// If more combinations tie for the last places than fit, `seed` draws among them, each with the
+/// same probability.
 pub(crate) fn solve(
     two: &TwoTeams,
     keep: usize,
@@ -47,8 +47,8 @@ pub(crate) fn solve(
     expand(two, &trees, best.finish(), keep, seed, clock)
 }
 
-/// `slots` of the combinations exactly as even as `at`, of which there are more: every one
-/// equally likely. `None` when the time was over first.
+/// Draws `slots` of the combinations exactly as even as `at`, of which there are more, each with
+/// the same probability. `None` if the time ran out first.
 pub(crate) fn draw(
     two: &TwoTeams,
     at: Evenness,
@@ -69,7 +69,7 @@ pub(crate) fn draw(
     whole.then_some(drawing.masks)
 }
 
-/// At most how many bytes [`solve`] needs, and at most about how many steps it takes.
+/// Upper bounds on the bytes and, roughly, the steps that [`solve`] needs.
 pub(crate) fn measure(two: &TwoTeams) -> (f64, f64) {
     let halves = halves(two);
     let stored: f64 = halves
@@ -90,22 +90,22 @@ pub(crate) fn measure(two: &TwoTeams) -> (f64, f64) {
             }
         }
     }
-    // Beside the lists there is what was before the last atom, and a complement or two; drawing
-    // among ties counts ways, too. Lists come about in as many steps again as they end up with.
+    // Besides the lists, memory holds the lists before the last atom and one or two complements;
+    // the draw among ties also counts ways. Building the lists takes as many steps as their final
+    // length again.
     (stored * 8.0 * 4.0, stored * 2.0 + joined)
 }
 
-/// The free atoms but an odd one out, which belongs to no half.
+/// The free atoms as two halves of equal size; with an odd number, the last one is in neither.
 fn halves(two: &TwoTeams) -> [Atoms<'_>; 2] {
     let low = two.lifts.len() / 2;
     let part = |range: std::ops::Range<usize>| (&two.lifts[range.clone()], &two.sizes[range]);
     [part(0..low), part(low..2 * low)]
 }
 
-/// The ways to begin: with the odd one out, if there is one, on either team.
+/// The starting points of the join: if one atom is left over, one start with it on each team.
 ///
-/// With halves of the same size this takes as many steps as giving it to one of them, and less
-/// memory.
+/// With equal halves this takes as many steps as adding the atom to one of them, and less memory.
 fn starts(two: &TwoTeams) -> Vec<Start> {
     let mut starts = vec![Start {
         gap: two.gap,
@@ -124,7 +124,7 @@ fn starts(two: &TwoTeams) -> Vec<Start> {
     starts
 }
 
-/// The K best combinations of the K best cells.
+/// Converts the K best cells to the K best combinations.
 fn expand(
     two: &TwoTeams,
     trees: &Trees,
@@ -165,11 +165,12 @@ fn expand(
     Some(masks)
 }
 
-/// What takes cells apart.
+/// The data to convert a cell to combinations.
 struct Trees {
     halves: [Tree; 2],
     starts: Vec<Start>,
-    /// Atoms of the low half, and their humans.
+    /// Number of atoms in the low half, which is the shift of the high half's mask.
+    /// Number of humans in the low half.
     low: usize,
     humans: usize,
 }
@@ -186,12 +187,12 @@ impl Trees {
         })
     }
 
-    /// In how many ways each half of a cell comes about.
+    /// The number of subsets of each half that a cell stands for.
     fn ways(&self, cell: &Cell) -> [u64; 2] {
         [0, 1].map(|half: usize| self.halves[half].count(cell.humans[half], cell.sums[half]))
     }
 
-    /// The combination of a cell that has these numbers in either half, as a mask.
+    /// The combination of a cell with these ranks in the two halves, as a mask.
     fn unrank(&self, cell: &Cell, ranks: [u64; 2]) -> u128 {
         let [low, high] = [0, 1].map(|half: usize| {
             self.halves[half].unrank(cell.humans[half], cell.sums[half], ranks[half])
@@ -200,21 +201,21 @@ impl Trees {
     }
 }
 
-/// How many combinations two halves make.
+/// The number of combinations of the two halves' subsets.
 fn count(ways: [u64; 2]) -> u128 {
     u128::from(ways[0]) * u128::from(ways[1])
 }
 
-/// A sample of the combinations of cells that pass by, drawn by their number in the procession.
+/// Draws a random sample of combinations while their cells are enumerated, by consecutive number.
 struct Drawing {
-    /// The numbers still to come, the next one last.
+    /// The numbers drawn that have not come yet, in descending order.
     wanted: Vec<u128>,
     passed: u128,
     masks: Vec<u128>,
 }
 
 impl Drawing {
-    /// All of them, if there are no more than `slots`.
+    /// A sample of `slots` out of `total` combinations; all of them if there are no more.
     fn new(slots: usize, total: u128, seed: u64) -> Self {
         let mut wanted = if slots as u128 >= total {
             (0..total).collect()
@@ -234,7 +235,7 @@ impl Drawing {
             && next < count(ways)
         {
             let others = u128::from(ways[1]);
-            // Both are less than the ways of their half, which are a u64.
+            // Each is less than the ways of its half, which fit in a u64.
             let ranks = [(next / others) as u64, (next % others) as u64];
             self.masks.push(trees.unrank(cell, ranks));
             self.wanted.pop();

@@ -1,30 +1,30 @@
-//! All subset sums of two halves of some atoms, by number of humans, each list ascending without
-//! repetition.
+//! The subset sums of two halves of the atoms, by number of humans; each list is ascending and has
+//! no duplicates.
 
 use super::merge::{List, Room, Ways, merge};
 use crate::partition::clock::StepClock;
 
-/// The lists of two halves, in one piece of memory.
+/// The lists of two halves, in one allocation.
 ///
-/// Only those of up to half of a half's humans are stored: the others are their complements.
+/// Only lists of up to half of a half's humans are stored; the others are computed as complements.
 pub(super) struct Sums<W> {
     sums: Vec<i64>,
     ways: Vec<W>,
     halves: [HalfSums; 2],
 }
 
-/// Where the lists of a half are.
+/// The position of the lists of a half.
 #[derive(Default)]
 struct HalfSums {
     start: usize,
-    /// Where each list ends, counted from `start`.
+    /// The end of each list, relative to `start`; the index is the number of humans.
     ends: Vec<usize>,
     humans: usize,
-    /// The sum of all lifts.
+    /// The sum of all lifts of the half.
     total: i64,
 }
 
-/// Memory for lists that aren't stored.
+/// Memory for computed lists.
 pub(super) struct Scratch<W> {
     sums: Vec<i64>,
     ways: Vec<W>,
@@ -40,7 +40,7 @@ impl<W> Default for Scratch<W> {
 }
 
 impl<W: Ways> Scratch<W> {
-    /// The sums of the complements: `total` less each of `of`, so again ascending.
+    /// The sums of the complements: `total` minus each number of `of`, ascending.
     fn complement(&mut self, of: List<W>, total: i64) -> List<'_, W> {
         self.sums.clear();
         self.sums
@@ -58,12 +58,12 @@ impl<W: Ways> Scratch<W> {
 pub(super) type Atoms<'a> = (&'a [i64], &'a [usize]);
 
 impl<W: Ways> Sums<W> {
-    /// The subset sums of two halves; `None` when the time was over first.
+    /// The subset sums of two halves; `None` if the time ran out first.
     ///
-    /// Time and memory in the number of different sums, at most O(2^atoms of a half).
+    /// Time and memory are linear in the number of different sums, at most O(2^atoms of a half).
     pub fn of(halves: [Atoms; 2], clock: &mut StepClock) -> Option<Self> {
         let sizes = halves.map(|(lifts, sizes)| capacity(lifts, sizes) as usize);
-        // Of either half, what is there before its last atom.
+        // The capacity of each half before its last atom is added.
         let before = |(lifts, sizes): Atoms| match lifts.len().checked_sub(1) {
             Some(last) => capacity(&lifts[..last], &sizes[..last]) as usize,
             None => 0,
@@ -92,7 +92,7 @@ impl<W: Ways> Sums<W> {
         })
     }
 
-    /// The same with all lists stored, for those who ask for few sums of many lists.
+    /// The same sums with all lists stored, for callers that look up few sums in many lists.
     pub fn unfold(self) -> Self {
         let mut all = Self {
             sums: Vec::new(),
@@ -118,12 +118,13 @@ impl<W: Ways> Sums<W> {
         all
     }
 
-    /// The humans of all atoms of a half.
+    /// Number of humans in a half.
     pub fn humans(&self, half: usize) -> usize {
         self.halves[half].humans
     }
 
-    /// The sums of a half's subsets with so many humans, made in `scratch` if they aren't stored.
+    /// The sums of a half's subsets with this many humans; computed in `scratch` if they are not
+    /// stored.
     pub fn list<'a>(
         &'a self,
         half: usize,
@@ -165,10 +166,10 @@ impl HalfSums {
     }
 }
 
-/// Fills `home` with the lists of some atoms, going back and forth between it and `spare`.
+/// Fills `home` with the lists of some atoms, using `spare` as the second buffer.
 ///
-/// One atom after the other is added by merging: E. Horowitz and S. Sahni, Computing partitions with
-/// applications to the knapsack problem (1974), so that nothing needs sorting.
+/// Adds one atom after another by merging, so that nothing has to be sorted: E. Horowitz and S.
+/// Sahni, Computing partitions with applications to the knapsack problem (1974).
 fn fill<W: Ways>(
     (lifts, sizes): Atoms,
     home: &mut Room<W>,
@@ -195,7 +196,7 @@ fn fill<W: Ways>(
         let mut ends = Vec::with_capacity(humans / 2 + 1);
         let mut end = 0;
         for count in 0..=humans / 2 {
-            // At most half of the humans before, so it's stored.
+            // At most half of the humans so far, so it is stored.
             let with = match count.checked_sub(size) {
                 Some(others) => half.stored(lists, others),
                 None => List::EMPTY,
@@ -218,10 +219,10 @@ fn fill<W: Ways>(
     Some(half)
 }
 
-/// At most how many sums are held while the lists of these atoms are made: for each number of
-/// humans no more than there are different choices among equals, nor than whole numbers between the
-/// lowest and the highest sum, before those that come about both with and without the last atom are
-/// made one. O(atoms × humans).
+/// An upper bound on the sums stored while the lists of these atoms are built. For each number of
+/// humans, it is the number of different choices among equal atoms, or the number of integers
+/// between the smallest and the largest sum, whichever is smaller; before the sums with and without
+/// the last atom are merged. O(atoms × humans).
 pub(super) fn capacity(lifts: &[i64], sizes: &[usize]) -> f64 {
     let Some(last) = lifts.len().checked_sub(1) else {
         return 1.0;
@@ -234,7 +235,7 @@ pub(super) fn capacity(lifts: &[i64], sizes: &[usize]) -> f64 {
         .sum()
 }
 
-/// At most how many different sums there are, by number of humans.
+/// An upper bound on the number of different sums, by number of humans.
 pub(super) fn choices(lifts: &[i64], sizes: &[usize]) -> Vec<f64> {
     let humans: usize = sizes.iter().sum();
     let atoms: Vec<(i64, usize)> = lifts.iter().copied().zip(sizes.iter().copied()).collect();
@@ -242,8 +243,8 @@ pub(super) fn choices(lifts: &[i64], sizes: &[usize]) -> Vec<f64> {
     choices[0] = 1.0;
     for equals in atoms.chunk_by(|one, other| one == other) {
         let size = equals[0].1;
-        // Any number of them from none to all, as a sum over a sliding window: add the list
-        // without an upper limit, then take off what exceeds it.
+        // Any number of these equal atoms, as a sum over a sliding window: add without an upper
+        // limit, then subtract what exceeds it.
         for at in size..=humans {
             choices[at] += choices[at - size];
         }

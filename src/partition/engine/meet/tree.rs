@@ -1,12 +1,12 @@
-//! From a sum back to the subsets that have it.
+//! Finds the subsets that have a given sum.
 
 use super::sums::{Atoms, Scratch, Sums};
 use crate::partition::clock::StepClock;
 
-/// Atoms halved again and again, with the subset sums of every part but the whole.
+/// A binary tree over the atoms, with the subset sums of every part except the whole.
 ///
-/// The lists of a whole half hold sums only; here the few sums that matter are taken apart again.
-/// O(2^(atoms/2)) memory, and as much time for each question.
+/// The lists of a whole half contain sums only; the tree recovers subsets for the few sums that are
+/// needed. O(2^(atoms/2)) memory, and as much time per query.
 pub(super) struct Tree {
     parts: Option<Box<TreeParts>>,
     atoms: usize,
@@ -18,7 +18,7 @@ struct TreeParts {
 }
 
 impl Tree {
-    /// The tree over some atoms; `None` when the time was over first.
+    /// The tree over some atoms; `None` if the time ran out first.
     pub fn of((lifts, sizes): Atoms, clock: &mut StepClock) -> Option<Self> {
         let atoms = lifts.len();
         if atoms < 2 {
@@ -35,7 +35,7 @@ impl Tree {
         })
     }
 
-    /// How many subsets have so many humans and this sum, given that some have.
+    /// The number of subsets with this many humans and this sum, which must be at least one.
     pub fn count(&self, humans: usize, sum: i64) -> u64 {
         let Some(parts) = &self.parts else { return 1 };
         let mut count = 0;
@@ -46,7 +46,7 @@ impl Tree {
         count
     }
 
-    /// The subset number `rank` of those with so many humans and this sum, as a mask.
+    /// The subset with index `rank` among those with this many humans and this sum, as a mask.
     pub fn unrank(&self, humans: usize, sum: i64, mut rank: u64) -> u128 {
         let Some(parts) = &self.parts else {
             return u128::from(humans > 0);
@@ -67,7 +67,7 @@ impl Tree {
     }
 }
 
-/// A sum of either part that make up the one looked for.
+/// A pair of sums, one of each part, that add up to the requested sum.
 struct Pair {
     humans: [usize; 2],
     sums: [i64; 2],
@@ -75,9 +75,10 @@ struct Pair {
 }
 
 impl TreeParts {
-    /// The first pair of the two parts' sums with so many humans and this sum that `wanted` takes.
+    /// The first pair of sums of the two parts, with this total and this many humans, that `wanted`
+    /// accepts.
     fn find(&self, humans: usize, sum: i64, mut wanted: impl FnMut(&Pair) -> bool) -> Option<Pair> {
-        // Everything is stored, so that these stay empty.
+        // All lists are stored, so the scratch memory stays empty.
         let mut scratch = [Scratch::default(), Scratch::default()];
         let [scratch_low, scratch_high] = &mut scratch;
         let most = [self.sums.humans(0), self.sums.humans(1)];

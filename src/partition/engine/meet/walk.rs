@@ -1,6 +1,6 @@
-//! Two pointers through two ascending lists.
+//! Walks two pointers through two ascending lists.
 
-/// The sums that are wanted, both ends included; none when `most` is below `least`.
+/// The range of sums that are wanted, both ends included; empty if `most` is below `least`.
 #[derive(Clone, Copy)]
 pub(super) struct Window {
     pub least: i64,
@@ -17,23 +17,23 @@ impl Window {
     }
 }
 
-/// A walk through a pair of ascending lists, the low one up and the high one down, past all sums of
-/// one of either that are within a window, which may narrow on the way. O(both lists).
+/// Walks the low list upwards and the high list downwards, past all pairs whose sum is within a
+/// window, which may narrow on the way. O(both lists).
 ///
-/// Each step waits for the comparison of the last one, so two such walks, through either half of
-/// the low list, take little more time side by side than one of them alone.
+/// Each step depends on the comparison before it, so two walks, through the two halves of the low
+/// list, take little more time side by side than one alone.
 pub(super) struct Walk<'a> {
     low: [&'a [i64]; 2],
     high: &'a [i64],
-    /// Next in each part of the low list.
+    /// The next index in each part of the low list.
     i: [usize; 2],
-    /// Of the high list, how many are left for each part.
+    /// For each part, how many numbers of the high list are left.
     j: [usize; 2],
 }
 
 impl<'a> Walk<'a> {
     pub fn new(low: &'a [i64], high: &'a [i64], window: Window) -> Self {
-        // Leave out what is too little or too much with anything.
+        // Skip numbers that are too small or too large with any partner.
         let (Some(first), Some(last)) = (high.first(), high.last()) else {
             return Self {
                 low: [&[]; 2],
@@ -46,7 +46,7 @@ impl<'a> Walk<'a> {
         let low = &low[start..];
         let low = &low[..low.partition_point(|sum| sum + first <= window.most)];
         let (one, other) = low.split_at(low.len() / 2);
-        // What is too much for the first of a part is too much for all of it.
+        // A number that is too large for the first of a part is too large for all of it.
         let left = |part: &[i64]| match part.first() {
             Some(first) => high.partition_point(|sum| first + sum <= window.most),
             None => 0,
@@ -59,14 +59,14 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Walks on to the next one of the low list that has others within the window, and gives them:
-    /// all of the high list up to the greatest of them.
-    // Out of line, so that all of the loop stays in registers.
+    /// Advances to the next number of the low list that has partners within the window. Returns it
+    /// with the high list up to its largest partner.
+    // Not inlined, so that the loop's variables stay in registers.
     #[inline(never)]
     pub fn next(&mut self, window: Window) -> Option<(i64, &'a [i64])> {
         let (Window { least, most }, high) = (window, self.high);
         let width = u64::try_from(most - least).ok()?;
-        // One comparison instead of two: what is below wraps around.
+        // One comparison instead of two: smaller numbers wrap around to large ones.
         let within = |sum: i64| sum.wrapping_sub(least) as u64 <= width;
         let [low_a, low_b] = self.low;
         let ([mut i_a, mut i_b], [mut j_a, mut j_b]) = (self.i, self.j);
@@ -100,7 +100,7 @@ impl<'a> Walk<'a> {
         if !hit_a && !hit_b {
             alone(low_b, &mut i_b, &mut j_b, &mut hit_b);
         }
-        // One at a time: the other will be found again.
+        // Return one of two hits; the next call finds the other again.
         let found = match (hit_a, hit_b) {
             (true, _) => {
                 i_a += 1;

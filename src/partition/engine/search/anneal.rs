@@ -1,14 +1,14 @@
-//! Simulated annealing.
+//! Simulated annealing of a split.
 
 use super::state::{Change, SearchState};
 use crate::{domain::Stream, partition::clock::StepClock};
 
-/// The most changes tried in one go.
+/// The most changes tried in one run.
 const STEPS: usize = 20_000;
 
-/// Shakes a state and lets it settle: a change that makes it worse by Δ is made with probability
-/// e^(−Δ/t), the temperature t falling geometrically from what an average swap costs to next to
-/// nothing (S. Kirkpatrick, C. D. Gelatt and M. P. Vecchi, 1983).
+/// Anneals a state: makes a change that worsens it by Δ with probability e^(−Δ/t), while the
+/// temperature t falls geometrically from the cost of an average swap to almost 0 (S. Kirkpatrick,
+/// C. D. Gelatt and M. P. Vecchi, 1983).
 pub(super) fn anneal(state: &mut SearchState, rng: &mut Stream, clock: &mut StepClock) {
     let atoms = state.split.len();
     if atoms < 2 {

@@ -1,9 +1,10 @@
-//! Beyond exact: improves until it is good enough, or the time is over.
+//! Heuristic search for large problems: improves a split until it is even enough, or the time is
+//! over.
 //!
-//! A first split is placed and evened by swaps. With two teams, all but a core of atoms then stay
-//! where they are, and the core is solved exactly, which with about 36 atoms is nearly as even as it
-//! gets. With more, the two teams furthest apart are solved exactly against each other, and
-//! annealing shakes the whole loose again.
+//! It builds a first split and improves it by swaps. With two teams, it then solves a core of about
+//! 36 atoms exactly while the others stay where they are; that is usually close to the optimum.
+//! With more teams, it solves the strongest team against the weakest one exactly, and restarts from
+//! annealed splits.
 
 mod anneal;
 mod place;
@@ -20,16 +21,17 @@ use crate::{
 };
 use state::SearchState;
 
-/// Within a billionth of even there is nothing left to gain.
+/// An evenness within a billionth of 1 is good enough to stop.
 const ENOUGH: [i64; 2] = [999_999_999, 1_000_000_000];
-/// Atoms of a core.
+/// Number of atoms in a core of two teams.
 const CORE: usize = 36;
-/// Atoms of a core of one pair of more than two teams, many of which are solved.
+/// Number of atoms in a core of one pair of more than two teams; smaller, because many pairs are
+/// solved.
 const PAIR_CORE: usize = 24;
-/// Rounds without a better split after which the search gives up.
+/// Rounds without an improvement after which the search stops.
 const ROUNDS: usize = 16;
 
-/// Offers `best` what it comes by, and says how many combinations that was chosen from.
+/// Offers to `best` the splits it finds. Returns the number of combinations considered.
 pub(crate) fn solve(
     instance: &Instance,
     order: Order,
@@ -78,7 +80,7 @@ impl<'a> ImprovingSearch<'a> {
         }
     }
 
-    /// One round; `again` when the last one was in vain.
+    /// One round; `again` if the last one found no improvement.
     fn improve(
         &mut self,
         mut state: SearchState<'a>,
@@ -98,7 +100,7 @@ impl<'a> ImprovingSearch<'a> {
         self.pairs(state, clock)
     }
 
-    /// Solves the strongest team against the weakest one, until that doesn't help.
+    /// Solves the strongest team against the weakest one, repeatedly, until that does not help.
     fn pairs(&mut self, mut state: SearchState<'a>, clock: &mut StepClock) -> SearchState<'a> {
         while !clock.over() {
             let before = state.balance();
@@ -113,7 +115,7 @@ impl<'a> ImprovingSearch<'a> {
         state
     }
 
-    /// Offers the best ways to place a core, and goes on with the best of them.
+    /// Offers the best placements of a core, and continues from the best of them.
     fn solve_core(
         &mut self,
         mut state: SearchState<'a>,
@@ -131,8 +133,8 @@ impl<'a> ImprovingSearch<'a> {
         state
     }
 
-    /// Up to `most` free atoms on two teams, solo humans before parties: at even distances in
-    /// strength, or `random` ones.
+    /// At most `most` free atoms of two teams, single humans before parties; chosen at equal
+    /// distances in strength, or at random if `random`.
     fn core(&mut self, split: &[u8], teams: [u8; 2], most: usize, random: bool) -> Vec<usize> {
         let atoms = &self.instance.atoms;
         let free = (0..atoms.len())

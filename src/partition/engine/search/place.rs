@@ -1,4 +1,4 @@
-//! A first legal split, not far from even.
+//! Builds a first legal split that is roughly even.
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
@@ -7,22 +7,22 @@ use crate::partition::{
     instance::{Instance, Split},
 };
 
-/// How many different human counts are pursued while parties are placed. Two teams have at most 129
-/// of them; with more teams this can miss the only legal ones.
+/// How many different human counts are tracked while parties are placed. Two teams have at most
+/// 129; with more teams, dropping some can miss the only legal ones.
 const WIDTH: usize = 4096;
 
 type Counts = [usize; MAX_TEAMS];
 
-/// Parties placed: the way here, and the teams' lifts.
+/// A partial placement of the parties: their teams so far, and each team's sum of lifts.
 #[derive(Clone)]
 struct Partial {
     teams: Vec<u8>,
     lifts: [i64; MAX_TEAMS],
 }
 
-/// A legal split: the parties placed so that single humans can fill up the teams, then those from
-/// the strongest down, each to the weakest team that has room (R. L. Graham's longest processing
-/// time first). `None` when no legal one was found.
+/// A legal split. Places parties so that single humans can complete the teams; then places the
+/// humans from the strongest down, each on the weakest team that has room (R. L. Graham's longest
+/// processing time rule). `None` if it finds no legal split.
 pub(super) fn place(instance: &Instance) -> Option<Split> {
     let mut split: Split = instance
         .atoms
@@ -52,7 +52,7 @@ pub(super) fn place(instance: &Instance) -> Option<Split> {
     Some(split)
 }
 
-/// Teams for the parties, and how many of the `singles` each team then takes.
+/// A team for each party, and how many of the `singles` each team gets.
 fn place_parties(
     instance: &Instance,
     parties: &[usize],
@@ -117,7 +117,7 @@ fn spread(partial: &Partial, teams: usize) -> i64 {
     lifts().max().unwrap_or(0) - lifts().min().unwrap_or(0)
 }
 
-/// How many of `singles` go where, each to the team that has the fewest humans.
+/// Distributes `singles` humans, each to the team with the fewest, and returns how many each gets.
 fn fill_up(mut humans: Counts, singles: usize, teams: usize) -> Counts {
     let mut room = [0; MAX_TEAMS];
     for _ in 0..singles {

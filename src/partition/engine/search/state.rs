@@ -1,4 +1,4 @@
-//! A split that is changed little by little.
+//! A split that is changed step by step.
 
 use crate::partition::{
     MAX_TEAMS,
@@ -7,7 +7,7 @@ use crate::partition::{
     instance::{Instance, Split},
 };
 
-/// A legal split, with each team's lifts and humans.
+/// A legal split, with each team's sum of lifts and number of humans.
 #[derive(Clone)]
 pub(super) struct SearchState<'a> {
     instance: &'a Instance,
@@ -16,12 +16,12 @@ pub(super) struct SearchState<'a> {
     humans: [usize; MAX_TEAMS],
 }
 
-/// A change of a state.
+/// One change of a [`SearchState`].
 #[derive(Clone, Copy)]
 pub(super) enum Change {
-    /// An atom goes to another team.
+    /// Moves an atom to another team.
     Move(usize, u8),
-    /// Two atoms of different teams change places.
+    /// Exchanges two atoms of different teams.
     Swap(usize, usize),
 }
 
@@ -40,14 +40,14 @@ impl<'a> SearchState<'a> {
         }
     }
 
-    /// How even the split is.
+    /// The evenness of the split.
     pub fn balance(&self) -> Option<Evenness> {
         self.instance.balance(&self.split)
     }
 
-    /// How much a change adds to the sum of the teams' squared sums, which is least when they are
-    /// even, and which unlike the ratio tells which of several uneven teams get better; `None` when
-    /// the change is illegal. O(teams).
+    /// How much a change adds to the sum of the teams' squared sums; `None` if the change is
+    /// illegal. That sum is smallest for even teams, and unlike the ratio it also improves if only
+    /// some of several uneven teams do. O(teams).
     pub fn cost(&self, change: Change) -> Option<f64> {
         let atoms = &self.instance.atoms;
         let (from, to, lift, size) = match change {
@@ -85,7 +85,7 @@ impl<'a> SearchState<'a> {
         Some(2.0 * lift as f64 * (lift - ahead) as f64)
     }
 
-    /// Carries out a change.
+    /// Makes a change, which must be legal.
     pub fn apply(&mut self, change: Change) {
         match change {
             Change::Move(atom, to) => self.put(atom, to),
@@ -107,13 +107,14 @@ impl<'a> SearchState<'a> {
         self.split[atom] = to as u8;
     }
 
-    /// Carries out the change that evens the teams most, again and again until none does: few
-    /// changes go far (the Natural Selection 2 page's way of balancing a running game).
+    /// Makes the change that evens the teams most, repeatedly, until none helps. Few changes
+    /// suffice (the Natural Selection 2 page's method of balancing a running game).
     ///
-    /// Changes between the strongest and the weakest team come first, O((atoms/teams)²) for one, and
-    /// take so little that they don't ask for the time; where none of them helps, all do, O(atoms²).
+    /// Tries changes between the strongest and the weakest team first, O((atoms/teams)²) each;
+    /// these are so few that the clock is not polled. If none of them helps, tries all changes,
+    /// O(atoms²).
     pub fn descend(&mut self, clock: &mut StepClock) {
-        // Each one lowers the sum of squares; the limit only guards against rounding.
+        // Each change lowers the sum of squares; the limit only guards against rounding.
         for _ in 0..4 * self.split.len() {
             let [weak, strong] = self.extremes();
             let [weaker, stronger] = [weak, strong].map(|team| self.on(team));
@@ -134,14 +135,14 @@ impl<'a> SearchState<'a> {
         }
     }
 
-    /// The atoms on a team.
+    /// The atoms on a team, as indices.
     fn on(&self, team: u8) -> Vec<usize> {
         (0..self.split.len())
             .filter(|&atom| self.split[atom] == team)
             .collect()
     }
 
-    /// The weakest and the strongest team.
+    /// The weakest and the strongest team, by lifts.
     pub fn extremes(&self) -> [u8; 2] {
         let teams = 0..self.instance.counts.teams as u8;
         let lift = |&team: &u8| self.lifts[usize::from(team)];
@@ -149,7 +150,7 @@ impl<'a> SearchState<'a> {
         [weakest, teams.max_by_key(lift).unwrap_or(0)]
     }
 
-    /// Every change, legal or not.
+    /// All possible changes, legal or not.
     fn changes(&self) -> impl Iterator<Item = Change> {
         let (atoms, teams) = (0..self.split.len(), 0..self.instance.counts.teams as u8);
         let moves = atoms
@@ -158,7 +159,7 @@ impl<'a> SearchState<'a> {
         moves.chain(atoms.flat_map(|one| (0..one).map(move |other| Change::Swap(one, other))))
     }
 
-    /// Of some changes the legal one that evens the teams most, if any does.
+    /// The legal change that evens the teams most; `None` if none does.
     fn best(&self, changes: impl Iterator<Item = Change>) -> Option<Change> {
         let costs = changes.filter_map(|change| Some((self.cost(change)?, change)));
         let (cost, change) = costs.min_by(|(a, _), (b, _)| a.total_cmp(b))?;

@@ -1,0 +1,58 @@
+//! Matches of games that this process has followed: each game becomes one match.
+
+use sqlx::SqliteConnection;
+
+use super::insert::insert_if_new;
+use crate::{
+    domain::{Fingerprint, MatchRecord},
+    store::{Recorded, StoreError},
+};
+
+/// How many games of one server, on one map and with the same players, may begin within one second.
+const MAX_PER_SECOND: usize = 64;
+
+/// As [`Matches::record_game`](crate::store::Matches::record_game), within a transaction. The record has
+/// been checked.
+pub(super) async fn insert_game(
+    tx: &mut SqliteConnection,
+    record: &MatchRecord,
+    game: i64,
+) -> Result<Recorded, StoreError> {
+    let query = sqlx::query_scalar("SELECT match_id FROM match_games WHERE game = ?");
+    if let Some(id) = query.bind(game).fetch_optional(&mut *tx).await? {
+        return Ok(Recorded::Duplicate(id));
+    }
+    let mut record = record.clone();
+    for _ in 0..MAX_PER_SECOND {
+        let recorded = insert_if_new(tx, &record, Fingerprint::of(&record)).await?;
+        let own = match recorded {
+            Recorded::New(_) => true,
+            Recorded::Duplicate(id) => is_same(tx, id, &record).await?,
+        };
+        if own {
+            let query = sqlx::query("INSERT INTO match_games (game, match_id) VALUES (?, ?)");
+            query.bind(game).bind(recorded.id()).execute(tx).await?;
+            return Ok(recorded);
+        }
+        record.start = record.start.plus_millis(1_000);
+        record.end = record.end.plus_millis(1_000);
+    }
+    Err(StoreError::Crowded {
+        server: record.server,
+    })
+}
+
+/// Whether the match with this id is the one of `record`: it began at the same millisecond, in the same game
+/// type, and is no other game's.
+async fn is_same(
+    tx: &mut SqliteConnection,
+    id: i64,
+    record: &MatchRecord,
+) -> Result<bool, StoreError> {
+    let query = sqlx::query_scalar(
+        "SELECT EXISTS (SELECT 1 FROM matches WHERE id = ?1 AND started_at = ?2 AND game_type = ?3)
+            AND NOT EXISTS (SELECT 1 FROM match_games WHERE match_id = ?1)",
+    );
+    let query = query.bind(id).bind(record.start.0).bind(&record.game_type);
+    Ok(query.fetch_one(tx).await?)
+}

@@ -1,0 +1,142 @@
+//! The program in a process of its own.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "time-outs of real processes are measured in real time"
+)]
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::{SocketAddr, TcpStream},
+    path::Path,
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::mpsc,
+    time::{Duration, Instant},
+};
+
+pub const BINARY: &str = env!("CARGO_BIN_EXE_evenkeel");
+/// Far longer than anything here takes: a wait of this length is a hang.
+pub const HANG: Duration = Duration::from_secs(60);
+
+pub fn evenkeel(folder: &Path) -> Command {
+    inside(folder, Command::new(BINARY))
+}
+
+/// The command in this folder, without the environment's configuration.
+fn inside(folder: &Path, mut command: Command) -> Command {
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("EVENKEEL_")) {
+        command.env_remove(name);
+    }
+    command.current_dir(folder);
+    command
+}
+
+/// A daemon in a process of its own, which is killed when this is dropped.
+pub struct Process {
+    pub child: Child,
+    pub address: SocketAddr,
+    /// The lines that it logs after the one that names the address.
+    pub log: mpsc::Receiver<String>,
+}
+
+impl Process {
+    pub fn start(folder: &Path) -> Self {
+        Self::start_with(folder, &[])
+    }
+
+    /// Starts it with variables that change its configuration.
+    pub fn start_with(folder: &Path, variables: &[(&str, &str)]) -> Self {
+        let mut command = evenkeel(folder);
+        command
+            .args(["serve", "--listen", "127.0.0.1:0"])
+            .envs(variables.iter().copied());
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut log = BufReader::new(child.stderr.take().unwrap());
+        let mut said = String::new();
+        let address = loop {
+            let mut line = String::new();
+            assert_ne!(
+                log.read_line(&mut line).unwrap(),
+                0,
+                "the daemon has ended: {said}"
+            );
+            if let Some((_, rest)) = line.split_once("listening address=") {
+                break rest.split_whitespace().next().unwrap().parse().unwrap();
+            }
+            said.push_str(&line);
+        };
+        // The daemon would block on a full pipe, so its log is read, whether anybody wants it or not.
+        let (sender, lines) = mpsc::channel();
+        std::thread::spawn(move || {
+            for line in log.lines().map_while(Result::ok) {
+                let _ = sender.send(line);
+            }
+        });
+        Self {
+            child,
+            address,
+            log: lines,
+        }
+    }
+
+    pub fn connect(&self) -> BufReader<TcpStream> {
+        let stream = TcpStream::connect(self.address).unwrap();
+        stream.set_nodelay(true).unwrap();
+        stream.set_read_timeout(Some(HANG)).unwrap();
+        BufReader::new(stream)
+    }
+
+    /// Sends lines and QUIT, and returns all replies.
+    pub fn ask(&self, lines: &str) -> String {
+        let mut stream = self.connect();
+        let text = format!("{lines}QUIT\n");
+        stream.get_mut().write_all(text.as_bytes()).unwrap();
+        let mut said = String::new();
+        stream.read_to_string(&mut said).unwrap();
+        said
+    }
+
+    pub fn signal(&self, signal: &str) {
+        let sent = Command::new("kill")
+            .args([signal, &self.child.id().to_string()])
+            .status()
+            .unwrap();
+        assert!(sent.success());
+    }
+
+    /// Kills it as `kill -9` does, and waits for its end.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Stops it as SIGTERM does, and waits for its end.
+    pub fn stop(&mut self) {
+        self.signal("-TERM");
+        assert!(wait(&mut self.child).success());
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+pub fn wait(child: &mut Child) -> ExitStatus {
+    let began = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status;
+        }
+        assert!(began.elapsed() < HANG, "the process hangs");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// One line from the connection, without its end; empty once it is closed.
+pub fn line(stream: &mut BufReader<TcpStream>) -> String {
+    let mut line = String::new();
+    stream.read_line(&mut line).unwrap();
+    line.trim_end_matches('\n').to_owned()
+}

@@ -1,0 +1,178 @@
+//! A disk that has no room for a while: nothing is lost, and recording goes on by itself.
+
+use std::{
+    fs::{self, File},
+    io::{BufReader, Write},
+    net::TcpStream,
+    path::{Path, PathBuf},
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use crate::common::process::{HANG, Process, evenkeel, line};
+use tempfile::TempDir;
+
+/// A file system of a few megabytes in memory, unmounted when this is dropped.
+struct SmallDisk {
+    folder: TempDir,
+}
+
+impl SmallDisk {
+    /// `None`, with the reason printed, where mounting is not allowed.
+    fn mount() -> Option<Self> {
+        let folder = TempDir::new().unwrap();
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=3m", "tmpfs"])
+            .arg(folder.path())
+            .output();
+        match mounted {
+            Ok(output) if output.status.success() => Some(Self { folder }),
+            Ok(output) => {
+                skip(&String::from_utf8_lossy(&output.stderr));
+                None
+            }
+            Err(error) => {
+                skip(&error.to_string());
+                None
+            }
+        }
+    }
+
+    fn filler(&self) -> PathBuf {
+        self.folder.path().join("filler")
+    }
+
+    fn fill(&self) {
+        let mut filler = File::create(self.filler()).unwrap();
+        for size in [4_096, 1] {
+            while filler.write(&vec![0; size]).is_ok() {}
+        }
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let gone = Command::new("umount")
+            .arg("-l")
+            .arg(self.folder.path())
+            .status();
+        assert!(gone.is_ok_and(|status| status.success()));
+    }
+}
+
+/// `eprintln!` would be captured, and shown only if the test failed.
+fn skip(reason: &str) {
+    let said = writeln!(std::io::stderr(), "skipped: {}", reason.trim());
+    said.unwrap();
+}
+
+/// Plays a game, which has a map of its own, up to the answer to END.
+fn play(stream: &mut BufReader<TcpStream>, map: usize) -> String {
+    let script = format!("GAME ctf\nMAP m{map}\nJOIN a team=0\nJOIN b team=1\nSTART\nSCORE 0\n");
+    ask(stream, &format!("{script}END\n"))
+}
+
+fn ask(stream: &mut BufReader<TcpStream>, text: &str) -> String {
+    stream.get_mut().write_all(text.as_bytes()).unwrap();
+    line(stream)
+}
+
+/// The id in the answer to END.
+fn id(answer: &str) -> i64 {
+    let mut words = answer.split(' ');
+    assert_eq!(words.next(), Some("END"), "{answer}");
+    words.next().unwrap().parse().unwrap()
+}
+
+/// The maps of all matches on disk, in order of their ids.
+fn recorded(folder: &Path) -> Vec<String> {
+    let export = evenkeel(folder).arg("export").output().unwrap();
+    assert!(export.status.success());
+    let lines = String::from_utf8(export.stdout).unwrap();
+    let map = |line: &str| {
+        let record: serde_json::Value = serde_json::from_str(line).unwrap();
+        record["map"].as_str().unwrap().to_owned()
+    };
+    lines.lines().map(map).collect()
+}
+
+/// Takes all room on the disk away, and gives it back.
+fn without_room(folder: &Path, daemon: &Process, take: impl Fn(), give: impl Fn()) {
+    let mut stream = daemon.connect();
+    assert!(ask(&mut stream, "HELLO s\n").starts_with("HELLO "));
+    assert_eq!(id(&play(&mut stream, 0)), 1);
+    let mut maps = 1;
+    for round in 0..3 {
+        take();
+        // The database may have some room of its own.
+        while play(&mut stream, maps) != "ERROR internal kept" {
+            maps += 1;
+            assert!(maps < 1_000, "there is no end of room");
+        }
+        maps += 1;
+        if round > 0 {
+            // The next game has begun before there is room.
+            assert_eq!(play(&mut stream, maps), "ERROR internal kept");
+            maps += 1;
+        }
+        assert_eq!(ask(&mut stream, "END\n"), "ERROR internal kept", "again");
+        assert_eq!(ask(&mut stream, "PING\n"), "PONG");
+        give();
+        let kept = id(&ask(&mut stream, "END\n"));
+        assert_eq!(kept, maps as i64, "with an id of its own");
+        assert_eq!(id(&ask(&mut stream, "END\n")), kept, "and again");
+        assert_eq!(id(&play(&mut stream, maps)), kept + 1, "the next game");
+        maps += 1;
+    }
+    // A match that nobody asks for again is written by itself.
+    take();
+    while play(&mut stream, maps) != "ERROR internal kept" {
+        maps += 1;
+    }
+    maps += 1;
+    drop(stream);
+    give();
+    let began = Instant::now();
+    let written = loop {
+        let written = recorded(folder);
+        if written.len() == maps {
+            break written;
+        }
+        assert!(began.elapsed() < HANG, "{} of {maps}", written.len());
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let mut all: Vec<_> = (0..maps).map(|map| format!("m{map}")).collect();
+    let mut sorted = written.clone();
+    all.sort();
+    sorted.sort();
+    assert_eq!(sorted, all, "each match once");
+}
+
+#[test]
+fn a_full_disk_stops_recording_only_as_long_as_it_is_full() {
+    let Some(disk) = SmallDisk::mount() else {
+        return;
+    };
+    let folder = disk.folder.path().to_owned();
+    let daemon = Process::start(&folder);
+    let give = || fs::remove_file(disk.filler()).unwrap();
+    without_room(&folder, &daemon, || disk.fill(), give);
+}
+
+#[test]
+fn a_limit_on_the_size_of_files_stops_recording_only_as_long_as_it_holds() {
+    let folder = TempDir::new().unwrap();
+    let daemon = Process::start(folder.path());
+    let limit = |limit: &str| {
+        let pid = format!("--pid={}", daemon.child.id());
+        let limit = format!("--fsize={limit}:unlimited");
+        let mut command = Command::new("prlimit");
+        command.args([pid, limit]).status()
+    };
+    match limit("unlimited") {
+        Ok(status) if status.success() => {}
+        other => return skip(&format!("prlimit: {other:?}")),
+    }
+    let set = |bytes| assert!(limit(bytes).unwrap().success());
+    without_room(folder.path(), &daemon, || set("1"), || set("unlimited"));
+}
