@@ -32,13 +32,3 @@ pub use rulebook::{PatternError, Patterns, Rulebook, RulebookSpec, Scoring, Unkn
 pub use ruleset::Ruleset;
 pub use time::Timestamp;
 pub use verdict::Verdict;
-
-/// KNOB
-pub fn knob(at: usize, default: f64) -> f64 {
-    static KNOBS: std::sync::OnceLock<Vec<Option<f64>>> = std::sync::OnceLock::new();
-    let knobs = KNOBS.get_or_init(|| {
-        let text = std::env::var("EK").unwrap_or_default();
-        text.split(',').map(|word| word.parse().ok()).collect()
-    });
-    knobs.get(at).copied().flatten().unwrap_or(default)
-}

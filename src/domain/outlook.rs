@@ -99,7 +99,9 @@ impl Outlook {
         let numbers = [self.per_strength, self.players, self.halfway];
         let doubtful = self.doubt >= 0.0 && self.doubt.is_finite();
         let positive = |number: f64| number > 0.0 && number.is_finite();
-        doubtful && numbers.into_iter().all(positive) && [self.per_head, self.per_log_size, self.side]
+        doubtful
+            && numbers.into_iter().all(positive)
+            && [self.per_head, self.per_log_size, self.side]
                 .iter()
                 .all(|number| number.is_finite())
     }
@@ -130,7 +132,7 @@ impl Outlook {
         if one == other {
             return 0.0;
         }
-        let least = log_size(one.max(other), one.min(other)) * self.link.per_log_odds() * super::knob(7, 1.0);
+        let least = log_size(one.max(other), one.min(other)) * self.link.per_log_odds();
         let sign = if one < other { -1.0 } else { 1.0 };
         sign * least.max(sign * self.learned_heads(one, other))
     }

@@ -181,7 +181,12 @@ impl Fold {
     }
 
     /// How the rating system reads a lineup, by the best it knows of the ruleset. `None` before any game.
-    pub fn reading(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<PlayerKey>]) -> Option<Reading> {
+    pub fn reading(
+        &self,
+        ruleset: &Ruleset,
+        map: &str,
+        teams: &[Vec<PlayerKey>],
+    ) -> Option<Reading> {
         let game = self.digest.lineup(ruleset, map, teams);
         Some(self.levels.best(ruleset)?.reading(&game))
     }

@@ -26,8 +26,8 @@ mod standing;
 use digest::Digest;
 use levels::Levels;
 use season::Season;
-use standing::Standing;
 pub use standing::Spread;
+use standing::Standing;
 
 pub use bootstrap::Interval;
 pub use evaluate::{Evaluation, Line, Plan, Prediction, Subset, evaluate};

@@ -63,7 +63,12 @@ impl Standings {
     }
 
     /// How the rating system reads a lineup of two teams; `None` where nothing has been learned at all.
-    pub fn reading(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<PlayerKey>]) -> Option<Reading> {
+    pub fn reading(
+        &self,
+        ruleset: &Ruleset,
+        map: &str,
+        teams: &[Vec<PlayerKey>],
+    ) -> Option<Reading> {
         self.learned(ruleset)?.reading(ruleset, map, teams)
     }
 

@@ -436,7 +436,11 @@ impl Lobby {
         let points = 25.0 / outlook.halfway;
         let strength = |human: &WeightedHuman| sane_strength(weights.human_strength(&human.key));
         let strengths: Vec<f64> = problem.humans.iter().map(strength).collect();
-        let bot = if bots > 0 { self.mean_bot_strength(weights)? } else { 0.0 };
+        let bot = if bots > 0 {
+            self.mean_bot_strength(weights)?
+        } else {
+            0.0
+        };
         // Without bots, the larger of two teams of odd numbers has one head more.
         let head = match bots {
             0 => outlook.heads(players.div_ceil(2), players - players.div_ceil(2)) / per_strength,

@@ -124,7 +124,10 @@ impl Snapshot {
             && self.fill.wish.max(self.fill.map_range.0) as usize <= MOST
             && self.humans.iter().all(person)
             && self.are_sound(&self.bots)
-            && self.chance.as_ref().is_none_or(|chance| chance.is_sound(self))
+            && self
+                .chance
+                .as_ref()
+                .is_none_or(|chance| chance.is_sound(self))
     }
 
     /// What a human counts with.

@@ -116,9 +116,7 @@ impl TeamStrengths {
 
     /// Each team's weight, with the bots that play now. O(teams).
     pub(super) fn present(&self) -> impl Iterator<Item = f64> + Clone {
-        self.sides()
-            .iter()
-            .map(|side| side.present().weight)
+        self.sides().iter().map(|side| side.present().weight)
     }
 
     /// The ratio with the bots that play now.
@@ -313,7 +311,11 @@ mod tests {
         filled.humans[3].team = Some(1);
         let strength = TeamStrengths::of(&filled);
         expect(&strength, [1.0 - 2.0, 1.0], [3, 3]);
-        assert_eq!(strength.ratio_settled(), 125.0 / 175.0, "ratios stay ratios");
+        assert_eq!(
+            strength.ratio_settled(),
+            125.0 / 175.0,
+            "ratios stay ratios"
+        );
     }
 
     #[test]

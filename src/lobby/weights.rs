@@ -241,7 +241,10 @@ pub(super) mod tests {
         assert_eq!(next(&["c"]), 15.0);
         assert_eq!(next(&["a", "c", "unknown"]), 20.0);
         assert_eq!(next(&["a", "b", "c"]), 30.0, "then it is anybody's guess");
-        assert_eq!(next_bot(&WeightTable::default(), ["x"].into_iter()).weight, 50.0);
+        assert_eq!(
+            next_bot(&WeightTable::default(), ["x"].into_iter()).weight,
+            50.0
+        );
     }
 
     #[test]

@@ -58,7 +58,8 @@ async fn after(
             team.iter().map(|id| (Kind::Human, id.clone())).collect()
         };
         let (red, blue) = (seats(red), seats(blue));
-        let seats = |team: &[(Kind, String)]| -> Vec<(Kind, &str)> { Vec::with_capacity(team.len()) };
+        let seats =
+            |team: &[(Kind, String)]| -> Vec<(Kind, &str)> { Vec::with_capacity(team.len()) };
         let (mut reds, mut blues) = (seats(&red), seats(&blue));
         reds.extend(red.iter().map(|(kind, id)| (*kind, id.as_str())));
         blues.extend(blue.iter().map(|(kind, id)| (*kind, id.as_str())));
@@ -313,7 +314,10 @@ async fn the_score_comes_slowly() {
         clock.pass(60_000);
         let (team, factor) = help(&client.ask("ADVANTAGE\n").await);
         assert_eq!(team, "0", "minute {minute}");
-        assert!(factor > before && factor <= before * 1.0505, "{before} {factor}");
+        assert!(
+            factor > before && factor <= before * 1.0505,
+            "{before} {factor}"
+        );
         before = factor;
     }
 }
@@ -328,7 +332,12 @@ async fn a_score_counts_by_how_far_such_matches_end_apart() {
                 0 => [final_lead, 0.0],
                 _ => [0.0, final_lead],
             };
-            let mut record = game(number * 20, &[(Kind::Human, "a")], &[(Kind::Human, "b")], [1.0, 0.0]);
+            let mut record = game(
+                number * 20,
+                &[(Kind::Human, "a")],
+                &[(Kind::Human, "b")],
+                [1.0, 0.0],
+            );
             record.events.clear();
             record.scores = scores.to_vec();
             record.outcome = evenkeel::domain::MatchRecord::outcome_of(&scores);
@@ -349,8 +358,13 @@ async fn a_score_counts_by_how_far_such_matches_end_apart() {
         let line = why.iter().find(|line| line.contains("by the score"));
         factors.push(number_after(line.unwrap(), "by the score"));
     }
-    let [flag, usual, rare] = factors[..] else { panic!("{factors:?}") };
+    let [flag, usual, rare] = factors[..] else {
+        panic!("{factors:?}")
+    };
     assert!(flag > 1.02 && flag < 1.15, "a small lead: {factors:?}");
-    assert!(usual > flag, "half of the usual lead is more than a third: {factors:?}");
+    assert!(
+        usual > flag,
+        "half of the usual lead is more than a third: {factors:?}"
+    );
     assert!(rare > 1.3, "five times the usual lead: {factors:?}");
 }

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::{
     domain::{
-        Kind, Outcome, Participant, Presence, RulebookSpec, ScoreEvent, Scoring, Span, TeamLoad, Unknown,
+        Kind, Outcome, Participant, Presence, RulebookSpec, ScoreEvent, Scoring, Span, TeamLoad,
+        Unknown,
     },
     history::Unrated,
     rating::{SystemName, presence},
@@ -586,7 +587,10 @@ fn strengths_and_outlook_find_the_split_whose_chance_is_nearest_to_even() {
         for mask in splits() {
             let chance = fold.chances(&ruleset, "m", &split(mask))[0];
             let by_outlook = outlook.link.chance(edge(mask));
-            assert!((chance - by_outlook).abs() < 0.02, "{system}: {chance} {by_outlook}");
+            assert!(
+                (chance - by_outlook).abs() < 0.02,
+                "{system}: {chance} {by_outlook}"
+            );
             let reading = reading(mask);
             assert!((reading.outlook.link.chance(reading.edge) - chance).abs() < 1e-9);
             assert!((reading.strengths[0] - load(&split(mask)[0]).strength).abs() < 1e-9);
@@ -610,9 +614,20 @@ fn one_head_more_counts_what_was_learned_of_it() {
         let reading = folded_by(system, &matches).reading(&ruleset, "m", &teams);
         reading.unwrap().outlook
     };
-    assert_eq!(outlook(SystemName::Presence).per_head, 0.0, "it compares with 50");
-    assert_eq!(outlook(SystemName::Hive).per_head, 0.0, "it knows nothing of heads");
+    assert_eq!(
+        outlook(SystemName::Presence).per_head,
+        0.0,
+        "it compares with 50"
+    );
+    assert_eq!(
+        outlook(SystemName::Hive).per_head,
+        0.0,
+        "it knows nothing of heads"
+    );
     let joint = outlook(SystemName::Joint);
-    assert!(joint.learned_heads(5, 4) > 0.1, "{joint:?}: it learnt something");
+    assert!(
+        joint.learned_heads(5, 4) > 0.1,
+        "{joint:?}: it learnt something"
+    );
     assert!(joint.heads(5, 4) >= joint.learned_heads(5, 4));
 }

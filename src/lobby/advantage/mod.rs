@@ -334,18 +334,24 @@ impl Advantage {
     /// players, score. O(teams²).
     fn weakest(&self, basis: &Basis, trust: f64, by_score: &[f64]) -> (u8, [f64; 3]) {
         let two = self.teams.len() == 2;
-        let pairs = self.playing().flat_map(|one| self.playing().map(move |other| (one, other)));
-        let factors = pairs.filter(|(one, other)| one != other).map(|(one, other)| {
-            let side = match (two, one) {
-                (false, _) => 0.0,
-                (true, 0) => 1.0,
-                (true, _) => -1.0,
-            };
-            let stronger = basis.known.stronger(&self.teams[one], &self.teams[other], side);
-            let score = by_score[one] - by_score[other];
-            let parts = [stronger.heads, (1.0 - trust) * stronger.players, score];
-            (other as u8, parts)
-        });
+        let pairs = self
+            .playing()
+            .flat_map(|one| self.playing().map(move |other| (one, other)));
+        let factors = pairs
+            .filter(|(one, other)| one != other)
+            .map(|(one, other)| {
+                let side = match (two, one) {
+                    (false, _) => 0.0,
+                    (true, 0) => 1.0,
+                    (true, _) => -1.0,
+                };
+                let stronger = basis
+                    .known
+                    .stronger(&self.teams[one], &self.teams[other], side);
+                let score = by_score[one] - by_score[other];
+                let parts = [stronger.heads, (1.0 - trust) * stronger.players, score];
+                (other as u8, parts)
+            });
         let sum = |parts: &[f64; 3]| parts.iter().sum::<f64>();
         let most = factors.reduce(|a, b| if sum(&b.1) > sum(&a.1) { b } else { a });
         most.unwrap_or((0, [0.0; 3]))

@@ -54,7 +54,8 @@ impl Known {
         let edge = outlook.edge(load(one), load(other)) - by_heads + side * outlook.side;
         let sure = (edge.abs() - SURE * outlook.doubt).max(0.0);
         let weaker = if edge > 0.0 { other } else { one };
-        let per_player = outlook.per_strength_at(one.players + other.players) * weaker.players as f64;
+        let per_player =
+            outlook.per_strength_at(one.players + other.players) * weaker.players as f64;
         let each = sure / per_player / outlook.halfway;
         Stronger {
             heads,

@@ -74,7 +74,12 @@ fn heads_count_as_heads() {
     for known in [Known::Weights, known()] {
         let game = today(&[(3, 50.0, 0.0), (4, 50.0, 0.0)], known);
         assert_eq!(factor(&game), (0, (4e9_f64 / 3.0).round() / 1e9));
-        assert_eq!(today(&[(4, 50.0, 0.0), (4, 50.0, 0.0)], known).answer(0).help, None);
+        assert_eq!(
+            today(&[(4, 50.0, 0.0), (4, 50.0, 0.0)], known)
+                .answer(0)
+                .help,
+            None
+        );
     }
 }
 
@@ -82,24 +87,36 @@ fn heads_count_as_heads() {
 fn strength_counts_by_what_is_sure_of_it() {
     // The edge of 4 · 0.2 · 0.5 = 0.4 is sure to be 0.4 − 1.96 · 0.1 = 0.204, which is 0.102 of
     // strength for each of four.
-    let game = today(&[(4, 55.0, 0.0), (4, 50.0, 0.0)], known());
-    let (team, sure) = factor(&game);
+    let answer = today(&[(4, 55.0, 0.0), (4, 50.0, 0.0)], known()).answer(0);
     let by_hand = ((0.4_f64 - 0.196) / 2.0 * 1.5_f64.ln()).exp();
-    assert_eq!(team, 1);
-    assert!((sure - 1.0).abs() < 1e-9 || (game.answer(0).factor - by_hand).abs() < 1e-9);
+    assert!((answer.factor - by_hand).abs() < 1e-9, "{answer:?}");
+    assert_eq!(answer.help, None, "1.042 is below the dead band");
+    let (team, more) = factor(&today(&[(4, 60.0, 0.0), (4, 50.0, 0.0)], known()));
+    let by_hand = ((0.8_f64 - 0.196) / 2.0 * 1.5_f64.ln()).exp();
+    assert!(
+        team == 1 && (more - by_hand).abs() < 1e-8,
+        "{more} {by_hand}"
+    );
     // Where the 95 % interval holds a half, there is none.
     let close = today(&[(4, 52.4, 0.0), (4, 50.0, 0.0)], known()).answer(0);
     assert_eq!((close.help, close.factor), (None, 1.0));
     // One and a half times the weight, all of it known, is a factor of one and a half.
-    let Known::Strengths(outlook) = known() else { unreachable!() };
-    let sure = Known::Strengths(Outlook { doubt: 0.0, ..outlook });
+    let Known::Strengths(outlook) = known() else {
+        unreachable!()
+    };
+    let sure = Known::Strengths(Outlook {
+        doubt: 0.0,
+        ..outlook
+    });
     let game = today(&[(4, 50.0, 0.0), (4, 75.0, 0.0)], sure);
     assert!((game.answer(0).factor - 1.5).abs() < 1e-9);
 }
 
 #[test]
 fn a_side_that_is_surely_better_counts() {
-    let Known::Strengths(outlook) = known() else { unreachable!() };
+    let Known::Strengths(outlook) = known() else {
+        unreachable!()
+    };
     for (side, team) in [(0.6, 1), (-0.6, 0)] {
         let known = Known::Strengths(Outlook { side, ..outlook });
         let game = today(&[(4, 50.0, 0.0), (4, 50.0, 0.0)], known);
@@ -114,14 +131,18 @@ fn a_score_counts_by_how_far_such_matches_end_apart() {
         at_half_time(game, matches, square).answer(0).factor
     };
     // 1:0 where matches end 3 apart, 400:300 where they end 200 apart.
-    let (flag, points) = (help(1.0, 0.0, 50.0, 9.0), help(400.0, 300.0, 50.0, 40_000.0));
+    let (flag, points) = (
+        help(1.0, 0.0, 50.0, 9.0),
+        help(400.0, 300.0, 50.0, 40_000.0),
+    );
     assert!(flag > 1.0 && flag < points, "{flag} {points}");
     assert!(help(400.0, 300.0, 50.0, 2_500.0) > 1.2);
     // Where nothing is known of such matches, both are small leads.
     assert!((1.0..1.15).contains(&help(1.0, 0.0, 0.0, 0.0)));
     assert!((1.0..1.15).contains(&help(400.0, 300.0, 0.0, 0.0)));
     // By hand: trust 0.3536, the usual difference √((50 · 9 / 2 + 2 · 2.25) / 52) = 2.1015.
-    let by_hand = (0.5_f64.powf(1.5) * 1.5_f64.ln() / ((225.0 + 2.0 * 2.25) / 52.0_f64).sqrt()).exp();
+    let by_hand =
+        (0.5_f64.powf(1.5) * 1.5_f64.ln() / ((225.0 + 2.0 * 2.25) / 52.0_f64).sqrt()).exp();
     assert!((flag - by_hand).abs() < 1e-9, "{flag} {by_hand}");
 }
 

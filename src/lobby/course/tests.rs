@@ -182,7 +182,7 @@ fn what_only_the_record_needed_is_freed() {
     course.forget();
     let stays = course.tracks.iter().map(|track| track.stays.capacity());
     assert_eq!((course.events.capacity(), stays.sum::<usize>()), (0, 0));
-    let again = course.end(&facts(&frame(), 2), Verdict::Scores, 3_000);
+    let again = course.end(&facts(&frame(), 2), Some(Verdict::Scores), 3_000);
     assert_eq!(again, Err(LobbyError::NotStarted));
     course.start(2, 4_000);
     course.sit(&human("a"), Some(1), 4_000);

@@ -2,9 +2,9 @@
 //! answer as a [`Command`].
 
 use super::{
-    Advantage, Assessment, AutoBalance, BalanceWatch, Bot, Basis, BotInGame, ChanceModel, Command, Decided, Fate,
-    HumanInGame, Known, Lobby, LobbyError, MoveBlock, Place, Rebalance, RunningGame, Situation, Snapshot,
-    TeamState, Weights,
+    Advantage, Assessment, AutoBalance, BalanceWatch, Basis, Bot, BotInGame, ChanceModel, Command,
+    Decided, Fate, HumanInGame, Known, Lobby, LobbyError, MoveBlock, Place, Rebalance, RunningGame,
+    Situation, Snapshot, TeamState, Weights,
     roster::Human,
     strength::TeamStrengths,
     weights::{Counted, next_bot, sane, sane_strength},

@@ -129,8 +129,13 @@ fn only_the_score_is_followed_slowly() {
     join(&mut lobby, "c", Some(0));
     let three = factor(lobby.at(660_000));
     assert_eq!(three, 1.5, "two against one, capped");
-    lobby.apply(&Command::Leave { id: ident("c") }, 660_000).unwrap();
-    assert!((factor(lobby.at(660_000)) - 1.05).abs() < 1e-9, "and back at once");
+    lobby
+        .apply(&Command::Leave { id: ident("c") }, 660_000)
+        .unwrap();
+    assert!(
+        (factor(lobby.at(660_000)) - 1.05).abs() < 1e-9,
+        "and back at once"
+    );
 }
 
 #[test]

@@ -292,7 +292,8 @@ fn choose<'a>(ladder: &'a [MovePlan], settings: &RebalanceSettings, floor: f64) 
     if alone.evenness >= settings.enough.get() {
         return alone;
     }
-    let better = |plan: &&MovePlan| plan.evenness > alone.evenness + EQUAL && plan.evenness > floor + EQUAL;
+    let better =
+        |plan: &&MovePlan| plan.evenness > alone.evenness + EQUAL && plan.evenness > floor + EQUAL;
     let mends = ladder
         .iter()
         .filter(better)

@@ -15,11 +15,12 @@ pub enum Column {
     Command(Player),
     /// The effect of being new, the same for all players.
     Newness,
-    /// What having scored more than others in earlier matches says of one's strength (everyone's alike).
+    /// The effect of having made e times the points of an average player in earlier matches, the same
+    /// for all players.
     Record,
     /// One head more than the other team.
     Size,
-    /// The effect of a team e times as large, beside that.
+    /// The effect of a team that is e times as large by time shares, added to that.
     LogSize,
     /// The effect of each team mate from the same party.
     Party,
@@ -55,9 +56,10 @@ struct Career {
     last: u64,
     day: f64,
     newness: f64,
-    /// Logarithms of the player's points over those of an average player in the same time, summed, older
-    /// matches counting less, and what they weigh together.
+    /// Sum over matches of ln(points / points of an average player in the same time), in which older
+    /// matches count less.
     record: f64,
+    /// What those matches count together; a match from start to end counts 1.
     seen: f64,
 }
 
@@ -74,11 +76,12 @@ impl Default for Career {
     }
 }
 
-/// As if every match had been two points longer for everyone, average ones: few points say little.
+/// Points that everybody is given on top of their own in each match, so that the record of a short
+/// stay is near 0.
 const FEW_POINTS: f64 = 2.0;
-/// As if everyone had played so many average matches beforehand.
+/// Matches with average points that a newcomer's record starts with.
 const FEW_MATCHES: f64 = 2.0;
-/// What a match still counts when another is over: about the last thirty say how somebody plays.
+/// The share that a match still counts in a record after the next one: the last thirty count most.
 const FADING: f64 = 0.97;
 
 /// A player with less than this share of a game does not count as one player more.
@@ -142,9 +145,14 @@ impl Columns {
         self.note_points(game);
     }
 
-    /// Learns how many points everyone made, beside the others of the game.
+    /// Adds a game to the records of its players: their points, compared with an average player's in the
+    /// time that they played.
     fn note_points(&mut self, game: &Game) {
-        let told = || game.tallies.iter().filter_map(|t| Some((t, t.points?.max(0.0))));
+        let told = || {
+            game.tallies
+                .iter()
+                .filter_map(|t| Some((t, t.points?.max(0.0))))
+        };
         let minutes: f64 = told().map(|(t, _)| t.minutes).sum();
         let points: f64 = told().map(|(_, points)| points).sum();
         if !(minutes > 0.0 && points > 0.0) {
@@ -154,17 +162,17 @@ impl Columns {
         for (tally, own) in told().filter(|(t, _)| t.learns) {
             let average = points * tally.minutes / minutes;
             let weight = tally.minutes / longest;
-            let beside = libm::log((own + crate::domain::knob(4, FEW_POINTS)) / (average + crate::domain::knob(4, FEW_POINTS)));
+            let beside = libm::log((own + FEW_POINTS) / (average + FEW_POINTS));
             let career = self.games.enter(tally.player, Career::default);
-            career.record = crate::domain::knob(3, FADING) * career.record + weight * beside;
-            career.seen = crate::domain::knob(3, FADING) * career.seen + weight;
+            career.record = FADING * career.record + weight * beside;
+            career.seen = FADING * career.seen + weight;
         }
     }
 
-    /// How much more than an average player somebody scored in earlier matches, as a logarithm; 0 for a
-    /// newcomer, and where games have no points.
+    /// The logarithm of how many times the points of an average player a player made in earlier matches;
+    /// 0 for a newcomer, and where matches have no points.
     pub fn record(&self, player: Player) -> f64 {
-        let of = |career: &Career| career.record / (career.seen + crate::domain::knob(2, FEW_MATCHES)) * crate::domain::knob(0, 1.0);
+        let of = |career: &Career| career.record / (career.seen + FEW_MATCHES);
         self.games.get(player).map_or(0.0, of)
     }
 
@@ -209,18 +217,10 @@ impl Columns {
         let mut shared = |column, x| self.enter(&mut row, column, x, false);
         shared(Column::Newness, newness);
         shared(Column::Record, record);
-        let log_shares = libm::log(shares(both[0].0).max(0.1) / shares(both[1].0).max(0.1));
-        let there = |team: &[Seat]| team.iter().filter(|s| s.share >= HEAD).count() as f64;
-        let log_there = libm::log(there(both[0].0).max(0.1) / there(both[1].0).max(0.1));
-        let (size, log_size) = match crate::domain::knob(5, 4.0) as i32 {
-            0 => (heads, 0.0),
-            2 => (0.0, log_shares),
-            3 => (0.0, log_there),
-            4 => (heads, log_shares),
-            _ => (heads, log_there),
-        };
+        let size = |team| shares(team).max(HEAD);
+        let log_size = libm::log(size(both[0].0) / size(both[1].0));
         shared(Column::LogSize, log_size);
-        shared(Column::Size, size);
+        shared(Column::Size, heads);
         shared(Column::Party, party);
         if game.sides && game.teams() == 2 {
             let side = if a < b { 1.0 } else { -1.0 };
