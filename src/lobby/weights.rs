@@ -25,12 +25,6 @@ pub trait Weights {
         0.0
     }
 
-    /// How much more often this side of the map wins than in an even game, between equal teams; 1 if
-    /// nothing is known. The ratio of two sides' values is the odds of the one against the other.
-    fn side(&self, _team: u8) -> f64 {
-        1.0
-    }
-
     /// How far apart the scores of such games end; nothing where no match is known.
     fn spread(&self) -> ScoreSpread {
         ScoreSpread::default()
@@ -175,7 +169,6 @@ pub(super) mod tests {
     pub(in crate::lobby) struct WeightTable {
         pub(in crate::lobby) humans: BTreeMap<String, f64>,
         pub(in crate::lobby) bots: BTreeMap<String, f64>,
-        pub(in crate::lobby) sides: Vec<f64>,
         pub(in crate::lobby) outlook: Option<Outlook>,
     }
 
@@ -188,7 +181,6 @@ pub(super) mod tests {
             Self {
                 humans: owned(humans),
                 bots: owned(bots),
-                sides: Vec::new(),
                 outlook: None,
             }
         }
@@ -226,10 +218,6 @@ pub(super) mod tests {
 
         fn outlook(&self, _teams: &[Vec<PlayerKey>]) -> Option<Outlook> {
             self.outlook
-        }
-
-        fn side(&self, team: u8) -> f64 {
-            self.sides.get(usize::from(team)).copied().unwrap_or(1.0)
         }
     }
 

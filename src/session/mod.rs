@@ -262,7 +262,6 @@ impl Session {
             standings,
             ruleset,
             map: game.map.clone().unwrap_or_default(),
-            teams: self.state.lobby.teams(),
             defaults: (balance.default_weight, balance.default_bot_weight),
         })
     }

@@ -14,7 +14,6 @@ pub(super) struct GameWeights {
     pub(super) view: Arc<View>,
     pub(super) ruleset: Ruleset,
     pub(super) map: String,
-    pub(super) teams: u8,
     /// A human's weight, and the mean bot's, where nothing is known.
     pub(super) defaults: (f64, f64),
 }
@@ -51,18 +50,6 @@ impl Weights for GameWeights {
 
     fn mean_bot(&self) -> (f64, usize) {
         self.view.mean_bot().unwrap_or((self.defaults.1, 0))
-    }
-
-    /// The chance that the rating system gives one stranger there against one on each other side.
-    fn side(&self, team: u8) -> f64 {
-        let stranger = PlayerKey {
-            kind: Kind::Human,
-            id: String::new(),
-        };
-        let teams = vec![vec![stranger]; usize::from(self.teams)];
-        let chances = self.standings.chances(&self.ruleset, &self.map, &teams);
-        let chance = chances.and_then(|chances| chances.get(usize::from(team)).copied());
-        chance.map_or(1.0, |chance| chance * f64::from(self.teams))
     }
 
     fn typical_bots(&self) -> Vec<&str> {

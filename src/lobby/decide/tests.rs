@@ -2,6 +2,7 @@ use super::*;
 use crate::domain::Verdict;
 use crate::lobby::{
     Conduct, Decision, Finished, LobbySettings, Reason, RecordFrame, StayReason, Update,
+    snapshot::tests::outlook,
     weights::tests::{WeightTable, ctf, game},
 };
 use proptest::prelude::*;
@@ -479,11 +480,14 @@ proptest! {
         steps in steps(),
         weights in proptest::collection::vec(0.0..100.0, 16),
         seed: u64,
-        (bots, proposal) in any::<(bool, bool)>(),
+        (bots, proposal, chances) in any::<(bool, bool, bool)>(),
     ) {
         let named = |prefix: &'static str| weights.iter().enumerate().map(move |(n, w)| (format!("{prefix}{n}"), *w));
-        let table = WeightTable { humans: named("p").take(6).collect(), bots: named("b").skip(2).take(4).collect(), sides: vec![1.1], outlook: None };
+        let table = WeightTable { humans: named("p").take(6).collect(), bots: named("b").skip(2).take(4).collect(), outlook: chances.then(outlook) };
         let mut settings = LobbySettings { max_roster: 6, bots, ..LobbySettings::default() };
+        if chances {
+            settings.objective = Objective::Gap;
+        }
         if proposal {
             settings.auto_balance = crate::lobby::AutoBalanceRules::players_proposal();
         }
