@@ -1,5 +1,5 @@
-//! How well each rating system predicts the sets of finished games in `../shared`, which were chosen by
-//! nobody here: `cargo bench --bench accuracy`. Not a test, since it takes what a test must not.
+//! How well each rating system predicts the published sets of finished games in `../shared`: `cargo
+//! bench --bench accuracy`. Not a test, because it takes too long.
 
 #![allow(
     clippy::disallowed_methods,
@@ -15,7 +15,7 @@ use evenkeel::{
     rating::SystemName,
 };
 
-/// The file, whether its sides mean something, and the log loss that is to be reached.
+/// The file, whether its sides have a meaning, and the log loss to reach.
 const SETS: [(&str, bool, f64); 3] = [
     ("tribes_pug", false, 0.614),
     ("tagpro", false, 0.637),
@@ -82,7 +82,7 @@ fn report(name: &str, sides: bool, target: f64, bytes: &[u8]) {
     }
 }
 
-/// Everybody there from start to end.
+/// The record with all players present from start to end.
 fn without_shares(record: &MatchRecord) -> MatchRecord {
     let mut record = record.clone();
     let end = record.millis();
@@ -92,7 +92,7 @@ fn without_shares(record: &MatchRecord) -> MatchRecord {
     record
 }
 
-/// The outcome alone.
+/// The record with its outcome only.
 fn without_points(record: &MatchRecord) -> MatchRecord {
     let mut record = record.clone();
     record.scores.fill(0.0);

@@ -1,8 +1,8 @@
-//! Logs to match records, for every format there is a log of.
+//! Logs to match records, for every format that has a log.
 //!
-//! `cargo bench --bench ingest`. A plain count of the lines of the same bytes is measured beside each,
-//! as the ratio to read the others by. Logs that do not come with the crate are looked for in
-//! `../shared/data`; what is not there is said and not measured.
+//! `cargo bench --bench ingest`. Counting the lines of the same bytes is measured beside each, as a
+//! reference for ratios. Logs that are not part of the crate are expected in `../shared/data`;
+//! missing ones are reported and not measured.
 
 #![allow(clippy::unwrap_used, missing_docs)] // criterion's macros document nothing
 
@@ -11,10 +11,10 @@ use std::{hint::black_box, path::Path};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use evenkeel::ingest::{Context, HEAD, LogItem, Reader, detect};
 
-/// Logs are repeated to so many bytes at least.
+/// The least number of bytes; shorter logs are repeated.
 const SIZE: usize = 8 << 20;
 
-/// A format, its own name for the run, and where its logs are.
+/// A format, the name of the run, and the path of its logs.
 const LOGS: [(&str, &str, &str); 9] = [
     ("idtech3", "OpenArena", "tests/fixtures/openarena"),
     (
@@ -43,7 +43,7 @@ const LOGS: [(&str, &str, &str); 9] = [
     ("jsonl", "histories", "../shared/data/matches/tagpro.jsonl"),
 ];
 
-/// All logs of a file or folder, one behind the other, again and again.
+/// All logs of a file or folder, concatenated repeatedly.
 fn bytes(path: &str) -> Option<Vec<u8>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     let mut files = match path.read_dir() {
@@ -61,7 +61,7 @@ fn bytes(path: &str) -> Option<Vec<u8>> {
     Some(once.repeat(SIZE.div_ceil(once.len().max(1))))
 }
 
-/// Reads a log as the program does; how many games it tells.
+/// Reads a log as the program does. Returns the number of games in it.
 fn read(log: &[u8]) -> usize {
     let format = detect(&log[..HEAD.min(log.len())]).unwrap();
     let mut reader = Reader::new(format, &Context::default());

@@ -1,7 +1,7 @@
-//! All engines of the partitioner in one run, so that their ratios can be read off.
+//! All engines of the partitioner in one run, so that they can be compared.
 //!
-//! Random weights, bots, the 20 best candidates. `limit` is the default limit on human counts,
-//! `free` none. An engine stops where it would take seconds.
+//! Random weights, bots, the 20 best candidates. `limit` uses the default limit on human counts,
+//! `free` none. An engine is left out where it would take seconds.
 
 #![allow(clippy::unwrap_used, missing_docs)] // criterion's macros document nothing
 
@@ -10,7 +10,7 @@ use std::{hint::black_box, time::Duration};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use evenkeel::partition::{Bots, Engine, Problem, ProblemSpec, Settings, WeightedHuman, solve};
 
-/// Weights without pattern in 0..100 (a Weyl sequence, mixed), each with all its 53 bits.
+/// Weights without pattern from 0 to 100 (a Weyl sequence, mixed), each with all 53 bits.
 fn weights(count: usize) -> impl Iterator<Item = f64> {
     (1..=count as u64).map(|index| {
         let mut z = index.wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -76,7 +76,7 @@ fn engines(c: &mut Criterion) {
     }
 }
 
-/// Lobbies beyond exact, and their choice of engine.
+/// Lobbies too large for an exact answer, and the engine chosen for them.
 fn large(c: &mut Criterion) {
     let mut group = c.benchmark_group("large");
     group

@@ -1,7 +1,7 @@
-//! Lines to requests: framing and parsing of a realistic session, and of what attackers send.
+//! Lines to requests: framing and parsing of a realistic session, and of an attacker's lines.
 //!
-//! `cargo bench --bench protocol`. A plain search for line ends over the same bytes is measured beside
-//! it, as the ratio to read the others by.
+//! `cargo bench --bench protocol`. Searching the same bytes for line ends is measured beside it, as
+//! a reference for ratios.
 
 #![allow(clippy::unwrap_used, missing_docs)] // criterion's macros document nothing
 

@@ -56,7 +56,7 @@
 //! | ruleset | which games share their weights: a game type and the mutators that affect play |
 //! | rulebook | finds the ruleset of a game |
 //! | player | a human or a bot |
-//! | identity | what tells one player from another: a guid, a hash, a name |
+//! | identity | what distinguishes one player from another: a guid, a hash, a name |
 //! | roster | the humans and bots in a running game |
 //! | participant | one player of a stored match |
 //! | seat | the index of a participant in a match |

@@ -25,13 +25,13 @@ use crate::{
     rating::SystemName,
 };
 
-/// The predictor that knows only how often the first team has won before.
+/// The predictor that uses only how often the first team has won before.
 const BASE_RATE: &str = "base rate";
 
 /// Compare how well the rating systems predict the stored matches, or those of files
 ///
-/// In order of time, each system first predicts a match and then learns from it. The measures cover the
-/// decided matches of two teams after the first 20 %; a second table covers those of them in which every
+/// In order of time, each system predicts a match and then learns from it. The measures cover the
+/// decided matches of two teams after the first 20 %; a second table covers those in which every
 /// player had at least 5 games before.
 ///
 /// An even chance counts as half right: an accuracy of 50.0 % with a log loss of 0.6931 is a coin's. If it fills
@@ -68,7 +68,7 @@ pub(super) struct EvaluateArgs {
     common: CommonArgs,
 }
 
-/// One `--exchange`: the seed, and the file that it is for; without one, it is for all.
+/// An `--exchange`: the seed, and the file that it applies to; without a file, it applies to all.
 #[derive(Clone, Debug)]
 struct Exchange {
     file: Option<PathBuf>,
@@ -87,7 +87,7 @@ fn parse_exchange(text: &str) -> Result<Exchange, String> {
 }
 
 impl EvaluateArgs {
-    /// The seed for exchanging the teams of one history: the file's own, or else the one for all.
+    /// The seed for exchanging the teams of one history: that of the file, else that of all files.
     fn exchange(&self, file: Option<&PathBuf>) -> Option<u64> {
         let of = |wanted: Option<&PathBuf>| {
             let mut all = self.exchange.iter().rev();
@@ -97,7 +97,7 @@ impl EvaluateArgs {
         Some(own.or_else(|| of(None))?.seed)
     }
 
-    /// Refuses an `--exchange` for a file that is not evaluated.
+    /// Fails if an `--exchange` names a file that is not evaluated.
     fn check_exchange(&self) -> Result<(), CliError> {
         let files = self.exchange.iter().filter_map(|e| e.file.as_ref());
         match files.into_iter().find(|file| !self.files.contains(file)) {
@@ -117,7 +117,7 @@ fn systems() -> PossibleValuesParser {
 /// The matches of one source, in order of time.
 struct History {
     name: String,
-    /// Each with its id in the database, or its number in the file's order of time, from 1.
+    /// Each with its id in the database, or with its number in the file's order of time, from 1.
     matches: Vec<(i64, MatchRecord)>,
     exchange: Option<u64>,
 }
@@ -152,7 +152,7 @@ pub(super) async fn run(args: EvaluateArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Reads the files, or else the database. What is wrong with a file goes to stderr.
+/// Reads the files, or the database if there are none. Prints faults of a file to stderr.
 async fn histories(args: &EvaluateArgs) -> Result<Vec<History>, CliError> {
     if args.files.is_empty() {
         let service = open(&args.common.load()?, false).await?;
@@ -189,7 +189,8 @@ fn create_csv(path: &Path) -> Result<csv::Writer<std::fs::File>, CliError> {
     Ok(csv)
 }
 
-/// A line for each match and system: the chance that the first team wins, and whether it did.
+/// Writes a line for each match and system: the chance that the first team wins, and whether it
+/// did.
 fn write_predictions(
     csv: &mut csv::Writer<std::fs::File>,
     history: &History,
@@ -226,7 +227,7 @@ fn evaluate(args: &EvaluateArgs, history: &History) -> Result<Evaluation, CliErr
     };
     if !args.systems.is_empty() {
         plan.systems = named.collect();
-        // The system that the others are compared with is evaluated, too.
+        // Evaluate the system that the others are compared with, too.
         let against = SystemName::parse(&args.against).unwrap_or_default();
         if !plan.systems.contains(&against) {
             plan.systems.push(against);
@@ -371,7 +372,7 @@ impl HistoryReport {
 }
 
 impl HistoryReport {
-    /// Says what an accuracy of 50 % means, where a system has it because it never predicted anything.
+    /// Explains an accuracy of 50 % of systems that never predicted anything.
     fn explain_coins(&self, out: &mut impl Write) -> io::Result<()> {
         let coins = self.all.iter().filter(|row| row.is_coin());
         let coins: Vec<&str> = coins.map(|row| row.system).collect();
@@ -381,14 +382,14 @@ impl HistoryReport {
         writeln!(
             out,
             "50.0 % and 0.6931 are a coin's: every match looked even to {}, because these matches hold nothing \
-             that it learns from, or nobody in them had played before",
+             that it learns from, or none of their players had played before",
             coins.join(", ")
         )
     }
 }
 
 impl SystemScores {
-    /// Whether every chance it gave was one half.
+    /// Whether every predicted chance is one half.
     fn is_coin(&self) -> bool {
         let even = |&(chance, _, _): &(f64, f64, u32)| chance == 0.5;
         self.matches > 0 && self.accuracy == 0.5 && self.calibration.iter().all(even)

@@ -180,15 +180,15 @@ async fn merge(service: &Service, key: &PlayerKey, into: &str) -> Result<PlayerK
 async fn show(service: &Service, key: &PlayerKey) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
     writeln!(out, "{} {}", key.kind, printable(&key.id))?;
-    let said = service.store().overrides().await?;
-    for (who, into) in &said.merged {
+    let overrides = service.store().overrides().await?;
+    for (who, into) in &overrides.merged {
         if who == key {
             writeln!(out, "counts as {}", printable(&into.id))?;
         } else if into == key {
             writeln!(out, "{} counts as this player", printable(&who.id))?;
         }
     }
-    for (_, weight) in said.pinned.iter().filter(|(who, _)| who == key) {
+    for (_, weight) in overrides.pinned.iter().filter(|(who, _)| who == key) {
         writeln!(out, "weight fixed at {weight}")?;
     }
     let mut names = table(&["name", ">matches", "first", "last"]);

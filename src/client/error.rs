@@ -44,7 +44,7 @@ pub enum ClientError {
     #[error("more than {0} replies wait to be received")]
     Backlog(usize),
     /// An earlier request failed or was cancelled before its reply came, so that later replies cannot
-    /// be told apart. Connect again.
+    /// be assigned to requests. Connect again.
     #[error("an earlier request was given up before its reply came")]
     OutOfStep,
 }

@@ -293,9 +293,12 @@ mod tests {
             }
             for bad in &ends.bad {
                 let fault = fault(&set(bad));
-                let said = format!("must be {range}, not ");
+                let expected = format!("must be {range}, not ");
                 let blamed = fault.starts_with("line 2: ") && fault.contains(path.as_str());
-                assert!(blamed && fault.contains(&said), "{path} = {bad}: {fault}");
+                assert!(
+                    blamed && fault.contains(&expected),
+                    "{path} = {bad}: {fault}"
+                );
             }
         }
         assert!(checked >= 60, "{checked} ranges");

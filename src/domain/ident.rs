@@ -201,11 +201,11 @@ mod tests {
 
     #[test]
     fn what_everybody_is_called_is_nobody() {
-        for nobody in ["", "0", "00000000000000000000000000000000", "0000-00", " "] {
-            assert!(Ident::from_text(nobody).is_nobody(), "{nobody}");
+        for shared in ["", "0", "00000000000000000000000000000000", "0000-00", " "] {
+            assert!(Ident::from_text(shared).is_nobody(), "{shared}");
         }
-        for somebody in ["01", "x", "-x-", "000a"] {
-            assert!(!Ident::from_text(somebody).is_nobody(), "{somebody}");
+        for own in ["01", "x", "-x-", "000a"] {
+            assert!(!Ident::from_text(own).is_nobody(), "{own}");
         }
     }
 }

@@ -82,9 +82,9 @@ mod tests {
         assert_eq!(Timestamp::parse("2026-11-20T16:28:36+01:00"), at);
         assert_eq!(Timestamp::parse("yesterday"), None);
         for at in [0, 1_795_188_516_007, -1, i64::MAX] {
-            let told = Timestamp(at).exact();
-            let back = told.as_deref().and_then(Timestamp::parse);
-            assert_eq!(back, told.is_some().then_some(Timestamp(at)));
+            let text = Timestamp(at).exact();
+            let back = text.as_deref().and_then(Timestamp::parse);
+            assert_eq!(back, text.is_some().then_some(Timestamp(at)));
         }
     }
 }

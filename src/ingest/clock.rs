@@ -97,11 +97,11 @@ mod tests {
     fn the_calendar_may_be_set() {
         let mut calendar = Calendar::default();
         let dates = [5_000, 7_000, 3_607_000, 3_608_000, 8_000, 9_500];
-        let told = dates.map(|at| {
+        let positions = dates.map(|at| {
             calendar.read(Timestamp(at));
             calendar.position()
         });
-        assert_eq!(told, [0, 2_000, 2_000, 3_000, 3_000, 4_500]);
+        assert_eq!(positions, [0, 2_000, 2_000, 3_000, 3_000, 4_500]);
         assert_eq!(calendar.date(), Some(Timestamp(9_500)));
     }
 
@@ -109,9 +109,9 @@ mod tests {
     fn it_runs_on_over_a_restart() {
         let mut clock = LogClock::default();
         let readings = [63_000, 70_000, 70_000, 0, 5_000, 2_000];
-        let told = readings.map(|at| (clock.read(at), clock.position()));
+        let positions = readings.map(|at| (clock.read(at), clock.position()));
         assert_eq!(
-            told,
+            positions,
             [
                 (false, 0),
                 (false, 7_000),

@@ -205,7 +205,7 @@ mod tests {
             (&[11.0, 7.0][..], Outcome::Won(0))
         );
         assert_eq!((joined.start, joined.millis()), (one.start, 2 * LENGTH));
-        let told: Vec<_> = joined
+        let players: Vec<_> = joined
             .participants
             .iter()
             .map(|p| {
@@ -217,12 +217,12 @@ mod tests {
                 )
             })
             .collect();
-        assert_eq!(told.len(), 9);
+        assert_eq!(players.len(), 9);
         assert_eq!(
-            (told[0], told[3]),
+            (players[0], players[3]),
             (("a", 2, 0, 2 * LENGTH), ("d", 1, 0, LENGTH))
         );
-        assert_eq!(told[8], ("x", 1, 0, 2 * LENGTH));
+        assert_eq!(players[8], ("x", 1, 0, 2 * LENGTH));
         let event = joined.events[1];
         assert_eq!((event.at, event.team, event.by), (LENGTH + 5, 1, Some(4)));
     }

@@ -154,13 +154,13 @@ mod tests {
 
     #[test]
     fn dates() {
-        let told = |text: &str| date_time(text.as_bytes()).map(|at| at.to_string());
+        let parsed = |text: &str| date_time(text.as_bytes()).map(|at| at.to_string());
         assert_eq!(
-            told("2026-11-20 14:54:02").as_deref(),
+            parsed("2026-11-20 14:54:02").as_deref(),
             Some("2026-11-20T14:54:02Z")
         );
         assert_eq!(
-            told("2017-6-29 21:22:7").as_deref(),
+            parsed("2017-6-29 21:22:7").as_deref(),
             Some("2017-06-29T21:22:07Z")
         );
         for wrong in [
@@ -170,7 +170,7 @@ mod tests {
             "2017-6-29 1:2:3 4",
             "a-b-c d:e:f",
         ] {
-            assert_eq!(told(wrong), None);
+            assert_eq!(parsed(wrong), None);
         }
     }
 

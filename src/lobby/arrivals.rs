@@ -1,4 +1,4 @@
-//! Places all humans on no team yet at once: provisionally for PLACE, as advice for REBALANCE.
+//! Places all humans without a team at once: provisionally for PLACE, as advice for REBALANCE.
 
 use super::{
     Snapshot,
@@ -6,14 +6,14 @@ use super::{
     weights::Counted,
 };
 
-/// Up to so many ways to place them, all are tried; beyond that, the heaviest are placed first. A
-/// thousand ways take some 50 µs; in real games, rarely more than ten humans wait for a team.
+/// The number of placements up to which all are tried; with more, the heaviest groups are placed
+/// first. A thousand take some 50 µs; in real games, rarely more than ten humans wait for a team.
 const MAX_TRIED: usize = 1_024;
 
-/// How good a placement is, by the criteria in the order of their rank.
+/// How good a placement is, by criteria in order of priority.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Merit {
-    /// By how many humans the largest team outnumbers the smallest beyond the allowed difference.
+    /// By how many humans the largest team exceeds the smallest beyond the allowed difference.
     pub(super) over: usize,
     /// How even the teams are once bots have been added or removed, 0 to 1.
     pub(super) evenness: f64,
@@ -43,7 +43,7 @@ impl Merit {
     }
 }
 
-/// Humans who go to one team: a party, or one human.
+/// Humans who are placed on one team: a party, or one human.
 #[derive(Clone, Debug)]
 struct Group {
     members: Vec<usize>,
@@ -51,7 +51,7 @@ struct Group {
     pin: Option<u8>,
 }
 
-/// The groups to be placed, and the best placement found so far.
+/// The groups to place, and the best placement found so far.
 #[derive(Debug)]
 pub(super) struct Arrivals {
     groups: Vec<Group>,
@@ -64,19 +64,19 @@ pub(super) struct Arrivals {
 /// A placement of all groups.
 #[derive(Clone, Debug)]
 pub(super) struct Arrived {
-    /// How good it is.
+    /// The merit of the resulting teams.
     pub(super) merit: Merit,
     /// The ratio of the weights, once bots have been added or removed.
     pub(super) ratio: f64,
     /// Each human, by index, with their team.
     pub(super) teams: Vec<(usize, u8)>,
-    /// Whether every placement was tried, so that none is better.
+    /// Whether all placements were tried, so that no other is better.
     pub(super) exact: bool,
 }
 
 impl Arrivals {
-    /// All humans on no team but those in `except`. Members of a party form one group, but for
-    /// pinned ones.
+    /// All humans without a team except those in `except`. The members of a party form one group,
+    /// except pinned ones.
     pub(super) fn of(snapshot: &Snapshot, except: &[usize], limit: usize) -> Self {
         let mut groups: Vec<Group> = Vec::new();
         let mut parties: Vec<(&str, usize)> = Vec::new();
@@ -107,10 +107,10 @@ impl Arrivals {
         }
     }
 
-    /// Finds the best placement into these teams.
+    /// Finds the best placement on these teams.
     ///
-    /// Tries all of them if there are at most [`MAX_TRIED`]; otherwise puts the heaviest group where
-    /// that is best, then the next (Graham's LPT rule, 1969): O(groups · teams²).
+    /// Tries all placements if there are at most [`MAX_TRIED`]. Otherwise places the heaviest group
+    /// where that is best, then the next (Graham's LPT rule, 1969): O(groups · teams²).
     pub(super) fn place(mut self, strength: &TeamStrengths) -> Arrived {
         let teams = strength.sides().len();
         let ways = |ways: usize, _: &Group| ways.saturating_mul(teams);
@@ -176,7 +176,7 @@ impl Arrivals {
     }
 }
 
-/// The teams that are open to a human with this pin.
+/// The teams that a human with this pin can join.
 pub(super) fn open_to(pin: Option<u8>, strength: &TeamStrengths) -> std::ops::Range<usize> {
     let teams = strength.sides().len();
     match pin.map(usize::from).filter(|&pin| pin < teams) {
@@ -191,7 +191,7 @@ mod tests {
     use crate::lobby::snapshot::tests::{by_chance, snapshot};
     use proptest::prelude::*;
 
-    /// The oracle: every placement, without groups or order.
+    /// The reference: tries every placement, without groups or order.
     fn naive(snapshot: &Snapshot, limit: usize) -> Merit {
         let mut found = vec![snapshot.clone()];
         for human in 0..snapshot.humans.len() {

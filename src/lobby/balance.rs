@@ -1,9 +1,9 @@
 //! BALANCE: teams for all humans of a game.
 //!
-//! The lobby makes a [`ProblemSpec`] of everybody's weight, wishes and teams so far; `partition`
-//! solves it. Choosing may take long, so that the owner of the lobby asks on a thread of its own and
-//! with a deadline: [`Lobby::balance`] makes the question, [`Balance::decide`] answers it,
-//! [`Lobby::follow`] carries the answer out.
+//! The lobby makes a [`ProblemSpec`] from the weights, wishes and current teams of all humans, and
+//! `partition` solves it. Solving can take long, so the owner of the lobby does it on another
+//! thread and with a deadline: [`Lobby::balance`] makes the question, [`Balance::decide`] answers
+//! it, [`Lobby::follow`] applies the answer.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -23,19 +23,19 @@ use crate::{
     },
 };
 
-/// How uneven in numbers teams may be; see [`ProblemSpec`].
+/// How much the sizes of teams may differ; see [`ProblemSpec`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SizeLimits {
     /// The largest share of the humans on one team, above 0 and at most 1.
     pub max_share: f64,
-    /// The largest difference between the human counts of two teams; `None` for any.
+    /// The largest difference between the human counts of two teams; `None` for no limit.
     pub max_difference: Option<usize>,
 }
 
-/// The question of BALANCE.
+/// The question of BALANCE: which teams?
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Balance {
-    /// The humans and bots, and which teams are legal.
+    /// The humans, the bots, and the limits on teams.
     pub problem: ProblemSpec,
     /// How to choose among the legal teams.
     pub settings: partition::Settings,
@@ -88,18 +88,18 @@ impl Repeat {
     }
 }
 
-/// The teams chosen.
+/// The teams that BALANCE chose.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BalanceAnswer {
     /// Each human's team, in JOIN order; empty if the question was refused.
     pub team_of: Vec<u8>,
-    /// Smaller team's weight over the larger's, 0 to 1.
+    /// The smaller team's weight over the larger's, 0 to 1.
     #[serde(default)]
     pub ratio: f64,
-    /// Whether the deadline ended the search early. The machine's speed then mattered, and a replay
-    /// may choose other teams.
+    /// Whether the deadline ended the search early. The answer then depends on the machine's speed,
+    /// and a replay may choose other teams.
     pub cut_short: bool,
-    /// Why no teams could be chosen. Only a question edited by hand is ever refused.
+    /// Why no teams could be chosen. Only a question that was edited by hand can be refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
     /// Whether the teams stay as the last BALANCE chose them.
@@ -108,12 +108,12 @@ pub struct BalanceAnswer {
     /// The best ratio if there were no pins, where those make the teams uneven.
     #[serde(skip)]
     without_pins: Option<f64>,
-    /// The reasons. They are not stored: a replay finds them again.
+    /// The explanation. It is not stored, because a replay computes it again.
     #[serde(skip)]
     explanation: Option<Box<Explanation>>,
 }
 
-/// Answers are equal if they choose the same teams.
+/// Two answers are equal if they choose the same teams.
 impl PartialEq for BalanceAnswer {
     fn eq(&self, other: &Self) -> bool {
         self.team_of == other.team_of
@@ -169,11 +169,11 @@ impl Question for Balance {
 }
 
 impl Balance {
-    /// Answers the question. Once `out_of_time` returns true, the best teams found so far are the
-    /// answer.
+    /// Answers the question. Once `out_of_time` returns true, the answer is the best of the teams
+    /// found so far.
     ///
     /// # Errors
-    /// The problem or the settings are invalid.
+    /// Fails if the problem or the settings are invalid.
     pub fn decide(
         self,
         seed: u64,
@@ -266,7 +266,7 @@ impl Balance {
     }
 }
 
-/// A stored decision of version 0.1, which had a form of its own.
+/// A stored decision of version 0.1, which had another form.
 #[derive(Deserialize)]
 pub(super) struct FirstBalance {
     problem: ProblemSpec,
@@ -299,26 +299,26 @@ impl From<FirstBalance> for Decided<Balance> {
     }
 }
 
-/// The teams of a game after BALANCE.
+/// The teams of a game after BALANCE, for the reply.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Balanced {
-    /// Smaller team's weight over the larger's, 0 to 1.
+    /// The smaller team's weight over the larger's, 0 to 1.
     pub ratio: f64,
-    /// The predicted chance that team 0 wins, 0 to 1, if the rating system predicts one.
+    /// The predicted chance that team 0 wins, 0 to 1; `None` without a prediction.
     pub chance: Option<f64>,
     /// The seed of the choice.
     pub seed: u64,
     /// Each human's team, in JOIN order.
     pub humans: Vec<(Ident, u8)>,
-    /// Bots to add to each team.
+    /// The number of bots to add to each team.
     pub bots: Vec<u32>,
 }
 
 impl Lobby {
-    /// The question of BALANCE for the game as it is.
+    /// The question of BALANCE for the current game.
     ///
     /// # Errors
-    /// There is no game, or it has no teams.
+    /// Fails if there is no game, or if it has no teams.
     pub fn balance(
         &self,
         weights: &dyn Weights,
@@ -343,10 +343,10 @@ impl Lobby {
         })
     }
 
-    /// Puts the humans on the teams that BALANCE has chosen.
+    /// Puts the humans on the teams that BALANCE chose.
     ///
     /// # Errors
-    /// There is no game, it has no teams, or fewer than the answer.
+    /// Fails if there is no game, if it has no teams, or fewer teams than the answer.
     pub fn follow(
         &mut self,
         decided: &Decided<Balance>,
@@ -378,7 +378,7 @@ impl Lobby {
         })
     }
 
-    /// The humans with their weights, wishes, and teams now and in the last game.
+    /// The humans with their weights and wishes, and their teams now and in the last game.
     fn problem(
         &self,
         weights: &dyn Weights,
@@ -387,7 +387,7 @@ impl Lobby {
         let humans = self.team_game()?.roster.humans();
         let fill = self.fill()?;
         let (min, max) = fill.map_range;
-        // Where no bots are added, the places that `partition` fills with bots must weigh nothing.
+        // Where no bots are added, the places that `partition` fills with bots must have no weight.
         let (bot_weight, target) = match fill.is_none(humans.len()) {
             true => (0.0, 0),
             false => (weights.mean_bot().0, fill.wish as usize),
@@ -553,8 +553,7 @@ fn parties(humans: &[Human]) -> Vec<Vec<usize>> {
     parties.filter(|members| members.len() > 1).collect()
 }
 
-/// The pairs of which one would rather not play with the other, as indices, where both are in the
-/// game.
+/// The pairs of which one human avoids the other, as indices; both are in the game.
 fn pairs_to_avoid(humans: &[Human]) -> Vec<(usize, usize)> {
     let ids = humans.iter().map(|human| human.id.text());
     let index: BTreeMap<&str, usize> = ids.zip(0..).collect();
@@ -630,7 +629,7 @@ mod tests {
         } = decided.clone();
         let decision = Decision::from(decided);
         let json = serde_json::to_string(&decision).unwrap();
-        // Version 0.1 stored the parts side by side.
+        // Version 0.1 stored these parts side by side.
         let first = serde_json::json!({
             "problem": question.problem,
             "settings": question.settings,

@@ -1,4 +1,4 @@
-//! How many bots a game needs: enough to make the teams equal in number, and no more.
+//! The number of bots that a game needs: enough to make the teams equal in number, and no more.
 
 use std::fmt;
 
@@ -6,39 +6,39 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::counted;
 
-/// What the number of bots depends on, beside the humans.
+/// What the number of bots depends on, besides the humans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fill {
-    /// Whether this game gets bots from us; if not, bots in the game are left alone.
+    /// Whether Evenkeel decides the bots of this game. If not, the bots in the game stay.
     pub on: bool,
-    /// Players that the session wishes for, bots included.
+    /// The number of players that the session wants, bots included.
     pub wish: u32,
-    /// Fewest and most players that the map is made for.
+    /// The fewest and the most players that the map is made for.
     #[serde(rename = "level")]
     pub map_range: (u32, u32),
-    /// A game with fewer humans than this gets no bots.
+    /// The fewest humans for which a game gets bots.
     pub min_humans: u32,
 }
 
 impl Fill {
-    /// The wish, limited to what the map is made for.
+    /// The number of players that the session wants, limited to the map's range.
     pub fn players(&self) -> u32 {
         let (min, max) = self.map_range;
         self.wish.clamp(min, max.max(min))
     }
 
-    /// Whether a game with this many humans gets no bots at all.
+    /// Whether a game with this many humans gets no bots.
     pub(super) fn is_none(&self, humans: usize) -> bool {
         !self.on || humans < self.min_humans as usize
     }
 
-    /// The size of every team once bots have filled it, for `humans` in all and at most `largest` on
+    /// The size of each team once bots have filled it, for `humans` in all and at most `largest` on
     /// one team:
     ///
     /// `max(round_up(clamp(wish, map_range), teams), largest · teams) / teams`
     ///
-    /// (the Ideal Bot Counter of the UT2004 balancing page). `None` leaves the bots as they are; 0
-    /// removes them.
+    /// (the Ideal Bot Counter of the UT2004 balancing page). `None` keeps the present bots; 0
+    /// removes all.
     pub(super) fn team_size(&self, teams: usize, humans: usize, largest: usize) -> Option<usize> {
         if self.is_none(humans) {
             return self.on.then_some(0);
@@ -47,8 +47,8 @@ impl Fill {
         Some(size.max(largest))
     }
 
-    /// The plan that makes teams with these humans equal in size. Each human on no team yet counts
-    /// on the smallest team, since that is where they will go.
+    /// The plan that makes teams with these humans equal in size. Each human without a team counts
+    /// on the smallest team, where they will be placed.
     pub fn for_teams(&self, humans: &[usize], unplaced: usize) -> BotPlan {
         let humans = with_unplaced(humans.to_vec(), unplaced);
         let largest = humans.iter().copied().max().unwrap_or(0);
@@ -61,7 +61,8 @@ impl Fill {
         }
     }
 
-    /// The plan for a game without teams: bots until the wish, limited to the map, is met.
+    /// The plan for a game without teams: bots fill it up to the wanted number, limited to the
+    /// map's range.
     pub fn for_all(&self, humans: usize) -> BotPlan {
         let players = match self.is_none(humans) {
             true => 0,
@@ -90,18 +91,20 @@ impl BotUse {
     }
 }
 
-/// The setting of MinPlayers for the game server, and the bots that result.
+/// The number of players for the game server's MinPlayers setting, and the bots that follow from
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BotPlan {
-    /// Players in all, bots included; 0 for no bots.
+    /// The number of players in all, bots included; 0 for no bots.
     pub players: u32,
-    /// Bots per team; a single number in a game without teams.
+    /// The number of bots on each team; a single number in a game without teams.
     pub per_team: Vec<u32>,
 }
 
 impl BotPlan {
-    /// The plan cut down to a roster with room for `most` players, of whom these are humans: no more players
-    /// than that, and bots only for the places that the humans leave. The largest share of bots gives way first.
+    /// Reduces the plan to a roster for `most` players, of whom these are humans: at most that many
+    /// players, and bots only in the places that the humans leave. Bots are removed from the team
+    /// with the most.
     pub(super) fn at_most(mut self, most: usize, humans: &[usize]) -> Self {
         let teams = to_u32(humans.len().max(1));
         self.players = self.players.min(to_u32(most) / teams * teams);
@@ -120,7 +123,7 @@ impl BotPlan {
     }
 }
 
-/// The explanation of BOTS, in one line.
+/// Formats the explanation of BOTS, one line.
 impl fmt::Display for Fill {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
@@ -141,7 +144,7 @@ impl fmt::Display for Fill {
     }
 }
 
-/// Humans per team once each human on no team yet has gone to the smallest.
+/// The humans per team after each human without a team has joined the smallest.
 pub(super) fn with_unplaced(mut humans: Vec<usize>, unplaced: usize) -> Vec<usize> {
     for _ in 0..unplaced {
         if let Some(fewest) = humans.iter_mut().min() {
@@ -263,7 +266,8 @@ mod tests {
             let sizes: Vec<usize> = humans.iter().zip(&plan.per_team).map(|(h, b)| h + *b as usize).collect();
             prop_assert!(sizes.iter().all(|size| *size == sizes[0]));
             prop_assert_eq!(sizes.iter().sum::<usize>() as u32, plan.players);
-            // No more than needed: one fewer on each team is below the wish or the largest team.
+            // No more than needed: with one fewer on each team, there are too few players, or the
+            // largest team does not fit.
             let fewer = plan.players.saturating_sub(humans.len() as u32);
             let largest = humans.iter().max().unwrap() * humans.len();
             prop_assert!(plan.players == 0 || fewer < wish.min(32) || fewer < largest as u32);

@@ -1,10 +1,9 @@
-//! Everything that changes a lobby, as plain data, and the one place that carries it out.
+//! The changes of a lobby as plain data, and their application.
 //!
-//! [`Lobby::apply`] is the only way to change a lobby. What a game server reports (JOIN, SCORE, …)
-//! comes in as a command; what a decision changes (an assignment to teams, a human moved by
-//! auto-balance) is a command as well, so that a decision needs the players' weights but carrying
-//! it out does not. The same commands at the same times therefore rebuild the same lobby, and a
-//! journal of them survives a crash.
+//! [`Lobby::apply`] is the only way to change a lobby. The reports of a game server (JOIN, SCORE,
+//! …) are commands; so are the effects of decisions (an assignment to teams, a human moved by
+//! auto-balance). So a decision needs the players' weights, but applying it does not. The same
+//! commands at the same times always give the same lobby, and a journal of them survives a crash.
 
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -19,24 +18,25 @@ pub enum Command {
     Game(NewGame),
     /// MUTATOR: a mutator is active. Ignored before GAME.
     Mutator {
-        /// Its name.
+        /// Name of the mutator, as the game server sent it.
         name: String,
     },
     /// MAP: the game is played on this map.
     Map {
-        /// Its name.
+        /// Name of the map, as the game server sent it.
         name: String,
-        /// Fewest and most players that the map recommends; `None` for the configured range.
+        /// The fewest and the most players that the map recommends; `None` for the configured
+        /// range.
         players: Option<(u32, u32)>,
     },
     /// TEAMS: the number of teams, 2 to 8.
     Teams {
-        /// How many.
+        /// The number of teams, 2 to 8.
         teams: u8,
     },
-    /// MINPLAYERS: the number of players that this session wishes for, bots included.
+    /// MINPLAYERS: the number of players that this session wants, bots included.
     MinPlayers {
-        /// How many.
+        /// The number of players, bots included.
         players: u32,
     },
     /// HELLO: whether the session acts on bots.
@@ -46,11 +46,11 @@ pub enum Command {
     },
     /// A question about bots: who asks will act on the answer.
     ShowBots,
-    /// JOIN: a human takes part, or what is known of them changes.
+    /// JOIN: a human joins, or their data change.
     Join {
         /// Id of the human.
         id: Ident,
-        /// What JOIN states.
+        /// The data in JOIN.
         update: Update,
     },
     /// LEAVE: a human leaves the game.
@@ -65,76 +65,77 @@ pub enum Command {
         /// The team that they are on now.
         team: u8,
     },
-    /// BOTJOIN: a bot takes part, or changes its team.
+    /// BOTJOIN: a bot joins, or changes teams.
     BotJoin {
-        /// Its name.
+        /// Name of the bot.
         name: Ident,
-        /// Its team.
+        /// The team that the bot is on now.
         team: u8,
     },
     /// BOTLEAVE: a bot leaves the game.
     BotLeave {
-        /// Its name.
+        /// Name of the bot.
         name: Ident,
     },
-    /// PROTECT: decisions leave a human on their team.
+    /// PROTECT: decisions must leave a human on their team.
     Protect {
         /// Id of the human.
         id: Ident,
-        /// For how many milliseconds from now on; `None` until the next PROTECT.
+        /// For how many milliseconds from now; `None` until the next PROTECT.
         millis: Option<u64>,
     },
-    /// START: play begins, at time 0. Sent again, play begins again.
+    /// START: play begins, at time 0. If it is sent again, play begins again.
     Start,
-    /// SCORE: a team's score changes. Ignored unless play is on.
+    /// SCORE: a team's score changes. Ignored unless the game is in play.
     Score {
-        /// The team.
+        /// The team that scores.
         team: u8,
-        /// By how much; below 0 where the game takes points away.
+        /// The points added to the score; negative if the game subtracts points.
         points: f64,
         /// The human or bot who scored.
         by: Option<Ident>,
     },
-    /// POINTS: a player's points on the scoreboard so far. Ignored unless play is on.
+    /// POINTS: a player's points on the scoreboard so far. Ignored unless the game is in play.
     Points {
         /// Id of the human, or name of the bot.
         id: Ident,
-        /// The points.
+        /// The player's total so far.
         points: f64,
     },
-    /// KILL: a player killed another; either may have left since. Ignored unless play is on.
+    /// KILL: a player killed another; either may have left since. Ignored unless the game is in
+    /// play.
     Kill {
-        /// The player who killed.
+        /// Id or name of the player who killed.
         killer: Ident,
-        /// The player who was killed.
+        /// Id or name of the player who died.
         victim: Ident,
     },
-    /// DEATH: a player died. Ignored unless play is on.
+    /// DEATH: a player died. Ignored unless the game is in play.
     Death {
         /// Id of the human, or name of the bot.
         id: Ident,
     },
-    /// CLOCK: the play time left. Ignored unless play is on.
+    /// CLOCK: the remaining time of play. Ignored unless the game is in play.
     Clock {
-        /// In milliseconds.
+        /// The remaining time in milliseconds.
         left: u64,
     },
-    /// BALANCE was answered: every human is on the chosen team.
+    /// BALANCE was answered: each human is now on the chosen team.
     Assign {
         /// One team per human, in JOIN order.
         team_of: Vec<u8>,
     },
-    /// PLACE was answered: a late arrival is on the chosen team.
+    /// PLACE was answered: a late arrival is now on the chosen team.
     Place {
         /// Id of the human.
         id: Ident,
-        /// The team.
+        /// The chosen team.
         team: u8,
     },
-    /// REBALANCE was answered. A MOVE that follows the advice counts as the lobby's, not as the
-    /// human's own.
+    /// REBALANCE was answered. A MOVE that follows the advice does not count as the human's own
+    /// change of team.
     Advise {
-        /// The advice, in place of any before.
+        /// The advised moves, which replace earlier advice.
         moves: Vec<Move>,
     },
     /// ADVANTAGE was answered; what the score counts in the next answer must not jump away from this one.
@@ -149,52 +150,52 @@ pub enum Command {
         /// Their new team.
         team: u8,
     },
-    /// A decision was asked for. Humans whom it concerns and who had changed to the stronger team
-    /// shortly before are remembered for it.
+    /// A decision was requested. Counts it for the humans concerned who changed to the stronger
+    /// team shortly before.
     Ask {
-        /// The human whom it concerns; `None` for all.
+        /// Id of the human concerned; `None` for all.
         id: Option<Ident>,
     },
-    /// The balance of the teams, after each change of who plays where.
+    /// The balance of the teams, after each change of who is on which team.
     Watch(BalanceWatch),
 }
 
-/// What GAME states, with what the rulebook adds.
+/// The data in GAME, and what the rulebook adds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NewGame {
     /// The game type, as the game server named it.
     pub game_type: String,
-    /// Whether it is played in teams.
+    /// Whether the game is played in teams.
     pub has_teams: bool,
-    /// Whether the players choose their teams themselves, so that auto-balance leaves them alone.
+    /// Whether the players choose their teams themselves, in which case auto-balance moves no one.
     pub tournament: bool,
 }
 
-/// What JOIN states. A field that is `None` leaves what was known as it is.
+/// The data in JOIN. A field that is `None` keeps the previous value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Update {
     /// The human's current name.
     pub name: Option<String>,
-    /// The party that they came with; empty ends it.
+    /// The party that they came with; an empty one ends it.
     pub party: Option<String>,
-    /// The team that they are on.
+    /// The team that they are on now.
     pub team: Option<u8>,
-    /// The team that they must be on; `Some(None)` lifts an earlier pin.
+    /// The team that they must be on; `Some(None)` removes an earlier pin.
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub pin: Option<Option<u8>>,
-    /// Ids of the humans with whom they would rather not play, in place of those known.
+    /// Ids of the humans they want to avoid; replaces the previous list.
     pub avoid: Option<Vec<String>>,
 }
 
-/// A field that is there, even as null, is `Some`.
+/// Deserialises a field that is present, even as null, to `Some`.
 fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Option<u8>>, D::Error> {
     Option::deserialize(from).map(Some)
 }
 
 impl Command {
-    /// Whether the command may change who plays or on which team, so that the balance of the teams
-    /// must be looked at again.
+    /// Whether the command can change who is on which team, so that the balance must be assessed
+    /// again.
     pub fn changes_teams(&self) -> bool {
         matches!(
             self,
@@ -209,7 +210,7 @@ impl Command {
         )
     }
 
-    /// The human whose [`Conduct`](super::Conduct) the command may change.
+    /// The human whose [`Conduct`](super::Conduct) the command can change.
     pub fn judged(&self) -> Option<&Ident> {
         match self {
             Self::Join { id, .. } | Self::Move { id, .. } => Some(id),
@@ -219,8 +220,8 @@ impl Command {
 }
 
 impl Lobby {
-    /// Carries out a command at `now`, in milliseconds of the session. The lobby's time never goes
-    /// back: a `now` before the last one counts as the last one.
+    /// Applies a command at `now`, in milliseconds of the session. The lobby's time never goes
+    /// back: a `now` before the previous one counts as the previous one.
     ///
     /// # Errors
     /// Any [`LobbyError`]. A command that fails changes nothing.
@@ -228,7 +229,7 @@ impl Lobby {
         self.at(now).change(command)
     }
 
-    /// Carries out a command now.
+    /// Applies a command at the lobby's time.
     pub(super) fn change(&mut self, command: &Command) -> Result<(), LobbyError> {
         match command {
             Command::Game(game) => self.begin(game),

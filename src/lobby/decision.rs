@@ -6,42 +6,42 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{Advantage, AutoBalance, Balance, Place, Rebalance, stored::read_older};
 
-/// The inputs of a decision as plain data. The same question and seed give the same answer on any
-/// machine at any time.
+/// The inputs of a decision as plain data. The same question and seed give the same answer on every
+/// machine, at any time.
 pub trait Question: Serialize + DeserializeOwned {
-    /// The decision.
+    /// The decision itself.
     type Answer: Serialize + DeserializeOwned + PartialEq;
 
-    /// Whether its parts are consistent. A question asked by a [`Lobby`](super::Lobby) is; one that
-    /// was read from a file may not be, and must not be answered then.
+    /// Whether the parts of the question are consistent. A [`Lobby`](super::Lobby) only asks
+    /// consistent ones; one that was read from a file may not be, and must then not be answered.
     fn is_sound(&self) -> bool;
 
-    /// Decides. Pure.
+    /// The answer, a pure function of the question and the seed.
     fn answer(&self, seed: u64) -> Self::Answer;
 
-    /// Decides, giving up the search for something better once `out_of_time` returns true. Questions
-    /// that are answered within a millisecond ignore it.
+    /// Like [`answer`](Self::answer), but stops searching for a better answer once `out_of_time`
+    /// returns true. Questions that take less than a millisecond ignore it.
     fn answer_within(&self, seed: u64, out_of_time: &mut dyn FnMut() -> bool) -> Self::Answer {
         let _ = out_of_time;
         self.answer(seed)
     }
 
-    /// Writes the reasons, one per line, each ended by a line feed.
+    /// Writes the reasons for an answer, one per line, each with a line feed.
     ///
     /// # Errors
-    /// The formatter's own.
+    /// Fails only if the formatter does.
     fn explain(&self, answer: &Self::Answer, f: &mut fmt::Formatter<'_>) -> fmt::Result;
 }
 
-/// A question with its answer. [`Display`](fmt::Display) writes the reasons.
+/// A question with its answer. [`Display`](fmt::Display) formats the reasons, one per line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "Q: Question")]
 pub struct Decided<Q: Question> {
-    /// The inputs.
+    /// The inputs of the decision.
     pub question: Q,
-    /// The seed of all random choices.
+    /// The seed of all random choices in the answer.
     pub seed: u64,
-    /// The decision.
+    /// The answer to the question.
     pub answer: Q::Answer,
 }
 
@@ -55,7 +55,7 @@ impl<Q: Question> Decided<Q> {
         }
     }
 
-    /// Whether the question still gets the same answer.
+    /// Whether answering the question again gives the same answer.
     pub fn holds(&self) -> bool {
         self.question.answer(self.seed) == self.answer
     }
@@ -77,19 +77,19 @@ impl<Q: Question> fmt::Display for Decided<Q> {
     }
 }
 
-/// Any decision of a lobby, in the form in which it is stored.
+/// A decision of any kind, in the form in which it is stored.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Decision {
-    /// The teams of all humans.
+    /// BALANCE: the teams of all humans.
     Balance(Decided<Balance>),
-    /// The team of a late arrival.
+    /// PLACE: the team of a late arrival.
     Place(Decided<Place>),
-    /// The team that needs help.
+    /// ADVANTAGE: the team that needs help.
     Advantage(Decided<Advantage>),
-    /// The fewest moves.
+    /// REBALANCE: the fewest moves that make the teams even enough.
     Rebalance(Decided<Rebalance>),
-    /// Whether a human who died changes teams.
+    /// Auto-balance: whether a human who died changes teams.
     AutoBalance(Decided<AutoBalance>),
 }
 
@@ -107,15 +107,15 @@ macro_rules! each {
 }
 
 impl Decision {
-    /// Reads a stored decision of this kind, of this version or an older one.
+    /// Parses a stored decision of this kind, written by this version or an older one.
     ///
     /// # Errors
-    /// The JSON is not a decision.
+    /// Fails if the JSON is not a decision.
     pub fn parse(kind: &str, json: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(json).or_else(|error| read_older(kind, json).ok_or(error))
     }
 
-    /// The word that it is stored under.
+    /// The name of the kind in the database.
     pub fn kind(&self) -> &'static str {
         match self {
             Decision::Balance(_) => "balance",
@@ -126,17 +126,17 @@ impl Decision {
         }
     }
 
-    /// The seed that it was made with.
+    /// The seed with which the decision was made.
     pub fn seed(&self) -> u64 {
         each!(self, decided => decided.seed)
     }
 
-    /// Whether a deadline ended the search early, so that a replay may come out differently.
+    /// Whether a deadline ended the search early, so that a replay may give another answer.
     pub fn cut_short(&self) -> bool {
         matches!(self, Decision::Balance(decided) if decided.answer.cut_short)
     }
 
-    /// Answers its question again; `None` if the question's parts are inconsistent.
+    /// Makes the decision again; `None` if the parts of the question are inconsistent.
     pub fn again(self, out_of_time: &mut dyn FnMut() -> bool) -> Option<Self> {
         each!(self, decided => decided.again(out_of_time).map(Self::from))
     }

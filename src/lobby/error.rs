@@ -1,44 +1,44 @@
-//! Why a lobby refuses a command.
+//! The errors of a lobby.
 
 use crate::domain::RecordError;
 
-/// Why a command was refused; it changed nothing.
+/// Why a command or decision failed. It changed nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LobbyError {
     /// The session has no game yet.
     #[error("send GAME first")]
     NoGame,
-    /// No player of that id or name takes part.
+    /// No player with this id or name is in the game.
     #[error("not in the roster")]
     UnknownPlayer,
-    /// The id is one that a game gives to every player whose identity it does not know.
+    /// The id is a placeholder that games send for all players without an identity.
     #[error("many players share this id; send a name instead")]
     SharedId,
     /// The game has as many humans, or bots, as the settings allow.
     #[error("the roster is full")]
     RosterFull,
-    /// The game has fewer teams.
+    /// The game has fewer teams than this number needs.
     #[error("there is no team {0}")]
     NoSuchTeam(u8),
     /// The number of teams is not 2 to 8.
     #[error("the number of teams cannot be {0}")]
     BadTeams(u8),
-    /// A player is on, or pinned to, a team that would no longer exist.
+    /// A human or bot is on, or pinned to, a team that would no longer exist.
     #[error("a player is on a team that would not exist")]
     TeamInUse,
     /// The game type is played without teams.
     #[error("this game type has no teams")]
     NoTeams,
-    /// The game names more mutators than any real game.
+    /// The game has more mutators than any real game.
     #[error("too many mutators")]
     TooManyMutators,
     /// Play has not begun, so it cannot end.
     #[error("send START first")]
     NotStarted,
-    /// Play has begun already: beginning it again would drop its score.
+    /// Play has already begun; beginning again would discard its score.
     #[error("play has begun; send END or GAME first")]
     AlreadyStarted,
-    /// What the game server reported makes no valid match record.
+    /// The reported events do not make a valid match record.
     #[error("no match record can be made of this: {0}")]
     Record(#[from] RecordError),
 }

@@ -1,5 +1,5 @@
-//! What a session remembers of humans, even after they leave: their last team, and how often they
-//! did what suggests gaming the balance.
+//! What a session remembers about humans, even after they leave: their last team, and how often
+//! their behaviour suggests that they exploit the balancing.
 
 use std::{collections::BTreeMap, fmt};
 
@@ -8,15 +8,15 @@ use serde::{Deserialize, Serialize};
 /// The most humans remembered at once; the one who left first is forgotten first.
 const MAX_REMEMBERED: usize = 1_024;
 
-/// How often in this session a human did what suggests gaming the balance. Shown to admins; no
-/// decision depends on it.
+/// How often, in this session, a human's behaviour suggested that they exploit the balancing. It is
+/// shown to operators; no decision depends on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conduct {
-    /// Times that they left a game and came back to it.
+    /// How often they left a game and came back to it.
     pub returns: u32,
-    /// Times that they changed to the stronger team of their own accord.
+    /// How often they changed to the stronger team on their own.
     pub switches: u32,
-    /// Times that they did so and PLACE or REBALANCE was sent shortly afterwards.
+    /// How often PLACE or REBALANCE was sent shortly after such a change.
     pub asks: u32,
 }
 
@@ -27,7 +27,8 @@ impl Conduct {
     }
 }
 
-/// `returned 2 times, changed to the stronger team 1 times, 1 of them before a request to balance`
+/// Formats the counts, such as `returned 2 times, changed to the stronger team 1 times, 1 of them
+/// before a request to balance`.
 impl fmt::Display for Conduct {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
@@ -38,16 +39,17 @@ impl fmt::Display for Conduct {
     }
 }
 
-/// What is remembered of one human. Times are milliseconds of the session.
+/// The memory of one human. Times are milliseconds of the session.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Past {
-    /// Over all games of the session.
+    /// Counted over all games of the session.
     pub(super) conduct: Conduct,
     /// The team from which they left this game, and when.
     pub(super) left: Option<(Option<u8>, u64)>,
     /// When a decision last moved them in this game.
     pub(super) moved_at: Option<u64>,
-    /// When they last changed to the stronger team, unless [`Conduct::asks`] has counted that.
+    /// When they last changed to the stronger team, unless [`Conduct::asks`] has already counted
+    /// it.
     pub(super) switched_at: Option<u64>,
 }
 
@@ -58,12 +60,12 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// What is remembered of a human; the default if nothing is.
+    /// The memory of a human; the default if there is none.
     pub(super) fn of(&self, id: &str) -> Past {
         self.people.get(id).copied().unwrap_or_default()
     }
 
-    /// What is remembered of a human, to be changed.
+    /// The memory of a human, to change it.
     pub(super) fn entry(&mut self, id: &str) -> &mut Past {
         if !self.people.contains_key(id) && self.people.len() >= MAX_REMEMBERED {
             self.forget_one();
@@ -71,7 +73,7 @@ impl Memory {
         self.people.entry(id.to_owned()).or_default()
     }
 
-    /// Forgets everything but the conduct.
+    /// Forgets everything except the conduct.
     pub(super) fn next_game(&mut self) {
         for past in self.people.values_mut() {
             *past = Past {
@@ -83,7 +85,7 @@ impl Memory {
     }
 
     fn forget_one(&mut self) {
-        // Humans who have not left are forgotten last.
+        // Forget humans who have not left last.
         let when = |past: &Past| past.left.map_or(u64::MAX, |(_, at)| at);
         let oldest = self.people.iter().min_by_key(|(_, past)| when(past));
         if let Some(id) = oldest.map(|(id, _)| id.clone()) {

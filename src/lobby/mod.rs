@@ -1,14 +1,14 @@
-//! One running game: its roster, its score, and the decisions about its teams.
+//! One running game: its roster, its score, and the decisions on its teams.
 //!
-//! A [`Lobby`] changes only by [`Command`]s, and asks for nothing by itself: the players' weights
-//! come in as numbers ([`Weights`]), time as milliseconds of the session, randomness as a seed. A
-//! command that fails changes nothing.
+//! Only [`Command`]s change a [`Lobby`]. Everything else that it depends on is an argument: the
+//! players' weights as numbers ([`Weights`]), the time as milliseconds of the session, randomness
+//! as a seed. A command that fails changes nothing.
 //!
-//! `state` holds the game, `command` changes it, `people` and `play` carry the commands out. A
-//! decision takes a [`Snapshot`], which with the settings makes a [`Question`]: a pure function of
-//! the seed. Question and answer together are a [`Decided`], which explains itself in lines and can
-//! be stored and replayed. `course` follows the game from START to END and makes a match record of
-//! it.
+//! `state` contains the game, `command` defines its changes, `people` and `play` apply them. A
+//! decision takes a [`Snapshot`]; together with the settings it is a [`Question`], whose answer is
+//! a pure function of it and a seed. Question and answer together are a [`Decided`], which can be
+//! explained line by line, stored and replayed. `course` follows the game from START to END and
+//! makes a match record of it.
 //!
 //! Entry points: [`Lobby::apply`] for changes, [`Lobby::place`], [`Lobby::advantage`],
 //! [`Lobby::rebalance`], [`Lobby::died`] and [`Lobby::balance`] for decisions, [`Lobby::end`] for

@@ -1,5 +1,5 @@
-//! The commands about who plays and on which team. They keep the roster, the course of play and
-//! the session's memory of people in step.
+//! Applies the commands on who plays and on which team. They keep the roster, the course of play
+//! and the session's memory consistent.
 
 use super::{
     Conduct, Lobby, LobbyError, Update,
@@ -54,7 +54,8 @@ impl Lobby {
         self.seat(id)
     }
 
-    /// Puts a human on a team without judging them for the change: a decision did it.
+    /// Puts a human on a team because of a decision, so that the change does not count as their
+    /// own.
     pub(super) fn put_on_team(&mut self, id: &Ident, team: u8) -> Result<(), LobbyError> {
         let teams = self.teams;
         exists(team, teams)?;
@@ -62,7 +63,7 @@ impl Lobby {
         self.seat(id)
     }
 
-    /// Like [`put_on_team`](Self::put_on_team), and starts the time in which they are not moved
+    /// Like [`put_on_team`](Self::put_on_team), and starts the time during which they are not moved
     /// again.
     pub(super) fn auto_move(&mut self, id: &Ident, team: u8) -> Result<(), LobbyError> {
         self.put_on_team(id, team)?;
@@ -105,13 +106,13 @@ impl Lobby {
         Ok(())
     }
 
-    /// What a human did in this session that suggests gaming the balance.
+    /// How often the human's behaviour in this session suggests that they exploit the balancing.
     pub fn conduct(&self, id: &Ident) -> Conduct {
         self.memory.of(id.text()).conduct
     }
 
-    /// Remembers that a decision was asked for after a human changed to the stronger team, once for
-    /// each change.
+    /// Counts that a decision was requested after a human changed to the stronger team, once per
+    /// change.
     pub(super) fn note_asked(&mut self, about: Option<&Ident>) {
         let (now, recent) = (self.now, self.settings.rebalance.cooldown_seconds.millis());
         let Some(game) = &self.game else { return };
@@ -126,8 +127,8 @@ impl Lobby {
         }
     }
 
-    /// Remembers a change of team: as the lobby's move where REBALANCE had advised it, otherwise as
-    /// the human's own.
+    /// Records a change of team: if REBALANCE advised it, as a decision's, otherwise as the human's
+    /// own.
     fn note_move(&mut self, id: &Ident, from: Option<u8>, to: Option<u8>) {
         let (now, text) = (self.now, id.text());
         let (Some(game), Some(to)) = (&mut self.game, to) else {
@@ -140,7 +141,7 @@ impl Lobby {
         let advice = advised.position(|advised| advised.id == *id && advised.to == to);
         if let Some(advice) = advice {
             game.advised.swap_remove(advice);
-            // A human who is placed for the first time is not moved.
+            // Placing a human for the first time is not a move.
             if from.is_some() {
                 self.memory.entry(text).moved_at = Some(now);
             }
@@ -151,7 +152,7 @@ impl Lobby {
         }
     }
 
-    /// Passes a human's team on to the course of play.
+    /// Updates the course of play with a human's team.
     fn seat(&mut self, id: &Ident) -> Result<(), LobbyError> {
         let now = self.now;
         let game = self.game_mut()?;
@@ -168,7 +169,7 @@ impl RunningGame {
         if self.has_teams { team } else { Some(0) }
     }
 
-    /// Passes all teams on to the course of play.
+    /// Updates the course of play with the teams of all players.
     pub(super) fn seat_all(&mut self, now: u64) {
         for human in self.roster.humans() {
             let seat = self.seat_of(human.team);

@@ -1,7 +1,7 @@
-//! The commands about the course of play: START, SCORE, POINTS, KILL, DEATH, CLOCK, and END.
+//! Applies the commands on the course of play: START, SCORE, POINTS, KILL, DEATH, CLOCK, and END.
 //!
-//! Before START, and between END and the next START, all but START are accepted and ignored: a game
-//! server that reports its warm-up makes no error.
+//! Before START, and between END and the next START, all except START are accepted and ignored, so
+//! that a game server can report its warm-up without errors.
 
 use super::{
     Finished, Lobby, LobbyError, RecordFrame,
@@ -73,11 +73,12 @@ impl Lobby {
         Ok(())
     }
 
-    /// Ends the game and makes its record. Sent again, it gives the same answer until the next
-    /// START or GAME. Apart from [`apply`](Self::apply), since it has a result.
+    /// Ends the game and makes its record. If it is repeated, it gives the same answer until the
+    /// next START or GAME. It is separate from [`apply`](Self::apply) because it has a result.
     ///
     /// # Errors
-    /// There is no game, no such team, play has not begun, or the game makes no valid record.
+    /// Fails if there is no game or no such team, if play has not begun, or if the game makes no
+    /// valid record.
     pub fn end(&mut self, verdict: Verdict, frame: &RecordFrame) -> Result<Finished, LobbyError> {
         let (now, teams) = (self.now, self.teams);
         let reported = self.reports_scores();
@@ -97,16 +98,16 @@ impl Lobby {
         result
     }
 
-    /// Frees the stays and score events of a game that has ended and is on disk; [`end`](Self::end) then fails
-    /// until the next START.
+    /// Frees the stays and score events of a game that has ended and is on disk. [`end`](Self::end)
+    /// then fails until the next START.
     pub fn forget_course(&mut self) {
         if let Some(game) = &mut self.game {
             game.course.forget();
         }
     }
 
-    /// The record of a running game that GAME or a broken connection cuts off; `None` when play has
-    /// not begun or is over.
+    /// The record of a game in play that GAME or a lost connection ends; `None` if play has not
+    /// begun or is over.
     pub fn abandoned(&self, frame: &RecordFrame) -> Option<Finished> {
         let game = self.game.as_ref()?;
         game.course
@@ -127,7 +128,8 @@ impl RunningGame {
         self.course.scores()
     }
 
-    /// The track, in the course of play, of a player who plays or has played.
+    /// Index of the track of a player who plays or has played, see
+    /// [`PlayCourse`](super::course::PlayCourse).
     pub(super) fn track(&self, id: &Ident) -> Result<usize, LobbyError> {
         self.course.find(id.text()).ok_or(LobbyError::UnknownPlayer)
     }

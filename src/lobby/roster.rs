@@ -3,12 +3,12 @@
 use super::{LobbyError, Update};
 use crate::domain::Ident;
 
-/// A human of the running game.
+/// A human in the running game.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Human {
-    /// Their id.
+    /// The identity that the game server sent.
     pub id: Ident,
-    /// Their current name, where JOIN states it.
+    /// Their current name, if JOIN stated one.
     pub name: Option<String>,
     /// The party that they came with.
     pub party: Option<String>,
@@ -16,23 +16,23 @@ pub struct Human {
     pub team: Option<u8>,
     /// The team that they must be on.
     pub pin: Option<u8>,
-    /// Ids of the humans with whom they would rather not play, in the game or not.
+    /// Ids of the humans they want to avoid, in the game or not.
     pub avoid: Vec<String>,
     /// The millisecond of the session until which decisions leave them on their team; `u64::MAX`
     /// for the whole game.
     pub protected_until: u64,
 }
 
-/// A bot of the running game.
+/// A bot in the running game.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bot {
-    /// Its name.
+    /// The name that the game server sent.
     pub name: Ident,
-    /// Its team.
+    /// The team that the bot is on, counted from 0.
     pub team: u8,
 }
 
-/// The humans and bots in a running game. Lookups are linear: a game has few players.
+/// The humans and bots in a running game. Look-ups are linear, because a game has few players.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Roster {
     room: usize,
@@ -59,12 +59,12 @@ impl Roster {
         &self.bots
     }
 
-    /// The human of this id.
+    /// The human with this id.
     pub fn find(&self, id: &Ident) -> Option<&Human> {
         self.humans.iter().find(|human| human.id == *id)
     }
 
-    /// Humans per team.
+    /// Number of humans on each team.
     pub fn sizes(&self, teams: u8) -> Vec<usize> {
         let on = |team| {
             self.humans
@@ -75,7 +75,7 @@ impl Roster {
         (0..teams).map(on).collect()
     }
 
-    /// How many humans are on no team yet.
+    /// Number of humans without a team.
     pub fn unplaced(&self) -> usize {
         self.humans
             .iter()

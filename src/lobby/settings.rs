@@ -1,24 +1,25 @@
-//! What an admin decides about every lobby.
+//! The operator's settings of games.
 
 use crate::partition::Objective;
 
 use super::{AdvantageSettings, AutoBalanceRules, PlaceSettings, RebalanceSettings};
 
-/// The settings of every lobby.
+/// The settings of all lobbies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LobbySettings {
-    /// The most humans, and the most bots, of one game.
+    /// The most humans, and the most bots, in one game.
     pub max_roster: usize,
-    /// Players that a game should have, bots included, unless the session sends MINPLAYERS.
+    /// The number of players that a game should have, bots included, unless the session sends
+    /// MINPLAYERS.
     pub min_players: u32,
-    /// Fewest and most players for a map that recommends none.
+    /// The fewest and the most players for a map that recommends none.
     pub map_range: (u32, u32),
     /// Whether games get bots.
     pub bots: bool,
-    /// Games with fewer humans than this get no bots.
+    /// The fewest humans for which a game gets bots.
     pub min_humans: u32,
     /// The weight of a party on one team, as a multiple of its members' sum: for two members, for
-    /// three, and so on. The last entry holds for all larger parties; an empty list means 1.
+    /// three, and so on. The last entry applies to larger parties, too; an empty list means 1.
     pub party_multiplier: Vec<f64>,
     /// What makes teams even for PLACE, REBALANCE and auto-balance: the ratio of weights, or the chance
     /// to win.
@@ -34,7 +35,7 @@ pub struct LobbySettings {
 }
 
 impl Default for LobbySettings {
-    /// Six players, as the UT2004 page wishes for, on any map.
+    /// Six players, as the UT2004 page recommends, on any map.
     fn default() -> Self {
         Self {
             max_roster: 64,

@@ -1,4 +1,4 @@
-//! A running team game at one moment, as plain data: everything that a decision depends on.
+//! A team game at one moment, as plain data: everything that a decision depends on.
 
 use std::fmt;
 
@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 use super::{ChanceModel, Conduct, bots::Fill, strength::TeamStrengths, weights::Counted};
 use crate::domain::MAX_TEAMS;
 
-/// Who plays on which team, and their weights. Made by a [`Lobby`](super::Lobby) and stored with a
-/// decision, so that the decision can be replayed.
+/// Who plays on which team, with their weights. A [`Lobby`](super::Lobby) makes it; it is stored
+/// with the decision, so that the decision can be replayed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
     /// Number of teams, 2 to 8. Teams are counted from 0.
     pub teams: u8,
-    /// The humans in JOIN order, oldest first.
+    /// The humans, in the order in which they joined.
     pub humans: Vec<HumanInGame>,
-    /// The bots in BOTJOIN order.
+    /// The bots, in the order in which they joined.
     pub bots: Vec<BotInGame>,
     /// What the number of bots depends on.
     pub fill: Fill,
-    /// The expected weight of the next bot to be added.
+    /// The expected weight of the next bot that is added.
     pub next_bot: f64,
     /// Each team's score so far.
     pub scores: Vec<f64>,
@@ -37,12 +37,12 @@ fn reported() -> bool {
     true
 }
 
-/// A human of the game.
+/// A human in a [`Snapshot`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HumanInGame {
-    /// Their id.
+    /// The identity that the game server sent.
     pub id: String,
-    /// Their weight, multiplied where their party is on one team.
+    /// Their weight, multiplied if their party is on one team.
     pub weight: f64,
     /// The team that they are on; `None` for a late arrival.
     pub team: Option<u8>,
@@ -57,24 +57,24 @@ pub struct HumanInGame {
     /// Whether the game server has reported their points; without, they are 0.
     #[serde(default = "reported")]
     pub points_reported: bool,
-    /// Why they must not be moved now.
+    /// Why they must not be moved now; `None` if they may be.
     pub held: Option<MoveBlock>,
-    /// Whether a decision has moved them in this game before.
+    /// Whether a decision has already moved them in this game.
     pub moved: bool,
-    /// What they did that suggests gaming the balance.
+    /// How often their behaviour suggests that they exploit the balancing.
     pub conduct: Conduct,
 }
 
-/// A bot of the game.
+/// A bot in a [`Snapshot`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BotInGame {
-    /// Its name.
+    /// The name that the game server sent.
     pub name: String,
-    /// Its weight.
+    /// The bot's weight; the mean for an unknown bot.
     pub weight: f64,
-    /// Its team.
+    /// The team that the bot is on, counted from 0.
     pub team: u8,
-    /// Its points on the scoreboard.
+    /// The bot's points on the scoreboard.
     pub points: f64,
 }
 
@@ -84,11 +84,11 @@ pub struct BotInGame {
 pub enum MoveBlock {
     /// JOIN pinned them to a team.
     Pinned,
-    /// PROTECT holds for them.
+    /// PROTECT applies to them.
     Protected,
     /// A decision moved them less than the cooldown ago.
     JustMoved,
-    /// Others on their team joined later, and those move first.
+    /// Others on their team joined later, and the last to join move first.
     CameFirst,
     /// They are in the top third of their team by points.
     Top,
@@ -110,7 +110,7 @@ impl fmt::Display for MoveBlock {
 const MOST: usize = 1_024;
 
 impl Snapshot {
-    /// Whether its parts are consistent: teams that exist, weights that are finite and not negative,
+    /// Whether its parts are consistent: existing teams, weights that are finite and not negative,
     /// and no more players than a roster can hold.
     pub(super) fn is_sound(&self) -> bool {
         let exists = |team: Option<u8>| team.is_none_or(|team| team < self.teams);
@@ -229,7 +229,7 @@ impl Snapshot {
         up_to.map(|(who, _)| who).collect()
     }
 
-    /// Writes a line for each human whose conduct suggests gaming the balance.
+    /// Writes a line for each human whose behaviour suggests that they exploit the balancing.
     pub(super) fn write_conduct(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seen = self.humans.iter().filter(|human| !human.conduct.is_clean());
         for human in seen {
@@ -239,9 +239,8 @@ impl Snapshot {
     }
 }
 
-/// The players of one team, given as index and points, who are not among its best: the lower
-/// `share` by points, rounded down, with equal points in the given order (`CanBeAutobalanced` of
-/// Sector's Edge).
+/// The players of a team, given by index and points, without its best: the lower `share` by points,
+/// rounded down, with equal points in the given order (`CanBeAutobalanced` of Sector's Edge).
 fn lower_share(mut players: Vec<(usize, f64)>, share: f64) -> Vec<usize> {
     players.sort_by(|a, b| a.1.total_cmp(&b.1));
     let count = (players.len() as f64 * share) as usize;
@@ -254,7 +253,7 @@ pub(super) mod tests {
     use super::*;
     use crate::domain::{Crowding, Link, Outlook};
 
-    /// A game of humans `(weight, team)` named a, b, c, … without bots; team 9 is none.
+    /// A game without bots, of humans a, b, c, … given as `(weight, team)`; team 9 means no team.
     pub(in crate::lobby) fn snapshot(teams: u8, humans: &[(f64, u8)]) -> Snapshot {
         let person = |(index, &(weight, team)): (usize, &(f64, u8))| HumanInGame {
             id: char::from(b'a' + index as u8).to_string(),
@@ -286,7 +285,7 @@ pub(super) mod tests {
         }
     }
 
-    /// A bot of this weight.
+    /// A bot with this weight, on this team.
     pub(in crate::lobby) fn robot(weight: f64, team: u8) -> BotInGame {
         BotInGame {
             name: format!("bot {weight} {team}"),

@@ -1,13 +1,13 @@
-//! Stored decisions of older versions.
+//! Reads decisions that older versions stored.
 //!
-//! Version 0.1 stored times of the settings in milliseconds, the gap of auto-balance with its unit
-//! in one, and BALANCE in a form of its own.
+//! Version 0.1 stored times of the settings in milliseconds, the gap of auto-balance together with
+//! its unit, and BALANCE in another form.
 
 use serde_json::{Map, Value};
 
 use super::{Decision, balance::FirstBalance};
 
-/// Reads a decision of this kind as an older version stored it; `None` if it is none.
+/// Parses a decision of this kind in the form of an older version; `None` if it has no such form.
 pub(super) fn read_older(kind: &str, json: &str) -> Option<Decision> {
     let mut stored: Value = serde_json::from_str(json).ok()?;
     if kind == "balance" {
@@ -36,7 +36,7 @@ pub(super) fn read_older(kind: &str, json: &str) -> Option<Decision> {
     serde_json::from_value(stored).ok()
 }
 
-/// Replaces a time in milliseconds by the same time in seconds, under its new name.
+/// Replaces a time in milliseconds by the time in seconds, under its new name.
 fn to_seconds(settings: &mut Map<String, Value>, name: &str) {
     if let Some(millis) = settings.remove(name).and_then(|value| value.as_u64()) {
         let name = name.trim_end_matches("_length");
@@ -52,7 +52,7 @@ mod tests {
         Rebalance, RebalanceSettings, Situation, TeamState, snapshot::tests::snapshot,
     };
 
-    /// One decision of each kind but BALANCE, whose own test covers it.
+    /// One decision of each kind except BALANCE, which has a test of its own.
     fn decisions() -> [Decision; 4] {
         let waiting = snapshot(2, &[(50.0, 0), (40.0, 9)]);
         let game = snapshot(2, &[(50.0, 0), (40.0, 0), (30.0, 0), (20.0, 1)]);

@@ -1,14 +1,14 @@
-//! The teams' weights, while a decision tries humans on one team or another and bots are added or
+//! The teams' weights, while a decision tries humans on different teams and bots are added or
 //! removed to match.
 
 use super::{Snapshot, bots::Fill, chance::largest_edge, weights::Counted};
 use crate::domain::{MAX_TEAMS, Outlook, TeamLoad};
 
-/// Ratios closer than this count as equal: far below what a player could notice, far above rounding
+/// Ratios closer than this count as equal: far less than players can notice, far more than rounding
 /// errors.
 pub(super) const EQUAL: f64 = 1e-9;
 
-/// The players of one team, summed.
+/// The sums over the players of one team.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct TeamSum {
     /// Number of humans.
@@ -43,7 +43,7 @@ impl TeamSum {
     }
 }
 
-/// The players of each team, summed.
+/// The sums over the players of each team.
 #[derive(Clone, Debug)]
 pub(super) struct TeamStrengths {
     sides: [TeamSum; MAX_TEAMS],
@@ -55,7 +55,7 @@ pub(super) struct TeamStrengths {
 }
 
 impl TeamStrengths {
-    /// The teams of a game. Humans on no team are left out.
+    /// The teams of a game. Humans without a team are left out.
     pub(super) fn of(snapshot: &Snapshot) -> Self {
         let mut sides = [TeamSum::default(); MAX_TEAMS];
         for (index, human) in snapshot.humans.iter().enumerate() {
@@ -84,7 +84,7 @@ impl TeamStrengths {
         }
     }
 
-    /// The teams, in order.
+    /// The teams, in order of their numbers.
     pub(super) fn sides(&self) -> &[TeamSum] {
         &self.sides[..self.teams]
     }
@@ -114,17 +114,17 @@ impl TeamStrengths {
         self.sides[team] = before;
     }
 
-    /// Each team's weight, with the bots that play now. O(teams).
+    /// Each team's weight with the present bots. O(teams).
     pub(super) fn present(&self) -> impl Iterator<Item = f64> + Clone {
         self.sides().iter().map(|side| side.present().weight)
     }
 
-    /// The ratio with the bots that play now.
+    /// The ratio with the present bots.
     pub(super) fn ratio_now(&self) -> f64 {
         ratio(self.present())
     }
 
-    /// The ratio once bots have been added or removed. O(teams).
+    /// The ratio after bots have been added or removed. O(teams).
     pub(super) fn ratio_settled(&self) -> f64 {
         match self.settled_size() {
             None => self.ratio_now(),
@@ -206,7 +206,7 @@ impl TeamStrengths {
         self.sides[team].humans - least.unwrap_or(0)
     }
 
-    /// By how many humans the largest team outnumbers the smallest.
+    /// By how many humans the largest team exceeds the smallest.
     pub(super) fn spread(&self) -> usize {
         let humans = self.sides().iter().map(|side| side.humans);
         let most = humans.clone().max().unwrap_or(0);
@@ -214,7 +214,7 @@ impl TeamStrengths {
     }
 }
 
-/// The smallest sum over the largest, 0 to 1; 1 when all are 0 (UT2004 page, "Choosing teams").
+/// The smallest sum over the largest, 0 to 1; 1 if all are 0 (UT2004 page, "Choosing teams").
 pub(super) fn ratio(sums: impl Iterator<Item = f64> + Clone) -> f64 {
     let most = sums.clone().fold(0.0, f64::max);
     let least = sums.fold(f64::INFINITY, f64::min);
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn bots_that_stay_are_themselves_and_others_are_means() {
-        // 2 against 1 and two bots; 6 players are wished for, so one bot is missing on either side.
+        // 2 against 1 and two bots; 6 players are wanted, so each team needs one more bot.
         let mut game = snapshot(2, &[(10.0, 0), (20.0, 0), (30.0, 1)]);
         game.fill.wish = 6;
         game.bots = vec![robot(4.0, 1), robot(8.0, 1)];

@@ -1,18 +1,18 @@
-//! The players' weights, as numbers from outside: this room does not know how they are learned.
+//! The players' weights as numbers from outside; how they are learnt does not matter here.
 
 use super::ScoreSpread;
 use crate::domain::{Outlook, PlayerKey};
 
-/// The weights in one game: finite and at least 0, all in one unit, and what else the rating system
-/// knows of the game.
+/// The weights in one game, finite, at least 0 and in one unit, and predictions of the rating
+/// system for it.
 pub trait Weights {
     /// A human's weight; the default for an unknown human.
     fn human(&self, id: &str) -> f64;
 
-    /// A bot's own weight; `None` for an unknown bot, which counts the mean.
+    /// A bot's own weight; `None` for an unknown bot, which counts as the mean bot.
     fn bot(&self, name: &str) -> Option<BotWeight>;
 
-    /// The mean weight of the known bots, and their number; the default and 0 if none is known.
+    /// The mean weight of the known bots, and their number; the default and 0 if there are none.
     fn mean_bot(&self) -> (f64, usize);
 
     /// A human's strength above an average newcomer's, in the unit of [`outlook`](Self::outlook).
@@ -30,7 +30,8 @@ pub trait Weights {
         ScoreSpread::default()
     }
 
-    /// Known bots, the most typical first: they stand for bots that are not yet chosen.
+    /// Names of known bots, the most typical first: they stand for bots that have not been chosen
+    /// yet.
     fn typical_bots(&self) -> Vec<&str> {
         Vec::new()
     }
@@ -54,7 +55,7 @@ pub trait Weights {
 /// A known bot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BotWeight {
-    /// Its weight.
+    /// The bot's own weight, 0 to 100.
     pub weight: f64,
     /// Its strength, as of [`Weights::human_strength`].
     pub strength: f64,
@@ -133,7 +134,7 @@ pub(super) fn sane_strength(strength: f64) -> f64 {
     }
 }
 
-/// The weight, limited to what can be summed without loss; 0 if it is not a number.
+/// The weight, clamped to a range in which sums are exact; 0 if it is NaN.
 pub(super) fn sane(weight: f64) -> f64 {
     /// Far above any scale, and far below where sums of f64 lose whole numbers.
     const MOST: f64 = 1e9;
@@ -150,12 +151,12 @@ pub(super) mod tests {
     use crate::lobby::{Command, NewGame};
     use std::collections::BTreeMap;
 
-    /// A new game in teams.
+    /// A new game with teams.
     pub(in crate::lobby) fn ctf() -> Command {
         game("ctf", true)
     }
 
-    /// A new game.
+    /// A new game of any type.
     pub(in crate::lobby) fn game(game_type: &str, has_teams: bool) -> Command {
         Command::Game(NewGame {
             game_type: game_type.into(),
@@ -164,7 +165,7 @@ pub(super) mod tests {
         })
     }
 
-    /// Weights by name; `a` to `z` may be humans and bots alike.
+    /// Weights by name, of humans and bots separately.
     #[derive(Clone, Debug, Default)]
     pub(in crate::lobby) struct WeightTable {
         pub(in crate::lobby) humans: BTreeMap<String, f64>,

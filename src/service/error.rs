@@ -1,4 +1,4 @@
-//! Why the service cannot be opened.
+//! The errors of opening the service.
 
 use crate::{domain::PatternError, learning::LearningError};
 
@@ -8,7 +8,7 @@ pub enum ServiceError {
     /// The learned state cannot be opened.
     #[error(transparent)]
     Learning(#[from] LearningError),
-    /// The session settings hold an invalid pattern.
+    /// The session settings contain an invalid pattern.
     #[error(transparent)]
     Pattern(#[from] PatternError),
 }

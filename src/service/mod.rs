@@ -1,7 +1,7 @@
-//! The use cases joined: one store, what is learned from it, and the sessions that use both.
+//! Connects the rooms: one store, the weights learnt from it, and the sessions that use both.
 //!
-//! Reads and writes of an operator go to the [`store`](Service::store) directly; a change that
-//! affects weights is followed by [`Learning::refresh`].
+//! Operators read and write the [`store`](Service::store) directly; after a change that affects
+//! weights, call [`Learning::refresh`].
 //!
 //! Entry point: [`Service::open`].
 
@@ -17,7 +17,7 @@ use crate::{
 
 pub use error::ServiceError;
 
-/// The settings of all use cases.
+/// The settings of learning and of sessions.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// How weights are learned.
@@ -26,7 +26,7 @@ pub struct Settings {
     pub session: session::Settings,
 }
 
-/// One open database with everything that works on it.
+/// An open database, and the learning and sessions over it.
 #[derive(Debug)]
 pub struct Service {
     store: Arc<dyn Store>,
@@ -35,19 +35,19 @@ pub struct Service {
 }
 
 impl Service {
-    /// Opens the use cases over a store. No weights are published before the first
+    /// Opens learning and sessions over a store. No weights are published before the first
     /// [`Learning::refresh`].
     ///
     /// # Errors
-    /// Fails if the settings hold an invalid pattern.
+    /// Fails if the settings contain an invalid pattern.
     pub fn open(store: Arc<dyn Store>, settings: Settings) -> Result<Self, ServiceError> {
         Self::build(store, settings, |sessions| sessions)
     }
 
-    /// Likewise, with another clock than the machine's.
+    /// Like [`open`](Self::open), with another clock than the machine's.
     ///
     /// # Errors
-    /// Fails if the settings hold an invalid pattern.
+    /// Fails if the settings contain an invalid pattern.
     pub fn open_with_clock(
         store: Arc<dyn Store>,
         settings: Settings,
@@ -70,7 +70,7 @@ impl Service {
         })
     }
 
-    /// The database.
+    /// The database that the service works on.
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
     }
@@ -80,23 +80,23 @@ impl Service {
         &self.learning
     }
 
-    /// What the sessions share.
+    /// The state that all sessions share.
     pub fn sessions(&self) -> &Arc<Sessions> {
         &self.sessions
     }
 
-    /// Opens a session.
+    /// Opens a session without a mailbox for pushes.
     pub fn open_session(&self) -> Session {
         Session::new(self.sessions.clone())
     }
 
-    /// Opens a session for a new connection, with the lines that the connection has to send without a
-    /// request.
+    /// Opens a session for a new connection, and the receiver of lines that the connection has to
+    /// send without a request.
     pub fn open_connection(&self) -> (Session, MailboxReceiver) {
         Session::open(self.sessions.clone())
     }
 
-    /// Waits for writes under way and closes the database.
+    /// Waits for running writes and closes the database.
     pub async fn close(&self) {
         self.store.close().await;
     }

@@ -1,10 +1,10 @@
-//! The backlog: what is written in the background. Decisions and abandoned games, for which no client
-//! waits, and matches that could not be written when END came, because the disk was full or the
-//! database locked.
+//! The backlog: writes that are made in the background. It contains decisions and abandoned games,
+//! for which no client waits, and matches that could not be written at END because the disk was
+//! full or the database locked.
 //!
-//! The backlog is bounded. While the database cannot be written, decisions and abandoned games that do
-//! not fit are dropped, and the log says so; a match that does not fit is refused, and its game goes on.
-//! An entry leaves the backlog only once it is on disk.
+//! The backlog is bounded. While the database cannot be written, decisions and abandoned games that
+//! do not fit are dropped, and their number is logged; a match that does not fit is refused, and
+//! its game continues. An entry leaves the backlog only once it is on disk.
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
@@ -20,16 +20,16 @@ use crate::{
     store::{DecisionNote, DecisionRow},
 };
 
-/// How often parked games are checked, and how soon a failed write is tried again.
+/// How often parked games are checked, and the delay before a failed write is retried.
 const INTERVAL: Duration = Duration::from_secs(1);
 /// The most matches in the backlog.
 const MAX_MATCHES: usize = 256;
-/// The most score changes, players and stays on a team that all matches of the backlog have together: some
+/// The most score changes, players and stays on teams of all matches in the backlog together: some
 /// 64 MB.
 const MAX_PARTS: usize = 1_000_000;
 /// The most notes in the backlog, of up to some 20 kB each.
 const MAX_NOTES: usize = 2_048;
-/// Notes written in one transaction.
+/// The most notes per transaction.
 const BATCH: usize = 256;
 
 /// Entries that are not on disk yet.
@@ -43,15 +43,15 @@ pub(super) struct Backlog {
     added: Notify,
 }
 
-/// Matches in the order in which they ended.
+/// Matches, in the order in which they ended.
 #[derive(Debug, Default)]
 struct PendingMatches {
     queue: VecDeque<PendingMatch>,
-    /// The parts of all of them, as [`MAX_PARTS`] counts.
+    /// The parts of all matches together, see [`MAX_PARTS`].
     parts: usize,
 }
 
-/// A match that is not on disk.
+/// A match that is not on disk yet.
 #[derive(Clone, Debug)]
 struct PendingMatch {
     record: MatchRecord,
@@ -89,12 +89,12 @@ impl PendingMatch {
 #[derive(Debug, Default)]
 struct Notes {
     queue: VecDeque<DecisionNote>,
-    /// Notes that did not fit since the last write.
+    /// Number of notes dropped since the last write.
     dropped: u64,
 }
 
 impl Backlog {
-    /// Adds a decision.
+    /// Adds a decision to the backlog.
     pub(super) fn decided(&self, decision: DecisionRow) {
         self.note(DecisionNote::Decided(decision));
     }
@@ -121,7 +121,7 @@ impl Backlog {
         kept
     }
 
-    /// Whether the match of the game with this number waits to be written.
+    /// Whether the match of the game with this number is in the backlog.
     pub(super) fn keeps(&self, game: i64) -> bool {
         let matches = self.matches.lock();
         matches.queue.iter().any(|pending| pending.game == game)
@@ -129,8 +129,8 @@ impl Backlog {
 }
 
 impl Sessions {
-    /// Writes the backlog and records parked games whose grace is over, until dropped. A write that fails
-    /// is tried again every second; the log has the first failure, and the success that follows.
+    /// Writes the backlog, and records parked games whose grace period is over, until dropped.
+    /// Retries a failed write every second; logs the first failure, and the success after it.
     pub async fn run_background(self: &Arc<Self>) {
         let mut failing = false;
         loop {
@@ -157,8 +157,8 @@ impl Sessions {
     /// # Errors
     /// Fails if the database does; the entries stay in the backlog.
     pub async fn write_backlog(self: &Arc<Self>) -> Result<(), SessionError> {
-        // A task of its own, so that it runs to its end even if the caller is dropped: an entry that
-        // is committed must also leave the backlog.
+        // Run in a task of its own, which completes even if the caller is dropped: a committed
+        // entry must also leave the backlog.
         let sessions = self.clone();
         let written = tokio::spawn(async move {
             let _one_at_a_time = sessions.backlog.writing.lock().await;

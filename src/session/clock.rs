@@ -1,4 +1,4 @@
-//! The clock of sessions.
+//! The clock that sessions use.
 
 #![allow(
     clippy::disallowed_methods,
@@ -17,7 +17,7 @@ use crate::domain::Timestamp;
 
 /// A source of time.
 pub trait Clock: Debug + Send + Sync {
-    /// Milliseconds since an arbitrary instant. They never decrease.
+    /// Milliseconds since an arbitrary instant; never decreasing.
     fn millis(&self) -> u64;
 
     /// The date and time of day.
@@ -41,13 +41,13 @@ impl Clock for MachineClock {
 
     fn now(&self) -> Timestamp {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        // A clock before 1970 was never set: it counts as 1970.
+        // A clock before 1970 has never been set: it counts as 1970.
         let millis = since.map_or(0, |since| since.as_millis());
         Timestamp(i64::try_from(millis).unwrap_or(i64::MAX))
     }
 }
 
-/// A clock that moves only by [`pass`](Self::pass), for tests and simulations.
+/// A clock that only [`pass`](Self::pass) moves, for tests and simulations.
 #[derive(Debug)]
 pub struct HandClock {
     start: Timestamp,

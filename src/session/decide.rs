@@ -20,25 +20,25 @@ use crate::{
 /// The moves that make the teams of a game even enough.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rebalanced {
-    /// The ratio now.
+    /// The ratio before the moves, 0 to 1.
     pub before: f64,
-    /// The ratio after these moves.
+    /// The ratio after the moves, 0 to 1.
     pub after: f64,
-    /// The moves, those of humans on no team yet first.
+    /// The moves; first those of humans without a team.
     pub steps: Vec<Move>,
 }
 
-/// The reasons of a decision, a line each. Names keep their characters, but for control characters.
+/// The reasons of a decision, one per line. Control characters in names are replaced.
 pub(super) fn reasons(explanation: &impl Display) -> Vec<String> {
     let clean = |line: &str| line.replace(|c: char| c.is_control(), "?");
     explanation.to_string().lines().map(clean).collect()
 }
 
 impl Session {
-    /// How many players the game should have, and how many bots on each team.
+    /// The number of players that the game should have, and of bots on each team.
     ///
     /// # Errors
-    /// There is no game.
+    /// Fails if there is no game.
     pub fn bots(&mut self) -> Result<BotPlan, SessionError> {
         let plan = self.lobby().bots()?;
         self.show_bots()?;
@@ -47,11 +47,11 @@ impl Session {
         Ok(plan)
     }
 
-    /// Chooses teams for all humans and puts them there. Without a `seed`, one is drawn; without
-    /// `top`, the settings say how many candidates are compared.
+    /// Chooses teams for all humans and puts them there. Draws a seed if there is no `seed`;
+    /// compares the configured number of candidates if there is no `top`.
     ///
     /// # Errors
-    /// There is no game, it has no teams, or no core was free before the deadline.
+    /// Fails if there is no game, if it has no teams, or if no core was free before the deadline.
     pub async fn balance(
         &mut self,
         top: Option<usize>,
@@ -70,11 +70,11 @@ impl Session {
         Ok(balanced)
     }
 
-    /// Chooses the team of a late arrival and puts them there. The seed, which decides between equal
-    /// teams, is drawn unless given.
+    /// Chooses the team of a late arrival and puts them there. The seed, which decides between
+    /// equal teams, is drawn if there is none.
     ///
     /// # Errors
-    /// There is no game, it has no teams, or nobody has that id.
+    /// Fails if there is no game, if it has no teams, or if no human has that id.
     pub fn place(&mut self, id: &Ident, seed: Option<u64>) -> Result<Placement, SessionError> {
         let weights = self.weights()?;
         let seed = seed.unwrap_or_else(draw_seed);
@@ -89,7 +89,7 @@ impl Session {
     /// The team that needs help now, and the factor; `None` if no team does.
     ///
     /// # Errors
-    /// There is no game, or it has no teams.
+    /// Fails if there is no game, or if it has no teams.
     pub fn advantage(&mut self) -> Result<Option<Help>, SessionError> {
         let weights = self.weights()?;
         let decided = self.lobby().advantage(&weights)?;
@@ -98,11 +98,11 @@ impl Session {
         Ok(help)
     }
 
-    /// Finds the fewest moves that make the teams even enough. This is advice: the roster changes
-    /// only with MOVE.
+    /// Finds the fewest moves that make the teams even enough. This is advice: only MOVE changes
+    /// the roster.
     ///
     /// # Errors
-    /// There is no game, or it has no teams.
+    /// Fails if there is no game, or if it has no teams.
     pub fn rebalance(&mut self, seed: Option<u64>) -> Result<Rebalanced, SessionError> {
         let weights = self.weights()?;
         let seed = seed.unwrap_or_else(draw_seed);
@@ -124,10 +124,10 @@ impl Session {
         })
     }
 
-    /// Counts a death. Returns the move if the auto-balance rules have moved the human who died.
+    /// Counts a death. Returns the move if the auto-balance rules move the human who died.
     ///
     /// # Errors
-    /// There is no game, or nobody of that id has played.
+    /// Fails if there is no game, or if no player with that id has played.
     pub fn died(&mut self, id: &Ident) -> Result<Option<Move>, SessionError> {
         let weights = self.present_weights()?;
         let Some(decided) = self.lobby().died(id, &weights)? else {
@@ -137,7 +137,7 @@ impl Session {
             Fate::Moves(step) => self.as_sent(step),
             Fate::Stays(_) => None,
         };
-        // Deaths are frequent; one while the teams are balanced is not worth storing.
+        // Deaths are frequent; those while the teams are balanced are not worth storing.
         if matches!(decided.answer.assessment, Assessment::Unbalanced { .. }) {
             self.keep_decision(decided, None)?;
         } else {
@@ -156,7 +156,7 @@ impl Session {
         })
     }
 
-    /// A line for every player in the game whose weight is known from other games alone.
+    /// A line for each player in the game whose weight comes from games of other rulesets only.
     fn weights_from_elsewhere(&mut self) -> Result<Vec<String>, SessionError> {
         let weights = self.weights()?;
         let roster = &self.state.lobby.game()?.roster;
@@ -172,7 +172,7 @@ impl Session {
         Ok(guesses.flat_map(|line| reasons(&line)).collect())
     }
 
-    /// Keeps the reasons of a decision for EXPLAIN, and has the decision stored.
+    /// Keeps the reasons of a decision for EXPLAIN, and queues the decision to be stored.
     fn keep_decision(
         &mut self,
         decision: impl Into<Decision>,
@@ -205,8 +205,8 @@ impl Session {
 }
 
 impl Sessions {
-    /// Answers BALANCE on a blocking thread, once a core is free. The deadline covers waiting for
-    /// the core, too.
+    /// Answers BALANCE on a blocking thread, once a core is free. The deadline includes the wait
+    /// for the core.
     async fn choose_teams(
         &self,
         question: Balance,

@@ -1,4 +1,4 @@
-//! Why a command of a session failed.
+//! The errors of a session's commands.
 
 use crate::{lobby::LobbyError, partition::ProblemError, store::StoreError};
 
@@ -8,10 +8,10 @@ pub enum SessionError {
     /// The lobby refused the command.
     #[error(transparent)]
     Lobby(#[from] LobbyError),
-    /// This client may not give the command, or not now.
+    /// The client is not permitted to send the command, or not now.
     #[error("{0}")]
     NotAllowed(&'static str),
-    /// An argument cannot be used.
+    /// An argument is invalid.
     #[error("{0}")]
     BadArgument(String),
     /// No core was free before the deadline.

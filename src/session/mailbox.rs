@@ -1,19 +1,19 @@
-//! Lines that a session's peer is sent without a request.
+//! Lines that the daemon sends to a session's peer without a request.
 
 use tokio::sync::mpsc::{self, error::TrySendError};
 
-/// How many lines may wait for a connection. A peer that reads so slowly loses those beyond.
+/// The most lines queued for a connection. Further lines are dropped if the peer reads too slowly.
 const CAPACITY: usize = 64;
 
-/// Takes lines for one connection. Clones lead to the same connection.
+/// Queues lines for one connection. Clones refer to the same connection.
 #[derive(Clone, Debug)]
 pub struct Mailbox(mpsc::Sender<String>);
 
-/// The other end of a [`Mailbox`], from which the connection sends.
+/// The receiving end of a [`Mailbox`], from which the connection sends.
 #[derive(Debug)]
 pub struct MailboxReceiver(mpsc::Receiver<String>);
 
-/// Why a line was not taken.
+/// Why a line was not queued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MailboxError {
     /// The peer reads too slowly, or not at all.
@@ -25,16 +25,16 @@ pub enum MailboxError {
 }
 
 impl Mailbox {
-    /// An empty mailbox, and its other end.
+    /// An empty mailbox, and its receiver.
     pub fn new() -> (Self, MailboxReceiver) {
         let (sender, receiver) = mpsc::channel(CAPACITY);
         (Self(sender), MailboxReceiver(receiver))
     }
 
-    /// Leaves a line, which is sent between two replies. It never waits.
+    /// Queues a line, which is sent between two replies. Never waits.
     ///
     /// # Errors
-    /// The mailbox is full or the connection has ended. The line is dropped.
+    /// Fails if the mailbox is full or the connection has ended. The line is dropped then.
     pub fn push(&self, line: String) -> Result<(), MailboxError> {
         self.0.try_send(line).map_err(|error| match error {
             TrySendError::Full(_) => MailboxError::Full,
@@ -44,12 +44,13 @@ impl Mailbox {
 }
 
 impl MailboxReceiver {
-    /// Waits for the next line; `None` if no mailbox leads here any more. It is cancel safe.
+    /// Waits for the next line; `None` once all mailboxes of this connection are dropped. Cancel
+    /// safe.
     pub async fn receive(&mut self) -> Option<String> {
         self.0.recv().await
     }
 
-    /// The next line, if one is there.
+    /// The next line, if one is queued.
     pub fn try_receive(&mut self) -> Option<String> {
         self.0.try_recv().ok()
     }

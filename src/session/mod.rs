@@ -1,9 +1,9 @@
-//! One game server's session: who it is, its running game, and the decisions in it.
+//! One game server's session: its identity, its running game, and the decisions in it.
 //!
-//! A [`Session`] belongs to one connection; what all of them share is in [`Sessions`]. A session
-//! asks the lobby, records results in the store, and reads weights from the standings in memory, so
-//! that a question about a weight never waits for the disk. This room knows nothing of sockets and
-//! lines.
+//! A [`Session`] belongs to one connection; [`Sessions`] contains what all of them share. A session
+//! passes commands to the lobby, records results in the store, and reads weights from the published
+//! standings, so that a question about a weight never waits for the disk. This room does not depend
+//! on sockets or lines.
 //!
 //! Entry points: [`Sessions::new`], [`Session::new`].
 
@@ -43,7 +43,8 @@ use registry::Registration;
 use state::SessionState;
 use weights::GameWeights;
 
-/// A session dies with its connection; its game may wait for the next one.
+/// The state of one connection. It ends with the connection; its game can be parked for the next
+/// one.
 #[derive(Debug)]
 pub struct Session {
     sessions: Arc<Sessions>,
@@ -53,12 +54,13 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session whose connection has sent nothing yet.
+    /// A session whose connection has not sent anything yet.
     pub fn new(sessions: Arc<Sessions>) -> Self {
         Self::open(sessions).0
     }
 
-    /// Likewise, with the lines that its connection has to send without a request.
+    /// Like [`new`](Self::new), with the receiver of lines that the connection has to send without
+    /// a request.
     pub fn open(sessions: Arc<Sessions>) -> (Self, MailboxReceiver) {
         let (mailbox, pushes) = Mailbox::new();
         let session = Self {
@@ -70,17 +72,18 @@ impl Session {
         (session, pushes)
     }
 
-    /// The number of this session, which no other session of this process has.
+    /// The number of this session, unique within this process.
     pub fn number(&self) -> u64 {
         self.registration.number()
     }
 
-    /// Names the game server. To `resume` goes on at once with the game that its last connection
-    /// left, or that it still has without knowing that it is dead, and tells whether there was one;
-    /// otherwise the first line that needs a game goes on with one that was left, unless that is GAME.
+    /// Names the game server. With `resume`, continues at once the game that its last connection
+    /// left, or that this connection still has although it is dead, and returns whether there was
+    /// one. Otherwise the first command that needs a game continues a parked one, unless that
+    /// command is GAME.
     ///
     /// # Errors
-    /// Clients are configured, and this isn't one of them or the token is wrong.
+    /// Fails if clients are configured, and the server is not one of them or the token is wrong.
     pub async fn hello(
         &mut self,
         server: &Ident,
@@ -126,12 +129,13 @@ impl Session {
         Ok(())
     }
 
-    /// Resolves when another connection takes this one's place, which should end then.
+    /// Resolves when another connection of the same server replaces this one, which should then
+    /// end.
     pub async fn replaced(&self) {
         self.registration.replaced().await;
     }
 
-    /// Whether HELLO has to come first, and has not.
+    /// Whether HELLO is required first, and has not been sent.
     pub fn must_say_hello(&self) -> bool {
         self.server.is_none() && !self.sessions.settings.clients.is_empty()
     }
@@ -147,11 +151,11 @@ impl Session {
         })
     }
 
-    /// Carries out a command now. A new game records a running one as abandoned; a change of who
-    /// plays where lets auto-balance look at the teams.
+    /// Applies a command now. A new game records a running one as abandoned; after a change of who
+    /// is on which team, auto-balance assesses the teams.
     ///
     /// # Errors
-    /// Any [`LobbyError`]; nothing is changed then.
+    /// Any [`LobbyError`]; nothing changes then.
     pub fn apply(&mut self, command: &Command) -> Result<(), SessionError> {
         if let Command::Game(_) = command {
             self.give_up_running();
@@ -180,20 +184,20 @@ impl Session {
         Ok(())
     }
 
-    /// A human's weight in this game; `None` without games of its ruleset, or of its game type with fewer
-    /// mutators.
+    /// A human's weight in this game; `None` without games of its ruleset, or of its game type with
+    /// fewer mutators.
     ///
     /// # Errors
-    /// There is no game.
+    /// Fails if there is no game.
     pub fn player(&mut self, id: &Ident) -> Result<Option<f64>, SessionError> {
         let standings = self.sessions.ready_standings()?;
         Ok(standings.view(self.ruleset()?).human(id.text()))
     }
 
-    /// A bot's weight in this game; the mean for an unknown one.
+    /// A bot's weight in this game; the mean for an unknown bot.
     ///
     /// # Errors
-    /// There is no game.
+    /// Fails if there is no game.
     pub fn bot(&mut self, name: &Ident) -> Result<f64, SessionError> {
         let default = self.sessions.settings.balance.default_bot_weight;
         let standings = self.sessions.ready_standings()?;
@@ -203,10 +207,10 @@ impl Session {
         Ok(known.unwrap_or_else(|| view.mean_bot().map_or(default, |(mean, _)| mean)))
     }
 
-    /// The mean weight and number of the known bots; the configured default and 0 without any.
+    /// The mean weight and the number of the known bots; the configured default and 0 without any.
     ///
     /// # Errors
-    /// There is no game.
+    /// Fails if there is no game.
     pub fn mean_bot(&mut self) -> Result<(f64, usize), SessionError> {
         let default = self.sessions.settings.balance.default_bot_weight;
         let standings = self.sessions.ready_standings()?;
@@ -217,10 +221,10 @@ impl Session {
             .unwrap_or((default, 0)))
     }
 
-    /// Why the last decision was taken, a line each.
+    /// The reasons for the last decision, one per line.
     ///
     /// # Errors
-    /// There is no game, or nothing has been decided in it.
+    /// Fails if there is no game, or if there has been no decision in it.
     pub fn explain(&mut self) -> Result<&[String], SessionError> {
         self.lobby().game()?;
         if self.state.reasons.is_empty() {
@@ -229,8 +233,7 @@ impl Session {
         Ok(&self.state.reasons)
     }
 
-    /// The lobby, now. A game that the server's last connection left is gone on with, where there is
-    /// no other.
+    /// The lobby at the current time. Continues the server's parked game if there is no other.
     fn lobby(&mut self) -> &mut Lobby {
         if self.state.lobby.game().is_err() {
             self.resume_parked();
@@ -244,14 +247,14 @@ impl Session {
         self.state.ruleset(&self.sessions)
     }
 
-    /// The weights of this game, once there are any.
+    /// The weights in this game; fails while the first weights are being derived.
     fn weights(&mut self) -> Result<GameWeights, SessionError> {
         let weights = self.present_weights()?;
         self.sessions.ready_standings()?;
         Ok(weights)
     }
 
-    /// The weights of this game; those of strangers as long as the first ones are being derived.
+    /// The weights in this game; while the first ones are being derived, those of unknown players.
     fn present_weights(&mut self) -> Result<GameWeights, LobbyError> {
         let ruleset = self.ruleset()?.clone();
         let standings = self.sessions.standings();
@@ -266,8 +269,8 @@ impl Session {
         })
     }
 
-    /// Logs that a human may be gaming the balance: the first time that a count changes, the second, the
-    /// fourth, and so on.
+    /// Logs that a human may exploit the balancing: at the first change of a count, at the second,
+    /// at the fourth, and so on.
     fn notice(&self, id: &Ident, before: Conduct) {
         let conduct = self.state.lobby.conduct(id);
         let news = |before: u32, now: u32| now > before && now.is_power_of_two();
@@ -283,10 +286,9 @@ impl Session {
     }
 }
 
-/// A seed from the system's randomness. It has 31 bits, so that it fits the integers of old scripting
-/// languages.
+/// A random seed. It has 31 bits, so that it fits the integers of old scripting languages.
 pub fn draw_seed() -> u64 {
-    // Should the system have no randomness, a fixed seed still gives good teams.
+    // If the system has no randomness, a fixed seed still gives good teams.
     SysRng
         .try_next_u32()
         .map_or(0, |drawn| u64::from(drawn >> 1))

@@ -1,4 +1,4 @@
-//! Parked games: their connection ended, and they wait for their server to come back.
+//! Parked games: games whose connection ended, and that wait for their server to reconnect.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 
 use super::state::SessionState;
 
-/// The most games parked at once; beyond it, the one that has waited longest is given up.
+/// The most games parked at once; the one parked first makes room for another.
 const MAX_PARKED: usize = 256;
 
 /// The parked games by server name, each with the millisecond of the clock at which it was parked.

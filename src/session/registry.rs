@@ -1,7 +1,7 @@
 //! The connected sessions by the name of their game server.
 //!
-//! A dead connection can stay open for hours before it is noticed. When its server connects again, the
-//! new session replaces the old one and does not have to wait for that.
+//! A dead connection can remain open for hours. When its server reconnects, the new session
+//! replaces the old one and does not have to wait for it to be noticed.
 
 use std::{
     collections::BTreeMap,
@@ -18,10 +18,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::{Mailbox, Sessions};
 
-/// Time for a replaced session to park its game.
+/// The time limit for a replaced session to park its game.
 const LEAVE: Duration = Duration::from_secs(1);
 
-/// The newest session of each name.
+/// The newest session for each server name.
 #[derive(Debug, Default)]
 pub(super) struct ConnectionRegistry {
     sessions: Mutex<BTreeMap<String, RegisteredSession>>,
@@ -36,7 +36,7 @@ struct RegisteredSession {
     mailbox: Mailbox,
 }
 
-/// The entry of one session. It is removed when dropped.
+/// The entry of one session in the registry; dropping it removes the entry.
 #[derive(Debug)]
 pub(super) struct Registration {
     sessions: Arc<Sessions>,
@@ -47,13 +47,13 @@ pub(super) struct Registration {
 }
 
 impl ConnectionRegistry {
-    /// The mailbox of the registered session of this name.
+    /// The mailbox of the registered session with this name.
     pub(super) fn mailbox(&self, name: &str) -> Option<Mailbox> {
         let sessions = self.sessions.lock();
         sessions.get(name).map(|session| session.mailbox.clone())
     }
 
-    /// The registered session of this name, unless it has this number.
+    /// The registered session with this name, unless it has this number.
     fn other(&self, name: &str, number: u64) -> Option<RegisteredSession> {
         let sessions = self.sessions.lock();
         let session = sessions.get(name).filter(|other| other.number != number);
@@ -72,7 +72,7 @@ impl Registration {
         }
     }
 
-    /// The number of this session, which no other session of this process has.
+    /// The number of this session, unique within this process.
     pub(super) fn number(&self) -> u64 {
         self.number
     }
@@ -91,8 +91,8 @@ impl Registration {
         sessions.insert(name.to_owned(), session);
     }
 
-    /// Registers this session under a name and ends another session of that name. When this returns,
-    /// that session has parked its game, or has taken longer than [`LEAVE`].
+    /// Registers this session under a name, and ends another session with that name. When this
+    /// returns, that session has parked its game, or has taken longer than [`LEAVE`].
     pub(super) async fn replace(&mut self, name: &str) {
         let registry = &self.sessions.registry;
         if let Some(other) = registry.other(name, self.number) {
@@ -117,7 +117,7 @@ impl Registration {
         self.replaced.cancelled().await;
     }
 
-    /// Removes the entry.
+    /// Removes the entry from the registry.
     pub(super) fn end(&mut self) {
         let Some(name) = self.name.take() else { return };
         let registry = &self.sessions.registry;

@@ -1,4 +1,4 @@
-//! Stored decisions, and their replay.
+//! Replays stored decisions.
 
 #![allow(
     clippy::disallowed_methods,
@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use super::{SessionError, Sessions, decide::reasons};
 use crate::{domain::Timestamp, lobby::Decision};
 
-/// The most time that a replay may take. It does not depend on the deadline of BALANCE, so that a
-/// slower machine replays what a faster one chose.
+/// The time limit of a replay. It is independent of the deadline of BALANCE, so that a slower
+/// machine can replay what a faster one chose.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A stored decision and its replay.
@@ -25,19 +25,20 @@ pub struct Replayed {
     pub server: String,
     /// The seed of its random choices.
     pub seed: u64,
-    /// Whether the replay came to the same answer.
+    /// Whether the replay gave the same answer.
     pub same: bool,
-    /// Whether a deadline had ended the original search early, so that the replay may differ.
+    /// Whether a deadline ended the original search early, so that the replay may differ.
     pub cut_short: bool,
-    /// The reasons of the replay, a line each.
+    /// The reasons in the replay, one per line.
     pub why: Vec<String>,
 }
 
 impl Sessions {
-    /// Replays a stored decision; `None` if no decision of this id is stored, or no longer.
+    /// Replays a stored decision; `None` if there is no decision with this id, or it has been
+    /// deleted.
     ///
     /// # Errors
-    /// The database failed, or this version cannot read the decision.
+    /// Fails if the database does, or if this version cannot read the decision.
     pub async fn replay(&self, id: i64) -> Result<Option<Replayed>, SessionError> {
         let Some(row) = self.store.decision(id).await? else {
             return Ok(None);
@@ -57,7 +58,7 @@ impl Sessions {
     }
 }
 
-/// The decision as stored, and as it is made today.
+/// The decision as stored, and as this version makes it.
 fn again(kind: &str, json: &str) -> Result<(Decision, Decision), SessionError> {
     let original = Decision::parse(kind, json).map_err(|error| {
         SessionError::BadArgument(format!("cannot read this decision: {error}"))

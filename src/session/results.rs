@@ -1,7 +1,7 @@
 //! How games end: by END, by the next GAME, or with the connection.
 //!
-//! A game whose connection ended is parked for the configured grace, until its server comes back. A
-//! game that is given up is recorded as abandoned, and abandoned matches are never rated.
+//! A game whose connection ended is parked for the configured grace period, until its server
+//! reconnects. A game that is given up is recorded as abandoned; abandoned matches are never rated.
 
 use std::sync::Arc;
 
@@ -16,18 +16,18 @@ use crate::{
     store::StoreError,
 };
 
-/// The answer to END: the match is on disk.
+/// The answer to END; the match is on disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ended {
     /// The id of the match.
     pub id: i64,
-    /// Why the match is not rated; `None` if it is.
+    /// Why the match is not rated; `None` if it is rated.
     pub unrated: Option<&'static str>,
 }
 
 impl Session {
-    /// Ends the game and records the match. A repeated END, on this connection or on the next one of
-    /// the same server, gets the same answer.
+    /// Ends the game and records the match. A repeated END, on this connection or on the next one
+    /// of the same server, gets the same answer.
     ///
     /// # Errors
     /// Fails if there is no game, the team does not exist, play has not begun, the reported events make
@@ -36,7 +36,7 @@ impl Session {
     pub async fn end(&mut self, verdict: Verdict) -> Result<Ended, SessionError> {
         let server = self.server.clone();
         if self.lobby().game().is_err() {
-            // The daemon may have been restarted before its answer arrived.
+            // The daemon may have been restarted before the server received its answer.
             return match server {
                 Some(server) => self.sessions.last_end(&server).await,
                 None => Err(LobbyError::NoGame.into()),
@@ -109,8 +109,8 @@ impl Session {
         ended
     }
 
-    /// Ends the session. With `park`, the game of a server that gave its name is parked; otherwise it
-    /// is given up.
+    /// Ends the session. With `park`, parks the game of a server that gave its name; otherwise
+    /// gives it up.
     pub fn close(&mut self, park: bool) {
         let state = std::mem::replace(&mut self.state, SessionState::new(&self.sessions));
         self.leave_game(state, park);
@@ -177,7 +177,7 @@ impl Session {
 }
 
 impl Sessions {
-    /// Gives up the games that were parked for longer than the grace.
+    /// Gives up the games that have been parked for longer than the grace period.
     pub(super) fn give_up_expired(&self) {
         for (server, state) in self.parked.expired(self.resumable_since()) {
             self.give_up(&state, Some(&server));
@@ -195,7 +195,7 @@ impl Sessions {
         self.write_backlog().await
     }
 
-    /// Adds an abandoned game to the backlog.
+    /// Adds the record of an abandoned game to the backlog.
     fn give_up(&self, state: &SessionState, server: Option<&str>) {
         if let Some(finished) = state.abandoned(server)
             && !self.backlog.keep(finished.record, state.game)
@@ -208,7 +208,7 @@ impl Sessions {
     fn judge(&self, finished: Finished) -> (MatchRecord, Option<&'static str>) {
         let mut record = finished.record;
         if finished.cut {
-            // Events are missing, so that the result says nothing about the players.
+            // Events are missing, so the result is not valid for rating.
             record.outcome = Outcome::Abandoned;
         }
         let rules = &self.learning.settings().history.rules;
@@ -216,14 +216,14 @@ impl Sessions {
         (record, unrated.map(|why| why.as_str()))
     }
 
-    /// Records the match of a finished game. Learning from it follows in the background.
+    /// Records the match of a finished game. The background task learns from it later.
     async fn record_game(&self, record: &MatchRecord, game: i64) -> Result<i64, StoreError> {
         let recorded = self.store.record_game(record, game).await?;
         self.learning.match_recorded();
         Ok(recorded.id())
     }
 
-    /// The answer to the last END of this server, if that was within the grace.
+    /// The answer to this server's last END, if it was within the grace period.
     async fn last_end(&self, server: &str) -> Result<Ended, SessionError> {
         let grace = i64::try_from(self.settings.resume_grace).unwrap_or(i64::MAX);
         let since = Timestamp(self.clock.now().0.saturating_sub(grace));
@@ -240,7 +240,7 @@ impl Sessions {
         })
     }
 
-    /// Games that were parked before this millisecond are not resumed any more.
+    /// The millisecond of the clock; games parked before it can no longer be resumed.
     fn resumable_since(&self) -> u64 {
         let grace = self.settings.resume_grace;
         self.clock.millis().saturating_sub(grace)

@@ -1,4 +1,4 @@
-//! What all sessions of one daemon share.
+//! The state that all sessions of one daemon share.
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use crate::{
     store::Store,
 };
 
-/// What all sessions share: the store, the published weights, the parked games, and the right to
-/// use a core.
+/// The state that all sessions share: the store, the published weights, the parked games, and the
+/// permits for cores.
 pub struct Sessions {
     pub(super) settings: Settings,
     pub(super) tournament: Patterns,
@@ -39,7 +39,7 @@ impl Sessions {
     /// Sessions that record matches in `store` and use the weights of `learning`.
     ///
     /// # Errors
-    /// Fails if `tournament` holds an invalid pattern.
+    /// Fails if `tournament` contains an invalid pattern.
     pub fn new(
         store: Arc<dyn Store>,
         learning: Arc<Learning>,
@@ -66,14 +66,13 @@ impl Sessions {
         self
     }
 
-    /// The mailbox of the connection that named this game server in HELLO, the newest if there are
-    /// several.
+    /// The mailbox of the newest connection that named this game server in HELLO.
     pub fn mailbox(&self, server: &str) -> Option<Mailbox> {
         self.registry.mailbox(server)
     }
 
-    /// The permits for choosing teams, one per core. A request that gets none before its deadline is
-    /// refused.
+    /// The permits for choosing teams, one per core. A request without a permit before its deadline
+    /// is refused.
     pub fn cores(&self) -> &Arc<Semaphore> {
         &self.cores
     }
@@ -82,7 +81,7 @@ impl Sessions {
         self.learning.standings()
     }
 
-    /// The published weights, once there are any.
+    /// The published weights; fails while the first ones are being derived.
     pub(super) fn ready_standings(&self) -> Result<Arc<Standings>, SessionError> {
         match self.is_starting() {
             true => Err(SessionError::Overloaded),

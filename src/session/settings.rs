@@ -15,13 +15,13 @@ pub struct Settings {
     pub lobby: LobbySettings,
     /// How BALANCE chooses teams.
     pub balance: BalanceSettings,
-    /// Tokens of the game servers that may connect, by name. Empty: every client may connect.
+    /// Tokens of the game servers that may connect, by name. If empty, every client may connect.
     pub clients: BTreeMap<String, Secret>,
-    /// Milliseconds that a parked game waits for its server.
+    /// How long a parked game waits for its server, in milliseconds.
     pub resume_grace: u64,
     /// How many decisions are stored; 0 stores none.
     pub keep_decisions: u32,
-    /// Patterns of game types in which auto-balance moves nobody.
+    /// Patterns of game types in which auto-balance moves no one.
     pub tournament: Vec<String>,
 }
 
@@ -32,10 +32,10 @@ pub struct BalanceSettings {
     pub partition: partition::Settings,
     /// How much the teams may differ in size.
     pub limits: SizeLimits,
-    /// Weight of a human without rated games.
+    /// Weight of a human without rated games, 0 to 100.
     pub default_weight: f64,
-    /// Weight of a bot while no bot has a weight.
+    /// Weight of a bot while no bot has a weight, 0 to 100.
     pub default_bot_weight: f64,
-    /// Time for waiting for a core and choosing teams together.
+    /// The time limit for waiting for a core and choosing teams together.
     pub deadline: Duration,
 }

@@ -1,4 +1,4 @@
-//! One game of a game server: all that a broken connection leaves to the next one.
+//! The state of one session's game: all that a lost connection leaves for the next one.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -10,19 +10,19 @@ use crate::{
     lobby::{Finished, Lobby, LobbyError, RecordFrame},
 };
 
-/// See the module.
+/// A lobby, and what the session keeps about its game.
 #[derive(Debug)]
 pub(super) struct SessionState {
     pub(super) lobby: Lobby,
-    /// The instant that the lobby's milliseconds count from, as of START.
+    /// The instant from which the lobby's milliseconds count, as of START.
     pub(super) epoch: Timestamp,
-    /// Made by the first question about a weight, forgotten by GAME and MUTATOR.
+    /// Set by the first question about a weight, and cleared by GAME and MUTATOR.
     ruleset: Option<Ruleset>,
-    /// Why the last decision was taken; forgotten by GAME.
+    /// The reasons for the last decision; cleared by GAME.
     pub(super) reasons: Vec<String>,
-    /// A number that the decisions before one END share.
+    /// The number that the decisions before one END have in common.
     pub(super) game: i64,
-    /// What END was answered.
+    /// The answer to END, if it has been sent.
     pub(super) ended: Option<Ended>,
     /// END could not be answered yet: the match waits in the backlog, under the number of this game.
     pub(super) kept: Option<KeptEnd>,
@@ -36,7 +36,7 @@ pub(super) struct KeptEnd {
 }
 
 impl SessionState {
-    /// Nothing has been said yet.
+    /// The state before the first command.
     pub(super) fn new(sessions: &Sessions) -> Self {
         Self {
             lobby: Lobby::new(sessions.settings.lobby.clone()),
@@ -49,7 +49,7 @@ impl SessionState {
         }
     }
 
-    /// Forgets what belongs to the last game, but for the lobby itself.
+    /// Clears what belongs to the last game, except the lobby itself.
     pub(super) fn begin_game(&mut self) {
         self.ruleset = None;
         self.reasons.clear();
@@ -68,7 +68,7 @@ impl SessionState {
         }
     }
 
-    /// Another mutator counts from now on.
+    /// Clears the ruleset, because the mutators have changed.
     pub(super) fn forget_ruleset(&mut self) {
         self.ruleset = None;
     }
@@ -82,7 +82,7 @@ impl SessionState {
             .get_or_insert_with(|| rulebook.ruleset(&game.game_type, &game.mutators)))
     }
 
-    /// What a match record says of this session.
+    /// The parts of a match record that the session knows.
     pub(super) fn frame(&self, server: Option<&str>) -> RecordFrame {
         RecordFrame {
             server: server.unwrap_or_default().to_owned(),
@@ -91,16 +91,16 @@ impl SessionState {
         }
     }
 
-    /// What there is to keep of a game that goes no further; nothing where play has not begun, is
-    /// over, or was nobody's.
+    /// The record of a game that does not continue; `None` if play has not begun or is over, or if
+    /// the server has no name.
     pub(super) fn abandoned(&self, server: Option<&str>) -> Option<Finished> {
         let finished = self.lobby.abandoned(&self.frame(server));
         finished.filter(|finished| !finished.record.participants.is_empty())
     }
 }
 
-/// A number that no other game has, from the system's randomness. Should there be none, it is unique among
-/// the games of this process, and negative.
+/// A random number for the decisions of a game, unique among all games. Without system randomness
+/// it is negative, and unique among the games of this process.
 pub(super) fn draw_game() -> i64 {
     static NEXT: AtomicU32 = AtomicU32::new(1);
     let counted = || {

@@ -8,7 +8,7 @@ use crate::{
     lobby::{BotWeight, ScoreSpread, Weights},
 };
 
-/// The weights in one game. Unknown players have the defaults.
+/// The weights in one game; unknown players have the defaults.
 pub(super) struct GameWeights {
     pub(super) standings: Arc<Standings>,
     pub(super) view: Arc<View>,

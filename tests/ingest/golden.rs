@@ -1,4 +1,5 @@
-//! Real logs. Numbers were counted in the logs by other means, or are those of their own lineups.
+//! Real logs. The expected numbers were counted in the logs by other means, or are those of the
+//! logs' own statistics.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -8,7 +9,8 @@ use evenkeel::ingest::{HEAD, LogItem, Skip, by_name, detect};
 
 use crate::{FIXTURES, games, read, read_in};
 
-/// A folder of logs that do not come with the crate; says so where it is missing.
+/// A folder of logs that are not part of the crate; prints that the test is skipped if it is
+/// missing.
 pub fn shared(folder: &str) -> Option<PathBuf> {
     let path =
         PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data/logs")).join(folder);
@@ -19,7 +21,7 @@ pub fn shared(folder: &str) -> Option<PathBuf> {
     None
 }
 
-/// The logs of a folder whose names begin like this, at least one.
+/// The logs in a folder whose names have this prefix, at least one.
 pub fn logs(folder: &str, prefix: &str) -> Vec<(String, Vec<u8>)> {
     let Some(folder) = shared(folder) else {
         return Vec::new();
@@ -56,13 +58,13 @@ pub fn malformed(items: &[LogItem]) -> Vec<u64> {
     lines.collect()
 }
 
-/// Names, kills, deaths and points of those who were on a team for the whole game.
+/// Names, kills, deaths and points of the players who were on a team for the whole game.
 fn table(game: &MatchRecord, team: u8) -> Vec<(&str, u32, u32, Option<f64>)> {
     let on = game.participants.iter().filter(|p| {
         let [stay] = p.presence[..] else {
             panic!("{p:?}")
         };
-        // Everybody enters in the first second, each on a line of their own.
+        // All players join within the first second, each on a line of their own.
         stay.team == team && stay.span.from < 20 && stay.span.to == game.millis()
     });
     on.map(|p| (p.name.as_str(), p.kills, p.deaths, p.points))
@@ -71,12 +73,12 @@ fn table(game: &MatchRecord, team: u8) -> Vec<(&str, u32, u32, Option<f64>)> {
 
 #[test]
 fn the_logs_that_come_with_the_crate() {
-    let told = FIXTURES.map(|log| {
+    let matches = FIXTURES.map(|log| {
         let items = read("idtech3", log);
         assert_eq!((skips(&items).len(), malformed(&items)), (1, vec![]));
         games(items).pop().unwrap()
     });
-    let [one, two] = &told;
+    let [one, two] = &matches;
     assert_eq!(
         (one.map.as_str(), &one.scores[..], one.outcome),
         ("ctf_gate1", &[0.0, 5.0][..], Outcome::Won(1))
@@ -101,11 +103,11 @@ fn the_logs_that_come_with_the_crate() {
     );
     let captures = |game: &MatchRecord| {
         let by = |event: Option<u32>| game.participants[event.unwrap() as usize].name.clone();
-        let told = game
+        let changes = game
             .events
             .iter()
             .map(|e| (e.at / 1_000, e.team, e.points, by(e.by)));
-        told.collect::<Vec<_>>()
+        changes.collect::<Vec<_>>()
     };
     let capture = |at, team, by: &str| (at, team, 1.0, by.to_owned());
     assert_eq!(
@@ -128,7 +130,7 @@ fn the_logs_that_come_with_the_crate() {
             capture(193, 0, "Beret")
         ]
     );
-    for game in &told {
+    for game in &matches {
         assert_eq!(
             (game.game_type.as_str(), game.mutators.len()),
             ("baseoa.ctf", 0)
@@ -158,9 +160,9 @@ fn sixty_capture_the_flag_games_as_their_lineups_say() {
             skips(&items).iter().all(|(_, why)| *why == "unfinished"),
             "{name}"
         );
-        let told = games(items);
-        let [game] = &told[..] else {
-            panic!("{name}: {} games", told.len())
+        let matches = games(items);
+        let [game] = &matches[..] else {
+            panic!("{name}: {} games", matches.len())
         };
         assert_eq!(game.map, lineup["map"].as_str().unwrap(), "{name}");
         assert_eq!(
@@ -194,8 +196,10 @@ fn sixty_capture_the_flag_games_as_their_lineups_say() {
 #[test]
 fn the_other_openarena_games() {
     for (name, bytes) in logs("openarena", "tdm-") {
-        let told = games(read("idtech3", &bytes));
-        let [game] = &told[..] else { panic!("{name}") };
+        let matches = games(read("idtech3", &bytes));
+        let [game] = &matches[..] else {
+            panic!("{name}")
+        };
         assert_eq!(
             (game.game_type.as_str(), game.mutators.len()),
             ("baseoa.tdm", 0)
@@ -214,8 +218,10 @@ fn the_other_openarena_games() {
         }
     }
     for (name, bytes) in logs("openarena", "instagib-") {
-        let told = games(read("idtech3", &bytes));
-        let [game] = &told[..] else { panic!("{name}") };
+        let matches = games(read("idtech3", &bytes));
+        let [game] = &matches[..] else {
+            panic!("{name}")
+        };
         assert_eq!(game.game_type, "baseoa.ctf");
         assert_eq!(game.mutators, ["g_instantgib"]);
     }
@@ -226,7 +232,7 @@ fn the_other_openarena_games() {
     }
 }
 
-/// The log with a human in it never ends its game. With an end, this is what it would tell.
+/// The log with a human in it never ends its game. With an end, it contains this match.
 #[test]
 fn a_human_whom_the_server_moves_about() {
     let Some(mut bytes) = log("openarena", "human-client-forceteam") else {
@@ -265,28 +271,30 @@ fn quake_iii() {
     assert_eq!(malformed(&items), [97]);
     let skipped = skips(&items);
     assert!(skipped.iter().all(|(_, why)| *why == "unfinished"));
-    let told = games(items);
-    assert_eq!((told.len(), skipped.len()), (10, 11));
-    let flags: Vec<_> = told
+    let matches = games(items);
+    assert_eq!((matches.len(), skipped.len()), (10, 11));
+    let flags: Vec<_> = matches
         .iter()
         .filter(|g| g.has_teams())
         .map(|g| &g.scores[..])
         .collect();
     assert_eq!(flags, [[8.0, 6.0], [2.0, 8.0], [0.0, 1.0]]);
-    let kinds: BTreeSet<_> = told.iter().map(|g| g.game_type.as_str()).collect();
+    let kinds: BTreeSet<_> = matches.iter().map(|g| g.game_type.as_str()).collect();
     assert_eq!(kinds, ["baseq3.ctf", "baseq3.ffa"].into());
     assert!(
-        told.iter()
+        matches
+            .iter()
             .all(|g| g.events.is_empty() && g.mutators.is_empty())
     );
     // The log has no dates: its games are in order, and do not overlap.
-    assert!(told.windows(2).all(|pair| pair[0].end <= pair[1].start));
+    assert!(matches.windows(2).all(|pair| pair[0].end <= pair[1].start));
     assert!(
-        told.iter()
+        matches
+            .iter()
             .all(|g| g.clock.is_some() && g.end.0 <= elapsed as i64)
     );
     // The second game of the log that ended, from 1:47 to 11:57.
-    let game = &told[1];
+    let game = &matches[1];
     assert_eq!((game.clock, game.millis()), (Some(107_000), 610_000));
     let points: Vec<_> = game
         .participants
@@ -310,11 +318,11 @@ fn urban_terror() {
         return;
     };
     let items = read("idtech3", &bytes);
-    // The first round began before the log did: of most who played, no line tells the team.
+    // The first round began before the log did: for most of its players, no line states the team.
     assert_eq!(skips(&items), [(4, "started-before-log"), (622, "warm-up")]);
     assert!(malformed(&items).is_empty());
-    let told = games(items);
-    let results: Vec<_> = told
+    let matches = games(items);
+    let results: Vec<_> = matches
         .iter()
         .map(|g| (g.map.as_str(), &g.scores[..]))
         .collect();
@@ -326,7 +334,7 @@ fn urban_terror() {
             ("ut_scottbase", &[22.0, 23.0])
         ]
     );
-    for game in &told {
+    for game in &matches {
         assert_eq!(
             (game.game_type.as_str(), game.mutators.len()),
             ("q3ut4.tdm", 0)
@@ -337,7 +345,7 @@ fn urban_terror() {
                 .iter()
                 .all(|p| p.key.id.len() == 32 && p.points.is_some())
         );
-        // The kills explain the score to the point, so the rule for them is the game's.
+        // The kills add up to the score exactly, so the rule for them is the game's.
         for team in [0, 1] {
             let points = game.events.iter().filter(|e| usize::from(e.team) == team);
             assert_eq!(points.map(|e| e.points).sum::<f64>(), game.scores[team]);
@@ -409,7 +417,7 @@ fn olstats() {
     }
 }
 
-/// No format claims another's log, nor one that is none.
+/// No format claims the log of another, nor a file that is not a log.
 #[test]
 fn every_log_is_known_for_what_it_is() {
     let named = |bytes: &[u8]| detect(&bytes[..bytes.len().min(HEAD)]).map(|format| format.name);
@@ -424,7 +432,7 @@ fn every_log_is_known_for_what_it_is() {
     for (folder, expected) in folders {
         for (name, bytes) in logs(folder, "") {
             assert_eq!(named(&bytes), expected, "{name}");
-            // From the middle, and from the middle of a line.
+            // From the middle of the log, and from the middle of a line.
             assert_eq!(
                 named(&bytes[bytes.len() / 2..]),
                 expected,

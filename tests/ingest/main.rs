@@ -12,8 +12,8 @@ mod xonotic;
 use evenkeel::domain::MatchRecord;
 use evenkeel::ingest::{Context, Format, LogItem, Reader, by_name};
 
-/// Everything a log of a format tells, when it comes in chunks of this size, and how much time its
-/// clock told.
+/// All items in a log of a format, read in chunks of this size, and the time that passed on its
+/// clock.
 fn read_in(format: &Format, log: &[u8], chunk: usize) -> (Vec<LogItem>, u64) {
     let context = Context {
         server: "here".to_owned(),

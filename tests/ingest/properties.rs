@@ -1,4 +1,4 @@
-//! What holds for any bytes: no panic, no record that is none, no game that was not over.
+//! Properties that hold for any bytes: no panic, no invalid record, no match of an unfinished game.
 
 use evenkeel::domain::MatchRecord;
 use evenkeel::ingest::{FORMATS, LogItem, by_name, detect};
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use crate::{FIXTURES, games, read, read_in, xonotic};
 
-/// Urban Terror as it is written: warm-up, rounds, an end without captures, a restart of the clock.
+/// Urban Terror with warm-up, rounds, an end without captures, and a restart of the clock.
 const ROUNDS: &str = r"  0:00 InitGame: \mapname\m\gamename\q3ut4\g_gametype\3
   0:00 Warmup:
   0:00 ClientUserinfo: 0 \name\A\cl_guid\AAAA
@@ -110,11 +110,12 @@ const NGLOG: &str = "0.00\tinfo\tLog_Standard\tUTStats
 9.00\tgame_start
 ";
 
-/// A cut log tells no game that the whole log does not tell, and those it tells to the letter.
+/// A log that is cut off contains no match that the whole log does not, and its matches are the
+/// same.
 fn check_cut(format: &str, log: &[u8], cut: usize, whole: &[MatchRecord]) {
-    let told = games(read(format, &log[..cut]));
-    assert!(told.len() <= whole.len(), "cut at {cut}");
-    assert_eq!(told, whole[..told.len()], "cut at {cut}");
+    let matches = games(read(format, &log[..cut]));
+    assert!(matches.len() <= whole.len(), "cut at {cut}");
+    assert_eq!(matches, whole[..matches.len()], "cut at {cut}");
 }
 
 #[test]
@@ -132,7 +133,7 @@ fn a_log_cut_at_any_byte_tells_no_game_that_was_not_over() {
             check_cut(format, log.as_bytes(), cut, &whole);
         }
     }
-    // The results of the last game of capture the flag are told nowhere before their line.
+    // No line before the results of the last capture-the-flag game states them.
     let cut = ROUNDS.rfind("red:11").unwrap() + "red:11  blue:1".len();
     assert_eq!(games(read("idtech3", &ROUNDS.as_bytes()[..cut])).len(), 1);
 }
@@ -147,8 +148,8 @@ fn a_real_log_cut_around_its_end_tells_all_or_nothing() {
         assert_eq!(games(read("idtech3", &log[..results])).len(), 1);
         for cut in early.chain(exit..results) {
             check_cut("idtech3", log, cut, &whole);
-            let told = games(read("idtech3", &log[..cut]));
-            assert!(told.is_empty() || cut >= exit + 5, "cut at {cut}");
+            let matches = games(read("idtech3", &log[..cut]));
+            assert!(matches.is_empty() || cut >= exit + 5, "cut at {cut}");
         }
     }
 }
@@ -287,7 +288,7 @@ const UT99: &[&str] = &[
     "stat_player\tscore\t#\t#",
 ];
 
-/// Lines of a format's own words with hostile numbers and names, and a clock that mostly runs on.
+/// Lines with a format's own words, hostile numbers and names, and a clock that mostly advances.
 fn lines(words: &'static [&'static str]) -> impl Strategy<Value = Vec<u8>> {
     let is_source = words[0].starts_with("Log file");
     let number = prop_oneof![
@@ -344,7 +345,7 @@ fn any_log() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// A real log of which pieces were lost, doubled or spoiled.
+/// A real log in which pieces are missing, doubled or damaged.
 fn spoiled() -> impl Strategy<Value = Vec<u8>> {
     let spoil = (
         any::<prop::sample::Index>(),
@@ -371,8 +372,8 @@ fn spoiled() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-/// What holds of any log: records that are some, lines that are there, and nothing that depends on
-/// how the bytes come in.
+/// Checks what holds for any log: valid records, existing line numbers, and results that do not
+/// depend on the chunks.
 fn check(log: &[u8], chunk: usize) {
     let last = log.split(|&b| b == b'\n').count() as u64;
     for format in FORMATS {
@@ -427,7 +428,7 @@ proptest! {
     }
 }
 
-/// What Windows servers write tells the same.
+/// The same log with the line ends and encoding of Windows servers gives the same matches.
 #[test]
 fn two_bytes_a_character() {
     let wide: Vec<u8> = NGLOG.encode_utf16().flat_map(u16::to_le_bytes).collect();

@@ -1,5 +1,5 @@
-//! Logs of Team Fortress 2 and Classic servers. Results are those that the logs print; kills and
-//! captures were counted in them by other means.
+//! Logs of Team Fortress 2 and Classic servers. The results are those that the logs print; kills
+//! and captures were counted in them by other means.
 
 use evenkeel::domain::{Kind, MatchRecord, Outcome, Participant};
 use evenkeel::ingest::join_halves;
@@ -12,7 +12,7 @@ fn player<'a>(game: &'a MatchRecord, id: &str) -> &'a Participant {
     found.unwrap_or_else(|| panic!("no {id}"))
 }
 
-/// Who was on a team for most of the game, by id.
+/// The ids of the players who were on a team for most of the game.
 fn team(game: &MatchRecord, team: u8) -> Vec<&str> {
     let there = game.participants.iter().filter(|p| {
         let on = p.presence.iter().filter(|s| s.team == team);
@@ -30,9 +30,9 @@ fn capture_the_flag() {
     };
     let items = read("source", &bytes);
     assert_eq!((skips(&items), malformed(&items)), (vec![], vec![]));
-    let told = games(items);
-    let [game] = &told[..] else {
-        panic!("{told:?}")
+    let matches = games(items);
+    let [game] = &matches[..] else {
+        panic!("{matches:?}")
     };
     assert_eq!((game.game_type.as_str(), game.map.as_str()), ("tf.ctf", ""));
     assert_eq!(
@@ -72,9 +72,9 @@ fn control_points_of_which_the_second_half_never_ends() {
         (skips(&items), malformed(&items)),
         (vec![(1817, "aborted")], vec![])
     );
-    let told = games(items);
-    let [game] = &told[..] else {
-        panic!("{told:?}")
+    let matches = games(items);
+    let [game] = &matches[..] else {
+        panic!("{matches:?}")
     };
     assert_eq!(game.game_type, "tf.cp");
     assert_eq!(game.mutators, ["tf_weapon_criticals=0"]);
@@ -93,7 +93,7 @@ fn control_points_of_which_the_second_half_never_ends() {
 
 #[test]
 fn games_that_the_log_does_not_end() {
-    // The second has a player's reason to leave that goes over three lines.
+    // The second log contains a player's reason to leave that spans three lines.
     for (name, line, odd) in [
         ("tf2-full_koth", 371, vec![]),
         ("tf2-mini", 17, vec![65, 67]),
@@ -121,12 +121,12 @@ fn two_halves_of_a_match() {
     let half = |bytes| {
         let items = read("source", bytes);
         assert_eq!((skips(&items), malformed(&items)), (vec![], vec![]));
-        let mut told = games(items);
-        assert_eq!(told.len(), 1);
-        told.remove(0)
+        let mut matches = games(items);
+        assert_eq!(matches.len(), 1);
+        matches.remove(0)
     };
     let (one, two) = (half(&one), half(&two));
-    // Summer time begins during the warm-up of the first.
+    // Daylight saving time begins during the warm-up of the first game.
     assert_eq!(
         (one.start.to_string().as_str(), one.millis()),
         ("2026-03-08T03:00:39Z", 900_000)
@@ -146,7 +146,7 @@ fn two_halves_of_a_match() {
         (&one.scores[..], &two.scores[..]),
         (&[0.0, 50.0][..], &[0.0, 100.0][..])
     );
-    // Each flag brought home is worth ten points.
+    // Each captured flag is worth ten points.
     assert!(
         one.events
             .iter()
@@ -180,7 +180,8 @@ fn two_halves_of_a_match() {
             .iter()
             .all(|p| p.key.kind == Kind::Human)
     );
-    // The first half's log tells of sixteen kills, one of somebody who has just died on the line above.
+    // The log of the first half contains sixteen kills, one of a player who died on the line
+    // before.
     let medic = "STEAM_0:1:225963093";
     assert_eq!(
         (

@@ -1,4 +1,4 @@
-//! Two UT99 deathmatches. What somebody did is what the log itself counts at its end.
+//! Two UT99 deathmatches. The expected numbers are those that the log itself prints at its end.
 
 use evenkeel::domain::{Kind, MatchRecord, Outcome};
 
@@ -12,12 +12,12 @@ fn game(name: &str) -> Option<MatchRecord> {
         (vec![], vec![]),
         "{name}"
     );
-    let mut told = games(items);
-    assert_eq!(told.len(), 1);
-    told.pop()
+    let mut matches = games(items);
+    assert_eq!(matches.len(), 1);
+    matches.pop()
 }
 
-/// Name, kills, deaths (own ones too), score.
+/// Name, kills, deaths (suicides included), score.
 fn table(game: &MatchRecord) -> Vec<(&str, u32, u32, f64)> {
     let row = |p: &'_ evenkeel::domain::Participant| (p.kills, p.deaths, p.points.unwrap());
     let rows = game.participants.iter().map(|p| {
@@ -38,7 +38,8 @@ fn a_human_and_bots() {
         ),
         ("Botpack.DeathMatchPlus", "DM-Agony", 0)
     );
-    // Absolute_Time 14:16:47.663 of a zone four hours behind; game_start at 75.85 s, game_end at 486.36.
+    // Absolute_Time 14:16:47.663 in a time zone four hours behind; game_start at 75.85 s, game_end
+    // at 486.36.
     assert_eq!(
         (game.start.to_string().as_str(), game.millis()),
         ("2019-07-08T18:18:03Z", 410_510)

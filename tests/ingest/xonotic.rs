@@ -1,5 +1,5 @@
-//! Logs of a Nexuiz server. Scores and captures were read off the logs; what somebody did is what the
-//! game itself counted, at the end of each.
+//! Logs of a Nexuiz server. Scores and captures were read in the logs; what a player did is what
+//! the game itself counted, at the end of each match.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use crate::{games, read};
 
 pub const FIXTURE: &[u8] = include_bytes!("../fixtures/nexuiz/ctf-01.log");
 
-/// Kills, deaths and score of each, by the log's own count: `score!!,caps!,kills,deaths<,…`. It takes
-/// one kill off for each team mate killed.
+/// Kills, deaths and score of each player, by the log's own count: `score!!,caps!,kills,deaths<,…`.
+/// The game subtracts one kill for each team mate killed.
 fn counted(log: &[u8]) -> BTreeMap<String, [f64; 3]> {
     let text = std::str::from_utf8(log).unwrap();
     let lines = text
@@ -30,11 +30,11 @@ fn counted(log: &[u8]) -> BTreeMap<String, [f64; 3]> {
 }
 
 fn check_counts(game: &MatchRecord, log: &[u8]) {
-    let told = game.participants.iter().map(|p| {
+    let players = game.participants.iter().map(|p| {
         let row = [p.kills.into(), p.deaths.into(), p.points.unwrap()];
         (p.name.clone(), row)
     });
-    assert_eq!(told.collect::<BTreeMap<_, _>>(), counted(log));
+    assert_eq!(players.collect::<BTreeMap<_, _>>(), counted(log));
     for participant in &game.participants {
         assert_eq!(participant.key.kind, Kind::Bot);
         let [stay] = participant.presence[..] else {
@@ -89,7 +89,7 @@ fn the_log_that_comes_with_the_crate() {
     );
 }
 
-/// How long each took in seconds, and its score.
+/// The length in seconds and the score of each game.
 const EIGHT: [(u64, f64, f64); 8] = [
     (99, 0.0, 4.0),
     (99, 2.0, 3.0),
@@ -111,8 +111,10 @@ fn eight_games_of_capture_the_flag() {
             (vec![], vec![]),
             "{name}"
         );
-        let told = games(items);
-        let [game] = &told[..] else { panic!("{name}") };
+        let matches = games(items);
+        let [game] = &matches[..] else {
+            panic!("{name}")
+        };
         check_counts(game, &bytes);
         for (team, score) in (0u8..).zip(&game.scores) {
             let captures = game.events.iter().filter(|e| e.team == team);

@@ -1,4 +1,4 @@
-//! A line of a gigabyte is refused without being held in memory.
+//! A line of one gigabyte is refused without being held in memory.
 
 use tokio::io::AsyncWriteExt;
 

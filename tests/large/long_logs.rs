@@ -1,4 +1,4 @@
-//! Reading a log takes the same memory whatever its length.
+//! Reading a log takes the same memory, whatever its length.
 
 use std::{fs::File, io::Write};
 
@@ -12,7 +12,7 @@ use crate::{alone, common, peak};
 
 const LOG: &[u8] = include_bytes!("../fixtures/openarena/ctf-014.log");
 const MIB: usize = 1 << 20;
-/// The most memory that a long log may take beyond a short one.
+/// The most memory that a long log may need in addition to a short one's.
 const MOST: usize = 24 * MIB;
 
 #[tokio::test]

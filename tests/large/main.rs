@@ -1,5 +1,6 @@
-//! A gigabyte over the wire and half a gigabyte of log, in bounded memory. `.ci/run` runs them, and
-//! `cargo test --test large -- --ignored` does; every other `cargo test` names them as ignored.
+//! Sends a gigabyte over the network and reads half a gigabyte of log, in bounded memory. `.ci/run`
+//! runs these tests, and so does `cargo test --test large -- --ignored`; every other `cargo test`
+//! lists them as ignored.
 //!
 //! They measure the memory of the whole process, so only one runs at a time.
 
@@ -15,22 +16,22 @@ use std::fs;
 
 use tokio::sync::{Mutex, MutexGuard};
 
-/// Held by the test whose memory is measured.
+/// Locked by the test that measures memory.
 static PROCESS: Mutex<()> = Mutex::const_new(());
 
-/// Waits until no other test measures, and resets the peak to the memory that the process holds now.
+/// Waits until no other test measures, and resets the peak to the current memory of the process.
 async fn alone() -> MutexGuard<'static, ()> {
     let turn = PROCESS.lock().await;
     fs::write("/proc/self/clear_refs", "5").unwrap();
     turn
 }
 
-/// The most memory that this process has held since [`alone`], in bytes.
+/// The peak of the process's memory since [`alone`], in bytes.
 fn peak() -> usize {
     memory("VmHWM:")
 }
 
-/// The memory that this process holds now, in bytes.
+/// The current memory of the process, in bytes.
 fn resident() -> usize {
     memory("VmRSS:")
 }

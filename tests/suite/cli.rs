@@ -564,8 +564,8 @@ fn evaluate_compares_the_systems() {
 #[test]
 fn auto_takes_what_evaluate_finds_best() {
     let folder = folder();
-    // Three players duel in turn, and each wins what they lost before: after 48 matches it is clear that past
-    // results predict nothing.
+    // Three players duel in turn, and each wins after losing: after 48 matches it is clear that
+    // past results predict nothing.
     let row = |n: u32| {
         let (a, b, y) = (n % 3, (n + 1) % 3, n / 3 % 2);
         let t = n * 9_000;

@@ -1,4 +1,4 @@
-//! Clients: the library's, and the example in Python, which docs/connect.md shows as it is.
+//! Clients: the library's, and the Python example, which docs/connect.md contains unchanged.
 
 use std::{
     process::{Command, Output},
@@ -17,7 +17,7 @@ use crate::common::Daemon;
 
 const CLIENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/integrations/python/client.py");
 
-/// Runs the client with these arguments; `None` where there is no python3.
+/// Runs the Python client with these arguments; `None` without python3.
 async fn run(arguments: &[&str]) -> Option<Output> {
     let mut command = Command::new("python3");
     command.arg(CLIENT).args(arguments);
@@ -101,7 +101,7 @@ async fn the_library_asks_and_is_answered() {
         let join = Request::Join(Join::new(ident(name)));
         assert_eq!(client.ask(&join).await.unwrap(), None);
     }
-    // A command may be answered or not.
+    // A command can have a reply or not.
     assert_eq!(
         client.ask(&Request::Death(ident("ann"))).await.unwrap(),
         None
@@ -130,7 +130,7 @@ async fn pipelined_requests_are_answered_in_order() {
     requests.extend((0..1_000).map(player));
     requests.push(Request::Leave(ident("nobody")));
     client.send(&requests).await.unwrap();
-    // What is asked in between gets its own reply, and the others wait.
+    // A request in between gets its own reply, and the other replies are kept.
     let mean = client.ask(&Request::MeanBot).await.unwrap();
     assert_eq!(mean, Some(Reply::MeanBot(50.0, 0)));
     let pong = client.receive().await.unwrap();
@@ -152,7 +152,7 @@ async fn pushes_come_between_replies() {
     mailbox.push("MATCHED 7\r\nPONG".to_owned()).unwrap();
     let push = |text: &'static str| Received::Push(Push::new(text));
     assert_eq!(client.receive().await.unwrap(), push("MATCHED 7??PONG"));
-    // Replies of several lines are not torn apart, however many pushes come meanwhile.
+    // Pushes never split a reply of several lines.
     client.ask(&Request::Game(ident("ctf"))).await.unwrap();
     for n in 0..20 {
         let join = Request::Join(Join::new(ident(&format!("p{n}"))));
@@ -197,7 +197,7 @@ async fn a_peer_that_does_not_read_loses_pushes_and_costs_no_memory() {
     assert_eq!(mailbox.push("x".to_owned()), Err(MailboxError::Closed));
 }
 
-/// A server of this test's own, which answers every connection with these bytes.
+/// A server that answers every connection with these bytes.
 async fn answering(bytes: &'static [u8]) -> std::net::SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -223,7 +223,7 @@ async fn a_server_that_does_not_keep_to_the_protocol_is_borne() {
             .await
             .unwrap();
         let error = client.ask(&Request::Bots).await.unwrap_err();
-        // From then on it is not known which reply belongs to which request.
+        // From then on, the client cannot match replies to requests.
         let later = client.ask(&Request::Bots).await.unwrap_err();
         assert!(matches!(later, ClientError::OutOfStep), "{later}");
         error.to_string()

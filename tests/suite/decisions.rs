@@ -1,5 +1,5 @@
-//! Decisions are stored with what they were made from, come out the same when they are taken again,
-//! and are held against what happened.
+//! Decisions are stored with their inputs, give the same answer when they are replayed, and are
+//! compared with the results of the games.
 
 use crate::common::Daemon;
 use sqlx::SqlitePool;
@@ -10,7 +10,7 @@ async fn database(daemon: &Daemon) -> SqlitePool {
     SqlitePool::connect(&url).await.unwrap()
 }
 
-/// Six against one another; the stronger three on one side, then one more arrives.
+/// Six players; the stronger three on one team, then one more arrives.
 const GAME: &str = "GAME ctf\nMINPLAYERS 0\nJOIN a\nJOIN b\nJOIN c\nJOIN d\nJOIN e\nJOIN f\nBALANCE seed=5\nJOIN g\n\
                     PLACE g\nSTART\nSCORE 0\nADVANTAGE\nMOVE a 0\nMOVE b 0\nMOVE c 0\nMOVE d 0\nREBALANCE seed=18446744073709551615\n";
 
@@ -136,7 +136,7 @@ async fn predictions_are_held_against_what_happened() {
         for _ in 0..4 {
             client.line().await;
         }
-        // Something to last, since a game of no time is not rated.
+        // The game must take some time, because a match of 0 ms is not rated.
         client.send("START\nSCORE 0\nSCORE 0\nEND\n").await;
         assert_eq!(client.line().await, format!("END {} recorded", game + 1));
         chances.extend(chance.parse::<f64>());

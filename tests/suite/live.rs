@@ -1,5 +1,6 @@
-//! A real OpenArena server, balanced end to end; see `integrations/openarena`. Runs with `EVENKEEL_LIVE=1`
-//! where openarena-server is installed, or with `EVENKEEL_LIVE=install`, which installs it from Debian.
+//! A real OpenArena server, balanced end to end; see `integrations/openarena`. Runs with
+//! `EVENKEEL_LIVE=1` if openarena-server is installed, or with `EVENKEEL_LIVE=install`, which
+//! installs it from Debian.
 
 use std::{fs, io::Write, path::Path, process::Command};
 
@@ -9,7 +10,7 @@ use tempfile::TempDir;
 #[test]
 fn a_real_server_is_balanced_end_to_end() {
     let Some(wish) = std::env::var_os("EVENKEEL_LIVE") else {
-        // Not by a macro, whose output a passing test keeps to itself.
+        // Written directly, because the output of macros is captured in a passing test.
         let told = writeln!(
             std::io::stderr(),
             "skipped: EVENKEEL_LIVE=1 plays on a real OpenArena server"
@@ -30,7 +31,7 @@ fn a_real_server_is_balanced_end_to_end() {
     if wish == "install" {
         demo.arg("--install");
     }
-    // The game server, which is not root, has to reach its own folder.
+    // The game server, which does not run as root, must be able to enter its own folder.
     open(folder.path());
     let output = demo.output().unwrap();
     let told = String::from_utf8_lossy(&output.stderr);
@@ -47,7 +48,7 @@ fn a_real_server_is_balanced_end_to_end() {
             assert_eq!(team.as_array().unwrap().len(), 4, "{line}");
         }
     }
-    // What the daemon heard of the games is what their log tells of them.
+    // The daemon's matches must agree with the log.
     let weights = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_evenkeel"));
         command.current_dir(&kept).args(arguments);

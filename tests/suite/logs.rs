@@ -1,5 +1,4 @@
-//! Logs through the use cases: whole files, logs that still grow, the archive, and the way out and in
-//! again.
+//! Logs through the library: complete files, growing logs, the archive, export and import.
 
 use std::{
     fs::{self, File},
@@ -29,7 +28,7 @@ async fn new() -> (Arc<Service>, TempDir) {
     service(&common::config("")).await
 }
 
-/// All matches on record, in order.
+/// All stored matches, in order.
 async fn stored(service: &Service) -> Vec<Stored> {
     let (mut all, mut cursor) = (Vec::new(), Cursor::START);
     loop {
@@ -60,7 +59,8 @@ fn append(path: &Path, text: &str) {
     file.write_all(text.as_bytes()).unwrap();
 }
 
-/// Reads whole files; gives found, new, second halves, duplicates.
+/// Reads complete files. Returns the numbers of games found, new matches, second halves and
+/// duplicates.
 async fn ingest(service: &Service, archive: Option<&Arc<Archive>>, files: &[&Path]) -> [u64; 4] {
     let mut ingest = Ingest::new(service.store());
     ingest.archive = archive.cloned();
@@ -96,7 +96,7 @@ fn now() -> SystemTime {
     SystemTime::now()
 }
 
-/// Half a match: `sides` of two players each, after so many minutes.
+/// A log of half a match: two teams of two players, beginning at this minute.
 fn half(minute: u32, [red, blue]: [[&str; 2]; 2], scores: [u32; 2]) -> String {
     let at = |minutes: u32| {
         format!(
@@ -130,7 +130,7 @@ async fn two_halves_are_one_match_in_whatever_order_they_come() {
     let files: Vec<PathBuf> = ["1", "2", "3"].map(|n| logs.path().join(n)).into();
     write(&files[0], &half(60, AB, [10, 30]));
     write(&files[1], &half(80, BA, [10, 50]));
-    // The next match of the same people.
+    // The next match of the same players.
     write(&files[2], &half(100, AB, [0, 10]));
     let mut told = Vec::new();
     for order in [[0, 1, 2], [1, 0, 2]] {
@@ -151,7 +151,7 @@ async fn two_halves_are_one_match_in_whatever_order_they_come() {
         told.push((known(&all), weights(&service).await));
     }
     assert_eq!(told[0], told[1]);
-    // At once, and learned anew, it is the same.
+    // Ingesting everything at once, and learning again, gives the same.
     let (service, _folder) = new().await;
     let paths: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
     assert_eq!(ingest(&service, None, &paths).await, [3, 2, 1, 0]);
@@ -169,7 +169,7 @@ async fn what_is_written_out_is_the_same_when_it_is_read_in() {
     let (log, nexuiz) = (logs.path().join("a"), logs.path().join("b"));
     write(&log, CTF);
     write(&nexuiz, NEXUIZ);
-    // Without dates, its games count from its beginning.
+    // In a log without dates, times count from its beginning.
     let undated = logs.path().join("c");
     write(&undated, &OTHER.replace("g_timestamp", "x"));
     let (service, _folder) = new().await;
@@ -196,7 +196,7 @@ async fn what_is_written_out_is_the_same_when_it_is_read_in() {
     assert_eq!(ingest(&other, None, &[&written]).await, [3, 3, 0, 0]);
     assert_eq!(known(&stored(&other).await), known(&all));
     assert_eq!(weights(&other).await, weights(&service).await);
-    // The logs themselves are known there, too, and nobody comes back with them.
+    // The logs themselves are recognised, too, and a forgotten player does not come back with them.
     assert_eq!(ingest(&other, None, &[&log, &nexuiz, &undated]).await[3], 3);
     assert!(other.store().names(&liz).await.unwrap().is_empty());
 }
@@ -208,7 +208,7 @@ async fn a_log_that_grows_is_told_match_by_match() {
     let (service, _folder) = new().await;
     let mut follower = follower(&service, &path, None);
     assert_eq!(follower.look(now()).await, 0);
-    // In pieces that end in mid-line.
+    // In pieces that end within a line.
     let pieces: Vec<&[u8]> = CTF.as_bytes().chunks(7_001).collect();
     let mut new = 0;
     for piece in &pieces {
@@ -219,7 +219,7 @@ async fn a_log_that_grows_is_told_match_by_match() {
     append(&path, OTHER);
     assert_eq!(follower.look(now()).await, 1);
     assert_eq!(follower.look(now()).await, 0);
-    // As if the file had been read at once.
+    // The result is as if the file had been read at once.
     let (other, _folder) = self::new().await;
     ingest(&other, None, &[&path]).await;
     assert_eq!(known(&stored(&service).await), known(&stored(&other).await));
@@ -234,12 +234,12 @@ async fn rotation_truncation_and_a_restart_lose_nothing_and_double_nothing() {
     let middle = CTF.len() / 2;
     append(&path, &CTF[..middle]);
     assert_eq!(follower.look(now()).await, 0);
-    // In mid-game and in mid-line, the log goes on in another file. The rest of the line is lost.
+    // In mid-game and mid-line, the log continues in another file. The rest of the line is lost.
     fs::rename(&path, logs.path().join("games.log.1")).unwrap();
     let rest = &CTF[middle..];
     append(&path, &rest[rest.find('\n').unwrap() + 1..]);
     assert_eq!(follower.look(now()).await, 1);
-    // Truncated, and begun anew.
+    // The file is truncated, and written from the beginning.
     write(&path, &OTHER[..OTHER.len() / 2]);
     assert_eq!(follower.look(now()).await, 0);
     drop(follower);
@@ -263,7 +263,7 @@ async fn a_folder_of_logs() {
     append(&logs.path().join(".hidden"), OTHER);
     fs::create_dir(logs.path().join("folder")).unwrap();
     assert_eq!(follower.look(now()).await, 1);
-    // Its game ends with the file, which is known once it has been quiet for long.
+    // Its game ends with the file, once the file has not changed for long.
     let ut99 = logs.path().join("b.log");
     let log = "0.00\tinfo\tLog_Standard\tngLog
 0.00\tgame\tGameClass\tBotpack.DeathMatchPlus
@@ -277,7 +277,7 @@ async fn a_folder_of_logs() {
     assert_eq!(follower.look(now()).await, 0);
     assert_eq!(follower.look(now() + SETTLE).await, 1);
     assert_eq!(follower.look(now() + SETTLE).await, 0);
-    // A log that was taken for over goes on.
+    // A log that counted as complete grows again.
     append(&logs.path().join("a.log"), OTHER);
     assert_eq!(follower.look(now() + SETTLE).await, 1);
     fs::remove_file(&ut99).unwrap();
@@ -313,7 +313,8 @@ async fn an_archive_of_0_1_is_read_again() {
     write(&path, CTF);
     let (service, _folder) = new().await;
     ingest(&service, Some(&archive), &[&path]).await;
-    // 0.1 kept the origin in the comment of the gzip header, and had no file beside the log.
+    // Version 0.1 stored the origin in the comment of the gzip header, without a file beside the
+    // log.
     let (log, _) = archive.logs().unwrap().remove(0);
     let json = log.with_file_name(
         log.file_name()
@@ -335,7 +336,7 @@ async fn an_archive_of_0_1_is_read_again() {
         .unwrap();
     assert_eq!((reread.logs, reread.matches.added), (1, 1));
     assert_eq!(stored(&other).await[0].record.server, "old");
-    // With neither of the two, the log is at fault by name.
+    // Without either, the error names the log.
     fs::write(&json, "{}").unwrap();
     let error = logs::reread(other.store(), &archive, |_, _| ())
         .await
@@ -378,7 +379,7 @@ async fn archived_logs_are_read_again() {
     let (service, _folder) = new().await;
     let files: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
     ingest(&service, Some(&archive), &files).await;
-    // One that was told of without a log.
+    // A match that came over the protocol, without a log.
     let own = common::game(9, &[(Kind::Human, "x")], &[(Kind::Human, "y")], [1.0, 0.0]);
     service.store().record(&own).await.unwrap();
     service.learning().refresh().await.unwrap();
@@ -394,7 +395,7 @@ async fn archived_logs_are_read_again() {
     service.learning().refresh().await.unwrap();
     assert_eq!(known(&stored(&service).await), before);
     assert_eq!(weights(&service).await, learned);
-    // Into an empty database, everything comes back that a log told.
+    // Into an empty database, all matches that a log contains come back.
     let (other, _folder) = new().await;
     let reread = logs::reread(other.store(), &archive, |_, _| ())
         .await
@@ -419,7 +420,7 @@ async fn a_better_parser_mends_the_past_but_brings_nobody_back() {
     let (service, database) = service(&config).await;
     ingest(&service, Some(&archive), &[&log, &other]).await;
     let right = known(&stored(&service).await);
-    // What an older parser might have made of them.
+    // As an older parser might have read them.
     let wrong = "UPDATE match_teams SET score = 9;
         UPDATE participants SET player = 'x' || player, name = 'x' || name WHERE kind = 'bot';
         UPDATE matches SET fingerprint = randomblob(16);";
@@ -463,7 +464,7 @@ async fn a_growing_log_is_archived_once() {
     append(&path, OTHER);
     ingest(&service, Some(&archive), &[&path]).await;
     assert_eq!(archive.logs().unwrap().len(), 1);
-    // Followed, it is the same log; rotated away, it stays, and the new one is another.
+    // Following it gives the same log; after rotation it stays, and the new file is another log.
     let mut follower = follower(&service, &path, Some(archive.clone()));
     assert_eq!(follower.look(now()).await, 0);
     fs::rename(&path, folder.path().join("old")).unwrap();
@@ -487,7 +488,7 @@ async fn a_broken_archive_loses_no_match() {
     let path = folder.path().join("games.log");
     let (service, _folder) = new().await;
     let mut follower = follower(&service, &path, Some(archive));
-    // No file can be created in what is no folder.
+    // No file can be created below a path that is not a folder.
     fs::remove_dir(&archived).unwrap();
     write(&archived, "");
     append(&path, CTF);
@@ -514,7 +515,7 @@ async fn a_follower_stops_in_the_middle_of_a_long_log() {
     }
     let (service, _folder) = new().await;
     let follower = follower(&service, &path, Some(archive.clone()));
-    // Stopped at its first record: it reads no further, and archives what it has read.
+    // Stopped at its first match: it stops reading, and archives what it has read.
     let first = async {
         let mut changes = service.store().changes().await.unwrap();
         while service.store().extent().await.unwrap().0 == 0 {

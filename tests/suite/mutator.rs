@@ -1,5 +1,5 @@
-//! The UT2004 mutator, as far as it can be held to anything without the game: its keys, the verbs it
-//! says, and a conversation such as it holds.
+//! The UT2004 mutator, as far as it can be tested without the game: its keys, the verbs that it
+//! sends, and a typical conversation.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,7 +19,7 @@ fn read(name: &str) -> String {
     fs::read_to_string(folder().join(name)).unwrap()
 }
 
-/// All classes by the names of their files.
+/// All classes, by file name.
 fn classes() -> BTreeMap<String, String> {
     let found = fs::read_dir(folder().join("Evenkeel/Classes")).unwrap();
     let classes: BTreeMap<String, String> = found
@@ -44,7 +44,7 @@ fn each_file_holds_the_class_of_its_name() {
     }
 }
 
-/// A number or a word as the key's type has it: `1.500000` and `1.5` are the same.
+/// A number or word in the form of the key's type: `1.500000` and `1.5` are the same.
 fn value(text: &str) -> String {
     let text = text.trim().trim_matches('"').trim_matches('`');
     let number: Result<f64, _> = text.parse();
@@ -91,7 +91,7 @@ fn keys_are_the_same_everywhere() {
     assert_eq!(table, declared, "README.md");
 }
 
-/// Every verb that the source says by name is one that the daemon knows.
+/// The daemon knows every verb in the mutator's source.
 #[test]
 fn every_verb_is_known() {
     let mut verbs = BTreeSet::new();
@@ -135,7 +135,7 @@ fn every_verb_is_known() {
     }
 }
 
-/// What the mutator says of a game, in its order and with its quoting, up to a broken connection.
+/// What the mutator sends in a game, in its order and with its quoting, up to a lost connection.
 const BEFORE: &str = r#"HELLO "UT2004 #1"
 GAME XGame.xCTFGame
 MUTATOR UnrealGame.DMMutator
@@ -175,7 +175,7 @@ JOIN 77777777777777777777777777777777 name=Later
 PING
 "#;
 
-/// And after it.
+/// What it sends after reconnecting.
 const AFTER: &str = r#"HELLO "UT2004 #1" resume=yes
 LEAVE 77777777777777777777777777777777
 JOIN b59886cde972e885d41296656150dd19 name=Ann team=0

@@ -1,4 +1,4 @@
-//! The main job on real games: 60 matches of bots whose skill is known. Skipped, with the reason, where
+//! The main use on real games: 60 matches of bots with known skill. Skipped, with the reason, if
 //! the logs are not beside the project.
 
 use std::{collections::BTreeMap, path::Path};
@@ -23,7 +23,7 @@ async fn ingest(service: &Service, file: &Path) {
     }
 }
 
-/// Places from 1, ties sharing the mean of theirs.
+/// Ranks from 1; equal values share the mean of their ranks.
 fn ranks(values: &[f64]) -> Vec<f64> {
     let place = |value: &f64| {
         let below = values.iter().filter(|other| *other < value).count() as f64;

@@ -1,5 +1,5 @@
-//! Random sequences of legal lines: no player is lost, no team is invented, no reply is an internal error,
-//! and a player who joins and leaves changes nothing.
+//! Random sequences of valid lines: no player is lost, no team is invented, no reply is an internal
+//! error, and a player who joins and leaves changes nothing.
 
 use std::{cell::RefCell, collections::BTreeSet, sync::Arc};
 
@@ -19,7 +19,7 @@ use tokio::runtime::Runtime;
 const HUMANS: [&str; 7] = ["a", "b", "c", "d", "e", "René", "\"Boring John\""];
 const BOTS: [&str; 3] = ["Sarge", "Grunt", "X"];
 
-/// A line, or several, that a game server sends.
+/// One or several lines of a game server.
 #[derive(Clone, Debug)]
 enum Step {
     Say(String),
@@ -93,15 +93,15 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A model of the game as its server knows it.
+/// A model of the game, as its server knows it.
 #[derive(Debug, Default)]
 struct Model {
     in_game: bool,
     has_teams: bool,
     teams: u8,
-    /// The humans in the order of their JOINs.
+    /// The humans in JOIN order, with their teams.
     humans: Vec<(String, Option<u8>)>,
-    /// The verbs that had a reply, and whether it had lines below its first.
+    /// The verbs that had a reply, and whether the reply had more than one line.
     answered: BTreeSet<String>,
 }
 
@@ -170,7 +170,7 @@ impl Model {
         Ok(())
     }
 
-    /// Checks that a BALANCE reply puts each player on one team, in the order of the JOINs.
+    /// Checks that the reply to BALANCE has each player on one team, in JOIN order.
     fn chosen(&mut self, lines: &[String]) -> Result<(), TestCaseError> {
         let told: Vec<&str> = lines
             .iter()
@@ -191,7 +191,7 @@ impl Model {
         Ok(())
     }
 
-    /// Checks that `MOVE id from to` names a player of the game.
+    /// Checks that `MOVE id from to` names a player in the game.
     fn step(&self, line: &str) -> Result<(Option<u8>, u8), TestCaseError> {
         let rest = line.strip_prefix("MOVE ").unwrap_or("? ? ?");
         let mut words = rest.rsplitn(3, ' ');
@@ -240,7 +240,7 @@ async fn knowing() -> (Daemon, Arc<HandClock>) {
     (daemon, clock)
 }
 
-/// Every run tests the same cases, so that their coverage can be asserted.
+/// Runs the same cases every time, so that their coverage can be asserted.
 fn runner(cases: u32) -> TestRunner {
     let config = Config {
         cases,
@@ -284,7 +284,7 @@ fn nobody_is_lost_and_no_team_is_made_up() {
                     }
                 }
             }
-            // At the end, the roster is still that of the model.
+            // At the end, the daemon's roster is that of the model.
             let reply = ask(&mut client, "BALANCE").await;
             model.hear("BALANCE", &reply)?;
             answered.borrow_mut().append(&mut model.answered);
@@ -318,7 +318,7 @@ fn who_comes_and_goes_leaves_no_trace() {
     let mut runner = runner(128);
     let says = |steps: Vec<Step>| {
         let lines = steps.into_iter().filter_map(|step| match step {
-            // Seeds and the numbers of matches differ between the two sessions.
+            // Seeds and numbers of matches differ between the two sessions.
             Step::Say(line) if line == "BALANCE" || line == "REBALANCE" => {
                 Some(format!("{line} seed=4"))
             }

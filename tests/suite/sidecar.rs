@@ -1,5 +1,5 @@
-//! The sidecar for id Tech 3: what recorded logs make it say, and the real program between a real daemon
-//! and a game server of this test's own.
+//! The sidecar for id Tech 3: the requests that it sends for recorded logs, and the real program
+//! between a real daemon and a simulated game server.
 
 use std::{
     fs::{self, File},
@@ -20,11 +20,11 @@ use evenkeel::sidecar::{
 use tempfile::TempDir;
 
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures");
-/// Far more than anything here takes; only a hang reaches it.
+/// Far longer than anything here takes: a wait this long is a hang.
 const HANG: Duration = Duration::from_secs(60);
 const PASSWORD: &str = "open-sesame";
 
-/// What the sidecar says to the daemon while a log is written.
+/// The requests of the sidecar while a log is written.
 fn said(log: &[u8], bots_as_players: bool) -> Vec<String> {
     let mut sidecar = IdTech3::new(Settings {
         server: "test".into(),
@@ -56,7 +56,8 @@ fn fixture(name: &str) -> Vec<u8> {
     fs::read(Path::new(FIXTURES).join(name)).unwrap()
 }
 
-/// Written anew by `EVENKEEL_BLESS=1 cargo test --test suite sidecar::golden`, to be read before it is kept.
+/// Compares with a file, which `EVENKEEL_BLESS=1 cargo test --test suite sidecar::golden` writes
+/// anew; read it before you commit it.
 fn golden(name: &str, lines: &[String]) {
     let path = Path::new(FIXTURES).join("sidecar").join(name);
     let text = lines.join("\n") + "\n";
@@ -114,7 +115,7 @@ fn what_is_said_adds_up_to_the_final_score() {
     assert!(games > 50);
 }
 
-/// A game server: a log, and a console that moves people when it is told to, and writes that down.
+/// A game server: a log, and a console that moves players on command and logs it.
 struct GameServer {
     folder: TempDir,
     console: UdpSocket,
@@ -163,7 +164,7 @@ impl GameServer {
         Process::start(command.args(options))
     }
 
-    /// The next thing to be executed: its commands.
+    /// The commands in the next file to be executed.
     fn ordered(&self) -> Vec<String> {
         let mut packet = [0; 2_048];
         let (length, from) = self.console.recv_from(&mut packet).unwrap();
@@ -180,7 +181,7 @@ impl GameServer {
         file.lines().map(str::to_owned).collect()
     }
 
-    /// Does what forceteam does, as the game writes it down.
+    /// Does what forceteam does, with the game's log lines.
     fn carry_out(&self, commands: &[String]) {
         for command in commands {
             let words: Vec<_> = command.split(' ').collect();
@@ -204,7 +205,7 @@ fn game(warm_up: bool) -> String {
     format!("  0:00 InitGame: \\g_gametype\\4\\gamename\\baseoa\\mapname\\field\n{warm_up}")
 }
 
-/// The program, killed when dropped, and what it prints.
+/// The program with its output; killed when dropped.
 struct Process {
     child: Child,
     lines: mpsc::Receiver<String>,
@@ -255,7 +256,7 @@ impl Drop for Process {
 async fn a_game_is_balanced_played_and_learned_from() {
     let daemon = Daemon::start("").await;
     let server = GameServer::new();
-    // What was there before the sidecar came counts, too.
+    // The players who were there before the sidecar started count, too.
     server.log(&game(true));
     (0..4).for_each(|number| server.log(&human(number, 1)));
     let mut sidecar = server.sidecar(daemon.address, &[]);
@@ -282,7 +283,7 @@ async fn a_game_is_balanced_played_and_learned_from() {
     sidecar.wait_for("the game is over: 1 ");
     assert_eq!(daemon.service.store().extent().await.unwrap().0, 1);
     assert!(!sidecar.seen.iter().any(|line| line.contains(PASSWORD)));
-    // Told to stop, it ends as it should.
+    // It exits cleanly on SIGTERM.
     let told = Command::new("kill")
         .args(["-TERM", &sidecar.child.id().to_string()])
         .status();

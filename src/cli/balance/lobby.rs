@@ -1,4 +1,4 @@
-//! A lobby in a file: a plain list, or TOML or JSON that says everything.
+//! A lobby in a file: a plain list, or TOML or JSON with all settings.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::{
     partition::{Bots, ProblemSpec, WeightedHuman},
 };
 
-/// What a lobby file may say. What it leaves out is as configured.
+/// The content of a lobby file. A missing setting has the configured value.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct LobbyFile {
@@ -25,22 +25,22 @@ pub(super) struct LobbyFile {
     pub(super) players: Vec<LobbyPlayer>,
 }
 
-/// One player of it.
+/// One player of a lobby file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct LobbyPlayer {
     pub(super) name: String,
-    /// The configured default where it is left out.
+    /// The player's weight; if missing, the configured default.
     #[serde(default)]
     pub(super) weight: Option<f64>,
     #[serde(default)]
     pub(super) party: Option<String>,
     #[serde(default)]
     pub(super) pin: Option<usize>,
-    /// The team they are on now.
+    /// The team that the player is on now.
     #[serde(default)]
     pub(super) team: Option<usize>,
-    /// The team they were on in the last game.
+    /// The team that the player was on in the last game.
     #[serde(default)]
     pub(super) last: Option<usize>,
     #[serde(default)]
@@ -49,7 +49,7 @@ pub(super) struct LobbyPlayer {
 
 impl LobbyFile {
     /// # Errors
-    /// What is wrong, with the line.
+    /// Returns what is wrong, with the line.
     pub(super) fn parse(text: &str, format: FileFormat) -> Result<Self, String> {
         match format {
             FileFormat::List | FileFormat::Auto => list(text),
@@ -58,14 +58,15 @@ impl LobbyFile {
         }
     }
 
-    /// The player of this name.
+    /// The player with this name, to change them.
     pub(super) fn player(&mut self, name: &str) -> Result<&mut LobbyPlayer, String> {
         let name = name.trim();
         let found = self.players.iter_mut().find(|player| player.name == name);
         found.ok_or_else(|| format!("there is no player {name}"))
     }
 
-    /// The problem it stands for. Without bots, the places that they would fill weigh nothing.
+    /// Converts the lobby to a problem. Without bots, the places that they would fill have no
+    /// weight.
     pub(super) fn into_spec(self, config: &Config, has_bots: bool) -> Result<ProblemSpec, String> {
         let names: BTreeMap<&str, usize> = self
             .players
@@ -132,8 +133,8 @@ impl LobbyFile {
     }
 }
 
-/// The range of players: flags and file go before the configuration. If only one end is given, the
-/// other is moved where it would contradict it.
+/// The range of players; flags and file override the configuration. If only one end is given, the
+/// other is moved so that it does not contradict it.
 fn level(lobby: &LobbyFile, config: &Config) -> (usize, usize) {
     let (low, high) = (
         config.lobby.level_min.as_usize(),
@@ -147,7 +148,7 @@ fn level(lobby: &LobbyFile, config: &Config) -> (usize, usize) {
     }
 }
 
-/// `weight name` lines; blank ones and those that begin with `#` are passed over.
+/// Parses `weight name` lines; skips blank lines and those that begin with `#`.
 fn list(text: &str) -> Result<LobbyFile, String> {
     let mut players = Vec::new();
     let mut seen = BTreeSet::new();

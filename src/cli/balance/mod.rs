@@ -1,4 +1,4 @@
-//! `evenkeel balance`: teams for a list of players, offline.
+//! `evenkeel balance`: chooses teams for a list of players, without a daemon.
 
 mod lobby;
 mod report;
@@ -20,13 +20,14 @@ use crate::{
 };
 use lobby::LobbyFile;
 
-/// The largest lobby file read.
+/// The largest lobby file that is read, in bytes.
 const MAX_FILE: u64 = 1 << 20;
 
 /// Choose teams for a list of players
 ///
-/// The list has a line `weight name` for each player; a lobby file in TOML or JSON can hold every
-/// setting of the lobby, which flags override. Give `--format toml` or `json` if the file's name does not show it.
+/// The list has one line `weight name` per player. A lobby file in TOML or JSON can contain every
+/// setting of the lobby; flags override it. Give `--format toml` or `json` if the file's name does
+/// not end in it.
 #[derive(Debug, Args)]
 pub(super) struct BalanceArgs {
     /// The list or lobby file; - is standard input
@@ -38,19 +39,19 @@ pub(super) struct BalanceArgs {
     /// Number of teams, 2 to 8
     #[arg(long, value_name = "N")]
     teams: Option<usize>,
-    /// Fewest players of the level, bots included
+    /// The fewest players that the map is made for, bots included
     #[arg(long, value_name = "N")]
     min: Option<usize>,
-    /// Most players of the level, bots included
+    /// The most players that the map is made for, bots included
     #[arg(long, value_name = "N")]
     max: Option<usize>,
-    /// Players wished for, bots included
+    /// The number of players wanted, bots included
     #[arg(long, value_name = "N")]
     target: Option<usize>,
     /// Choose teams without bots, as `[lobby] bots = false` does
     #[arg(long, conflicts_with_all = ["target", "bot_weight"])]
     no_bots: bool,
-    /// What a bot weighs
+    /// The weight of a bot
     #[arg(long, value_name = "WEIGHT")]
     bot_weight: Option<f64>,
     /// The largest share of the players on one team
@@ -65,7 +66,7 @@ pub(super) struct BalanceArgs {
     /// Put this player on this team (counted from 0); may be repeated
     #[arg(long = "pin", value_name = "NAME=TEAM")]
     pins: Vec<String>,
-    /// Keep these two players apart where it costs little; may be repeated
+    /// Keep these two players on different teams if it costs little; may be repeated
     #[arg(long = "avoid", value_name = "NAME,NAME")]
     avoid: Vec<String>,
     /// The team that a player is on now; may be repeated
@@ -77,65 +78,66 @@ pub(super) struct BalanceArgs {
     /// How much ratio keeping the parties may cost
     #[arg(long, value_name = "RATIO")]
     party_budget: Option<f64>,
-    /// What parties of 2, 3, … weigh, as multiples of their members' sum
+    /// The weights of parties of 2, 3, … players, as multiples of their members' sum
     #[arg(long, value_name = "M,M…", value_delimiter = ',')]
     party_multiplier: Option<Vec<f64>>,
-    /// What one unit of a blemish costs (ratio_gap, best_gap, spread_gap, broken_parties,
+    /// The cost of one unit of a term (ratio_gap, best_gap, spread_gap, broken_parties,
     /// avoided_pairs, moved, repeated, or all); may be repeated
     #[arg(long = "factor", value_name = "TERM=COST")]
     factors: Vec<String>,
-    /// How many of the best combinations the pick is made from
+    /// How many of the best combinations to pick one from
     #[arg(long, value_name = "K")]
     top: Option<usize>,
-    /// The pick's probability is proportional to quality to this power; inf takes the best
+    /// Pick with a probability proportional to quality to this power; inf picks the best
     #[arg(long, value_name = "POWER")]
     power: Option<f64>,
-    /// The pick's seed; drawn unless given, and always told
+    /// The seed of the pick; drawn by default, and always printed
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Force this engine
+    /// Use this engine
     #[arg(long, value_enum)]
     engine: Option<EngineArg>,
-    /// Milliseconds until the best found so far has to do
+    /// Time limit in milliseconds, after which the best teams found so far are the result
     #[arg(long, value_name = "MS")]
     time: Option<u64>,
-    /// Megabytes for it
+    /// Memory limit in megabytes
     #[arg(long, value_name = "MB")]
     memory: Option<usize>,
-    /// Say why
+    /// Print the reasons for the pick
     #[arg(long)]
     explain: bool,
-    /// Everything as JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
-    /// The configuration file, whose [lobby] and [balance] serve where neither flag nor file speaks
+    /// Read the configuration from FILE; its [lobby] and [balance] apply where neither a flag nor
+    /// the lobby file does
     #[arg(long, value_name = "FILE", env = "EVENKEEL_CONFIG")]
     config: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum FileFormat {
-    /// By the name's ending: .toml, .json, or a plain list
+    /// By the ending of the file's name: .toml, .json, or else a list
     Auto,
-    /// `weight name`, a player a line
+    /// One line `weight name` per player
     List,
-    /// A lobby in TOML
+    /// A lobby file in TOML
     Toml,
-    /// A lobby in JSON
+    /// A lobby file in JSON
     Json,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum EngineArg {
-    /// Every combination, no tricks
+    /// Try every combination, without optimisation
     Naive,
-    /// Every combination, one bit a step
+    /// Try every combination, changing one player per step
     Exhaustive,
-    /// Two halves, joined
+    /// Sort and join the sums of two halves
     Meet,
-    /// Branch and bound
+    /// Branch and bound, for more than two teams
     Branch,
-    /// Improve until the time is over
+    /// Improve a first solution until the time limit
     Search,
 }
 
@@ -171,7 +173,7 @@ pub(super) fn run(args: &BalanceArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Solves, with a bar for those who gave it long.
+/// Solves the problem; shows a progress bar if the time limit is long.
 fn solve(
     problem: &Problem,
     settings: &partition::Settings,
@@ -228,7 +230,7 @@ fn read(args: &BalanceArgs) -> Result<(String, FileFormat), CliError> {
         (FileFormat::Auto, _) => FileFormat::List,
         (given, _) => given,
     };
-    // As the protocol reads names; and without the mark that some editors put before UTF-8.
+    // Decode names as the protocol does, and skip the byte-order mark that some editors write.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
     Ok((Ident::new(&[], bytes).text().to_owned(), format))
 }
@@ -268,7 +270,7 @@ fn apply_flags(lobby: &mut LobbyFile, args: &BalanceArgs) -> Result<(), String> 
     Ok(())
 }
 
-/// `NAME=TEAM`, where the name may hold `=`.
+/// Parses `NAME=TEAM`; the name may contain `=`.
 fn name_and_team<'a>(flag: &str, text: &'a str) -> Result<(&'a str, usize), String> {
     let parts = text
         .rsplit_once('=')

@@ -1,4 +1,4 @@
-//! The teams chosen, as tables and as JSON.
+//! The chosen teams, as tables and as JSON.
 
 use std::io::{self, Write};
 
@@ -51,7 +51,7 @@ pub(super) fn whole<'a>(
     }
 }
 
-/// A table a team, the strongest first, and what was chosen from.
+/// Writes one table per team, the strongest team first, and how the teams were chosen.
 pub(super) fn write(
     out: &mut impl Write,
     problem: &Problem,
@@ -124,7 +124,7 @@ fn team<'a>(problem: &'a Problem, solution: &Solution, team: usize) -> TeamInRep
     }
 }
 
-/// At most three places, and none without need.
+/// Formats a number with up to three decimals, without trailing zeros.
 fn round(weight: f64) -> String {
     let text = format!("{weight:.3}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

@@ -1,9 +1,9 @@
-//! `evenkeel simulate`: plays seasons of synthetic games against the real service, to measure what
-//! choosing teams is worth.
+//! `evenkeel simulate`: plays seasons of synthetic games with the real service, to measure the
+//! benefit of choosing teams.
 //!
-//! At first no player has a weight. Each policy plays the same seasons (the same humans come and go, and
-//! the same random numbers are drawn) and learns from its own games. The first half of each season is
-//! for learning; the second half is measured.
+//! At first no player has a weight. Each policy plays the same seasons (the same humans join and
+//! leave, with the same random numbers) and learns from its own games. The first half of each
+//! season is for learning; the second half is measured.
 
 use std::{
     io::{self, Write},
@@ -37,66 +37,66 @@ use policy::Policy;
 use report::{PolicyReport, SeasonFigures};
 use world::{GamePlan, TrueStrengths, WorldSettings};
 
-/// Play seasons of synthetic games against the real service, and compare ways to choose teams
+/// Play seasons of synthetic games with the real service, and compare ways to choose teams
 ///
-/// The players' true strengths are known here, which shows how even the games really were and how well
-/// the learned weights match. Each policy plays the same seasons and learns from its own games. The
-/// second half of each season is measured.
+/// The players' true strengths are known, so it can measure how even the games really were and how
+/// accurate the learned weights are. Each policy plays the same seasons and learns from its own
+/// games. The second half of each season is measured.
 #[derive(Debug, Args)]
 pub(super) struct SimulateArgs {
-    /// Seasons, which the intervals are made from
+    /// Number of seasons, from which the confidence intervals are computed
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = value_parser!(u64).range(1..=1_000))]
     seasons: u64,
-    /// Games of a season
+    /// Number of games in a season
     #[arg(long, value_name = "N", default_value_t = 300, value_parser = value_parser!(u64).range(2..=100_000))]
     games: u64,
-    /// Only this policy; may be repeated
+    /// Simulate only this policy; may be repeated
     #[arg(long = "policy", value_name = "POLICY")]
     policies: Vec<Policy>,
-    /// The seed of everything
+    /// The seed of all random numbers
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
     world: WorldArgs,
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
-    /// The configuration file; without one, the defaults serve
+    /// Read the configuration from FILE; without it, every key has its default
     #[arg(long, value_name = "FILE", env = "EVENKEEL_CONFIG")]
     config: Option<std::path::PathBuf>,
 }
 
-/// Options that describe the players and games.
+/// Options for the synthetic players and games.
 #[derive(Debug, Args)]
 struct WorldArgs {
-    /// Humans who ever come
+    /// Number of humans in a season
     #[arg(long, value_name = "N", default_value_t = 40, value_parser = value_parser!(u64).range(4..=1_000))]
     players: u64,
-    /// Humans present on average
+    /// Number of humans in a game, on average
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = value_parser!(u64).range(2..=64))]
     present: u64,
-    /// Bots that can be added, to so many players in all
+    /// Number of bots that can be added, and the number of players up to which they are
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = value_parser!(u64).range(0..=32))]
     bots: u64,
-    /// Standard deviation of ln strength between humans, and from game to game
+    /// Standard deviation of ln strength between humans
     #[arg(long, value_name = "SD", default_value_t = 0.5, value_parser = amount)]
     spread: f64,
     /// Standard deviation of ln strength of one human from game to game
     #[arg(long, value_name = "SD", default_value_t = 0.2, value_parser = amount)]
     form: f64,
-    /// The power of the ratio of strengths that is the odds of a goal
+    /// The exponent of the ratio of strengths that gives the odds of a goal
     #[arg(long, value_name = "POWER", default_value_t = 2.0, value_parser = amount)]
     sharpness: f64,
     /// Length of a game in minutes
     #[arg(long, value_name = "MINUTES", default_value_t = 20.0, value_parser = amount)]
     minutes: f64,
-    /// Goals of both teams in one minute
+    /// Goals of both teams together per minute
     #[arg(long, value_name = "N", default_value_t = 0.5, value_parser = amount)]
     goals: f64,
-    /// Deaths of one player in one minute
+    /// Deaths of one player per minute
     #[arg(long, value_name = "N", default_value_t = 1.5, value_parser = amount)]
     deaths: f64,
-    /// Minutes that a human stays, on average
+    /// How long a human stays, in minutes, on average
     #[arg(long, value_name = "MINUTES", default_value_t = 30.0, value_parser = amount)]
     stay: f64,
 }
@@ -187,7 +187,7 @@ pub(super) async fn run(args: SimulateArgs) -> Result<(), CliError> {
     Ok(())
 }
 
-/// One policy's season.
+/// One season with one policy.
 struct SeasonRun {
     policy: Policy,
     season: u64,
@@ -198,7 +198,7 @@ struct SeasonRun {
     done: Arc<AtomicU64>,
 }
 
-/// 2026-01-01, when seasons begin.
+/// 2026-01-01, when all seasons begin.
 const BEGIN: Timestamp = Timestamp(1_767_225_600_000);
 
 impl SeasonRun {
@@ -246,7 +246,7 @@ impl SeasonRun {
     }
 }
 
-/// Pins each player's weight to their true strength, scaled so that the strongest has 100.
+/// Pins each player's weight to their true strength, scaled so that the strongest player has 100.
 async fn pin_true_weights(service: &Service, people: &TrueStrengths) -> Result<(), CliError> {
     let all = people.humans.iter().chain(&people.bots);
     let most = all.copied().fold(f64::NEG_INFINITY, f64::max);
@@ -263,7 +263,7 @@ async fn pin_true_weights(service: &Service, people: &TrueStrengths) -> Result<(
     Ok(())
 }
 
-/// Weight and true strength of each player with enough games.
+/// Weight and true strength of each player who has enough games.
 async fn known(
     service: &Service,
     kind: Kind,

@@ -1,4 +1,4 @@
-//! One simulated game, which sends its session the commands that a game server would send.
+//! One simulated game, which sends its session the commands of a game server.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -12,20 +12,20 @@ use crate::{
     session::{HandClock, Session, SessionError},
 };
 
-/// A minute in milliseconds: how often CLOCK and REBALANCE are sent.
+/// One minute in milliseconds: the interval of CLOCK and REBALANCE.
 const MINUTE: u64 = 60_000;
 
-/// The figures of one game.
+/// The result of one game.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GameOutcome {
     pub(super) scores: [f64; 2],
-    /// The chance of the stronger team to score the next goal, on average over the game: ½ is even.
+    /// The stronger team's chance to score the next goal, as the mean over the game; ½ is even.
     pub(super) favourite: f64,
-    /// The chance that team 0 wins, if one does, as the true strengths at the start have it.
+    /// The chance that team 0 wins, if no tie, by the true strengths at the start.
     pub(super) chance: f64,
-    /// Humans moved while they played.
+    /// Number of humans moved during play.
     pub(super) moves: usize,
-    /// Milliseconds that humans played, in all.
+    /// The time that humans played, in milliseconds, summed over all.
     pub(super) played: u64,
 }
 
@@ -36,7 +36,7 @@ enum SimPlayer {
     Bot(usize),
 }
 
-/// A game server in the middle of a game.
+/// A simulated game server during a game.
 pub(super) struct SimServer<'a> {
     pub(super) session: &'a mut Session,
     pub(super) clock: &'a Arc<HandClock>,
@@ -52,7 +52,7 @@ struct GameInPlay<'a, 'b> {
     points: BTreeMap<SimPlayer, f64>,
     now: u64,
     outcome: GameOutcome,
-    /// The integral of the favourite's chance over play time.
+    /// The integral of the favourite's chance over the time of play.
     favoured: f64,
 }
 
@@ -72,7 +72,7 @@ fn ident(player: SimPlayer) -> Ident {
 }
 
 impl SimServer<'_> {
-    /// Plays a game from GAME to END.
+    /// Plays one game from GAME to END.
     pub(super) async fn play(&mut self, plan: &GamePlan) -> Result<GameOutcome, SessionError> {
         let game = self.session.new_game(&Ident::from_text("ctf"));
         self.session.apply(&game)?;
@@ -111,7 +111,7 @@ impl SimServer<'_> {
         game.run()?;
         let outcome = game.outcome;
         self.session.end(Verdict::Scores).await?;
-        // A minute passes until the next game.
+        // One minute passes until the next game.
         self.clock.pass(MINUTE);
         Ok(outcome)
     }
@@ -233,7 +233,7 @@ impl GameInPlay<'_, '_> {
         })
     }
 
-    /// Adds and removes bots as BOTS answers.
+    /// Adds and removes bots as the answer to BOTS requires.
     fn follow_bots(&mut self) -> Result<(), SessionError> {
         let plan = self.server.session.bots()?;
         for (team, wanted) in (0..).zip(plan.per_team) {
@@ -289,7 +289,7 @@ impl GameInPlay<'_, '_> {
         libm::exp(of(self.server.people) + form)
     }
 
-    /// The chance that the next goal is team 0's.
+    /// The chance that team 0 scores the next goal.
     fn next_goal(&self, in_form: bool) -> f64 {
         let mut sums = [0.0; 2];
         for (&player, &team) in &self.teams {
@@ -304,7 +304,7 @@ impl GameInPlay<'_, '_> {
         self.server.settings.goals * self.server.settings.minutes
     }
 
-    /// A player of a team, drawn in proportion to strength or uniformly.
+    /// Draws a player of a team, with probability proportional to strength, or uniformly.
     fn pick(&self, team: u8, chance: f64, by_strength: bool) -> Option<SimPlayer> {
         let of_team = self.teams.iter().filter(|(_, on)| **on == team);
         let share = |player| match by_strength {
@@ -324,8 +324,8 @@ impl GameInPlay<'_, '_> {
     }
 }
 
-/// The chance that team 0 wins, given that one does: goals of both are Poisson, and their difference is
-/// Skellam (1946).
+/// The chance that team 0 wins, given that they do not tie: the goals of both teams have Poisson
+/// distributions, and their difference a Skellam distribution (1946).
 fn chance(share: f64, goals: f64) -> f64 {
     let series = |mean: f64| -> Vec<f64> {
         let mut term = libm::exp(-mean);
@@ -363,7 +363,7 @@ mod tests {
     fn chances_of_a_difference_of_goals() {
         assert!((chance(0.5, 10.0) - 0.5).abs() < 1e-12);
         assert!((chance(0.7, 10.0) + chance(0.3, 10.0) - 1.0).abs() < 1e-12);
-        // One goal in all, or none, nearly always: the next goal decides.
+        // There is almost never more than one goal, so the first one decides.
         assert!((chance(0.7, 1e-6) - 0.7).abs() < 1e-6);
         assert!(chance(0.6, 100.0) > 0.97);
     }

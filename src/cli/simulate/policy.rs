@@ -1,4 +1,4 @@
-//! How teams are chosen in a simulated game.
+//! The ways to choose teams in a simulated game.
 
 use rand::{SeedableRng, rngs::ChaCha8Rng};
 use serde::Serialize;
@@ -15,17 +15,17 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Policy {
-    /// Shuffled, as many on each; who comes late joins the smaller team
+    /// Shuffle the humans into teams of equal size; late arrivals join the smaller team
     Random,
-    /// The strongest here, the next one there, and so on; who comes late joins the smaller team
+    /// Assign the humans to the teams in turn, strongest first; late arrivals join the smaller team
     Alternate,
-    /// BALANCE, and PLACE for who comes late
+    /// Use BALANCE, and PLACE for late arrivals
     Exact,
-    /// The same, and whoever dies is moved by the rules of auto-balance
+    /// Use BALANCE and PLACE, and let auto-balance move humans who die
     AutoBalance,
-    /// BALANCE and PLACE, and what REBALANCE advises is done, every minute
+    /// Use BALANCE and PLACE, and make the moves that REBALANCE advises every minute
     Rebalance,
-    /// BALANCE and PLACE by the true strengths: what perfect learning would be worth
+    /// Use BALANCE and PLACE with the true strengths: the benefit of perfect learning
     Known,
 }
 
@@ -39,7 +39,7 @@ impl Policy {
         Self::Known,
     ];
 
-    /// For tables.
+    /// The name of the policy in tables.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Random => "random",
@@ -68,12 +68,12 @@ impl Policy {
         config
     }
 
-    /// Whether teams are chosen by BALANCE and PLACE.
+    /// Whether BALANCE and PLACE choose the teams.
     fn asks(self) -> bool {
         !matches!(self, Self::Random | Self::Alternate)
     }
 
-    /// Chooses teams for these humans, who have joined, and returns their teams in the same order.
+    /// Chooses teams for these humans, who have joined, and returns the teams in the same order.
     pub(super) async fn choose(
         self,
         session: &mut Session,
@@ -86,7 +86,7 @@ impl Policy {
         }
         let order = match self {
             Self::Alternate => {
-                // Unknown humans have equal weights, so they are shuffled first.
+                // Unknown humans have equal weights, so shuffle them first.
                 let weight = |at: usize, session: &mut Session| {
                     Ok::<_, SessionError>((at, session.player(&ids[at])?.unwrap_or(50.0)))
                 };
@@ -109,7 +109,7 @@ impl Policy {
         Ok(teams)
     }
 
-    /// Chooses the team of a late arrival, with `sizes` as the numbers of humans on the teams.
+    /// Chooses the team of a late arrival; `sizes` are the numbers of humans on the teams.
     pub(super) fn place(
         self,
         session: &mut Session,

@@ -1,4 +1,4 @@
-//! The figures of each policy's seasons, with confidence intervals.
+//! The figures of each policy, with confidence intervals over its seasons.
 
 use std::io::{self, Write};
 
@@ -8,24 +8,24 @@ use serde::Serialize;
 use super::{GameOutcome, Policy, WorldSettings};
 use crate::cli::table::table;
 
-/// The measured half of one season. Shares are 0 to 1.
+/// The figures of the measured half of one season. Shares are 0 to 1.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct SeasonFigures {
     pub(super) number: u64,
     /// Mean difference of the final scores.
     pub(super) difference: f64,
-    /// Games lost to nil by 3 or more.
+    /// Share of games in which one team scored nothing and lost by 3 or more.
     pub(super) shutouts: f64,
-    /// Games within one goal.
+    /// Share of games decided by at most one goal.
     pub(super) close: f64,
-    /// The stronger team's true chance of the next goal, on average over play time.
+    /// The stronger team's true chance to score the next goal, as the mean over play time.
     pub(super) favourite: f64,
-    /// The log loss of who knows all true strengths at the start; a coin's is ln 2.
+    /// The log loss of predictions from the true strengths at the start; that of a coin is ln 2.
     pub(super) log_loss: f64,
     /// Spearman's correlation of weights and true strengths after the season.
     pub(super) humans: Option<f64>,
     pub(super) bots: Option<f64>,
-    /// Humans moved while they played, in an hour of one human's play.
+    /// Number of humans moved during play, per hour of one human's play.
     pub(super) moves: f64,
 }
 
@@ -61,16 +61,16 @@ impl SeasonFigures {
     }
 }
 
-/// A mean over seasons; the 95 % interval is this much on either side.
+/// A mean over seasons, with its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(super) struct Estimate {
     mean: f64,
-    /// Nothing with a single season.
+    /// Half the width of the interval; `None` with a single season.
     interval: Option<f64>,
 }
 
 impl Estimate {
-    /// By Student's t (1908).
+    /// Computes the interval by Student's t (1908).
     fn of(values: &[f64]) -> Option<Self> {
         let count = values.len();
         let mean = values.iter().sum::<f64>() / count as f64;
@@ -91,7 +91,7 @@ impl Estimate {
     }
 }
 
-/// One line of the report.
+/// The figures of one policy, for the report.
 #[derive(Debug, Serialize)]
 struct PolicyLine {
     policy: Policy,
@@ -103,11 +103,11 @@ struct PolicyLine {
     spearman_humans: Option<Estimate>,
     spearman_bots: Option<Estimate>,
     moves_per_player_hour: Option<Estimate>,
-    /// The difference of the scores less that of the first policy, season by season.
+    /// The difference of scores minus that of the first policy, season by season.
     difference_to_first: Option<Estimate>,
 }
 
-/// Everything.
+/// The whole report, for `--json`.
 #[derive(Debug, Serialize)]
 pub(super) struct PolicyReport<'a> {
     rating_system: &'a str,
@@ -157,7 +157,7 @@ impl<'a> PolicyReport<'a> {
         }
     }
 
-    /// Tables for people.
+    /// Writes the report as tables.
     pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
         let count = self.seasons.first().map_or(0, Vec::len);
         writeln!(
@@ -207,19 +207,20 @@ impl<'a> PolicyReport<'a> {
     }
 }
 
-/// The 97.5 % quantile of Student's t, by degrees of freedom, which are 1 or more.
+/// The 97.5 % quantile of Student's t, by degrees of freedom, 1 or more.
 fn student(freedom: usize) -> f64 {
     const QUANTILES: [f64; 30] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,
         2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056,
         2.052, 2.048, 2.045, 2.042,
     ];
-    let beyond = 2.042; // a little wider than need be, beyond 30
+    let beyond = 2.042; // slightly too wide above 30
     let quantile = QUANTILES.get(freedom.saturating_sub(1));
     quantile.copied().unwrap_or(beyond)
 }
 
-/// Spearman's rank correlation: Pearson's of the ranks. Nothing without two different ranks.
+/// Spearman's rank correlation, which is Pearson's of the ranks. `None` without two different
+/// ranks.
 fn spearman(pairs: &[(f64, f64)]) -> Option<f64> {
     let a = ranks(pairs.iter().map(|pair| pair.0).collect());
     let b = ranks(pairs.iter().map(|pair| pair.1).collect());
@@ -232,7 +233,7 @@ fn spearman(pairs: &[(f64, f64)]) -> Option<f64> {
     (scale > 0.0).then(|| product(&a, &b) / scale)
 }
 
-/// Ranks from 0, equal values sharing the mean of theirs.
+/// Ranks from 0; equal values share the mean of their ranks.
 fn ranks(values: Vec<f64>) -> Vec<f64> {
     let rank = |value: &f64| {
         let below = values.iter().filter(|other| *other < value).count();

@@ -1,27 +1,31 @@
-//! A synthetic season: the players' strengths, when they come and go, and all random numbers. They are
-//! drawn before any team is chosen, so that every policy faces the same season.
+//! A synthetic season: the players' strengths, when they join and leave, and all random numbers.
+//! These are drawn before teams are chosen, so that every policy plays the same season.
 
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 use serde::Serialize;
 
-/// What the season is like.
+/// The parameters of a season.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct WorldSettings {
-    /// Humans who ever come, and bots that can be added.
+    /// Number of humans in the season.
     pub(super) players: usize,
+    /// Number of bots that can be added.
     pub(super) bots: usize,
-    /// Humans present on average, and players wished for, bots included.
+    /// Number of humans in a game, on average.
     pub(super) present: usize,
+    /// The number of players up to which bots are added.
     pub(super) min_players: u32,
-    /// Standard deviation of ln strength between humans; bots have half of it.
+    /// Standard deviation of ln strength between humans; between bots it is half of it.
     pub(super) spread: f64,
-    /// Standard deviation of ln strength from one game of somebody to the next.
+    /// Standard deviation of ln strength of one player from game to game.
     pub(super) form: f64,
-    /// The power of the ratio of the teams' strengths that is the odds of a goal.
+    /// The exponent of the ratio of the teams' strengths that gives the odds of a goal.
     pub(super) sharpness: f64,
-    /// Length of a game in minutes, and goals and deaths (of one player) in one minute.
+    /// Length of a game in minutes.
     pub(super) minutes: f64,
+    /// Goals of both teams together per minute.
     pub(super) goals: f64,
+    /// Deaths of one player per minute.
     pub(super) deaths: f64,
     /// How long a human stays, in minutes, on average.
     pub(super) stay: f64,
@@ -34,8 +38,8 @@ pub(super) struct TrueStrengths {
     pub(super) bots: Vec<f64>,
 }
 
-/// An event of a game, at a millisecond of play. Its numbers from 0 to 1 select the players concerned,
-/// once the teams are known.
+/// An event of a game, at a millisecond of play. Its numbers from 0 to 1 select the players when
+/// the teams are known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum SimEvent {
     Arrives(usize),
@@ -44,20 +48,20 @@ pub(super) enum SimEvent {
     Kill([f64; 3]),
 }
 
-/// One game, before teams are chosen.
+/// One game before teams are chosen.
 #[derive(Clone, Debug)]
 pub(super) struct GamePlan {
-    /// The humans who are there when teams are chosen.
+    /// The humans who are present when teams are chosen, by index.
     pub(super) there: Vec<usize>,
-    /// In time order.
+    /// The events, sorted by time.
     pub(super) events: Vec<(u64, SimEvent)>,
     /// Each player's form in this game, added to the logarithm of their strength.
     pub(super) form: TrueStrengths,
-    /// For seeds and choices that a policy draws.
+    /// The seed for the policy's random choices.
     pub(super) seed: u64,
 }
 
-/// A stream of random numbers for each game, independent of all others.
+/// A stream of random numbers for one game, independent of those for other games.
 fn random(seed: u64, season: u64, game: u64) -> ChaCha8Rng {
     let mut key = [0; 32];
     for (part, number) in key.chunks_exact_mut(8).zip([seed, season, game]) {
@@ -88,7 +92,7 @@ impl GamePlan {
             humans: forms(settings.players, settings.form, draw),
             bots: forms(settings.bots, settings.form, draw),
         };
-        // Between half and one and a half of the average are there at first.
+        // At first, between half and one and a half of the average number are present.
         let least = settings.present.div_ceil(2);
         let count = least + below(draw, settings.present + 1);
         let mut away: Vec<usize> = (0..settings.players).collect();
@@ -116,7 +120,7 @@ impl GamePlan {
     }
 }
 
-/// Arrivals and departures, as many of the one as of the other on average.
+/// Arrivals and departures, equally many on average.
 fn comings_and_goings(
     settings: &WorldSettings,
     mut there: Vec<usize>,
@@ -145,12 +149,12 @@ fn forms(count: usize, spread: f64, draw: &mut ChaCha8Rng) -> Vec<f64> {
     (0..count).map(|_| spread * normal(draw)).collect()
 }
 
-/// A number below `count`, or 0.
+/// A random number below `count`; 0 if `count` is 0.
 pub(super) fn below(draw: &mut ChaCha8Rng, count: usize) -> usize {
     draw.random_range(0..count.max(1) as u64) as usize
 }
 
-/// Times of a Poisson process of this rate, up to `end`.
+/// The times of a Poisson process with this rate, up to `end`.
 fn poisson(rate: f64, end: f64, draw: &mut ChaCha8Rng) -> Vec<u64> {
     let mut times = Vec::new();
     let mut at = 0.0;
@@ -166,7 +170,7 @@ fn poisson(rate: f64, end: f64, draw: &mut ChaCha8Rng) -> Vec<u64> {
     }
 }
 
-/// A standard normal number (Box and Muller 1958).
+/// A random number from the standard normal distribution (Box and Muller 1958).
 fn normal(draw: &mut ChaCha8Rng) -> f64 {
     let radius = (-2.0 * libm::log(1.0 - draw.random::<f64>())).sqrt();
     radius * libm::cos(std::f64::consts::TAU * draw.random::<f64>())

@@ -194,7 +194,7 @@ fn humans_among_mostly_bots_are_not_rated_and_the_bots_are() {
         } else {
             3
         };
-        assert_eq!(everyone(&fold), expected, "{system}"); // nobody has points
+        assert_eq!(everyone(&fold), expected, "{system}"); // no tally has points
     }
     let ruling = Fold::new(&rulebook(), Settings::default())
         .push(&mixed, Fingerprint::of(&mixed))
@@ -235,7 +235,7 @@ fn a_newcomer_begins_with_what_other_rulesets_know() {
         let alone = folded_by(system, [&first]);
         assert!(
             chance(&after) > chance(&alone),
-            "{system}: more than one game tells"
+            "{system}: more than one game counts"
         );
         let best = after.best_weights(&ruleset);
         assert!(best.iter().all(|(_, level)| *level == Level::Ruleset));

@@ -164,7 +164,7 @@ impl Game {
         client.known_as = Some(new);
     }
 
-    /// The team for which a client plays; 0 for everybody in a game without teams.
+    /// The team for which a client plays; always 0 in a game without teams.
     fn team_of(&self, client: &Client) -> Option<u8> {
         match client.team {
             _ if !client.begun => None,

@@ -248,7 +248,7 @@ pub(crate) fn is_known(line: &[u8]) -> Option<bool> {
 mod tests {
     use super::*;
 
-    fn told(line: &str) -> LineResult<Option<(u64, Event<'_>)>> {
+    fn parsed(line: &str) -> LineResult<Option<(u64, Event<'_>)>> {
         read(line.as_bytes(), true)
     }
 
@@ -256,7 +256,7 @@ mod tests {
     fn lines_of_real_logs() {
         let at = |seconds: u64, event| Ok(Some((seconds * 1_000, event)));
         assert_eq!(
-            told("  3:13 CTF: 6 2 1: Neko captured the BLUE flag!"),
+            parsed("  3:13 CTF: 6 2 1: Neko captured the BLUE flag!"),
             at(
                 193,
                 Event::Capture {
@@ -278,20 +278,23 @@ mod tests {
             ("SurvivorWinner: Blue", Event::RoundWon(1)),
             ("SurvivorWinner: 0", Event::Other),
         ] {
-            assert_eq!(told(&format!("  3:13 {line}")), at(193, event));
+            assert_eq!(parsed(&format!("  3:13 {line}")), at(193, event));
         }
         assert_eq!(
-            told("  3:13 CTF: -1 2 2: The BLUE flag was returned!"),
+            parsed("  3:13 CTF: -1 2 2: The BLUE flag was returned!"),
             at(193, Event::Other)
         );
-        assert_eq!(told(" 54:21 ShutdownGame:"), at(3_261, Event::Shutdown));
-        assert_eq!(told("100:00 Exit: Timelimit hit."), at(6_000, Event::Exit));
+        assert_eq!(parsed(" 54:21 ShutdownGame:"), at(3_261, Event::Shutdown));
         assert_eq!(
-            told("  0:07 red:-1  blue:26"),
+            parsed("100:00 Exit: Timelimit hit."),
+            at(6_000, Event::Exit)
+        );
+        assert_eq!(
+            parsed("  0:07 red:-1  blue:26"),
             at(7, Event::Result([-1, 26]))
         );
         assert_eq!(
-            told("  3:13 score: -4  ping: 999  client: 12 A: client: 3"),
+            parsed("  3:13 score: -4  ping: 999  client: 12 A: client: 3"),
             at(
                 193,
                 Event::Points {
@@ -301,7 +304,7 @@ mod tests {
             )
         );
         assert_eq!(
-            told(" 20:40 Kill: 1022 2 22: <world> killed A by MOD_TRIGGER_HURT"),
+            parsed(" 20:40 Kill: 1022 2 22: <world> killed A by MOD_TRIGGER_HURT"),
             at(
                 1_240,
                 Event::Kill {
@@ -312,7 +315,7 @@ mod tests {
             )
         );
         assert_eq!(
-            told("  1:33 Kill: 4 4 10: A killed A by MOD_CHANGE_TEAM"),
+            parsed("  1:33 Kill: 4 4 10: A killed A by MOD_CHANGE_TEAM"),
             at(
                 93,
                 Event::Kill {
@@ -323,12 +326,12 @@ mod tests {
             )
         );
         assert_eq!(
-            told("  0:08 Restored player with guid: 6091E"),
+            parsed("  0:08 Restored player with guid: 6091E"),
             at(8, Event::Other)
         );
-        assert_eq!(told("  0:00 -----------------"), at(0, Event::Other));
-        assert_eq!(told("-----------------"), Ok(None));
-        assert_eq!(told(""), Ok(None));
+        assert_eq!(parsed("  0:00 -----------------"), at(0, Event::Other));
+        assert_eq!(parsed("-----------------"), Ok(None));
+        assert_eq!(parsed(""), Ok(None));
     }
 
     #[test]
@@ -346,7 +349,7 @@ mod tests {
             "  0:00 red:5",
             "  0:00 score: 5",
         ] {
-            assert!(told(line).is_err(), "{line}");
+            assert!(parsed(line).is_err(), "{line}");
         }
     }
 

@@ -161,29 +161,29 @@ mod tests {
             let setup = GameSetup::read(info.as_bytes());
             (setup.game_type, setup.teams, setup.mutators.join(" "))
         };
-        let told = |name: &str, teams, mutators: &str| (name.into(), teams, mutators.into());
+        let expected = |name: &str, teams, mutators: &str| (name.into(), teams, mutators.into());
         assert_eq!(
             kind("\\g_gametype\\4\\gamename\\baseoa\\g_instantgib\\1\\dmflags\\0"),
-            told("baseoa.ctf", true, "g_instantgib")
+            expected("baseoa.ctf", true, "g_instantgib")
         );
-        assert_eq!(kind("\\g_gametype\\= 0"), told("baseq3.ffa", false, ""));
+        assert_eq!(kind("\\g_gametype\\= 0"), expected("baseq3.ffa", false, ""));
         assert_eq!(
             kind("\\g_gametype\\8\\gamename\\q3ut4\\g_gear\\FGH\\g_gravity\\400\\g_speed\\320.0"),
-            told("q3ut4.bomb", true, "g_gear=FGH g_gravity=400")
+            expected("q3ut4.bomb", true, "g_gear=FGH g_gravity=400")
         );
         assert_eq!(
             kind("\\dmflags\\8\\DMFLAGS\\8\\g_rockets\\\\g_lms_mode\\2"),
-            told("baseq3.ffa", false, "dmflags=8 g_lms_mode=2")
+            expected("baseq3.ffa", false, "dmflags=8 g_lms_mode=2")
         );
-        assert_eq!(kind(""), told("baseq3.ffa", false, ""));
-        assert_eq!(kind("\\g_gametype\\8"), told("baseq3.g8", true, ""));
+        assert_eq!(kind(""), expected("baseq3.ffa", false, ""));
+        assert_eq!(kind("\\g_gametype\\8"), expected("baseq3.g8", true, ""));
         assert_eq!(
             kind("\\g_gametype\\7\\gamename\\q3urt42"),
-            told("q3urt42.ctf", true, "")
+            expected("q3urt42.ctf", true, "")
         );
         assert_eq!(
             kind("\\g_gametype\\9\\gamename\\q3urt42"),
-            told("q3urt42.jump", false, "")
+            expected("q3urt42.jump", false, "")
         );
     }
 

@@ -141,7 +141,7 @@ fn comings_goings_and_changes() {
             ("0:55", "ClientConnect: 5"),
             ("1:00", "ClientBegin: 5"),
             ("1:30", "CTF: 5 2 1: Anna captured the BLUE flag!"),
-            // Another person takes over a number that nobody said was left.
+            // Another player takes over a number without a line for the first one leaving.
             ("1:40", r"ClientUserinfoChanged: 5 n\C\t\1\id\CCCC"),
             ("1:40", "ClientConnect: 5"),
             ("1:50", "ClientBegin: 5"),
@@ -161,7 +161,7 @@ fn comings_goings_and_changes() {
         (record.participants.len(), record.events[0].by),
         (3, Some(0))
     );
-    // No line with the result: the captures tell it.
+    // There is no line with the result, so the captures give the score.
     assert_eq!(record.scores, [1.0, 0.0]);
 }
 
@@ -219,7 +219,7 @@ fn team_deathmatch_by_its_own_rule_and_by_what_the_log_tells() {
         (&[-1.0, -1.0][..], Outcome::Draw)
     );
 
-    let told = [
+    let events = [
         ("0:10", "Kill: 0 1 20: A killed B by MOD_X"),
         ("0:10", "TeamScore: 1 1: Team 1 now has 1 points"),
         ("0:11", "TeamScore: 1 1: Team 1 now has 1 points"),
@@ -228,7 +228,7 @@ fn team_deathmatch_by_its_own_rule_and_by_what_the_log_tells() {
         ("0:30", "TeamScore: 2 4: Team 2 now has 4 points"),
         ("1:00", "Exit: Timelimit hit."),
     ];
-    let record = game(TDM, &told);
+    let record = game(TDM, &events);
     let points: Vec<_> = record
         .events
         .iter()
@@ -347,7 +347,7 @@ fn what_makes_no_record() {
     let began = log(&[("0:00", CTF), ("0:01", "Kill: 0 1 2: a killed b by c")]);
     assert_eq!(skips(&began), [(1, "unfinished")]);
     let exit = log(&[("0:09", "Exit: Timelimit hit.")]);
-    // Nobody scored, and no line says so: a log that is cut here may have gone on.
+    // There is no score and no result line: the log may be cut off here.
     assert_eq!(skips(&format!("{began}{exit}")), [(1, "no-result")]);
     assert_eq!(
         skips(&format!("{began}{began}")),
@@ -394,8 +394,8 @@ fn the_end_of_a_log_is_believed_when_all_results_are_told() {
         ("1:00", "score: 3  ping: 1  client: 1 B"),
     ]);
     let whole = log(&lines).replace("  1:00 ShutdownGame:\n", "");
-    let told = only_match(&FORMAT, &whole);
-    assert_eq!(told.scores, [9.0, 3.0]);
+    let record = only_match(&FORMAT, &whole);
+    assert_eq!(record.scores, [9.0, 3.0]);
     for missing in 1..4 {
         let ends: Vec<usize> = whole.match_indices('\n').map(|(at, _)| at + 1).collect();
         let cut = &whole[..ends[ends.len() - 1 - missing]];
@@ -419,7 +419,7 @@ fn rounds_of_a_log_that_begins_in_the_middle() {
         lines.extend([("2:00", "Exit: x"), ("2:00", "red:1  blue:0")]);
         read(&FORMAT, &log(&lines))
     };
-    // Where everybody was told of since, the round is whole.
+    // If all players have had a line since, the round is complete.
     assert!(matches!(
         &round(false)[..],
         [LogItem::Skipped { .. }, LogItem::Match(_)]

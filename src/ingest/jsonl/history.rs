@@ -94,21 +94,21 @@ impl History {
     /// each other, so that they keep their order and have different fingerprints. A row with an earlier time
     /// than the row before it keeps its time, so that a history out of order can be sorted.
     fn start(&mut self, t: f64) -> Timestamp {
-        let told = t.floor() as i64; // saturates
+        let stated = t.floor() as i64; // saturates
         let mut start = match self.last {
-            Some((last, begun)) if told >= last => told.max(begun.saturating_add(1)),
-            _ => told,
+            Some((last, begun)) if stated >= last => stated.max(begun.saturating_add(1)),
+            _ => stated,
         };
-        if is_whole_day(told) {
-            if let Some(begun) = self.days.get(&told) {
+        if is_whole_day(stated) {
+            if let Some(begun) = self.days.get(&stated) {
                 start = start.max(begun.saturating_add(1));
             }
             if self.days.len() >= MAX_DAYS {
                 self.days.clear();
             }
-            self.days.insert(told, start);
+            self.days.insert(stated, start);
         }
-        self.last = Some((told, start));
+        self.last = Some((stated, start));
         Timestamp(start.saturating_mul(1_000))
     }
 }

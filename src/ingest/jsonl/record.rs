@@ -122,7 +122,7 @@ pub fn write(record: &MatchRecord, fingerprint: Fingerprint) -> String {
         Outcome::Undecided => (OutcomeWord::Undecided, None),
         Outcome::Abandoned => (OutcomeWord::Abandoned, None),
     };
-    let told = MatchLine {
+    let line = MatchLine {
         evenkeel: VERSION,
         fingerprint: (fingerprint != own).then(|| fingerprint.to_string()),
         server: Some(record.server.as_str().into()),
@@ -140,7 +140,7 @@ pub fn write(record: &MatchRecord, fingerprint: Fingerprint) -> String {
         events: record.events.iter().map(EventEntry::of).collect(),
     };
     // Cannot fail: all keys are text, and every number of a checked record is finite.
-    serde_json::to_string(&told).unwrap_or_default()
+    serde_json::to_string(&line).unwrap_or_default()
 }
 
 /// Reads a line. The record is not checked yet. The fingerprint is `None` if it is the one that follows
@@ -152,18 +152,18 @@ pub(super) fn read(
     line: &[u8],
     server: &str,
 ) -> Result<(MatchRecord, Option<Fingerprint>), Cow<'static, str>> {
-    let told: MatchLine<'_> = serde_json::from_slice(line).map_err(|error| reason(&error))?;
-    if told.evenkeel != VERSION {
+    let entry: MatchLine<'_> = serde_json::from_slice(line).map_err(|error| reason(&error))?;
+    if entry.evenkeel != VERSION {
         return Err("another version of the format".into());
     }
-    let fingerprint = told.fingerprint.as_deref().map(fingerprint).transpose()?;
-    let (start, end) = (told.start.read()?, told.end.read()?);
+    let fingerprint = entry.fingerprint.as_deref().map(fingerprint).transpose()?;
+    let (start, end) = (entry.start.read()?, entry.end.read()?);
     let millis =
         u64::try_from(end.0.saturating_sub(start.0)).map_err(|_| "it ends before it starts")?;
-    let outcome = match (told.outcome, told.winner) {
-        (None, None) => MatchRecord::outcome_of(&told.scores),
+    let outcome = match (entry.outcome, entry.winner) {
+        (None, None) => MatchRecord::outcome_of(&entry.scores),
         (Some(OutcomeWord::Won), Some(team)) => Outcome::Won(team),
-        (Some(OutcomeWord::Won), None) => match MatchRecord::outcome_of(&told.scores) {
+        (Some(OutcomeWord::Won), None) => match MatchRecord::outcome_of(&entry.scores) {
             won @ Outcome::Won(_) => won,
             _ => return Err("the winner is missing".into()),
         },
@@ -172,27 +172,27 @@ pub(super) fn read(
         (Some(OutcomeWord::Abandoned), None) => Outcome::Abandoned,
         (_, Some(_)) => return Err("a winner of what was not won".into()),
     };
-    let mut mutators: Vec<String> = told.mutators.into_iter().map(Cow::into_owned).collect();
+    let mut mutators: Vec<String> = entry.mutators.into_iter().map(Cow::into_owned).collect();
     mutators.sort();
     mutators.dedup();
-    let players = told.players.into_iter();
+    let players = entry.players.into_iter();
     let record = MatchRecord {
-        server: told
+        server: entry
             .server
             .map_or_else(|| server.to_owned(), Cow::into_owned),
         start,
         end,
-        clock: told.clock,
-        map: told.map.into_owned(),
-        game_type: told.game.into_owned(),
-        mode: told.mode.into_owned(),
+        clock: entry.clock,
+        map: entry.map.into_owned(),
+        game_type: entry.game.into_owned(),
+        mode: entry.mode.into_owned(),
         mutators,
-        scores: told.scores,
+        scores: entry.scores,
         participants: players.map(|p| p.read(millis)).collect::<Result<_, _>>()?,
-        events: told.events.iter().map(EventEntry::read).collect(),
+        events: entry.events.iter().map(EventEntry::read).collect(),
         outcome,
     };
-    let fingerprint = fingerprint.filter(|told| *told != Fingerprint::of(&record));
+    let fingerprint = fingerprint.filter(|stated| *stated != Fingerprint::of(&record));
     Ok((record, fingerprint))
 }
 
@@ -393,8 +393,8 @@ mod tests {
             ),
             (r#","players":["#, "expected value"),
         ] {
-            let told = why(line(more));
-            assert!(told.contains(part), "{more}: {told}");
+            let reason = why(line(more));
+            assert!(reason.contains(part), "{more}: {reason}");
         }
         assert_eq!(
             why(line("").replace(":1", ":2")),

@@ -307,7 +307,7 @@ pub(super) fn is_known(line: &[u8]) -> Option<bool> {
 mod tests {
     use super::*;
 
-    fn told(line: &str) -> LineResult<Event<'_>> {
+    fn parsed(line: &str) -> LineResult<Event<'_>> {
         read(line.as_bytes())
     }
 
@@ -345,11 +345,11 @@ mod tests {
         let a = who("A", 1, "STEAM_0:0:1", ClientTeam::Team(0));
         let b = who("B", 2, "BOT", ClientTeam::Team(1));
         assert_eq!(
-            told(r#""A<1><STEAM_0:0:1><Red>" killed "B<2><BOT><Blue>" with "gun" (x "1")"#),
+            parsed(r#""A<1><STEAM_0:0:1><Red>" killed "B<2><BOT><Blue>" with "gun" (x "1")"#),
             Ok(Event::Player(a, PlayerAction::Kill(b)))
         );
         assert_eq!(
-            told(
+            parsed(
                 r#""A<1><STEAM_0:0:1><Red>" killed "B<2><BOT><Blue>" with "gun" (customkill "feign_death")"#
             ),
             Ok(Event::Player(a, PlayerAction::Other))
@@ -382,7 +382,7 @@ mod tests {
         ];
         for (words, act) in acts {
             let line = format!(r#""A<1><STEAM_0:0:1><Red>" {words}"#);
-            assert_eq!(told(&line), Ok(Event::Player(a, act)), "{words}");
+            assert_eq!(parsed(&line), Ok(Event::Player(a, act)), "{words}");
         }
         let lines = [
             (
@@ -426,7 +426,7 @@ mod tests {
             ("", Event::Other),
         ];
         for (line, event) in lines {
-            assert_eq!(told(line), Ok(event), "{line}");
+            assert_eq!(parsed(line), Ok(event), "{line}");
         }
         for wrong in [
             r#""A" killed"#,
@@ -435,7 +435,7 @@ mod tests {
             r#"Team "Red" final score "x" with"#,
             r#"World triggered "#,
         ] {
-            assert!(told(wrong).is_err(), "{wrong}");
+            assert!(parsed(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -195,13 +195,13 @@ fn comings_and_goings() {
         ],
         (1, 0),
     );
-    let told: Vec<_> = game
+    let stays: Vec<_> = game
         .participants
         .iter()
         .map(|p| (p.name.as_str(), stays(p)))
         .collect();
     assert_eq!(
-        told,
+        stays,
         [
             ("Eve", vec![(0, 0, 10), (1, 20, 90)]),
             ("Bob", vec![(1, 0, 90)]),
@@ -270,7 +270,7 @@ fn team_fortress_classic() {
 
 #[test]
 fn what_makes_no_record() {
-    // All scores are told, and still more could come.
+    // The log states all scores, and more lines could follow.
     assert_eq!(reasons(&log(&TFC)), [(5, "unfinished")]);
     assert_eq!(reasons(&log(&TFC[..7])), [(5, "unfinished")]);
     let closed = |lines: &[(u32, &'static str)]| log(&[lines, &[(90, "Log file closed")]].concat());

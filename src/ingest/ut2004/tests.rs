@@ -165,7 +165,7 @@ fn olstats_tells_of_bots_late_and_of_the_hash_servers_know() {
     // A bot was there before its first deed, but not before those with lower numbers.
     assert_eq!(stays(&record, "Selig"), [(1, 0, 100_000)]);
     assert_eq!(stays(&record, "Kane"), [(0, 79_500, 100_000)]);
-    // Nobody scored in a game whose log tells every score.
+    // The log states every score, and there is none.
     assert_eq!(
         (&record.scores[..], record.outcome),
         (&[0.0, 0.0][..], Outcome::Draw)
@@ -244,7 +244,7 @@ fn malformed_lines_are_named() {
         "3|EG|timelimit|0",
     ];
     let items = read(&FORMAT, &log(&lines));
-    let told: Vec<_> = items
+    let lines: Vec<_> = items
         .iter()
         .map(|item| match item {
             LogItem::Malformed { line, .. } => *line,
@@ -252,7 +252,7 @@ fn malformed_lines_are_named() {
             other => panic!("{other:?}"),
         })
         .collect();
-    assert_eq!(told, [2, 3, 4, 5, 0]);
+    assert_eq!(lines, [2, 3, 4, 5, 0]);
 }
 
 #[test]

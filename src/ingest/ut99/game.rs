@@ -382,19 +382,26 @@ mod date_tests {
 
     #[test]
     fn dates_with_their_zone() {
-        let told = |text: &str| date(text.as_bytes()).map(|at| (at.to_string(), at.0 % 1_000));
+        let parsed = |text: &str| date(text.as_bytes()).map(|at| (at.to_string(), at.0 % 1_000));
         let at = |text: &str, millis| Some((text.to_owned(), millis));
         assert_eq!(
-            told("2019.07.08.14.16.47.663.-4.0"),
+            parsed("2019.07.08.14.16.47.663.-4.0"),
             at("2019-07-08T18:16:47Z", 663)
         );
         assert_eq!(
-            told("2019.07.08.14.16.47.000.5.5"),
+            parsed("2019.07.08.14.16.47.000.5.5"),
             at("2019-07-08T08:46:47Z", 0)
         );
-        assert_eq!(told("2019.07.08.14.16.47.1"), at("2019-07-08T14:16:47Z", 1));
         assert_eq!(
-            [told("2019.07.08"), told("x"), told("2019.13.08.1.1.1.1")],
+            parsed("2019.07.08.14.16.47.1"),
+            at("2019-07-08T14:16:47Z", 1)
+        );
+        assert_eq!(
+            [
+                parsed("2019.07.08"),
+                parsed("x"),
+                parsed("2019.13.08.1.1.1.1")
+            ],
             [None, None, None]
         );
     }

@@ -103,13 +103,13 @@ fn comings_goings_and_a_real_start() {
         (game.start.to_string().as_str(), game.millis()),
         ("2019-07-08T18:00:30Z", 80_500)
     );
-    let told: Vec<_> = game
+    let results: Vec<_> = game
         .participants
         .iter()
         .map(|p| (p.name.as_str(), stays(p), p.kills))
         .collect();
     assert_eq!(
-        told,
+        results,
         [
             ("Ann", vec![(0, 0, 10), (1, 10, 20)], 0),
             ("Bob", vec![(1, 0, 80)], 0),

@@ -252,7 +252,7 @@ impl Game {
         }
         let points = self.label.and_then(|label| grammar::score(scores, label));
         *self.builder.points(visit) = points;
-        // Without dates, the time a player took part is all there is to tell when they joined.
+        // Without dates, the time a player took part is the only clue to when they joined.
         if let (None, Some(played), Some(seconds)) = (self.date, played, seconds) {
             let missed = ((seconds - played).max(0.0) * 1_000.0) as u64; // saturates
             self.builder.set_start(visit, missed.min(at));
@@ -263,11 +263,11 @@ impl Game {
     pub(super) fn finish(mut self, server: &str) -> Result<MatchRecord, Skip> {
         let (_, at) = self.ended.ok_or(Skip::Unfinished)?;
         let lasted = self.builder.end(at);
-        let told = self.team_scores.iter().rposition(Option::is_some);
-        let scores: Vec<f64> = match told {
+        let last = self.team_scores.iter().rposition(Option::is_some);
+        let scores: Vec<f64> = match last {
             Some(last) => {
-                let told = &self.team_scores[..=last];
-                told.iter().map(|score| score.unwrap_or(0.0)).collect()
+                let stated = &self.team_scores[..=last];
+                stated.iter().map(|score| score.unwrap_or(0.0)).collect()
             }
             None => Vec::new(),
         };

@@ -267,9 +267,9 @@ mod tests {
 
     #[test]
     fn lines_of_real_logs() {
-        let told = |line: &'static str| read(line.as_bytes());
+        let parsed = |line: &'static str| read(line.as_bytes());
         assert_eq!(
-            told(":gamestart:ctf_basementctf:0.0.562212"),
+            parsed(":gamestart:ctf_basementctf:0.0.562212"),
             Ok(Event::GameStart {
                 kind: b"ctf",
                 map: b"basementctf"
@@ -279,15 +279,15 @@ mod tests {
             let nick = nick.as_bytes();
             Ok(Event::Join { id: 3, bot, nick })
         };
-        assert_eq!(told(":join:3:3:bot:Peg:asus"), join(true, "Peg:asus"));
-        assert_eq!(told(":join:3:3:192.0.2.1:a"), join(false, "a"));
-        assert_eq!(told(":join:3:3:[2001:db8::1]:a:b"), join(false, "a:b"));
+        assert_eq!(parsed(":join:3:3:bot:Peg:asus"), join(true, "Peg:asus"));
+        assert_eq!(parsed(":join:3:3:192.0.2.1:a"), join(false, "a"));
+        assert_eq!(parsed(":join:3:3:[2001:db8::1]:a:b"), join(false, "a:b"));
         let team = |place| Ok(Event::Team { id: 1, place });
-        assert_eq!(told(":team:1:14"), team(ClientTeam::Team(1)));
-        assert_eq!(told(":team:1:-1:4"), team(ClientTeam::Spectator));
-        assert_eq!(told(":team:1:-1:1"), team(ClientTeam::Free));
+        assert_eq!(parsed(":team:1:14"), team(ClientTeam::Team(1)));
+        assert_eq!(parsed(":team:1:-1:4"), team(ClientTeam::Spectator));
+        assert_eq!(parsed(":team:1:-1:1"), team(ClientTeam::Free));
         assert_eq!(
-            told(":player:see-labels:40,1,12:493:14:1:Delirium"),
+            parsed(":player:see-labels:40,1,12:493:14:1:Delirium"),
             Ok(Event::Player {
                 id: 1,
                 scores: b"40,1,12",
@@ -295,19 +295,19 @@ mod tests {
                 watches: false
             })
         );
-        assert_eq!(told(":teamscores:see-labels::3"), Ok(Event::Other));
+        assert_eq!(parsed(":teamscores:see-labels::3"), Ok(Event::Other));
         assert_eq!(
-            told(":teamscores:see-labels:4,183:14"),
+            parsed(":teamscores:see-labels:4,183:14"),
             Ok(Event::TeamScores {
                 team: 1,
                 scores: b"4,183"
             })
         );
-        assert_eq!(told(":ctf:returned:14"), Ok(Event::Other));
-        assert_eq!(told(":ctf:capture:14:3"), Ok(Event::Capture(3)));
-        assert_eq!(told(":gameinfo:mutators:LIST"), Ok(Event::Mutators(b"")));
+        assert_eq!(parsed(":ctf:returned:14"), Ok(Event::Other));
+        assert_eq!(parsed(":ctf:capture:14:3"), Ok(Event::Capture(3)));
+        assert_eq!(parsed(":gameinfo:mutators:LIST"), Ok(Event::Mutators(b"")));
         assert_eq!(
-            told(":scores:ctf_x:495"),
+            parsed(":scores:ctf_x:495"),
             Ok(Event::Scores {
                 seconds: Some(495.0)
             })
@@ -320,7 +320,7 @@ mod tests {
             ":gamestart:x:1",
             ":join:1:1",
         ] {
-            assert!(told(wrong).is_err(), "{wrong}");
+            assert!(parsed(wrong).is_err(), "{wrong}");
         }
     }
 

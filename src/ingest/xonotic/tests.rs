@@ -121,13 +121,13 @@ fn who_changes_teams_watches_or_leaves() {
         ],
         "1:0",
     );
-    let told: Vec<_> = game
+    let stated: Vec<_> = game
         .participants
         .iter()
         .map(|p| (p.name.as_str(), stays(p)))
         .collect();
     assert_eq!(
-        told,
+        stated,
         [
             ("Ann", vec![(0, 0, 5), (1, 5, 30)]),
             ("Bo:b", vec![(1, 0, 10), (0, 15, 20)])
@@ -191,8 +191,8 @@ fn without_times_the_scores_tell_how_long() {
         (two.clock, two.start.0, two.millis()),
         (Some(30_000), 30_000, 30_000)
     );
-    let told: Vec<_> = one.participants.iter().map(stays).collect();
-    assert_eq!(told, [[(0, 0, 30)], [(1, 18, 30)]]);
+    let stated: Vec<_> = one.participants.iter().map(stays).collect();
+    assert_eq!(stated, [[(0, 0, 30)], [(1, 18, 30)]]);
 }
 
 #[test]
@@ -216,12 +216,12 @@ fn a_game_without_teams() {
         (game.outcome, game.has_teams()),
         (Outcome::Undecided, false)
     );
-    let told: Vec<_> = game
+    let stated: Vec<_> = game
         .participants
         .iter()
         .map(|p| (p.name.as_str(), p.points))
         .collect();
-    assert_eq!(told, [("Ann", Some(7.0)), ("Bob", Some(4.0))]);
+    assert_eq!(stated, [("Ann", Some(7.0)), ("Bob", Some(4.0))]);
 }
 
 #[test]

@@ -47,21 +47,21 @@ use crate::domain::{
 pub struct AdvantageSettings {
     /// The largest factor.
     pub max: Factor,
-    /// A smaller factor than this is not worth any help.
+    /// The factor below which no help is given.
     pub dead_band: Factor,
-    /// The factor by which help may change within a minute, at most.
+    /// The largest factor by which help may change within a minute.
     pub slew: GrowthFactor,
-    /// Trust in the scores is the completed share of the game to this power.
+    /// The exponent of the completed share of the game in the trust in the scores.
     pub trust: ShareExponent,
-    /// The length of a game without CLOCK; 0 to ignore the scores of such games.
+    /// The length of a game without CLOCK; with 0 the scores of such games are ignored.
     pub usual_seconds: UpToADay,
 }
 
 impl Default for AdvantageSettings {
-    /// Players take help beyond 1.5 for cheating, and do not notice a factor below 1.05, nor a change
-    /// by a twentieth per minute: the cap is then reached in eight minutes. With a power of 1.5 the
-    /// scores are trusted by a third at half-time; this is a first guess, to be fitted to stored
-    /// decisions. 20 minutes are the usual time limit of a round.
+    /// Players consider help above 1.5 unfair; they do not notice a factor below 1.05, or a change
+    /// by a twentieth per minute, with which the cap is reached in eight minutes. With an exponent
+    /// of 1.5 the scores are trusted by a third at half-time; this is a first guess, to be fitted
+    /// to stored decisions. 20 minutes are the usual time limit of a round.
     fn default() -> Self {
         Self {
             max: const { Factor::of(1.5) },
@@ -76,18 +76,18 @@ impl Default for AdvantageSettings {
 /// The question of ADVANTAGE. Times are in milliseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Advantage {
-    /// The teams, in order.
+    /// The teams, in order of their numbers.
     pub teams: Vec<TeamState>,
-    /// Time played so far; 0 before START.
+    /// The time played so far; 0 before START.
     pub elapsed: u64,
-    /// Play time left, if CLOCK has stated it.
+    /// The remaining time of play, if CLOCK has stated it.
     pub left: Option<u64>,
-    /// Whether SCORE has been sent. Without it, a score of 0 to 0 may only mean that the game server
+    /// Whether SCORE has been sent. If not, a score of 0 to 0 may only mean that the game server
     /// does not report scores.
     pub scored: bool,
     /// The last answer in this game, and how long ago it was given. Only in decisions of version 0.1.
     pub last: Option<(Help, u64)>,
-    /// The settings at the time.
+    /// The settings when the question was asked.
     pub settings: AdvantageSettings,
     /// What the answer is made from beside that; `None` in decisions of version 0.1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -108,17 +108,17 @@ pub struct Basis {
     pub ago: u64,
 }
 
-/// One team at the moment of the question.
+/// One team when the question was asked.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TeamState {
-    /// Number of humans and bots on it.
+    /// Number of humans and bots on the team.
     pub players: usize,
-    /// Sum of their weights.
+    /// Sum of the players' weights.
     pub weight: f64,
     /// How much more often its side wins than in an even game, between equal teams. Only in decisions
     /// of version 0.1; otherwise 1.
     pub odds: f64,
-    /// Its score.
+    /// The team's score so far.
     pub score: f64,
     /// Sum of its players' strengths, in the unit of the outlook; 0 without one.
     #[serde(default)]
@@ -130,16 +130,16 @@ pub struct TeamState {
 pub struct Help {
     /// The team to help, counted from 0.
     pub team: u8,
-    /// The factor for its strength, applied in whatever way the game offers; above 1.
+    /// The factor on the team's strength, above 1. The game server decides how to apply it.
     pub factor: f64,
 }
 
-/// The help to give now, and how it was found.
+/// The help to give now, and how it was computed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Assistance {
-    /// The help to give now; `None` for none.
+    /// The help to give now; `None` for no help.
     pub help: Option<Help>,
-    /// The help that the slew limit lets it approach; `None` for none.
+    /// The help that is approached within the slew limit; `None` for no help.
     pub target: Option<Help>,
     /// Each team's share by weight; 0 for a team without players.
     pub prior: Vec<f64>,
@@ -148,7 +148,7 @@ pub struct Assistance {
     pub seen: Vec<f64>,
     /// Trust in the scores, 0 to 1.
     pub trust: f64,
-    /// The factor before cap and dead band.
+    /// The factor before the cap and the dead band are applied.
     pub factor: f64,
     /// What each team's score counts now, as the logarithm of a factor. Empty in decisions of version 0.1.
     #[serde(default)]
@@ -266,7 +266,7 @@ impl Advantage {
         (0..self.teams.len()).filter(|&team| self.teams[team].players > 0)
     }
 
-    /// Each playing team's share of the sum of `value`; equal shares when that is 0.
+    /// Each playing team's share of the sum of `value`; equal shares if the sum is 0.
     fn shares(&self, value: impl Fn(&TeamState) -> f64) -> Vec<f64> {
         let sum: f64 = self.playing().map(|team| value(&self.teams[team])).sum();
         let equal = 1.0 / self.playing().count().max(1) as f64;
@@ -370,13 +370,13 @@ impl Advantage {
     }
 }
 
-/// Help of ln f = `log`; `None` if the factor would be written as 1.000.
+/// Help with ln f = `log`; `None` if the factor would be written as 1.000.
 fn help(team: u8, log: f64) -> Option<Help> {
     let factor = libm::exp(log);
     (factor >= 1.0005).then_some(Help { team, factor })
 }
 
-/// ln of a share, or of 1e-9 if the share is smaller.
+/// ln of a share; of 1e-9 if the share is smaller.
 fn log(share: f64) -> f64 {
     libm::log(share.max(1e-9))
 }

@@ -223,7 +223,7 @@ fn the_sides_own_odds_count() {
 
 #[test]
 fn trust_moves_from_the_weights_to_the_score() {
-    // The weights favour team 0 by 1.2; it is losing 1 to 3, which says 2 for team 1.
+    // The weights favour team 0 by 1.2; it is losing 1 to 3, which favours team 1 by 2.
     let mut game = question(&[team(120.0, 1.0), team(100.0, 3.0)]);
     assert_eq!(factor(&game), (1, 1.2));
     game.left = Some(600_000);
@@ -291,12 +291,12 @@ proptest! {
             prop_assert!(help.factor > 1.0 && help.factor <= 1.5 + 1e-9, "{:?}", help);
         }
         if let Some((last, ago)) = game.last {
-            // As a place on the line from help for the last team to help for any other.
+            // The position on a line from help for the last team to help for any other.
             let place = |help: Option<Help>| help.map_or(0.0, |help| {
                 if help.team == last.team { help.factor.ln() } else { -help.factor.ln() }
             });
             let step = (place(answer.help) - place(Some(last))).abs();
-            // Help below 1.0005 is none, which is half a thousandth more.
+            // Help below 1.0005 counts as none, a difference of half a thousandth.
             prop_assert!(step <= 1.05f64.ln() * ago as f64 / 60_000.0 + 0.0005);
         }
     }

@@ -1,4 +1,4 @@
-//! Whether the teams of a game are balanced.
+//! Assesses whether the teams of a game are balanced.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::domain::counted;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Assessment {
-    /// No human needs to move.
+    /// No human needs to move, for this reason.
     Balanced(Calm),
     /// A human of the stronger team should move.
     Unbalanced {
@@ -19,7 +19,7 @@ pub enum Assessment {
         strong: u8,
         /// The team that is too weak.
         weak: u8,
-        /// What makes it too weak.
+        /// Why the teams are unbalanced.
         cause: Cause,
     },
 }
@@ -28,11 +28,11 @@ pub enum Assessment {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Calm {
-    /// The admin has turned auto-balance off.
+    /// The operator has turned auto-balance off.
     Off,
-    /// The game is a tournament.
+    /// In this game type the players choose their teams themselves.
     Tournament,
-    /// Less play time is left than the rules ask for.
+    /// The remaining time of play is less than the rules require.
     NearlyOver,
     /// The teams' sizes are nearly equal.
     LikeSizes,
@@ -40,13 +40,13 @@ pub enum Calm {
     LikePowers,
 }
 
-/// What makes teams unbalanced.
+/// Why teams are unbalanced.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Cause {
-    /// The numbers of players on the large and on the small team.
+    /// By size: the number of players on the larger and on the smaller team.
     Sizes(usize, usize),
-    /// The powers of the strong and of the weak team.
+    /// By power: that of the stronger and of the weaker team.
     Powers(f64, f64),
 }
 
@@ -60,8 +60,8 @@ impl Situation {
         self.judge(&self.powers())
     }
 
-    /// Checks the exceptions first, in the order of the page; then sizes, then power. Of more than two
-    /// teams, compares the largest with the smallest, or the strongest with the weakest.
+    /// Checks the exceptions first, in the order of the page; then sizes, then power. With more
+    /// than two teams, compares the largest with the smallest, or the strongest with the weakest.
     pub(super) fn judge(&self, powers: &Powers) -> Assessment {
         let rules = &self.rules;
         if !rules.on {
@@ -109,7 +109,7 @@ impl Situation {
     }
 }
 
-/// The first team whose value no other goes `beyond`, with its value.
+/// The first team whose value no other value is `beyond`, and that value.
 fn extreme<T: Copy + Default>(
     values: impl Iterator<Item = T>,
     beyond: impl Fn(T, T) -> bool,

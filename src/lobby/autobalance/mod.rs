@@ -1,7 +1,9 @@
-//! Auto-balance: while the teams are unbalanced, a human of the stronger team who dies may be moved.
+//! Auto-balance: while the teams are unbalanced, a human of the stronger team who dies may be
+//! moved.
 //!
 //! The rules and their defaults are those of Sector's Edge; see [`AutoBalanceRules`]. Bots count as
-//! players, so that a team filled with bots does not count as the smaller one; only humans are moved.
+//! players, so that a team filled with bots does not count as the smaller one; only humans are
+//! moved.
 
 use std::fmt;
 
@@ -21,10 +23,10 @@ pub use assessment::{Assessment, Calm, Cause};
 use power::Powers;
 pub use rules::{AutoBalanceRules, GapUnit, Lopsided, MoveRule, Power};
 
-/// The most moves of one chain of [`MoveRule::Closest`]; more would be a new game.
+/// The most moves in a row that [`MoveRule::Closest`] considers.
 const MAX_CHAIN: usize = 16;
 
-/// A game, as far as the rules depend on it.
+/// The parts of a game that the rules depend on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Situation {
     /// The players and their teams.
@@ -32,44 +34,44 @@ pub struct Situation {
     /// The bots that the game server is expected to add, which count like those on a team.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub coming: Vec<BotInGame>,
-    /// Play time left in milliseconds, if CLOCK has stated it.
+    /// The remaining time of play in milliseconds, if CLOCK has stated it.
     pub left: Option<u64>,
     /// Whether the players choose their teams themselves.
     pub tournament: bool,
-    /// The rules at the time.
+    /// The rules when the question was asked.
     pub rules: AutoBalanceRules,
 }
 
 /// The question of auto-balance: does this human, who died, change teams?
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AutoBalance {
-    /// The game at the time.
+    /// The game when the human died.
     pub situation: Situation,
-    /// The human who died: an index into the snapshot's humans.
+    /// The human who died, as an index into the snapshot's humans.
     pub who: usize,
     /// For how many milliseconds the same team has been too strong.
     pub lasted: u64,
 }
 
-/// Whether the human is moved, and why.
+/// Whether the human changes teams, and why.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AutoBalanceAnswer {
     /// Whether the teams are balanced.
     #[serde(rename = "verdict")]
     pub assessment: Assessment,
-    /// Each team's power.
+    /// Each team's power, in the unit of the rules.
     pub powers: Vec<f64>,
-    /// What happens to the human.
+    /// The result for the human.
     pub fate: Fate,
 }
 
-/// What happens to the human who died.
+/// The result for a human who died: a change of team, or the reason to stay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fate {
     /// They change teams.
     Moves(Move),
-    /// They stay.
+    /// They stay, for this reason.
     Stays(StayReason),
 }
 
@@ -85,15 +87,15 @@ pub enum StayReason {
     Smaller,
     /// The teams have been unbalanced for less than the delay.
     TooSoon,
-    /// Their party would be split.
+    /// The move would split their party.
     Party,
-    /// They have been moved in this game before.
+    /// A decision has already moved them in this game.
     Moved,
     /// They must not be moved for another reason.
     Held(MoveBlock),
     /// The move would make the other team too strong.
     Tips,
-    /// Moving others would bring the teams closer together.
+    /// Moving other humans would bring the teams closer together.
     NotClosest,
 }
 
@@ -139,7 +141,7 @@ impl Question for AutoBalance {
 }
 
 impl AutoBalance {
-    /// The team that they go to, or why they stay.
+    /// The team that they change to, or why they stay.
     fn fate(&self, assessment: &Assessment, powers: &Powers) -> Result<u8, StayReason> {
         let Situation {
             snapshot, rules, ..
@@ -220,8 +222,8 @@ impl AutoBalance {
     }
 }
 
-/// The humans to move: each time the one who brings the teams closest together, until the teams are
-/// balanced or no move helps. O(moves · humans).
+/// The humans to move: repeatedly the one whose move brings the teams closest together, until they
+/// are balanced or no move helps. O(moves · humans).
 fn closest(
     rules: &AutoBalanceRules,
     powers: &Powers,

@@ -1,12 +1,12 @@
-//! The power of each player and each team.
+//! The power of each player and of each team.
 
 use super::{AutoBalanceRules, Power};
 use crate::lobby::{BotInGame, Snapshot};
 
-/// The powers of a game.
+/// The powers of all players and teams of a game.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Powers {
-    /// Each human's power; 0 for humans on no team.
+    /// Each human's power; 0 for humans without a team.
     pub(super) humans: Vec<f64>,
     /// Each team's power, bots included.
     pub(super) teams: Vec<f64>,
@@ -14,7 +14,7 @@ pub(super) struct Powers {
     pub(super) sizes: Vec<usize>,
 }
 
-/// A player on a team, to be ranked.
+/// A player on a team, for ranking.
 struct RankedPlayer {
     weight: f64,
     points: f64,
@@ -78,8 +78,8 @@ fn players(snapshot: &Snapshot, coming: &[BotInGame]) -> Vec<RankedPlayer> {
         .collect()
 }
 
-/// `sortedPower`: the index in ascending order of weight, on top of `base`; equals have their mean,
-/// so that the order of joining makes no team stronger.
+/// `sortedPower`: each player's index in ascending order of weight, plus `base`. Players with equal
+/// weights get the mean of their indices, so that the order of joining does not matter.
 fn ranks(players: &[RankedPlayer], base: f64) -> Vec<f64> {
     let mut rank = vec![0.0; players.len()];
     let order = sorted(players, |player| player.weight);
@@ -90,7 +90,7 @@ fn ranks(players: &[RankedPlayer], base: f64) -> Vec<f64> {
     rank
 }
 
-/// Gives players with equal keys, who stand side by side in `order`, the mean of their ranks.
+/// Gives players with equal keys, who are neighbours in `order`, the mean of their ranks.
 fn share_among_equals(rank: &mut [f64], order: &[usize], key: impl Fn(usize) -> f64) {
     for equals in order.chunk_by(|&a, &b| key(a).total_cmp(&key(b)).is_eq()) {
         let sum: f64 = equals.iter().map(|&player| rank[player]).sum();
@@ -99,8 +99,8 @@ fn share_among_equals(rank: &mut [f64], order: &[usize], key: impl Fn(usize) -> 
     }
 }
 
-/// `sortedPointsPower`: the same by points, but that it rises only behind those who have any, so
-/// that all at 0 (and the first above) count `base`.
+/// `sortedPointsPower`: the same by points, except that the index only increases after players with
+/// points, so that all players with 0 points, and the first one with more, get `base`.
 fn point_ranks(players: &[RankedPlayer], base: f64) -> Vec<f64> {
     let mut rank = vec![0.0; players.len()];
     let mut current = base;
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
     use crate::lobby::snapshot::tests::{robot, snapshot};
 
-    /// The page's two listings, by hand.
+    /// The page's two listings, computed by hand.
     #[test]
     fn ranks_of_the_page() {
         let mut game = snapshot(2, &[(16.0, 0), (2.0, 1), (9.0, 0), (24.0, 1)]);
@@ -140,7 +140,7 @@ mod tests {
         let rank = Powers::of(&game, &[], &rules(Power::Rank));
         assert_eq!(rank.humans, [7.0, 5.0, 6.0, 8.0]);
         assert_eq!(rank.teams, [13.0, 13.0]);
-        // By points: a and d have none and count 5, c is the first with some, b the next.
+        // By points: a and d have none and count 5; c is the first with points, b the next.
         let both = Powers::of(&game, &[], &rules(Power::RankAndPoints));
         assert_eq!(both.humans, [6.0, 5.5, 5.5, 6.5]);
         let weight = Powers::of(&game, &[], &rules(Power::Weight));

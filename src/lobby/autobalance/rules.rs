@@ -1,36 +1,36 @@
-//! The rules of auto-balance: when teams are unbalanced, and who may be moved then.
+//! The rules of auto-balance: when teams are unbalanced, and which humans may then be moved.
 
 use serde::{Deserialize, Serialize};
 
 use crate::domain::units::{Count, MaxDifference, PositiveAmount, Share, UpToADay};
 
-/// A set of rules.
+/// The rules that auto-balance applies.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AutoBalanceRules {
     /// Whether auto-balance moves humans at all.
     #[serde(default = "on")]
     pub on: bool,
-    /// With less play time left than this, no human is moved.
+    /// No human is moved if the remaining time of play is less than this.
     pub quiet_end_seconds: UpToADay,
-    /// Teams whose sizes differ by at most this are balanced, whatever their power.
+    /// The difference of sizes up to which teams are balanced, whatever their power.
     pub like_sizes: MaxDifference,
-    /// Sizes that are unbalanced, whatever the power: at least the first number of players against
+    /// Sizes that are unbalanced whatever the power: at least the first number of players against
     /// at most the second.
     pub lopsided: Lopsided,
-    /// The difference of power from which teams are unbalanced, in the unit of `gap_of`.
+    /// The difference of power from which on teams are unbalanced, in the unit of `gap_of`.
     pub gap: PositiveAmount,
-    /// The unit of `gap`.
+    /// The unit of `gap`: points of power, or a share of the weaker team's power.
     pub gap_of: GapUnit,
     /// How a player's power is measured.
     pub power: Power,
-    /// The power of the weakest player where it is measured by rank, so that each player counts.
+    /// The power of the weakest player if it is measured by rank; above 0, each player counts.
     pub rank_base: Count<0, 1_000>,
-    /// For how long the teams must have been unbalanced before a human is moved.
+    /// How long the teams must have been unbalanced before a human is moved.
     pub delay_seconds: UpToADay,
-    /// The share of a team that may be moved, from the lowest points up, rounded down.
+    /// The share of a team that may be moved, from the lowest points upwards, rounded down.
     pub movable_share: Share,
-    /// Whether each human is moved at most once in a game.
+    /// Whether each human is moved at most once per game.
     pub once: bool,
     /// Which human is moved.
     pub choice: MoveRule,
@@ -40,9 +40,9 @@ pub struct AutoBalanceRules {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GapUnit {
-    /// Points of power: the stronger team has at least that many more.
+    /// Points of power: the stronger team has at least this many more.
     Points,
-    /// A share of the weaker team's power: the stronger team has more than that share more.
+    /// A share of the weaker team's power: the stronger team exceeds it by more than this share.
     Share,
 }
 
@@ -71,11 +71,11 @@ fn on() -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Power {
-    /// By weight.
+    /// The player's weight.
     Weight,
-    /// By rank of weight among all players, the lowest having `rank_base`.
+    /// The player's rank by weight among all players; the lowest has `rank_base`.
     Rank,
-    /// The mean of that and of the rank by current points.
+    /// The mean of the rank by weight and the rank by current points.
     RankAndPoints,
 }
 
@@ -83,9 +83,10 @@ pub enum Power {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MoveRule {
-    /// The first of the stronger team who dies, unless that makes the other team too strong.
+    /// The first human of the stronger team who dies, unless the move makes the other team too
+    /// strong.
     WhoDies,
-    /// The one who brings the teams closest together, once they die; then the next.
+    /// The human whose move brings the teams closest together, when they die; then the next one.
     Closest,
 }
 
@@ -108,8 +109,9 @@ impl AutoBalanceRules {
         }
     }
 
-    /// The rules that a player of Sector's Edge proposed instead: teams are unbalanced if their weights
-    /// differ by more than 20 %, and the human outside parties who brings them closest is moved.
+    /// Rules that a player of Sector's Edge proposed: teams are unbalanced if their weights differ
+    /// by more than 20 %, and the human outside parties whose move brings them closest together is
+    /// moved.
     pub fn players_proposal() -> Self {
         Self {
             like_sizes: MaxDifference::OFF,
@@ -125,7 +127,7 @@ impl AutoBalanceRules {
         }
     }
 
-    /// Whether a team of power `strong` is too strong for one of power `weak`.
+    /// Whether a team with power `strong` is too strong for one with power `weak`.
     pub(super) fn is_gap(&self, strong: f64, weak: f64) -> bool {
         let gap = self.gap.get();
         match self.gap_of {

@@ -12,7 +12,7 @@ fn situation(humans: &[(f64, u8)], rules: AutoBalanceRules) -> Situation {
     }
 }
 
-/// So many humans of equal weight on either team.
+/// This many humans of equal weight on the two teams.
 fn sizes(one: usize, other: usize) -> Vec<(f64, u8)> {
     let mut humans = vec![(50.0, 0); one];
     humans.extend(vec![(50.0, 1); other]);
@@ -32,7 +32,7 @@ fn fate(situation: &Situation, who: usize) -> Fate {
     question.answer(0).fate
 }
 
-/// The page's two lists of what is balanced and what isn't.
+/// The page's two lists: balanced and unbalanced teams.
 #[test]
 fn criteria_of_the_page() {
     let rules = AutoBalanceRules::sectors_edge();
@@ -50,14 +50,14 @@ fn criteria_of_the_page() {
         let verdict = situation(&sizes(one, other), rules.clone()).assess();
         assert_eq!(unbalanced(verdict), expected, "{one} v {other}: {verdict}");
     }
-    // 5 v 3 is a matter of power. All count 5 by points; by rank 5 to 12.
+    // 5 v 3 depends on power. By points all count 5, by rank 5 to 12.
     let weak = [(1.0, 0), (2.0, 0), (3.0, 0), (4.0, 0), (5.0, 0)];
     let mut humans = weak.to_vec();
     humans.extend([(6.0, 1), (7.0, 1), (8.0, 1)]);
     // (35 + 25) / 2 against (33 + 15) / 2: 6 more.
     let verdict = situation(&humans, rules.clone()).assess();
     assert_eq!(verdict, Assessment::Balanced(Calm::LikePowers));
-    // The other way round (50 + 25) / 2 against (18 + 15) / 2: 21 more.
+    // With the teams swapped, (50 + 25) / 2 against (18 + 15) / 2: 21 more.
     let swapped: Vec<_> = humans
         .iter()
         .map(|&(weight, team)| (9.0 - weight, team))
@@ -100,7 +100,7 @@ fn the_lower_two_thirds_of_the_stronger_team_may_move() {
     for (who, points) in [9.0, 8.0, 3.0, 2.0, 1.0, 0.0].into_iter().enumerate() {
         game.snapshot.humans[who].points = points;
     }
-    // int(6 · 0.67) = 4 may be moved; the two best may not.
+    // int(6 · 0.67) = 4 may be moved; the best two may not.
     for who in 0..6 {
         let moves = matches!(fate(&game, who), Fate::Moves(_));
         assert_eq!(moves, who >= 2, "{who}: {:?}", fate(&game, who));

@@ -1,8 +1,9 @@
 //! The course of play from START to END, and the match record that it makes.
 //!
-//! Players are followed from GAME on, so that START finds them on their teams; everything else is
-//! ignored before START. Times come in as milliseconds of the session and go out as milliseconds of
-//! play. No two events share a millisecond, so that they keep the order in which they were reported.
+//! Players are followed from GAME on, so that START finds them on their teams; all other events
+//! before START are ignored. Times come in as milliseconds of the session and go out as
+//! milliseconds of play. No two events have the same millisecond, so that they keep the order in
+//! which they were reported.
 
 use std::collections::BTreeMap;
 
@@ -14,11 +15,11 @@ mod record;
 pub(super) use record::GameFacts;
 pub use record::{Finished, RecordFrame};
 
-/// Bounds of a record; see [`Finished::cut`].
+/// Bounds of a record; a game that exceeds one is cut, see [`Finished::cut`].
 const MAX_TRACKS: usize = 1_024;
 const MAX_STAYS: usize = 100_000;
 const MAX_EVENTS: usize = 200_000;
-/// A score beyond this, either way, is a broken counter.
+/// The largest score, positive or negative; a larger one means that the game's counter is broken.
 const MAX_POINTS: f64 = 1e9;
 
 #[derive(Clone, Debug, Default)]
@@ -27,7 +28,7 @@ enum PlayPhase {
     WarmUp,
     /// Since this millisecond of the session.
     Running(u64),
-    /// With the record, until that is on disk.
+    /// With the record, until it is on disk.
     Over(Option<Box<Finished>>),
 }
 
@@ -37,13 +38,13 @@ struct PlayerTrack {
     key: PlayerKey,
     name: String,
     party: Option<String>,
-    /// The team that they are on, and since which millisecond of play.
+    /// The team that they are on, and the millisecond of play since when.
     seat: Option<(u8, u64)>,
     stays: Vec<Presence>,
     points: Option<f64>,
     kills: u32,
     deaths: u32,
-    /// How often KILL has named them as the victim.
+    /// How often KILL named them as the victim.
     killed: u32,
 }
 
@@ -51,20 +52,21 @@ struct PlayerTrack {
 #[derive(Clone, Debug, Default)]
 pub(super) struct PlayCourse {
     phase: PlayPhase,
-    /// The earliest millisecond of play that the next event may have.
+    /// The earliest millisecond of play for the next event.
     next: u64,
     tracks: Vec<PlayerTrack>,
     index: BTreeMap<PlayerKey, usize>,
     scores: Vec<f64>,
-    /// `by` is the index of a track; the record makes it a seat.
+    /// `by` is the index of a track; the record converts it to a seat.
     events: Vec<ScoreEvent>,
     stays: usize,
-    /// The play time left that CLOCK stated, and the millisecond of the session when it did.
+    /// The remaining time of play that CLOCK stated, and the millisecond of the session when it
+    /// did.
     left: Option<(u64, u64)>,
     cut: bool,
 }
 
-/// A human or bot, as the roster knows them.
+/// A human or bot in the roster.
 pub(super) struct SeatedPlayer<'a> {
     pub(super) kind: Kind,
     pub(super) id: &'a str,
@@ -73,7 +75,7 @@ pub(super) struct SeatedPlayer<'a> {
 }
 
 impl PlayCourse {
-    /// Puts a player on `team`, or on none, from `now` on.
+    /// Puts a player on `team`, or on no team, from `now` on.
     pub(super) fn sit(&mut self, who: &SeatedPlayer<'_>, team: Option<u8>, now: u64) {
         let Some(track) = self.track(who) else { return };
         let seat = self.tracks[track].seat;
@@ -85,7 +87,7 @@ impl PlayCourse {
         self.tracks[track].seat = team.map(|team| (team, at));
     }
 
-    /// The track of a player, created if need be; `None` when there are too many.
+    /// The index of a player's track, created if needed; `None` if there are too many.
     fn track(&mut self, who: &SeatedPlayer<'_>) -> Option<usize> {
         let key = PlayerKey {
             kind: who.kind,
@@ -121,7 +123,7 @@ impl PlayCourse {
         Some(track)
     }
 
-    /// Ends the stay of a player.
+    /// Ends a player's stay on a team.
     fn rise(&mut self, track: usize, at: u64) {
         let Some((team, from)) = self.tracks[track].seat.take() else {
             return;
@@ -139,7 +141,7 @@ impl PlayCourse {
         self.tracks[track].stays.push(Presence { team, span });
     }
 
-    /// Begins play with `teams` teams, and forgets all play before.
+    /// Begins play with `teams` teams, and discards all earlier play.
     pub(super) fn start(&mut self, teams: usize, now: u64) {
         self.phase = PlayPhase::Running(now);
         self.next = 1;
@@ -164,7 +166,7 @@ impl PlayCourse {
         matches!(self.phase, PlayPhase::Running(_))
     }
 
-    /// Milliseconds played so far; 0 unless play is on.
+    /// Milliseconds played so far; 0 unless the game is in play.
     pub(super) fn elapsed(&self, now: u64) -> u64 {
         match self.phase {
             PlayPhase::Running(start) => now.saturating_sub(start),
@@ -172,20 +174,20 @@ impl PlayCourse {
         }
     }
 
-    /// Milliseconds of play left, if CLOCK has stated them.
+    /// Remaining milliseconds of play, if CLOCK has stated them.
     pub(super) fn left(&self, now: u64) -> Option<u64> {
         let (left, stated) = self.left?;
         Some(left.saturating_sub(now.saturating_sub(stated)))
     }
 
-    /// Notes how many milliseconds of play are left.
+    /// Records how many milliseconds of play remain.
     pub(super) fn clock(&mut self, left: u64, now: u64) {
         if self.is_running() {
             self.left = Some((left, now));
         }
     }
 
-    /// The track of the human of this id, or else of the bot of this name, if they have played.
+    /// The track of the human with this id, or else of the bot with this name, if they have played.
     pub(super) fn find(&self, id: &str) -> Option<usize> {
         let of = |kind| {
             let id = id.to_owned();
@@ -209,7 +211,7 @@ impl PlayCourse {
         self.tracks.iter().any(|track| track.points.is_some())
     }
 
-    /// Adds to a team's score.
+    /// Adds points to a team's score.
     pub(super) fn score(&mut self, team: u8, points: f64, by: Option<usize>, now: u64) {
         if !self.is_running() {
             return;
@@ -217,7 +219,7 @@ impl PlayCourse {
         let at = self.tick(now);
         let index = usize::from(team);
         if index >= self.scores.len() {
-            // TEAMS has raised the number of teams since START.
+            // TEAMS has increased the number of teams since START.
             self.scores.resize(index + 1, 0.0);
         }
         self.scores[index] = (self.scores[index] + points).clamp(-MAX_POINTS, MAX_POINTS);
@@ -233,7 +235,7 @@ impl PlayCourse {
         });
     }
 
-    /// Notes a player's points on the scoreboard.
+    /// Sets a player's points on the scoreboard.
     pub(super) fn points(&mut self, track: usize, points: f64) {
         if self.is_running() {
             self.tracks[track].points = Some(points);
@@ -247,7 +249,7 @@ impl PlayCourse {
         track.and_then(|&track| self.tracks[track].points)
     }
 
-    /// Counts a kill, and a death of the victim. Killing a team mate or oneself is no kill.
+    /// Counts a kill, and a death of the victim. Killing a team mate or oneself is not a kill.
     pub(super) fn kill(&mut self, killer: usize, victim: usize) {
         if !self.is_running() {
             return;
@@ -262,7 +264,7 @@ impl PlayCourse {
         *killed = killed.saturating_add(1);
     }
 
-    /// Counts a death.
+    /// Counts a death that DEATH reported.
     pub(super) fn death(&mut self, track: usize) {
         if self.is_running() {
             let deaths = &mut self.tracks[track].deaths;
@@ -273,8 +275,8 @@ impl PlayCourse {
     /// Ends the game and makes its record; without a verdict, it is undecided. Called again, it returns the same record.
     ///
     /// # Errors
-    /// Play has not begun, its record was [forgotten](Self::forget), or it makes no valid record; then play
-    /// continues.
+    /// Fails if play has not begun, if its record was [forgotten](Self::forget), or if it makes no
+    /// valid record; play then continues.
     pub(super) fn end(
         &mut self,
         facts: &GameFacts<'_>,
@@ -296,7 +298,7 @@ impl PlayCourse {
         Ok(finished)
     }
 
-    /// Frees what only the record needed, if play is over: START forgets it, too.
+    /// Frees everything that only the record needs, if play is over. START does so, too.
     pub(super) fn forget(&mut self) {
         if let PlayPhase::Over(finished) = &mut self.phase {
             *finished = None;
@@ -307,14 +309,14 @@ impl PlayCourse {
         }
     }
 
-    /// The record of a game that is cut off now; `None` unless play is on.
+    /// The record of a game that ends now without a result; `None` unless the game is in play.
     pub(super) fn abandoned(&self, facts: &GameFacts<'_>, now: u64) -> Option<Finished> {
         let outcome = |_: &[f64]| Outcome::Abandoned;
         let finished = self.finished(facts, outcome, now).ok();
         finished.map(|(_, finished)| finished)
     }
 
-    /// The millisecond of play of an event at `now`, later than that of any event before.
+    /// The millisecond of play for an event at `now`, later than that of any earlier event.
     fn tick(&mut self, now: u64) -> u64 {
         let at = self.elapsed(now).max(self.next);
         self.next = at.saturating_add(1);

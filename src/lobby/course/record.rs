@@ -1,30 +1,31 @@
-//! From the course of play to the match record.
+//! Makes the match record from the course of play.
 
 use super::{LobbyError, PlayCourse, PlayPhase, PlayerTrack};
 use crate::domain::{MatchRecord, Outcome, Participant, ScoreEvent, Timestamp};
 
-/// What a match record contains beside the game itself.
+/// The parts of a match record that do not come from the game itself.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RecordFrame {
     /// Name of the game server.
     pub server: String,
-    /// The instant from which the session's milliseconds are counted.
+    /// The instant from which the session's milliseconds count.
     pub epoch: Timestamp,
-    /// The league, region or playlist; empty where there is none.
+    /// The league, region or playlist; empty if there is none.
     pub mode: String,
 }
 
-/// The result of a game.
+/// The result of a game, for the store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finished {
-    /// The record, checked. Its outcome is [`Outcome::Abandoned`] if the game was cut off.
+    /// The record, checked. Its outcome is [`Outcome::Abandoned`] if the game ended without a
+    /// result.
     pub record: MatchRecord,
     /// Whether the game exceeded a bound far above any real game, so that part of it is missing and
     /// it must not be rated.
     pub cut: bool,
 }
 
-/// What the record needs to know of the game.
+/// What the record needs to know about the game.
 pub(in crate::lobby) struct GameFacts<'a> {
     pub(in crate::lobby) frame: &'a RecordFrame,
     pub(in crate::lobby) game_type: &'a str,
@@ -87,7 +88,7 @@ impl PlayCourse {
         Ok((ended, Finished { record, cut }))
     }
 
-    /// Those who played, and for each track the index of the participant that it became.
+    /// The players who took part, and for each track the index of its participant.
     fn participants(&self, teams: usize) -> (Vec<Participant>, Vec<Option<u32>>) {
         let parties = Parties::of(&self.tracks);
         let mut participants = Vec::new();
@@ -106,7 +107,7 @@ impl PlayCourse {
                 presence,
                 points: track.points,
                 kills: track.kills,
-                // A game server may report a death by DEATH, by KILL, or by both.
+                // A game server can report a death by DEATH, by KILL, or by both.
                 deaths: track.deaths.max(track.killed),
                 roles: Vec::new(),
                 party: parties.number(track),
@@ -116,7 +117,7 @@ impl PlayCourse {
     }
 }
 
-/// The parties of two or more who played, numbered in the order in which they appear.
+/// The parties with two or more members who played, numbered in the order of their appearance.
 struct Parties<'a>(Vec<(&'a str, usize)>);
 
 impl<'a> Parties<'a> {

@@ -50,7 +50,7 @@ fn stay(team: u8, from: u64, to: u64) -> Presence {
     Presence { team, span }
 }
 
-/// A whole game by hand.
+/// A whole game, computed by hand.
 #[test]
 fn a_game_becomes_a_record() {
     let mut course = PlayCourse::default();
@@ -95,7 +95,7 @@ fn a_game_becomes_a_record() {
     );
     assert_eq!(s.presence, [stay(0, 2_000, 10_000)]);
     assert_eq!(s.key.kind, Kind::Bot);
-    // A team mate and oneself are no kills; a death may be told by KILL or by DEATH.
+    // Killing a team mate or oneself is not a kill; a death can be reported by KILL or by DEATH.
     assert_eq!((a.kills, a.deaths, a.points), (0, 1, Some(12.5)));
     assert_eq!((b.kills, b.deaths, b.points), (1, 1, None));
     assert_eq!((s.kills, s.deaths), (0, 2));

@@ -16,10 +16,10 @@ use crate::{
 
 impl Lobby {
     /// Chooses the team of a late arrival and puts them there. A human who is already on a team
-    /// stays: the answer then only describes that team.
+    /// stays; the answer then describes that team only.
     ///
     /// # Errors
-    /// There is no game, it has no teams, or nobody has that id.
+    /// Fails if there is no game, if it has no teams, or if no human has that id.
     pub fn place(
         &mut self,
         id: &Ident,
@@ -57,7 +57,7 @@ impl Lobby {
     /// Decides which team needs help now, and how much.
     ///
     /// # Errors
-    /// There is no game, or it has no teams.
+    /// Fails if there is no game, or if it has no teams.
     pub fn advantage(&mut self, weights: &dyn Weights) -> Result<Decided<Advantage>, LobbyError> {
         let mut snapshot = self.snapshot(weights)?;
         snapshot.chance = self.chance_model(weights)?;
@@ -101,11 +101,11 @@ impl Lobby {
         Ok(decided)
     }
 
-    /// Finds the fewest moves that make the teams even enough. This is advice: the roster changes
-    /// only with MOVE, and a MOVE that follows the advice counts as the lobby's.
+    /// Finds the fewest moves that make the teams even enough. This is advice: only MOVE changes
+    /// the roster, and a MOVE that follows the advice does not count as the human's own.
     ///
     /// # Errors
-    /// There is no game, or it has no teams.
+    /// Fails if there is no game, or if it has no teams.
     pub fn rebalance(
         &mut self,
         weights: &dyn Weights,
@@ -123,11 +123,11 @@ impl Lobby {
         Ok(decided)
     }
 
-    /// Counts a death. For a human in a team game while play is on, the auto-balance rules decide
-    /// whether they change teams, and if so move them.
+    /// Counts a death. For a human in a team game in play, applies the auto-balance rules, which
+    /// can move them to another team.
     ///
     /// # Errors
-    /// There is no game, or nobody of that id has played.
+    /// Fails if there is no game, or if no player with that id has played.
     pub fn died(
         &mut self,
         id: &Ident,
@@ -164,9 +164,9 @@ impl Lobby {
         Ok(Some(decided))
     }
 
-    /// Looks at the balance of the teams. Must follow every command that
-    /// [changes the teams](Command::changes_teams), so that the auto-balance rules know since when
-    /// the teams are unbalanced, and which team was the stronger when a human changed to it. Does
+    /// Assesses the balance of the teams. It must follow every command that [changes the
+    /// teams](Command::changes_teams), so that the auto-balance rules know since when the teams
+    /// have been unbalanced, and which team was the stronger when a human changed to it. Does
     /// nothing without a team game.
     pub fn watch(&mut self, weights: &dyn Weights) {
         let Ok(situation) = self.situation(weights) else {
@@ -202,10 +202,10 @@ impl Lobby {
         }
     }
 
-    /// The game at this moment, with everybody's weight.
+    /// The current game, with the weights of all players.
     ///
     /// # Errors
-    /// There is no game, or it has no teams.
+    /// Fails if there is no game, or if it has no teams.
     pub fn snapshot(&self, weights: &dyn Weights) -> Result<Snapshot, LobbyError> {
         let game = self.team_game()?;
         let humans = game.roster.humans().iter();
@@ -332,7 +332,7 @@ impl Lobby {
         }
     }
 
-    /// The factor of a human's weight for playing on one team with their party.
+    /// The factor on a human's weight if they are on one team with their party.
     fn multiplier(&self, game: &RunningGame, human: &Human) -> f64 {
         let multiples = &self.settings.party_multiplier;
         if human.party.is_none() || human.team.is_none() || multiples.is_empty() {

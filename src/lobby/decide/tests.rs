@@ -11,7 +11,7 @@ fn ident(text: &str) -> Ident {
     Ident::from_text(text)
 }
 
-/// A game of ctf without bots, in which play has begun.
+/// A capture-the-flag game without bots, in which play has begun.
 fn lobby(settings: LobbySettings) -> Lobby {
     let mut lobby = Lobby::new(LobbySettings {
         bots: false,
@@ -48,7 +48,7 @@ fn a_late_arrival_is_on_the_side_told() {
     let placed = lobby.place(&ident("c"), &weights, 1).unwrap();
     assert_eq!((placed.answer.team, placed.answer.ratio), (1, 1.0));
     assert_eq!(team_of(&lobby, "c"), Some(1));
-    // Asked again, it is the same, and nothing changes.
+    // If it is sent again, it gives the same answer, and changes nothing.
     let again = lobby.place(&ident("c"), &weights, 2).unwrap();
     assert_eq!((again.answer.team, again.answer.ratio), (1, 1.0));
     assert_eq!(
@@ -227,12 +227,12 @@ fn who_dies_on_the_stronger_team_is_moved_after_20_s() {
     );
     assert!(matches!(fate(lobby.at(20_000), "a"), Some(Fate::Moves(_))));
     assert_eq!(team_of(&lobby, "a"), Some(1));
-    // 3 to 2 are like sizes.
+    // 3 to 2 are nearly equal sizes.
     assert_eq!(
         fate(lobby.at(90_000), "b"),
         Some(Fate::Stays(StayReason::Balanced))
     );
-    // It begins anew.
+    // The delay starts again.
     lobby.at(100_000).leave(&ident("e")).unwrap();
     lobby.watch(&weights);
     assert_eq!(
@@ -340,7 +340,7 @@ fn games_without_teams_have_no_sides() {
     assert_eq!(finished.record.participants[0].deaths, 1);
 }
 
-/// One command of any kind.
+/// One command of any kind, for random sequences.
 #[derive(Clone, Debug)]
 enum Step {
     Join(usize, Option<u8>, Option<u8>, Option<u8>),
@@ -388,7 +388,7 @@ fn steps() -> impl Strategy<Value = Vec<(u64, Step)>> {
     proptest::collection::vec((0u64..30_000, step), 0..60)
 }
 
-/// Carries out a step; its decision is checked on the way.
+/// Applies a step, and checks its decision.
 fn take(
     lobby: &mut Lobby,
     step: &Step,
@@ -459,7 +459,7 @@ fn take(
     }
 }
 
-/// A decision comes out the same from what is stored of it, and has something to say.
+/// Checks that a stored decision can be replayed to the same answer, and has an explanation.
 fn check(decision: Decision) {
     let stored = serde_json::to_string(&decision).unwrap();
     let read: Decision = serde_json::from_str(&stored).unwrap();

@@ -30,14 +30,14 @@ use crate::domain::{
 pub struct PlaceSettings {
     /// How much evenness keeping a party together may cost.
     ///
-    /// The configuration has one key for this and BALANCE, so that its section `[place]` lacks it.
+    /// The configuration has one key for this and BALANCE, so it is not in section `[place]`.
     #[serde(default = "party_budget")]
     pub party_budget: Share,
     /// How much evenness returning to the old team may cost.
     pub rejoin_budget: Share,
-    /// For how long after LEAVE the old team is remembered.
+    /// How long the old team is remembered after LEAVE.
     pub rejoin_grace_seconds: UpToADay,
-    /// By how many humans a team may outnumber another, if the choice is free.
+    /// By how many humans a team may exceed another, where the choice is free.
     pub max_difference: MaxDifference,
     /// The evenness that a team must gain to be joined although it would then outnumber another by one
     /// human more than that. Counts only where bots fill up the other team.
@@ -45,7 +45,7 @@ pub struct PlaceSettings {
     pub clear_gain: Share,
 }
 
-/// Decisions of version 0.1 knew no such exception.
+/// The value for decisions of version 0.1, which had no such exception.
 fn never() -> Share {
     const { Share::of(1.0) }
 }
@@ -71,44 +71,44 @@ fn party_budget() -> Share {
     const { Share::of(0.05) }
 }
 
-/// The question of PLACE.
+/// The question of PLACE: which team?
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Place {
-    /// The game, in which the human to be placed is on no team.
+    /// The game, in which the arrival has no team.
     pub snapshot: Snapshot,
-    /// The human to be placed: an index into the snapshot's humans.
+    /// The arrival, as an index into the snapshot's humans.
     pub who: usize,
-    /// The settings at the time.
+    /// The settings when the question was asked.
     pub settings: PlaceSettings,
 }
 
-/// The team of a late arrival.
+/// The team of a late arrival, and how it was chosen.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Placement {
-    /// Their id.
+    /// Id of the arrival.
     pub who: String,
-    /// Their team.
+    /// The chosen team.
     pub team: u8,
-    /// The ratio that results.
+    /// The resulting ratio, 0 to 1.
     pub ratio: f64,
-    /// What decided the choice.
+    /// The criterion that decided.
     pub reason: Reason,
-    /// Every team that was open to them.
+    /// The teams that were open, with their criteria.
     pub sides: Vec<Prospect>,
-    /// How many other humans are on no team yet.
+    /// Number of other humans without a team.
     pub others: usize,
-    /// Whether all ways to place those were tried, or only the heaviest first.
+    /// Whether all placements of those were tried, and not only the heaviest first.
     pub exact: bool,
 }
 
-/// What joining one team would lead to.
+/// The result of joining one team.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Prospect {
-    /// The team.
+    /// The team, counted from 0.
     pub team: u8,
-    /// The ratio that results.
+    /// The resulting ratio, 0 to 1.
     pub ratio: f64,
-    /// The ratio if those of their party who are on no team yet join it, too.
+    /// The ratio if the members of their party without a team join it, too.
     pub with_party: f64,
     /// How even the chances to win then are, 0 to 1, without the rest of the party and with it; `None`
     /// without a chance model, where the ratios decide.
@@ -120,11 +120,11 @@ pub struct Prospect {
     /// The same if those of their party who are on no team yet join it, too.
     #[serde(default)]
     pub over_with_party: usize,
-    /// Members of their party on it.
+    /// Number of members of their party on the team.
     pub mates: usize,
-    /// Humans on it.
+    /// Number of humans on the team.
     pub humans: usize,
-    /// Its score.
+    /// The team's score so far.
     pub score: f64,
 }
 
@@ -146,7 +146,7 @@ impl Prospect {
     }
 }
 
-/// What decided a placement.
+/// The criterion that decided a placement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
@@ -156,7 +156,7 @@ pub enum Reason {
     Party,
     /// No team holds their party, or keeping it together would cost too much evenness.
     Torn,
-    /// They left the team shortly before.
+    /// They left this team shortly before.
     OldTeam,
     /// Any other team would outnumber it by too much, though the game would be more even there.
     ShortSide,
@@ -166,9 +166,9 @@ pub enum Reason {
     EvenChance,
     /// The games are equally even; the team has fewer humans.
     FewerHumans,
-    /// Those are equal, too; the team has the lower score.
+    /// Ratios and sizes are equal; this team has the lower score.
     Losing,
-    /// The teams are equal in everything.
+    /// The teams are equal by all criteria.
     Chance,
 }
 
@@ -284,7 +284,7 @@ impl Question for Place {
 }
 
 impl Place {
-    /// What each open team would lead to, and whether that is exact.
+    /// The result of joining each open team, and whether it is exact.
     fn prospects(&self) -> (Vec<Prospect>, bool) {
         let strength = TeamStrengths::of(&self.snapshot);
         let who = &self.snapshot.humans[self.who];

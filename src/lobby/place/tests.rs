@@ -18,8 +18,8 @@ fn placed(snapshot: Snapshot, who: usize, seed: u64) -> Placement {
 
 #[test]
 fn the_bot_that_leaves_counts() {
-    // 80 against 30 and bots of 10 and 50. On team 1, one of the bots leaves: 80 to 30+20+30;
-    // on team 0, one bot fewer is needed nowhere: 100 to 90.
+    // 80 against 30 and bots of 10 and 50. If they join team 1, one of its bots leaves: 80 against
+    // 30+20+30. If they join team 0, no team needs fewer bots: 100 against 90.
     let mut game = snapshot(2, &[(80.0, 0), (30.0, 1), (20.0, 9)]);
     game.fill.wish = 4;
     game.bots = vec![robot(50.0, 1), robot(10.0, 1), robot(20.0, 0)];
@@ -34,7 +34,7 @@ fn the_bot_that_leaves_counts() {
 
 #[test]
 fn the_bot_that_comes_weighs_what_those_not_playing_do() {
-    // Two on a side; a third on either makes a bot come to the other.
+    // Two on each team; a third player makes a bot join the other.
     let mut game = snapshot(2, &[(30.0, 0), (30.0, 0), (20.0, 1), (20.0, 1), (10.0, 9)]);
     game.next_bot = 40.0;
     let answer = place(game, 4);
@@ -43,10 +43,10 @@ fn the_bot_that_comes_weighs_what_those_not_playing_do() {
     assert_eq!((answer.team, answer.ratio), (0, 70.0 / 80.0));
 }
 
-/// The latecomers of the players' proposal on the auto-balance page: the lighter team.
+/// The latecomers of the players' proposal on the auto-balance page join the lighter team.
 #[test]
 fn latecomers_of_the_page() {
-    // A party of three weighs 1.2 times its sum, and 12 others less.
+    // A party of three, at 1.2 times its sum, and 12 others who weigh less.
     let strong = [11.0, 11.0, 10.0].map(|weight| (weight * 1.2, 0));
     let rest = [5.0, 5.0, 5.0, 3.0, 3.0, 3.0, 2.0, 2.0, 1.0, 1.0, 1.0, 1.0];
     let mut humans: Vec<(f64, u8)> = strong.to_vec();
@@ -102,7 +102,7 @@ fn a_party_comes_together_where_the_ratio_allows() {
     };
     let answer = place(even(20.0), 2);
     assert_eq!((answer.team, answer.reason), (0, Reason::Party));
-    // Without bots, team 0 would outweigh team 1 by 130 to 50.
+    // Without bots, team 0 would exceed team 1 by 130 to 50.
     let mut game = even(30.0);
     game.fill.on = false;
     game.humans[0].weight = 100.0;
@@ -198,7 +198,7 @@ fn who_comes_back_keeps_the_team_unless_that_unbalances() {
 
 #[test]
 fn arrivals_of_one_breath_are_placed_together() {
-    // Alone, 10 would go to the lighter team 1; but 30 is waiting, who belongs there.
+    // Alone, 10 would join the lighter team 1; but 30 is waiting, and belongs there.
     let mut game = snapshot(2, &[(50.0, 0), (30.0, 1), (10.0, 9), (30.0, 9)]);
     let first = place(game.clone(), 2);
     assert_eq!((first.team, first.others), (0, 1));

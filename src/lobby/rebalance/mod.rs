@@ -1,10 +1,10 @@
 //! REBALANCE: the fewest moves that make the teams even enough.
 //!
-//! Humans on no team yet are placed first. If the teams are then even enough, no other human moves.
-//! Otherwise the best plan of one move is found, then the best of two and of three, by trying all;
-//! beyond three, the swap or move that helps most is added as long as one helps (the NS2 page does so
-//! from the first move on). The shortest plan that makes the teams even enough is chosen; if there is
-//! none, the plan whose gain is most worth its moves.
+//! First, places humans without a team. If the teams are then even enough, no one else moves.
+//! Otherwise it finds the best plan with one move, then with two and three, by trying all plans.
+//! Beyond three, it adds the swap or move that helps most while one helps (the NS2 page does so
+//! from the first move on). It chooses the shortest plan that makes the teams even enough; if there
+//! is none, the plan whose gain is most worth its moves.
 
 use std::fmt;
 
@@ -37,21 +37,21 @@ pub struct RebalanceSettings {
     pub enough: Share,
     /// The evenness that each move must gain if that cannot be reached.
     pub min_gain: Share,
-    /// For how long a human who was moved is not moved again.
+    /// How long a human who was moved is not moved again.
     pub cooldown_seconds: UpToADay,
-    /// Whether only those of each team who joined last may be moved.
+    /// Whether only the humans who joined each team last may be moved.
     pub newest_first: bool,
     /// Whether the top third of each team, by points, stays.
     pub spare_top: bool,
-    /// By how many humans a team may outnumber another. A larger difference that already exists may
-    /// stay, but not grow.
+    /// By how many humans a team may exceed another. A larger difference that already exists may
+    /// remain, but not grow.
     pub max_difference: MaxDifference,
 }
 
 impl Default for RebalanceSettings {
-    /// At most two swaps. Teams are even enough where ADVANTAGE has nothing to do (1 / 1.05). A move
-    /// annoys, so it must gain a hundredth of ratio, and no human is moved twice within five minutes.
-    /// The difference in humans is that of BALANCE.
+    /// At most two swaps. Teams are even enough if ADVANTAGE gives no help (1 / 1.05). Moves annoy
+    /// players, so each must gain a hundredth of ratio, and no human is moved twice within five
+    /// minutes. The difference in humans is that of BALANCE.
     fn default() -> Self {
         Self {
             max_moves: const { Count::of(4) },
@@ -65,27 +65,27 @@ impl Default for RebalanceSettings {
     }
 }
 
-/// The question of REBALANCE.
+/// The question of REBALANCE: which moves?
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rebalance {
-    /// The game.
+    /// The game when the question was asked.
     pub snapshot: Snapshot,
-    /// The settings at the time.
+    /// The settings when the question was asked.
     pub settings: RebalanceSettings,
 }
 
-/// The moves advised, and what they were chosen from.
+/// The advised moves, and the plans they were chosen from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Advice {
-    /// The team for each human on no team yet.
+    /// The team for each human without one.
     pub placed: Vec<Move>,
     /// The humans who should change teams.
     pub moves: Vec<Move>,
-    /// The ratio now.
+    /// The ratio before the moves, 0 to 1.
     pub before: f64,
-    /// The ratio once all moves are made and bots have been added or removed.
+    /// The ratio after the moves, with bots added or removed, 0 to 1.
     pub after: f64,
-    /// The plans chosen from, as number of moves and ratio; the plan without moves is the first.
+    /// The plans compared, as number of moves and ratio; the first one has no moves.
     pub ladder: Vec<(usize, f64)>,
     /// What was compared instead of these ratios, where chances decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -108,7 +108,7 @@ pub struct EvennessOfPlans {
 }
 
 impl Advice {
-    /// All moves, those of humans on no team yet first.
+    /// All moves; first those of humans without a team.
     pub fn steps(&self) -> impl Iterator<Item = &Move> {
         self.placed.iter().chain(&self.moves)
     }
@@ -222,7 +222,8 @@ impl Question for Rebalance {
 }
 
 impl Rebalance {
-    /// What can be moved (a human, or all members of a party on one team), and who must not be.
+    /// The units that can be moved (a human, or the members of a party on one team), and the humans
+    /// who must not be.
     fn units(&self) -> (Vec<MoveUnit>, Vec<(usize, MoveBlock)>) {
         let humans = &self.snapshot.humans;
         let held = self.held();
@@ -235,7 +236,7 @@ impl Rebalance {
                     .filter(|&mate| humans[mate].team == Some(team))
             };
             let together: Vec<usize> = std::iter::once(who).chain(mates()).collect();
-            // A party is counted once, and stays if one of its members must.
+            // A party is one unit, and stays if one of its members must.
             let first = together.iter().all(|&mate| mate >= who);
             if first && !together.iter().any(|&mate| held[mate].is_some()) {
                 units.push(MoveUnit {
@@ -252,7 +253,7 @@ impl Rebalance {
         (units, held.collect())
     }
 
-    /// For each human, why they must not be moved.
+    /// For each human, why they must not be moved, if so.
     fn held(&self) -> Vec<Option<MoveBlock>> {
         let humans = &self.snapshot.humans;
         let pinned = |pin: Option<u8>| pin.map(|_| MoveBlock::Pinned);

@@ -6,10 +6,10 @@ use crate::lobby::{
     weights::Counted,
 };
 
-/// Up to so many plans, all are tried. 64 humans on two teams have 43,745 plans of at most three
-/// moves, which take half a millisecond; this many take ten.
+/// The number of plans up to which all are tried. 64 humans on two teams have 43,745 plans of at
+/// most three moves, which take half a millisecond; this many take ten milliseconds.
 const MAX_TRIED: u128 = 1_000_000;
-/// Of more moves than this, never all plans are tried.
+/// The number of moves beyond which plans are never all tried.
 const MAX_EXACT: usize = 3;
 
 /// Humans who move together: one human, or the members of a party on one team.
@@ -23,10 +23,10 @@ pub(super) struct MoveUnit {
     pub(super) from: usize,
 }
 
-/// Units and their new teams.
+/// A set of units and their new teams.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct MovePlan {
-    /// Number of humans moved.
+    /// Number of humans who move.
     pub(super) moves: usize,
     /// How even the teams then are, 0 to 1, bots included.
     pub(super) evenness: f64,
@@ -35,7 +35,7 @@ pub(super) struct MovePlan {
     steps: Vec<(usize, usize)>,
 }
 
-/// Finds plans for a game.
+/// Finds plans for one game.
 #[derive(Clone, Debug)]
 pub(super) struct Planner {
     strength: TeamStrengths,
@@ -45,7 +45,7 @@ pub(super) struct Planner {
 }
 
 impl Planner {
-    /// A planner for these teams, which may differ by `limit` humans, or by as many as now.
+    /// A planner for these teams, which may differ by `limit` humans, or by as many as they do now.
     pub(super) fn new(strength: TeamStrengths, units: Vec<MoveUnit>, limit: usize) -> Self {
         let limit = limit.max(strength.spread());
         Self {
@@ -55,7 +55,7 @@ impl Planner {
         }
     }
 
-    /// The number of moves up to which all plans can be tried.
+    /// The number of moves up to which all plans can be tried within [`MAX_TRIED`].
     pub(super) fn exact_up_to(&self, max_moves: usize) -> usize {
         let (n, others) = (self.units.len(), self.strength.sides().len() - 1);
         let mut plans: u128 = 1;
@@ -71,8 +71,8 @@ impl Planner {
         MAX_EXACT.min(max_moves)
     }
 
-    /// The best plan without moves, of one move, and so on, up to the first that is even enough. The
-    /// plan without moves is always there; other numbers of moves may have no plan.
+    /// The best plan with no moves, with one, and so on, up to the first that is even enough. The
+    /// plan without moves is always included; other numbers of moves may have no plan.
     pub(super) fn ladder(&self, exact: usize, settings: &RebalanceSettings) -> Vec<MovePlan> {
         let mut ladder = vec![self.plan(0, self.strength.likeness_settled(), Vec::new())];
         let done = |ladder: &[MovePlan]| {
@@ -100,7 +100,7 @@ impl Planner {
         ladder
     }
 
-    /// The most even plan of exactly `moves` moves: O((units · teams)^moves).
+    /// The most even plan with exactly `moves` moves: O((units · teams)^moves).
     fn best_of(&self, moves: usize) -> Option<MovePlan> {
         let mut search = PlanWalk {
             planner: self,
@@ -122,7 +122,7 @@ impl Planner {
         }
     }
 
-    /// `plan` with the move or swap added that makes the teams the most even; `None` if none does
+    /// `plan` plus the move or swap that makes the teams the most even; `None` if there is none
     /// within `max_moves`. O(units² · teams).
     fn extended(&self, plan: &MovePlan, max_moves: usize) -> Option<MovePlan> {
         let room = max_moves.checked_sub(plan.moves).filter(|&room| room > 0)?;
@@ -162,7 +162,7 @@ impl Planner {
         Some(self.plan(moves.sum(), best.likeness, best.steps))
     }
 
-    /// The teams once `plan` is carried out.
+    /// The teams after `plan`.
     fn after(&self, plan: &MovePlan) -> TeamStrengths {
         let mut strength = self.strength.clone();
         for &(unit, to) in &plan.steps {
@@ -177,12 +177,12 @@ impl Planner {
         strength
     }
 
-    /// The ratio once `plan` is carried out.
+    /// The ratio after `plan`, with bots added or removed.
     pub(super) fn ratio(&self, plan: &MovePlan) -> f64 {
         self.after(plan).ratio_settled()
     }
 
-    /// The humans that a plan moves, by index, and their new teams.
+    /// The humans that a plan moves, by index, with their new teams.
     pub(super) fn people<'a>(&'a self, plan: &'a MovePlan) -> impl Iterator<Item = (usize, usize)> {
         plan.steps.iter().flat_map(|&(unit, to)| {
             let members = self.units[unit].members.iter();
@@ -191,7 +191,7 @@ impl Planner {
     }
 }
 
-/// A walk through plans.
+/// A depth-first search through plans.
 struct PlanWalk<'a> {
     planner: &'a Planner,
     strength: TeamStrengths,
@@ -207,7 +207,7 @@ struct BestTrial {
 }
 
 impl PlanWalk<'_> {
-    /// Tries every way to spend exactly `moves` more moves on the units from `start` on.
+    /// Tries all ways to make exactly `moves` more moves with the units from `start` on.
     fn try_from(&mut self, start: usize, moves: usize) {
         if moves == 0 {
             return self.consider();
@@ -223,7 +223,7 @@ impl PlanWalk<'_> {
         }
     }
 
-    /// Calls `then` with one more unit on team `to`, and undoes the change to the bit.
+    /// Calls `then` with one more unit on team `to`, and undoes the change exactly.
     fn step(&mut self, index: usize, to: usize, then: impl FnOnce(&mut Self)) {
         let unit = &self.planner.units[index];
         let size = unit.members.len();
@@ -237,7 +237,8 @@ impl PlanWalk<'_> {
     }
 
     /// Keeps the current plan if it is legal and better than the best so far: more even, or as even
-    /// with less difference in humans. Of equals the first stays; the seed orders the units.
+    /// with a smaller difference in humans. Of equal plans the first one stays; the seed orders the
+    /// units.
     fn consider(&mut self) {
         let spread = self.strength.spread();
         if spread > self.planner.limit {

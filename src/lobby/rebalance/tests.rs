@@ -10,7 +10,7 @@ fn advise(snapshot: &Snapshot, settings: RebalanceSettings) -> Advice {
     question.answer(1)
 }
 
-/// Humans only.
+/// A game of humans only, given as `(weight, team)`.
 fn game(humans: &[(f64, u8)]) -> Snapshot {
     let mut game = snapshot(2, humans);
     game.fill.on = false;
@@ -27,8 +27,8 @@ fn moves(advice: &Advice) -> Vec<(&str, u8)> {
 
 #[test]
 fn one_swap_where_one_swap_will_do() {
-    // 90+60+30 against 40+20+10: swapping a (90) and e (20)… no: 110 to 140; b (60) and f (10)
-    // 130 to 120; a and d (40): 130 to 120 as well; c (30) alone would leave 2 against 4.
+    // 90+60+30 against 40+20+10. Swapping a (90) and e (20) gives 110 to 140; b (60) and f (10) 130
+    // to 120; a and d (40) also 130 to 120; c (30) alone would leave 2 against 4.
     let game = game(&[
         (90.0, 0),
         (60.0, 0),
@@ -83,7 +83,7 @@ fn nobody_moves_when_nothing_helps() {
 
 #[test]
 fn a_move_must_be_worth_it() {
-    // The swap of b and c would bring 200 : 100 to 199 : 101.
+    // The swap of b and c would change 200 : 100 to 199 : 101.
     let game = game(&[(199.0, 0), (1.0, 0), (0.0, 1), (100.0, 1)]);
     assert!(advise(&game, RebalanceSettings::default()).moves.is_empty());
     let keen = RebalanceSettings {
@@ -175,7 +175,7 @@ fn who_must_not_be_moved_stays() {
 
 #[test]
 fn beyond_three_moves_it_goes_on_while_it_helps() {
-    // Every swap of a strong and a weak one brings the teams closer; five are needed.
+    // Every swap of a strong and a weak human brings the teams closer; five are needed.
     let mut humans = vec![(30.0, 0); 10];
     humans.extend([(10.0, 1); 10]);
     let game = game(&humans);

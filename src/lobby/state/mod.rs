@@ -13,19 +13,19 @@ use crate::{
     partition::ProblemSpec,
 };
 
-/// The most mutators that a game may name: a bound on hostile input.
+/// The most mutators of a game: a bound on hostile input.
 const MAX_MUTATORS: usize = 256;
 
 /// The most game types of which a session's scores are remembered.
 const MAX_SCORED: usize = 256;
 
-/// One session's game, and what the session remembers from one game to the next.
+/// One session's game, and what the session remembers between games.
 ///
-/// Changed by [`apply`](Self::apply) only; decisions apply commands of their own.
+/// Only [`apply`](Self::apply) changes it; decisions apply commands of their own.
 #[derive(Clone, Debug)]
 pub struct Lobby {
     pub(super) settings: LobbySettings,
-    /// Milliseconds of the session.
+    /// The current time in milliseconds of the session.
     pub(super) now: u64,
     pub(super) teams: u8,
     min_players: Option<u32>,
@@ -33,21 +33,21 @@ pub struct Lobby {
     /// The game types for which this session has sent SCORE, in play or before.
     scored: BTreeSet<String>,
     pub(super) game: Option<RunningGame>,
-    /// The team of each human, by id, when the last game gave way to this one.
+    /// The last team of each human, by id, in the game before this one.
     last_teams: BTreeMap<String, u8>,
     pub(super) memory: Memory,
 }
 
-/// What lasts from one GAME to the next.
+/// The state from one GAME to the next.
 #[derive(Clone, Debug)]
 pub struct RunningGame {
     /// The game type, as the game server named it.
     pub game_type: String,
     /// The mutators, as the game server named them, each once.
     pub mutators: Vec<String>,
-    /// Whether it is played in teams.
+    /// Whether the game is played in teams.
     pub has_teams: bool,
-    /// Whether the players choose their teams themselves, so that auto-balance leaves them alone.
+    /// Whether the players choose their teams themselves, in which case auto-balance moves no one.
     pub tournament: bool,
     /// The map, once MAP has named it.
     pub map: Option<String>,
@@ -60,14 +60,15 @@ pub struct RunningGame {
     pub(super) by_score: Option<(Vec<f64>, u64)>,
     /// The problem that the last BALANCE solved, with the teams that it chose.
     pub(super) balanced: Option<Box<ProblemSpec>>,
-    /// Moves that REBALANCE advised and that have not been made.
+    /// Moves that REBALANCE advised and that have not been made yet.
     pub(super) advised: Vec<Move>,
 }
 
-/// The balance of the teams when it was last looked at.
+/// The balance of the teams at the last assessment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BalanceWatch {
-    /// The team that auto-balance finds too strong, and the millisecond of the session since when.
+    /// The team that is too strong by the auto-balance rules, and the millisecond of the session
+    /// since when.
     pub imbalance: Option<(u8, u64)>,
     /// The team with the highest weight; `None` if several share it.
     pub stronger: Option<u8>,
@@ -89,16 +90,17 @@ impl Lobby {
         }
     }
 
-    /// Sets the time of what follows, in milliseconds of the session. Time never goes back.
+    /// Sets the time of the following commands, in milliseconds of the session. Time never goes
+    /// back.
     pub fn at(&mut self, now: u64) -> &mut Self {
         self.now = self.now.max(now);
         self
     }
 
-    /// Begins a new game and forgets mutators, map and roster of the last one. What the session
-    /// wishes for (teams, fewest players) stays, and so do the humans' last teams, so that the same
-    /// teams are not chosen again and again. An unfinished game is lost here: ask
-    /// [`abandoned`](Self::abandoned) for its record first.
+    /// Begins a new game and discards the mutators, map and roster of the last one. The session's
+    /// wishes (teams, fewest players) remain, and so do the humans' last teams, so that the same
+    /// teams are not chosen again and again. An unfinished game is lost: get its record from
+    /// [`abandoned`](Self::abandoned) first.
     pub(super) fn begin(&mut self, new: &NewGame) {
         if let Some(game) = &self.game {
             let placed = game.roster.humans().iter();
@@ -125,7 +127,7 @@ impl Lobby {
     /// The running game.
     ///
     /// # Errors
-    /// There is none.
+    /// Fails if there is no game.
     pub fn game(&self) -> Result<&RunningGame, LobbyError> {
         self.game.as_ref().ok_or(LobbyError::NoGame)
     }
@@ -136,7 +138,7 @@ impl Lobby {
         team.filter(|&team| team < self.teams)
     }
 
-    /// Number of teams.
+    /// Number of teams, 2 to 8.
     pub fn teams(&self) -> u8 {
         self.teams
     }
@@ -185,10 +187,10 @@ impl Lobby {
         Ok(())
     }
 
-    /// How many players the game should have, and how many bots on each team.
+    /// The number of players that the game should have, and of bots on each team.
     ///
     /// # Errors
-    /// There is no game.
+    /// Fails if there is no game.
     pub fn bots(&self) -> Result<BotPlan, LobbyError> {
         let game = self.game()?;
         let fill = self.fill()?;
@@ -243,11 +245,11 @@ impl Lobby {
         })
     }
 
-    /// What the number of bots depends on, beside the humans. [`Display`](std::fmt::Display)
-    /// explains it in a line.
+    /// What the number of bots depends on, besides the humans. [`Display`](std::fmt::Display)
+    /// explains it in one line.
     ///
     /// # Errors
-    /// There is no game.
+    /// Fails if there is no game.
     pub fn fill(&self) -> Result<Fill, LobbyError> {
         Ok(Fill {
             on: self.settings.bots && self.bot_use.declared != Some(false),
@@ -257,15 +259,15 @@ impl Lobby {
         })
     }
 
-    /// Players that the session wishes for, bots included, whatever the map recommends.
+    /// The number of players that the session wants, bots included, whatever the map recommends.
     pub fn wish(&self) -> u32 {
         self.min_players.unwrap_or(self.settings.min_players)
     }
 
-    /// Fewest and most players that the map recommends, or the configured range.
+    /// The fewest and the most players that the map recommends, or the configured range.
     ///
     /// # Errors
-    /// There is no game.
+    /// Fails if there is no game.
     pub fn map_range(&self) -> Result<(u32, u32), LobbyError> {
         Ok(self.game()?.map_range.unwrap_or(self.settings.map_range))
     }

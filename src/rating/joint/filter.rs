@@ -125,8 +125,7 @@ impl Filter {
 
     /// Adds `variance` to that of a column.
     pub fn widen(&mut self, column: usize, variance: f64) {
-        let wider = self.variance(column) + variance;
-        self.covariance.set(column, column, wider);
+        self.covariance.add_to_diagonal(column, variance);
     }
 
     /// The latent difference of a row; writes S·a to `gain`. Columns without a number contribute

@@ -1,19 +1,34 @@
 //! A symmetric matrix, stored as its lower triangle row after row.
 //!
 //! Values have single precision: an update passes over all of the memory, so its time is
-//! proportional to the size. Rows are padded with zeros to whole lanes, and rows of zeros follow up
-//! to a whole block of rows.
+//! proportional to the size. For the same reason updates are deferred: up to [`DEFERRED`] wait as
+//! vectors, and one pass over the memory then applies all of them. Rows are padded with zeros to
+//! whole lanes, and rows of zeros follow up to a whole block of rows.
 
 use serde::{Deserialize, Serialize};
 
 /// Numbers per lane: two of the widest registers that every x86-64 processor has.
 const LANES: usize = 8;
 
+/// Updates applied in one pass over the matrix. More would hardly be faster: with eight, arithmetic
+/// takes longer than memory.
+const DEFERRED: usize = 8;
+
 /// A symmetric matrix of single-precision numbers.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Triangle {
     width: usize,
+    /// The values before the deferred updates.
     cells: Vec<f32>,
+    /// The updates that `cells` does not contain yet, oldest first; fewer than [`DEFERRED`].
+    deferred: Vec<OuterProduct>,
+}
+
+/// An update: `factor` times the outer product of a padded vector with itself, to be subtracted.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct OuterProduct {
+    factor: f32,
+    vector: Vec<f32>,
 }
 
 /// Length of row `i` including its padding.
@@ -32,13 +47,24 @@ impl Triangle {
     /// The value of row `i` and column `j`.
     pub fn get(&self, i: usize, j: usize) -> f64 {
         let (i, j) = (i.max(j), i.min(j));
-        self.cells[start(i) + j].into()
+        let cell = self.cells[start(i) + j];
+        // In the order and with the rounding of `apply_deferred`.
+        let updated = self.deferred.iter().fold(cell, |cell, update| {
+            cell - update.factor * update.vector[i] * update.vector[j]
+        });
+        updated.into()
     }
 
-    /// Writes the value of row `i` and column `j`, and of `j` and `i`.
+    /// Writes the value of row `i` and column `j`, and of `j` and `i`. Applies all updates before.
     pub fn set(&mut self, i: usize, j: usize, value: f64) {
+        self.apply_deferred();
         let (i, j) = (i.max(j), i.min(j));
         self.cells[start(i) + j] = value as f32;
+    }
+
+    /// Adds to the value of row `i` and column `i`.
+    pub fn add_to_diagonal(&mut self, i: usize, value: f64) {
+        self.cells[start(i) + i] += value as f32;
     }
 
     /// Appends a row and a column of zeros, with `diagonal` on the diagonal.
@@ -46,9 +72,12 @@ impl Triangle {
         let last = self.width;
         self.width += 1;
         // Whole blocks of LANES rows, so that loops need no bounds checks.
-        self.cells
-            .resize(start(self.width.next_multiple_of(LANES)), 0.0);
-        self.set(last, last, diagonal);
+        let padded = self.width.next_multiple_of(LANES);
+        self.cells.resize(start(padded), 0.0);
+        for update in &mut self.deferred {
+            update.vector.resize(padded, 0.0);
+        }
+        self.add_to_diagonal(last, diagonal);
     }
 
     /// Writes the product with a sparse vector to `product` (padded). O(width · entries).
@@ -77,18 +106,51 @@ impl Triangle {
                 *p += x as f32 * cell;
             }
         }
+        for update in &self.deferred {
+            let along = |&(column, x): &(usize, f64)| x as f32 * update.vector[column];
+            let along: f32 = sparse.iter().map(along).sum();
+            subtract(product, update.factor * along, &update.vector);
+        }
     }
 
-    /// Subtracts `factor` times the outer product of a padded vector with itself. O(width²/2).
+    /// Subtracts `factor` times the outer product of a padded vector with itself. O(width²/2) for
+    /// every [`DEFERRED`]th update; the others wait for it.
     pub fn minus_outer(&mut self, vector: &[f32], factor: f64) {
+        self.deferred.push(OuterProduct {
+            factor: factor as f32,
+            vector: vector.to_vec(),
+        });
+        if self.deferred.len() == DEFERRED {
+            self.apply_deferred();
+        }
+    }
+
+    /// Brings `cells` up to date.
+    fn apply_deferred(&mut self) {
+        let updates = std::mem::take(&mut self.deferred);
+        if let Ok(updates) = <&[OuterProduct; DEFERRED]>::try_from(updates.as_slice()) {
+            self.apply_together(updates);
+            return;
+        }
+        for OuterProduct { factor, vector } in updates {
+            let mut cells = self.cells.as_mut_slice();
+            for (i, x) in vector.iter().take(self.width).enumerate() {
+                let (row, rest) = cells.split_at_mut(length(i));
+                cells = rest;
+                subtract(&mut row[..=i], factor * x, &vector[..=i]);
+            }
+        }
+    }
+
+    /// Applies a full set of updates in one pass.
+    fn apply_together(&mut self, updates: &[OuterProduct; DEFERRED]) {
         let mut cells = self.cells.as_mut_slice();
-        for (i, x) in vector.iter().take(self.width).enumerate() {
+        for i in 0..self.width {
             let (row, rest) = cells.split_at_mut(length(i));
             cells = rest;
-            let x = factor as f32 * x;
-            for (cell, other) in row.iter_mut().zip(&vector[..=i]) {
-                *cell -= x * other;
-            }
+            let factors = updates.each_ref().map(|u| u.factor * u.vector[i]);
+            let vectors = updates.each_ref().map(|u| &u.vector[..=i]);
+            subtract_all(&mut row[..=i], factors, vectors);
         }
     }
 
@@ -102,6 +164,25 @@ impl Triangle {
             }
         }
         selected
+    }
+}
+
+/// Subtracts `factor` times a vector from a row of the same length.
+fn subtract(row: &mut [f32], factor: f32, vector: &[f32]) {
+    for (cell, other) in row.iter_mut().zip(vector) {
+        *cell -= factor * other;
+    }
+}
+
+/// Subtracts several vectors of the row's length, each times its factor, the first one first.
+fn subtract_all(row: &mut [f32], factors: [f32; DEFERRED], vectors: [&[f32]; DEFERRED]) {
+    let vectors = vectors.map(|vector| &vector[..row.len()]);
+    for (at, cell) in row.iter_mut().enumerate() {
+        let mut value = *cell;
+        for (factor, vector) in factors.iter().zip(vectors) {
+            value -= factor * vector[at];
+        }
+        *cell = value;
     }
 }
 
@@ -157,6 +238,59 @@ mod tests {
         assert_eq!(
             (triangle.get(WIDTH, WIDTH), triangle.get(WIDTH, 3)),
             (5.0, 0.0)
+        );
+    }
+
+    #[test]
+    fn deferred_updates_are_those_of_a_matrix_without_deferral() {
+        let mut triangle = some();
+        let mut plain: Vec<Vec<f64>> = (0..WIDTH)
+            .map(|i| (0..WIDTH).map(|j| cell(i, j)).collect())
+            .collect();
+        // Not a multiple of DEFERRED, so that some updates are left over.
+        for step in 0..3 * DEFERRED + 5 {
+            if step == 11 {
+                triangle.push(7.0);
+                plain.iter_mut().for_each(|row| row.push(0.0));
+                plain.push(vec![0.0; WIDTH]);
+                plain[WIDTH].push(7.0);
+            }
+            if step == 13 {
+                triangle.set(20, 4, 3.0);
+                (plain[20][4], plain[4][20]) = (3.0, 3.0);
+            }
+            triangle.add_to_diagonal(step, 2.0);
+            plain[step][step] += 2.0;
+            let width = plain.len();
+            let sparse = [(step % 9, 1.0), (step + 8, -0.5), (width - 1, 0.25)];
+            let product = |i: usize| sparse.iter().map(|&(c, x)| x * plain[i][c]).sum::<f64>();
+            let expected: Vec<f64> = (0..width).map(product).collect();
+            let mut got = Vec::new();
+            triangle.times(&sparse, &mut got);
+            for (got, expected) in got.iter().zip(&expected) {
+                assert!(
+                    (f64::from(*got) - expected).abs() < 0.05,
+                    "{step}: {got} {expected}"
+                );
+            }
+            triangle.minus_outer(&got, 1e-6);
+            for (row, x) in plain.iter_mut().zip(&expected) {
+                row.iter_mut()
+                    .zip(&expected)
+                    .for_each(|(cell, y)| *cell -= 1e-6 * x * y);
+            }
+        }
+        let before: Vec<f64> = (0..WIDTH).map(|i| triangle.get(i, i / 2)).collect();
+        for (i, row) in plain.iter().enumerate() {
+            for (j, expected) in row.iter().enumerate() {
+                assert!((triangle.get(i, j) - expected).abs() < 0.1, "{i} {j}");
+            }
+        }
+        triangle.apply_deferred();
+        let after: Vec<f64> = (0..WIDTH).map(|i| triangle.get(i, i / 2)).collect();
+        assert_eq!(
+            before, after,
+            "a value does not depend on when updates are applied"
         );
     }
 

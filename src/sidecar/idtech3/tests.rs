@@ -143,13 +143,13 @@ fn a_warm_up_is_balanced_once_it_is_quiet() {
     assert!(play.done().is_empty(), "they are on their way");
     play.log("0:02 ClientDisconnect: 0\n0:02 ClientDisconnect: 2\n");
     play.log(&(arrival(0, "A", 2, Some(1)) + &arrival(2, "C", 1, Some(3))));
-    let told = [
+    let expected = [
         "LEAVE A",
         "LEAVE C",
         "JOIN A name=A team=1",
         "JOIN C name=C team=0",
     ];
-    assert_eq!(play.done(), told);
+    assert_eq!(play.done(), expected);
     play.wait(1_000);
     assert_eq!(play.done(), ["* the teams are as chosen, ratio 0.990"]);
     play.wait(60_000);
@@ -267,7 +267,7 @@ fn the_score_is_set_right_by_what_the_log_tells_later() {
          0:07 Kill: 1022 3 1: <world> killed D by MOD_FALLING\n0:07 TeamScore: 2 -1: BLUE\n0:08 TeamScore: 1 2: RED\n\
          0:09 Exit: x\n0:09 red:2  blue:1\n0:11 x\n",
     );
-    let told = [
+    let expected = [
         "START",
         "KILL A C",
         "SCORE 0 1 A",
@@ -277,7 +277,7 @@ fn the_score_is_set_right_by_what_the_log_tells_later() {
         "SCORE 1 2",
         "END",
     ];
-    assert_eq!(play.done(), told);
+    assert_eq!(play.done(), expected);
 }
 
 #[test]
@@ -288,7 +288,7 @@ fn a_connection_lost_in_play_costs_this_game_only() {
     play.sidecar.disconnected();
     play.done();
     play.log("0:03 CTF: 0 2 1: A captured\n0:04 ClientDisconnect: 3\n");
-    assert!(play.done().is_empty(), "nobody hears it");
+    assert!(play.done().is_empty(), "there is no connection");
     play.sidecar.connected(play.now, &mut play.acts);
     let again = [
         "GAME baseoa.ctf",
@@ -454,8 +454,8 @@ fn a_daemon_that_does_not_follow_games_is_not_pestered() {
     play.log(&warm_up().replace("0:00 Warmup:\n", ""));
     play.log("0:02 Kill: 0 2 1: A killed C by MOD_X\n");
     play.reply("ERROR unknown-command START\nERROR unknown-command KILL");
-    let told = "* this version of the daemon does not follow games: ingest the log";
-    assert_eq!(play.done().last().map(String::as_str), Some(told));
+    let expected = "* this version of the daemon does not follow games: ingest the log";
+    assert_eq!(play.done().last().map(String::as_str), Some(expected));
     play.log("0:03 Kill: 0 2 1: A killed C by MOD_X\n0:04 Exit: x\n0:07 ShutdownGame:\n");
     assert_eq!(play.done().len(), 1);
     play.log(&(warm_up().replace("0:00 Warmup:\n", "") + "0:02 Item: 0 x\n"));

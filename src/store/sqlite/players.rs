@@ -174,7 +174,7 @@ impl Players for SqliteStore {
 
 /// Forgets one identity. Returns the number of matches it was in.
 async fn forget(tx: &mut SqliteConnection, player: &PlayerKey) -> Result<u64, StoreError> {
-    // The new id is a number that no other identity has and that says nothing about this one.
+    // The new id is a number that no other identity has and that does not reveal this one.
     let done = sqlx::query(
         "UPDATE participants SET name = '', player = 'forgotten-' ||
                  (SELECT changes + 1 FROM player_changes)
