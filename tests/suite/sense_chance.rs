@@ -274,7 +274,7 @@ async fn a_team_that_is_surely_weaker_is_helped() {
         .await;
     let (team, factor) = help(&client.ask("ADVANTAGE\n").await);
     assert_eq!(team, "1");
-    assert!(factor >= 1.05 && factor < 1.5, "{factor}");
+    assert!((1.05..1.5).contains(&factor), "{factor}");
 }
 
 #[tokio::test]
