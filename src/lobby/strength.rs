@@ -275,7 +275,7 @@ mod tests {
             m => least.min(0.2 * m),
         };
         let edge = 0.5 * (8.0 / players).sqrt() * (strengths[0] - strengths[1]) + by_heads + 0.05;
-        let chance = crate::rating::normal::cdf(edge);
+        let chance = 0.5 * libm::erfc(-edge / 2f64.sqrt());
         chance.min(1.0 - chance) / chance.max(1.0 - chance)
     }
 

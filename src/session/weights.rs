@@ -80,8 +80,9 @@ impl Weights for GameWeights {
     /// it does added to the edge.
     fn chance(&self, teams: &[Vec<PlayerKey>], strengths: &[f64]) -> Option<f64> {
         let predicted = || self.standings.chance(&self.ruleset, &self.map, teams);
-        let [one, other] = teams else {
-            return predicted();
+        let (one, other) = match teams {
+            [one, other] if !one.is_empty() && !other.is_empty() => (one, other),
+            _ => return predicted(),
         };
         let reading = self.standings.reading(&self.ruleset, &self.map, teams)?;
         let outlook = reading.outlook;

@@ -12,7 +12,7 @@
 //! factor   ln f = h + (1 − τ) · p + s
 //! ```
 //!
-//! `p` is 0 unless the 95 % interval of the predicted chance lies on one side of a half
+//! `p` is 0 unless the 99 % interval of the predicted chance lies on one side of a half
 //! ([`strength`](mod@strength)). Before anything has been learned it is the ratio of the mean weights. Trust moves
 //! from what was known before to the score as time runs out, as in H. Stern's model of scores as a
 //! Brownian motion (1994), and a lead counts by how far apart such matches end ([`score`](mod@score)).

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::strength::LN_HALFWAY;
 
-/// As if so many matches had ended as the score by itself lets expect.
-const GUESSES: f64 = 2.0;
+/// The number of matches that the guess from the score itself counts as.
+const GUESSES: f64 = 1.0;
 
 /// How far apart the scores of such matches are in the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::TeamState;
 use crate::domain::{Outlook, TeamLoad};
 
-/// Beyond so many standard deviations lies one in forty of a normal distribution on either side.
-const SURE: f64 = 1.96;
+/// Half the width of a 99 % interval in standard deviations: the same teams are looked at in game after
+/// game, so that 95 % would find one in twenty of even ones uneven.
+const SURE: f64 = 2.576;
 
 /// ln 1.5: a player of the weight 75 counts as one and a half of the weight 50.
 pub(super) const LN_HALFWAY: f64 = 0.405_465_108_108_164_4;
@@ -34,7 +35,7 @@ impl Known {
     /// By how much `one` is stronger than `other`; both have players. `side` is whether the outlook's
     /// side is that of `one` (1), of `other` (−1), or of neither (0).
     ///
-    /// The edge that the rating system sees counts by the end of its 95 % interval that is nearer to
+    /// The edge that the rating system sees counts by the end of its 99 % interval that is nearer to
     /// none, so that it is 0 where the chance may as well be a half. The strength of each player of the
     /// weaker team that would make up for it is turned into a factor by the scale of the weights.
     pub(super) fn stronger(&self, one: &TeamState, other: &TeamState, side: f64) -> Stronger {

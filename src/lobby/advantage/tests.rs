@@ -85,19 +85,19 @@ fn heads_count_as_heads() {
 
 #[test]
 fn strength_counts_by_what_is_sure_of_it() {
-    // The edge of 4 · 0.2 · 0.5 = 0.4 is sure to be 0.4 − 1.96 · 0.1 = 0.204, which is 0.102 of
+    // The edge of 4 · 0.2 · 0.5 = 0.4 is sure to be 0.4 − 2.576 · 0.1 = 0.1424, which is 0.0712 of
     // strength for each of four.
     let answer = today(&[(4, 55.0, 0.0), (4, 50.0, 0.0)], known()).answer(0);
-    let by_hand = ((0.4_f64 - 0.196) / 2.0 * 1.5_f64.ln()).exp();
+    let by_hand = ((0.4_f64 - 0.2576) / 2.0 * 1.5_f64.ln()).exp();
     assert!((answer.factor - by_hand).abs() < 1e-9, "{answer:?}");
-    assert_eq!(answer.help, None, "1.042 is below the dead band");
+    assert_eq!(answer.help, None, "1.029 is below the dead band");
     let (team, more) = factor(&today(&[(4, 60.0, 0.0), (4, 50.0, 0.0)], known()));
-    let by_hand = ((0.8_f64 - 0.196) / 2.0 * 1.5_f64.ln()).exp();
+    let by_hand = ((0.8_f64 - 0.2576) / 2.0 * 1.5_f64.ln()).exp();
     assert!(
         team == 1 && (more - by_hand).abs() < 1e-8,
         "{more} {by_hand}"
     );
-    // Where the 95 % interval holds a half, there is none.
+    // Where the 99 % interval holds a half, there is none.
     let close = today(&[(4, 52.4, 0.0), (4, 50.0, 0.0)], known()).answer(0);
     assert_eq!((close.help, close.factor), (None, 1.0));
     // One and a half times the weight, all of it known, is a factor of one and a half.
@@ -140,9 +140,8 @@ fn a_score_counts_by_how_far_such_matches_end_apart() {
     // Where nothing is known of such matches, both are small leads.
     assert!((1.0..1.15).contains(&help(1.0, 0.0, 0.0, 0.0)));
     assert!((1.0..1.15).contains(&help(400.0, 300.0, 0.0, 0.0)));
-    // By hand: trust 0.3536, the usual difference √((50 · 9 / 2 + 2 · 2.25) / 52) = 2.1015.
-    let by_hand =
-        (0.5_f64.powf(1.5) * 1.5_f64.ln() / ((225.0 + 2.0 * 2.25) / 52.0_f64).sqrt()).exp();
+    // By hand: trust 0.3536, the usual difference √((50 · 9 / 2 + 2 + 2² / 16) / 51) = 2.111.
+    let by_hand = (0.5_f64.powf(1.5) * 1.5_f64.ln() / ((225.0 + 2.25) / 51.0_f64).sqrt()).exp();
     assert!((flag - by_hand).abs() < 1e-9, "{flag} {by_hand}");
 }
 
