@@ -251,7 +251,12 @@ fn sessions(c: &mut Criterion) {
     };
     measure("LEAVE, JOIN, PLACE", &mut || {
         let id = ids[1].clone();
-        session.apply(&Command::Leave { id }).unwrap();
+        session
+            .apply(&Command::Leave {
+                id,
+                reason: Default::default(),
+            })
+            .unwrap();
         session.apply(&join(&ids[1], None)).unwrap();
         black_box(session.place(&ids[1], Some(1)).unwrap());
     });

@@ -74,6 +74,7 @@ fn record((number, (drawn, winner)): (usize, (Vec<u32>, u8))) -> MatchRecord {
         deaths: 0,
         roles: vec![],
         party: None,
+        left: None,
     };
     let scores = vec![f64::from(1 - winner), f64::from(winner)];
     MatchRecord {

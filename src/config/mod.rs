@@ -278,7 +278,7 @@ mod tests {
                 false => format!("\n{path} = {value}"),
             };
             let (range, siblings) = claim.split_once(", and ").unwrap_or((&claim, ""));
-            // A key that another one bounds is tried with that one at the same value.
+            // A key with a limit set by another key is tested with both at the same value.
             let beside = |value: &str| match siblings.rsplit_once(' ') {
                 Some((_, sibling)) => {
                     let (section, _) = path.rsplit_once('.').unwrap();
@@ -304,7 +304,7 @@ mod tests {
         assert!(checked >= 60, "{checked} ranges");
     }
 
-    /// A key of the documented file, with the range that the comment above it claims.
+    /// A key of the documented file, with the range in the comment above it.
     struct Documented {
         path: String,
         default: String,
@@ -340,14 +340,14 @@ mod tests {
         keys
     }
 
-    /// Values at and beyond both ends of a range.
+    /// Test values at both ends of a range, and beyond them.
     struct Ends {
         good: Vec<String>,
         bad: Vec<String>,
     }
 
     impl Ends {
-        /// Of a range as the comments word it; `real` when the key takes fractions.
+        /// Parses a range as the comments word it; `real` for keys with fractions.
         fn of(range: &str, real: bool) -> Self {
             let (step, mut good, mut bad) = if real {
                 (0.001, vec![], vec!["nan".to_owned()])

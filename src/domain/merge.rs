@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{MatchRecord, Participant, PlayerKey};
+use super::{MatchRecord, Participant, PlayerKey, Presence};
 
 impl MatchRecord {
     /// Replaces each identity that is a key of `counts_as` by its value, and returns the former
@@ -38,6 +38,10 @@ impl MatchRecord {
 
 impl Participant {
     fn absorb(&mut self, other: Participant) {
+        let until = |presence: &[Presence]| presence.last().map(|stay| stay.span.to);
+        if until(&other.presence) >= until(&self.presence) {
+            self.left = other.left; // it was the one to leave last
+        }
         self.presence.extend(other.presence);
         self.presence.sort_by_key(|stay| stay.span.from);
         let mut until = 0;
@@ -69,7 +73,7 @@ impl Participant {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::{Kind, Outcome, Presence, ScoreEvent, Span, Timestamp};
+    use crate::domain::{Kind, Outcome, ScoreEvent, Span, Timestamp};
 
     #[test]
     fn two_identities_become_one() {
@@ -90,6 +94,7 @@ mod tests {
             deaths: 2,
             roles: vec![],
             party: None,
+            left: None,
         };
         let mut record = MatchRecord {
             server: String::new(),

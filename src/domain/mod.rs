@@ -7,6 +7,7 @@
 mod counted;
 mod fingerprint;
 mod ident;
+mod leave;
 mod merge;
 mod moves;
 mod outlook;
@@ -22,6 +23,7 @@ pub use counted::counted;
 pub use fingerprint::Fingerprint;
 pub(crate) use ident::decode;
 pub use ident::{Ident, Kind, PlayerKey, Secret};
+pub use leave::LeaveReason;
 pub use moves::Move;
 pub use outlook::{Crowding, Link, Outlook, TeamLoad};
 pub use random::{Stream, StreamPurpose, seeded_hash};

@@ -1,6 +1,6 @@
 //! The match record: all that is stored of a finished game. It is the only ground truth.
 
-use super::{PlayerKey, Timestamp};
+use super::{LeaveReason, PlayerKey, Timestamp};
 
 /// The largest number of teams a game may have.
 pub const MAX_TEAMS: usize = 8;
@@ -77,6 +77,9 @@ pub struct Participant {
     pub roles: Vec<Role>,
     /// The number of their party, which only its members share; `None` without a party.
     pub party: Option<u32>,
+    /// Why they left before the end; `None` for who stayed or came back, and where the log does not
+    /// state it.
+    pub left: Option<LeaveReason>,
 }
 
 /// A change of a team's score at one time.
@@ -341,6 +344,7 @@ mod tests {
                 deaths: 0,
                 roles: vec![],
                 party: None,
+                left: None,
             }],
             events: vec![ScoreEvent {
                 at: 5,

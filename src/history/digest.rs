@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{
     Played, Settings, Unrated,
+    departures::{departures, missed, with_missed},
     ruling::{self, RatingBasis},
 };
 use crate::{
@@ -214,11 +215,12 @@ impl Digest {
                 true => u16::from(stay.team),
                 false => u16::try_from(seats.len()).unwrap_or(u16::MAX),
             };
-            let own = own_seats(record, participant, usual, team);
+            let own = own_seats(participant, record.millis(), usual, team);
+            let missed = missed(record, participant, record.millis(), usual);
             seats.extend(own.into_iter().map(|seat| Seat {
                 player,
                 learns,
-                ..seat
+                ..with_missed(seat, missed)
             }));
         }
         let mut game = Game::new(seats);
@@ -229,6 +231,7 @@ impl Digest {
         game.map = self.known.maps.of(&record.map);
         game.sides = self.settings.sides && record.has_teams();
         game.day = record.end.0 as f64 / MILLIS_A_DAY;
+        game.departures = departures(record, &game, usual);
         Digested { game, played }
     }
 }
@@ -252,15 +255,15 @@ fn captures(record: &MatchRecord) -> Vec<f64> {
 }
 
 /// One seat for each team that the participant was on; the caller fills in the player number.
-fn own_seats(
-    record: &MatchRecord,
+pub(super) fn own_seats(
     participant: &Participant,
+    millis: u64,
     usual: u64,
     team: impl Fn(&Presence) -> u16,
 ) -> Vec<Seat> {
     let mut seats: Vec<Seat> = Vec::new();
     for stay in participant.presence.iter().filter(|p| p.span.millis() > 0) {
-        let share = share(stay, record.millis(), usual);
+        let share = share(stay, millis, usual);
         let team = team(stay);
         match seats.iter_mut().find(|s| s.team == team) {
             Some(seat) => seat.share += share,
@@ -318,7 +321,7 @@ fn places(record: &MatchRecord, tallies: &[Tally]) -> Vec<u16> {
 }
 
 /// The rank of each number, 0 for the highest; equal numbers share the better rank.
-fn ranks(numbers: &[f64]) -> Vec<u16> {
+pub(super) fn ranks(numbers: &[f64]) -> Vec<u16> {
     let above = |x: &f64| numbers.iter().filter(|y| *y > x).count();
     let rank = |x| u16::try_from(above(x)).unwrap_or(u16::MAX);
     numbers.iter().map(rank).collect()

@@ -85,15 +85,15 @@ pub struct Evaluation {
     exchanged: bool,
 }
 
-/// What one system predicted of one match.
+/// One system's prediction for one match.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prediction {
     /// The number of the match, from 0, in the order given.
     pub number: usize,
     /// The system; `None` is the base rate.
     pub system: Option<SystemName>,
-    /// The chance that team 0 of the record wins, and whether it did. If teams were exchanged, this is
-    /// already undone.
+    /// The chance that team 0 of the record wins, and whether it won. An exchange of the teams has
+    /// been undone.
     pub forecast: Forecast,
 }
 
@@ -146,7 +146,7 @@ impl Evaluation {
         columns.enumerate().map(line).collect()
     }
 
-    /// Every prediction that the tables measure: for each match that of the base rate, then each system's.
+    /// All predictions that the tables measure: for each match the base rate's, then each system's.
     pub fn predictions(&self) -> impl Iterator<Item = Prediction> {
         self.trials.iter().flat_map(|trial| {
             let systems = std::iter::once(None).chain(self.systems.iter().copied().map(Some));

@@ -13,6 +13,7 @@
 //! This room does no I/O and reads no clock. Entry points: [`Fold::new`] and [`evaluate`].
 
 mod bootstrap;
+mod departures;
 mod digest;
 mod evaluate;
 mod fold;

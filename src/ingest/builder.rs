@@ -299,6 +299,7 @@ fn join_visits(visits: Vec<Visit>, teams: usize) -> (Vec<Participant>, Vec<Optio
                 deaths: 0,
                 roles: Vec::new(),
                 party: None,
+                left: None,
             });
             participants.len() - 1
         });

@@ -167,6 +167,7 @@ mod tests {
             deaths: 2,
             roles: vec![],
             party: None,
+            left: None,
         };
         let side = |team: u8| {
             teams[usize::from(team)]

@@ -39,10 +39,10 @@ pub struct Balance {
     pub problem: ProblemSpec,
     /// How to choose among the legal teams.
     pub settings: partition::Settings,
-    /// What had to give so that there are legal teams, a line each.
+    /// The wishes that were relaxed so that there are legal teams, one per line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relaxed: Vec<String>,
-    /// Whether the last BALANCE of the game was asked the same.
+    /// How far the question repeats the last BALANCE of the game.
     #[serde(default)]
     pub repeat: Repeat,
 }
@@ -51,19 +51,19 @@ pub struct Balance {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Repeat {
-    /// Others play, or not all of them on the teams that it chose.
+    /// Other humans play, or some are not on the teams that it chose.
     #[default]
     Nothing,
-    /// The same humans on the teams that it chose.
+    /// The same humans play, on the teams that it chose.
     Roster,
-    /// Those, and everything else that the choice depends on.
+    /// The same humans, and all other inputs of the choice are the same, too.
     Everything,
 }
 
 impl Repeat {
-    /// Compares a problem with the last one, which has the teams chosen for it. Where the same humans
-    /// play and each is on that team, or has come back and is on none yet, those who have come back
-    /// count as on it.
+    /// Compares a problem with the last one, which contains the chosen teams. If the same humans
+    /// play, each on the chosen team or without a team after coming back, sets those without one to
+    /// the chosen team.
     fn of(last: &ProblemSpec, problem: &mut ProblemSpec) -> Self {
         if *last == *problem {
             return Self::Everything;
@@ -76,7 +76,7 @@ impl Repeat {
             let team = chosen.get(human.key.as_str());
             team.is_some_and(|team| human.current.is_none() || human.current == *team)
         };
-        // Keys are unique, so that as many humans, all of them known, are the same humans.
+        // Keys are unique, so equally many humans with known keys are the same humans.
         let same = problem.humans.len() == last.humans.len() && problem.humans.iter().all(stays);
         if !same {
             return Self::Nothing;
@@ -102,10 +102,10 @@ pub struct BalanceAnswer {
     /// Why no teams could be chosen. Only a question that was edited by hand can be refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
-    /// Whether the teams stay as the last BALANCE chose them.
+    /// Whether the answer keeps the teams that the last BALANCE chose.
     #[serde(skip)]
     kept: bool,
-    /// The best ratio if there were no pins, where those make the teams uneven.
+    /// The best ratio without pins, if the pins make the teams uneven.
     #[serde(skip)]
     without_pins: Option<f64>,
     /// The explanation. It is not stored, because a replay computes it again.
@@ -224,7 +224,7 @@ impl Balance {
 }
 
 impl Balance {
-    /// The teams as the last BALANCE chose them, if this question repeats it.
+    /// The teams that the last BALANCE chose, if this question repeats it.
     fn as_they_are(
         &self,
         seed: u64,
@@ -237,7 +237,7 @@ impl Balance {
         for human in &mut pinned.humans {
             human.pin = Some(human.current?);
         }
-        // A party that the last BALANCE tore stays torn.
+        // A party that the last BALANCE split stays split.
         pinned.parties.retain(|party| {
             let team = |&who: &usize| pinned.humans[who].pin;
             party.iter().all(|who| team(who) == team(&party[0]))
@@ -246,7 +246,7 @@ impl Balance {
         partition::solve(&problem, &self.settings, seed, out_of_time).ok()
     }
 
-    /// The best ratio of teams as even in number as may be, without pins and parties.
+    /// The best ratio without pins and parties, of teams as equal in number as possible.
     fn without_pins(&self, seed: u64, out_of_time: &mut dyn FnMut() -> bool) -> Option<f64> {
         let even = ProblemSpec::default();
         let mut free = ProblemSpec {

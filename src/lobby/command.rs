@@ -8,7 +8,7 @@
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{BalanceWatch, Lobby, LobbyError};
-use crate::domain::{Ident, Move};
+use crate::domain::{Ident, LeaveReason, Move};
 
 /// One change of a lobby. Teams are counted from 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -39,12 +39,12 @@ pub enum Command {
         /// The number of players, bots included.
         players: u32,
     },
-    /// HELLO: whether the session acts on bots.
+    /// HELLO: whether the game server follows the daemon's answers about bots.
     DeclareBots {
-        /// Whether it adds and removes bots as it is asked to.
+        /// Whether it adds and removes bots as the answers require.
         acts: bool,
     },
-    /// A question about bots: who asks will act on the answer.
+    /// A question about bots: a server that asks will follow the answer.
     ShowBots,
     /// JOIN: a human joins, or their data change.
     Join {
@@ -57,6 +57,9 @@ pub enum Command {
     Leave {
         /// Id of the human.
         id: Ident,
+        /// Why.
+        #[serde(default)]
+        reason: LeaveReason,
     },
     /// MOVE: a human is on another team now.
     Move {
@@ -240,7 +243,7 @@ impl Lobby {
             Command::DeclareBots { acts } => self.declare_bots(*acts),
             Command::ShowBots => self.show_bots(),
             Command::Join { id, update } => return self.join(id, update),
-            Command::Leave { id } => return self.leave(id),
+            Command::Leave { id, reason } => return self.leave(id, *reason),
             Command::Move { id, team } => return self.move_to(id, *team),
             Command::BotJoin { name, team } => return self.bot_join(name, *team),
             Command::BotLeave { name } => return self.bot_leave(name),

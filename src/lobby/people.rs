@@ -7,7 +7,7 @@ use super::{
     roster::Human,
     state::{RunningGame, exists},
 };
-use crate::domain::{Ident, Kind};
+use crate::domain::{Ident, Kind, LeaveReason};
 
 impl Lobby {
     pub(super) fn join(&mut self, id: &Ident, update: &Update) -> Result<(), LobbyError> {
@@ -31,12 +31,12 @@ impl Lobby {
         self.seat(id)
     }
 
-    pub(super) fn leave(&mut self, id: &Ident) -> Result<(), LobbyError> {
+    pub(super) fn leave(&mut self, id: &Ident, reason: LeaveReason) -> Result<(), LobbyError> {
         let now = self.now;
         let game = self.game_mut()?;
         let human = game.roster.find(id).ok_or(LobbyError::UnknownPlayer)?;
         let team = human.team;
-        game.course.sit(&seated_human(human), None, now);
+        game.course.leave(&seated_human(human), reason, now);
         game.roster.leave(id)?;
         game.advised.retain(|advised| advised.id != *id);
         self.memory.entry(id.text()).left = Some((team, now));

@@ -83,7 +83,7 @@ impl Lobby {
         let (now, teams) = (self.now, self.teams);
         let reported = self.reports_scores();
         let game = self.game_mut()?;
-        // A team game of which nobody ever reported a score is no draw.
+        // Without any reported score, a team game is not a draw.
         let silent = game.has_teams && !reported && !game.course.has_scored();
         let decided = !(silent && verdict == Verdict::Scores);
         if let Verdict::Won(team) = verdict {

@@ -202,8 +202,8 @@ impl Snapshot {
     }
 
     /// Of these humans of one team, those who are not among its best: the lower `share` by points,
-    /// and whose points are not reported. Where nobody's are, weights decide, and nobody is better
-    /// than an equal.
+    /// and those whose points are not reported. If no points are reported, weights decide, and of
+    /// equal humans none counts as better.
     pub(super) fn lower_share(&self, team: Vec<usize>, share: f64) -> Vec<usize> {
         let by = |key: fn(&HumanInGame) -> f64| -> Vec<(usize, f64)> {
             let keyed = team.iter().map(|&who| (who, key(&self.humans[who])));

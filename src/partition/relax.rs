@@ -1,14 +1,15 @@
-//! Wishes that no legal split grants: pins get the room that they need, and parties that no team holds
-//! are torn as little as needed. So that a game gets teams whatever its players wish for.
+//! Relaxes wishes that no legal split can satisfy: raises limits as far as pins need it, and splits
+//! parties that fit on no team as little as possible. So a game gets teams whatever its players
+//! wish for.
 
 use std::collections::BTreeMap;
 
 use super::{ProblemSpec, problem::Counts};
 
 impl ProblemSpec {
-    /// Raises the limits of the teams' sizes as far as the pins need it, and tears the parties that are
-    /// pinned apart or larger than a team. Returns what had to give, a line each; nothing where all
-    /// wishes fit. Expects teams and members that exist. O(humans²).
+    /// Raises the limits on the teams' sizes as far as the pins need it, and splits the parties
+    /// that are pinned to different teams or larger than a team. Returns what was relaxed, one line
+    /// each; nothing if all wishes can be satisfied. Teams and members must exist. O(humans²).
     pub fn relax(&mut self) -> Vec<String> {
         let mut pinned = vec![0; self.teams];
         for pin in self.humans.iter().filter_map(|human| human.pin) {
@@ -40,7 +41,7 @@ impl ProblemSpec {
         }
         let most = filled.iter().copied().max()?;
         let least = filled.iter().copied().min()?;
-        // Half a human more, so that the share does not round down to one fewer.
+        // Half a human more, so that rounding down does not lose one.
         let share = (most as f64 + 0.5) / self.humans.len().max(1) as f64;
         self.max_share = self.max_share.max(share.min(1.0));
         self.max_difference = self.max_difference.map(|limit| limit.max(most - least));
@@ -74,7 +75,7 @@ impl ProblemSpec {
             None => (Vec::new(), (0..self.teams).map(room).max().unwrap_or(0)),
         };
         let kept = if party.len() - parts.concat().len() <= room {
-            // In the party's own order, so that one that fits is left as it is.
+            // In the party's own order, so that a party that fits does not change.
             let elsewhere = parts.concat();
             let here = party.iter().filter(|who| !elsewhere.contains(who));
             here.copied().collect()
@@ -86,8 +87,8 @@ impl ProblemSpec {
         parts
     }
 
-    /// `room` members of a party: those in `must`, and others whose weights bring the sum closest to a
-    /// team's fair share. Exchanges members while that helps.
+    /// Selects `room` members of a party: those in `must`, and others whose weights bring the sum
+    /// closest to a team's fair share. Exchanges members while that helps.
     fn most_even(
         &self,
         must: Vec<usize>,

@@ -26,6 +26,9 @@ pub struct Seat {
     /// Share of the game that the player was on this team, weighted, 0 to 1; 1 for a player who was
     /// there from start to end.
     pub share: f64,
+    /// The part of `share` that the player missed by leaving early of their own accord, 0 for all
+    /// others: the rest of the game counts for them as if they had stayed.
+    pub missed: f64,
     /// Share of the game that the player commanded this team, 0 to 1.
     pub command: f64,
     /// The number of the player's party; 0 for none.
@@ -41,6 +44,7 @@ impl Seat {
             player,
             team,
             share: 1.0,
+            missed: 0.0,
             command: 0.0,
             party: 0,
             learns: true,
@@ -126,6 +130,20 @@ pub struct Game {
     pub sides: bool,
     /// When the game ended, in days since an instant that all games share.
     pub day: f64,
+    /// The players who left early of their own accord, in the order of the match record. Empty where
+    /// the scores do not decide the outcome.
+    pub departures: Vec<Departure>,
+}
+
+/// A player who left early of their own accord, and the game as it stood then.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Departure {
+    /// The player who left.
+    pub player: Player,
+    /// The share of the whole game's play time that was over, 0 to 1.
+    pub played: f64,
+    /// The game up to then, with the scores and places of that moment.
+    pub game: Game,
 }
 
 impl Game {

@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::domain::Outlook;
 
-pub use game::{Game, Player, Seat, Tally};
+pub use game::{Departure, Game, Player, Seat, Tally};
 pub use roll::Roll;
 pub use strength::{Scale, Strength};
 

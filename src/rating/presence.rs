@@ -80,6 +80,15 @@ pub fn points(record: &MatchRecord, scoring: Scoring) -> Vec<Points> {
     record.participants.iter().map(of_one).collect()
 }
 
+/// Each team's score after `at` milliseconds of play, as [`points`] counts it. O(events · teams).
+pub fn standing(record: &MatchRecord, at: u64) -> Vec<f64> {
+    let course = Course::of(record);
+    let behind = record.events.partition_point(|event| event.at < at);
+    let told = &course.before[behind * course.rate.len()..];
+    let rates = course.rate.iter().zip(told);
+    rates.map(|(rate, told)| rate * at as f64 + told).collect()
+}
+
 /// How each team's score grew during a game.
 struct Course<'a> {
     record: &'a MatchRecord,
@@ -280,6 +289,7 @@ mod tests {
             deaths: 0,
             roles: vec![],
             party: None,
+            left: None,
         }
     }
 

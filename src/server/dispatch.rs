@@ -35,7 +35,7 @@ async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>
         Request::Teams(teams) => Command::Teams { teams },
         Request::MinPlayers(players) => Command::MinPlayers { players },
         Request::Join(join) => joined(join),
-        Request::Leave(id) => Command::Leave { id },
+        Request::Leave { id, reason } => Command::Leave { id, reason },
         Request::Move { id, team } => Command::Move { id, team },
         Request::BotJoin { name, team } => Command::BotJoin { name, team },
         Request::BotLeave(name) => Command::BotLeave { name },
@@ -173,7 +173,7 @@ async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>,
         | Request::Teams(_)
         | Request::MinPlayers(_)
         | Request::Join(_)
-        | Request::Leave(_)
+        | Request::Leave { .. }
         | Request::Move { .. }
         | Request::BotJoin { .. }
         | Request::BotLeave(_)

@@ -1,4 +1,4 @@
-//! Match records: what is written of them, and in which order they are read.
+//! Match records: how they are written, and the order in which they are read.
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -6,12 +6,12 @@ use serde::{Deserialize, Serialize};
 use super::StoreError;
 use crate::domain::{Fingerprint, MatchRecord, Timestamp};
 
-/// What writing a record did.
+/// The result of writing a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recorded {
-    /// It is on disk now, under this id.
+    /// It has been written, with this id.
     New(i64),
-    /// It was on disk already, under this id; nothing was written.
+    /// It was on disk already, with this id; nothing was written.
     Duplicate(i64),
 }
 
@@ -23,44 +23,47 @@ impl Recorded {
     }
 }
 
-/// A match on disk.
+/// A match as it is stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stored {
-    /// Its id: a later match has a higher one, and none is used twice.
+    /// Its id; later matches have higher ids, and no id is used twice.
     pub id: i64,
-    /// The fingerprint it was recorded under. An operator's change to the record leaves it as it is.
+    /// The fingerprint under which it was recorded; it stays the same if an operator changes the
+    /// record.
     pub fingerprint: Fingerprint,
-    /// The match.
+    /// The record of the match.
     pub record: MatchRecord,
 }
 
-/// A place in the order of matches, which is by end and then by fingerprint: behind the match with these.
+/// A position in the order of matches, by end and then by fingerprint: after the match with these
+/// values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cursor(pub(super) Option<(Timestamp, Fingerprint)>);
 
 impl Cursor {
-    /// Before the first match.
+    /// The position before the first match.
     pub const START: Self = Self(None);
 
-    /// Before the first match that ended at `end` or later.
+    /// The position before the first match that ended at `end` or later.
     pub fn since(end: Timestamp) -> Self {
         Self(Some((end.plus_millis(-1), Fingerprint([u8::MAX; 16]))))
     }
 }
 
-/// Makes one match of two halves, the earlier one first; `None` if they are not halves of one match.
+/// Joins two halves, the earlier one first, to one match; `None` if they are not halves of one
+/// match.
 pub type JoinHalves = fn(&MatchRecord, &MatchRecord) -> Option<MatchRecord>;
 
-/// What writing a record that may be half of a match did.
+/// The result of writing a record that may be half of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HalfRecorded {
-    /// No other half is on disk: it is a match of its own.
+    /// The other half is not on disk: it is a match of its own.
     Alone(Recorded),
-    /// It and its other half are one match now.
+    /// It and its other half are now one match.
     Joined {
         /// The id of that match.
         id: i64,
-        /// The id that the other half had until now.
+        /// The previous id of the other half, which no match has any more.
         instead_of: i64,
     },
 }
@@ -75,45 +78,44 @@ impl HalfRecorded {
     }
 }
 
-/// Match records in and out.
+/// Writing and reading of match records.
 #[async_trait]
 pub trait Matches: Send + Sync {
     /// Writes a match whole or not at all. It is on disk, and survives a power cut, when this returns.
     ///
     /// # Errors
-    /// The record fails [`MatchRecord::check`], or the database's.
+    /// Fails if the record fails [`MatchRecord::check`], or if the database does.
     async fn record(&self, record: &MatchRecord) -> Result<Recorded, StoreError> {
         self.record_as(record, Fingerprint::of(record)).await
     }
 
-    /// As [`record`](Self::record), under a fingerprint that need not be the record's own: a match that
-    /// was changed after it was first recorded is still the same match.
+    /// Like [`record`](Self::record), under a given fingerprint: a match that was changed after it was
+    /// first recorded keeps its fingerprint, and is still the same match.
     ///
     /// # Errors
-    /// The record fails [`MatchRecord::check`], or the database's.
+    /// Fails if the record fails [`MatchRecord::check`], or if the database does.
     async fn record_as(
         &self,
         record: &MatchRecord,
         fingerprint: Fingerprint,
     ) -> Result<Recorded, StoreError>;
 
-    /// Writes many matches in one transaction, which costs one wait for the disk: all or none of them
-    /// are on disk afterwards. The answers are in the order of `records`.
+    /// Writes many matches in one transaction, which waits for the disk only once: all or none of them
+    /// are on disk afterwards. The results are in the order of `records`.
     ///
     /// # Errors
-    /// A record fails [`MatchRecord::check`]: then those before it are on disk and the rest are not. The
-    /// database's: then none is.
+    /// If a record fails [`MatchRecord::check`], those before it are on disk and the rest are not. If
+    /// the database fails, none is.
     async fn record_all(
         &self,
         records: &[(MatchRecord, Fingerprint)],
     ) -> Result<Vec<Recorded>, StoreError>;
 
-    /// Writes a record, joined with its other half if that is on disk and ended at most `pause`
-    /// milliseconds before this one began, or began at most so long after this one ended. The match
-    /// then counts as both: either half, read again, is a duplicate of it.
+    /// Writes a record, joined with its other half if that is on disk and the pause between them is at
+    /// most `pause` milliseconds. The match then counts as both: either half, read again, is a duplicate.
     ///
     /// # Errors
-    /// The record fails [`MatchRecord::check`], or the database's.
+    /// Fails if the record fails [`MatchRecord::check`], or if the database does.
     async fn record_half(
         &self,
         record: &MatchRecord,
@@ -121,43 +123,44 @@ pub trait Matches: Send + Sync {
         join: JoinHalves,
     ) -> Result<HalfRecorded, StoreError>;
 
-    /// Writes the match of a game that this process has followed, once for each number `game`. A game on the
-    /// same server and map, with the same players, that began within the same second as another one is
-    /// recorded up to a minute later, so that both are kept.
+    /// Writes the match of a game that this process has followed, once for each number `game`. If
+    /// another game on the same server and map, with the same players, began within the same
+    /// second, this one is recorded up to a minute later, so that both are kept.
     ///
     /// # Errors
-    /// As [`record`](Self::record), and [`StoreError::Crowded`].
+    /// Those of [`record`](Self::record), and [`StoreError::Crowded`].
     async fn record_game(&self, record: &MatchRecord, game: i64) -> Result<Recorded, StoreError>;
 
-    /// The id of the match that the game with this number became, if it has been recorded.
+    /// The id of the match of the game with this number, if it has been recorded.
     ///
     /// # Errors
-    /// The database's.
+    /// Fails if the database does.
     async fn match_of_game(&self, game: i64) -> Result<Option<i64>, StoreError>;
 
     /// The match with this id.
     ///
     /// # Errors
-    /// The database's, or rows that make no record.
+    /// Fails if the database does, or if its rows are not a valid record.
     async fn match_with_id(&self, id: i64) -> Result<Option<Stored>, StoreError>;
 
-    /// When a match began, and its game type as the game names it; `None` if there is no such match.
+    /// When a match began, and its game type as the game names it; `None` if there is no such
+    /// match.
     ///
     /// # Errors
-    /// The database's.
+    /// Fails if the database does.
     async fn start_of(&self, id: i64) -> Result<Option<(Timestamp, String)>, StoreError>;
 
     /// The last match of a server, if it ended at `since` or later.
     ///
     /// # Errors
-    /// The database's, or rows that make no record.
+    /// Fails if the database does, or if its rows are not a valid record.
     async fn last_of(&self, server: &str, since: Timestamp) -> Result<Option<Stored>, StoreError>;
 
-    /// The next matches behind `cursor`, at most `limit`, and the cursor behind the last of them. An
+    /// The next matches after `cursor`, at most `limit`, and the cursor after the last of them. An
     /// empty list means that there are no more.
     ///
     /// # Errors
-    /// The database's, or rows that make no record.
+    /// Fails if the database does, or if its rows are not a valid record.
     async fn matches(
         &self,
         cursor: Cursor,
@@ -167,12 +170,12 @@ pub trait Matches: Send + Sync {
     /// The number of matches on disk, and the highest id.
     ///
     /// # Errors
-    /// The database's.
+    /// Fails if the database does.
     async fn extent(&self) -> Result<(i64, i64), StoreError>;
 
     /// The number of matches up to `cursor`, and the highest id among them.
     ///
     /// # Errors
-    /// The database's.
+    /// Fails if the database does.
     async fn extent_to(&self, cursor: Cursor) -> Result<(i64, i64), StoreError>;
 }

@@ -10,7 +10,7 @@ use crate::domain::{PlayerKey, Timestamp};
 /// A name that a player has used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameSeen {
-    /// The name.
+    /// The name as the game sent it.
     pub name: String,
     /// Number of matches under this name.
     pub matches: u32,

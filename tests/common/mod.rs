@@ -201,6 +201,7 @@ pub fn player(kind: Kind, id: &str, team: u8, millis: u64) -> Participant {
         deaths: 0,
         roles: vec![],
         party: None,
+        left: None,
     }
 }
 

@@ -50,10 +50,10 @@ async fn client_plays_a_game() {
     };
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{errors}");
-    let said = String::from_utf8(output.stdout).unwrap();
-    let lines: Vec<&str> = said.lines().collect();
+    let output = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<&str> = output.lines().collect();
     let [teams, refused, end] = lines[..] else {
-        panic!("{said}");
+        panic!("{output}");
     };
     assert!(teams.starts_with("1.000000 ["), "{teams}");
     for player in ["ann", "bob", "cid", "Boring \"John\""] {
@@ -106,7 +106,7 @@ async fn the_library_asks_and_is_answered() {
         client.ask(&Request::Death(ident("ann"))).await.unwrap(),
         None
     );
-    let unknown = client.ask(&Request::Leave(ident("bob"))).await;
+    let unknown = client.ask(&Request::Death(ident("bob"))).await;
     assert!(
         matches!(unknown, Err(ClientError::Refused(refusal)) if refusal.code == Code::UnknownPlayer)
     );
@@ -128,7 +128,7 @@ async fn pipelined_requests_are_answered_in_order() {
     let player = |n: usize| Request::Player(ident(&format!("p {n}")));
     let mut requests = vec![Request::Game(ident("ctf")), Request::Ping];
     requests.extend((0..1_000).map(player));
-    requests.push(Request::Leave(ident("nobody")));
+    requests.push(Request::Death(ident("nobody")));
     client.send(&requests).await.unwrap();
     // A request in between gets its own reply, and the other replies are kept.
     let mean = client.ask(&Request::MeanBot).await.unwrap();

@@ -1,5 +1,5 @@
-//! The binary on logs: following them in a process of its own and in the daemon, and taking the matches
-//! out and in again.
+//! The binary on logs: follows them as a process and in the daemon, and exports and imports
+//! matches.
 
 use std::{
     fs::{self, File},
@@ -28,7 +28,7 @@ fn run(folder: &Path, args: &[&str]) -> Output {
     output
 }
 
-fn said(folder: &Path, args: &[&str]) -> String {
+fn stdout_of(folder: &Path, args: &[&str]) -> String {
     String::from_utf8(run(folder, args).stdout).unwrap()
 }
 
@@ -41,7 +41,7 @@ fn append(path: &Path, text: &str) {
     file.write_all(text.as_bytes()).unwrap();
 }
 
-/// A process that says on stderr what it does; killed when dropped.
+/// A process whose stderr can be searched; killed when dropped.
 struct Process {
     child: Child,
     log: BufReader<ChildStderr>,
@@ -55,7 +55,7 @@ impl Process {
         Self { child, log }
     }
 
-    /// Waits until a line has these words.
+    /// Waits until a line of stderr contains these words.
     fn wait_for(&mut self, words: &str) {
         let mut line = String::new();
         while !line.contains(words) {
@@ -85,7 +85,7 @@ impl Drop for Process {
 
 fn rais_games(folder: &Path) -> usize {
     let weights = ["weights", "--game", "baseoa.ctf", "--bots", "--csv"];
-    let out = said(folder, &weights);
+    let out = stdout_of(folder, &weights);
     let row = out.lines().find(|line| line.contains(",Rai,"));
     row.map_or(0, |row| row.split(',').nth(5).unwrap().parse().unwrap())
 }
@@ -106,12 +106,12 @@ fn a_log_is_followed_until_it_is_enough() {
     process.wait_for("a match from a log");
     process.terminate();
     assert_eq!(rais_games(folder.path()), 2);
-    // Nothing is doubled by another start.
+    // Starting again records nothing twice.
     let mut process = Process::start(folder.path(), &["follow", "logs", "--config", "c.toml"]);
     append(&log, &CTF.replace("2026-11-20", "2026-11-21"));
     process.wait_for("a match from a log");
     process.terminate();
-    let matches = said(folder.path(), &["export"]);
+    let matches = stdout_of(folder.path(), &["export"]);
     assert_eq!(matches.lines().count(), 3);
 }
 
@@ -128,7 +128,7 @@ fn the_daemon_follows_what_is_configured() {
     daemon.wait_for("a match from a log");
     daemon.wait_for("a match from a log");
     daemon.terminate();
-    let matches = said(folder.path(), &["export"]);
+    let matches = stdout_of(folder.path(), &["export"]);
     assert_eq!(
         matches
             .lines()
@@ -142,20 +142,20 @@ fn the_daemon_follows_what_is_configured() {
         .collect();
     let logs = kept.iter().filter(|name| name.ends_with(".log.gz")).count();
     assert_eq!((logs, kept.len()), (2, 4), "{kept:?}");
-    // The logs are gone, and so is the database; the archive knows.
+    // The logs and the database are gone; the archive has the matches.
     for file in ["games.log", "other.log", "evenkeel.db"] {
         fs::remove_file(folder.path().join(file)).unwrap();
     }
-    let told = said(
+    let exported = stdout_of(
         folder.path(),
         &["rebuild", "--from-logs", "--config", "c.toml"],
     );
     assert!(
-        told.starts_with("2 logs read again: 0 matches as they were, 0 removed, 2 added\n"),
-        "{told}"
+        exported.starts_with("2 logs read again: 0 matches as they were, 0 removed, 2 added\n"),
+        "{exported}"
     );
-    assert!(told.contains("from 2 matches"), "{told}");
-    assert_eq!(said(folder.path(), &["export"]), matches);
+    assert!(exported.contains("from 2 matches"), "{exported}");
+    assert_eq!(stdout_of(folder.path(), &["export"]), matches);
 }
 
 #[test]
@@ -172,11 +172,11 @@ fn matches_go_out_and_come_in_the_same() {
     run(folder.path(), &["ingest", "--db", "other.db", "all.jsonl"]);
     let all = fs::read_to_string(path("all.jsonl")).unwrap();
     assert_eq!(
-        said(folder.path(), &["export", "-", "--db", "other.db"]),
+        stdout_of(folder.path(), &["export", "-", "--db", "other.db"]),
         all
     );
     let weights = |db: &str| {
-        said(
+        stdout_of(
             folder.path(),
             &[
                 "weights",
@@ -191,8 +191,8 @@ fn matches_go_out_and_come_in_the_same() {
     };
     assert_eq!(weights("evenkeel.db"), weights("other.db"));
     // The first of the two games ended at 14:59:10.
-    let since = said(folder.path(), &["export", "--since", "2026-11-20T14:59:12"]);
-    let until = said(folder.path(), &["export", "--until", "2026-11-20T14:59:12"]);
+    let since = stdout_of(folder.path(), &["export", "--since", "2026-11-20T14:59:12"]);
+    let until = stdout_of(folder.path(), &["export", "--until", "2026-11-20T14:59:12"]);
     assert_eq!(
         (since.lines().count(), until.lines().count(), until + &since),
         (1, 1, all)

@@ -11,11 +11,11 @@ use tempfile::TempDir;
 fn a_real_server_is_balanced_end_to_end() {
     let Some(wish) = std::env::var_os("EVENKEEL_LIVE") else {
         // Written directly, because the output of macros is captured in a passing test.
-        let told = writeln!(
+        let written = writeln!(
             std::io::stderr(),
             "skipped: EVENKEEL_LIVE=1 plays on a real OpenArena server"
         );
-        return told.unwrap();
+        return written.unwrap();
     };
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folder = TempDir::new().unwrap();
@@ -34,10 +34,10 @@ fn a_real_server_is_balanced_end_to_end() {
     // The game server, which does not run as root, must be able to enter its own folder.
     open(folder.path());
     let output = demo.output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{told}");
+    let log = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{log}");
     let table = String::from_utf8(output.stdout).unwrap();
-    assert!(table.contains("| games | 2 | 2 |"), "{table}{told}");
+    assert!(table.contains("| games | 2 | 2 |"), "{table}{log}");
     for line in fs::read_to_string(kept.join("results.jsonl"))
         .unwrap()
         .lines()

@@ -132,7 +132,7 @@ async fn two_halves_are_one_match_in_whatever_order_they_come() {
     write(&files[1], &half(80, BA, [10, 50]));
     // The next match of the same players.
     write(&files[2], &half(100, AB, [0, 10]));
-    let mut told = Vec::new();
+    let mut results = Vec::new();
     for order in [[0, 1, 2], [1, 0, 2]] {
         let (service, _folder) = new().await;
         for (at, file) in order.into_iter().enumerate() {
@@ -148,19 +148,19 @@ async fn two_halves_are_one_match_in_whatever_order_they_come() {
         assert_eq!(all.len(), 2);
         assert_eq!(all[0].record.scores, [60.0, 40.0]);
         assert_eq!(all[1].record.scores, [0.0, 10.0]);
-        told.push((known(&all), weights(&service).await));
+        results.push((known(&all), weights(&service).await));
     }
-    assert_eq!(told[0], told[1]);
+    assert_eq!(results[0], results[1]);
     // Ingesting everything at once, and learning again, gives the same.
     let (service, _folder) = new().await;
     let paths: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
     assert_eq!(ingest(&service, None, &paths).await, [3, 2, 1, 0]);
     assert_eq!(
         (known(&stored(&service).await), weights(&service).await),
-        told[0]
+        results[0]
     );
     service.learning().rebuild(|_| ()).await.unwrap();
-    assert_eq!(weights(&service).await, told[0].1);
+    assert_eq!(weights(&service).await, results[0].1);
 }
 
 #[tokio::test]
@@ -401,12 +401,12 @@ async fn archived_logs_are_read_again() {
         .await
         .unwrap();
     assert_eq!((reread.matches.added, reread.matches.removed), (4, 0));
-    let told: Vec<_> = before
+    let matches: Vec<_> = before
         .iter()
         .filter(|(_, record)| record.server != "test")
         .cloned()
         .collect();
-    assert_eq!(known(&stored(&other).await), told);
+    assert_eq!(known(&stored(&other).await), matches);
 }
 
 #[tokio::test]

@@ -19,6 +19,7 @@ mod demo;
 mod disk;
 mod docs;
 mod follow;
+mod leaving;
 mod live;
 mod logs;
 mod mutator;

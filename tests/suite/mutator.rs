@@ -102,8 +102,8 @@ fn every_verb_is_known() {
                 .take_while(char::is_ascii_uppercase)
                 .collect();
             let before = source[..at].trim_end();
-            let said = ["Say(", "Ask(", "Put(", "Line ="];
-            if word.len() > 1 && said.iter().any(|said| before.ends_with(said)) {
+            let calls = ["Say(", "Ask(", "Put(", "Line ="];
+            if word.len() > 1 && calls.iter().any(|call| before.ends_with(call)) {
                 verbs.insert(word);
             }
         }
@@ -126,7 +126,7 @@ fn every_verb_is_known() {
         "CLOCK",
         "END",
     ] {
-        assert!(verbs.contains(verb), "{verb} is not said: {verbs:?}");
+        assert!(verbs.contains(verb), "{verb} is not sent: {verbs:?}");
     }
     for verb in verbs {
         let parsed = Request::parse(Bytes::from(verb.clone()));
@@ -192,13 +192,13 @@ END 1
 #[tokio::test]
 async fn no_line_of_a_game_is_refused() {
     let daemon = Daemon::start("[rating]\nmin_seconds = 0\n").await;
-    let said = |text: &str| text.replace('\n', "\r\n");
-    let first = daemon.client().await.talk(&said(BEFORE)).await;
+    let with_crlf = |text: &str| text.replace('\n', "\r\n");
+    let first = daemon.client().await.talk(&with_crlf(BEFORE)).await;
     assert!(!first.contains("ERROR"), "{first}");
     for verb in ["BOTS 8 ", "BALANCE 5 ", "PLACE 7777", "ADVANTAGE ", "PONG"] {
         assert!(first.contains(verb), "{verb} in {first}");
     }
-    let second = daemon.client().await.talk(&said(AFTER)).await;
+    let second = daemon.client().await.talk(&with_crlf(AFTER)).await;
     assert!(!second.contains("ERROR"), "{second}");
     assert!(
         second.lines().next().unwrap().ends_with(" resumed"),

@@ -1,5 +1,5 @@
-//! Real processes: a daemon that learns while it runs, is stopped or is killed, and databases that cannot
-//! be used.
+//! Real processes: a daemon that learns while it runs, is stopped or killed, and databases that
+//! cannot be used.
 
 use std::{
     fs,
@@ -38,13 +38,13 @@ fn a_running_daemon_sees_what_another_process_ingests() {
     assert!(ingested.status.success());
     let began = Instant::now();
     loop {
-        let said = daemon.ask("GAME baseoa.ctf\nMEANBOT\n");
-        if said.ends_with(" 8\n") {
+        let output = daemon.ask("GAME baseoa.ctf\nMEANBOT\n");
+        if output.ends_with(" 8\n") {
             break;
         }
         assert!(
             began.elapsed() < Duration::from_secs(1),
-            "not seen within a second: {said}"
+            "not seen within a second: {output}"
         );
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -112,10 +112,10 @@ fn two_daemons_cannot_have_one_port() {
         .output()
         .unwrap();
     assert_eq!(second.status.code(), Some(1));
-    let said = String::from_utf8_lossy(&second.stderr).into_owned();
+    let output = String::from_utf8_lossy(&second.stderr).into_owned();
     assert!(
-        said.contains(&format!("cannot listen on {address}: ")),
-        "{said}"
+        output.contains(&format!("cannot listen on {address}: ")),
+        "{output}"
     );
 }
 
@@ -162,7 +162,7 @@ async fn count(path: &Path) -> i64 {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn kill_9_during_ingest_loses_no_committed_match_and_leaves_no_half_one() {
-    // A dozen batches, so that a kill after the first one is seen comes before the last.
+    // A dozen batches, so that a kill after the first is noticed comes before the last.
     const GAMES: usize = 6_000;
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("evenkeel.db");
@@ -198,9 +198,9 @@ async fn kill_9_during_ingest_loses_no_committed_match_and_leaves_no_half_one() 
             break;
         }
         for Stored { id, record, .. } in records {
-            let told: f64 = record.events.iter().map(|event| event.points).sum();
+            let sum: f64 = record.events.iter().map(|event| event.points).sum();
             assert_eq!(record.participants.len(), 4, "match {id}");
-            assert_eq!(told, record.scores.iter().sum::<f64>(), "match {id}");
+            assert_eq!(sum, record.scores.iter().sum::<f64>(), "match {id}");
             whole += 1;
         }
         cursor = next;
@@ -208,16 +208,16 @@ async fn kill_9_during_ingest_loses_no_committed_match_and_leaves_no_half_one() 
     assert_eq!(whole, left);
     store.close().await;
 
-    // The next run adds the matches that the killed one did not commit, and the weights are those of a run
-    // that was never killed.
+    // The next run adds the matches that the killed run did not commit; the weights are those of a
+    // run that was not killed.
     let again = evenkeel(folder.path())
         .args(["ingest", "games.log"])
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&again.stdout).into_owned();
+    let output = String::from_utf8_lossy(&again.stdout).into_owned();
     assert!(
-        said.contains(&format!("duplicates      ┆ {left:>4}")),
-        "{said}"
+        output.contains(&format!("duplicates      ┆ {left:>4}")),
+        "{output}"
     );
     let list = |db: &str| {
         let args = [
@@ -251,20 +251,23 @@ fn a_match_survives_the_process_that_was_killed_after_end() {
         (&stream).write_all(script.as_bytes()).unwrap();
         let mut lines = BufReader::new(&stream).lines().map(Result::unwrap);
         let end = lines.find(|line| line.starts_with("END ")).unwrap();
-        // As soon as END is acknowledged.
+        // Killed as soon as END is answered.
         daemon.child.kill().unwrap();
         assert!(end.starts_with(&format!("END {round} ")), "{end}");
         daemon.child.wait().unwrap();
 
         let again = Process::start(folder.path());
-        let said = again.ask("HELLO s\nEND\n");
+        let output = again.ask("HELLO s\nEND\n");
         assert_eq!(
-            said.lines().last(),
+            output.lines().last(),
             Some(end.as_str()),
-            "said again after the crash"
+            "answered again after the crash"
         );
-        let said = again.ask("HELLO other\nEND\n");
-        assert!(said.ends_with("ERROR no-game send GAME first\n"), "{said}");
+        let output = again.ask("HELLO other\nEND\n");
+        assert!(
+            output.ends_with("ERROR no-game send GAME first\n"),
+            "{output}"
+        );
     }
 }
 
@@ -272,8 +275,8 @@ fn a_match_survives_the_process_that_was_killed_after_end() {
 fn a_decision_is_replayed_from_the_command_line() {
     let folder = TempDir::new().unwrap();
     let daemon = Process::start(folder.path());
-    let said = daemon.ask("HELLO s\nGAME ctf\nJOIN a\nJOIN b\nBALANCE seed=3\nJOIN c\nPLACE c\n");
-    assert!(said.contains("\nPLACE c "), "{said}");
+    let output = daemon.ask("HELLO s\nGAME ctf\nJOIN a\nJOIN b\nBALANCE seed=3\nJOIN c\nPLACE c\n");
+    assert!(output.contains("\nPLACE c "), "{output}");
     daemon.signal("-TERM");
     let mut daemon = daemon;
     assert!(wait(&mut daemon.child).success());
@@ -323,10 +326,10 @@ async fn a_locked_database_is_named() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(5));
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let output = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
-        said.contains("the database is locked by another process"),
-        "{said}"
+        output.contains("the database is locked by another process"),
+        "{output}"
     );
     lock.rollback().await.unwrap();
 }
@@ -347,10 +350,10 @@ fn a_damaged_database_is_named() {
     ] {
         let output = evenkeel(folder.path()).args(args).output().unwrap();
         assert_eq!(output.status.code(), Some(5), "{args:?}");
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let output = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(
-            said.contains("evenkeel.db: the database is damaged, or no SQLite database"),
-            "{said}"
+            output.contains("evenkeel.db: the database is damaged, or no SQLite database"),
+            "{output}"
         );
     }
 }
@@ -387,7 +390,7 @@ fn a_read_only_database_is_named() {
     }
     let output = command.output().unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(5), "{said}");
-    assert!(said.contains("read-only"), "{said}");
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(5), "{message}");
+    assert!(message.contains("read-only"), "{message}");
 }

@@ -1,9 +1,10 @@
-//! Scripted sessions over TCP: every line of the protocol that is built, as a game server sees it.
+//! Scripted sessions over TCP: every line of the protocol, as a game server sees it.
 
 use crate::common::{Client, Daemon, game};
 use evenkeel::domain::Kind::{Bot, Human};
 
-/// A daemon that knows two humans and two bots of ctf, by the system whose weights are reckoned by hand.
+/// A daemon with two humans and two bots of ctf, rated by the system whose weights can be computed
+/// by hand.
 async fn daemon(toml: &str) -> Daemon {
     let daemon = Daemon::start(&format!("rating.system = 'presence'\n{toml}")).await;
     let red = [(Human, "ann"), (Bot, "Sarge")];
@@ -21,14 +22,14 @@ async fn daemon(toml: &str) -> Daemon {
 #[tokio::test]
 async fn the_original_five() {
     let daemon = daemon("").await;
-    // F = 3, A = 1: 100 · (3 + 2) / (4 + 4); and the other way round.
-    let said = daemon
+    // F = 3, A = 1: 100 · (3 + 2) / (4 + 4); for the others the reverse.
+    let replies = daemon
         .client()
         .await
         .talk("GAME CTF\r\nMUTATOR OLStats.MutOLGameStats\nPLAYER ann\nplayer  René \nPLAYER nobody here\nBOT Sarge\nBOT New Bot\nMEANBOT\n")
         .await;
     assert_eq!(
-        said,
+        replies,
         "PLAYER ann 62.500\nPLAYER René 37.500\nPLAYER nobody here\nBOT Sarge 62.500\nBOT New Bot 50.000\nMEANBOT 50.000 2\n"
     );
 }
@@ -37,11 +38,11 @@ async fn the_original_five() {
 async fn a_client_that_knows_five_verbs_sees_nothing_else() {
     let daemon = daemon("").await;
     let mut client = daemon.client().await;
-    // No greeting, and silence where silence is the reply.
+    // There is no greeting, and no reply to commands without one.
     client
         .send("MUTATOR before\nGAME ctf\nMUTATOR a\nMUTATOR a\n\n  \nGAME dm\nMEANBOT\n")
         .await;
-    // Of this game type nothing is known, but of bots who played another; humans are unknown here.
+    // No human has played this game type; bots have weights from another.
     assert_eq!(client.line().await, "MEANBOT 50.000 2");
     client.send("PLAYER ann\nPLAYER nobody\n").await;
     assert_eq!(client.line().await, "PLAYER ann");
@@ -57,9 +58,12 @@ async fn names_come_back_in_their_own_bytes() {
         .write_all(b"GAME ctf\nPLAYER Ren\xe9\nPLAYER \"Ren\xe9\"\nQUIT\n")
         .await
         .unwrap();
-    let mut said = Vec::new();
-    stream.read_to_end(&mut said).await.unwrap();
-    assert_eq!(said, b"PLAYER Ren\xe9 37.500\nPLAYER \"Ren\xe9\" 37.500\n");
+    let mut replies = Vec::new();
+    stream.read_to_end(&mut replies).await.unwrap();
+    assert_eq!(
+        replies,
+        b"PLAYER Ren\xe9 37.500\nPLAYER \"Ren\xe9\" 37.500\n"
+    );
 }
 
 #[tokio::test]
@@ -70,13 +74,13 @@ async fn rulesets_fall_back_to_the_game_type() {
     insta.mutators = vec!["MutInstaGib".into(), "MutStats".into()];
     daemon.service.store().record(&insta).await.unwrap();
     daemon.service.learning().refresh().await.unwrap();
-    let said = daemon
+    let replies = daemon
         .client()
         .await
         .talk("GAME ctf\nPLAYER ann\nMUTATOR mutinstagib\nPLAYER ann\nPLAYER René\nBOT Sarge\nMEANBOT\n")
         .await;
     assert_eq!(
-        said,
+        replies,
         "PLAYER ann 62.500\nPLAYER ann 25.000\nPLAYER René 37.500\nBOT Sarge 62.500\nMEANBOT 75.000 1\n"
     );
 }
@@ -85,21 +89,21 @@ async fn rulesets_fall_back_to_the_game_type() {
 async fn before_a_game_there_is_nothing_to_ask() {
     let daemon = daemon("").await;
     let lines = "PLAYER a\nBOT b\nMEANBOT\nMAP m\nJOIN a\nLEAVE a\nMOVE a 0\nBOTJOIN b 0\nBOTLEAVE b\nBALANCE\nBOTS\nEXPLAIN\n";
-    let said = daemon.client().await.talk(lines).await;
-    assert_eq!(said, "ERROR no-game send GAME first\n".repeat(12));
+    let replies = daemon.client().await.talk(lines).await;
+    assert_eq!(replies, "ERROR no-game send GAME first\n".repeat(12));
 }
 
 #[tokio::test]
 async fn a_session_introduces_itself() {
     let daemon = daemon("").await;
-    let said = daemon
+    let replies = daemon
         .client()
         .await
         .talk("PING\nhello \"my server\"\nPING\n")
         .await;
     let version = env!("CARGO_PKG_VERSION");
     assert_eq!(
-        said,
+        replies,
         format!("PONG\nHELLO evenkeel/{version} protocol/1\nPONG\n")
     );
 }
@@ -108,14 +112,14 @@ async fn a_session_introduces_itself() {
 async fn configured_clients_prove_themselves_first() {
     let toml = "[server.clients]\n'ctf 1' = 'secret'";
     let daemon = daemon(toml).await;
-    let said = daemon
+    let replies = daemon
         .client()
         .await
         .talk("GAME ctf\nHELLO \"ctf 1\" secret\nGAME ctf\nPLAYER ann\n")
         .await;
     let version = env!("CARGO_PKG_VERSION");
     assert_eq!(
-        said,
+        replies,
         format!(
             "ERROR not-allowed say HELLO <server> <token> first\n\
              HELLO evenkeel/{version} protocol/1\nPLAYER ann 62.500\n"
@@ -126,17 +130,17 @@ async fn configured_clients_prove_themselves_first() {
         "HELLO \"ctf 1\"",
         "HELLO other secret",
     ] {
-        let said = daemon
+        let replies = daemon
             .client()
             .await
             .talk(&format!("{hello}\nPING\nPING\n"))
             .await;
         assert_eq!(
-            said.lines().count(),
+            replies.lines().count(),
             1,
-            "{hello} closes the connection: {said}"
+            "{hello} closes the connection: {replies}"
         );
-        assert!(said.starts_with("ERROR "), "{said}");
+        assert!(replies.starts_with("ERROR "), "{replies}");
     }
 }
 
@@ -219,22 +223,22 @@ async fn a_drawn_seed_is_told_and_repeats_the_pick() {
 #[tokio::test]
 async fn an_empty_lobby_and_a_game_without_teams() {
     let daemon = daemon("").await;
-    let said = daemon
+    let replies = daemon
         .client()
         .await
         .talk("GAME ctf\nMINPLAYERS 0\nBALANCE seed=3\nBOTS\n")
         .await;
     assert_eq!(
-        said,
+        replies,
         "BALANCE 2 1.000000 - 3\nBOTS 0 0\nBOTS 1 0\nBOTS 0 0 0\n"
     );
-    let said = daemon
+    let replies = daemon
         .client()
         .await
         .talk("GAME dm\nMAP m 2 5\nJOIN a\nBALANCE\nBOTS\n")
         .await;
     assert_eq!(
-        said,
+        replies,
         "ERROR not-allowed this game type has no teams\nBOTS 5 4\n"
     );
 }
@@ -242,7 +246,7 @@ async fn an_empty_lobby_and_a_game_without_teams() {
 #[tokio::test]
 async fn what_cannot_be_is_refused_and_changes_nothing() {
     let daemon = daemon("[lobby]\nmax_roster = 2").await;
-    let said = daemon
+    let replies = daemon
         .client()
         .await
         .talk(
@@ -250,7 +254,7 @@ async fn what_cannot_be_is_refused_and_changes_nothing() {
              MOVE a 2\nJOIN a team=5\nBOTJOIN x 7\nNOSUCH\nMAP m 3\nBOTS\n",
         )
         .await;
-    let codes: Vec<&str> = said
+    let codes: Vec<&str> = replies
         .lines()
         .map(|line| line.split(' ').nth(1).unwrap())
         .collect();
@@ -270,7 +274,7 @@ async fn what_cannot_be_is_refused_and_changes_nothing() {
         ]
     );
     // Both humans are on team 0, and the roster has no room for two bots on team 1.
-    assert!(said.ends_with("BOTS 2 0 0\n"), "{said}");
+    assert!(replies.ends_with("BOTS 2 0 0\n"), "{replies}");
 }
 
 #[tokio::test]
@@ -306,32 +310,32 @@ async fn new_weights_are_seen_by_a_session_that_is_open() {
 async fn what_was_said_of_somebody_can_be_taken_back() {
     let daemon = daemon("balance.party_budget = 1.0").await;
     let bound = "GAME ctf\nJOIN a pin=1 party=x\nJOIN b party=x pin=1\nJOIN c pin=1\n";
-    let said = daemon
+    let replies = daemon
         .client()
         .await
         .talk(&format!("{bound}BALANCE\n"))
         .await;
     assert!(
-        said.contains("\nTEAM 1 a\nTEAM 1 b\nTEAM 1 c\n"),
-        "three of three on one team: {said}"
+        replies.contains("\nTEAM 1 a\nTEAM 1 b\nTEAM 1 c\n"),
+        "three of three on one team: {replies}"
     );
     let free = "JOIN a pin= party= avoid=b\nJOIN a avoid=\nJOIN b pin=0\nBALANCE\n";
-    let said = daemon.client().await.talk(&format!("{bound}{free}")).await;
-    assert!(said.starts_with("BALANCE 5 "), "{said}");
-    assert!(said.contains("\nTEAM 0 b\nTEAM 1 c\n"), "{said}");
+    let replies = daemon.client().await.talk(&format!("{bound}{free}")).await;
+    assert!(replies.starts_with("BALANCE 5 "), "{replies}");
+    assert!(replies.contains("\nTEAM 0 b\nTEAM 1 c\n"), "{replies}");
 }
 
 #[tokio::test]
 async fn explain_tells_why() {
     let daemon = daemon("").await;
     let script = "GAME ctf\nEXPLAIN\nJOIN ann\nJOIN \"R\r\"\nJOIN c\nJOIN d\nBALANCE seed=5\nEXPLAIN\nGAME ctf\nEXPLAIN\n";
-    let said = daemon.client().await.talk(script).await;
+    let replies = daemon.client().await.talk(script).await;
     let nothing = "ERROR not-allowed nothing has been decided yet\n";
     assert!(
-        said.starts_with(nothing) && said.ends_with(nothing),
-        "{said}"
+        replies.starts_with(nothing) && replies.ends_with(nothing),
+        "{replies}"
     );
-    let (_, rest) = said.split_once("\nEXPLAIN ").unwrap();
+    let (_, rest) = replies.split_once("\nEXPLAIN ").unwrap();
     let mut lines = rest.lines();
     let count: usize = lines.next().unwrap().parse().unwrap();
     let why: Vec<&str> = lines.filter_map(|line| line.strip_prefix("WHY ")).collect();
@@ -366,13 +370,14 @@ async fn parties_pins_and_more_teams_are_respected() {
         script.push_str(&format!("JOIN p{n}{extra}\n"));
     }
     for seed in 0..5 {
-        let said = daemon
+        let replies = daemon
             .client()
             .await
             .talk(&format!("{script}BALANCE seed={seed}\n"))
             .await;
         let team = |n: usize| {
-            said.lines()
+            replies
+                .lines()
                 .nth(1 + n)
                 .unwrap()
                 .split(' ')
@@ -380,33 +385,39 @@ async fn parties_pins_and_more_teams_are_respected() {
                 .unwrap()
                 .to_owned()
         };
-        assert!(said.starts_with("BALANCE 12 1.000000 0.333333 "), "{said}");
+        assert!(
+            replies.starts_with("BALANCE 12 1.000000 0.333333 "),
+            "{replies}"
+        );
         assert_eq!(team(0), team(4));
         assert_eq!(team(2), "2");
-        assert!(said.ends_with("BOTS 0 0\nBOTS 1 0\nBOTS 2 0\n"), "{said}");
+        assert!(
+            replies.ends_with("BOTS 0 0\nBOTS 1 0\nBOTS 2 0\n"),
+            "{replies}"
+        );
     }
-    let said = daemon
+    let replies = daemon
         .client()
         .await
         .talk("GAME ctf\nJOIN a pin=0 party=x\nJOIN b pin=1 party=x\nBALANCE\nBOTS\n")
         .await;
-    assert!(said.contains("\nTEAM 0 a\nTEAM 1 b\n"), "{said}");
+    assert!(replies.contains("\nTEAM 0 a\nTEAM 1 b\n"), "{replies}");
 }
 
 #[tokio::test]
 async fn what_everybody_is_called_joins_as_nobody() {
     let daemon = daemon("").await;
-    let said = daemon
+    let replies = daemon
         .client()
         .await
         .talk("GAME ctf\nJOIN 0\nJOIN 00000000\nJOIN \"\"\nPLAYER 0\nBOTS\n")
         .await;
-    let refused: Vec<&str> = said.lines().take(3).collect();
+    let refused: Vec<&str> = replies.lines().take(3).collect();
     assert!(
         refused
             .iter()
             .all(|line| line.starts_with("ERROR bad-argument ")),
-        "{said}"
+        "{replies}"
     );
-    assert!(said.ends_with("\nPLAYER 0\nBOTS 6 3 3\n"), "{said}");
+    assert!(replies.ends_with("\nPLAYER 0\nBOTS 6 3 3\n"), "{replies}");
 }

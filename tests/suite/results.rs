@@ -1,4 +1,4 @@
-//! Results over TCP: what END records, a repeated END, and games whose connection breaks.
+//! Results over TCP: what END records, a repeated END, and games whose connection is lost.
 
 use crate::common::{Client, Daemon, until};
 use evenkeel::domain::{MatchRecord, Outcome, Presence, Span, Timestamp};
@@ -22,19 +22,19 @@ const TWO: &str = "MINPLAYERS 0\nJOIN a name=Ann team=0\nJOIN b team=1\n";
 
 async fn hello(daemon: &Daemon) -> Client {
     let mut client = daemon.client().await;
-    let said = client.ask("HELLO s\n").await;
-    assert_eq!(said, format!("HELLO evenkeel/{VERSION} protocol/1"));
+    let reply = client.ask("HELLO s\n").await;
+    assert_eq!(reply, format!("HELLO evenkeel/{VERSION} protocol/1"));
     client
 }
 
-/// Opens a connection that asks for the parked game of the last one, and returns whether it got it.
+/// Opens a connection that requests the parked game of the last one. Returns whether it resumed it.
 async fn resume(daemon: &Daemon) -> (Client, bool) {
     let mut client = daemon.client().await;
-    let said = client.ask("HELLO s resume=yes\n").await;
-    let resumed = said == format!("HELLO evenkeel/{VERSION} protocol/1 resumed");
+    let reply = client.ask("HELLO s resume=yes\n").await;
+    let resumed = reply == format!("HELLO evenkeel/{VERSION} protocol/1 resumed");
     assert!(
-        resumed || said == format!("HELLO evenkeel/{VERSION} protocol/1 new"),
-        "{said}"
+        resumed || reply == format!("HELLO evenkeel/{VERSION} protocol/1 new"),
+        "{reply}"
     );
     (client, resumed)
 }
@@ -156,8 +156,8 @@ async fn the_reason_is_told_where_a_match_is_not_rated() {
         let mut client = daemon.client().await;
         client.tell(&format!("GAME ctf\n{script}")).await;
         clock.pass(60_000);
-        let said = client.ask("END\n").await;
-        assert_eq!(said, format!("END 1 unrated {reason}"));
+        let reply = client.ask("END\n").await;
+        assert_eq!(reply, format!("END 1 unrated {reason}"));
         daemon.service.learning().refresh().await.unwrap();
         let stored = daemon.service.store().rulings(&[1]).await.unwrap();
         assert_eq!(stored, [Some(reason.to_owned())], "the fold says the same");
@@ -168,8 +168,8 @@ async fn the_reason_is_told_where_a_match_is_not_rated() {
 async fn an_end_without_a_start_changes_nothing() {
     let (daemon, _clock) = Daemon::start_by_hand("").await;
     let mut client = daemon.client().await;
-    let said = client.ask(&format!("GAME ctf\n{TWO}END\n")).await;
-    assert_eq!(said, "ERROR not-allowed send START first");
+    let reply = client.ask(&format!("GAME ctf\n{TWO}END\n")).await;
+    assert_eq!(reply, "ERROR not-allowed send START first");
     assert!(matches(&daemon).await.is_empty());
 }
 
@@ -198,7 +198,7 @@ async fn two_games_within_a_second_are_two() {
         assert_eq!(
             client.ask("END draw\n").await,
             format!("END {id} recorded"),
-            "said again"
+            "reply again"
         );
     }
     assert_eq!(matches(&daemon).await.len(), 3);
@@ -389,8 +389,8 @@ async fn only_so_many_games_wait() {
     assert_eq!(given_up, ["server0", "server1", "server2", "server3"]);
     for (server, word) in [("server3", " new"), ("server4", " resumed")] {
         let mut client = daemon.client().await;
-        let said = client.ask(&format!("HELLO {server} resume=yes\n")).await;
-        assert!(said.ends_with(word), "{server}: {said}");
+        let reply = client.ask(&format!("HELLO {server} resume=yes\n")).await;
+        assert!(reply.ends_with(word), "{server}: {reply}");
     }
 }
 

@@ -1,18 +1,18 @@
-//! The running game over TCP: late arrivals, advantage, moves and auto-balance, each delay by a clock
-//! that the test moves.
+//! The running game over TCP: late arrivals, advantage, moves and auto-balance; a clock that the
+//! test moves measures each delay.
 
 use std::sync::Arc;
 
 use crate::common::{Client, Daemon, game};
 use evenkeel::{domain::Kind::Human, session::HandClock};
 
-/// A daemon that knows strong and weak humans of ctf, by the system whose weights are reckoned by
-/// hand, and a client of it.
+/// A daemon with strong and weak humans of ctf, rated by the system whose weights can be computed
+/// by hand, and a client of it.
 async fn session(toml: &str) -> (Daemon, Arc<HandClock>, Client) {
     let toml = format!("rating.system = 'presence'\n{toml}");
     let (daemon, clock) = Daemon::start_by_hand(&toml).await;
     for (minute, strong, weak) in [(0, "s1", "w1"), (20, "s2", "w2"), (40, "s3", "w3")] {
-        // F = 6, A = 0: 100 · (6 + 2) / (6 + 4) = 80; and 20 the other way round.
+        // F = 6, A = 0: 100 · (6 + 2) / (6 + 4) = 80; for the others 20.
         let record = game(minute, &[(Human, strong)], &[(Human, weak)], [6.0, 0.0]);
         daemon.service.store().record(&record).await.unwrap();
     }
@@ -21,7 +21,7 @@ async fn session(toml: &str) -> (Daemon, Arc<HandClock>, Client) {
     (daemon, clock, client)
 }
 
-/// What EXPLAIN says.
+/// The lines of EXPLAIN.
 async fn why(client: &mut Client) -> Vec<String> {
     let head = client.ask("EXPLAIN\n").await;
     let count: usize = head.strip_prefix("EXPLAIN ").unwrap().parse().unwrap();
@@ -40,7 +40,7 @@ async fn place_gives_the_side_that_evens_the_teams() {
     client
         .tell("GAME ctf\nMINPLAYERS 0\nJOIN s1 team=0\nJOIN w1 team=1\nJOIN s2\n")
         .await;
-    // 80 and a bot against 20 + 80, not 160 against 20 and a bot.
+    // 80 and a bot against 20 + 80, instead of 160 against 20 and a bot.
     assert_eq!(client.ask("PLACE s2\n").await, "PLACE s2 1 0.769231");
     assert_eq!(
         client.ask("PLACE s2\n").await,
@@ -71,7 +71,7 @@ async fn place_counts_the_bots_that_come_and_go() {
     client
         .tell("GAME ctf\nMINPLAYERS 4\nJOIN s1 team=0\nJOIN w1 team=1\nBOTJOIN Weak 0\nBOTJOIN Strong 1\nJOIN s2\n")
         .await;
-    // On 0 Weak goes: 160 : 100. On 1 Strong goes: 100 : 100.
+    // On team 0, Weak leaves: 160 : 100. On team 1, Strong leaves: 100 : 100.
     assert_eq!(client.ask("PLACE s2\n").await, "PLACE s2 1 1.000000");
 }
 
@@ -85,10 +85,10 @@ async fn who_comes_back_in_time_gets_their_team() {
             .tell("GAME ctf\nMINPLAYERS 0\nJOIN a team=0\nJOIN b team=0\nJOIN c team=1\nJOIN w1 team=1\nLEAVE a\n")
             .await;
         clock.pass(away);
-        let said = client
+        let reply = client
             .ask("JOIN s1 team=0\nLEAVE c\nJOIN a\nPLACE a\n")
             .await;
-        assert_eq!(said.split(' ').nth(2), Some(team), "{away}: {said}");
+        assert_eq!(reply.split(' ').nth(2), Some(team), "{away}: {reply}");
     }
 }
 
@@ -195,7 +195,7 @@ async fn who_was_moved_is_left_alone_for_a_while() {
     client.line().await;
     client.line().await;
     client.tell("MOVE s1 1\nMOVE w1 0\n").await;
-    // Others come, and those two would be the ones to move again.
+    // Others join, and the same two would be the ones to move again.
     client
         .tell("JOIN w1 team=1\nJOIN s1 team=0\nMOVE s1 0\n")
         .await;
@@ -211,7 +211,7 @@ async fn who_was_moved_is_left_alone_for_a_while() {
     );
 }
 
-/// Three against one, since now.
+/// Three against one, from now on.
 const LOPSIDED: &str =
     "GAME ctf\nMINPLAYERS 0\nJOIN a team=0\nJOIN b team=0\nJOIN c team=1\nSTART\nJOIN d team=0\n";
 
@@ -263,7 +263,7 @@ async fn the_players_proposal_moves_whoever_brings_the_teams_closest() {
     client
         .tell("GAME ctf\nMINPLAYERS 0\nJOIN s1 team=0\nJOIN s2 team=0\nJOIN x team=0\nJOIN w1 team=1\nJOIN w2 team=1\nJOIN w3 team=1\nSTART\n")
         .await;
-    // 210 against 60: s1 or s2 makes it 130 to 140, x only 160 to 110.
+    // 210 against 60: moving s1 or s2 makes it 130 to 140, moving x only 160 to 110.
     client.tell("DEATH x\nDEATH w1\n").await;
     assert_eq!(client.ask("DEATH s1\n").await, "MOVE s1 0 1");
     client.tell("DEATH s2\nDEATH x\n").await;
@@ -272,28 +272,31 @@ async fn the_players_proposal_moves_whoever_brings_the_teams_closest() {
 #[tokio::test]
 async fn bots_can_be_off_and_balance_says_so() {
     let (_daemon, _clock, client) = session("lobby.bots = false").await;
-    let said = client
+    let reply = client
         .talk("GAME ctf\nJOIN a\nJOIN b\nJOIN c\nBALANCE seed=1\nBOTS\n")
         .await;
-    assert!(said.ends_with("BOTS 0 0\nBOTS 1 0\nBOTS 0 0 0\n"), "{said}");
+    assert!(
+        reply.ends_with("BOTS 0 0\nBOTS 1 0\nBOTS 0 0 0\n"),
+        "{reply}"
+    );
     let (_daemon, _clock, client) = session("lobby.min_humans = 2").await;
-    let said = client
+    let reply = client
         .talk("GAME ctf\nMINPLAYERS 6\nJOIN a team=0\nBOTS\nJOIN b team=0\nBOTS\nEXPLAIN\n")
         .await;
     assert!(
-        said.starts_with("BOTS 0 0 0\nBOTS 6 1 3\nEXPLAIN 1\nWHY 6 players: 6 wished for"),
-        "{said}"
+        reply.starts_with("BOTS 0 0 0\nBOTS 6 1 3\nEXPLAIN 1\nWHY 6 players: 6 wished for"),
+        "{reply}"
     );
 }
 
 #[tokio::test]
 async fn without_teams_there_is_nothing_to_balance() {
     let (_daemon, _clock, client) = session("").await;
-    let said = client
+    let reply = client
         .talk("GAME dm\nJOIN a\nPLACE a\nADVANTAGE\nREBALANCE\nSCORE 0\nSTART\nDEATH a\nKILL a a\nPROTECT a\n")
         .await;
     assert_eq!(
-        said,
+        reply,
         "ERROR not-allowed this game type has no teams\n".repeat(4)
     );
 }
@@ -301,10 +304,10 @@ async fn without_teams_there_is_nothing_to_balance() {
 #[tokio::test]
 async fn what_is_told_of_nobody_is_refused() {
     let (_daemon, _clock, client) = session("").await;
-    let said = client
+    let reply = client
         .talk("GAME ctf\nJOIN a team=0\nPROTECT x\nSCORE 2\nSCORE 0 1 x\nPOINTS x 1\nKILL a x\nKILL x a\nDEATH x\nEND\nEND 5\n")
         .await;
-    let codes: Vec<&str> = said
+    let codes: Vec<&str> = reply
         .lines()
         .map(|line| line.split(' ').nth(1).unwrap())
         .collect();
@@ -341,8 +344,8 @@ async fn every_line_needs_a_game() {
         "CLOCK 60",
         "END",
     ];
-    let said = client.talk(&format!("{}\n", lines.join("\n"))).await;
-    assert_eq!(said, "ERROR no-game send GAME first\n".repeat(lines.len()));
+    let reply = client.talk(&format!("{}\n", lines.join("\n"))).await;
+    assert_eq!(reply, "ERROR no-game send GAME first\n".repeat(lines.len()));
 }
 
 #[tokio::test]
@@ -352,8 +355,8 @@ async fn who_games_the_balance_is_seen() {
         .tell("GAME ctf\nMINPLAYERS 0\nJOIN s1 team=0\nJOIN s2 team=0\nJOIN w1 team=1\nJOIN a team=1\n")
         .await;
     client.tell("LEAVE a\nJOIN a team=1\nMOVE w1 0\n").await;
-    let said = client.ask("REBALANCE\n").await;
-    let moves = said.split(' ').nth(1).unwrap().parse().unwrap();
+    let reply = client.ask("REBALANCE\n").await;
+    let moves = reply.split(' ').nth(1).unwrap().parse().unwrap();
     for _ in 0..moves {
         client.line().await;
     }

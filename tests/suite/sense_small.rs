@@ -458,20 +458,20 @@ async fn kills_by_the_world_do_not_close_the_connection() {
         }
     }
     assert_eq!(client.ask("PING\n").await, "PONG");
-    let said = client.talk("KILL a\nPOINTS x 1\nX\n").await;
+    let replies = client.talk("KILL a\nPOINTS x 1\nX\n").await;
     assert!(
-        said.ends_with("ERROR too-many-errors 3 errors since the last GAME\n"),
-        "{said}"
+        replies.ends_with("ERROR too-many-errors 3 errors since the last GAME\n"),
+        "{replies}"
     );
 }
 
 #[tokio::test]
 async fn one_error_is_one_error() {
     let daemon = Daemon::start("[server]\nmax_errors = 1").await;
-    let said = daemon.client().await.talk("X\n").await;
+    let replies = daemon.client().await.talk("X\n").await;
     assert!(
-        said.ends_with("ERROR too-many-errors 1 error since the last GAME\n"),
-        "{said}"
+        replies.ends_with("ERROR too-many-errors 1 error since the last GAME\n"),
+        "{replies}"
     );
 }
 
@@ -586,22 +586,22 @@ fn matches_are_void_one_by_one_or_from_a_date_on() {
     let folder = TempDir::new().unwrap();
     write(folder.path(), "all.jsonl", &cheated);
     run(folder.path(), &["ingest", "all.jsonl"]);
-    let said = |args: &[&str]| {
+    let run_ok = |args: &[&str]| {
         let (code, out, err) = run(folder.path(), args);
         (code, format!("{out}{err}"))
     };
     assert_eq!(
-        said(&["match", "void", "2"]),
+        run_ok(&["match", "void", "2"]),
         (0, "1 match is void\n".into())
     );
     let again = "1 match is void\n1 match was void before\n";
-    assert_eq!(said(&["match", "void", "1", "2"]), (0, again.into()));
+    assert_eq!(run_ok(&["match", "void", "1", "2"]), (0, again.into()));
     assert_eq!(
-        said(&["match", "unvoid", "1", "2"]).1,
+        run_ok(&["match", "unvoid", "1", "2"]).1,
         "2 matches are valid again\n"
     );
     assert_eq!(
-        said(&["match", "unvoid", "2"]).1,
+        run_ok(&["match", "unvoid", "2"]).1,
         "0 matches are valid again\n1 match was valid before\n"
     );
     // Matches 0, 3, 6 and 9 end 600, 2700, 4800 and 6900 seconds after 1970 began.
@@ -613,18 +613,18 @@ fn matches_are_void_one_by_one_or_from_a_date_on() {
         "--from",
         "1970-01-01T01:20:00",
     ];
-    assert_eq!(said(&from).1, "2 matches are void\n");
+    assert_eq!(run_ok(&from).1, "2 matches are void\n");
     assert_eq!(
-        said(&["match", "void", "99"]),
+        run_ok(&["match", "void", "99"]),
         (4, "evenkeel: there is no match 99\n".into())
     );
-    assert_eq!(said(&["match", "show", "99"]).0, 4);
-    let (code, why) = said(&["match", "void", "--player", "nobody"]);
+    assert_eq!(run_ok(&["match", "show", "99"]).0, 4);
+    let (code, why) = run_ok(&["match", "void", "--player", "nobody"]);
     assert!(
         code == 4 && why.contains("human nobody has played in none of the matches"),
         "{why}"
     );
-    assert_eq!(said(&["match", "void"]).0, 2);
+    assert_eq!(run_ok(&["match", "void"]).0, 2);
 }
 
 #[tokio::test]

@@ -107,7 +107,7 @@ struct Model {
 
 impl Model {
     /// Applies a line to the model and checks the daemon's reply against it.
-    fn hear(&mut self, line: &str, reply: &[String]) -> Result<(), TestCaseError> {
+    fn check_reply(&mut self, line: &str, reply: &[String]) -> Result<(), TestCaseError> {
         let first = reply.first().map_or("", String::as_str);
         if let Some(error) = first.strip_prefix("ERROR ") {
             let code = error.split(' ').next().unwrap_or("");
@@ -145,8 +145,8 @@ impl Model {
             }
             "MOVE" => self.put(id, after)?,
             "PLACE" => {
-                let told = first.strip_prefix(&format!("PLACE {id} ")).unwrap_or("?");
-                self.put(id, told.split(' ').next().unwrap())?;
+                let answer = first.strip_prefix(&format!("PLACE {id} ")).unwrap_or("?");
+                self.put(id, answer.split(' ').next().unwrap())?;
             }
             "DEATH" if !first.is_empty() => {
                 let (from, to) = self.step(first)?;
@@ -172,13 +172,13 @@ impl Model {
 
     /// Checks that the reply to BALANCE has each player on one team, in JOIN order.
     fn chosen(&mut self, lines: &[String]) -> Result<(), TestCaseError> {
-        let told: Vec<&str> = lines
+        let teams: Vec<&str> = lines
             .iter()
             .filter_map(|line| line.strip_prefix("TEAM "))
             .collect();
-        prop_assert_eq!(told.len(), self.humans.len());
-        for (index, told) in told.into_iter().enumerate() {
-            let (team, id) = told.split_once(' ').unwrap();
+        prop_assert_eq!(teams.len(), self.humans.len());
+        for (index, line) in teams.into_iter().enumerate() {
+            let (team, id) = line.split_once(' ').unwrap();
             prop_assert_eq!(id, &self.humans[index].0);
             let id = id.to_owned();
             self.put(&id, team)?;
@@ -273,20 +273,20 @@ fn nobody_is_lost_and_no_team_is_made_up() {
             let begin = ["GAME ctf", "MINPLAYERS 0", "START"].into_iter();
             for line in begin.chain(lopsided.into_iter().take(if uneven { 4 } else { 0 })) {
                 let reply = ask(&mut client, line).await;
-                model.hear(line, &reply)?;
+                model.check_reply(line, &reply)?;
             }
             for step in steps {
                 match step {
                     Step::Wait(millis) => clock.pass(millis),
                     Step::Say(line) => {
                         let reply = ask(&mut client, &line).await;
-                        model.hear(&line, &reply)?;
+                        model.check_reply(&line, &reply)?;
                     }
                 }
             }
             // At the end, the daemon's roster is that of the model.
             let reply = ask(&mut client, "BALANCE").await;
-            model.hear("BALANCE", &reply)?;
+            model.check_reply("BALANCE", &reply)?;
             answered.borrow_mut().append(&mut model.answered);
             Ok(())
         })
@@ -347,7 +347,7 @@ fn who_comes_and_goes_leaves_no_trace() {
                     let left = ask(&mut client, "LEAVE zed").await;
                     prop_assert_eq!(joined.is_empty(), left.is_empty());
                 }
-                let mut said = Vec::new();
+                let mut transcripts = Vec::new();
                 for line in [
                     "BOTS",
                     "ADVANTAGE",
@@ -355,9 +355,9 @@ fn who_comes_and_goes_leaves_no_trace() {
                     "BALANCE seed=1 top=3",
                     "BOTS",
                 ] {
-                    said.push(ask(&mut client, line).await);
+                    transcripts.push(ask(&mut client, line).await);
                 }
-                answers.push(said);
+                answers.push(transcripts);
             }
             prop_assert_eq!(&answers[0], &answers[1]);
             Ok(())

@@ -25,7 +25,7 @@ const HANG: Duration = Duration::from_secs(60);
 const PASSWORD: &str = "open-sesame";
 
 /// The requests of the sidecar while a log is written.
-fn said(log: &[u8], bots_as_players: bool) -> Vec<String> {
+fn requests(log: &[u8], bots_as_players: bool) -> Vec<String> {
     let mut sidecar = IdTech3::new(Settings {
         server: "test".into(),
         token: None,
@@ -71,7 +71,7 @@ fn golden(name: &str, lines: &[String]) {
 fn golden_a_recorded_game_of_bots() {
     golden(
         "ctf-014.txt",
-        &said(&fixture("openarena/ctf-014.log"), true),
+        &requests(&fixture("openarena/ctf-014.log"), true),
     );
 }
 
@@ -79,7 +79,7 @@ fn golden_a_recorded_game_of_bots() {
 fn golden_a_warm_up_with_a_human_whom_the_admin_moves() {
     golden(
         "human-client-forceteam.txt",
-        &said(&fixture("openarena/human-client-forceteam.log"), false),
+        &requests(&fixture("openarena/human-client-forceteam.log"), false),
     );
 }
 
@@ -95,7 +95,7 @@ fn what_is_said_adds_up_to_the_final_score() {
     {
         let game: serde_json::Value = serde_json::from_str(line).unwrap();
         let log = fs::read(folder.join(game["log"].as_str().unwrap())).unwrap();
-        let lines = said(&log, true);
+        let lines = requests(&log, true);
         let ends: Vec<_> = lines
             .iter()
             .enumerate()
@@ -284,10 +284,10 @@ async fn a_game_is_balanced_played_and_learned_from() {
     assert_eq!(daemon.service.store().extent().await.unwrap().0, 1);
     assert!(!sidecar.seen.iter().any(|line| line.contains(PASSWORD)));
     // It exits cleanly on SIGTERM.
-    let told = Command::new("kill")
+    let kill = Command::new("kill")
         .args(["-TERM", &sidecar.child.id().to_string()])
         .status();
-    assert!(told.unwrap().success());
+    assert!(kill.unwrap().success());
     assert!(sidecar.child.wait().unwrap().success());
 }
 
@@ -354,12 +354,12 @@ fn without_a_usable_password_it_does_not_begin() {
         fs::write(server.file("password"), password).unwrap();
         let mut process = server.sidecar(server.address(), &[]);
         assert_eq!(process.child.wait().unwrap().code(), Some(4));
-        let mut said = String::new();
-        std::io::Read::read_to_string(&mut process.child.stderr.take().unwrap(), &mut said)
+        let mut output = String::new();
+        std::io::Read::read_to_string(&mut process.child.stderr.take().unwrap(), &mut output)
             .unwrap();
         assert!(
-            said.contains("rcon password") && !said.contains("x;quit"),
-            "{said}"
+            output.contains("rcon password") && !output.contains("x;quit"),
+            "{output}"
         );
     }
 }

@@ -21,7 +21,7 @@ use tokio::{sync::Semaphore, task::JoinSet};
 use super::{CliError, load_config, progress::Progress};
 use crate::{
     config::Config,
-    domain::{Kind, PlayerKey, Timestamp},
+    domain::{Ident, Kind, LeaveReason, PlayerKey, Timestamp},
     service::Service,
     session::HandClock,
     store,
@@ -34,7 +34,7 @@ mod world;
 
 use play::{GameOutcome, SimServer};
 use policy::Policy;
-use report::{PolicyReport, SeasonFigures};
+use report::{LearnedWeights, PolicyReport, SeasonFigures};
 use world::{GamePlan, TrueStrengths, WorldSettings};
 
 /// Play seasons of synthetic games with the real service, and compare ways to choose teams
@@ -58,6 +58,9 @@ pub(super) struct SimulateArgs {
     seed: u64,
     #[command(flatten)]
     world: WorldArgs,
+    /// The reason that LEAVE states for quitters; only those who left count for the rest of a game
+    #[arg(long, value_name = "REASON", default_value = "left", value_parser = reason, requires = "quitters")]
+    quit_reason: LeaveReason,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -99,6 +102,24 @@ struct WorldArgs {
     /// How long a human stays, in minutes, on average
     #[arg(long, value_name = "MINUTES", default_value_t = 30.0, value_parser = amount)]
     stay: f64,
+    /// Share of the humans who leave a game as soon as they are two goals behind, at most a half; each is
+    /// as strong as one who stays
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = up_to_a_half)]
+    quitters: f64,
+}
+
+fn up_to_a_half(text: &str) -> Result<f64, String> {
+    let share: f64 = text.parse().map_err(|_| "no number".to_owned())?;
+    let fine = (0.0..=0.5).contains(&share);
+    fine.then_some(share)
+        .ok_or_else(|| "must be 0 to 0.5".to_owned())
+}
+
+fn reason(text: &str) -> Result<LeaveReason, String> {
+    LeaveReason::parse(text).ok_or_else(|| {
+        let words = LeaveReason::ALL.map(LeaveReason::as_str);
+        format!("must be one of {}", words.join(", "))
+    })
 }
 
 fn amount(text: &str) -> Result<f64, String> {
@@ -122,6 +143,7 @@ impl WorldArgs {
             goals: self.goals,
             deaths: self.deaths,
             stay: self.stay.max(0.1),
+            quitters: (self.quitters * self.players as f64) as usize,
         }
     }
 }
@@ -147,6 +169,7 @@ pub(super) async fn run(args: SimulateArgs) -> Result<(), CliError> {
                 seed: args.seed,
                 games: args.games,
                 config: policy.configure(&config, settings.bots),
+                quit_reason: args.quit_reason,
                 settings: settings.clone(),
                 done: done.clone(),
             };
@@ -195,6 +218,7 @@ struct SeasonRun {
     games: u64,
     config: Config,
     settings: Arc<WorldSettings>,
+    quit_reason: LeaveReason,
     done: Arc<AtomicU64>,
 }
 
@@ -227,22 +251,25 @@ impl SeasonRun {
                 policy: self.policy,
                 settings: &self.settings,
                 people: &people,
+                quit_reason: self.quit_reason,
             };
             outcomes.push(server.play(&plan).await?);
             service.learning().refresh().await?;
             self.done.fetch_add(1, Ordering::Relaxed);
         }
-        let known = |kind, name: fn(usize) -> crate::domain::Ident, truth: &[f64]| {
-            let service = service.clone();
-            let names: Vec<_> = (0..truth.len()).map(name).collect();
-            let truth = truth.to_vec();
-            async move { known(&service, kind, &names, &truth).await }
-        };
-        let humans = known(Kind::Human, play::human, &people.humans).await?;
-        let bots = known(Kind::Bot, play::bot, &people.bots).await?;
+        let names: Vec<Ident> = (0..people.humans.len()).map(play::human).collect();
+        let humans = known(&service, Kind::Human, &names).await?;
+        let names: Vec<Ident> = (0..people.bots.len()).map(play::bot).collect();
+        let bots = known(&service, Kind::Bot, &names).await?;
         service.close().await;
         let measured: Vec<GameOutcome> = outcomes.split_off(outcomes.len() / 2);
-        Ok(SeasonFigures::of(self.season, &measured, &humans, &bots))
+        let learned = LearnedWeights {
+            humans: &humans,
+            bots: &bots,
+            truth: &people,
+            quitters: self.settings.quitters,
+        };
+        Ok(SeasonFigures::of(self.season, &measured, &learned))
     }
 }
 
@@ -263,22 +290,21 @@ async fn pin_true_weights(service: &Service, people: &TrueStrengths) -> Result<(
     Ok(())
 }
 
-/// Weight and true strength of each player who has enough games.
+/// Index and weight of each player who has enough games.
 async fn known(
     service: &Service,
     kind: Kind,
-    names: &[crate::domain::Ident],
-    truth: &[f64],
-) -> Result<Vec<(f64, f64)>, CliError> {
+    names: &[Ident],
+) -> Result<Vec<(usize, f64)>, CliError> {
     const ENOUGH: u32 = 5;
-    let mut pairs = Vec::new();
+    let mut weights = Vec::new();
     for ruleset in service.store().rulesets().await? {
         for row in service.store().weights(&ruleset, kind).await? {
             let who = names.iter().position(|name| name.text() == row.key.id);
             if let (Some(who), true) = (who, row.games >= ENOUGH) {
-                pairs.push((row.weight, truth[who]));
+                weights.push((who, row.weight));
             }
         }
     }
-    Ok(pairs)
+    Ok(weights)
 }

@@ -1,13 +1,16 @@
 //! One simulated game, which sends its session the commands of a game server.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use super::{
     policy::Policy,
-    world::{GamePlan, SimEvent, TrueStrengths, WorldSettings},
+    world::{GamePlan, QUIT_BEHIND, SimEvent, TrueStrengths, WorldSettings},
 };
 use crate::{
-    domain::{Ident, Verdict},
+    domain::{Ident, LeaveReason, Verdict},
     lobby::{Command, Update},
     session::{HandClock, Session, SessionError},
 };
@@ -43,12 +46,16 @@ pub(super) struct SimServer<'a> {
     pub(super) policy: Policy,
     pub(super) settings: &'a WorldSettings,
     pub(super) people: &'a TrueStrengths,
+    /// What LEAVE states of those who leave because they are behind.
+    pub(super) quit_reason: LeaveReason,
 }
 
 struct GameInPlay<'a, 'b> {
     server: &'a mut SimServer<'b>,
     plan: &'a GamePlan,
     teams: BTreeMap<SimPlayer, u8>,
+    /// Those who have left because they were behind, and do not come back.
+    gone: BTreeSet<usize>,
     points: BTreeMap<SimPlayer, f64>,
     now: u64,
     outcome: GameOutcome,
@@ -92,6 +99,7 @@ impl SimServer<'_> {
         let players = plan.there.iter().map(|&who| SimPlayer::Human(who));
         let mut game = GameInPlay {
             teams: players.zip(teams).collect(),
+            gone: BTreeSet::new(),
             points: BTreeMap::new(),
             plan,
             now: 0,
@@ -174,6 +182,9 @@ impl GameInPlay<'_, '_> {
     }
 
     fn arrives(&mut self, who: usize) -> Result<(), SessionError> {
+        if self.gone.contains(&who) {
+            return Ok(());
+        }
         let sizes = [0, 1].map(|team| self.count(team, false));
         let seed = self.plan.seed.wrapping_add(self.now);
         let server = &mut self.server;
@@ -185,8 +196,35 @@ impl GameInPlay<'_, '_> {
     }
 
     fn leaves(&mut self, who: usize) -> Result<(), SessionError> {
-        self.apply(Command::Leave { id: human(who) })?;
-        self.teams.remove(&SimPlayer::Human(who));
+        if self.teams.remove(&SimPlayer::Human(who)).is_some() {
+            self.apply(Command::Leave {
+                id: human(who),
+                reason: LeaveReason::Left,
+            })?;
+        }
+        self.follow_bots()
+    }
+
+    /// The quitters of a team that is too far behind leave.
+    fn quit(&mut self) -> Result<(), SessionError> {
+        let [zero, one] = self.outcome.scores;
+        let behind = match zero - one {
+            lead if lead >= QUIT_BEHIND => 1,
+            lead if lead <= -QUIT_BEHIND => 0,
+            _ => return Ok(()),
+        };
+        for who in 0..self.server.settings.quitters {
+            let player = SimPlayer::Human(who);
+            if self.teams.get(&player) == Some(&behind) {
+                self.teams.remove(&player);
+                self.gone.insert(who);
+                let reason = self.server.quit_reason;
+                self.apply(Command::Leave {
+                    id: human(who),
+                    reason,
+                })?;
+            }
+        }
         self.follow_bots()
     }
 
@@ -201,7 +239,8 @@ impl GameInPlay<'_, '_> {
             points: 1.0,
             by: Some(ident(scorer)),
         })?;
-        self.earns(scorer, 5.0)
+        self.earns(scorer, 5.0)?;
+        self.quit()
     }
 
     fn kill(&mut self, [side, who, whom]: [f64; 3]) -> Result<(), SessionError> {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use comfy_table::Cell;
 use serde::Serialize;
 
-use super::{GameOutcome, Policy, WorldSettings};
+use super::{GameOutcome, Policy, TrueStrengths, WorldSettings};
 use crate::cli::table::table;
 
 /// The figures of the measured half of one season. Shares are 0 to 1.
@@ -27,15 +27,42 @@ pub(super) struct SeasonFigures {
     pub(super) bots: Option<f64>,
     /// Number of humans moved during play, per hour of one human's play.
     pub(super) moves: f64,
+    /// Mean weights of those who leave when they are behind, of those as strong who stay, and of all
+    /// humans after the season.
+    pub(super) quitters: Option<f64>,
+    pub(super) stayers: Option<f64>,
+    pub(super) all: Option<f64>,
+}
+
+/// What a season has taught of its players.
+pub(super) struct LearnedWeights<'a> {
+    /// Index and weight of the humans, and of the bots, with enough games.
+    pub(super) humans: &'a [(usize, f64)],
+    pub(super) bots: &'a [(usize, f64)],
+    pub(super) truth: &'a TrueStrengths,
+    /// How many humans quit: the first ones. As many after them are as strong and stay.
+    pub(super) quitters: usize,
+}
+
+impl LearnedWeights<'_> {
+    /// The mean weight of the humans with these indices.
+    fn mean(&self, of: std::ops::Range<usize>) -> Option<f64> {
+        let among = self.humans.iter().filter(|(who, _)| of.contains(who));
+        let weights: Vec<f64> = among.map(|(_, weight)| *weight).collect();
+        let sum: f64 = weights.iter().sum();
+        (!weights.is_empty()).then(|| sum / weights.len() as f64)
+    }
 }
 
 impl SeasonFigures {
-    pub(super) fn of(
-        number: u64,
-        games: &[GameOutcome],
-        humans: &[(f64, f64)],
-        bots: &[(f64, f64)],
-    ) -> Self {
+    pub(super) fn of(number: u64, games: &[GameOutcome], learned: &LearnedWeights<'_>) -> Self {
+        let pairs = |weights: &[(usize, f64)], truth: &[f64]| -> Vec<(f64, f64)> {
+            let pairs = weights.iter().map(|&(who, weight)| (weight, truth[who]));
+            pairs.collect()
+        };
+        let LearnedWeights {
+            truth, quitters, ..
+        } = *learned;
         let mean = |of: &dyn Fn(&GameOutcome) -> f64| {
             games.iter().map(of).sum::<f64>() / games.len().max(1) as f64
         };
@@ -54,9 +81,12 @@ impl SeasonFigures {
             close: mean(&|game| f64::from(difference(game) <= 1.0)),
             favourite: mean(&|game| game.favourite),
             log_loss: mean(&|game| entropy(game.chance) + entropy(1.0 - game.chance)),
-            humans: spearman(humans),
-            bots: spearman(bots),
+            humans: spearman(&pairs(learned.humans, &truth.humans)),
+            bots: spearman(&pairs(learned.bots, &truth.bots)),
             moves: if hours > 0.0 { moves / hours } else { 0.0 },
+            quitters: learned.mean(0..quitters),
+            stayers: learned.mean(quitters..2 * quitters),
+            all: learned.mean(0..usize::MAX),
         }
     }
 }
@@ -103,6 +133,12 @@ struct PolicyLine {
     spearman_humans: Option<Estimate>,
     spearman_bots: Option<Estimate>,
     moves_per_player_hour: Option<Estimate>,
+    /// Mean weights of quitters, of those as strong who stay, their difference season by season, and of
+    /// all humans.
+    quitters: Option<Estimate>,
+    stayers: Option<Estimate>,
+    quitters_less_stayers: Option<Estimate>,
+    all_humans: Option<Estimate>,
     /// The difference of scores minus that of the first policy, season by season.
     difference_to_first: Option<Estimate>,
 }
@@ -144,6 +180,10 @@ impl<'a> PolicyReport<'a> {
                 spearman_humans: estimate(&|s| s.humans),
                 spearman_bots: estimate(&|s| s.bots),
                 moves_per_player_hour: estimate(&|s| Some(s.moves)),
+                quitters: estimate(&|s| s.quitters),
+                stayers: estimate(&|s| s.stayers),
+                quitters_less_stayers: estimate(&|s| Some(s.quitters? - s.stayers?)),
+                all_humans: estimate(&|s| s.all),
                 difference_to_first: Estimate::of(&gaps),
             }
         };
@@ -203,7 +243,27 @@ impl<'a> PolicyReport<'a> {
                 show(&line.moves_per_player_hour, 2),
             ]);
         }
-        writeln!(out, "{learned}")
+        writeln!(out, "{learned}")?;
+        if self.world.quitters == 0 {
+            return Ok(());
+        }
+        let mut quitters = table(&[
+            "policy",
+            ">weight of quitters",
+            ">of those as strong who stay",
+            ">difference",
+            ">of all humans",
+        ]);
+        for line in &self.policies {
+            quitters.add_row([
+                Cell::new(line.policy.name()),
+                show(&line.quitters, 2),
+                show(&line.stayers, 2),
+                show(&line.quitters_less_stayers, 2),
+                show(&line.all_humans, 2),
+            ]);
+        }
+        writeln!(out, "{quitters}")
     }
 }
 

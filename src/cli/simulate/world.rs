@@ -29,7 +29,12 @@ pub(super) struct WorldSettings {
     pub(super) deaths: f64,
     /// How long a human stays, in minutes, on average.
     pub(super) stay: f64,
+    /// How many of the humans, the first ones, leave as soon as their team is [`QUIT_BEHIND`] behind.
+    pub(super) quitters: usize,
 }
+
+/// How many goals behind a quitter leaves.
+pub(super) const QUIT_BEHIND: f64 = 2.0;
 
 /// The true strength of each player, as its logarithm.
 #[derive(Clone, Debug)]
@@ -77,8 +82,14 @@ impl TrueStrengths {
             let mut draw = |_| spread * normal(&mut random);
             (0..count).map(&mut draw).collect()
         };
+        let mut humans: Vec<f64> = of(settings.players, settings.spread);
+        // Each quitter has a twin who stays, so that the two kinds are equally strong.
+        let twins = humans.len().saturating_sub(settings.quitters);
+        for quitter in 0..settings.quitters.min(twins) {
+            humans[quitter] = humans[settings.quitters + quitter];
+        }
         Self {
-            humans: of(settings.players, settings.spread),
+            humans,
             bots: of(settings.bots, settings.spread / 2.0),
         }
     }

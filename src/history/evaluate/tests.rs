@@ -65,6 +65,7 @@ fn participant((place, number): (usize, &u32)) -> Participant {
         deaths: 0,
         roles: vec![],
         party: None,
+        left: None,
     }
 }
 

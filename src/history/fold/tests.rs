@@ -39,6 +39,7 @@ fn someone(kind: Kind, id: &str, stays: Vec<Presence>) -> Participant {
         deaths: 0,
         roles: vec![],
         party: None,
+        left: None,
     }
 }
 

@@ -180,6 +180,7 @@ fn enter(all: &mut Vec<Participant>, id: &str, stay: Presence, part: Option<&Rol
             deaths: 0,
             roles: Vec::new(),
             party: None,
+            left: None,
         });
         all.len() - 1
     });

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::{
-    Fingerprint, Kind, MatchRecord, Outcome, Participant, PlayerKey, Presence, Role, ScoreEvent,
-    Span, Timestamp,
+    Fingerprint, Kind, LeaveReason, MatchRecord, Outcome, Participant, PlayerKey, Presence, Role,
+    ScoreEvent, Span, Timestamp,
 };
 
 /// The version written, and the only one read.
@@ -84,6 +84,8 @@ struct PlayerEntry<'a> {
     roles: Vec<RoleEntry<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     party: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left: Option<Cow<'a, str>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -247,6 +249,7 @@ impl<'a> PlayerEntry<'a> {
             deaths: participant.deaths,
             roles: participant.roles.iter().map(part).collect(),
             party: participant.party,
+            left: participant.left.map(|left| left.as_str().into()),
         }
     }
 
@@ -274,6 +277,10 @@ impl<'a> PlayerEntry<'a> {
         };
         let mut roles: Vec<Role> = self.roles.into_iter().map(role).collect();
         roles.sort_by(|a, b| (&a.name, a.team).cmp(&(&b.name, b.team)));
+        let left = match self.left {
+            Some(left) => Some(LeaveReason::parse(&left).ok_or("no such reason to have left")?),
+            None => None,
+        };
         if is_on_two_teams(&stays) {
             return Err("a player is on two teams at once");
         }
@@ -290,6 +297,7 @@ impl<'a> PlayerEntry<'a> {
             deaths: self.deaths,
             roles,
             party: self.party,
+            left,
         })
     }
 }
@@ -453,6 +461,7 @@ mod tests {
             share in 0.0..=1.0,
             role in prop::option::of((text(), 0..teams)),
             party in prop::option::of(any::<u32>()),
+            left in prop::option::of(prop::sample::select(LeaveReason::ALL.to_vec())),
         ) -> Participant {
             let mut presence: Vec<_> = stays.into_iter().map(|(team, a, b)| Presence {
                 team,
@@ -478,6 +487,7 @@ mod tests {
                 deaths: counts.1,
                 roles: role.map(|(name, team)| Role { name, team, share }).into_iter().collect(),
                 party,
+                left,
             }
         }
     }

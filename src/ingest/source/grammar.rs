@@ -35,7 +35,7 @@ pub(super) enum Event<'a> {
     Scored(u8, f64),
     /// A control point with this name (and more of the line) was captured.
     Point(&'a [u8]),
-    /// Anything else.
+    /// Any other line; it does not affect the record.
     Other,
 }
 

@@ -64,7 +64,7 @@ pub(super) enum Event<'a> {
     End,
     /// The server ends the game, for whatever reason.
     GameOver,
-    /// Anything else.
+    /// Any other line; it does not affect the record.
     Other,
 }
 

@@ -198,13 +198,13 @@ fn it_is_capped_and_has_a_dead_band() {
 
 #[test]
 fn a_team_without_players_takes_no_part() {
-    let nobody = TeamState {
+    let empty = TeamState {
         players: 0,
         ..team(0.0, 0.0)
     };
-    assert_eq!(question(&[team(50.0, 0.0), nobody]).answer(0).help, None);
-    assert_eq!(question(&[nobody, nobody]).answer(0).help, None);
-    let two = question(&[team(120.0, 0.0), nobody, team(100.0, 0.0)]);
+    assert_eq!(question(&[team(50.0, 0.0), empty]).answer(0).help, None);
+    assert_eq!(question(&[empty, empty]).answer(0).help, None);
+    let two = question(&[team(120.0, 0.0), empty, team(100.0, 0.0)]);
     assert_eq!(factor(&two), (2, 1.2));
     let weightless = question(&[team(0.0, 0.0), team(0.0, 0.0)]);
     assert_eq!(weightless.answer(0).help, None);
@@ -249,7 +249,11 @@ fn without_a_clock_the_usual_length_counts() {
     game.elapsed *= 7;
     assert_eq!(game.answer(0).trust, 1.0);
     game.scored = false;
-    assert_eq!(game.answer(0).trust, 0.0, "0 to 0 because nobody tells");
+    assert_eq!(
+        game.answer(0).trust,
+        0.0,
+        "0 to 0 because SCORE was never sent"
+    );
     game.scored = true;
     game.settings.usual_seconds = UpToADay::of(0);
     assert_eq!(game.answer(0).trust, 0.0);

@@ -156,7 +156,7 @@ fn nobody_moves_too_soon_or_to_tip_the_balance() {
     assert_eq!(fate(&low, 2), Fate::Stays(StayReason::Tips));
 }
 
-/// Nine against seven, and the weaker nine's members die: nobody goes from the few to the many.
+/// Nine against seven, where the weaker nine die: no one moves from the smaller team to the larger.
 #[test]
 fn nobody_moves_from_the_smaller_team() {
     let mut humans = vec![(1.0, 0); 9];

@@ -8,7 +8,9 @@
 use std::collections::BTreeMap;
 
 use super::LobbyError;
-use crate::domain::{Kind, MatchRecord, Outcome, PlayerKey, Presence, ScoreEvent, Span, Verdict};
+use crate::domain::{
+    Kind, LeaveReason, MatchRecord, Outcome, PlayerKey, Presence, ScoreEvent, Span, Verdict,
+};
 
 mod record;
 
@@ -46,6 +48,8 @@ struct PlayerTrack {
     deaths: u32,
     /// How often KILL named them as the victim.
     killed: u32,
+    /// Why they left, unless they have come back.
+    left: Option<LeaveReason>,
 }
 
 /// The course of play; see the [module](self).
@@ -78,6 +82,7 @@ impl PlayCourse {
     /// Puts a player on `team`, or on no team, from `now` on.
     pub(super) fn sit(&mut self, who: &SeatedPlayer<'_>, team: Option<u8>, now: u64) {
         let Some(track) = self.track(who) else { return };
+        self.tracks[track].left = None;
         let seat = self.tracks[track].seat;
         if seat.map(|(team, _)| team) == team {
             return;
@@ -85,6 +90,14 @@ impl PlayCourse {
         let at = self.tick(now);
         self.rise(track, at);
         self.tracks[track].seat = team.map(|team| (team, at));
+    }
+
+    /// Ends a human's part in the game, and notes why. Whoever comes back has not left.
+    pub(super) fn leave(&mut self, who: &SeatedPlayer<'_>, reason: LeaveReason, now: u64) {
+        self.sit(who, None, now);
+        if let Some(track) = self.track(who) {
+            self.tracks[track].left = Some(reason);
+        }
     }
 
     /// The index of a player's track, created if needed; `None` if there are too many.
@@ -111,6 +124,7 @@ impl PlayCourse {
                     kills: 0,
                     deaths: 0,
                     killed: 0,
+                    left: None,
                 });
                 self.tracks.len() - 1
             }

@@ -111,6 +111,7 @@ impl PlayCourse {
                 deaths: track.deaths.max(track.killed),
                 roles: Vec::new(),
                 party: parties.number(track),
+                left: track.left,
             });
         }
         (participants, index)

@@ -1,5 +1,5 @@
 use super::*;
-use crate::domain::Verdict;
+use crate::domain::{LeaveReason, Verdict};
 use crate::lobby::{
     Conduct, Decision, Finished, LobbySettings, Reason, RecordFrame, StayReason, Update,
     snapshot::tests::outlook,
@@ -64,7 +64,10 @@ fn who_comes_back_in_time_is_on_the_old_team() {
     join(&mut lobby, "a", Some(0));
     join(&mut lobby, "b", Some(1));
     join(&mut lobby, "c", Some(1));
-    lobby.at(10_000).leave(&ident("c")).unwrap();
+    lobby
+        .at(10_000)
+        .leave(&ident("c"), LeaveReason::Left)
+        .unwrap();
     join(lobby.at(310_000), "c", None);
     let placed = lobby.place(&ident("c"), &weights, 1).unwrap();
     assert_eq!(
@@ -72,7 +75,10 @@ fn who_comes_back_in_time_is_on_the_old_team() {
         (1, Reason::OldTeam)
     );
     assert_eq!(conduct(&lobby, "c").returns, 1);
-    lobby.at(320_000).leave(&ident("c")).unwrap();
+    lobby
+        .at(320_000)
+        .leave(&ident("c"), LeaveReason::Left)
+        .unwrap();
     join(lobby.at(620_001), "c", None);
     let placed = lobby.place(&ident("c"), &weights, 1).unwrap();
     assert_eq!(
@@ -177,7 +183,7 @@ fn advice_is_forgotten_with_who_leaves() {
     join(&mut lobby, "b", Some(0));
     let advice = lobby.rebalance(&weights, 1).unwrap();
     let id = advice.answer.moves[0].id.clone();
-    lobby.leave(&id).unwrap();
+    lobby.leave(&id, LeaveReason::Left).unwrap();
     join(&mut lobby, id.text(), Some(0));
     lobby.move_to(&id, 1).unwrap();
     assert_eq!(lobby.memory.of(id.text()).moved_at, None);
@@ -233,7 +239,10 @@ fn who_dies_on_the_stronger_team_is_moved_after_20_s() {
         Some(Fate::Stays(StayReason::Balanced))
     );
     // The delay starts again.
-    lobby.at(100_000).leave(&ident("e")).unwrap();
+    lobby
+        .at(100_000)
+        .leave(&ident("e"), LeaveReason::Left)
+        .unwrap();
     lobby.watch(&weights);
     assert_eq!(
         fate(lobby.at(101_000), "b"),
@@ -408,7 +417,7 @@ fn take(
             };
             lobby.join(&id(who), &update)
         }
-        Step::Leave(who) => lobby.leave(&id(who)),
+        Step::Leave(who) => lobby.leave(&id(who), LeaveReason::Left),
         Step::Move(who, team) => lobby.move_to(&id(who), *team),
         Step::Bot(who, Some(team)) => lobby.bot_join(&ident(&format!("b{who}")), *team),
         Step::Bot(who, None) => lobby.bot_leave(&ident(&format!("b{who}"))),
@@ -465,10 +474,10 @@ fn check(decision: Decision) {
     let read: Decision = serde_json::from_str(&stored).unwrap();
     assert_eq!(read, decision);
     assert_eq!(read.clone().again(&mut || false).as_ref(), Some(&read));
-    let told = read.to_string();
+    let text = read.to_string();
     assert!(
-        told.ends_with('\n') && told.lines().all(|line| !line.is_empty()),
-        "{told}"
+        text.ends_with('\n') && text.lines().all(|line| !line.is_empty()),
+        "{text}"
     );
 }
 

@@ -201,7 +201,7 @@ fn the_explanation_names_everything() {
         snapshot: game,
         settings: RebalanceSettings::default(),
     };
-    let told = crate::lobby::Decided::by(question, 3).to_string();
+    let lines = crate::lobby::Decided::by(question, 3).to_string();
     for part in [
         "ratio 0.333333 now",
         "e to team 1",
@@ -209,7 +209,7 @@ fn the_explanation_names_everything() {
         "a (protected)",
         "b returned",
     ] {
-        assert!(told.contains(part), "{part}: {told}");
+        assert!(lines.contains(part), "{part}: {lines}");
     }
 }
 

@@ -1,4 +1,5 @@
 use super::*;
+use crate::domain::LeaveReason;
 use crate::lobby::{
     Update,
     weights::tests::{ctf, game},
@@ -152,7 +153,7 @@ proptest! {
         let before = lobby.game().unwrap().roster.clone();
         prop_assume!(before.find(&ident(&new)).is_none());
         if lobby.join(&ident(&new), &Update { team, ..Update::default() }).is_ok() {
-            lobby.leave(&ident(&new)).unwrap();
+            lobby.leave(&ident(&new), LeaveReason::Left).unwrap();
         }
         prop_assert_eq!(&lobby.game().unwrap().roster, &before);
     }

@@ -14,10 +14,10 @@ fn ident() -> impl Strategy<Value = Ident> {
     );
     content.prop_filter_map("blank", |content| {
         let mut line = BytesMut::new();
-        Request::Leave(Ident::new(&content, &content)).encode(&mut line);
+        Request::Death(Ident::new(&content, &content)).encode(&mut line);
         let line = line.freeze();
         match Request::parse(line.slice(..line.len() - 1)) {
-            Ok(Some(Request::Leave(id))) => Some(id),
+            Ok(Some(Request::Death(id))) => Some(id),
             _ => None,
         }
     })

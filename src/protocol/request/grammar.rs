@@ -5,7 +5,7 @@ use bytes::{Bytes, BytesMut};
 
 use super::{Join, Request, Token};
 use crate::{
-    domain::{Ident, MAX_TEAMS, Verdict},
+    domain::{Ident, LeaveReason, MAX_TEAMS, Verdict},
     protocol::{
         Code, Refusal,
         words::{WordWriter, Words, bad, decimal, number},
@@ -47,7 +47,7 @@ impl Request {
             }
             b"MINPLAYERS" => Self::MinPlayers(players(&mut words, "the number of players")?),
             b"JOIN" => Self::Join(join(&mut words)?),
-            b"LEAVE" => Self::Leave(words.word("the player")?),
+            b"LEAVE" => leave(&mut words)?,
             b"MOVE" => Self::Move {
                 id: words.word("the player")?,
                 team: team(&mut words)?,
@@ -106,7 +106,6 @@ impl Request {
             | Self::Mutator(id)
             | Self::Player(id)
             | Self::Bot(id)
-            | Self::Leave(id)
             | Self::BotLeave(id)
             | Self::Place(id)
             | Self::Death(id) => line.word(id),
@@ -114,6 +113,7 @@ impl Request {
                 line.word(id);
                 line.plain(team);
             }
+            Self::Leave { id, reason } => put_leave(line, id, *reason),
             Self::Teams(teams) => line.plain(teams),
             Self::MinPlayers(count) | Self::Clock(count) => line.plain(count),
             Self::Points { id, points } => {
@@ -254,6 +254,31 @@ fn put_join(line: &mut WordWriter<'_>, join: &Join) {
         Some([]) => line.plain("avoid="),
         Some(ids) => ids.iter().for_each(|id| line.option("avoid", id)),
         None => {}
+    }
+}
+
+fn leave(words: &mut Words) -> Result<Request, Refusal> {
+    let id = words.word("the player")?;
+    let mut reason = None;
+    while let Some((key, value)) = words.option()? {
+        let fresh = match key.as_str() {
+            "reason" => {
+                let read = LeaveReason::read(value.text());
+                let read = read.ok_or_else(|| bad("reason must be one word".into()))?;
+                reason.replace(read).is_none()
+            }
+            _ => return Err(bad(format!("unknown option {key}"))),
+        };
+        once(fresh, &key)?;
+    }
+    let reason = reason.unwrap_or_default();
+    Ok(Request::Leave { id, reason })
+}
+
+fn put_leave(line: &mut WordWriter<'_>, id: &Ident, reason: LeaveReason) {
+    line.word(id);
+    if reason != LeaveReason::default() {
+        line.plain(format_args!("reason={}", reason.as_str()));
     }
 }
 

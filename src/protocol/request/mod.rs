@@ -8,7 +8,7 @@ mod tests;
 
 use std::fmt;
 
-use crate::domain::{Ident, Secret, Verdict};
+use crate::domain::{Ident, LeaveReason, Secret, Verdict};
 
 /// One command of a game server.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,7 +40,7 @@ pub enum Request {
     Quit,
     /// Names the map.
     Map {
-        /// Its name.
+        /// The name of the map.
         name: Ident,
         /// The fewest and the most players it is made for.
         range: Option<(u32, u32)>,
@@ -52,19 +52,24 @@ pub enum Request {
     /// Adds a human to the roster, or updates one.
     Join(Join),
     /// Removes a human from the roster.
-    Leave(Ident),
-    /// Reports the team that a human is on now.
-    Move {
+    Leave {
         /// The human.
         id: Ident,
-        /// The team.
+        /// Why.
+        reason: LeaveReason,
+    },
+    /// Reports the team that a human is on now.
+    Move {
+        /// The identity of the human.
+        id: Ident,
+        /// The team that they are on, counted from 0.
         team: u8,
     },
     /// Adds a bot to the roster, or reports its new team.
     BotJoin {
-        /// The bot.
+        /// The name of the bot.
         name: Ident,
-        /// The team.
+        /// The team that it is on, counted from 0.
         team: u8,
     },
     /// Removes a bot from the roster.
@@ -91,7 +96,7 @@ pub enum Request {
     Explain,
     /// Exempts a human from being moved.
     Protect {
-        /// The human.
+        /// The identity of the human.
         id: Ident,
         /// For how long, 0 to end it; if absent, until it is ended.
         seconds: Option<u32>,
@@ -100,7 +105,7 @@ pub enum Request {
     Start,
     /// Reports a change of a team's score.
     Score {
-        /// The team.
+        /// The team that scored, counted from 0.
         team: u8,
         /// The change; may be negative.
         points: f64,
@@ -132,7 +137,7 @@ pub enum Request {
 /// The arguments of JOIN. An absent option leaves the player's earlier value as it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Join {
-    /// The human.
+    /// The identity of the human.
     pub id: Ident,
     /// The name to show for them.
     pub name: Option<Ident>,
@@ -190,7 +195,7 @@ pub enum ReplyRule {
     Always,
     /// With a reply or with nothing.
     Sometimes,
-    /// With nothing.
+    /// The server never replies, except to refuse the request.
     Never,
 }
 
@@ -210,7 +215,7 @@ impl Request {
             Self::Teams(_) => "TEAMS",
             Self::MinPlayers(_) => "MINPLAYERS",
             Self::Join(_) => "JOIN",
-            Self::Leave(_) => "LEAVE",
+            Self::Leave { .. } => "LEAVE",
             Self::Move { .. } => "MOVE",
             Self::BotJoin { .. } => "BOTJOIN",
             Self::BotLeave(_) => "BOTLEAVE",

@@ -62,6 +62,12 @@ fn join() -> impl Strategy<Value = Request> {
     })
 }
 
+/// LEAVE without a reason.
+fn leave(id: Ident) -> Request {
+    let reason = LeaveReason::Left;
+    Request::Leave { id, reason }
+}
+
 /// Verbs whose argument is one identifier, or an identifier and a team.
 fn named() -> impl Strategy<Value = Request> {
     (0usize..10, ident(), 0u8..8).prop_map(|(verb, id, team)| match verb {
@@ -69,7 +75,10 @@ fn named() -> impl Strategy<Value = Request> {
         1 => Request::Mutator(id),
         2 => Request::Player(id),
         3 => Request::Bot(id),
-        4 => Request::Leave(id),
+        4 => Request::Leave {
+            id,
+            reason: LeaveReason::ALL[usize::from(team) % LeaveReason::ALL.len()],
+        },
         5 => Request::BotLeave(id),
         6 => Request::Place(id),
         7 => Request::Death(id),
@@ -167,13 +176,13 @@ proptest! {
 fn bytes_of_a_peer_are_repeated() {
     let text = |request: Request| line(&request).to_vec();
     let latin = Ident::new(b"Ren\xe9", b"Ren\xe9");
-    assert_eq!(text(Request::Leave(latin)), b"LEAVE Ren\xe9\n");
+    assert_eq!(text(leave(latin)), b"LEAVE Ren\xe9\n");
     let bare = Ident::new(b"Boring John", b"Boring John");
     assert_eq!(text(Request::Player(bare)), b"PLAYER \"Boring John\"\n");
     let quoted = Ident::new(b"\"a\"", b"a");
-    assert_eq!(text(Request::Leave(quoted)), b"LEAVE \"a\"\n");
+    assert_eq!(text(leave(quoted)), b"LEAVE \"a\"\n");
     let hostile = Ident::from_text("a\nQUIT");
-    assert_eq!(text(Request::Leave(hostile)), b"LEAVE \"a?QUIT\"\n");
+    assert_eq!(text(leave(hostile)), b"LEAVE \"a?QUIT\"\n");
 }
 
 #[test]

@@ -190,6 +190,11 @@ impl Member {
         self.seen = self.filter.latent(row, &self.prior, &mut self.gain);
     }
 
+    /// The gains S·a of these columns in the match looked at.
+    pub fn gains(&self, columns: &[usize]) -> Vec<f64> {
+        columns.iter().map(|&c| self.gain[c].into()).collect()
+    }
+
     /// Learns from the match looked at; the columns in `still` do not change. A decided outcome
     /// adds to the evidence; a tie does not, because its meaning differs between games.
     pub fn learn(&mut self, observed: Observations, still: &[usize]) {

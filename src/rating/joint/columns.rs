@@ -86,6 +86,8 @@ const FADING: f64 = 0.97;
 
 /// A player with less than this share of a game does not count as one player more.
 const HEAD: f64 = 0.1;
+/// The least share of a player who was there from start to end, less rounding errors.
+const THROUGHOUT: f64 = 1.0 - 1e-9;
 
 impl Columns {
     /// The number of a column; `None` if it has none yet.
@@ -201,6 +203,9 @@ impl Columns {
         let both = [(game.team(a), 1.0), (game.team(b), -1.0)];
         let shares = |team: &[Seat]| team.iter().map(|s| s.share).sum::<f64>();
         let unit = unit(shares(both[0].0) + shares(both[1].0));
+        // Where players left early, those who came in their place do not make the team larger.
+        let left_early = game.seats().iter().any(|seat| seat.missed > 0.0);
+        let least = if left_early { THROUGHOUT } else { HEAD };
         let (mut newness, mut record, mut heads, mut party) = (0.0, 0.0, 0.0, 0.0);
         for (team, sign) in both {
             for seat in team {
@@ -210,7 +215,7 @@ impl Columns {
                 self.enter(&mut row, Column::Command(seat.player), command, sign < 0.0);
                 newness += x * self.newness(seat.player);
                 record += x * self.record(seat.player);
-                heads += if seat.share >= HEAD { sign } else { 0.0 };
+                heads += if seat.share >= least { sign } else { 0.0 };
             }
             party += sign * unit * company(team);
         }

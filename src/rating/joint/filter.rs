@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::rating::{Strength, normal};
+use crate::rating::{
+    Strength,
+    normal::{self, Moments},
+};
 
 use super::{
     columns::{Column, Row},
@@ -64,6 +67,43 @@ pub enum Observation {
     Within(f64),
     /// d was this: the difference of points, in units of the latent difference.
     Value(f64),
+    /// d was above 0 with this probability, 0 to 1: the mixture of both signs (Jeffrey's rule).
+    Likely(f64),
+}
+
+impl Observation {
+    /// The moments of d after the observation, where d had mean `z` · `c` and standard deviation
+    /// `c`, noise included, before it.
+    fn moments(self, z: f64, c: f64) -> Moments {
+        match self {
+            Observation::Sign(sign) => {
+                let moments = normal::above(sign * z);
+                let v = sign * moments.v;
+                Moments { v, w: moments.w }
+            }
+            Observation::Within(margin) => normal::between(-margin / c - z, margin / c - z),
+            Observation::Value(value) => Moments {
+                v: (value / c - z).clamp(-SURPRISE, SURPRISE),
+                w: 1.0,
+            },
+            Observation::Likely(chance) => {
+                let (won, lost) = (normal::above(z), normal::above(-z));
+                let apart = won.v + lost.v;
+                let either = chance * won.w + (1.0 - chance) * lost.w;
+                let w = either - chance * (1.0 - chance) * apart * apart;
+                Moments {
+                    v: chance * won.v - (1.0 - chance) * lost.v,
+                    w: w.clamp(0.0, 1.0),
+                }
+            }
+        }
+    }
+
+    /// The change of a column's mean per unit of its gain S·a.
+    pub fn step(self, latent: Latent) -> f64 {
+        let c = libm::sqrt(1.0 + latent.variance);
+        self.moments(latent.mean / c, c).v / c
+    }
 }
 
 /// A Gaussian over the columns: means and covariances. Single precision is enough for the
@@ -118,6 +158,11 @@ impl Filter {
         self.mean[column]
     }
 
+    /// Replaces a column's mean.
+    pub fn set_mean(&mut self, column: usize, mean: f64) {
+        self.mean[column] = mean;
+    }
+
     /// The variance of one column.
     pub fn variance(&self, column: usize) -> f64 {
         self.covariance.get(column, column)
@@ -153,18 +198,7 @@ impl Filter {
     /// others is updated.
     pub fn learn(&mut self, observed: Observation, latent: Latent, gain: &[f32], still: &[usize]) {
         let c = libm::sqrt(1.0 + latent.variance);
-        let z = latent.mean / c;
-        let (v, w) = match observed {
-            Observation::Sign(sign) => {
-                let moments = normal::above(sign * z);
-                (sign * moments.v, moments.w)
-            }
-            Observation::Within(margin) => {
-                let moments = normal::between(-margin / c - z, margin / c - z);
-                (moments.v, moments.w)
-            }
-            Observation::Value(value) => ((value / c - z).clamp(-SURPRISE, SURPRISE), 1.0),
-        };
+        let Moments { v, w } = observed.moments(latent.mean / c, c);
         let before = self.block(still);
         let step = v / c;
         for (m, g) in self.mean.iter_mut().zip(gain) {

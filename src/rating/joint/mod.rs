@@ -27,6 +27,7 @@
 
 mod bank;
 pub(super) mod columns;
+mod departure;
 mod filter;
 mod triangle;
 
@@ -276,11 +277,7 @@ impl OutcomeStatistics {
         variance: f64,
     ) -> Observations {
         self.variance.add(variance);
-        let outcome = match result {
-            Ordering::Less => Observation::Sign(1.0),
-            Ordering::Greater => Observation::Sign(-1.0),
-            Ordering::Equal => Observation::Within(self.tie_margin()),
-        };
+        let outcome = self.outcome(result);
         match result {
             Ordering::Equal => self.ties += 1.0,
             _ => self.decided += 1.0,
@@ -291,6 +288,15 @@ impl OutcomeStatistics {
             Observation::Value(difference / libm::sqrt(self.points.mean()))
         });
         Observations { outcome, points }
+    }
+
+    /// The observation of the latent difference that a result is, for the first of the two teams.
+    fn outcome(&self, result: Ordering) -> Observation {
+        match result {
+            Ordering::Less => Observation::Sign(1.0),
+            Ordering::Greater => Observation::Sign(-1.0),
+            Ordering::Equal => Observation::Within(self.tie_margin()),
+        }
     }
 
     /// The ε at which, at typical uncertainty, the share of ties is that of the matches so far.
@@ -330,8 +336,19 @@ impl System for Joint {
         for member in &mut self.bank.members {
             member.drift(playing.iter().copied());
         }
+        if !game.departures.is_empty() {
+            self.bank.try_points(); // so that every member has an outlook
+        }
+        let mut outlooks = Vec::with_capacity(game.departures.len());
+        for departure in &game.departures {
+            outlooks.push(self.look_ahead(departure));
+        }
         for (a, b, result) in pairs {
             self.compare(game, a, b, result);
+        }
+        let others = self.stayers(game);
+        for (departure, outlook) in game.departures.iter().zip(&outlooks) {
+            self.charge(departure, outlook, &others);
         }
         self.columns.count(game, self.matches);
         self.bank.halve(self.matches);

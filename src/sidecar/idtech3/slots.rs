@@ -2,7 +2,7 @@
 
 use super::Settings;
 use crate::{
-    domain::{Ident, Kind},
+    domain::{Ident, Kind, LeaveReason},
     ingest::idtech3::{
         clients::{Client, ClientTeam},
         grammar::pairs,
@@ -36,7 +36,10 @@ impl RosterEntry {
     /// The request that removes this entry.
     pub(super) fn leave(&self) -> Request {
         match self.joined {
-            true => Request::Leave(self.ident()),
+            true => Request::Leave {
+                id: self.ident(),
+                reason: LeaveReason::Left,
+            },
             false => Request::BotLeave(self.ident()),
         }
     }

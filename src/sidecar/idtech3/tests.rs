@@ -407,10 +407,10 @@ fn hostile_names_never_reach_the_console() {
         play.log(&warm_up());
         play.log(&(arrival(4, name, 1, Some(2)) + &arrival(5, name, 1, None)));
         play.wait(1_000);
-        let id = line(&Request::Leave(crate::sidecar::link::plain_ident(
+        let id = line(&Request::Death(crate::sidecar::link::plain_ident(
             name.trim(),
         )));
-        let id = &id["LEAVE ".len()..];
+        let id = &id["DEATH ".len()..];
         play.reply(&format!(
             "BALANCE 6 0.99 - 7\nTEAM 0 A\nTEAM 0 B\nTEAM 1 C\nTEAM 1 D\nTEAM 1 {id}\n\
              TEAM 1 00000000000000000000000000000006"

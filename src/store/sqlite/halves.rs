@@ -1,4 +1,4 @@
-//! Matches whose log tells them in two halves.
+//! Matches whose log contains them as two halves.
 
 use sqlx::SqliteConnection;
 

@@ -4,11 +4,13 @@ use sqlx::{QueryBuilder, Sqlite, SqliteConnection, query_builder::Separated};
 
 use super::parts::to_i64;
 use crate::{
-    domain::{Fingerprint, MatchRecord, Outcome, Participant, Presence, Role, ScoreEvent},
+    domain::{
+        Fingerprint, LeaveReason, MatchRecord, Outcome, Participant, Presence, Role, ScoreEvent,
+    },
     store::{Recorded, StoreError},
 };
 
-/// Rows per statement: at most nine values each, far below SQLite's limit of 32,766 parameters.
+/// Rows per statement: at most ten values each, far below SQLite's limit of 32,766 parameters.
 pub(super) const ROWS: usize = 1_000;
 
 /// A match that has its id, and whose parts are to be written.
@@ -153,13 +155,14 @@ fn seats<'a>(new: &'a [New<'_>]) -> impl Iterator<Item = (i64, i64, &'a Particip
 
 async fn insert_participants(tx: &mut SqliteConnection, new: &[New<'_>]) -> Result<(), StoreError> {
     let rows: Vec<(i64, i64, &Participant)> = seats(new).collect();
-    let columns = "INSERT INTO participants (match_id, seat, kind, player, name, points, kills, deaths, party)";
+    let columns = "INSERT INTO participants (match_id, seat, kind, player, name, points, kills, deaths, party, left_reason)";
     insert(tx, columns, &rows, |mut row, (id, seat, p)| {
         row.push_bind(*id).push_bind(*seat);
         row.push_bind(p.key.kind.as_str());
         row.push_bind(p.key.id.clone()).push_bind(p.name.clone());
         row.push_bind(p.points).push_bind(p.kills);
         row.push_bind(p.deaths).push_bind(p.party);
+        row.push_bind(p.left.map(LeaveReason::as_str));
     })
     .await
 }

@@ -6,8 +6,8 @@ use sqlx::{QueryBuilder, Row, Sqlite, SqliteConnection, sqlite::SqliteRow};
 
 use crate::{
     domain::{
-        Fingerprint, Kind, MatchRecord, Outcome, Participant, PlayerKey, Presence, Role,
-        ScoreEvent, Span, Timestamp,
+        Fingerprint, Kind, LeaveReason, MatchRecord, Outcome, Participant, PlayerKey, Presence,
+        Role, ScoreEvent, Span, Timestamp,
     },
     store::{StoreError, Stored},
 };
@@ -146,6 +146,13 @@ pub(super) async fn rows(
 fn participant(row: &SqliteRow) -> Result<Participant, StoreError> {
     let kind = row.try_get("kind")?;
     let kind = Kind::parse(kind).ok_or_else(|| StoreError::BadValue(format!("kind {kind}")))?;
+    let left = match row.try_get::<Option<&str>, _>("left_reason")? {
+        Some(left) => {
+            let reason = LeaveReason::parse(left);
+            Some(reason.ok_or_else(|| StoreError::BadValue(format!("reason {left}")))?)
+        }
+        None => None,
+    };
     Ok(Participant {
         key: PlayerKey {
             kind,
@@ -158,6 +165,7 @@ fn participant(row: &SqliteRow) -> Result<Participant, StoreError> {
         deaths: row.try_get("deaths")?,
         roles: Vec::new(),
         party: row.try_get("party")?,
+        left,
     })
 }
 

@@ -1,0 +1,94 @@
+//! Why a player left a running game.
+
+use serde::{Deserialize, Serialize};
+
+/// The reason that LEAVE states.
+///
+/// A closed set, since each reason either counts against the player or does not. A word that is none
+/// of these is [`Other`](Self::Other): whoever takes the trouble to state a reason does not mean that
+/// the player simply left, and a player is not charged on suspicion.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LeaveReason {
+    /// The player left of their own accord. This is what LEAVE without a reason means.
+    #[default]
+    Left,
+    /// An admin or a vote removed the player.
+    Kicked,
+    /// The player's connection was lost.
+    Timeout,
+    /// The game server sent the player to another game.
+    Moved,
+    /// The game server stated another reason.
+    Other,
+}
+
+impl LeaveReason {
+    /// All reasons.
+    pub const ALL: [Self; 5] = [
+        Self::Left,
+        Self::Kicked,
+        Self::Timeout,
+        Self::Moved,
+        Self::Other,
+    ];
+    /// The longest word that [`read`](Self::read) accepts, in bytes.
+    const MAX_WORD: usize = 32;
+
+    /// The word for it in lines, in the database and in the interchange format.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Left => "left",
+            Self::Kicked => "kicked",
+            Self::Timeout => "timeout",
+            Self::Moved => "moved",
+            Self::Other => "other",
+        }
+    }
+
+    /// The reason that [`as_str`](Self::as_str) writes like this.
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.as_str() == word)
+    }
+
+    /// The reason that a game server means: one of the words, in upper or lower case, `quit` for
+    /// `left`, and [`Other`](Self::Other) for any other word of up to 32 letters, digits, hyphens and
+    /// underscores. `None` for what is no such word.
+    pub fn read(word: &str) -> Option<Self> {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        if word.is_empty() || word.len() > Self::MAX_WORD || !word.bytes().all(plain) {
+            return None;
+        }
+        let word = word.to_ascii_lowercase();
+        Some(match word.as_str() {
+            "quit" => Self::Left,
+            known => Self::parse(known).unwrap_or(Self::Other),
+        })
+    }
+
+    /// Whether the player could have stayed, so that the rest of the game counts for them.
+    pub fn is_own_choice(self) -> bool {
+        self == Self::Left
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_reasons() {
+        for reason in LeaveReason::ALL {
+            assert_eq!(LeaveReason::parse(reason.as_str()), Some(reason));
+            assert_eq!(LeaveReason::read(reason.as_str()), Some(reason));
+        }
+        assert_eq!(LeaveReason::read("Quit"), Some(LeaveReason::Left));
+        assert_eq!(LeaveReason::read("TIMEOUT"), Some(LeaveReason::Timeout));
+        assert_eq!(LeaveReason::read("bored"), Some(LeaveReason::Other));
+        assert_eq!(LeaveReason::parse("bored"), None);
+        let long = "a".repeat(33);
+        for none in ["", "no words", "\u{e9}", long.as_str()] {
+            assert_eq!(LeaveReason::read(none), None);
+        }
+    }
+}

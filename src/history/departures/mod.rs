@@ -1,0 +1,131 @@
+//! Players who leave a game early of their own accord: what they missed, and the game as it stood then.
+//!
+//! Without this, a player who leaves whenever the team is behind would have a smaller part in defeats
+//! than in victories. It does not concern players who came back, whom the game server removed or lost,
+//! or of whom the log does not state why they left.
+
+use super::{
+    digest::{own_seats, ranks, share},
+    ruling,
+};
+use crate::{
+    domain::{Kind, LeaveReason, MatchRecord, Participant, Presence, Span},
+    rating::{Departure, Game, Player, Seat, presence},
+};
+
+/// The most departures of one game that count. Real games have far fewer; the limit bounds the cost of
+/// a hostile record.
+const MOST: usize = 64;
+
+/// The team that a participant left early of their own accord, and the weighted share that they missed
+/// of the first `until` milliseconds of the game, 0 to 1; `None` for any other participant, and in a
+/// game without teams.
+pub(super) fn missed(
+    record: &MatchRecord,
+    participant: &Participant,
+    until: u64,
+    usual: u64,
+) -> Option<(u8, f64)> {
+    let own = participant.left.is_some_and(LeaveReason::is_own_choice);
+    let last = participant.presence.last()?;
+    let early = last.span.to < until;
+    if !own || !early || !record.has_teams() || participant.key.kind != Kind::Human {
+        return None;
+    }
+    let span = Span {
+        from: last.span.to,
+        to: until,
+    };
+    let team = last.team;
+    Some((team, share(&Presence { team, span }, until, usual)))
+}
+
+/// A seat, with what its player missed of the game on the team that they left.
+pub(super) fn with_missed(seat: Seat, missed: Option<(u8, f64)>) -> Seat {
+    match missed {
+        Some((team, missed)) if u16::from(team) == seat.team => Seat {
+            share: (seat.share + missed).min(1.0),
+            missed,
+            ..seat
+        },
+        _ => seat,
+    }
+}
+
+/// The players who left early, each with the game as it stood then. `game` is the whole game, and
+/// `usual` the usual length of a game in milliseconds. Empty where the scores do not decide the
+/// outcome: the record then does not contain who was behind.
+pub(super) fn departures(record: &MatchRecord, game: &Game, usual: u64) -> Vec<Departure> {
+    if game.scores.is_empty() {
+        return Vec::new();
+    }
+    let players = record.participants.iter();
+    let players = players.filter(|participant| ruling::has_played(participant));
+    let leavers = players
+        .zip(&game.tallies)
+        .filter_map(|(participant, tally)| {
+            missed(record, participant, record.millis(), usual)?;
+            let last = participant.presence.last()?;
+            tally.learns.then_some((tally.player, last.span.to))
+        });
+    leavers
+        .take(MOST)
+        .filter_map(|(player, at)| as_it_stood(record, game, usual, player, at))
+        .collect()
+}
+
+/// The game up to the millisecond `at`; `None` where a team had no player until then.
+fn as_it_stood(
+    record: &MatchRecord,
+    game: &Game,
+    usual: u64,
+    player: Player,
+    at: u64,
+) -> Option<Departure> {
+    let mut seats: Vec<Seat> = Vec::new();
+    let players = record.participants.iter();
+    let players = players.filter(|participant| ruling::has_played(participant));
+    for (participant, tally) in players.zip(&game.tallies) {
+        let then = Participant {
+            presence: until(&participant.presence, at),
+            ..participant.clone()
+        };
+        // Who had left by then counts as if they had stayed, as in the whole game.
+        let missed = missed(record, participant, at, usual);
+        let own = own_seats(&then, at, usual, |stay| u16::from(stay.team));
+        seats.extend(own.into_iter().map(|seat| Seat {
+            player: tally.player,
+            ..with_missed(seat, missed)
+        }));
+    }
+    let mut part = Game::new(seats);
+    if part.teams() != record.scores.len() {
+        return None;
+    }
+    part.scores = presence::standing(record, at);
+    part.places = ranks(&part.scores);
+    (part.ruleset, part.map) = (game.ruleset, game.map);
+    (part.sides, part.day) = (game.sides, game.day);
+    let played = at as f64 / record.millis().max(1) as f64;
+    Some(Departure {
+        player,
+        played,
+        game: part,
+    })
+}
+
+/// The stays, cut off at a millisecond.
+fn until(presence: &[Presence], at: u64) -> Vec<Presence> {
+    let before = presence.iter().filter(|stay| stay.span.from < at);
+    let cut = before.map(|stay| Presence {
+        span: Span {
+            to: stay.span.to.min(at),
+            ..stay.span
+        },
+        ..*stay
+    });
+    cut.collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,209 @@
+//! Players who leave early: they learn from the game as it stood then, instead of from its end.
+//!
+//! A share of a game that the player chooses biases the estimates: a player who quits whenever the team
+//! is behind takes part in two thirds of each defeat, and in the whole of each victory. So the game
+//! counts for everybody as if the player had stayed ([`Seat::missed`](crate::rating::Seat)), and the
+//! mean of that player learns from the part of the game that they played. For the rest, the filter
+//! charges them what it expected at that moment. This moves no mean on average: the score of a game is
+//! a Brownian motion (Stern 1994), beliefs about it are a martingale, and no rule of when to stop gains
+//! anything from a martingale (Doob's optional stopping theorem).
+//!
+//! With τ the share of play time that was over, the standing score, in units of the noise of a whole
+//! game, is √τ · value, where value is the difference of points as [`OutcomeStatistics`] scales it.
+//! The value is an observation √τ·a·x + N(0, 1). A member of the bank that learns from outcomes uses
+//! the chance to win that the score left instead:
+//!
+//! ```text
+//! y = √τ · value,   m' = (m + q·y) / (1 + q·τ),   q' = q / (1 + q·τ)
+//! p = Φ((y + (1 − τ)·m') / √((1 − τ) + (1 − τ)²·q'))
+//! ```
+//!
+//! with m and q the mean and variance of a·x before the game. It learns the mean of a victory and a
+//! defeat, weighted by p. Covariances learn from the end of the game as those of all players do:
+//! they depend on the lineup far more than on the result.
+
+use super::{
+    Column, Joint, OutcomeStatistics, anscombe,
+    bank::Member,
+    filter::{Latent, Observation},
+};
+use crate::rating::{Departure, Game, Seat, normal};
+
+/// What each member of the bank predicts of a departed player's game before it learns the result.
+pub(super) struct Foresight {
+    /// The numbers of the player's columns.
+    own: Vec<usize>,
+    pairs: Vec<PairOutlook>,
+    /// The means of those columns, by member.
+    means: Vec<Vec<f64>>,
+}
+
+/// The prediction for one pair of teams, one of which was the player's.
+struct PairOutlook {
+    a: usize,
+    b: usize,
+    /// By member: the latent difference, and the gains S·a of the player's columns.
+    members: Vec<(Latent, Vec<f64>)>,
+}
+
+impl Joint {
+    /// Predicts the part of a game that a departed player took part in. Call it before the filters
+    /// learn from the game.
+    pub(super) fn look_ahead(&mut self, departure: &Departure) -> Foresight {
+        let Departure { player, game, .. } = departure;
+        let seats = game.seats().iter().filter(|seat| seat.player == *player);
+        let teams: Vec<usize> = seats.map(|seat| usize::from(seat.team)).collect();
+        let mut pairs = game.neighbours();
+        pairs.retain(|(a, b, _)| teams.contains(a) || teams.contains(b));
+        for &(a, b, _) in &pairs {
+            let row = self.columns.row(game, a, b);
+            self.admit(&row.new);
+        }
+        let own = [Column::Skill(*player), Column::Command(*player)];
+        let own: Vec<usize> = own.iter().filter_map(|c| self.columns.number(*c)).collect();
+        let of_pair = |(a, b, _)| {
+            let row = self.columns.row(game, a, b);
+            let look = |member: &mut Member| {
+                member.look(&row);
+                (member.seen, member.gains(&own))
+            };
+            PairOutlook {
+                a,
+                b,
+                members: self.bank.members.iter_mut().map(look).collect(),
+            }
+        };
+        let pairs = pairs.into_iter().map(of_pair).collect();
+        let mean = |member: &Member| own.iter().map(|&c| member.filter.mean(c)).collect();
+        let means = self.bank.members.iter().map(mean).collect();
+        Foresight { own, pairs, means }
+    }
+
+    /// Replaces what the departed player's means have learned from the end of the game by what the
+    /// part that they played contains, and gives the difference to the `others` in equal parts: the
+    /// sum of all means stays what the game has made it, so that weights do not drift. Call it after
+    /// the filters have learned from the game.
+    pub(super) fn charge(&mut self, departure: &Departure, outlook: &Foresight, others: &[usize]) {
+        let statistics = self.outcomes.entry(departure.game.ruleset).or_default();
+        for (index, member) in self.bank.members.iter_mut().enumerate() {
+            let Some(before) = outlook.means.get(index) else {
+                continue;
+            };
+            let mut means = before.clone();
+            for pair in &outlook.pairs {
+                let Some((latent, gains)) = pair.members.get(index) else {
+                    continue;
+                };
+                let step = statistics.step(departure, pair, member.points, *latent);
+                for (mean, gain) in means.iter_mut().zip(gains) {
+                    *mean += gain * step;
+                }
+            }
+            let mut surplus = 0.0;
+            for (&column, mean) in outlook.own.iter().zip(means) {
+                surplus += member.filter.mean(column) - mean;
+                member.filter.set_mean(column, mean);
+            }
+            for &column in others {
+                let shifted = member.filter.mean(column) + surplus / others.len() as f64;
+                member.filter.set_mean(column, shifted);
+            }
+        }
+    }
+
+    /// The columns of the players who learn from the whole game.
+    pub(super) fn stayers(&self, game: &Game) -> Vec<usize> {
+        let left = |player| game.departures.iter().any(|d| d.player == player);
+        let seats = game.seats().iter();
+        let stayers = seats.filter(|seat| seat.learns && !left(seat.player));
+        let number = |seat: &Seat| self.columns.number(Column::Skill(seat.player));
+        let mut stayers: Vec<usize> = stayers.filter_map(number).collect();
+        stayers.sort_unstable();
+        stayers.dedup();
+        stayers
+    }
+}
+
+impl OutcomeStatistics {
+    /// The change of the means per unit of gain.
+    fn step(
+        &self,
+        departure: &Departure,
+        pair: &PairOutlook,
+        by_points: bool,
+        latent: Latent,
+    ) -> f64 {
+        let scores = &departure.game.scores;
+        let Some((x, y)) = scores.get(pair.a).zip(scores.get(pair.b)) else {
+            return 0.0;
+        };
+        let played = departure.played.clamp(0.0, 1.0);
+        let value = (anscombe(*x) - anscombe(*y)) / libm::sqrt(self.points.mean());
+        if by_points {
+            let root = libm::sqrt(played);
+            let part = Latent {
+                mean: root * latent.mean,
+                variance: played * latent.variance,
+            };
+            root * Observation::Value(value).step(part)
+        } else {
+            Observation::Likely(chance_left(latent, played, value)).step(latent)
+        }
+    }
+}
+
+/// The chance that the latent difference of the whole game is above 0, after the share `played` of
+/// it, when the difference of points is `value`.
+fn chance_left(latent: Latent, played: f64, value: f64) -> f64 {
+    let Latent { mean, variance } = latent;
+    let (so_far, left) = (libm::sqrt(played) * value, 1.0 - played);
+    let known = 1.0 + variance * played;
+    let mean = (mean + variance * so_far) / known;
+    let variance = variance / known;
+    let noise = left + left * left * variance;
+    normal::cdf((so_far + left * mean) / libm::sqrt(noise.max(1e-9)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EQUALS: Latent = Latent {
+        mean: 0.0,
+        variance: 0.5,
+    };
+
+    #[test]
+    fn the_chance_left_is_a_martingale() {
+        // Nothing played: the chance before the game. All played: what the score tells.
+        let stronger = Latent {
+            mean: 0.7,
+            variance: 0.5,
+        };
+        assert!((chance_left(stronger, 0.0, 9.0) - stronger.chance()).abs() < 1e-12);
+        assert!(chance_left(stronger, 1.0, 0.1) > 0.999);
+        assert!(chance_left(stronger, 1.0, -0.1) < 0.001);
+        // At half-time its mean over what may have happened is the chance before: the value is
+        // √τ·a·x + N(0, 1).
+        let (played, mut mean, mut all) = (0.5, 0.0, 0.0);
+        let spread = libm::sqrt(1.0 + played * stronger.variance);
+        for n in -600..=600 {
+            let z = f64::from(n) / 100.0;
+            let value = libm::sqrt(played) * stronger.mean + spread * z;
+            mean += normal::pdf(z) * chance_left(stronger, played, value);
+            all += normal::pdf(z);
+        }
+        assert!(
+            (mean / all - stronger.chance()).abs() < 1e-6,
+            "{mean} {all}"
+        );
+    }
+
+    #[test]
+    fn what_is_expected_moves_nothing() {
+        assert!(Observation::Likely(EQUALS.chance()).step(EQUALS).abs() < 1e-12);
+        let sure = Observation::Likely(1.0).step(EQUALS);
+        assert!((sure - Observation::Sign(1.0).step(EQUALS)).abs() < 1e-12);
+        assert!(Observation::Likely(0.2).step(EQUALS) < 0.0);
+    }
+}
