@@ -137,7 +137,13 @@ fn only_the_score_is_followed_slowly() {
     let three = factor(lobby.at(660_000));
     assert_eq!(three, 1.5, "two against one, capped");
     lobby
-        .apply(&Command::Leave { id: ident("c") }, 660_000)
+        .apply(
+            &Command::Leave {
+                id: ident("c"),
+                reason: Default::default(),
+            },
+            660_000,
+        )
         .unwrap();
     assert!(
         (factor(lobby.at(660_000)) - 1.05).abs() < 1e-9,
