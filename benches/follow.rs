@@ -9,16 +9,21 @@
 
 use std::{
     fs::File,
-    io::{BufRead, BufReader, BufWriter, Write},
-    net::{SocketAddr, TcpStream},
+    io::{BufWriter, Write},
+    net::SocketAddr,
     path::Path,
     thread::sleep,
     time::{Duration, Instant},
 };
 
-use evenkeel::{config::Config, daemon::Daemon, store};
+use evenkeel::{
+    client::Client, config::Config, daemon::Daemon, domain::Ident, protocol::Request, store,
+};
 use tempfile::TempDir;
-use tokio::{runtime::Runtime, sync::oneshot};
+use tokio::{
+    runtime::{Builder, Runtime},
+    sync::oneshot,
+};
 
 const GAME: &str = include_str!("../tests/fixtures/openarena/ctf-014.log");
 const LOG_BYTES: usize = 200_000_000;
@@ -101,7 +106,9 @@ fn run(folder: &Path, name: &str, follow: &str) -> Latencies {
     while !follow.is_empty() && recorded() == 0 {
         sleep(Duration::from_millis(1));
     }
-    let mut times = ask(address);
+    // The game server is another program: it shares no thread with the daemon.
+    let server = Builder::new_current_thread().enable_all().build().unwrap();
+    let mut times = server.block_on(ask(address));
     let matches = recorded();
     runtime.block_on(reader.close());
     stop.send(()).unwrap();
@@ -112,22 +119,18 @@ fn run(folder: &Path, name: &str, follow: &str) -> Latencies {
 }
 
 /// Asks one question after the other. Returns how long each answer took, in microseconds.
-fn ask(address: SocketAddr) -> Vec<f64> {
-    let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_nodelay(true).unwrap();
-    stream.write_all(b"GAME ctf\n").unwrap();
-    let mut replies = BufReader::new(stream.try_clone().unwrap());
-    let mut line = String::new();
-    let mut question = |name: usize| {
-        let question = format!("PLAYER player{name:03}\n");
+async fn ask(address: SocketAddr) -> Vec<f64> {
+    let mut client = Client::connect(address).await.unwrap();
+    let game = Request::Game(Ident::from_text("ctf"));
+    client.ask(&game).await.unwrap();
+    let mut times = Vec::with_capacity(QUESTIONS);
+    for at in 0..QUESTIONS {
+        let name = format!("player{:03}", at % 100);
+        let question = Request::Player(Ident::from_text(&name));
         let begin = Instant::now();
-        stream.write_all(question.as_bytes()).unwrap();
-        line.clear();
-        replies.read_line(&mut line).unwrap();
-        assert!(line.starts_with("PLAYER"), "{line}");
-        let took = begin.elapsed();
-        sleep(PAUSE);
-        took.as_secs_f64() * 1e6
-    };
-    (0..QUESTIONS).map(|at| question(at % 100)).collect()
+        client.ask(&question).await.unwrap();
+        times.push(begin.elapsed().as_secs_f64() * 1e6);
+        tokio::time::sleep(PAUSE).await;
+    }
+    times
 }

@@ -21,8 +21,8 @@ use evenkeel::{
         units::{Count, Share},
     },
     lobby::{
-        BotWeight, Command, Lobby, LobbySettings, NewGame, RebalanceSettings, Snapshot, Update,
-        Weights,
+        BotWeight, Command, Lobby, LobbySettings, NewGame, RebalanceSettings, RosterSettings,
+        Snapshot, Update, Weights,
     },
     service::Service,
     store,
@@ -68,8 +68,11 @@ impl Weights for Mixed {
 fn lobby(rebalance: RebalanceSettings, unplaced: usize) -> Lobby {
     let mut lobby = Lobby::new(LobbySettings {
         rebalance,
-        min_players: 80,
-        map_range: (0, 100),
+        roster: RosterSettings {
+            min_players: Count::of(80),
+            level_max: Count::of(100),
+            ..RosterSettings::default()
+        },
         ..LobbySettings::default()
     });
     let game = Command::Game(NewGame {

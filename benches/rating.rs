@@ -153,7 +153,7 @@ fn histories(c: &mut Criterion) {
     group.sample_size(10);
     for system in [SystemName::Joint, SystemName::Presence] {
         let settings = rating::Settings {
-            system,
+            system: system.into(),
             ..rating::Settings::default()
         };
         let rebuild = || {

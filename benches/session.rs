@@ -5,7 +5,7 @@
 
 #![allow(clippy::unwrap_used, missing_docs)] // criterion's macros document nothing
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use evenkeel::{config::Config, daemon, service::Service, store};
@@ -28,10 +28,21 @@ async fn daemon(folder: &Path) -> Peer {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let forever = std::future::pending();
-    tokio::spawn(daemon::run(listener, service, config.limits(), forever));
-    let mut stream = TcpStream::connect(address).await.unwrap();
+    tokio::spawn(daemon::run(
+        listener,
+        service,
+        config.server.limits,
+        forever,
+    ));
+    let mut peer = connect(address).await;
+    peer.get_mut().write_all(b"GAME ctf\n").await.unwrap();
+    peer
+}
+
+/// A connection of raw lines, which an echo can answer, too.
+async fn connect(address: SocketAddr) -> Peer {
+    let stream = TcpStream::connect(address).await.unwrap();
     stream.set_nodelay(true).unwrap();
-    stream.write_all(b"GAME ctf\n").await.unwrap();
     BufReader::new(stream)
 }
 
@@ -46,9 +57,7 @@ async fn echo() -> Peer {
             stream.write_all(&buffer[..read]).await.unwrap();
         }
     });
-    let stream = TcpStream::connect(address).await.unwrap();
-    stream.set_nodelay(true).unwrap();
-    BufReader::new(stream)
+    connect(address).await
 }
 
 /// One question, one answer, and so on.

@@ -202,7 +202,7 @@ fn dispatch(command: Command) -> Result<ExitCode, CliError> {
     match command {
         Command::Balance(args) => balance::run(&args).map(done),
         Command::Config(args) => config::run(&args).map(done),
-        Command::Demo(args) => block_on(demo::run(args)).map(done),
+        Command::Demo(args) => block_on(demo::run(args)),
         Command::Serve(args) => block_on(serve::run(args)).map(done),
         Command::Ingest(args) => block_on(ingest::run(args)),
         Command::Follow(args) => block_on(follow::run(args)).map(done),

@@ -19,7 +19,7 @@ impl Config {
 
     /// Checks pairs of keys of which the first must not be above the second.
     fn order_fault(&self) -> Option<Fault> {
-        let (lobby, rating, advantage) = (&self.lobby, &self.rating, &self.advantage);
+        let (lobby, elo, advantage) = (&self.lobby, &self.rating.rating.elo, &self.advantage);
         let pairs = [
             (
                 ("lobby.level_min", f64::from(lobby.level_min.get())),
@@ -30,8 +30,8 @@ impl Config {
                 ("advantage.max", advantage.max.get()),
             ),
             (
-                ("rating.elo_worst", rating.elo_worst.get()),
-                ("rating.elo_best", rating.elo_best.get()),
+                ("rating.elo_worst", elo.worst.get()),
+                ("rating.elo_best", elo.best.get()),
             ),
         ];
         let ((low, least), (high, most)) =

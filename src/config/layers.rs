@@ -108,6 +108,21 @@ fn find_key<'a>(table: &'a mut Table, wanted: &str, at: &str) -> Option<(String,
     None
 }
 
+/// The table of this path.
+pub(super) fn table_at<'a>(table: &'a Table, path: &str) -> Option<&'a Table> {
+    path.split('.')
+        .try_fold(table, |table, part| table.get(part)?.as_table())
+}
+
+/// The value of this path.
+pub(super) fn value_at<'a>(table: &'a mut Table, path: &str) -> Option<&'a mut Value> {
+    let (section, key) = path.rsplit_once('.')?;
+    let section = section
+        .split('.')
+        .try_fold(table, |table, part| table.get_mut(part)?.as_table_mut())?;
+    section.get_mut(key)
+}
+
 /// Converts the text of a variable to a value: as it is if the default is a string, else as TOML.
 fn value_of(text: &str, like: &Value) -> Result<Value, String> {
     if like.is_str() {
@@ -178,7 +193,7 @@ fn line_at(text: &str, offset: usize) -> usize {
     1 + before.filter(|&&byte| byte == b'\n').count()
 }
 
-fn join(path: &str, key: &str) -> String {
+pub(super) fn join(path: &str, key: &str) -> String {
     if path.is_empty() {
         key.to_owned()
     } else {

@@ -20,11 +20,10 @@ use toml::{
 
 use check::Fault;
 pub use keys::{
-    AutoBalanceSection, BalanceSection, Config, EvenBy, FactorsSection, FollowSection,
-    GameTypesSection, IngestSection, LobbySection, LogSection, MutatorsSection, RatingSection,
-    RulesPreset, SeasonSection, ServerSection, StoreSection,
+    AutoBalanceSection, Config, FollowSection, GameTypesSection, IngestSection, LogSection,
+    MutatorsSection, RulesPreset, SeasonSection, ServerSection, StoreSection,
 };
-pub use values::{Date, FormatChoice, SystemChoice};
+pub use values::{Date, FormatChoice};
 
 /// The documented defaults, as `evenkeel config default` prints them.
 pub const DEFAULT: &str = include_str!("../../config/evenkeel.toml");
@@ -70,13 +69,41 @@ impl Config {
             spans: spans.get_ref(),
             by_environment,
         };
-        let config: Self = serde_path_to_error::deserialize(Value::Table(merged))
-            .map_err(|error| origin.blame_value(&error))?;
+        let config = Self::read(merged.clone()).map_err(|error| {
+            let path = error.path().to_string();
+            let keys = layers::table_at(&merged, &path);
+            match keys.and_then(|keys| refused_key(&path, keys)) {
+                Some((path, error)) => origin.blame_value(&path, &error),
+                None => origin.blame_value(&path, &error),
+            }
+        })?;
         match config.first_fault() {
             Some(fault) => Err(origin.blame(&fault)),
             None => Ok(config),
         }
     }
+}
+
+impl Config {
+    fn read(table: Table) -> Result<Self, PathError> {
+        serde_path_to_error::deserialize(Value::Table(table))
+    }
+}
+
+type PathError = serde_path_to_error::Error<TomlError>;
+
+/// The first key below a section that is refused although all others have their defaults, and why. A
+/// section that several types read is only known to be wrong as a whole.
+fn refused_key(section: &str, keys: &Table) -> Option<(String, PathError)> {
+    keys.iter().find_map(|(key, value)| {
+        let path = layers::join(section, key);
+        if let Value::Table(inner) = value {
+            return refused_key(&path, inner);
+        }
+        let mut trial = layers::defaults();
+        *layers::value_at(&mut trial, &path)? = value.clone();
+        Config::read(trial).err().map(|error| (path, error))
+    })
 }
 
 /// The origins of values, to name them in errors.
@@ -88,15 +115,13 @@ struct Origin<'a> {
 }
 
 impl Origin<'_> {
-    fn blame_value(&self, error: &serde_path_to_error::Error<TomlError>) -> ConfigError {
+    fn blame_value(&self, path: &str, error: &PathError) -> ConfigError {
         let why = error.inner().message().trim();
         let is_predicate = ["must ", "is ", "has "]
             .iter()
             .any(|verb| why.starts_with(verb));
         let colon = if is_predicate { "" } else { ":" };
-        let path = error.path().to_string();
-        let whole = format!("{path}{colon} {why}");
-        self.error(&path, whole)
+        self.error(path, format!("{path}{colon} {why}"))
     }
 
     /// An error at the first of the fault's keys that the operator set; the others have their
@@ -129,7 +154,10 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::domain::{Rulebook, units::MaxDifference};
+    use crate::{
+        domain::{Rulebook, units::MaxDifference},
+        rating::SystemChoice,
+    };
 
     fn load(text: &str) -> Result<Config, ConfigError> {
         Config::load(text, [])
@@ -147,7 +175,7 @@ mod tests {
         let documented = load(DEFAULT).unwrap();
         assert_eq!(format!("{empty:?}"), format!("{documented:?}"));
         assert!(!layers::defaults().is_empty());
-        assert_eq!(empty.balance.top.get(), 20);
+        assert_eq!(empty.balance.partition.top.get(), 20);
         assert_eq!(empty.server.listen.to_string(), "127.0.0.1:7997");
     }
 
@@ -156,15 +184,11 @@ mod tests {
         let config = load("").unwrap();
         let rooms = crate::history::Settings::default();
         assert_eq!(config.history(), rooms);
-        assert_eq!(
-            config.balance().partition,
-            crate::partition::Settings::default()
-        );
-        assert_eq!(config.balance().deadline, crate::partition::DEFAULT_TIME);
-        let lobby = crate::lobby::LobbySettings {
-            max_roster: 128,
-            ..crate::lobby::LobbySettings::default()
-        };
+        let partition = crate::partition::Settings::default();
+        assert_eq!(config.balance.partition, partition);
+        let deadline = config.balance.deadline_ms.duration();
+        assert_eq!(deadline, crate::partition::DEFAULT_TIME);
+        let lobby = crate::lobby::LobbySettings::default();
         assert_eq!(config.lobby(), lobby);
         let custom = load("auto_balance.rules = 'custom'").unwrap();
         assert_eq!(
@@ -172,16 +196,15 @@ mod tests {
             lobby,
             "the documented custom rules are the defaults"
         );
-        assert!(!config.service().learning.auto);
         let auto = load("rating.system = 'auto'").unwrap();
-        assert!(auto.service().learning.auto);
+        assert_eq!(auto.history().rating.system, SystemChoice::Auto);
     }
 
     #[test]
     fn what_is_written_is_laid_over_the_defaults() {
         let config = load("[rating]\nwindow = 5\n[game_types.aliases]\nx = 'Y'\n").unwrap();
-        assert_eq!(config.rating.window.get(), 5);
-        assert_eq!(config.rating.half_life.get(), 10.0);
+        assert_eq!(config.rating.rating.presence.window.get(), 5);
+        assert_eq!(config.rating.rating.presence.half_life.get(), 10.0);
         assert_eq!(config.game_types.aliases["x"], "Y");
         assert_eq!(config.game_types.aliases["ctf"], "XGame.xCTFGame");
     }
@@ -223,8 +246,8 @@ mod tests {
         let env = |name: &str, value: &str| [(name.to_owned(), value.to_owned())];
         let text = "[balance]\ntop = 3\npower = 2.0";
         let config = Config::load(text, env("EVENKEEL_BALANCE_TOP", "7")).unwrap();
-        assert_eq!(config.balance.top.get(), 7);
-        assert_eq!(config.balance.power.get(), 2.0);
+        assert_eq!(config.balance.partition.top.get(), 7);
+        assert_eq!(config.balance.partition.power.get(), 2.0);
         let config = Config::load(text, env("EVENKEEL_STORE_DATABASE", "/a b")).unwrap();
         assert_eq!(config.store.database, PathBuf::from("/a b"));
         let error = Config::load(text, env("EVENKEEL_BALANCE_TOP", "0")).unwrap_err();
@@ -245,9 +268,9 @@ mod tests {
             "EVENKEEL_BALANCE_TOPP: the configuration has no such key"
         );
         let config = Config::load(text, env("EVENKEEL_BALANCE_FACTORS_MOVED", "0.0")).unwrap();
-        assert_eq!(config.balance.factors.moved.get(), 0.0);
+        assert_eq!(config.balance.partition.factors.moved.get(), 0.0);
         let config = Config::load(text, env("EVENKEEL_BALANCE_MAX_DIFFERENCE", "off")).unwrap();
-        assert_eq!(config.balance.max_difference, MaxDifference::OFF);
+        assert_eq!(config.balance.limits.max_difference, MaxDifference::OFF);
     }
 
     #[test]
@@ -258,6 +281,31 @@ mod tests {
             fault("[server.clients]\na = ''"),
             "line 2: server.clients.a must not be empty"
         );
+    }
+
+    /// A key that no type reads would be accepted whatever its value is.
+    #[test]
+    fn every_documented_key_is_read() {
+        let keys = documented_keys();
+        assert!(keys.len() > 80, "{}", keys.len());
+        for Documented { path, .. } in keys {
+            let fault = fault(&format!("\n{path} = [[[]]]"));
+            assert!(fault.starts_with("line 2: "), "{path}: {fault}");
+            assert!(fault.contains(&path), "{path}: {fault}");
+        }
+    }
+
+    #[test]
+    fn two_faults_are_blamed_one_after_the_other() {
+        let both = "[balance]\ntop = 0\nmemory_mb = 0\n";
+        let first = fault(both);
+        let (line, _) = first.split_once(": ").unwrap();
+        assert!(["line 2", "line 3"].contains(&line), "{first}");
+        let second = fault(&both.replace(
+            ["top = 0", "memory_mb = 0"][usize::from(line == "line 3")],
+            "",
+        ));
+        assert!(second.contains("must be") && second != first, "{second}");
     }
 
     #[test]

@@ -9,45 +9,10 @@ use tracing_subscriber::EnvFilter;
 use crate::{
     domain::{Secret, Timestamp},
     logs,
-    rating::SystemName,
 };
 
 /// The value that lets the program choose.
 const AUTO: &str = "auto";
-
-/// The value of `[rating] system`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "String")]
-pub enum SystemChoice {
-    /// `"auto"`: each ruleset uses the system that best predicts its stored matches.
-    Auto,
-    /// Every ruleset uses this system.
-    Always(SystemName),
-}
-
-impl SystemChoice {
-    /// The value as it is written in the configuration.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Auto => AUTO,
-            Self::Always(name) => name.as_str(),
-        }
-    }
-}
-
-impl TryFrom<String> for SystemChoice {
-    type Error = String;
-
-    fn try_from(word: String) -> Result<Self, String> {
-        if word == AUTO {
-            return Ok(Self::Auto);
-        }
-        let known = || SystemName::ALL.map(SystemName::as_str).join(", ");
-        SystemName::parse(&word)
-            .map(Self::Always)
-            .ok_or_else(|| format!("must be one of: {}, {AUTO}, not \"{word}\"", known()))
-    }
-}
 
 /// The value of `format` in a `[[follow]]` section.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]

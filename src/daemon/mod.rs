@@ -76,7 +76,7 @@ impl Daemon {
         Ok(Self {
             listener,
             service,
-            limits: config.limits(),
+            limits: config.server.limits,
             follower,
         })
     }
@@ -123,7 +123,7 @@ impl Daemon {
 }
 
 /// Serves with an open service until `shutdown` resolves. Then each session finishes its current
-/// command, sends the pending replies and closes; after [`Limits::drain`] the remaining connections
+/// command, sends the pending replies and closes; after [`Limits::drain_seconds`] the remaining connections
 /// are dropped. Finally, writes the backlog.
 pub async fn run(
     listener: TcpListener,

@@ -8,7 +8,7 @@ use std::{fmt, marker::PhantomData, str::FromStr, time::Duration};
 
 use serde::{
     Deserialize, Deserializer, Serialize, Serializer,
-    de::{Error, Unexpected, Visitor},
+    de::{Error, Unexpected, Visitor, value::Error as ValueError},
 };
 
 /// Conversion of a whole number, whose range has been checked.
@@ -101,6 +101,15 @@ macro_rules! whole {
             }
         }
 
+        /// Fails, with the range, if the value is outside it.
+        impl<const MIN: u32, const MAX: u32> TryFrom<u64> for $name<MIN, MAX> {
+            type Error = ValueError;
+
+            fn try_from(value: u64) -> Result<Self, ValueError> {
+                WholeVisitor(PhantomData).visit_u64(value)
+            }
+        }
+
         impl<const MIN: u32, const MAX: u32> Serialize for $name<MIN, MAX> {
             fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
                 to.serialize_u32(self.0)
@@ -128,6 +137,8 @@ whole! {
 
 /// A time of 0 to 86,400 seconds, which is one day.
 pub type UpToADay = Seconds<0, 86_400>;
+/// A time-out: 1 second to a week.
+pub type UpToAWeek = Seconds<1, 604_800>;
 
 impl<const MIN: u32, const MAX: u32> Count<MIN, MAX> {
     /// The number as a `usize`, for lengths and indices.
@@ -233,9 +244,21 @@ macro_rules! real {
             }
         }
 
+        /// Fails, with the range, if the value is outside it.
+        impl TryFrom<f64> for $name {
+            type Error = ValueError;
+
+            fn try_from(value: f64) -> Result<Self, ValueError> {
+                RealVisitor(PhantomData).visit_f64(value)
+            }
+        }
+
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-                from.deserialize_any(RealVisitor(PhantomData))
+                match from.is_human_readable() {
+                    true => from.deserialize_any(RealVisitor(PhantomData)),
+                    false => from.deserialize_f64(RealVisitor(PhantomData)),
+                }
             }
         }
 
@@ -288,6 +311,12 @@ real! {
     /// A finite number of at least 0.
     Amount, "0 or more", value => 0.0 <= value && value.is_finite()
 }
+impl Default for Amount {
+    fn default() -> Self {
+        Self(0.0)
+    }
+}
+
 real! {
     /// A finite number above 0.
     PositiveAmount, "above 0", value => 0.0 < value && value.is_finite()
@@ -407,6 +436,19 @@ mod tests {
         assert!(read::<Share>("null").is_err());
         assert_eq!(read::<Seconds<1, 60>>("60").unwrap().millis(), 60_000);
         assert_eq!(read::<Factor>("3").unwrap(), Factor::of(3.0));
+    }
+
+    #[test]
+    fn a_value_that_is_no_text_is_checked_too() {
+        assert_eq!(Count::<1, 9>::try_from(9), Ok(Count::of(9)));
+        let error = Count::<1, 9>::try_from(10).unwrap_err();
+        assert_eq!(error.to_string(), "must be 1 to 9, not 10");
+        assert!(Share::try_from(f64::NAN).is_err());
+        let bytes = postcard::to_stdvec(&HalfLife::of(f64::INFINITY)).unwrap();
+        assert_eq!(
+            postcard::from_bytes(&bytes),
+            Ok(HalfLife::of(f64::INFINITY))
+        );
     }
 
     #[test]

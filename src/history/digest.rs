@@ -10,11 +10,12 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::{
     Played, Settings, Unrated,
     departures::{departures, missed, with_missed},
+    points::points,
     ruling::{self, RatingBasis},
 };
 use crate::{
     domain::{Kind, MatchRecord, Outcome, Participant, PlayerKey, Presence, Rulebook, Ruleset},
-    rating::{Game, Player, Seat, Tally, presence},
+    rating::{Game, Player, Seat, Tally},
 };
 
 /// Dense numbers for names, in the order of their first appearance. The map is only used for
@@ -184,7 +185,7 @@ impl Digest {
     fn game(&mut self, record: &MatchRecord, ruleset: &Ruleset, basis: RatingBasis) -> Digested {
         let number = self.known.rulesets.of(ruleset);
         let usual = self.usual_length(number, record.millis());
-        let points = presence::points(record, basis.scoring);
+        let points = points(record, basis.scoring);
         let captures = captures(record);
         let (mut seats, mut tallies, mut played) = (Vec::new(), Vec::new(), Vec::new());
         for (index, participant) in record.participants.iter().enumerate() {

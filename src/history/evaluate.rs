@@ -220,7 +220,7 @@ impl Run {
         };
         let contestant = |&system| {
             Levels::new(rating::Settings {
-                system,
+                system: SystemName::into(system),
                 ..settings.rating
             })
         };

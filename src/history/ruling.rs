@@ -4,24 +4,27 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Kind, MatchRecord, Outcome, Participant, Rulebook, Ruleset, Scoring};
+use crate::domain::{
+    Kind, MatchRecord, Outcome, Participant, Rulebook, Ruleset, Scoring,
+    units::{Count, UpToADay},
+};
 
 /// The conditions for a match to be rated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rules {
     /// The shortest rated match, in seconds.
-    pub min_seconds: u32,
+    pub min_seconds: UpToADay,
     /// The least number of humans on each team for humans to be rated; in a game without teams, in
     /// all.
-    pub min_humans: u32,
+    pub min_humans: Count<0, 64>,
 }
 
 /// One minute excludes games that were started by mistake.
 impl Default for Rules {
     fn default() -> Self {
         Self {
-            min_seconds: 60,
-            min_humans: 1,
+            min_seconds: const { UpToADay::of(60) },
+            min_humans: const { Count::of(1) },
         }
     }
 }
@@ -133,7 +136,7 @@ pub(super) fn judge(
     if record.outcome == Outcome::Abandoned {
         return Err(Unrated::Abandoned); // takes precedence over too short
     }
-    if record.millis() < u64::from(rules.min_seconds) * 1_000 {
+    if record.millis() < rules.min_seconds.millis() {
         return Err(Unrated::TooShort);
     }
     let scoring = scoring(record, rulebook)?;
@@ -185,7 +188,7 @@ fn enough_humans(record: &MatchRecord, rules: &Rules) -> bool {
     let teams = 0..record.scores.len().max(1);
     let enough = |team| {
         let there = of(Kind::Human).filter(|p| millis_on(p, team) > 0);
-        there.count() >= rules.min_humans as usize
+        there.count() >= rules.min_humans.as_usize()
     };
     let time = |kind| of(kind).map(millis).sum::<u64>();
     teams.into_iter().all(enough) && time(Kind::Human) >= time(Kind::Bot)

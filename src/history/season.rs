@@ -17,7 +17,7 @@ impl Season {
         starts.sort_unstable_by(|a, b| b.cmp(a));
         Self {
             starts,
-            keep: settings.season_keeps,
+            keep: settings.season_keeps.get(),
         }
     }
 
@@ -33,12 +33,13 @@ impl Season {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::units::Share;
 
     #[test]
     fn each_season_begins_once() {
         let settings = Settings {
             seasons: vec![Timestamp(30), Timestamp(10), Timestamp(20)],
-            season_keeps: 0.5,
+            season_keeps: Share::of(0.5),
             ..Settings::default()
         };
         let mut season = Season::new(&settings);

@@ -179,8 +179,8 @@ impl Curve {
 impl Standing {
     pub fn new(settings: &Settings) -> Self {
         Self {
-            name: settings.system,
-            system: settings.system.build(settings),
+            name: settings.system.name(),
+            system: settings.system.name().build(settings),
             careers: Roll::default(),
             newcomers: Newcomers::default(),
             spread: Spread::default(),

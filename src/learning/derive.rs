@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 use tokio::time::{Instant, sleep, timeout};
+use tracing::{Instrument, Span};
 
 use super::{Learning, LearningError, Settings, checkpoint::Checkpoint, learned::Learned};
 use crate::{
@@ -166,7 +167,13 @@ impl Learning {
     }
 
     /// Notifies [`learn_recorded`](Self::learn_recorded) that this process has recorded a match.
+    /// What is logged of learning from it stands in the current span.
     pub fn match_recorded(&self) {
+        let mut cause = self.cause.lock();
+        if cause.is_none() {
+            *cause = Span::current();
+        }
+        drop(cause);
         self.recorded.notify_one();
     }
 
@@ -174,11 +181,15 @@ impl Learning {
     pub async fn learn_recorded(&self) {
         loop {
             self.recorded.notified().await;
-            if let Err(error) = self.learn(RefreshMode::KeepOthers, |_| ()).await {
-                tracing::warn!(%error, "cannot learn from a match, trying again");
-                sleep(RETRY).await;
-                self.match_recorded();
-            }
+            let cause = std::mem::replace(&mut *self.cause.lock(), Span::none());
+            let learning = async {
+                if let Err(error) = self.learn(RefreshMode::KeepOthers, |_| ()).await {
+                    tracing::warn!(%error, "cannot learn from a match, trying again");
+                    sleep(RETRY).await;
+                    self.match_recorded();
+                }
+            };
+            learning.instrument(cause).await;
         }
     }
 
@@ -253,7 +264,7 @@ impl Learning {
                 Some(due) => Some(self.first_matches(due, &learned).await?),
                 None => None,
             };
-            let folded = tokio::task::spawn_blocking(move || {
+            let folded = on_blocking_thread(move || {
                 learned.push_all(matches);
                 if let Some(trial) = trial {
                     learned.choose(trial);
@@ -320,7 +331,7 @@ impl Learning {
         let Some(bytes) = self.store.checkpoint().await? else {
             return Ok(None);
         };
-        let opened = tokio::task::spawn_blocking(move || Checkpoint::open(&bytes)).await?;
+        let opened = on_blocking_thread(move || Checkpoint::open(&bytes)).await?;
         if opened.is_none() {
             tracing::info!("ignoring the stored checkpoint: it is damaged, or of another version");
         }
@@ -334,7 +345,7 @@ impl Learning {
     ) -> Result<Option<Learned>, LearningError> {
         let (settings, overrides) = (self.settings.clone(), overrides.clone());
         let restore = move || Learned::restore(&settings, &overrides, checkpoint);
-        Ok(tokio::task::spawn_blocking(restore).await?)
+        on_blocking_thread(restore).await
     }
 
     async fn write_checkpoint(
@@ -344,7 +355,7 @@ impl Learning {
     ) -> Result<Learned, LearningError> {
         let key = key.to_owned();
         let save = move || (learned.checkpoint(&key), learned);
-        let (state, saved) = tokio::task::spawn_blocking(save).await?;
+        let (state, saved) = on_blocking_thread(save).await?;
         learned = saved;
         self.store.store_checkpoint(state.as_deref()).await?;
         learned.checkpointed = learned.matches;
@@ -432,6 +443,14 @@ impl Learning {
     fn key(&self, overrides: &OperatorOverrides) -> String {
         format!("{} {}", self.settings_key, overrides.changes)
     }
+}
+
+/// Runs work that takes long beside the runtime's own threads, in the current span.
+async fn on_blocking_thread<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, LearningError> {
+    let span = Span::current();
+    Ok(tokio::task::spawn_blocking(move || span.in_scope(work)).await?)
 }
 
 /// A hash of the settings that weights depend on, in a form that has a version.

@@ -14,7 +14,7 @@ use super::{Settings, checkpoint::Checkpoint};
 use crate::{
     domain::{MatchRecord, Outcome, PatternError, PlayerKey, Rulebook, Ruleset},
     history::{self, Fold, Late, Plan, Ruling, Weight, evaluate},
-    rating::SystemName,
+    rating::{SystemChoice, SystemName},
     store::{Cursor, OperatorOverrides, Performance, RulingRow, Stored, WeightRow},
 };
 
@@ -72,15 +72,12 @@ impl Learned {
         overrides: &OperatorOverrides,
     ) -> Result<Self, PatternError> {
         let rulebook = Rulebook::new(&settings.rulebook)?;
-        let first = settings.history.rating.system;
-        let systems: &[SystemName] = if settings.auto {
-            &SystemName::ALL
-        } else {
-            &[first]
-        };
+        let first = settings.history.rating.system.name();
+        let auto = settings.history.rating.system == SystemChoice::Auto;
+        let systems: &[SystemName] = if auto { &SystemName::ALL } else { &[first] };
         let fold = |&system: &SystemName| {
             let mut history = settings.history.clone();
-            history.rating.system = system;
+            history.rating.system = system.into();
             (system, Fold::new(&rulebook, history))
         };
         Ok(Self {
@@ -97,7 +94,7 @@ impl Learned {
             },
             counts_as: overrides.merged.iter().cloned().collect(),
             void: overrides.void.clone(),
-            auto: settings.auto,
+            auto,
             judged: 0,
             checkpointed: 0,
             rulebook,
@@ -232,7 +229,7 @@ impl Learned {
         let systems = checkpoint.folds.iter();
         let restored = systems.map(|(system, state)| {
             let mut history = settings.history.clone();
-            history.rating.system = *system;
+            history.rating.system = (*system).into();
             let fold = Fold::restore(&learned.rulebook, history, state).ok()?;
             Some((*system, fold))
         });

@@ -19,9 +19,9 @@ use std::sync::{
     atomic::{AtomicU8, Ordering},
 };
 
-use parking_lot::RwLock;
-
+use parking_lot::{Mutex, RwLock};
 use tokio::sync::Notify;
+use tracing::Span;
 
 use crate::{
     domain::{Rulebook, RulebookSpec},
@@ -42,9 +42,6 @@ pub struct Settings {
     pub rulebook: RulebookSpec,
     /// Which matches are rated, and by which rating system.
     pub history: history::Settings,
-    /// Whether each ruleset gets the rating system with the lowest log loss on its stored matches,
-    /// instead of the one in `history`.
-    pub auto: bool,
 }
 
 /// The learned state, and the weights published from it.
@@ -60,6 +57,8 @@ pub struct Learning {
     learned: tokio::sync::Mutex<Option<(String, Learned)>>,
     /// Notified when this process has recorded a match.
     recorded: Notify,
+    /// The span in which the first of the matches that wait to be learned from was recorded.
+    cause: Mutex<Span>,
     /// One of [`FRESH`], [`STARTING`], [`OLD`] and [`CURRENT`].
     phase: AtomicU8,
 }
@@ -94,6 +93,7 @@ impl Learning {
             standings: RwLock::default(),
             learned: tokio::sync::Mutex::default(),
             recorded: Notify::new(),
+            cause: Mutex::new(Span::none()),
             phase: AtomicU8::new(FRESH),
         })
     }

@@ -17,19 +17,22 @@ use super::{
     weights::{Counted, next_bot, sane_strength},
 };
 use crate::{
-    domain::{Ident, Kind, PlayerKey},
+    domain::{
+        Ident, Kind, PlayerKey,
+        units::{Count, MaxDifference, PositiveShare},
+    },
     partition::{
         self, Bots, Explanation, Objective, Problem, ProblemError, ProblemSpec, WeightedHuman,
     },
 };
 
 /// How much the sizes of teams may differ; see [`ProblemSpec`].
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 pub struct SizeLimits {
-    /// The largest share of the humans on one team, above 0 and at most 1.
-    pub max_share: f64,
-    /// The largest difference between the human counts of two teams; `None` for no limit.
-    pub max_difference: Option<usize>,
+    /// The largest share of the humans on one team.
+    pub max_team_share: PositiveShare,
+    /// The largest difference between the human counts of two teams.
+    pub max_difference: MaxDifference,
 }
 
 /// The question of BALANCE: which teams?
@@ -124,7 +127,7 @@ impl Question for Balance {
     type Answer = BalanceAnswer;
 
     fn is_sound(&self) -> bool {
-        Problem::new(self.problem.clone()).is_ok() && self.settings.check().is_ok()
+        Problem::new(self.problem.clone()).is_ok()
     }
 
     fn answer(&self, seed: u64) -> BalanceAnswer {
@@ -257,7 +260,7 @@ impl Balance {
         };
         free.humans.iter_mut().for_each(|human| human.pin = None);
         let settings = partition::Settings {
-            top: 1,
+            top: const { Count::of(1) },
             ..self.settings.clone()
         };
         let problem = Problem::new(free).ok()?;
@@ -410,8 +413,8 @@ impl Lobby {
             },
             handicap: 0.0,
             even_total: None,
-            max_share: limits.max_share,
-            max_difference: limits.max_difference,
+            max_share: limits.max_team_share.get(),
+            max_difference: limits.max_difference.get(),
             parties: parties(humans),
             avoid: pairs_to_avoid(humans),
         })
@@ -569,13 +572,13 @@ fn pairs_to_avoid(humans: &[Human]) -> Vec<(usize, usize)> {
 mod tests {
     use super::*;
     use crate::lobby::{
-        Decision, LobbySettings, NewGame, Update,
+        Decision, LobbySettings, NewGame, RosterSettings, Update,
         weights::tests::{WeightTable, ctf},
     };
 
     const LIMITS: SizeLimits = SizeLimits {
-        max_share: 1.0,
-        max_difference: None,
+        max_team_share: PositiveShare::of(1.0),
+        max_difference: MaxDifference::OFF,
     };
 
     fn weights() -> WeightTable {
@@ -600,16 +603,19 @@ mod tests {
         };
         let usual = bots(LobbySettings::default());
         assert_eq!((usual.weight, usual.target), (40.0, 6));
-        let off = LobbySettings {
+        let off = RosterSettings {
             bots: false,
-            ..LobbySettings::default()
+            ..RosterSettings::default()
         };
-        let waiting = LobbySettings {
-            min_humans: 4,
-            ..LobbySettings::default()
+        let waiting = RosterSettings {
+            min_humans: Count::of(4),
+            ..RosterSettings::default()
         };
-        for settings in [off, waiting] {
-            let none = bots(settings);
+        for roster in [off, waiting] {
+            let none = bots(LobbySettings {
+                roster,
+                ..LobbySettings::default()
+            });
             assert_eq!((none.weight, none.target), (0.0, 0));
         }
     }
@@ -629,10 +635,14 @@ mod tests {
         } = decided.clone();
         let decision = Decision::from(decided);
         let json = serde_json::to_string(&decision).unwrap();
-        // Version 0.1 stored these parts side by side.
+        // Version 0.1 stored these parts side by side, and the memory in bytes.
+        let mut settings = serde_json::to_value(&question.settings).unwrap();
+        let keys = settings.as_object_mut().unwrap();
+        assert_eq!(keys.remove("memory_mb"), Some(256.into()));
+        keys.insert("memory".to_owned(), (256 << 20).into());
         let first = serde_json::json!({
             "problem": question.problem,
-            "settings": question.settings,
+            "settings": settings,
             "seed": seed,
             "team_of": answer.team_of,
             "cut_short": false,

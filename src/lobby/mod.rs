@@ -56,7 +56,7 @@ pub use memory::Conduct;
 pub use place::{Place, PlaceSettings, Placement, Prospect, Reason};
 pub use rebalance::{Advice, EvennessOfPlans, Rebalance, RebalanceSettings};
 pub use roster::{Bot, Human, Roster};
-pub use settings::LobbySettings;
+pub use settings::{LobbySettings, RosterSettings};
 pub use snapshot::{BotInGame, HumanInGame, MoveBlock, Snapshot};
 pub use state::{BalanceWatch, Lobby, RunningGame};
 pub use weights::{BotWeight, Weights};

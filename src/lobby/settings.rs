@@ -1,26 +1,65 @@
 //! The operator's settings of games.
 
-use crate::partition::Objective;
+use serde::Deserialize;
 
 use super::{AdvantageSettings, AutoBalanceRules, PlaceSettings, RebalanceSettings};
+use crate::{
+    domain::units::{Count, Factor},
+    partition::Objective,
+};
 
-/// The settings of all lobbies.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LobbySettings {
+/// A number of players, which may be none.
+type Players = Count<0, 128>;
+
+/// How many humans and bots may be in a game.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RosterSettings {
     /// The most humans, and the most bots, in one game.
-    pub max_roster: usize,
+    pub max_roster: Count<2, 128>,
     /// The number of players that a game should have, bots included, unless the session sends
     /// MINPLAYERS.
-    pub min_players: u32,
-    /// The fewest and the most players for a map that recommends none.
-    pub map_range: (u32, u32),
+    pub min_players: Players,
+    /// The fewest players for a map that recommends no number.
+    pub level_min: Players,
+    /// The most players for such a map, at least `level_min`.
+    pub level_max: Players,
     /// Whether games get bots.
     pub bots: bool,
     /// The fewest humans for which a game gets bots.
-    pub min_humans: u32,
+    pub min_humans: Players,
+}
+
+impl RosterSettings {
+    /// Fewest and most players for a map that recommends none.
+    pub fn map_range(&self) -> (u32, u32) {
+        (self.level_min.get(), self.level_max.get())
+    }
+}
+
+impl Default for RosterSettings {
+    /// Six players, as the UT2004 page recommends, on any map.
+    fn default() -> Self {
+        Self {
+            max_roster: const { Count::of(128) },
+            min_players: const { Count::of(6) },
+            level_min: const { Count::of(0) },
+            level_max: const { Count::of(32) },
+            bots: true,
+            min_humans: const { Count::of(0) },
+        }
+    }
+}
+
+/// The settings of all lobbies.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LobbySettings {
+    /// How many humans and bots may be in a game.
+    pub roster: RosterSettings,
     /// The weight of a party on one team, as a multiple of its members' sum: for two members, for
-    /// three, and so on. The last entry applies to larger parties, too; an empty list means 1.
-    pub party_multiplier: Vec<f64>,
+    /// three, and so on. The last entry applies to larger parties, too; an empty list
+    /// means 1.
+    pub party_multiplier: Vec<Factor>,
     /// What makes teams even for PLACE, REBALANCE and auto-balance: the ratio of weights, or the chance
     /// to win.
     pub objective: Objective,
@@ -32,23 +71,4 @@ pub struct LobbySettings {
     pub rebalance: RebalanceSettings,
     /// The rules by which a human who dies changes teams.
     pub auto_balance: AutoBalanceRules,
-}
-
-impl Default for LobbySettings {
-    /// Six players, as the UT2004 page recommends, on any map.
-    fn default() -> Self {
-        Self {
-            max_roster: 64,
-            min_players: 6,
-            map_range: (0, 32),
-            bots: true,
-            min_humans: 0,
-            party_multiplier: Vec::new(),
-            objective: Objective::default(),
-            place: PlaceSettings::default(),
-            advantage: AdvantageSettings::default(),
-            rebalance: RebalanceSettings::default(),
-            auto_balance: AutoBalanceRules::default(),
-        }
-    }
 }

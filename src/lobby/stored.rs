@@ -1,7 +1,7 @@
 //! Reads decisions that older versions stored.
 //!
 //! Version 0.1 stored times of the settings in milliseconds, the gap of auto-balance together with
-//! its unit, and BALANCE in another form.
+//! its unit, and BALANCE in another form, with its memory in bytes.
 
 use serde_json::{Map, Value};
 
@@ -11,6 +11,12 @@ use super::{Decision, balance::FirstBalance};
 pub(super) fn read_older(kind: &str, json: &str) -> Option<Decision> {
     let mut stored: Value = serde_json::from_str(json).ok()?;
     if kind == "balance" {
+        let settings = stored.pointer_mut("/settings")?.as_object_mut()?;
+        if let Some(bytes) = settings.remove("memory").and_then(|value| value.as_u64()) {
+            // Rounded up to the range of today, where more makes no difference.
+            let megabytes = bytes.div_ceil(1 << 20).clamp(1, 4_096);
+            settings.insert("memory_mb".to_owned(), megabytes.into());
+        }
         let first: FirstBalance = serde_json::from_value(stored).ok()?;
         return Some(Decision::Balance(first.into()));
     }

@@ -2,7 +2,7 @@
 
 use super::{Engine, Objective};
 
-/// Why a problem, a setting or a forced engine is invalid.
+/// Why a problem or a forced engine is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ProblemError {
     /// The number of teams is out of its range.
@@ -90,14 +90,6 @@ pub enum ProblemError {
         pinned: Vec<usize>,
         /// Number of humans in the problem.
         humans: usize,
-    },
-    /// A setting is out of its range.
-    #[error("the setting {name} must be {wanted}")]
-    Setting {
-        /// The name of the setting.
-        name: &'static str,
-        /// A description of its range.
-        wanted: &'static str,
     },
     /// The forced engine cannot solve this problem.
     #[error("the engine `{engine}` cannot solve this: {why}")]

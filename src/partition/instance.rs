@@ -88,7 +88,7 @@ impl Instance {
         let weights: Vec<i64> = (spec.humans.iter())
             .map(|human| grid.quanta(human.weight))
             .collect();
-        let bot = grid.quanta(spec.bots.weight);
+        let bot = grid.quanta(bot_weight(problem));
         let atom = |members: Vec<usize>| {
             let sum: i64 = members.iter().map(|&human| weights[human]).sum();
             let weight = match settings.multiplier(members.len()) {
@@ -249,11 +249,28 @@ fn groups(problem: &Problem, kept: &[bool]) -> Vec<Vec<usize>> {
     groups
 }
 
+/// The weight of a bot; 0 if no split has room for a bot and its weight would make the grid too
+/// coarse for the humans' weights.
+fn bot_weight(problem: &Problem) -> f64 {
+    /// Up to so many times the largest weight of a human, a bot's weight leaves the humans' weights
+    /// with far more digits than any rating has.
+    const COARSE: f64 = 1e6;
+    let (spec, counts) = (problem.spec(), problem.counts());
+    let weights = spec.humans.iter().map(|human| human.weight);
+    let largest = weights.fold(0.0, f64::max);
+    let has_room = counts.teams * counts.largest_size() > spec.humans.len();
+    if has_room || spec.bots.weight <= COARSE * largest {
+        spec.bots.weight
+    } else {
+        0.0
+    }
+}
+
 /// A grid for the weights of all humans and of parties that weigh more than their members.
 fn grid(problem: &Problem, settings: &Settings, groups: &[Vec<usize>]) -> Grid {
     let (spec, counts) = (problem.spec(), problem.counts());
     let mut weights: Vec<f64> = spec.humans.iter().map(|human| human.weight).collect();
-    weights.push(spec.bots.weight);
+    weights.push(bot_weight(problem));
     let (mut products, mut most) = (Vec::new(), 1.0f64);
     for group in groups {
         let multiplier = settings.multiplier(group.len());

@@ -36,7 +36,7 @@ pub use pick::Candidate;
 pub use problem::{Bots, MAX_HUMANS, MAX_PLAYERS, Problem, ProblemSpec, WeightedHuman};
 pub use settings::{DEFAULT_TIME, Engine, MAX_TOP, Objective, Settings};
 pub use solution::Solution;
-pub use terms::Terms;
+pub use terms::{Factors, Terms};
 
 use crate::domain::MAX_TEAMS;
 
@@ -46,15 +46,14 @@ use crate::domain::MAX_TEAMS;
 /// splits found so far. A caller without a deadline of its own should use [`DEFAULT_TIME`].
 ///
 /// # Errors
-/// A setting is out of its range, the forced engine cannot solve the problem, or the problem has a
-/// handicap and the objective is not [`Objective::Gap`].
+/// The forced engine cannot solve the problem, or the problem has a handicap and the objective is not
+/// [`Objective::Gap`].
 pub fn solve(
     problem: &Problem,
     settings: &Settings,
     seed: u64,
     out_of_time: &mut dyn FnMut() -> bool,
 ) -> Result<Solution, ProblemError> {
-    settings.check()?;
     if settings.objective == Objective::Ratio && problem.spec().handicap != 0.0 {
         return Err(ProblemError::HandicapUncounted(settings.objective));
     }

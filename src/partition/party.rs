@@ -41,19 +41,19 @@ pub(super) fn choose(
     let mut given_up = Vec::new();
     let mut without = None;
     loop {
-        let (instance, answer) = trial.run(&kept, settings.top)?;
+        let (instance, answer) = trial.run(&kept, settings.top.as_usize())?;
         let best = best(&answer).map(Evenness::evenness);
         let affordable = match best {
             _ if !kept.contains(&true) => true,
             None => false,
-            Some(even) if even >= 1.0 - settings.party_budget || trial.clock.over() => true,
+            Some(even) if even >= 1.0 - settings.party_budget.get() || trial.clock.over() => true,
             Some(even) => {
                 let free = match without {
                     Some(free) => free,
                     None => trial.without(kept.len())?,
                 };
                 without = Some(free);
-                even >= free - settings.party_budget
+                even >= free - settings.party_budget.get()
             }
         };
         if affordable {
@@ -86,12 +86,11 @@ impl PartyTrial<'_, '_> {
         keep: usize,
     ) -> Result<(Instance, EngineAnswer), ProblemError> {
         let instance = Instance::new(self.problem, self.settings, kept, self.seed);
-        let Settings { engine, memory, .. } = *self.settings;
         let order = Order {
             keep,
             seed: self.seed,
-            engine,
-            memory,
+            engine: self.settings.engine,
+            memory: self.settings.memory_mb.bytes(),
         };
         let answer = engine::solve(&instance, order, self.clock)?;
         Ok((instance, answer))

@@ -1,6 +1,6 @@
 //! Picks one of the K best splits.
 
-use super::{Settings, Terms, balance::Evenness, instance::Instance};
+use super::{Factors, Settings, Terms, balance::Evenness, instance::Instance};
 use crate::domain::{Stream, StreamPurpose};
 
 /// A split that can be picked, with its costs.
@@ -35,7 +35,7 @@ impl Candidate {
         team_of: Vec<u8>,
         balance: Evenness,
         terms: Terms,
-        factors: &Terms,
+        factors: &Factors,
     ) -> Self {
         let tally = instance.tally(&team_of);
         let costs = terms.times(factors);
@@ -71,7 +71,7 @@ pub(super) fn pick(candidates: &mut [Candidate], settings: &Settings, seed: u64)
         logs = candidates.iter().map(|candidate| -candidate.cost).collect();
         best = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     }
-    let weigh = |log: f64| match settings.power {
+    let weigh = |log: f64| match settings.power.get() {
         _ if log == best => 1.0,
         power if power.is_infinite() => 0.0,
         0.0 => 1.0,

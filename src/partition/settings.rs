@@ -2,7 +2,8 @@
 
 use std::{fmt, time::Duration};
 
-use super::{ProblemError, Terms};
+use super::Factors;
+use crate::domain::units::{Amount, ChoiceExponent, Count, Factor, Megabytes, Share};
 
 /// A search algorithm of this room.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -44,6 +45,9 @@ pub enum Objective {
     ///
     /// If the chance to win depends on the gap alone, the most even splits are those with chances
     /// nearest to one half. With teams of equal size and no handicap both objectives agree.
+    ///
+    /// The configuration and stored decisions name it `chance`; version 0.1 stored `gap`.
+    #[serde(rename = "chance", alias = "gap")]
     Gap,
 }
 
@@ -57,7 +61,7 @@ impl fmt::Display for Objective {
 }
 
 /// The largest value of [`Settings::top`].
-pub const MAX_TOP: usize = 4096;
+pub const MAX_TOP: u32 = 4096;
 
 /// The time limit that callers use unless the operator configures another.
 pub const DEFAULT_TIME: Duration = Duration::from_millis(250);
@@ -66,37 +70,23 @@ pub const DEFAULT_TIME: Duration = Duration::from_millis(250);
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Settings {
     /// Forces this engine. `None` chooses by estimated effort, which never changes an exact answer.
+    #[serde(default)]
     pub engine: Option<Engine>,
     /// The quantity by which candidates are ranked.
     pub objective: Objective,
-    /// How many of the most even splits are candidates for the pick, 1 to [`MAX_TOP`].
-    pub top: usize,
-    /// The cost of one unit of each term, finite and at least 0. If all are 0, evenness alone
-    /// decides.
-    pub factors: Terms,
-    /// The chance of a pick is proportional to quality^power; at least 0. Infinity picks the best.
-    #[serde(with = "maybe_infinite")]
-    pub power: f64,
-    /// How much evenness keeping all parties together may cost, 0 to 1.
-    pub party_budget: f64,
-    /// The weight of a kept party of 2, 3, … members, as a multiple of their sum, 1 to 10. The last
-    /// entry applies to larger parties, too; an empty list means 1.
-    pub party_multiplier: Vec<f64>,
-    /// The most memory for lists of sums, in bytes.
-    pub memory: usize,
-}
-
-/// Serialises an infinite number as null, because JSON has no infinity.
-mod maybe_infinite {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    pub(super) fn serialize<S: Serializer>(power: &f64, to: S) -> Result<S::Ok, S::Error> {
-        power.is_finite().then_some(power).serialize(to)
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-        Ok(Option::deserialize(from)?.unwrap_or(f64::INFINITY))
-    }
+    /// How many of the most even splits are candidates for the pick.
+    pub top: Count<1, MAX_TOP>,
+    /// The cost of one unit of each term. If all are 0, evenness alone decides.
+    pub factors: Factors,
+    /// The chance of a pick is proportional to quality^power. Infinity picks the best.
+    pub power: ChoiceExponent,
+    /// How much evenness keeping all parties together may cost.
+    pub party_budget: Share,
+    /// The weight of a kept party of 2, 3, … members, as a multiple of their sum. The last entry
+    /// applies to larger parties, too; an empty list means 1.
+    pub party_multiplier: Vec<Factor>,
+    /// The most memory for lists of sums.
+    pub memory_mb: Megabytes<1, 4_096>,
 }
 
 impl Default for Settings {
@@ -106,56 +96,32 @@ impl Default for Settings {
         Self {
             engine: None,
             objective: Objective::Ratio,
-            top: 20,
-            factors: Terms {
-                ratio_gap: 100.0,
-                best_gap: 1.0,
-                spread_gap: 1.0,
-                broken_parties: 2.0,
-                avoided_pairs: 5.0,
-                moved: 0.05,
-                repeated: 1.0,
+            top: const { Count::of(20) },
+            factors: Factors {
+                ratio_gap: const { Amount::of(100.0) },
+                best_gap: const { Amount::of(1.0) },
+                spread_gap: const { Amount::of(1.0) },
+                broken_parties: const { Amount::of(2.0) },
+                avoided_pairs: const { Amount::of(5.0) },
+                moved: const { Amount::of(0.05) },
+                repeated: const { Amount::of(1.0) },
             },
-            power: 1.0,
-            party_budget: 0.05,
+            power: const { ChoiceExponent::of(1.0) },
+            party_budget: const { Share::of(0.05) },
             party_multiplier: Vec::new(),
-            memory: 256 << 20,
+            memory_mb: const { Megabytes::of(256) },
         }
     }
 }
 
 impl Settings {
-    /// # Errors
-    /// Returns the first setting that is out of its range.
-    pub fn check(&self) -> Result<(), ProblemError> {
-        let wrong = |name, wanted| Err(ProblemError::Setting { name, wanted });
-        if !(1..=MAX_TOP).contains(&self.top) {
-            return wrong("top", "1 to 4096");
-        }
-        for (name, factor) in self.factors.named() {
-            if !(factor.is_finite() && factor >= 0.0) {
-                return wrong(name, "a finite number of at least 0");
-            }
-        }
-        if self.power.is_nan() || self.power < 0.0 {
-            return wrong("power", "at least 0, or infinite");
-        }
-        if !(0.0..=1.0).contains(&self.party_budget) {
-            return wrong("party_budget", "0 to 1");
-        }
-        if !(self.party_multiplier.iter()).all(|m| (1.0..=10.0).contains(m)) {
-            return wrong("party_multiplier", "numbers from 1 to 10");
-        }
-        Ok(())
-    }
-
     /// The weight of a kept party of `size` members, as a multiple of their sum.
     pub(super) fn multiplier(&self, size: usize) -> f64 {
         let entry = size
             .saturating_sub(2)
             .min(self.party_multiplier.len().max(1) - 1);
         match self.party_multiplier.get(entry) {
-            Some(&multiplier) if size >= 2 => multiplier,
+            Some(multiplier) if size >= 2 => multiplier.get(),
             _ => 1.0,
         }
     }

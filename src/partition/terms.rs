@@ -1,11 +1,24 @@
 //! The terms of a split's cost: what is undesirable about it, in numbers.
 
 use super::{Problem, balance::Evenness, instance::Instance};
+use crate::domain::units::Amount;
 
-/// One number per term: the value for a split, the factor from the settings, or their product, the
-/// cost.
+/// The cost of one unit of each of the [`Terms`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct Factors {
+    pub ratio_gap: Amount,
+    pub best_gap: Amount,
+    pub spread_gap: Amount,
+    pub broken_parties: Amount,
+    pub avoided_pairs: Amount,
+    pub moved: Amount,
+    pub repeated: Amount,
+}
+
+/// One number for each term: a split's value, or what it costs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Terms {
     /// 1 − evenness, 0 to 1; by the objective `ratio` the evenness is the ratio.
     pub ratio_gap: f64,
@@ -40,15 +53,15 @@ impl Terms {
     }
 
     /// Value times factor, for each term.
-    pub(super) fn times(&self, factors: &Self) -> Self {
+    pub(super) fn times(&self, factors: &Factors) -> Self {
         Self {
-            ratio_gap: self.ratio_gap * factors.ratio_gap,
-            best_gap: self.best_gap * factors.best_gap,
-            spread_gap: self.spread_gap * factors.spread_gap,
-            broken_parties: self.broken_parties * factors.broken_parties,
-            avoided_pairs: self.avoided_pairs * factors.avoided_pairs,
-            moved: self.moved * factors.moved,
-            repeated: self.repeated * factors.repeated,
+            ratio_gap: self.ratio_gap * factors.ratio_gap.get(),
+            best_gap: self.best_gap * factors.best_gap.get(),
+            spread_gap: self.spread_gap * factors.spread_gap.get(),
+            broken_parties: self.broken_parties * factors.broken_parties.get(),
+            avoided_pairs: self.avoided_pairs * factors.avoided_pairs.get(),
+            moved: self.moved * factors.moved.get(),
+            repeated: self.repeated * factors.repeated.get(),
         }
     }
 

@@ -15,21 +15,26 @@ use serde::{Deserialize, Serialize};
 use crate::domain::{Crowding, Link, Outlook};
 
 use super::{Game, Player, Roll, Scale, Strength, System};
+use crate::domain::units::{Amount, PositiveAmount};
 
 /// Settings of the `elo` formula.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// The most rating points that a player of average performance wins or loses by a game, above
     /// 0.
-    pub k: f64,
+    #[serde(rename = "elo_k")]
+    pub k: PositiveAmount,
     /// The factor on `k` for the best player of a winning team and the worst of a losing one, 0 or
     /// more.
-    pub best: f64,
+    #[serde(rename = "elo_best")]
+    pub best: Amount,
     /// The factor on `k` for the worst player of a winning team and the best of a losing one, 0 to
     /// `best`.
-    pub worst: f64,
+    #[serde(rename = "elo_worst")]
+    pub worst: Amount,
     /// The distance from the mean, in rating points, at which a player moves half as fast away from
     /// it; above 0.
+    #[serde(default = "slowdown")]
     pub slowdown: f64,
 }
 
@@ -37,12 +42,17 @@ pub struct Settings {
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            k: 24.0,
-            best: 1.6,
-            worst: 0.4,
-            slowdown: 400.0,
+            k: const { PositiveAmount::of(24.0) },
+            best: const { Amount::of(1.6) },
+            worst: const { Amount::of(0.4) },
+            slowdown: slowdown(),
         }
     }
+}
+
+/// No key of the configuration.
+fn slowdown() -> f64 {
+    400.0
 }
 
 /// Every player's first rating, and the mean of all ratings.
@@ -91,7 +101,7 @@ impl Elo {
     /// The factor of performance on a change, from `place` on the team's scoreboard: 0 for the
     /// worst, 1 for the best.
     fn bonus(&self, place: f64, won: bool) -> f64 {
-        let Settings { best, worst, .. } = self.settings;
+        let (best, worst) = (self.settings.best.get(), self.settings.worst.get());
         let well = if won { place } else { 1.0 - place };
         worst + (best - worst) * well
     }
@@ -137,7 +147,7 @@ impl System for Elo {
             let surprise = 0.5 - 0.5 * f64::from(result as i8) - self.beats(game, a, b);
             for (team, surprise) in [(a, surprise), (b, -surprise)] {
                 for seat in game.team(team).iter().filter(|s| s.learns) {
-                    let change = self.settings.k * seat.share * surprise;
+                    let change = self.settings.k.get() * seat.share * surprise;
                     let bonus = self.bonus(place(game, team, seat.player), surprise > 0.0);
                     let slowed = self.slowed(self.known(seat.player), change);
                     changes.push((seat.player, change * bonus * slowed));
@@ -217,7 +227,7 @@ mod tests {
         };
         game.tallies = [(0, 9.0), (1, 1.0), (2, 5.0), (3, 2.0)].map(tally).to_vec();
         let mut system = Elo::new(Settings {
-            k: 50.0,
+            k: PositiveAmount::of(50.0),
             ..Settings::default()
         });
         system.update(&game);

@@ -18,25 +18,29 @@ use serde::{Deserialize, Serialize};
 use crate::domain::{Crowding, Link, Outlook};
 
 use super::{Game, Player, Roll, Scale, Strength, System, normal};
+use crate::domain::units::{Amount, PositiveAmount};
 
 /// The page's tunable parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// c, the constant rate, 0 or more.
-    pub constant: f64,
+    #[serde(rename = "hive_constant")]
+    pub constant: Amount,
     /// a, AdaGrad's rate, 0 or more.
-    pub adaptive: f64,
+    #[serde(rename = "hive_adaptive")]
+    pub adaptive: Amount,
     /// ε, above 0: the larger, the smaller the steps of the first games.
-    pub epsilon: f64,
+    #[serde(rename = "hive_epsilon")]
+    pub epsilon: PositiveAmount,
 }
 
 /// Tuned on the first fifth of the measured sets; a factor of two either way changes little.
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            constant: 1.0,
-            adaptive: 1.0,
-            epsilon: 0.02,
+            constant: const { Amount::of(1.0) },
+            adaptive: const { Amount::of(1.0) },
+            epsilon: const { PositiveAmount::of(0.02) },
         }
     }
 }
@@ -52,8 +56,8 @@ struct Learnt {
 impl Learnt {
     fn step(&mut self, gradient: f64, settings: &Settings) {
         self.squares += gradient * gradient;
-        let adaptive = settings.adaptive / libm::sqrt(self.squares + settings.epsilon);
-        self.value += (settings.constant + adaptive) * gradient;
+        let adaptive = settings.adaptive.get() / libm::sqrt(self.squares + settings.epsilon.get());
+        self.value += (settings.constant.get() + adaptive) * gradient;
     }
 }
 
@@ -126,7 +130,7 @@ impl System for Hive {
                     let gradient = surprise * seat.share / time;
                     skill.playing.step(sign * gradient, &settings);
                     if game.sides {
-                        skill.offset += settings.constant * gradient;
+                        skill.offset += settings.constant.get() * gradient;
                     }
                     if seat.command > 0.0 {
                         let gradient = sign * surprise * seat.command / command;
@@ -257,9 +261,9 @@ mod tests {
     #[test]
     fn the_first_game_by_hand() {
         let settings = Settings {
-            constant: 2.0,
-            adaptive: 3.0,
-            epsilon: 0.01,
+            constant: Amount::of(2.0),
+            adaptive: Amount::of(3.0),
+            epsilon: PositiveAmount::of(0.01),
         };
         let game = game(&[&[1.0, 0.5], &[1.0]], &[0, 1]);
         let mut system = Hive::new(settings);

@@ -15,18 +15,22 @@ use super::{
     Game, Player, Roll, Scale, Strength, System, Tally,
     slope::{Slope, edge},
 };
+use crate::domain::units::Count;
 
 /// Settings of the `scoreboard` formula.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// How many of a player's last matches count, 1 or more.
-    pub window: usize,
+    #[serde(rename = "scoreboard_window")]
+    pub window: Count<1, 1_000>,
 }
 
 /// The page's 50 matches.
 impl Default for Settings {
     fn default() -> Self {
-        Self { window: 50 }
+        Self {
+            window: const { Count::of(50) },
+        }
     }
 }
 
@@ -82,7 +86,7 @@ impl System for Scoreboard {
             if let (true, Some(position)) = (tally.learns, position) {
                 let positions = self.positions.enter(tally.player, VecDeque::new);
                 positions.push_front(position);
-                positions.truncate(self.settings.window);
+                positions.truncate(self.settings.window.as_usize());
             }
         }
     }
@@ -133,7 +137,9 @@ mod tests {
 
     #[test]
     fn the_mean_of_the_last_matches() {
-        let mut system = Scoreboard::new(Settings { window: 2 });
+        let mut system = Scoreboard::new(Settings {
+            window: Count::of(2),
+        });
         let mut game = Game::default();
         for points in [[9.0, 0.0], [0.0, 9.0], [9.0, 0.0]] {
             game.tallies = tallies(&points.map(Some));

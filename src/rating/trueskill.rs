@@ -14,32 +14,48 @@ use crate::domain::{Crowding, Link, Outlook};
 
 use super::normal::{self, Moments};
 use super::{Game, Player, Scale, Seat, Strength, System};
+use crate::domain::units::{Amount, PositiveAmount, ShareBelowOne};
 
 /// The settings of the paper, on its scale around 25.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// Mean strength of a newcomer.
+    #[serde(default = "mean")]
     pub mean: f64,
     /// Standard deviation of a newcomer's strength, above 0.
+    #[serde(default = "deviation")]
     pub deviation: f64,
     /// Standard deviation of a performance around the strength, above 0.
-    pub beta: f64,
+    #[serde(rename = "trueskill_beta")]
+    pub beta: PositiveAmount,
     /// Standard deviation of the drift before each game, 0 or more.
-    pub drift: f64,
+    #[serde(rename = "trueskill_drift")]
+    pub drift: Amount,
     /// The share of games that two equal players tie, 0 to below 1.
-    pub ties: f64,
+    #[serde(rename = "trueskill_ties")]
+    pub ties: ShareBelowOne,
 }
 
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            mean: 25.0,
-            deviation: 25.0 / 3.0,
-            beta: 25.0 / 6.0,
-            drift: 25.0 / 300.0,
-            ties: 0.1,
+            mean: mean(),
+            deviation: deviation(),
+            beta: const { PositiveAmount::of(25.0 / 6.0) },
+            drift: const { Amount::of(25.0 / 300.0) },
+            ties: const { ShareBelowOne::of(0.1) },
         }
     }
+}
+
+/// No key of the configuration.
+fn mean() -> f64 {
+    25.0
+}
+
+/// No key of the configuration.
+fn deviation() -> f64 {
+    25.0 / 3.0
 }
 
 /// The strength above a newcomer's whose weight is 75, see [`Scale`], in deviations of a newcomer.
@@ -87,11 +103,12 @@ impl Rated {
 impl TrueSkill {
     /// A system without any games.
     pub fn new(settings: Settings) -> Self {
+        let (beta, drift) = (settings.beta.get(), settings.drift.get());
         Self {
             settings,
-            noise: settings.beta * settings.beta,
-            drift: settings.drift * settings.drift,
-            margin: normal::quantile(0.5 + 0.5 * settings.ties) * settings.beta,
+            noise: beta * beta,
+            drift: drift * drift,
+            margin: normal::quantile(0.5 + 0.5 * settings.ties.get()) * beta,
             newcomer: Rated {
                 mean: settings.mean,
                 variance: settings.deviation * settings.deviation,

@@ -8,7 +8,7 @@ use tokio::{
     time::{Instant, timeout, timeout_at},
 };
 use tokio_util::sync::CancellationToken;
-use tracing::{Instrument, Span, debug_span, field::Empty, info_span};
+use tracing::{Instrument, debug_span};
 
 use super::{Limits, dispatch};
 use crate::{
@@ -49,8 +49,7 @@ pub enum ConnectionEnd {
 
 /// Serves one connection until it ends.
 ///
-/// All log lines meanwhile are in the span `session`, with the number of the session and, after
-/// HELLO, the name of the game server.
+/// All log lines meanwhile are in the [span](Session::span) of the session.
 pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     stream: S,
     service: &Service,
@@ -58,19 +57,18 @@ pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     stop: CancellationToken,
 ) -> ConnectionEnd {
     let (session, pushes) = service.open_connection();
-    let span = info_span!("session", id = session.number(), server = Empty);
+    let span = session.span().clone();
     let connection = Connection {
         stream,
         limits,
         session,
         pushes,
-        span: span.clone(),
-        framer: Framer::new(limits.max_line_bytes),
+        framer: Framer::new(limits.max_line_bytes.as_usize()),
         input: BytesMut::with_capacity(READ),
         output: BytesMut::new(),
         errors: 0,
-        patience: Instant::now() + limits.first_line,
-        idle_until: Instant::now() + limits.first_line,
+        patience: Instant::now() + limits.first_line_seconds.duration(),
+        idle_until: Instant::now() + limits.first_line_seconds.duration(),
         inside_line: false,
     };
     connection.run(&stop).instrument(span).await
@@ -82,7 +80,6 @@ struct Connection<S> {
     session: Session,
     /// Lines to send that answer no request.
     pushes: MailboxReceiver,
-    span: Span,
     framer: Framer,
     input: BytesMut,
     /// Replies and pushes that have not been sent yet, each complete.
@@ -109,7 +106,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         // Send the last replies whatever the reason. If the peer has gone, this fails without
         // effect.
         let _ = self.flush(stop).await;
-        let _ = timeout(self.limits.write, self.stream.shutdown()).await;
+        let _ = timeout(self.limits.write_seconds.duration(), self.stream.shutdown()).await;
         self.take_leave().await;
         tracing::debug!(?end, "connection ended");
         end
@@ -125,7 +122,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 // A peer that must send HELLO gets no more time by sending other lines, and no peer
                 // by sending blank ones.
                 if !blank && !self.session.must_say_hello() {
-                    self.idle_until = Instant::now() + self.limits.idle;
+                    self.idle_until = Instant::now() + self.limits.idle_seconds.duration();
                 }
                 self.patience = self.idle_until;
                 self.inside_line = false;
@@ -193,7 +190,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     fn watch_line(&mut self) {
         let inside = self.framer.is_inside_line(&self.input);
         if inside && !self.inside_line {
-            self.patience = self.patience.min(Instant::now() + self.limits.line);
+            self.patience = self
+                .patience
+                .min(Instant::now() + self.limits.line_seconds.duration());
         }
         self.inside_line = inside;
         self.input.reserve(READ);
@@ -210,7 +209,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 Err(refusal) => Err(refusal),
             },
             FramedLine::TooLong => {
-                let text = format!("a line may hold {} bytes", self.limits.max_line_bytes);
+                let text = format!("a line may hold {} bytes", self.limits.max_line_bytes.get());
                 let code = Code::TooLong;
                 Err(Refusal { code, text })
             }
@@ -244,13 +243,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
     /// Handles HELLO; a refusal closes the connection.
     async fn hello(&mut self, hello: Request) -> Next {
-        let server = match &hello {
-            Request::Hello { server, .. } => server.text().to_owned(),
-            _ => String::new(),
-        };
         match self.answer(hello).await {
             Ok(reply) => {
-                self.span.record("server", server);
                 if let Some(reply) = reply {
                     reply.encode(&mut self.output);
                 }
@@ -279,7 +273,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         // A fault of the daemon is none of the client's.
         self.errors += u32::from(refusal.code != Code::Internal);
         Reply::Error(refusal).encode(&mut self.output);
-        if self.errors < self.limits.max_errors {
+        if self.errors < self.limits.max_errors.get() {
             return Next::Continue;
         }
         let text = format!("{} since the last GAME", counted(self.errors, "error"));
@@ -295,7 +289,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         if self.output.is_empty() {
             return Ok(());
         }
-        let write = timeout(self.limits.write, self.stream.write_all(&self.output));
+        let write = timeout(
+            self.limits.write_seconds.duration(),
+            self.stream.write_all(&self.output),
+        );
         let too_late = async {
             stop.cancelled().await;
             tokio::time::sleep(LAST_WRITE).await;

@@ -10,6 +10,7 @@ mod dispatch;
 use std::{io, sync::Arc, time::Duration};
 
 use bytes::BytesMut;
+use serde::Deserialize;
 use tokio::{
     io::AsyncWriteExt,
     net::{TcpListener, TcpStream},
@@ -20,6 +21,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use tracing::Instrument;
 
 use crate::{
+    domain::units::{Count, Seconds, UpToAWeek},
     protocol::{Code, Refusal, Reply},
     service::Service,
 };
@@ -27,28 +29,28 @@ use crate::{
 pub use connection::serve;
 
 /// The limits on each connection, and on their number.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize)]
 pub struct Limits {
     /// The longest line, in bytes without the line end.
-    pub max_line_bytes: usize,
+    pub max_line_bytes: Count<64, 65_536>,
     /// The most connections at the same time; further ones are refused.
-    pub max_connections: usize,
+    pub max_connections: Count<1, 65_536>,
     /// The most errors on a connection since its last GAME; one more closes it.
-    pub max_errors: u32,
+    pub max_errors: Count<1, { u32::MAX }>,
     /// The time limit from the connection to the end of the first line.
-    pub first_line: Duration,
+    pub first_line_seconds: UpToAWeek,
     /// The time limit from the first byte of a line to its end.
-    pub line: Duration,
+    pub line_seconds: UpToAWeek,
     /// The time limit between two lines.
-    pub idle: Duration,
+    pub idle_seconds: UpToAWeek,
     /// The time limit for the peer to read a reply.
-    pub write: Duration,
+    pub write_seconds: UpToAWeek,
     /// The time limit for all connections to end after `stop` is cancelled.
-    pub drain: Duration,
+    pub drain_seconds: Seconds<0, 60>,
 }
 
 /// Serves until `stop` is cancelled. Then each session finishes its current command, sends the
-/// pending replies and closes; after [`Limits::drain`] the remaining connections are dropped.
+/// pending replies and closes; after [`Limits::drain_seconds`] the remaining connections are dropped.
 pub async fn run(
     listener: TcpListener,
     service: Arc<Service>,
@@ -56,7 +58,7 @@ pub async fn run(
     stop: CancellationToken,
 ) {
     let tasks = TaskTracker::new();
-    let room = Arc::new(Semaphore::new(limits.max_connections));
+    let room = Arc::new(Semaphore::new(limits.max_connections.as_usize()));
     let door = Door {
         service,
         limits,
@@ -67,7 +69,10 @@ pub async fn run(
     stop.run_until_cancelled(door.accept_all(&listener)).await;
     drop(listener);
     tasks.close();
-    if time::timeout(limits.drain, tasks.wait()).await.is_err() {
+    if time::timeout(limits.drain_seconds.duration(), tasks.wait())
+        .await
+        .is_err()
+    {
         tracing::warn!(
             connections = tasks.len(),
             "dropping connections that did not drain in time"

@@ -13,6 +13,7 @@ use tokio::{
     sync::Notify,
     time::{sleep, timeout},
 };
+use tracing::{Instrument, Span};
 
 use super::{SessionError, Sessions};
 use crate::{
@@ -57,6 +58,8 @@ struct PendingMatch {
     record: MatchRecord,
     /// The number of its game.
     game: i64,
+    /// The span of its session.
+    span: Span,
 }
 
 impl PendingMatches {
@@ -114,9 +117,13 @@ impl Backlog {
         self.added.notify_one();
     }
 
-    /// Adds the match of the game with this number. Returns whether there was room for it.
+    /// Adds the match of the game with this number, of the session whose span is the current one. Returns whether there was room for it.
     pub(super) fn keep(&self, record: MatchRecord, game: i64) -> bool {
-        let kept = self.matches.lock().push(PendingMatch { record, game });
+        let kept = self.matches.lock().push(PendingMatch {
+            record,
+            game,
+            span: Span::current(),
+        });
         self.added.notify_one();
         kept
     }
@@ -160,32 +167,38 @@ impl Sessions {
         // Run in a task of its own, which completes even if the caller is dropped: a committed
         // entry must also leave the backlog.
         let sessions = self.clone();
-        let written = tokio::spawn(async move {
+        let written = async move {
             let _one_at_a_time = sessions.backlog.writing.lock().await;
             sessions.write_matches().await?;
             sessions.write_notes().await
-        });
-        written.await?
+        };
+        tokio::spawn(written.in_current_span()).await?
     }
 
     async fn write_matches(&self) -> Result<(), SessionError> {
         loop {
             let pending = self.backlog.matches.lock().queue.front().cloned();
-            let Some(PendingMatch { record, game }) = pending else {
+            let Some(PendingMatch { record, game, span }) = pending else {
                 return Ok(());
             };
-            match self.store.record_game(&record, game).await {
-                Ok(recorded) => {
-                    self.backlog.became(game, recorded.id());
-                    self.learning.match_recorded();
-                }
-                Err(error) if error.is_of_record() => {
-                    tracing::error!(%error, "a match cannot be recorded and is lost");
-                }
-                Err(error) => return Err(error.into()),
-            }
+            self.write_match(record, game).instrument(span).await?;
             self.backlog.matches.lock().pop();
         }
+    }
+
+    /// Records a match. One that cannot be recorded whatever the database does is given up.
+    async fn write_match(&self, record: MatchRecord, game: i64) -> Result<(), SessionError> {
+        match self.store.record_game(&record, game).await {
+            Ok(recorded) => {
+                self.backlog.became(game, recorded.id());
+                self.learning.match_recorded();
+            }
+            Err(error) if error.is_of_record() => {
+                tracing::error!(%error, "a match cannot be recorded and is lost");
+            }
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
     }
 
     async fn write_notes(&self) -> Result<(), SessionError> {

@@ -10,7 +10,7 @@ use std::{fmt::Display, time::Instant};
 
 use super::{Session, SessionError, Sessions, draw_seed};
 use crate::{
-    domain::{Ident, Kind, Move},
+    domain::{Ident, Kind, Move, units::Count},
     lobby::{
         Assessment, Balance, Balanced, BotPlan, Conduct, Decided, Decision, Fate, Help, Placement,
     },
@@ -61,7 +61,11 @@ impl Session {
         let seed = seed.unwrap_or_else(draw_seed);
         let balance = &self.sessions.settings.balance;
         let mut settings = balance.partition.clone();
-        settings.top = top.unwrap_or(settings.top);
+        if let Some(top) = top {
+            let top = Count::try_from(top as u64);
+            settings.top =
+                top.map_err(|error| SessionError::BadArgument(format!("top {error}")))?;
+        }
         let lobby = &self.state.lobby;
         let question = lobby.balance(&weights, balance.limits, settings)?;
         let decided = self.sessions.choose_teams(question, seed).await?;
@@ -212,7 +216,7 @@ impl Sessions {
         question: Balance,
         seed: u64,
     ) -> Result<Decided<Balance>, SessionError> {
-        let deadline = Instant::now() + self.settings.balance.deadline;
+        let deadline = Instant::now() + self.settings.balance.deadline_ms.duration();
         let waiting = self.cores.clone().acquire_owned();
         let core = tokio::time::timeout_at(deadline.into(), waiting).await;
         let Ok(Ok(core)) = core else {

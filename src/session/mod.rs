@@ -24,6 +24,7 @@ mod weights;
 use std::sync::Arc;
 
 use rand::{TryRng, rngs::SysRng};
+use tracing::{Span, error_span, field::Empty};
 
 use crate::{
     domain::{Ident, Kind, Ruleset, Secret},
@@ -51,6 +52,8 @@ pub struct Session {
     state: SessionState,
     server: Option<String>,
     registration: Registration,
+    /// Around every log line that this session causes, also on other tasks and threads.
+    span: Span,
 }
 
 impl Session {
@@ -63,18 +66,23 @@ impl Session {
     /// a request.
     pub fn open(sessions: Arc<Sessions>) -> (Self, MailboxReceiver) {
         let (mailbox, pushes) = Mailbox::new();
+        let registration = Registration::new(&sessions, mailbox);
+        // An error's span is on whenever any line of the session is.
+        let span = error_span!("session", id = registration.number(), server = Empty);
         let session = Self {
-            state: SessionState::new(&sessions),
-            registration: Registration::new(&sessions, mailbox),
+            state: SessionState::new(&sessions, &span),
+            registration,
             sessions,
             server: None,
+            span,
         };
         (session, pushes)
     }
 
-    /// The number of this session, unique within this process.
-    pub fn number(&self) -> u64 {
-        self.registration.number()
+    /// The span in which the work of this session runs. It holds the number of the session, unique
+    /// within this process, and the name of the game server once HELLO has been accepted.
+    pub fn span(&self) -> &Span {
+        &self.span
     }
 
     /// Names the game server. With `resume`, continues at once the game that its last connection
@@ -98,6 +106,7 @@ impl Session {
             }
         }
         self.server = Some(server.text().to_owned());
+        self.span.record("server", server.text());
         if !resume {
             self.registration.announce(server.text());
             return Ok(None);
@@ -199,7 +208,7 @@ impl Session {
     /// # Errors
     /// Fails if there is no game.
     pub fn bot(&mut self, name: &Ident) -> Result<f64, SessionError> {
-        let default = self.sessions.settings.balance.default_bot_weight;
+        let default = self.sessions.settings.balance.default_bot_weight.get();
         let standings = self.sessions.ready_standings()?;
         self.show_bots()?;
         let view = standings.view(self.ruleset()?);
@@ -212,7 +221,7 @@ impl Session {
     /// # Errors
     /// Fails if there is no game.
     pub fn mean_bot(&mut self) -> Result<(f64, usize), SessionError> {
-        let default = self.sessions.settings.balance.default_bot_weight;
+        let default = self.sessions.settings.balance.default_bot_weight.get();
         let standings = self.sessions.ready_standings()?;
         self.show_bots()?;
         Ok(standings
@@ -265,7 +274,10 @@ impl Session {
             standings,
             ruleset,
             map: game.map.clone().unwrap_or_default(),
-            defaults: (balance.default_weight, balance.default_bot_weight),
+            defaults: (
+                balance.default_weight.get(),
+                balance.default_bot_weight.get(),
+            ),
         })
     }
 
@@ -280,8 +292,7 @@ impl Session {
             (before.asks, conduct.asks),
         ];
         if counts.into_iter().any(|(before, now)| news(before, now)) {
-            let server = self.server.as_deref().unwrap_or("");
-            tracing::info!(server, player = id.text(), %conduct, "may be gaming the balance");
+            tracing::info!(player = id.text(), %conduct, "may be gaming the balance");
         }
     }
 }

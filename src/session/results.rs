@@ -56,7 +56,7 @@ impl Session {
         let id = match self.sessions.record_game(&record, game).await {
             Ok(id) => id,
             Err(error) if !error.is_of_record() && self.sessions.backlog.keep(record, game) => {
-                tracing::error!(%error, server, "a match cannot be recorded now and is kept");
+                tracing::error!(%error, "a match cannot be recorded now and is kept");
                 self.state.kept = Some(KeptEnd { unrated });
                 return Err(SessionError::Kept);
             }
@@ -98,7 +98,6 @@ impl Session {
     fn note_end(&mut self, ended: Ended) -> Ended {
         tracing::info!(
             match_id = ended.id,
-            server = self.server.as_deref().unwrap_or(""),
             unrated = ended.unrated.unwrap_or("no"),
             "game ended"
         );
@@ -112,7 +111,10 @@ impl Session {
     /// Ends the session. With `park`, parks the game of a server that gave its name; otherwise
     /// gives it up.
     pub fn close(&mut self, park: bool) {
-        let state = std::mem::replace(&mut self.state, SessionState::new(&self.sessions));
+        let state = std::mem::replace(
+            &mut self.state,
+            SessionState::new(&self.sessions, &self.span),
+        );
         self.leave_game(state, park);
         self.registration.end();
     }
@@ -141,9 +143,10 @@ impl Session {
         let Some(state) = self.sessions.parked.take(server, earliest) else {
             return false;
         };
-        tracing::info!(server, "parked game resumed");
+        tracing::info!("parked game resumed");
         let bots = self.state.lobby.bot_use();
         self.state = state;
+        self.state.span = self.span.clone();
         self.inherit_bots(bots);
         true
     }
@@ -197,10 +200,12 @@ impl Sessions {
 
     /// Adds the record of an abandoned game to the backlog.
     fn give_up(&self, state: &SessionState, server: Option<&str>) {
+        let keep = |finished: Finished| self.backlog.keep(finished.record, state.game);
+        let _in_span = state.span.enter();
         if let Some(finished) = state.abandoned(server)
-            && !self.backlog.keep(finished.record, state.game)
+            && !keep(finished)
         {
-            tracing::warn!(server, "an abandoned game is lost: the backlog is full");
+            tracing::warn!("an abandoned game is lost: the backlog is full");
         }
     }
 
@@ -225,7 +230,7 @@ impl Sessions {
 
     /// The answer to this server's last END, if it was within the grace period.
     async fn last_end(&self, server: &str) -> Result<Ended, SessionError> {
-        let grace = i64::try_from(self.settings.resume_grace).unwrap_or(i64::MAX);
+        let grace = i64::try_from(self.settings.resume_grace.millis()).unwrap_or(i64::MAX);
         let since = Timestamp(self.clock.now().0.saturating_sub(grace));
         let last = self.store.last_of(server, since).await?;
         let stored = last.ok_or(LobbyError::NoGame)?;
@@ -242,7 +247,7 @@ impl Sessions {
 
     /// The millisecond of the clock; games parked before it can no longer be resumed.
     fn resumable_since(&self) -> u64 {
-        let grace = self.settings.resume_grace;
+        let grace = self.settings.resume_grace.millis();
         self.clock.millis().saturating_sub(grace)
     }
 }

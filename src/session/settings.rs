@@ -1,9 +1,14 @@
 //! The settings of sessions.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
 
 use crate::{
-    domain::Secret,
+    domain::{
+        Secret,
+        units::{Millis, PlayerWeight, UpToADay},
+    },
     lobby::{LobbySettings, SizeLimits},
     partition,
 };
@@ -17,8 +22,8 @@ pub struct Settings {
     pub balance: BalanceSettings,
     /// Tokens of the game servers that may connect, by name. If empty, every client may connect.
     pub clients: BTreeMap<String, Secret>,
-    /// How long a parked game waits for its server, in milliseconds.
-    pub resume_grace: u64,
+    /// How long a parked game waits for its server.
+    pub resume_grace: UpToADay,
     /// How many decisions are stored; 0 stores none.
     pub keep_decisions: u32,
     /// Patterns of game types in which auto-balance moves no one.
@@ -26,16 +31,18 @@ pub struct Settings {
 }
 
 /// How BALANCE chooses teams.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
 pub struct BalanceSettings {
     /// How many candidates are compared, and how one of them is picked.
+    #[serde(flatten)]
     pub partition: partition::Settings,
     /// How much the teams may differ in size.
+    #[serde(flatten)]
     pub limits: SizeLimits,
-    /// Weight of a human without rated games, 0 to 100.
-    pub default_weight: f64,
-    /// Weight of a bot while no bot has a weight, 0 to 100.
-    pub default_bot_weight: f64,
+    /// Weight of a human without rated games.
+    pub default_weight: PlayerWeight,
+    /// Weight of a bot while no bot has a weight.
+    pub default_bot_weight: PlayerWeight,
     /// The time limit for waiting for a core and choosing teams together.
-    pub deadline: Duration,
+    pub deadline_ms: Millis<1, 60_000>,
 }

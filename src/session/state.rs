@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rand::{TryRng, rngs::SysRng};
+use tracing::Span;
 
 use super::{Ended, Sessions};
 use crate::{
@@ -24,6 +25,8 @@ pub(super) struct SessionState {
     pub(super) game: i64,
     /// The answer to END, if it has been sent.
     pub(super) ended: Option<Ended>,
+    /// The span of the session that has the game, or had it last.
+    pub(super) span: Span,
     /// END could not be answered yet: the match waits in the backlog, under the number of this game.
     pub(super) kept: Option<KeptEnd>,
 }
@@ -37,7 +40,7 @@ pub(super) struct KeptEnd {
 
 impl SessionState {
     /// The state before the first command.
-    pub(super) fn new(sessions: &Sessions) -> Self {
+    pub(super) fn new(sessions: &Sessions, span: &Span) -> Self {
         Self {
             lobby: Lobby::new(sessions.settings.lobby.clone()),
             epoch: Timestamp::default(),
@@ -45,6 +48,7 @@ impl SessionState {
             reasons: Vec::new(),
             game: draw_game(),
             ended: None,
+            span: span.clone(),
             kept: None,
         }
     }

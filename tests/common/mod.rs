@@ -82,7 +82,7 @@ pub struct Daemon {
 impl Daemon {
     pub async fn start(toml: &str) -> Self {
         let config = config(toml);
-        Self::start_with(&config, config.limits()).await
+        Self::start_with(&config, config.server.limits).await
     }
 
     pub async fn start_with(config: &Config, limits: Limits) -> Self {
@@ -97,7 +97,7 @@ impl Daemon {
         let (store, folder) = new_store().await;
         let service = Service::open_with_clock(store, config.service(), clock.clone()).unwrap();
         let service = Arc::new(service);
-        let daemon = Self::serve(service, folder, config.limits()).await;
+        let daemon = Self::serve(service, folder, config.server.limits).await;
         (daemon, clock)
     }
 

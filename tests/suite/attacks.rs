@@ -115,7 +115,7 @@ async fn who_has_to_introduce_themselves_gets_no_more_time_by_talking() {
     while ours.write_all(b"\n").await.is_ok() {
         sleep(Duration::from_secs(1)).await;
     }
-    assert!(began.elapsed() <= limits.first_line + Duration::from_secs(3));
+    assert!(began.elapsed() <= limits.first_line_seconds.duration() + Duration::from_secs(3));
     task.await.unwrap();
 }
 
@@ -271,7 +271,7 @@ async fn pipe(
 ) {
     let config = config(toml);
     let (service, folder) = service(&config).await;
-    let limits = config.limits();
+    let limits = config.server.limits;
     let (ours, theirs) = tokio::io::duplex(4_096);
     let task = tokio::spawn(async move {
         serve(theirs, &service, limits, CancellationToken::new()).await;
@@ -291,7 +291,7 @@ async fn one_byte_a_second_is_too_slow() {
         sleep(Duration::from_secs(1)).await;
     }
     assert!(
-        began.elapsed() <= limits.line + Duration::from_secs(2),
+        began.elapsed() <= limits.line_seconds.duration() + Duration::from_secs(2),
         "{:?}",
         began.elapsed()
     );
@@ -318,7 +318,10 @@ async fn who_says_nothing_is_closed_without_a_word() {
     let mut said = Vec::new();
     ours.read_to_end(&mut said).await.unwrap();
     assert_eq!(said, b"");
-    assert!(began.elapsed() >= limits.first_line && began.elapsed() < limits.idle);
+    assert!(
+        began.elapsed() >= limits.first_line_seconds.duration()
+            && began.elapsed() < limits.idle_seconds.duration()
+    );
     task.await.unwrap();
 
     tokio::time::resume();
@@ -328,7 +331,7 @@ async fn who_says_nothing_is_closed_without_a_word() {
     let began = Instant::now();
     ours.read_to_end(&mut said).await.unwrap();
     assert_eq!(said, b"PONG\n");
-    assert!(began.elapsed() >= limits.idle);
+    assert!(began.elapsed() >= limits.idle_seconds.duration());
 }
 
 #[tokio::test]
@@ -340,7 +343,10 @@ async fn who_does_not_read_is_closed() {
     let flood = "PING\n".repeat(20_000);
     let _ = ours.write_all(flood.as_bytes()).await;
     task.await.unwrap();
-    assert!(began.elapsed() >= limits.write && began.elapsed() <= limits.write * 3);
+    assert!(
+        began.elapsed() >= limits.write_seconds.duration()
+            && began.elapsed() <= limits.write_seconds.duration() * 3
+    );
 }
 
 #[tokio::test]

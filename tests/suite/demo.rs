@@ -2,24 +2,18 @@
 
 use std::{
     fs,
-    io::{BufRead, BufReader, Read, Write},
-    net::TcpStream,
     path::Path,
     process::{Command, Stdio},
-    time::Duration,
 };
 
+use crate::common::process::{self, Process, wait};
 use tempfile::TempDir;
 
 /// The binary in a folder whose temporary files go to `tmp` in it.
 fn evenkeel(folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_evenkeel"));
-    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("EVENKEEL_")) {
-        command.env_remove(name);
-    }
+    let mut command = process::evenkeel(folder);
     let tmp = folder.join("tmp");
     command.env("TMPDIR", &tmp).env("TMP", &tmp);
-    command.current_dir(folder);
     command
 }
 
@@ -113,26 +107,8 @@ fn what_the_demo_keeps_serves() {
     let (code, _, err) = run(folder.path(), &["config", "check", config]);
     assert_eq!((code, err.as_str()), (0, ""));
 
-    let mut daemon = evenkeel(folder.path())
-        .args(["serve", "--config", config, "--listen", "127.0.0.1:0"])
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut log = BufReader::new(daemon.stderr.take().unwrap());
-    let mut text = String::new();
-    while !text.contains("listening") && log.read_line(&mut text).unwrap() > 0 {}
-    let (_, from) = text.split_once("listening address=").unwrap();
-    let address = from.split_whitespace().next().unwrap();
-    let ask = |lines: &str| {
-        let mut stream = TcpStream::connect(address).unwrap();
-        let hang = Some(Duration::from_secs(60));
-        stream.set_read_timeout(hang).unwrap();
-        stream.write_all(lines.as_bytes()).unwrap();
-        stream.write_all(b"QUIT\n").unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
-    };
+    let daemon = Process::start_with(folder.path(), &[("EVENKEEL_CONFIG", config)]);
+    let ask = |lines: &str| daemon.ask(lines);
     // The very command that the demo prints.
     let (_, from) = out.split_once("printf '").unwrap();
     let (asked, _) = from.split_once('\'').unwrap();
@@ -159,8 +135,7 @@ fn what_the_demo_keeps_serves() {
         lines.map(|line| format!("{line}\n")).collect::<String>()
     };
     assert_eq!(ask(&side("> ")), side("< "), "docs/protocol.md");
-    daemon.kill().unwrap();
-    daemon.wait().unwrap();
+    drop(daemon);
     let weights = [
         "weights",
         "--config",
@@ -210,4 +185,25 @@ fn the_demo_overwrites_nothing() {
     let (code, _, err) = run(folder.path(), &["demo", "--keep", "file"]);
     assert_eq!(code, 4, "{err}");
     assert!(err.starts_with("evenkeel: file: "), "{err}");
+}
+
+/// The folder is there from the beginning: stopped at that point, the demo cannot have ended.
+#[test]
+fn an_interrupted_demo_leaves_nothing() {
+    for signal in ["-INT", "-TERM"] {
+        let folder = folder();
+        let tmp = folder.path().join("tmp");
+        let mut command = evenkeel(folder.path());
+        let mut demo = command.arg("demo").stdout(Stdio::null()).spawn().unwrap();
+        while names(&tmp).is_empty() {
+            assert_eq!(demo.try_wait().unwrap(), None);
+        }
+        for signal in ["-STOP", signal, "-CONT"] {
+            let id = demo.id().to_string();
+            let sent = Command::new("kill").args([signal, &id]).status().unwrap();
+            assert!(sent.success());
+        }
+        let code = wait(&mut demo).code();
+        assert_eq!((code, names(&tmp)), (Some(130), vec![]), "{signal}");
+    }
 }

@@ -194,6 +194,22 @@ fn every_key_that_is_named_is_configurable() {
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
+/// Each list of steps to add something is short, and names files and no folders alone.
+#[test]
+fn the_ways_to_add_something_are_short() {
+    let text = fs::read_to_string(root().join("docs/development.md")).unwrap();
+    let ways: Vec<&str> = text.split("\n### Add a ").skip(1).collect();
+    let names: Vec<&str> = ways.iter().filter_map(|way| way.lines().next()).collect();
+    let expected = ["rating system", "log format", "verb", "configuration key"];
+    assert_eq!(names, expected);
+    for way in ways {
+        let way = way.split("\n#").next().unwrap();
+        let steps = way.lines().skip(1).filter(|line| !line.is_empty());
+        assert!(steps.count() < 10, "{way}");
+        assert!(way.matches(".rs`").count() > 1, "{way}");
+    }
+}
+
 #[test]
 fn the_readme_is_short() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();

@@ -35,4 +35,6 @@ mod sense_small;
 mod sense_weights;
 mod sessions;
 mod sidecar;
+mod spans;
 mod store;
+mod store_story;

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use evenkeel::domain::units::{ChoiceExponent, Share};
 use evenkeel::partition::{
-    Engine, Problem, ProblemSpec, Settings, Solution, Terms, WeightedHuman, solve,
+    Engine, Factors, Problem, ProblemSpec, Settings, Solution, WeightedHuman, solve,
 };
 use serde_json::Value;
 
@@ -46,9 +47,9 @@ fn spec(weights: &[f64], teams: usize) -> ProblemSpec {
 /// The best by ratio alone.
 fn best(spec: ProblemSpec, party_budget: f64) -> Solution {
     let settings = Settings {
-        factors: Terms::default(),
-        power: f64::INFINITY,
-        party_budget,
+        factors: Factors::default(),
+        power: ChoiceExponent::of(f64::INFINITY),
+        party_budget: Share::of(party_budget),
         ..Settings::default()
     };
     let problem = Problem::new(spec).expect("a legal lobby");

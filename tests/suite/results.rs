@@ -432,12 +432,12 @@ async fn an_end_is_refused_once_too_many_matches_wait() {
     let mut other = sqlx::ConnectOptions::connect(&options).await.unwrap();
     let lock = sqlx::query("BEGIN IMMEDIATE");
     lock.execute(&mut other).await.unwrap();
-    client.tell(&format!("GAME ctf\n{TWO}")).await;
-    for _ in 0..256 {
-        client.tell("START\nSCORE 0\n").await;
+    let game = |n| format!("GAME ctf\nMAP m{n}\n{TWO}START\nSCORE 0\n");
+    for n in 0..256 {
+        client.tell(&game(n)).await;
         assert_eq!(client.ask("END\n").await, "ERROR internal kept");
     }
-    client.tell("START\nSCORE 0\n").await;
+    client.tell(&game(256)).await;
     let refused = "ERROR internal see the daemon's log";
     assert_eq!(client.ask("END\n").await, refused);
     let free = sqlx::query("ROLLBACK");

@@ -25,7 +25,7 @@ fn short_match(number: i64, winners: &[&str], losers: &[&str]) -> MatchRecord {
 fn fold(system: SystemName) -> Fold {
     let rulebook = Rulebook::new(&crate::common::config("").rulebook()).unwrap();
     let rating = rating::Settings {
-        system,
+        system: system.into(),
         ..rating::Settings::default()
     };
     Fold::new(&rulebook, Settings::from(rating))

@@ -122,10 +122,10 @@ impl LobbyFile {
             even_total: None,
             max_share: self
                 .max_share
-                .unwrap_or(config.balance.max_team_share.get()),
+                .unwrap_or(config.balance.limits.max_team_share.get()),
             max_difference: self
                 .max_difference
-                .unwrap_or(config.balance.max_difference)
+                .unwrap_or(config.balance.limits.max_difference)
                 .get(),
             parties,
             avoid,

@@ -279,15 +279,24 @@ fn name_and_team<'a>(flag: &str, text: &'a str) -> Result<(&'a str, usize), Stri
 }
 
 fn settings(args: &BalanceArgs, config: &Config) -> Result<partition::Settings, String> {
-    let mut settings = config.balance().partition;
-    settings.top = args.top.unwrap_or(settings.top);
-    settings.power = args.power.unwrap_or(settings.power);
-    settings.party_budget = args.party_budget.unwrap_or(settings.party_budget);
-    settings.memory = args
-        .memory
-        .map_or(settings.memory, |mb| mb.saturating_mul(1 << 20));
-    if let Some(multiplier) = &args.party_multiplier {
-        settings.party_multiplier.clone_from(multiplier);
+    let mut settings = config.balance.partition.clone();
+    if let Some(top) = args.top {
+        settings.top = checked("--top", top as u64)?;
+    }
+    if let Some(power) = args.power {
+        settings.power = checked("--power", power)?;
+    }
+    if let Some(budget) = args.party_budget {
+        settings.party_budget = checked("--party-budget", budget)?;
+    }
+    if let Some(megabytes) = args.memory {
+        // No search can use more than the upper end, and none can do with less than the lower one.
+        settings.memory_mb = checked("--memory", megabytes.clamp(1, 4_096) as u64)?;
+    }
+    if let Some(multipliers) = &args.party_multiplier {
+        let multipliers = multipliers.iter();
+        let checked = multipliers.map(|&multiplier| checked("--party-multiplier", multiplier));
+        settings.party_multiplier = checked.collect::<Result<_, _>>()?;
     }
     settings.engine = args.engine.map(|engine| match engine {
         EngineArg::Naive => Engine::Naive,
@@ -302,10 +311,16 @@ fn settings(args: &BalanceArgs, config: &Config) -> Result<partition::Settings, 
     Ok(settings)
 }
 
-fn set_factor(factors: &mut partition::Terms, text: &str) -> Result<(), String> {
+/// The value of a flag as a setting that knows its range.
+fn checked<V, T: TryFrom<V, Error: std::fmt::Display>>(flag: &str, value: V) -> Result<T, String> {
+    T::try_from(value).map_err(|error| format!("{flag} {error}"))
+}
+
+fn set_factor(factors: &mut partition::Factors, text: &str) -> Result<(), String> {
     let wrong = || format!("--factor {text}: expected TERM=COST");
     let (name, cost) = text.split_once('=').ok_or_else(wrong)?;
     let cost: f64 = cost.parse().map_err(|_| wrong())?;
+    let cost = checked(&format!("--factor {name}"), cost)?;
     let all = name == "all";
     let mut known = all;
     for (term, factor) in [

@@ -27,7 +27,7 @@ impl HeldOut {
     pub(super) fn of(matches: &[MatchRecord], rulebook: &Rulebook, config: &Config) -> Self {
         let settings = config.history();
         let plan = Plan {
-            systems: vec![settings.rating.system],
+            systems: vec![settings.rating.system.name()],
             warm_up: LEARNED,
             ..Plan::default()
         };

@@ -13,6 +13,8 @@ use std::{
     fs::{self, File},
     io::{self, Write},
     path::{Path, PathBuf},
+    process::ExitCode,
+    time::Duration,
 };
 
 use clap::Args;
@@ -21,6 +23,7 @@ use tempfile::TempDir;
 use super::{CliError, open};
 use crate::{
     config::Config,
+    daemon::ShutdownSignal,
     domain::{Kind, MatchRecord},
     logs::Ingest,
     service::Service,
@@ -41,6 +44,12 @@ const DATABASE: &str = "evenkeel.db";
 /// The file name of the configuration that `--keep` writes beside the database.
 const CONFIG: &str = "config.toml";
 
+/// The exit code after a signal: what shells report for Ctrl-C.
+const INTERRUPTED: u8 = 130;
+
+/// How long a demo that was interrupted may take to stop.
+const LEAVE: Duration = Duration::from_secs(5);
+
 /// Show what Evenkeel does, on 60 recorded matches that come with the program
 ///
 /// Learns from the matches, prints the leaderboard, picks teams, explains them, and measures how
@@ -54,17 +63,31 @@ pub(super) struct DemoArgs {
     keep: Option<PathBuf>,
 }
 
-pub(super) async fn run(args: DemoArgs) -> Result<(), CliError> {
+/// Returns [`INTERRUPTED`] if Ctrl-C or SIGTERM ends it.
+pub(super) async fn run(args: DemoArgs) -> Result<ExitCode, CliError> {
+    let mut shutdown = ShutdownSignal::install()?;
     let kept = args.keep.as_deref().map(Kept::prepare).transpose()?;
     // Removes itself when it goes out of scope, on errors, too.
     let folder = TempDir::with_prefix("evenkeel-demo-")?;
     let database = folder.path().join(DATABASE);
-    show(folder.path(), &database).await?;
+    let (path, opened) = (folder.path().to_owned(), database.clone());
+    // A task of its own: it computes for seconds without noticing a signal.
+    let mut showing = tokio::spawn(async move { show(&path, &opened).await });
+    tokio::select! {
+        shown = &mut showing => shown??,
+        () = shutdown.wait() => {
+            showing.abort();
+            // Until it ends, it may still write into the folder.
+            let _ = tokio::time::timeout(LEAVE, showing).await;
+            return Ok(ExitCode::from(INTERRUPTED));
+        }
+    }
     if let Some(kept) = &kept {
         kept.fill(&database)?;
     }
     folder.close()?;
-    Ok(story::next(&mut io::stdout().lock(), kept.as_ref())?)
+    story::next(&mut io::stdout().lock(), kept.as_ref())?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Learns in `folder` and prints everything but the last section.

@@ -37,10 +37,10 @@ impl PickedTeams {
         config: &Config,
         weights: &[WeightRow],
     ) -> Result<Self, CliError> {
-        let balance = config.balance();
+        let balance = &config.balance;
         let weight = |name: &str| {
             let row = weights.iter().find(|row| row.key.id == name);
-            row.map_or(balance.default_weight, |row| row.weight)
+            row.map_or(balance.default_weight.get(), |row| row.weight)
         };
         let spec = ProblemSpec {
             humans: PLAYERS

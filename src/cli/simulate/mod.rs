@@ -196,7 +196,7 @@ pub(super) async fn run(args: SimulateArgs) -> Result<(), CliError> {
     }
     progress.done();
     seasons.iter_mut().for_each(|s| s.sort_by_key(|s| s.number));
-    let system = config.rating.system.as_str();
+    let system = config.rating.rating.system.as_str();
     let report = PolicyReport::new(
         system, args.seed, args.games, &settings, &policies, &seasons,
     );

@@ -5,9 +5,10 @@ use serde::Serialize;
 
 use super::world::below;
 use crate::{
-    config::{Config, EvenBy, RulesPreset},
+    config::{Config, RulesPreset},
     domain::Ident,
     lobby::{Command, Update},
+    partition::Objective,
     session::{Session, SessionError},
 };
 
@@ -57,7 +58,7 @@ impl Policy {
         let mut config = config.clone();
         config.lobby.bots &= bots > 0;
         if self == Self::Known {
-            config.balance.objective = EvenBy::Ratio;
+            config.balance.partition.objective = Objective::Ratio;
         }
         let rules = &mut config.auto_balance.rules;
         *rules = match (self, *rules) {

@@ -6,11 +6,12 @@
 
 use super::{
     digest::{own_seats, ranks, share},
+    points::standing,
     ruling,
 };
 use crate::{
     domain::{Kind, LeaveReason, MatchRecord, Participant, Presence, Span},
-    rating::{Departure, Game, Player, Seat, presence},
+    rating::{Departure, Game, Player, Seat},
 };
 
 /// The most departures of one game that count. Real games have far fewer; the limit bounds the cost of
@@ -102,7 +103,7 @@ fn as_it_stood(
     if part.teams() != record.scores.len() {
         return None;
     }
-    part.scores = presence::standing(record, at);
+    part.scores = standing(record, at);
     part.places = ranks(&part.scores);
     (part.ruleset, part.map) = (game.ruleset, game.map);
     (part.sides, part.day) = (game.sides, game.day);

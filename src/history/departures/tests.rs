@@ -8,7 +8,7 @@ use crate::{
         Fingerprint, Outcome, PlayerKey, Rulebook, RulebookSpec, ScoreEvent, Timestamp, Unknown,
     },
     history::{Fold, Settings, digest::Digest},
-    rating::{self, SystemName},
+    rating::{self, SystemChoice, SystemName},
 };
 
 const MINUTE: u64 = 60_000;
@@ -28,7 +28,7 @@ fn rulebook() -> Rulebook {
 
 fn settings(system: SystemName) -> Settings {
     let rating = rating::Settings {
-        system,
+        system: SystemChoice::Always(system),
         ..rating::Settings::default()
     };
     rating.into()

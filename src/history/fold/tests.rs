@@ -8,10 +8,10 @@ use super::*;
 use crate::{
     domain::{
         Kind, Outcome, Participant, Presence, RulebookSpec, ScoreEvent, Scoring, Span, TeamLoad,
-        Unknown,
+        Unknown, units::Share,
     },
-    history::Unrated,
-    rating::{SystemName, presence},
+    history::{Unrated, points::points},
+    rating::SystemName,
 };
 
 fn rulebook() -> Rulebook {
@@ -74,7 +74,7 @@ fn duel(end: i64, scores: [f64; 2]) -> MatchRecord {
 
 fn settings(system: SystemName) -> Settings {
     let rating = rating::Settings {
-        system,
+        system: system.into(),
         ..rating::Settings::default()
     };
     rating.into()
@@ -269,7 +269,7 @@ fn a_season_brings_everyone_nearer_to_a_newcomer() {
         let spread = |seasons: Vec<Timestamp>| {
             let settings = Settings {
                 seasons,
-                season_keeps: 0.3,
+                season_keeps: Share::of(0.3),
                 ..settings(system)
             };
             let mut fold = Fold::new(&rulebook(), settings);
@@ -483,7 +483,7 @@ proptest! {
     fn points_are_finite_and_never_negative(record in any_record()) {
         prop_assert_eq!(record.check(), Ok(()));
         for scoring in [Scoring::TeamPoints, Scoring::Frags] {
-            for points in presence::points(&record, scoring) {
+            for points in points(&record, scoring) {
                 for x in [points.scored, points.conceded] {
                     prop_assert!(x.is_finite() && x >= 0.0, "{x}");
                 }

@@ -341,7 +341,7 @@ impl Lobby {
         let with = |other: &&Human| other.party == human.party && other.team == human.team;
         let size = game.roster.humans().iter().filter(with).count();
         match size.checked_sub(2) {
-            Some(extra) => multiples[extra.min(multiples.len() - 1)],
+            Some(extra) => multiples[extra.min(multiples.len() - 1)].get(),
             None => 1.0,
         }
     }

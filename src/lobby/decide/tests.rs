@@ -1,7 +1,11 @@
 use super::*;
-use crate::domain::{LeaveReason, Verdict};
+use crate::domain::{
+    LeaveReason, Verdict,
+    units::{Count, Factor},
+};
 use crate::lobby::{
-    Conduct, Decision, Finished, LobbySettings, Reason, RecordFrame, StayReason, Update,
+    Conduct, Decision, Finished, LobbySettings, Reason, RecordFrame, RosterSettings, StayReason,
+    Update,
     snapshot::tests::outlook,
     weights::tests::{WeightTable, ctf, game},
 };
@@ -13,10 +17,11 @@ fn ident(text: &str) -> Ident {
 
 /// A capture-the-flag game without bots, in which play has begun.
 fn lobby(settings: LobbySettings) -> Lobby {
-    let mut lobby = Lobby::new(LobbySettings {
+    let roster = RosterSettings {
         bots: false,
-        ..settings
-    });
+        ..settings.roster
+    };
+    let mut lobby = Lobby::new(LobbySettings { roster, ..settings });
     lobby.change(&ctf()).unwrap();
     lobby.start().unwrap();
     lobby
@@ -310,7 +315,7 @@ fn protection_ends_when_told() {
 #[test]
 fn a_party_that_stands_together_weighs_its_multiple() {
     let mut lobby = lobby(LobbySettings {
-        party_multiplier: vec![1.15, 1.2],
+        party_multiplier: [1.15, 1.2].map(Factor::of).to_vec(),
         ..LobbySettings::default()
     });
     let weights = WeightTable::new(&[("a", 10.0), ("b", 10.0), ("c", 10.0), ("d", 10.0)], &[]);
@@ -499,7 +504,8 @@ proptest! {
     ) {
         let named = |prefix: &'static str| weights.iter().enumerate().map(move |(n, w)| (format!("{prefix}{n}"), *w));
         let table = WeightTable { humans: named("p").take(6).collect(), bots: named("b").skip(2).take(4).collect(), outlook: chances.then(outlook) };
-        let mut settings = LobbySettings { max_roster: 6, bots, ..LobbySettings::default() };
+        let roster = RosterSettings { max_roster: Count::of(6), bots, ..RosterSettings::default() };
+        let mut settings = LobbySettings { roster, ..LobbySettings::default() };
         if chances {
             settings.objective = Objective::Gap;
         }

@@ -114,7 +114,7 @@ impl Lobby {
             has_teams: new.has_teams,
             tournament: new.tournament,
             map: None,
-            roster: Roster::new(self.settings.max_roster),
+            roster: Roster::new(self.settings.roster.max_roster.as_usize()),
             map_range: None,
             course: PlayCourse::default(),
             watch: BalanceWatch::default(),
@@ -194,7 +194,7 @@ impl Lobby {
     pub fn bots(&self) -> Result<BotPlan, LobbyError> {
         let game = self.game()?;
         let fill = self.fill()?;
-        let most = self.settings.max_roster;
+        let most = self.settings.roster.max_roster.as_usize();
         let humans = game.roster.humans().len();
         if !game.has_teams {
             return Ok(fill.for_all(humans).at_most(most, &[humans]));
@@ -252,16 +252,17 @@ impl Lobby {
     /// Fails if there is no game.
     pub fn fill(&self) -> Result<Fill, LobbyError> {
         Ok(Fill {
-            on: self.settings.bots && self.bot_use.declared != Some(false),
+            on: self.settings.roster.bots && self.bot_use.declared != Some(false),
             wish: self.wish(),
             map_range: self.map_range()?,
-            min_humans: self.settings.min_humans,
+            min_humans: self.settings.roster.min_humans.get(),
         })
     }
 
     /// The number of players that the session wants, bots included, whatever the map recommends.
     pub fn wish(&self) -> u32 {
-        self.min_players.unwrap_or(self.settings.min_players)
+        self.min_players
+            .unwrap_or(self.settings.roster.min_players.get())
     }
 
     /// The fewest and the most players that the map recommends, or the configured range.
@@ -269,7 +270,10 @@ impl Lobby {
     /// # Errors
     /// Fails if there is no game.
     pub fn map_range(&self) -> Result<(u32, u32), LobbyError> {
-        Ok(self.game()?.map_range.unwrap_or(self.settings.map_range))
+        Ok(self
+            .game()?
+            .map_range
+            .unwrap_or_else(|| self.settings.roster.map_range()))
     }
 
     pub(super) fn game_mut(&mut self) -> Result<&mut RunningGame, LobbyError> {

@@ -1,14 +1,18 @@
 use super::*;
-use crate::domain::LeaveReason;
+use crate::domain::{LeaveReason, units::Count};
 use crate::lobby::{
-    Update,
+    RosterSettings, Update,
     weights::tests::{ctf, game},
 };
 use proptest::prelude::*;
 
 fn settings() -> LobbySettings {
+    let roster = RosterSettings {
+        max_roster: Count::of(4),
+        ..RosterSettings::default()
+    };
     LobbySettings {
-        max_roster: 4,
+        roster,
         ..LobbySettings::default()
     }
 }

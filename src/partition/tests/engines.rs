@@ -18,12 +18,12 @@ proptest! {
         spec in specs(9, 2..=2),
         (objective, handicap) in objectives(),
         seed: u64,
-        top in 1usize..40,
+        top in 1u32..40,
     ) {
         let spec = ProblemSpec { handicap, ..spec };
         let Ok(problem) = Problem::new(spec) else { return Ok(()) };
         let run = |engine| {
-            let settings = Settings { engine: Some(engine), objective, top, ..Settings::default() };
+            let settings = Settings { engine: Some(engine), objective, top: Count::of(top), ..Settings::default() };
             solved(&problem, &settings, seed)
         };
         let naive = run(Engine::Naive);
@@ -42,12 +42,12 @@ proptest! {
         spec in specs(7, 3..=4),
         (objective, handicap) in objectives(),
         seed: u64,
-        top in 1usize..40,
+        top in 1u32..40,
     ) {
         let spec = ProblemSpec { handicap, ..spec };
         let Ok(problem) = Problem::new(spec) else { return Ok(()) };
         let run = |engine| {
-            let settings = Settings { engine: Some(engine), objective, top, ..Settings::default() };
+            let settings = Settings { engine: Some(engine), objective, top: Count::of(top), ..Settings::default() };
             solved(&problem, &settings, seed)
         };
         let (naive, branch) = (run(Engine::Naive), run(Engine::Branch));
@@ -58,11 +58,11 @@ proptest! {
 
     /// The total of two teams is constant while the limit makes them equally large.
     #[test]
-    fn objectives_agree_on_teams_of_one_size(spec in specs(9, 2..=2), seed: u64, top in 1usize..40) {
+    fn objectives_agree_on_teams_of_one_size(spec in specs(9, 2..=2), seed: u64, top in 1u32..40) {
         let spec = ProblemSpec { max_difference: Some(1), ..spec };
         let Ok(problem) = Problem::new(spec) else { return Ok(()) };
         let run = |objective| {
-            let settings = Settings { objective, top, ..Settings::default() };
+            let settings = Settings { objective, top: Count::of(top), ..Settings::default() };
             solved(&problem, &settings, seed)
         };
         let (ratio, gap) = (run(Objective::Ratio), run(Objective::Gap));
@@ -88,7 +88,7 @@ proptest! {
             let settings = Settings {
                 engine: Some(engine),
                 objective,
-                party_budget: 1.0,
+                party_budget: Share::of(1.0),
                 ..Settings::default()
             };
             solved(&problem, &settings, seed)

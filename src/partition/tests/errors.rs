@@ -130,58 +130,26 @@ fn what_no_team_can_hold_is_refused() {
 
 #[test]
 fn settings_out_of_range_are_refused() {
-    let problem = Problem::new(lobby(&[1.0, 2.0])).unwrap();
-    let name = |settings: Settings| match solve(&problem, &settings, 0, &mut || false) {
-        Err(ProblemError::Setting { name, .. }) => name,
-        other => panic!("{other:?}"),
-    };
-    let factors = Terms {
-        moved: -1.0,
-        ..Terms::default()
-    };
-    assert_eq!(
-        name(Settings {
-            top: 0,
-            ..Settings::default()
-        }),
-        "top"
-    );
-    assert_eq!(
-        name(Settings {
-            top: MAX_TOP + 1,
-            ..Settings::default()
-        }),
-        "top"
-    );
-    assert_eq!(
-        name(Settings {
-            factors,
-            ..Settings::default()
-        }),
-        "moved"
-    );
-    assert_eq!(
-        name(Settings {
-            power: f64::NAN,
-            ..Settings::default()
-        }),
-        "power"
-    );
-    assert_eq!(
-        name(Settings {
-            party_budget: 1.5,
-            ..Settings::default()
-        }),
-        "party_budget"
-    );
-    let party_multiplier = vec![1.1, 0.5];
-    assert_eq!(
-        name(Settings {
-            party_multiplier,
-            ..Settings::default()
-        }),
-        "party_multiplier"
-    );
+    let defaults = serde_json::to_value(Settings::default()).unwrap();
+    let read = serde_json::from_value::<Settings>;
+    assert_eq!(read(defaults.clone()).unwrap(), Settings::default());
+    for (path, value, why) in [
+        ("/top", 0.into(), "1 to 4096"),
+        ("/top", (MAX_TOP + 1).into(), "1 to 4096"),
+        ("/factors/moved", (-1.0).into(), "0 or more"),
+        ("/power", (-0.1).into(), "0 or more, or inf"),
+        ("/party_budget", 1.5.into(), "0 to 1"),
+        ("/party_multiplier", vec![1.1, 0.5].into(), "1 to 10"),
+        ("/memory_mb", 0.into(), "1 to 4096 megabytes"),
+    ] {
+        let mut settings = defaults.clone();
+        *settings.pointer_mut(path).unwrap() = value;
+        let error = read(settings).unwrap_err().to_string();
+        assert!(
+            error.contains(&format!("must be {why}, not ")),
+            "{path}: {error}"
+        );
+    }
 }
 
 #[test]

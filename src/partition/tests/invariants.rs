@@ -97,7 +97,7 @@ fn check(
         prop_assert!(whole || given_up.contains(&keys));
     }
     prop_assert!((0.0..=1.0).contains(&solution.ratio) && solution.gap >= 0.0);
-    prop_assert!((1..=settings.top).contains(&solution.candidates.len()));
+    prop_assert!((1..=settings.top.as_usize()).contains(&solution.candidates.len()));
     let chances: f64 = solution.candidates.iter().map(|c| c.chance).sum();
     prop_assert!((chances - 1.0).abs() < 1e-9);
     for candidate in &solution.candidates {
@@ -135,14 +135,14 @@ proptest! {
         spec in specs(12, 2..=5),
         (objective, handicap) in objectives(),
         seed: u64,
-        top in 1usize..30,
+        top in 1u32..30,
     ) {
         let spec = ProblemSpec { handicap, ..spec };
         let Ok(problem) = Problem::new(spec.clone()) else { return Ok(()) };
         let settings = Settings {
             objective,
-            top,
-            party_multiplier: vec![1.15, 1.2],
+            top: Count::of(top),
+            party_multiplier: [1.15, 1.2].map(Factor::of).to_vec(),
             ..Settings::default()
         };
         check(&spec, &settings, &solved(&problem, &settings, seed))?;
@@ -164,7 +164,7 @@ proptest! {
         let spec = ProblemSpec { handicap, ..spec };
         let Ok(problem) = Problem::new(spec.clone()) else { return Ok(()) };
         let (best, least_gap, legal) = page(&spec);
-        let settings = Settings { objective, party_budget: 1.0, ..Settings::default() };
+        let settings = Settings { objective, party_budget: Share::of(1.0), ..Settings::default() };
         let solution = solved(&problem, &settings, seed);
         prop_assert!(solution.exact);
         let first = &solution.candidates[0];
@@ -245,17 +245,17 @@ fn large_lobbies_are_legal_at_any_time() {
 fn memory_is_limited() {
     let weights: Vec<f64> = (1..=36).map(|index| f64::from(index).sqrt()).collect();
     let problem = Problem::new(lobby(&weights)).unwrap();
-    let with = |memory| {
+    let with = |megabytes| {
         solved(
             &problem,
             &Settings {
-                memory,
+                memory_mb: Megabytes::of(megabytes),
                 ..Settings::default()
             },
             1,
         )
     };
-    let (plenty, little) = (with(64 << 20), with(64 << 10));
+    let (plenty, little) = (with(64), with(1));
     assert_eq!((plenty.engine, plenty.exact), (Engine::Meet, true));
     assert_eq!((little.engine, little.exact), (Engine::Search, false));
     assert!(little.candidates[0].ratio <= plenty.candidates[0].ratio);

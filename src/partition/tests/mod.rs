@@ -9,6 +9,7 @@ mod ties;
 use proptest::prelude::*;
 
 use super::*;
+use crate::domain::units::{Amount, ChoiceExponent, Count, Factor, Megabytes, Share};
 
 /// Solves without a time limit.
 fn solved(problem: &Problem, settings: &Settings, seed: u64) -> Solution {

@@ -40,7 +40,7 @@ fn page() -> ProblemSpec {
 /// Settings without costs: the UT2004 page's pick.
 fn plain() -> Settings {
     Settings {
-        factors: Terms::default(),
+        factors: Factors::default(),
         ..Settings::default()
     }
 }
@@ -87,7 +87,16 @@ fn without_factors_chances_are_as_the_ratios() {
 #[test]
 fn an_infinite_power_picks_the_best_and_none_any() {
     let problem = Problem::new(lobby(&[9.0, 7.0, 4.0, 2.0])).unwrap();
-    let with = |power, seed| solved(&problem, &Settings { power, ..plain() }, seed);
+    let with = |power, seed| {
+        solved(
+            &problem,
+            &Settings {
+                power: ChoiceExponent::of(power),
+                ..plain()
+            },
+            seed,
+        )
+    };
     assert!((0..50).all(|seed| with(f64::INFINITY, seed).ratio == 1.0));
     let solution = with(0.0, 1);
     assert!(
@@ -101,7 +110,7 @@ fn an_infinite_power_picks_the_best_and_none_any() {
 #[test]
 fn a_factor_turns_the_pick() {
     let weights = [50.0, 49.0, 30.0, 29.0, 28.0, 20.0, 19.0, 12.0];
-    let pick = |factors: Terms| {
+    let pick = |factors: Factors| {
         let mut spec = lobby(&weights);
         spec.avoid = vec![(0, 3), (0, 3), (3, 0)];
         for (human, last) in spec.humans.iter_mut().zip([0, 1, 1, 0, 0, 1, 1, 0]) {
@@ -110,8 +119,8 @@ fn a_factor_turns_the_pick() {
         let problem = Problem::new(spec).unwrap();
         let settings = Settings {
             factors,
-            power: f64::INFINITY,
-            top: 35,
+            power: ChoiceExponent::of(f64::INFINITY),
+            top: Count::of(35),
             ..Settings::default()
         };
         solved(&problem, &settings, 1).explanation.pick
@@ -133,29 +142,37 @@ fn a_factor_turns_the_pick() {
             ..lobby(&weights)
         })
         .unwrap();
-        solved(&problem, &Settings { top: 35, ..plain() }, 1).candidates
+        solved(
+            &problem,
+            &Settings {
+                top: Count::of(35),
+                ..plain()
+            },
+            1,
+        )
+        .candidates
     };
     assert_eq!(all.len(), 35);
-    let best = pick(Terms {
-        best_gap: 1e6,
-        ..Terms::default()
+    let best = pick(Factors {
+        best_gap: Amount::of(1e6),
+        ..Factors::default()
     });
     assert!(least("best_gap", &best, &all) && best.terms.best_gap < 0.021);
-    let spread = pick(Terms {
-        spread_gap: 1e6,
-        ..Terms::default()
+    let spread = pick(Factors {
+        spread_gap: Amount::of(1e6),
+        ..Factors::default()
     });
     assert!(least("spread_gap", &spread, &all));
-    let apart = pick(Terms {
-        avoided_pairs: 1e6,
-        ..Terms::default()
+    let apart = pick(Factors {
+        avoided_pairs: Amount::of(1e6),
+        ..Factors::default()
     });
     assert!(apart.team_of[0] != apart.team_of[3]);
-    let together = pick(Terms::default());
+    let together = pick(Factors::default());
     assert_eq!(together.cost, 0.0);
-    let mixed = pick(Terms {
-        repeated: 1e6,
-        ..Terms::default()
+    let mixed = pick(Factors {
+        repeated: Amount::of(1e6),
+        ..Factors::default()
     });
     // Two of each old team on each new one: 4 of 12 pairs again.
     assert!((mixed.terms.repeated - 4.0 / 12.0).abs() < 1e-12);
@@ -174,11 +191,11 @@ fn as_few_as_possible_leave_their_teams() {
         }
     }
     let settings = Settings {
-        factors: Terms {
-            moved: 1e6,
-            ..Terms::default()
+        factors: Factors {
+            moved: Amount::of(1e6),
+            ..Factors::default()
         },
-        power: f64::INFINITY,
+        power: ChoiceExponent::of(f64::INFINITY),
         ..Settings::default()
     };
     let solution = solved(&problem, &settings, 1);
@@ -198,7 +215,7 @@ fn a_party_is_kept_while_that_costs_little() {
     assert_eq!(solution.sums.iter().copied().fold(0.0, f64::max), 6792.0);
     assert!(solution.explanation.given_up.is_empty());
     let strict = Settings {
-        party_budget: 0.001,
+        party_budget: Share::of(0.001),
         ..Settings::default()
     };
     let solution = solved(&problem, &strict, 1);
@@ -220,7 +237,7 @@ fn parties_that_fit_no_teams_are_given_up_one_by_one() {
     let mut spec = lobby(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
     spec.parties = vec![vec![0, 1], vec![2, 3], vec![4, 5]];
     let settings = Settings {
-        party_budget: 1.0,
+        party_budget: Share::of(1.0),
         ..Settings::default()
     };
     let solution = solved(&Problem::new(spec).unwrap(), &settings, 1);
@@ -234,7 +251,7 @@ fn a_party_may_weigh_more_than_its_members() {
     let mut spec = lobby(&[10.0, 10.0, 11.0, 12.0]);
     spec.parties = vec![vec![0, 1]];
     let settings = Settings {
-        party_multiplier: vec![1.15, 1.2],
+        party_multiplier: [1.15, 1.2].map(Factor::of).to_vec(),
         ..plain()
     };
     let solution = solved(&Problem::new(spec).unwrap(), &settings, 1);
@@ -249,7 +266,7 @@ fn each_human_is_told_what_would_be_elsewhere() {
     let solution = solved(
         &Problem::new(spec).unwrap(),
         &Settings {
-            power: f64::INFINITY,
+            power: ChoiceExponent::of(f64::INFINITY),
             ..plain()
         },
         1,
@@ -271,7 +288,7 @@ fn by_gap(handicap: f64, weights: &[f64]) -> Solution {
     };
     let settings = Settings {
         objective: Objective::Gap,
-        power: f64::INFINITY,
+        power: ChoiceExponent::of(f64::INFINITY),
         ..plain()
     };
     solved(&Problem::new(spec).unwrap(), &settings, 1)

@@ -50,7 +50,7 @@ fn ties_of_different_players_are_equally_likely() {
     for engine in [Engine::Exhaustive, Engine::Meet] {
         let settings = Settings {
             engine: Some(engine),
-            top: 3,
+            top: Count::of(3),
             ..Settings::default()
         };
         let times = tally(&problem, &settings, 4_000);
@@ -71,7 +71,7 @@ fn three_teams_of_equals_are_equally_likely() {
     };
     let problem = Problem::new(spec).unwrap();
     let settings = Settings {
-        top: 5,
+        top: Count::of(5),
         ..Settings::default()
     };
     let mut times = BTreeMap::<_, u32>::new();

@@ -1,6 +1,7 @@
 //! Compares the filter with dense quadrature, and with TrueSkill.
 
 use super::*;
+use crate::domain::units::{Amount, PositiveAmount, ShareBelowOne};
 use crate::rating::System;
 use crate::rating::testing::{game, strengths};
 use crate::rating::{Player, trueskill};
@@ -150,9 +151,9 @@ fn a_fresh_diagonal_is_mean_field_trueskill() {
     let settings = trueskill::Settings {
         mean: 0.0,
         deviation: 0.8,
-        beta: 0.5_f64.sqrt(),
-        drift: 0.0,
-        ties: 0.0,
+        beta: PositiveAmount::of(0.5_f64.sqrt()),
+        drift: Amount::of(0.0),
+        ties: ShareBelowOne::of(0.0),
     };
     let match_ = game(&[&[1.0, 1.0], &[1.0, 1.0]], &[0, 1]);
     let mut closed_form = trueskill::TrueSkill::new(settings);

@@ -1,0 +1,577 @@
+//! What every database must do, shown through the traits of the store alone: a backend that joins has
+//! one line at the end of this file.
+
+use std::sync::Arc;
+
+use evenkeel::{
+    domain::{
+        Fingerprint,
+        Kind::{Bot, Human},
+        MatchRecord, Outcome, PlayerKey, Presence, Role, ScoreEvent, Span, Timestamp,
+    },
+    store::{
+        self, Cursor, DecisionNote, DecisionRow, DerivedFrom, DerivedRows, HalfRecorded,
+        LogMatches, LogReplaced, Performance, Recorded, RulingRow, Store, StoreError, WeightRow,
+    },
+};
+use tempfile::TempDir;
+
+use crate::common::{BUSY, game, player};
+
+/// A kind of database. It lives as long as the test, and removes what it made when dropped.
+trait Backend {
+    /// Another handle on the database of this name, which is made when it is first asked for.
+    async fn database(&self, name: &str) -> Arc<dyn Store>;
+}
+
+struct Sqlite(TempDir);
+
+impl Backend for Sqlite {
+    async fn database(&self, name: &str) -> Arc<dyn Store> {
+        let path = self.0.path().join(name);
+        store::open(&path, true, BUSY).await.unwrap()
+    }
+}
+
+/// A record that uses every field.
+pub fn full() -> MatchRecord {
+    let mut record = game(
+        5,
+        &[(Human, "a'); DROP TABLE matches;--"), (Bot, "Sarge")],
+        &[(Human, "Ren\u{e9}")],
+        [2.0, 1.0],
+    );
+    let again = Presence {
+        team: 1,
+        span: Span {
+            from: 400_000,
+            to: 600_000,
+        },
+    };
+    record.participants[0].presence[0].span.to = 300_000;
+    record.participants[0].presence.push(again);
+    record.participants[1].points = Some(-3.5);
+    record.participants[1].kills = 7;
+    record.participants[1].deaths = 4;
+    record.participants[2].name = "\u{1b}[31mRené".into();
+    record.participants[2].presence.clear();
+    record.events[0].by = Some(1);
+    record.events.push(ScoreEvent {
+        at: 599_999,
+        team: 1,
+        points: -0.1,
+        by: None,
+    });
+    record.participants[0].party = Some(3);
+    record.participants[1].roles = vec![Role {
+        name: "commander".into(),
+        team: 0,
+        share: 0.75,
+    }];
+    record.mode = "gather".into();
+    record.clock = Some(12_345);
+    record.mutators = vec!["A".into(), "b".into()];
+    record
+}
+
+async fn all(store: &dyn Store, limit: u32) -> Vec<MatchRecord> {
+    let (mut records, mut cursor) = (Vec::new(), Cursor::START);
+    loop {
+        let (page, next) = store.matches(cursor, limit).await.unwrap();
+        if page.is_empty() {
+            return records;
+        }
+        records.extend(page.into_iter().map(|stored| stored.record));
+        cursor = next;
+    }
+}
+
+async fn what_goes_in_comes_out(open: impl Backend) {
+    let store = open.database("one").await;
+    let mut ffa = full();
+    ffa.scores.clear();
+    ffa.events.clear();
+    ffa.outcome = Outcome::Abandoned;
+    ffa.participants = vec![player(Human, "x", 0, 600_000)];
+    let mut draw = game(500, &[(Human, "x")], &[(Human, "y")], [1.0, 1.0]);
+    draw.end = draw.end.plus_millis(7);
+    for record in [&draw, &full(), &ffa] {
+        assert!(matches!(
+            store.record(record).await.unwrap(),
+            Recorded::New(_)
+        ));
+    }
+    let found = all(&*store, 100).await;
+    assert_eq!(found.len(), 3);
+    for record in [&draw, &full(), &ffa] {
+        assert!(found.contains(record), "{record:?}");
+    }
+    assert!(found.is_sorted_by_key(|record| record.end));
+}
+
+async fn the_same_match_twice_is_one(open: impl Backend) {
+    let store = open.database("one").await;
+    let record = game(5, &[(Human, "a")], &[(Human, "b")], [2.0, 1.0]);
+    let Recorded::New(id) = store.record(&record).await.unwrap() else {
+        panic!()
+    };
+    // Who is listed first does not matter, nor what a second log says of the score.
+    let mut again = record.clone();
+    again.participants.reverse();
+    for event in &mut again.events {
+        event.by = None;
+    }
+    assert_eq!(store.record(&again).await.unwrap(), Recorded::Duplicate(id));
+    type Change = fn(&mut MatchRecord);
+    let others: [Change; 4] = [
+        |m| m.server = "other".into(),
+        |m| m.map = "other".into(),
+        |m| {
+            m.start = m.start.plus_millis(1_000);
+            m.end = m.end.plus_millis(1_000);
+        },
+        |m| m.participants[0].key.id = "c".into(),
+    ];
+    for change in others {
+        let mut other = record.clone();
+        change(&mut other);
+        assert!(matches!(
+            store.record(&other).await.unwrap(),
+            Recorded::New(_)
+        ));
+    }
+}
+
+async fn without_dates_the_course_of_the_game_tells_matches_apart(open: impl Backend) {
+    let store = open.database("one").await;
+    let mut record = game(5, &[(Human, "a")], &[(Human, "b")], [2.0, 1.0]);
+    record.clock = Some(0);
+    assert!(matches!(
+        store.record(&record).await.unwrap(),
+        Recorded::New(_)
+    ));
+    // The copied file has another date; it is the same game.
+    let mut copied = record.clone();
+    copied.start = copied.start.plus_millis(86_400_000);
+    copied.end = copied.end.plus_millis(86_400_000);
+    assert!(matches!(
+        store.record(&copied).await.unwrap(),
+        Recorded::Duplicate(_)
+    ));
+    let mut rematch = copied;
+    rematch.events[0].at += 1;
+    assert!(matches!(
+        store.record(&rematch).await.unwrap(),
+        Recorded::New(_)
+    ));
+}
+
+async fn many_matches_at_once_are_the_same_as_one_after_the_other(open: impl Backend) {
+    let (one, many) = (open.database("one").await, open.database("many").await);
+    let mut records = vec![full()];
+    for minute in 0..40_i32 {
+        let score = f64::from(minute % 3);
+        records.push(game(
+            minute.into(),
+            &[(Human, "a")],
+            &[(Human, "b")],
+            [2.0, score],
+        ));
+    }
+    records.push(full()); // twice in one batch
+    let mut expected = Vec::new();
+    for record in &records {
+        expected.push(one.record(record).await.unwrap());
+    }
+    let known: Vec<_> = records
+        .iter()
+        .map(|record| (record.clone(), Fingerprint::of(record)))
+        .collect();
+    assert_eq!(many.record_all(&known).await.unwrap(), expected);
+    assert_eq!(all(&*many, 7).await, all(&*one, 100).await);
+    let Recorded::Duplicate(_) = many.record_all(&known).await.unwrap()[3] else {
+        panic!()
+    };
+    // One that cannot be: what comes before it is on disk, and nothing of it and the rest.
+    let (mut bad, new) = (
+        full(),
+        game(900, &[(Human, "c")], &[(Human, "d")], [1.0, 0.0]),
+    );
+    bad.end = bad.start.plus_millis(-1);
+    let mut later = new.clone();
+    later.server = "later".into();
+    let batch = [new, bad, later].map(|record| {
+        let fingerprint = Fingerprint::of(&record);
+        (record, fingerprint)
+    });
+    let before = many.extent().await.unwrap().0;
+    let refused = many.record_all(&batch).await;
+    assert!(matches!(refused, Err(StoreError::BadRecord { .. })));
+    assert_eq!(many.extent().await.unwrap().0, before + 1);
+}
+
+async fn commits_arrive_as_a_stream_from_here_and_from_elsewhere(open: impl Backend) {
+    let (store, elsewhere) = (open.database("one").await, open.database("one").await);
+    let mut changes = store.changes().await.unwrap();
+    changes.next().await.unwrap(); // what was there before
+    let match_of = |server: &str| {
+        let mut record = game(5, &[(Human, "a")], &[(Human, "b")], [2.0, 1.0]);
+        record.server = server.into();
+        record
+    };
+    for (writer, server) in [(&store, "here"), (&elsewhere, "elsewhere")] {
+        let (record, before) = (match_of(server), store.extent().await.unwrap());
+        let (written, changed) = tokio::join!(writer.record(&record), changes.next());
+        written.unwrap();
+        changed.unwrap();
+        assert_eq!(store.extent().await.unwrap().0, before.0 + 1);
+    }
+}
+
+async fn a_checkpoint_is_kept_until_another_or_until_a_player_is_forgotten(open: impl Backend) {
+    let store = open.database("one").await;
+    assert_eq!(store.checkpoint().await.unwrap(), None);
+    for state in [&b"one"[..], b"another"] {
+        store.store_checkpoint(Some(state)).await.unwrap();
+        assert_eq!(store.checkpoint().await.unwrap().as_deref(), Some(state));
+    }
+    let nobody = PlayerKey {
+        kind: Human,
+        id: "a".into(),
+    };
+    store.forget_player(&nobody).await.unwrap();
+    assert_eq!(store.checkpoint().await.unwrap(), None);
+}
+
+async fn pages_of_any_size_give_all_matches_in_order(open: impl Backend) {
+    let store = open.database("one").await;
+    for n in [3, 1, 2, 2, 5, 4] {
+        // Two end at the same time, told apart by who played.
+        let name = format!("p{n}{}", store.extent().await.unwrap().0);
+        store
+            .record(&game(n, &[(Human, &name)], &[(Human, "b")], [1.0, 0.0]))
+            .await
+            .unwrap();
+    }
+    let whole = all(&*store, 100).await;
+    assert_eq!(whole.len(), 6);
+    for limit in 1..6 {
+        assert_eq!(all(&*store, limit).await, whole);
+    }
+}
+
+async fn a_record_that_cannot_be_is_refused_whole(open: impl Backend) {
+    let store = open.database("one").await;
+    let mut record = full();
+    record.scores[0] = f64::INFINITY;
+    assert!(matches!(
+        store.record(&record).await,
+        Err(StoreError::BadRecord { .. })
+    ));
+    assert_eq!(store.extent().await.unwrap(), (0, 0));
+}
+
+/// From the first match to the forgotten player, by two handles on one database: what one of them
+/// writes, the other reads.
+async fn a_database_from_beginning_to_end(open: impl Backend) {
+    let (store, elsewhere) = (open.database("one").await, open.database("one").await);
+    let ids = matches_come_in(&*store, &*elsewhere).await;
+    weights_are_derived(&*store, &*elsewhere, &ids).await;
+    decisions_are_kept(&*store, &*elsewhere).await;
+    logs_are_linked(&*store, &*elsewhere, &ids).await;
+    an_operator_decides(&*store, &*elsewhere).await;
+    store.close().await;
+    // What one handle closed, the other has still.
+    assert_eq!(elsewhere.extent().await.unwrap().0, 3);
+    assert!(elsewhere.is_in_place());
+    elsewhere.close().await;
+    let again = open.database("one").await;
+    assert_eq!(again.extent().await.unwrap().0, 3);
+    assert_eq!(again.decision(3).await.unwrap(), None);
+}
+
+fn key(id: &str) -> PlayerKey {
+    PlayerKey {
+        kind: Human,
+        id: id.into(),
+    }
+}
+
+/// The match that starts at this minute: of one and the other, who has a bot.
+fn duel(minute: i64, one: &str, other: &str) -> MatchRecord {
+    let team = [(Human, other), (Bot, "Sarge")];
+    game(minute, &[(Human, one)], &team, [3.0, 1.0])
+}
+
+async fn matches_come_in(store: &dyn Store, elsewhere: &dyn Store) -> Vec<i64> {
+    assert_eq!(store.extent().await.unwrap(), (0, 0));
+    let records = [
+        duel(0, "ann", "bob"),
+        duel(20, "ann", "cid"),
+        duel(40, "bob", "cid"),
+    ];
+    let mut ids = Vec::new();
+    for record in &records {
+        let Recorded::New(id) = store.record(record).await.unwrap() else {
+            panic!()
+        };
+        assert_eq!(
+            elsewhere.record(record).await.unwrap(),
+            Recorded::Duplicate(id)
+        );
+        ids.push(id);
+    }
+    assert!(ids.is_sorted());
+    let extent = (3, ids[2]);
+    assert_eq!(elsewhere.extent().await.unwrap(), extent);
+    let start = (records[1].start, "ctf".to_owned());
+    assert_eq!(elsewhere.start_of(ids[1]).await.unwrap(), Some(start));
+    assert_eq!(elsewhere.start_of(999).await.unwrap(), None);
+    let last = elsewhere
+        .last_of("test", records[2].end)
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!((last.id, &last.record), (ids[2], &records[2]));
+    assert_eq!(last.fingerprint, Fingerprint::of(&records[2]));
+    let later = records[2].end.plus_millis(1);
+    assert_eq!(elsewhere.last_of("test", later).await.unwrap(), None);
+    assert_eq!(
+        elsewhere.last_of("other", Timestamp(0)).await.unwrap(),
+        None
+    );
+    let (page, cursor) = elsewhere.matches(Cursor::START, 2).await.unwrap();
+    assert_eq!(page.iter().map(|one| one.id).collect::<Vec<_>>(), ids[..2]);
+    assert_eq!(elsewhere.extent_to(cursor).await.unwrap(), (2, ids[1]));
+    let (page, _) = elsewhere
+        .matches(Cursor::since(records[2].end), 2)
+        .await
+        .unwrap();
+    assert_eq!(page.iter().map(|one| one.id).collect::<Vec<_>>(), ids[2..]);
+    ids
+}
+
+async fn weights_are_derived(store: &dyn Store, elsewhere: &dyn Store, ids: &[i64]) {
+    assert_eq!(elsewhere.derived_from().await.unwrap(), None);
+    let performance = Performance {
+        points_for: 3.0,
+        points_against: 1.0,
+    };
+    let ruling = |id: i64, unrated| RulingRow {
+        match_id: id,
+        ruleset: "ctf".into(),
+        unrated,
+        performances: vec![(0, performance)],
+    };
+    let weight = |id: &str, weight| WeightRow {
+        ruleset: "ctf".into(),
+        key: key(id),
+        name: id.to_uppercase(),
+        weight,
+        deviation: 2.5,
+        games: 2,
+        last_seen: Timestamp(7),
+    };
+    let mut rows = DerivedRows {
+        from: DerivedFrom {
+            matches: 2,
+            last_match: ids[1],
+            settings: "one".into(),
+        },
+        rulings: vec![ruling(ids[0], None), ruling(ids[1], Some("too-short"))],
+        weights: vec![weight("ann", 60.5), weight("bob", 70.25)],
+    };
+    assert!(
+        !store.replace_derived(&rows, false).await.unwrap(),
+        "there is nothing to add to"
+    );
+    assert!(store.replace_derived(&rows, true).await.unwrap());
+    assert_eq!(
+        elsewhere.derived_from().await.unwrap().as_ref(),
+        Some(&rows.from)
+    );
+    assert_eq!(elsewhere.rulesets().await.unwrap(), ["ctf"]);
+    let highest_first = [weight("bob", 70.25), weight("ann", 60.5)];
+    assert_eq!(
+        elsewhere.weights("ctf", Human).await.unwrap(),
+        highest_first
+    );
+    assert_eq!(elsewhere.weights("ctf", Bot).await.unwrap(), []);
+    assert_eq!(
+        elsewhere.weights_of(&key("ann")).await.unwrap(),
+        [weight("ann", 60.5)]
+    );
+    let mut reasons = elsewhere.rulings(ids).await.unwrap();
+    reasons.sort();
+    assert_eq!(reasons, [None, Some("too-short".into())]);
+    // One match more; and another configuration, which may only replace everything.
+    rows.from.matches = 3;
+    rows.from.last_match = ids[2];
+    rows.rulings = vec![ruling(ids[2], None)];
+    assert!(elsewhere.replace_derived(&rows, false).await.unwrap());
+    assert_eq!(store.rulings(ids).await.unwrap().len(), 3);
+    rows.from.settings = "other".into();
+    assert!(!elsewhere.replace_derived(&rows, false).await.unwrap());
+    assert_eq!(store.derived_from().await.unwrap().unwrap().settings, "one");
+    assert!(elsewhere.replace_derived(&rows, true).await.unwrap());
+    assert_eq!(store.rulings(ids).await.unwrap().len(), 1);
+}
+
+async fn decisions_are_kept(store: &dyn Store, elsewhere: &dyn Store) {
+    let decision = |seed: u64, about: &str| DecisionRow {
+        made_at: Timestamp(5),
+        server: "test".into(),
+        ruleset: "ctf".into(),
+        game: 7,
+        kind: "place".into(),
+        seed,
+        chance: Some(0.25),
+        decision: format!("{{\"who\":\"{about}\"}}"),
+    };
+    let (first, second, third) = (
+        decision(1, "ann"),
+        decision(u64::MAX, "bob"),
+        decision(3, "cid"),
+    );
+    let notes = [
+        DecisionNote::Decided(first),
+        DecisionNote::Decided(second.clone()),
+        DecisionNote::Became {
+            game: 7,
+            match_id: 1,
+        },
+        DecisionNote::Decided(third.clone()),
+    ];
+    store.write_decisions(&notes, 2).await.unwrap();
+    assert_eq!(elsewhere.decision(1).await.unwrap(), None, "two are kept");
+    assert_eq!(elsewhere.decision(2).await.unwrap(), Some(second));
+    assert_eq!(elsewhere.decision(3).await.unwrap(), Some(third));
+}
+
+async fn logs_are_linked(store: &dyn Store, elsewhere: &dyn Store, ids: &[i64]) {
+    let (draft, whole) = (Fingerprint([1; 16]), Fingerprint([2; 16]));
+    store.link_log(draft, &ids[..1], &[]).await.unwrap();
+    // The log has grown: it holds two matches, of which a parser that has improved reads one otherwise.
+    store.link_log(whole, &ids[1..2], &[draft]).await.unwrap();
+    let (same, mut better) = (duel(0, "ann", "bob"), duel(20, "ann", "cid"));
+    better.participants[0].kills = 9;
+    let with_print = |record: &MatchRecord| (record.clone(), Fingerprint::of(record));
+    let read = LogMatches {
+        fingerprint: whole,
+        matches: vec![with_print(&same), with_print(&better)],
+        halves: None,
+    };
+    let expected = LogReplaced {
+        removed: 1,
+        added: 1,
+        same: 1,
+        kept: 0,
+    };
+    assert_eq!(elsewhere.replace_log(&read).await.unwrap(), expected);
+    let found = all(store, 1).await;
+    assert_eq!(found.len(), 3);
+    assert!(found.contains(&same) && found.contains(&better));
+    // Two halves of one match, the second of which joins the first.
+    let join = |one: &MatchRecord, other: &MatchRecord| {
+        let mut joined = one.clone();
+        joined.end = other.end;
+        Some(joined)
+    };
+    let (mut one, mut other) = (duel(100, "eve", "fay"), duel(111, "eve", "fay"));
+    (one.server, other.server) = ("halves".into(), "halves".into());
+    let alone = store.record_half(&one, 120_000, join).await.unwrap();
+    let HalfRecorded::Alone(Recorded::New(first)) = alone else {
+        panic!("{alone:?}")
+    };
+    let joined = store.record_half(&other, 120_000, join).await.unwrap();
+    let HalfRecorded::Joined { id, instead_of } = joined else {
+        panic!("{joined:?}")
+    };
+    assert!(instead_of == first && id != first);
+    for half in [&one, &other] {
+        assert_eq!(
+            elsewhere.record(half).await.unwrap(),
+            Recorded::Duplicate(id)
+        );
+    }
+    assert_eq!(elsewhere.extent().await.unwrap().0, 4);
+    let read = LogMatches {
+        fingerprint: Fingerprint([3; 16]),
+        matches: Vec::new(),
+        halves: None,
+    };
+    elsewhere
+        .link_log(read.fingerprint, &[id], &[])
+        .await
+        .unwrap();
+    assert_eq!(store.replace_log(&read).await.unwrap().removed, 1);
+}
+
+async fn an_operator_decides(store: &dyn Store, elsewhere: &dyn Store) {
+    let before = store.overrides().await.unwrap().changes;
+    store.merge_player(&key("ann"), &key("bob")).await.unwrap();
+    store.merge_player(&key("bob"), &key("cid")).await.unwrap();
+    store.pin_weight(&key("cid"), Some(33.5)).await.unwrap();
+    store.pin_weight(&key("ann"), Some(1.0)).await.unwrap();
+    store.pin_weight(&key("ann"), None).await.unwrap();
+    let overrides = elsewhere.overrides().await.unwrap();
+    let merged = [(key("ann"), key("cid")), (key("bob"), key("cid"))];
+    assert_eq!(
+        overrides.merged, merged,
+        "who counts as one who counts as a third"
+    );
+    assert_eq!(overrides.pinned, [(key("cid"), 33.5)]);
+    assert!(overrides.changes > before);
+    assert!(elsewhere.split_player(&key("ann")).await.unwrap());
+    assert!(!elsewhere.split_player(&key("ann")).await.unwrap());
+    let names = elsewhere.names(&key("cid")).await.unwrap();
+    let seen: Vec<_> = names
+        .iter()
+        .map(|seen| (&*seen.name, seen.matches))
+        .collect();
+    assert_eq!(seen, [("cid", 2)]);
+    // Cid, and Bob who counts as Cid: nothing of them is left but what they did.
+    assert_eq!(store.forget_player(&key("cid")).await.unwrap(), 4);
+    for id in ["bob", "cid"] {
+        assert_eq!(elsewhere.names(&key(id)).await.unwrap(), []);
+        assert_eq!(elsewhere.weights_of(&key(id)).await.unwrap(), []);
+    }
+    assert_eq!(elsewhere.overrides().await.unwrap().pinned, []);
+    assert_eq!(elsewhere.decision(2).await.unwrap(), None);
+    let again = duel(40, "bob", "cid");
+    assert!(matches!(
+        elsewhere.record(&again).await.unwrap(),
+        Recorded::Duplicate(_)
+    ));
+}
+
+/// Runs all of it against one kind of database.
+macro_rules! every_test {
+    ($backend:expr; $($test:ident)*) => {
+        $(
+            #[tokio::test]
+            async fn $test() {
+                super::$test($backend).await;
+            }
+        )*
+    };
+    ($backend:expr) => {
+        use super::*;
+        every_test! {
+            $backend;
+            a_database_from_beginning_to_end
+            what_goes_in_comes_out
+            the_same_match_twice_is_one
+            without_dates_the_course_of_the_game_tells_matches_apart
+            many_matches_at_once_are_the_same_as_one_after_the_other
+            commits_arrive_as_a_stream_from_here_and_from_elsewhere
+            a_checkpoint_is_kept_until_another_or_until_a_player_is_forgotten
+            pages_of_any_size_give_all_matches_in_order
+            a_record_that_cannot_be_is_refused_whole
+        }
+    };
+}
+
+mod sqlite {
+    every_test!(Sqlite(TempDir::new().unwrap()));
+}
