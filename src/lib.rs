@@ -72,7 +72,7 @@
 //! | deviation | the standard deviation of a weight or a rating |
 //! | standings | the published weights of all rulesets |
 //! | split | one way to divide the players into teams |
-//! | ratio | the weight of the smaller team over that of the larger, 0 to 1 |
+//! | ratio | the weight of the weakest team divided by that of the strongest, 0 to 1 |
 //! | chance | the predicted probability that a team wins |
 //! | strength | what a rating system believes of a player, above a newcomer, in its own unit; weights are made of it |
 //! | edge | what a rating system makes a chance of: a sum of strengths, numbers of players and the side |

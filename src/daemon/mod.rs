@@ -1,7 +1,8 @@
 //! The daemon: opens everything that the configuration names, and owns every long-running task.
 //!
-//! One [`TaskTracker`] tracks the tasks and one [`CancellationToken`] stops them: the sockets, the
-//! backlog of sessions, learning, the poll for changes by other processes, and the followed logs.
+//! There are two groups of tasks, each with a [`TaskTracker`] and a [`CancellationToken`]: the
+//! sockets, the backlog of sessions and learning; and, stopped after them, the poll for changes by
+//! other processes and the followed logs.
 //! No other room starts a task that outlives the call that started it.
 //!
 //! Entry points: [`Daemon::open`] for a configuration, [`run`] for parts that are already open.

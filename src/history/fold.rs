@@ -6,7 +6,7 @@ use crate::{
     rating,
 };
 
-/// The match ended before one already folded, or is that one: fold all matches again, in order.
+/// The match is not later than the last one folded: fold all matches again, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the match is not later than the last one folded")]
 pub struct Late;

@@ -117,7 +117,8 @@ impl Backlog {
         self.added.notify_one();
     }
 
-    /// Adds the match of the game with this number, of the session whose span is the current one. Returns whether there was room for it.
+    /// Adds the match of the game with this number, in the span of the current session. Returns whether
+    /// there was room for it.
     pub(super) fn keep(&self, record: MatchRecord, game: i64) -> bool {
         let kept = self.matches.lock().push(PendingMatch {
             record,

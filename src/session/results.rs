@@ -30,9 +30,10 @@ impl Session {
     /// of the same server, gets the same answer.
     ///
     /// # Errors
-    /// Fails if there is no game, the team does not exist, play has not begun, the reported events make
-    /// no valid record: the game then continues, and END can be repeated. [`SessionError::Kept`] if the match
-    /// cannot be written now: the game is over, and END repeated gets the id once the match is on disk.
+    /// Fails if there is no game, the team does not exist, play has not begun, or the reported events
+    /// make no valid record: the game then continues, and END can be repeated. Fails with
+    /// [`SessionError::Kept`] if the match cannot be written now: the game is over, and a repeated END
+    /// gets the id once the match is on disk.
     pub async fn end(&mut self, verdict: Verdict) -> Result<Ended, SessionError> {
         let server = self.server.clone();
         if self.lobby().game().is_err() {
@@ -245,14 +246,15 @@ impl Sessions {
         })
     }
 
-    /// The millisecond of the clock; games parked before it can no longer be resumed.
+    /// The earliest time, in milliseconds of the clock, at which a game that can still be resumed was
+    /// parked.
     fn resumable_since(&self) -> u64 {
         let grace = self.settings.resume_grace.millis();
         self.clock.millis().saturating_sub(grace)
     }
 }
 
-/// However a session ends, its game is recorded.
+/// Gives up the game of a session that was not closed.
 impl Drop for Session {
     fn drop(&mut self) {
         self.close(false);

@@ -117,7 +117,7 @@ pub struct Prospect {
     /// By how many humans the teams would differ beyond the allowed difference; 0 where a clearly
     /// more even game excuses that.
     pub over: usize,
-    /// The same if those of their party who are on no team yet join it, too.
+    /// `over`, if the members of their party without a team join it, too.
     #[serde(default)]
     pub over_with_party: usize,
     /// Number of members of their party on the team.
@@ -129,7 +129,8 @@ pub struct Prospect {
 }
 
 impl Prospect {
-    /// Why this team is better than the others, which would outnumber it by too much.
+    /// The reason for the only team left: every other team would, with the arrival, have too many
+    /// humans more than it.
     fn beside(&self, sides: &[Self]) -> Reason {
         let others = sides.iter().filter(|side| side.team != self.team);
         let best = others.map(Self::evenness).fold(0.0, f64::max);

@@ -1,13 +1,13 @@
 //! Follows growing logs: each match is recorded as soon as it ends.
 //!
-//! A thread of its own polls, reads, parses and compresses the logs. Over a bounded channel, it
+//! A dedicated thread polls, reads, parses and compresses the logs. Over a bounded channel, it
 //! sends requests to the async side, the [`Follower`], to record matches and to link logs to them,
 //! and waits for each answer. So a slow database slows down the reading, and a slow disk delays no
 //! session.
 //!
 //! The position in a log is not stored: after each start, a log is read from its beginning. So a
 //! running game is seen from its first line, a better parser sees the whole log, and the
-//! fingerprints prevent that a match is recorded twice. A log that has not changed for long counts
+//! fingerprints prevent a match from being recorded twice. A log that has not changed for long counts
 //! as complete, and is read again if it grows.
 
 #![allow(

@@ -45,7 +45,7 @@ use crate::domain::{Crowding, Link, Outlook};
 
 /// The most columns in the covariance: 8 MB, and about half a millisecond per match.
 pub const ACTIVE: usize = 2_000;
-/// The strength above a newcomer's whose weight is 75, see [`Scale`].
+/// The distance above a newcomer's strength at which the weight is 75, see [`Scale`].
 const HALFWAY: f64 = 0.46;
 
 /// The `joint` system.

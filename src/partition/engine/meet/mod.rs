@@ -170,8 +170,8 @@ struct Trees {
     halves: [Tree; 2],
     starts: Vec<Start>,
     /// Number of atoms in the low half, which is the shift of the high half's mask.
-    /// Number of humans in the low half.
     low: usize,
+    /// Number of humans in the low half.
     humans: usize,
 }
 
