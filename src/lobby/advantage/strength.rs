@@ -35,9 +35,8 @@ impl Known {
     /// By how much `one` is stronger than `other`; both have players. `side` is whether the outlook's
     /// side is that of `one` (1), of `other` (−1), or of neither (0).
     ///
-    /// The edge that the rating system sees counts by the end of its 99 % interval that is nearer to
-    /// none, so that it is 0 where the chance may as well be a half. The strength of each player of the
-    /// weaker team that would make up for it is turned into a factor by the scale of the weights.
+    /// The edge that the rating system predicts counts by its [`sure_part`]. The strength of each player of
+    /// the weaker team that would make up for it is turned into a factor by the scale of the weights.
     pub(super) fn stronger(&self, one: &TeamState, other: &TeamState, side: f64) -> Stronger {
         let heads = ln(one.players as f64) - ln(other.players as f64);
         let Self::Strengths(outlook) = self else {
@@ -53,7 +52,7 @@ impl Known {
         };
         let by_heads = outlook.heads(one.players, other.players);
         let edge = outlook.edge(load(one), load(other)) - by_heads + side * outlook.side;
-        let sure = (edge.abs() - SURE * outlook.doubt).max(0.0);
+        let sure = sure_part(edge.abs(), SURE * outlook.doubt);
         let weaker = if edge > 0.0 { other } else { one };
         let per_player =
             outlook.per_strength_at(one.players + other.players) * weaker.players as f64;
@@ -65,7 +64,37 @@ impl Known {
     }
 }
 
+/// How much of an edge counts that is known to within `margin`, half the width of its interval; both
+/// are at least 0.
+///
+/// Nothing counts where the interval holds an even game. Beyond it the edge is shrunk by the square of
+/// `margin / edge` (Breiman 1995, "Better subset selection using the nonnegative garrote"), so that help
+/// begins at 0 and an edge far beyond doubt counts almost whole.
+fn sure_part(edge: f64, margin: f64) -> f64 {
+    if edge <= margin {
+        return 0.0;
+    }
+    let doubtful = margin / edge;
+    edge * (1.0 - doubtful * doubtful)
+}
+
 /// ln of an amount, or of 1e-9 if it is smaller.
 fn ln(amount: f64) -> f64 {
     libm::log(amount.max(1e-9))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::sure_part;
+
+    #[test]
+    fn an_edge_counts_from_nothing_at_its_margin_to_almost_whole() {
+        assert_eq!(sure_part(0.0, 0.0), 0.0);
+        assert_eq!(sure_part(1.0, 0.0), 1.0, "no doubt at all");
+        assert_eq!(sure_part(0.9, 1.0), 0.0);
+        assert_eq!(sure_part(1.0, 1.0), 0.0);
+        assert!(sure_part(1.001, 1.0) < 0.003, "help begins at nothing");
+        assert_eq!(sure_part(2.0, 1.0), 1.5);
+        assert!(sure_part(20.0, 1.0) > 19.9);
+    }
 }

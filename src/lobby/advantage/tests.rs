@@ -85,14 +85,14 @@ fn heads_count_as_heads() {
 
 #[test]
 fn strength_counts_by_what_is_sure_of_it() {
-    // The edge of 4 · 0.2 · 0.5 = 0.4 is sure to be 0.4 − 2.576 · 0.1 = 0.1424, which is 0.0712 of
-    // strength for each of four.
+    // Of the edge 4 · 0.2 · 0.5 = 0.4, known to within 2.576 · 0.1, the part 0.4 · (1 − 0.644²) counts:
+    // 0.2341, which is 0.1171 of strength for each of four.
     let answer = today(&[(4, 55.0, 0.0), (4, 50.0, 0.0)], known()).answer(0);
-    let by_hand = ((0.4_f64 - 0.2576) / 2.0 * 1.5_f64.ln()).exp();
+    let by_hand = ((0.4_f64 - 0.2576 * 0.644) / 2.0 * 1.5_f64.ln()).exp();
     assert!((answer.factor - by_hand).abs() < 1e-9, "{answer:?}");
-    assert_eq!(answer.help, None, "1.029 is below the dead band");
+    assert_eq!(answer.help, None, "1.049 is below the dead band");
     let (team, more) = factor(&today(&[(4, 60.0, 0.0), (4, 50.0, 0.0)], known()));
-    let by_hand = ((0.8_f64 - 0.2576) / 2.0 * 1.5_f64.ln()).exp();
+    let by_hand = ((0.8_f64 - 0.2576 * 0.322) / 2.0 * 1.5_f64.ln()).exp();
     assert!(
         team == 1 && (more - by_hand).abs() < 1e-8,
         "{more} {by_hand}"
