@@ -6,7 +6,7 @@ use super::*;
 use crate::{
     domain::{Ident, LeaveReason, Move, Outcome},
     journal::{EntryBuffer, HEADER},
-    lobby::{BalanceWatch, Help, NewGame, Update},
+    lobby::{BalanceWatch, NewGame, Update},
 };
 
 const DATE: Timestamp = Timestamp(1_000_000_000_000);
@@ -248,9 +248,7 @@ fn command() -> impl Strategy<Value = Command> {
         1 => (ident(), team.clone()).prop_map(|(id, to)| Command::Advise {
             moves: vec![Move { id, from: None, to }],
         }),
-        1 => (0u8..2, 1.0..2.0).prop_map(|(team, factor)| Command::Help {
-            help: Help { team, factor },
-        }),
+        1 => vec(-1.0..1.0, 0..3).prop_map(|by_score| Command::Help { by_score }),
         1 => (ident(), team.clone()).prop_map(|(id, team)| Command::AutoMove { id, team }),
         1 => proptest::option::of(ident()).prop_map(|id| Command::Ask { id }),
         1 => proptest::option::of((0u8..2, 0u64..9_000)).prop_map(|imbalance| {
