@@ -117,11 +117,10 @@ async fn a_journal_stays_small_and_goes_away() {
     }
     session.close(false);
     first.sessions().drain().await.unwrap();
+    stop(session, first).await;
     let sizes = journals(folder.path()).into_iter();
     let sizes: Vec<u64> = sizes.map(|path| path.metadata().unwrap().len()).collect();
     assert!(sizes.len() == 1 && sizes[0] < 100_000, "{sizes:?}");
-    drop((session, first, clock));
-
     let (second, clock) = service(folder.path(), 1).await;
     let (mut session, resumed) = hello(&second).await;
     assert!(resumed);
