@@ -102,7 +102,7 @@ async fn the_time_without_a_daemon_counts() {
 #[tokio::test]
 async fn a_journal_stays_small_and_goes_away() {
     let folder = TempDir::new().unwrap();
-    let (first, clock) = service(folder.path(), 0).await;
+    let (first, _) = service(folder.path(), 0).await;
     let (mut session, _) = hello(&first).await;
     begin(&mut session);
     let kill = Command::Kill {
