@@ -53,6 +53,7 @@ impl Weights for Mixed {
         let weight = weight(name);
         Some(BotWeight {
             weight,
+            strength: (weight - 50.0) / 25.0,
             in_mean: true,
         })
     }

@@ -74,6 +74,10 @@
 //! | split | one way to divide the players into teams |
 //! | ratio | the weight of the weakest team divided by that of the strongest, 0 to 1 |
 //! | chance | the predicted probability that a team wins |
+//! | strength | what a rating system believes of a player, above a newcomer, in its own unit; weights are made of it |
+//! | edge | what a rating system makes a chance of: a sum of strengths, numbers of players and the side |
+//! | outlook | how a rating system makes an edge of these |
+//! | evenness | how even teams are, 0 to 1: the ratio, or the chance of the weaker team over that of the stronger |
 //! | decision | an answer with the question it came from; it can be stored and replayed |
 //! | verdict | who won, as END states it |
 //! | ruling | whether a match is rated, and if not, why |

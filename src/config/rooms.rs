@@ -39,6 +39,7 @@ impl Config {
         LobbySettings {
             roster: self.lobby.clone(),
             party_multiplier: balance.party_multiplier.clone(),
+            objective: balance.objective,
             place: lobby::PlaceSettings {
                 party_budget: balance.party_budget,
                 ..self.place

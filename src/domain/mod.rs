@@ -10,6 +10,7 @@ mod ident;
 mod leave;
 mod merge;
 mod moves;
+mod outlook;
 mod random;
 mod record;
 mod rulebook;
@@ -24,6 +25,7 @@ pub(crate) use ident::decode;
 pub use ident::{Ident, Kind, PlayerKey, Secret};
 pub use leave::LeaveReason;
 pub use moves::Move;
+pub use outlook::{Crowding, Link, Outlook, TeamLoad};
 pub use random::{Stream, StreamPurpose, seeded_hash};
 pub use record::{
     MAX_TEAMS, MatchRecord, Outcome, Participant, Presence, RecordError, Role, ScoreEvent, Span,

@@ -29,11 +29,12 @@ mod standing;
 use digest::Digest;
 use levels::Levels;
 use season::Season;
+pub use standing::Spread;
 use standing::Standing;
 
 pub use bootstrap::Interval;
 pub use evaluate::{Evaluation, Line, Plan, Prediction, Subset, evaluate};
-pub use fold::{BadState, Field, Fold, Late, Weight};
+pub use fold::{BadState, Fold, Late, Reading, Weight};
 pub use levels::Level;
 pub use metrics::{Bin, Forecast, Metrics};
 pub use ruling::{Played, Rules, Ruling, Unrated, unrated};

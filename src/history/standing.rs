@@ -1,20 +1,19 @@
 //! One rating system applied to one level: strengths, and their conversion to weights.
 //!
-//! There are two scales. A [`Curve`] gives the weight that people read: its unit is a constant of
-//! the rating system, so that only a player's own games move their weight. A [`Ruler`] gives the
-//! worth that the search for an even split adds up: it is linear, so that the sum of a team's
-//! worths is the team's strength.
+//! A [`Curve`] makes the weight that people read: its unit is a constant of the rating system, so that
+//! a weight moves by its player's games alone. Strengths themselves, above a newcomer's, are what the
+//! search for an even chance sums up.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
 use super::{
-    Field, Weight,
+    Reading, Weight,
     digest::Person,
     newcomers::{Features, Newcomers, SETTLED},
 };
 use crate::{
-    domain::{Ruleset, Timestamp},
-    rating::{Game, Player, Roll, Scale, Settings, Strength, System, SystemName},
+    domain::{Link, Ruleset, Timestamp},
+    rating::{Game, Player, Roll, Scale, Settings, Strength, System, SystemName, normal},
 };
 
 /// A rating system, and the players who have been in its games.
@@ -23,6 +22,40 @@ pub(super) struct Standing {
     pub system: Box<dyn System>,
     careers: Roll<Career>,
     newcomers: Newcomers,
+    spread: Spread,
+}
+
+/// How far apart the scores of matches end, the latest ones counting most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// Matches, older ones counting less.
+    pub matches: f64,
+    /// Sum of the squared differences between two teams' final scores in them.
+    squares: f64,
+}
+
+/// What a match still counts for the spread when another is over: the limits of scores and times change.
+const FADING: f64 = 0.98;
+
+impl Spread {
+    /// Notes the final scores of a match. Of more than two teams, all pairs count, as one match.
+    fn add(&mut self, scores: &[f64]) {
+        let teams = scores.len() as f64;
+        let mean = scores.iter().sum::<f64>() / teams.max(1.0);
+        let square: f64 = scores.iter().map(|s| (s - mean) * (s - mean)).sum();
+        if scores.len() >= 2 && square.is_finite() {
+            self.matches = FADING * self.matches + 1.0;
+            self.squares = FADING * self.squares + 2.0 * square / (teams - 1.0);
+        }
+    }
+
+    /// The mean square of the difference between two teams' final scores; 0 before any match.
+    pub fn square(&self) -> f64 {
+        match self.matches > 0.0 {
+            true => self.squares / self.matches,
+            false => 0.0,
+        }
+    }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -40,6 +73,7 @@ impl Clone for Standing {
             system: self.system.boxed_clone(),
             careers: self.careers.clone(),
             newcomers: self.newcomers.clone(),
+            spread: self.spread,
         }
     }
 }
@@ -47,19 +81,26 @@ impl Clone for Standing {
 impl Serialize for Standing {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let state = self.system.save().map_err(ser::Error::custom)?;
-        (self.name, state, &self.careers, &self.newcomers).serialize(serializer)
+        let Self {
+            careers,
+            newcomers,
+            spread,
+            ..
+        } = self;
+        (self.name, state, careers, newcomers, spread).serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Standing {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let (name, state, careers, newcomers) =
-            <(SystemName, &[u8], _, _)>::deserialize(deserializer)?;
+        let (name, state, careers, newcomers, spread) =
+            <(SystemName, &[u8], _, _, _)>::deserialize(deserializer)?;
         Ok(Self {
             name,
             system: name.restore(state).map_err(de::Error::custom)?,
             careers,
             newcomers,
+            spread,
         })
     }
 }
@@ -107,61 +148,31 @@ impl Curve {
         }
     }
 
+    /// The strength of a newcomer.
+    fn newcomer(self) -> f64 {
+        match self {
+            Self::Weights => 50.0,
+            Self::Strengths { newcomer, .. } => newcomer,
+        }
+    }
+
+    /// The strength above a newcomer's that has this weight, which counts as 1 to 99.
+    fn strength(self, weight: f64) -> f64 {
+        let above = weight.clamp(1.0, 99.0) - 50.0;
+        match self {
+            Self::Weights => above,
+            Self::Strengths { halfway, .. } => {
+                let part = above.abs() / 50.0;
+                libm::copysign(halfway * libm::sqrt(part / (1.0 - part)), above)
+            }
+        }
+    }
+
     /// Half the difference between the weights one deviation above and below the mean.
     fn deviation(self, strength: Strength) -> f64 {
         let at = |strength| self.weight(strength);
         let Strength { mean, deviation } = strength;
         (at(mean + deviation) - at(mean - deviation)) / 2.0
-    }
-}
-
-/// Converts strengths to worths: worth = 50 + 50 · (strength − newcomer) / unit, clamped to 0 to
-/// 100.
-///
-/// An average newcomer is 50. The unit is the larger of two numbers. The first is what one more
-/// average player is worth, where the system estimates it: a player with worth 50 then adds to a
-/// team's sum what they add to its strength, which makes 5 against 4 comparable. The second is 2.5
-/// times the root mean square distance of the known players from a newcomer, so that few worths are
-/// clamped.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Ruler {
-    newcomer: f64,
-    unit: f64,
-}
-
-/// The clamp in standard deviations: one player in eighty of a normal distribution is further out.
-const SPREAD: f64 = 2.5;
-
-impl Ruler {
-    fn of(scale: Scale, strengths: impl Iterator<Item = f64>) -> Self {
-        let (newcomer, one_more) = match scale {
-            Scale::Weights => (50.0, f64::INFINITY),
-            Scale::Strengths {
-                newcomer, one_more, ..
-            } => (newcomer, one_more),
-        };
-        if one_more == f64::INFINITY {
-            return Self {
-                newcomer,
-                unit: 50.0,
-            };
-        }
-        let (mut squares, mut count) = (0.0, 0.0);
-        for strength in strengths {
-            squares += (strength - newcomer) * (strength - newcomer);
-            count += 1.0;
-        }
-        let spread = libm::sqrt(squares / f64::max(count, 1.0));
-        let unit = one_more.max(SPREAD * spread);
-        Self { newcomer, unit }
-    }
-
-    fn worth(&self, strength: f64) -> f64 {
-        let worth = 50.0 + 50.0 * (strength - self.newcomer) / self.unit;
-        match self.unit > 0.0 && worth.is_finite() {
-            true => worth.clamp(0.0, 100.0),
-            false => 50.0, // all players are equal
-        }
     }
 }
 
@@ -172,6 +183,7 @@ impl Standing {
             system: settings.system.name().build(settings),
             careers: Roll::default(),
             newcomers: Newcomers::default(),
+            spread: Spread::default(),
         }
     }
 
@@ -188,6 +200,7 @@ impl Standing {
             career.last_seen = end;
         }
         self.system.update(game);
+        self.spread.add(&game.scores);
         for tally in game.tallies.iter().filter(|t| t.learns) {
             self.place(game, tally.player);
         }
@@ -235,24 +248,32 @@ impl Standing {
         self.careers.get(player).is_some_and(|c| c.games > 0)
     }
 
-    /// What the side of the first team is worth, and an empty place on a team.
-    pub fn field(&self, game: &Game) -> Field {
-        let rated = self.careers.players().filter(|p| self.knows(*p));
-        let strengths = rated.filter_map(|p| Some(self.system.strength(p)?.mean));
-        let scale = self.system.scale();
-        let ruler = Ruler::of(scale, strengths);
-        let worth = |strength: f64| match ruler.unit > 0.0 {
-            true => 50.0 * strength / ruler.unit,
-            false => 0.0, // all players are equal, so the scale has no unit
+    /// How the rating system reads a lineup of two teams.
+    pub fn reading(&self, game: &Game) -> Reading {
+        let outlook = self.system.outlook(game);
+        let newcomer = Curve::of(self.system.scale()).newcomer();
+        let strength = |player| self.system.strength(player).map_or(newcomer, |s| s.mean);
+        let sum = |team: usize| -> f64 {
+            let seats = game.team(team).iter();
+            seats.map(|seat| strength(seat.player) - newcomer).sum()
         };
-        let empty = match scale {
-            Scale::Weights => 50.0, // these systems add up differences from 50
-            Scale::Strengths { one_more, .. } => (50.0 - worth(one_more)).clamp(0.0, 50.0),
-        };
-        Field {
-            side: worth(self.system.side(game)),
-            empty,
+        let chance = self.system.beats(game, 0, 1);
+        Reading {
+            outlook,
+            edge: edge_of(outlook.link, chance),
+            strengths: [sum(0), sum(1)],
         }
+    }
+
+    /// How far apart the scores of such games end.
+    pub fn spread(&self) -> Spread {
+        self.spread
+    }
+
+    /// The strength above a newcomer's that has this weight; weights beyond 1 and 99 count as those,
+    /// since no strength has 0 or 100.
+    pub fn strength_at(&self, weight: f64) -> f64 {
+        Curve::of(self.system.scale()).strength(weight)
     }
 
     /// All players who have been in a game of this standing, rated or not.
@@ -275,14 +296,13 @@ impl Standing {
         let rated: Vec<_> = rated.collect();
         let scale = self.system.scale();
         let curve = Curve::of(scale);
-        let ruler = Ruler::of(scale, rated.iter().map(|(_, _, s)| s.mean));
         let weight = |(person, career, strength): (&'a Person, &Career, Strength)| Weight {
             ruleset,
             key: &person.key,
             name: &person.name,
             weight: curve.weight(strength.mean),
             deviation: curve.deviation(strength),
-            worth: ruler.worth(strength.mean),
+            strength: strength.mean - curve.newcomer(),
             games: career.games,
             last_seen: career.last_seen,
         };
@@ -292,29 +312,29 @@ impl Standing {
     }
 }
 
+/// The edge whose chance this is. A chance of 0 or 1 counts as one in a million million.
+fn edge_of(link: Link, chance: f64) -> f64 {
+    let chance = chance.clamp(1e-12, 1.0 - 1e-12);
+    match link {
+        Link::Normal => normal::quantile(chance),
+        Link::Logistic => libm::log(chance / (1.0 - chance)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn scale(newcomer: f64, one_more: f64) -> Scale {
+    fn scale(newcomer: f64) -> Scale {
         Scale::Strengths {
             newcomer,
-            one_more,
             halfway: 2.0,
         }
     }
 
     #[test]
-    fn worths_are_linear_in_strength_and_clamped() {
-        let ruler = Ruler::of(scale(1.0, 0.0), [0.0, 2.0].into_iter());
-        assert_eq!(ruler.worth(1.0), 50.0);
-        assert_eq!((ruler.worth(2.0), ruler.worth(0.0)), (70.0, 30.0));
-        assert_eq!((ruler.worth(9.0), ruler.worth(-9.0)), (100.0, 0.0));
-    }
-
-    #[test]
     fn weights_grow_with_strength_from_fifty_and_stay_in_range() {
-        let curve = Curve::of(scale(1.0, 0.0));
+        let curve = Curve::of(scale(1.0));
         let weights = [1.0, 1.5, 2.0, 3.0, 5.0, -1.0].map(|strength| curve.weight(strength));
         let by_hand = [0.0, 1.0 / 17.0, 0.2, 0.5, 0.8, -0.5].map(|part| 50.0 + 50.0 * part);
         for (weight, by_hand) in weights.iter().zip(by_hand) {
@@ -330,20 +350,48 @@ mod tests {
     }
 
     #[test]
-    fn where_one_more_player_rules_sums_of_worths_are_strengths() {
-        let ruler = Ruler::of(scale(0.0, 4.0), [-0.5, 0.5].into_iter());
-        let strengths = [0.5, -0.5, 0.25];
-        // Each player adds 4 to the team's strength by being there.
-        let team: f64 = strengths.iter().map(|s| 4.0 + s).sum();
-        let worths: f64 = strengths.iter().map(|s| ruler.worth(*s)).sum();
-        assert!((worths / 50.0 * 4.0 - team).abs() < 1e-12);
+    fn a_weight_is_turned_back_into_its_strength() {
+        for scale in [scale(1.0), Scale::Weights] {
+            let curve = Curve::of(scale);
+            for weight in [1.0, 20.0, 50.0, 58.0, 75.0, 99.0] {
+                let strength = curve.newcomer() + curve.strength(weight);
+                assert!((curve.weight(strength) - weight).abs() < 1e-9, "{weight}");
+            }
+            assert_eq!(curve.strength(100.0), curve.strength(99.0));
+            assert_eq!(curve.strength(0.0), -curve.strength(100.0));
+        }
+        assert_eq!(Curve::of(scale(1.0)).strength(75.0), 2.0);
     }
 
     #[test]
-    fn weights_stay_weights_and_nobody_is_fifty() {
-        let ruler = Ruler::of(Scale::Weights, [10.0].into_iter());
-        assert_eq!(ruler.worth(81.25), 81.25);
+    fn weights_of_a_system_that_has_them_stay() {
         assert_eq!(Curve::of(Scale::Weights).weight(81.25), 81.25);
-        assert_eq!(Ruler::of(scale(3.0, 0.0), [].into_iter()).worth(3.0), 50.0);
+    }
+
+    #[test]
+    fn scores_end_as_far_apart_as_they_did() {
+        let mut spread = Spread::default();
+        assert_eq!(spread.square(), 0.0);
+        (0..50).for_each(|_| spread.add(&[5.0, 2.0]));
+        assert!((spread.square() - 9.0).abs() < 1e-9);
+        // Three teams, of which two pairs are 3 apart and one pair is not: (9 + 9 + 0) / 3.
+        let mut three = Spread::default();
+        three.add(&[3.0, 0.0, 0.0]);
+        assert!((three.square() - 6.0).abs() < 1e-9);
+        (0..400).for_each(|_| spread.add(&[100.0, 0.0]));
+        assert!(spread.square() > 9_000.0, "the latest count");
+        spread.add(&[]);
+        spread.add(&[1.0]);
+        assert!(spread.square() > 9_000.0);
+    }
+
+    #[test]
+    fn an_edge_has_its_chance() {
+        for link in [Link::Normal, Link::Logistic] {
+            for chance in [0.01, 0.4, 0.5, 0.9] {
+                assert!((link.chance(edge_of(link, chance)) - chance).abs() < 1e-12);
+            }
+            assert!(edge_of(link, 1.0).is_finite() && edge_of(link, 0.0).is_finite());
+        }
     }
 }

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use super::learned::Knowledge;
 use crate::{
     domain::{Kind, PlayerKey, Ruleset},
-    history::{Field, Level, Weight},
+    history::{Fold, Level, Reading, Spread, Weight},
 };
 
 /// The number of rulesets whose views are cached. It is limited because peers can invent rulesets.
@@ -62,10 +62,34 @@ impl Standings {
         self.chances(ruleset, map, teams)?.first().copied()
     }
 
-    /// What the sides and sizes of two teams are worth, in addition to their players' weights.
-    pub fn field(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<PlayerKey>]) -> Field {
-        let fold = self.knowledge.as_ref().and_then(|k| k.fold(ruleset));
-        fold.map_or(Field::default(), |fold| fold.field(ruleset, map, teams))
+    /// How the rating system reads a lineup of two teams; `None` where nothing has been learned at all.
+    pub fn reading(
+        &self,
+        ruleset: &Ruleset,
+        map: &str,
+        teams: &[Vec<PlayerKey>],
+    ) -> Option<Reading> {
+        self.learned(ruleset)?.reading(ruleset, map, teams)
+    }
+
+    /// The strength above a newcomer's that has this weight; 0 where nothing has been learned at all.
+    pub fn strength_at(&self, ruleset: &Ruleset, weight: f64) -> f64 {
+        let fold = self.learned(ruleset);
+        let strength = fold.and_then(|fold| fold.strength_at(ruleset, weight));
+        strength.unwrap_or(0.0)
+    }
+
+    /// How far apart the scores of matches of a ruleset end; nothing before any match.
+    pub fn spread(&self, ruleset: &Ruleset) -> Spread {
+        let spread = self.learned(ruleset).and_then(|fold| fold.spread(ruleset));
+        spread.unwrap_or_default()
+    }
+
+    /// The fold that serves a ruleset, if it has learned anything.
+    fn learned(&self, ruleset: &Ruleset) -> Option<&Fold> {
+        let fold = self.knowledge.as_ref()?.fold(ruleset)?;
+        fold.rulesets().next()?; // otherwise all chances would be a coin's
+        Some(fold)
     }
 
     /// Each team's chance to win, summing to 1, as predicted by the rating system; `None` before
@@ -76,9 +100,7 @@ impl Standings {
         map: &str,
         teams: &[Vec<PlayerKey>],
     ) -> Option<Vec<f64>> {
-        let fold = self.knowledge.as_ref()?.fold(ruleset)?;
-        fold.rulesets().next()?; // without a rated match there is no prediction
-        Some(fold.chances(ruleset, map, teams))
+        Some(self.learned(ruleset)?.chances(ruleset, map, teams))
     }
 }
 
@@ -93,8 +115,8 @@ pub struct View {
     humans: HashMap<String, Known>,
     bots: HashMap<String, Known>,
     mean_bot: Option<(f64, usize)>,
-    mean_bot_worth: Option<f64>,
-    /// Names of the bots that `mean_bot` is the mean of.
+    mean_bot_strength: f64,
+    /// The bots whose mean that is.
     in_mean: HashSet<String>,
 }
 
@@ -102,10 +124,12 @@ pub struct View {
 #[derive(Clone, Copy, Debug)]
 struct Known {
     weight: f64,
-    /// The same strength on the linear scale, see [`Weight::worth`].
-    worth: f64,
-    /// Whether it comes from games of other rulesets only.
+    /// The strength above a newcomer's, see [`Weight::strength`].
+    strength: f64,
+    /// Whether it comes from games of other rulesets alone.
     is_guess: bool,
+    /// Whether the operator has fixed it.
+    is_pinned: bool,
 }
 
 impl View {
@@ -116,26 +140,29 @@ impl View {
         let is_bot = |weight: &Weight<'_>| weight.key.kind == Kind::Bot;
         let of_bots = best.iter().filter(|(weight, _)| is_bot(weight));
         let closest = of_bots.map(|(_, level)| *level).min();
-        let (mut sum, mut worth, mut count) = (0.0, 0.0, 0);
+        let (mut sum, mut strength, mut count) = (0.0, 0.0, 0);
         for (weight, level) in &best {
             let known = Known::from(weight, *level);
             let id = weight.key.id.clone();
             if is_bot(weight) && Some(*level) == closest {
                 (sum, count) = (sum + known.weight, count + 1);
-                worth += known.worth;
+                strength += known.strength;
                 view.in_mean.insert(id.clone());
             }
             view.table(weight.key.kind).insert(id, known);
         }
         if count > 0 {
             view.mean_bot = Some((sum / count as f64, count));
-            view.mean_bot_worth = Some(worth / count as f64);
+            view.mean_bot_strength = strength / count as f64;
         }
         for (key, &weight) in &knowledge.pinned {
             let pinned = Known {
                 weight,
-                worth: weight,
+                strength: fold
+                    .and_then(|fold| fold.strength_at(ruleset, weight))
+                    .unwrap_or(0.0),
                 is_guess: false,
+                is_pinned: true,
             };
             view.table(key.kind).insert(key.id.clone(), pinned);
         }
@@ -170,14 +197,20 @@ impl View {
         self.of(kind, id).map(|known| known.weight)
     }
 
-    /// What decisions expect a player to add to a team's strength, in the unit of [`Field`].
-    pub fn worth(&self, kind: Kind, id: &str) -> Option<f64> {
-        self.of(kind, id).map(|known| known.worth)
+    /// A player's strength above a newcomer's, as far as decisions expect it: a pinned weight's own, or a
+    /// guess from other games, half as far from a newcomer's.
+    pub fn strength(&self, kind: Kind, id: &str) -> Option<f64> {
+        self.of(kind, id).map(|known| known.strength)
     }
 
-    /// The mean worth of the bots that [`mean_bot`](Self::mean_bot) counts.
-    pub fn mean_bot_worth(&self) -> Option<f64> {
-        self.mean_bot_worth
+    /// Whether the operator has fixed a player's weight.
+    pub fn is_pinned(&self, kind: Kind, id: &str) -> bool {
+        self.of(kind, id).is_some_and(|known| known.is_pinned)
+    }
+
+    /// The mean of that over the bots of [`mean_bot`](Self::mean_bot); 0 if there are none.
+    pub fn mean_bot_strength(&self) -> f64 {
+        self.mean_bot_strength
     }
 
     /// The guessed weight of a player, 0 to 100; `None` if their weight is known, or they have no
@@ -217,14 +250,18 @@ impl View {
 impl Known {
     fn from(weight: &Weight<'_>, level: Level) -> Self {
         let is_guess = !level.is_near();
-        let counted = |known: f64| match is_guess {
-            true => 50.0 + ELSEWHERE * (known - 50.0),
-            false => known,
+        let (weight, strength) = match is_guess {
+            true => (
+                50.0 + ELSEWHERE * (weight.weight - 50.0),
+                ELSEWHERE * weight.strength,
+            ),
+            false => (weight.weight, weight.strength),
         };
         Self {
-            weight: counted(weight.weight),
-            worth: counted(weight.worth),
+            weight,
+            strength,
             is_guess,
+            is_pinned: false,
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::{
     Snapshot,
     strength::{EQUAL, TeamStrengths},
+    weights::Counted,
 };
 
 /// The number of placements up to which all are tried; with more, the heaviest groups are placed
@@ -14,8 +15,8 @@ const MAX_TRIED: usize = 1_024;
 pub(super) struct Merit {
     /// By how many humans the largest team exceeds the smallest beyond the allowed difference.
     pub(super) over: usize,
-    /// The smallest weight over the largest, after bots have been added or removed.
-    pub(super) ratio: f64,
+    /// How even the teams are once bots have been added or removed, 0 to 1.
+    pub(super) evenness: f64,
     spread: usize,
 }
 
@@ -25,19 +26,18 @@ impl Merit {
         let spread = strength.spread();
         Self {
             over: spread.saturating_sub(limit),
-            ratio: strength.ratio_settled(),
+            evenness: strength.evenness_settled(),
             spread,
         }
     }
 
-    /// Whether this is better: compares the excess over the allowed difference, then the ratio,
-    /// then the difference itself.
+    /// Compares the excess over the allowed difference, then the evenness, then the difference itself.
     pub(super) fn beats(&self, other: &Self) -> bool {
         if self.over != other.over {
             return self.over < other.over;
         }
-        if (self.ratio - other.ratio).abs() > EQUAL {
-            return self.ratio > other.ratio;
+        if (self.evenness - other.evenness).abs() > EQUAL {
+            return self.evenness > other.evenness;
         }
         self.spread < other.spread
     }
@@ -47,7 +47,7 @@ impl Merit {
 #[derive(Clone, Debug)]
 struct Group {
     members: Vec<usize>,
-    weight: f64,
+    counted: Counted,
     pin: Option<u8>,
 }
 
@@ -66,6 +66,8 @@ pub(super) struct Arrivals {
 pub(super) struct Arrived {
     /// The merit of the resulting teams.
     pub(super) merit: Merit,
+    /// The ratio of the weights, once bots have been added or removed.
+    pub(super) ratio: f64,
     /// Each human, by index, with their team.
     pub(super) teams: Vec<(usize, u8)>,
     /// Whether all placements were tried, so that no other is better.
@@ -86,17 +88,17 @@ impl Arrivals {
             let known = parties.iter().find(|(name, _)| Some(*name) == party);
             if let Some(&(_, group)) = known {
                 groups[group].members.push(index);
-                groups[group].weight += human.weight;
+                groups[group].counted = groups[group].counted + snapshot.counted(index);
                 continue;
             }
             parties.extend(party.map(|party| (party, groups.len())));
             groups.push(Group {
                 members: vec![index],
-                weight: human.weight,
+                counted: snapshot.counted(index),
                 pin: human.pin,
             });
         }
-        groups.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+        groups.sort_by(|a, b| b.counted.weight.total_cmp(&a.counted.weight));
         Self {
             groups,
             trial: Vec::new(),
@@ -113,19 +115,24 @@ impl Arrivals {
         let teams = strength.sides().len();
         let ways = |ways: usize, _: &Group| ways.saturating_mul(teams);
         let exact = self.groups.iter().fold(1, ways) <= MAX_TRIED;
-        let mut strength = strength.clone();
+        let mut trial = strength.clone();
         if exact {
-            self.try_all(&mut strength);
+            self.try_all(&mut trial);
         } else {
-            self.heaviest_first(&mut strength);
+            self.heaviest_first(&mut trial);
         }
+        let mut strength = strength.clone();
         let now = Merit::of(&strength, self.limit);
         let (merit, teams) = self.best.unwrap_or((now, Vec::new()));
-        let placed = self.groups.iter().zip(teams);
+        let placed = || self.groups.iter().zip(&teams);
+        for (group, &team) in placed() {
+            strength.add(team, group.members.len(), group.counted);
+        }
         Arrived {
             merit,
-            teams: placed
-                .flat_map(|(group, team)| group.members.iter().map(move |&who| (who, team as u8)))
+            ratio: strength.ratio_settled(),
+            teams: placed()
+                .flat_map(|(group, team)| group.members.iter().map(move |&who| (who, *team as u8)))
                 .collect(),
             exact,
         }
@@ -139,9 +146,9 @@ impl Arrivals {
             }
             return;
         };
-        let (size, weight, pin) = (group.members.len(), group.weight, group.pin);
+        let (size, counted, pin) = (group.members.len(), group.counted, group.pin);
         for team in open_to(pin, strength) {
-            let before = strength.add(team, size, weight);
+            let before = strength.add(team, size, counted);
             self.trial.push(team);
             self.try_all(strength);
             self.trial.pop();
@@ -154,7 +161,7 @@ impl Arrivals {
         for group in &self.groups {
             let mut best: Option<(Merit, usize)> = None;
             for team in open_to(group.pin, strength) {
-                let before = strength.add(team, group.members.len(), group.weight);
+                let before = strength.add(team, group.members.len(), group.counted);
                 let merit = Merit::of(strength, self.limit);
                 strength.restore(team, before);
                 if best.is_none_or(|(other, _)| merit.beats(&other)) {
@@ -162,7 +169,7 @@ impl Arrivals {
                 }
             }
             let team = best.map_or(0, |(_, team)| team);
-            strength.add(team, group.members.len(), group.weight);
+            strength.add(team, group.members.len(), group.counted);
             placed.push(team);
         }
         self.best = Some((Merit::of(strength, self.limit), placed));
@@ -181,7 +188,7 @@ pub(super) fn open_to(pin: Option<u8>, strength: &TeamStrengths) -> std::ops::Ra
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lobby::snapshot::tests::snapshot;
+    use crate::lobby::snapshot::tests::{by_chance, snapshot};
     use proptest::prelude::*;
 
     /// The reference: tries every placement, without groups or order.
@@ -229,7 +236,7 @@ mod tests {
         assert!(!placed.exact);
         assert_eq!(placed.teams.len(), 64);
         assert!(
-            placed.merit.over == 0 && placed.merit.ratio > 0.98,
+            placed.merit.over == 0 && placed.merit.evenness > 0.98,
             "{placed:?}"
         );
     }
@@ -240,9 +247,11 @@ mod tests {
             teams in 2u8..4,
             humans in proptest::collection::vec((0u32..30, 0u8..6), 1..6),
             limit in 0usize..3,
+            chances in any::<bool>(),
         ) {
             let humans: Vec<_> = humans.into_iter().map(|(weight, team)| (f64::from(weight), team)).collect();
             let game = snapshot(teams, &humans);
+            let game = if chances { by_chance(game) } else { game };
             let placed = Arrivals::of(&game, &[], limit).place(&TeamStrengths::of(&game));
             let oracle = naive(&game, limit);
             prop_assert!(!oracle.beats(&placed.merit) && !placed.merit.beats(&oracle));

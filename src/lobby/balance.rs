@@ -10,7 +10,11 @@ use std::{collections::BTreeMap, fmt};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Command, Decided, Lobby, LobbyError, Question, Weights, roster::Human, strength::EQUAL,
+    ChanceModel, Command, Decided, Lobby, LobbyError, Question, Weights,
+    decide::counted_bot,
+    roster::Human,
+    strength::EQUAL,
+    weights::{Counted, next_bot, sane_strength},
 };
 use crate::{
     domain::{
@@ -322,12 +326,15 @@ impl Lobby {
         &self,
         weights: &dyn Weights,
         limits: SizeLimits,
-        settings: partition::Settings,
+        mut settings: partition::Settings,
     ) -> Result<Balance, LobbyError> {
         let mut problem = self.problem(weights, limits)?;
         let relaxed = problem.relax();
         if settings.objective == Objective::Gap {
-            self.add_bonuses(weights, &mut problem)?;
+            match self.chance_model(weights)? {
+                Some(model) => self.go_by_chance(weights, &model, &mut problem)?,
+                None => settings.objective = Objective::Ratio,
+            }
         }
         let last = self.team_game()?.balanced.as_deref();
         let repeat = last.map_or(Repeat::Nothing, |last| Repeat::of(last, &mut problem));
@@ -405,6 +412,7 @@ impl Lobby {
                 target,
             },
             handicap: 0.0,
+            even_total: None,
             max_share: limits.max_team_share.get(),
             max_difference: limits.max_difference.get(),
             parties: parties(humans),
@@ -412,40 +420,69 @@ impl Lobby {
         })
     }
 
-    /// Replaces weights by the strengths that add up to a team's, and adds what sides and sizes are
-    /// worth for these humans and the bots to be added. Then the teams with the smallest difference
-    /// of sums are those with the smallest difference of chances.
-    fn add_bonuses(
+    /// Replaces weights by strengths, on a scale on which 25 points are the strength whose weight is 75,
+    /// and adds what the side is worth, and a place that no bot fills: the teams whose sums differ the least are
+    /// then those whose chances differ the least, and the evenness is that of their chances.
+    fn go_by_chance(
         &self,
         weights: &dyn Weights,
+        model: &ChanceModel,
         problem: &mut ProblemSpec,
     ) -> Result<(), LobbyError> {
-        for human in &mut problem.humans {
-            human.weight = weights.human_worth(&human.key);
-        }
+        let outlook = &model.outlook;
         let bots = self.bots()?.players as usize;
-        if bots > 0 {
-            problem.bots.weight = weights.mean_bot_worth();
+        let humans = problem.humans.len();
+        let players = bots.max(humans);
+        // Of two teams: more than two meet in pairs.
+        let players = (2 * players).div_ceil(problem.teams);
+        let per_strength = outlook.per_strength_at(players);
+        let points = 25.0 / outlook.halfway;
+        let strength = |human: &WeightedHuman| sane_strength(weights.human_strength(&human.key));
+        let strengths: Vec<f64> = problem.humans.iter().map(strength).collect();
+        let bot = if bots > 0 {
+            self.mean_bot_strength(weights)?
+        } else {
+            0.0
+        };
+        // Without bots, the larger of two teams of odd numbers has one head more.
+        let head = match bots {
+            0 => outlook.heads(players.div_ceil(2), players - players.div_ceil(2)) / per_strength,
+            _ => 0.0,
+        };
+        let least = strengths.iter().copied().fold(bot.min(0.0), f64::min);
+        let zero = f64::max(50.0, points * f64::max(-least, head));
+        for (human, strength) in problem.humans.iter_mut().zip(&strengths) {
+            human.weight = (zero + points * strength).max(0.0);
         }
-        let humans = problem.humans.iter().map(|h| player(Kind::Human, &h.key));
-        let players = bots.max(humans.len());
-        let mut teams = vec![Vec::new(); problem.teams];
-        let strangers = std::iter::repeat_with(|| player(Kind::Bot, ""));
-        // Only the sizes of the teams matter here, not who is on which.
-        for (seat, key) in humans.chain(strangers).take(players).enumerate() {
-            teams[seat % problem.teams].push(key);
+        problem.bots.weight = match bots {
+            0 => zero - points * head,
+            _ => zero + points * bot,
+        };
+        if problem.teams == 2 {
+            problem.handicap = points * outlook.side / per_strength;
         }
-        let bonus = weights.bonus(&teams);
-        problem.handicap = bonus.side;
-        if bots == 0 {
-            // No bots fill the places of the smaller team, so each counts what an empty place is
-            // worth.
-            problem.bots.weight = bonus.empty;
-        }
+        // (t − g)/(t + g) is then nearly the odds of a gap g, e^(−g · slope).
+        let slope = per_strength / outlook.link.per_log_odds() / points;
+        problem.even_total = Some(2.0 / slope);
         Ok(())
     }
 
-    /// The ratio of the teams' weights, with this many bots on each team.
+    /// The mean strength of the bots of a game that bots fill up: of those that are there, and of as many as
+    /// come.
+    fn mean_bot_strength(&self, weights: &dyn Weights) -> Result<f64, LobbyError> {
+        let game = self.team_game()?;
+        let wanted = self.bots()?.per_team.iter().sum::<u32>() as usize;
+        let here = game.roster.bots();
+        let names = || here.iter().map(|bot| bot.name.text());
+        let strengths = here.iter().map(|bot| counted_bot(weights, bot).strength);
+        let mean = strengths.sum::<f64>() / here.len().max(1) as f64;
+        let stay = here.len().min(wanted) as f64;
+        let come = wanted as f64 - stay;
+        let next = next_bot(weights, names()).strength;
+        Ok((stay * mean + come * next) / f64::max(stay + come, 1.0))
+    }
+
+    /// The ratio of the teams' weights, with these bots added to the humans.
     fn ratio(&self, weights: &dyn Weights, bots: &[u32]) -> Result<f64, LobbyError> {
         let bot = weights.mean_bot().0;
         let mut sums: Vec<f64> = bots.iter().map(|bots| f64::from(*bots) * bot).collect();
@@ -459,30 +496,44 @@ impl Lobby {
         Ok(if most > 0.0 { least / most } else { 1.0 })
     }
 
-    /// The predicted chance that team 0 wins. The game server chooses the bots later, so the most
-    /// typical known bots stand for them, assigned to the teams in turn.
+    /// The predicted chance that team 0 wins, with bots that are on a team and stay, and with the
+    /// most typical known ones for those that will be added, one for each team in turn.
     fn chance(
         &self,
         weights: &dyn Weights,
         team_of: &[u8],
         bots: &[u32],
     ) -> Result<Option<f64>, LobbyError> {
-        let game = self.game()?;
+        let roster = &self.game()?.roster;
         let mut teams = vec![Vec::new(); bots.len()];
-        for (human, &team) in game.roster.humans().iter().zip(team_of) {
-            teams[usize::from(team)].push(player(Kind::Human, human.id.text()));
+        let mut strengths = vec![0.0; bots.len()];
+        let model = self.chance_model(weights)?;
+        for (at, (human, &team)) in roster.humans().iter().zip(team_of).enumerate() {
+            let team = usize::from(team);
+            teams[team].push(player(Kind::Human, human.id.text()));
+            strengths[team] += model.as_ref().map_or(0.0, |model| model.humans[at]);
         }
-        let mut typical = weights.typical_bots().into_iter();
-        for place in 0..bots.iter().copied().max().unwrap_or(0) {
-            let wanting = teams
-                .iter_mut()
-                .zip(bots)
-                .filter(|(_, bots)| **bots > place);
-            for (team, _) in wanting {
-                team.push(player(Kind::Bot, typical.next().unwrap_or("")));
+        let mut missing: Vec<usize> = bots.iter().map(|bots| *bots as usize).collect();
+        for bot in roster.bots() {
+            let team = usize::from(bot.team);
+            if let Some(left) = missing.get_mut(team).filter(|left| **left > 0) {
+                *left -= 1;
+                teams[team].push(player(Kind::Bot, bot.name.text()));
+                strengths[team] += counted_bot(weights, bot).strength;
             }
         }
-        Ok(weights.chance(&teams))
+        let plays = |name: &&str| roster.bots().iter().any(|bot| bot.name.text() == *name);
+        let typical = weights.typical_bots().into_iter();
+        let mut typical = typical.filter(|name| !plays(name));
+        for place in 0..missing.iter().copied().max().unwrap_or(0) {
+            for team in (0..teams.len()).filter(|&team| missing[team] > place) {
+                let name = typical.next().unwrap_or("");
+                let known = weights.bot(name).map(|bot| Counted::of_bot(&bot).strength);
+                strengths[team] += known.unwrap_or_else(|| weights.mean_bot_strength());
+                teams[team].push(player(Kind::Bot, name));
+            }
+        }
+        Ok(weights.chance(&teams, &strengths))
     }
 }
 

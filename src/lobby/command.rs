@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{BalanceWatch, Help, Lobby, LobbyError};
+use super::{BalanceWatch, Lobby, LobbyError};
 use crate::domain::{Ident, LeaveReason, Move};
 
 /// One change of a lobby. Teams are counted from 0.
@@ -141,10 +141,10 @@ pub enum Command {
         /// The advised moves, which replace earlier advice.
         moves: Vec<Move>,
     },
-    /// ADVANTAGE was answered; the next answer must be close to this one.
+    /// ADVANTAGE was answered; what the score counts in the next answer must not jump away from this one.
     Help {
-        /// The help; without help, a factor of 1.
-        help: Help,
+        /// What each team's score counted, as the logarithm of a factor.
+        by_score: Vec<f64>,
     },
     /// Auto-balance moved a human who died.
     AutoMove {
@@ -257,7 +257,9 @@ impl Lobby {
             Command::Assign { team_of } => return self.assign(team_of),
             Command::Place { id, team } => return self.put_on_team(id, *team),
             Command::Advise { moves } => self.game_mut()?.advised.clone_from(moves),
-            Command::Help { help } => self.game_mut()?.help = Some((*help, self.now)),
+            Command::Help { by_score } => {
+                self.game_mut()?.by_score = Some((by_score.clone(), self.now));
+            }
             Command::AutoMove { id, team } => return self.auto_move(id, *team),
             Command::Ask { id } => self.note_asked(id.as_ref()),
             Command::Watch(watch) => self.game_mut()?.watch = *watch,

@@ -19,6 +19,7 @@ mod arrivals;
 mod autobalance;
 mod balance;
 mod bots;
+mod chance;
 mod command;
 mod course;
 mod decide;
@@ -37,22 +38,25 @@ mod stored;
 mod strength;
 mod weights;
 
-pub use advantage::{Advantage, AdvantageSettings, Assistance, Help, TeamState};
+pub use advantage::{
+    Advantage, AdvantageSettings, Assistance, Basis, Help, Known, ScoreSpread, TeamState,
+};
 pub use autobalance::{
     Assessment, AutoBalance, AutoBalanceAnswer, AutoBalanceRules, Calm, Cause, Fate, GapUnit,
     Lopsided, MoveRule, Power, Situation, StayReason,
 };
 pub use balance::{Balance, BalanceAnswer, Balanced, Repeat, SizeLimits};
 pub use bots::{BotPlan, BotUse, Fill};
+pub use chance::ChanceModel;
 pub use command::{Command, NewGame, Update};
 pub use course::{Finished, RecordFrame};
 pub use decision::{Decided, Decision, Question};
 pub use error::LobbyError;
 pub use memory::Conduct;
 pub use place::{Place, PlaceSettings, Placement, Prospect, Reason};
-pub use rebalance::{Advice, Rebalance, RebalanceSettings};
+pub use rebalance::{Advice, EvennessOfPlans, Rebalance, RebalanceSettings};
 pub use roster::{Bot, Human, Roster};
 pub use settings::{LobbySettings, RosterSettings};
 pub use snapshot::{BotInGame, HumanInGame, MoveBlock, Snapshot};
 pub use state::{BalanceWatch, Lobby, RunningGame};
-pub use weights::{BotWeight, TeamBonus, Weights};
+pub use weights::{BotWeight, Weights};

@@ -20,7 +20,7 @@ impl Lobby {
         let teams = if game.has_teams { teams } else { 0 };
         game.course.start(teams, now);
         game.seat_all(now);
-        game.help = None;
+        game.by_score = None;
         // Warm-up is over: teams that were uneven in it are uneven from now on.
         if let Some((_, since)) = &mut game.watch.imbalance {
             *since = now;

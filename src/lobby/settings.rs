@@ -3,7 +3,10 @@
 use serde::Deserialize;
 
 use super::{AdvantageSettings, AutoBalanceRules, PlaceSettings, RebalanceSettings};
-use crate::domain::units::{Count, Factor};
+use crate::{
+    domain::units::{Count, Factor},
+    partition::Objective,
+};
 
 /// A number of players, which may be none.
 type Players = Count<0, 128>;
@@ -57,6 +60,9 @@ pub struct LobbySettings {
     /// three, and so on. The last entry applies to larger parties, too; an empty list
     /// means 1.
     pub party_multiplier: Vec<Factor>,
+    /// What makes teams even for PLACE, REBALANCE and auto-balance: the ratio of weights, or the chance
+    /// to win.
+    pub objective: Objective,
     /// Settings of PLACE.
     pub place: PlaceSettings,
     /// Settings of ADVANTAGE.

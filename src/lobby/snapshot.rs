@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Conduct, bots::Fill, strength::TeamStrengths};
+use super::{ChanceModel, Conduct, bots::Fill, strength::TeamStrengths, weights::Counted};
 use crate::domain::MAX_TEAMS;
 
 /// Who plays on which team, with their weights. A [`Lobby`](super::Lobby) makes it; it is stored
@@ -26,6 +26,10 @@ pub struct Snapshot {
     /// Whether the game server has reported points in this game; without, all points are 0.
     #[serde(default = "reported")]
     pub points_reported: bool,
+    /// What chances are predicted from. Without, as in decisions of version 0.1, decisions go by the
+    /// ratio of weights.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chance: Option<ChanceModel>,
 }
 
 /// Version 0.1 took the points for reported.
@@ -120,6 +124,28 @@ impl Snapshot {
             && self.fill.wish.max(self.fill.map_range.0) as usize <= MOST
             && self.humans.iter().all(person)
             && self.are_sound(&self.bots)
+            && self
+                .chance
+                .as_ref()
+                .is_none_or(|chance| chance.is_sound(self))
+    }
+
+    /// What a human counts with.
+    pub(super) fn counted(&self, human: usize) -> Counted {
+        let strengths = self.chance.as_ref().map(|chance| &chance.humans);
+        Counted {
+            weight: self.humans[human].weight,
+            strength: strengths.map_or(0.0, |strengths| strengths[human]),
+        }
+    }
+
+    /// What a bot counts with.
+    pub(super) fn counted_bot(&self, bot: usize) -> Counted {
+        let strengths = self.chance.as_ref().map(|chance| &chance.bots);
+        Counted {
+            weight: self.bots[bot].weight,
+            strength: strengths.map_or(0.0, |strengths| strengths[bot]),
+        }
     }
 
     /// Whether these bots are on teams that exist, have possible weights, and are not too many.
@@ -128,6 +154,16 @@ impl Snapshot {
             |bot: &BotInGame| bot.team < self.teams && bot.weight >= 0.0 && bot.weight.is_finite();
         // Each team may lack as many as a map asks for.
         bots.len() <= MOST * MAX_TEAMS && bots.iter().all(robot)
+    }
+
+    /// Adds the bots that the game server is expected to add to the teams as they are now.
+    pub(super) fn expect_bots(&mut self) {
+        let coming = self.coming_bots();
+        if let Some(chance) = &mut self.chance {
+            let next = chance.next_bot;
+            chance.bots.extend(coming.iter().map(|_| next));
+        }
+        self.bots.extend(coming);
     }
 
     /// The bots that the game server is expected to add to the teams as they are now; none where it
@@ -215,6 +251,7 @@ fn lower_share(mut players: Vec<(usize, f64)>, share: f64) -> Vec<usize> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::domain::{Crowding, Link, Outlook};
 
     /// A game without bots, of humans a, b, c, … given as `(weight, team)`; team 9 means no team.
     pub(in crate::lobby) fn snapshot(teams: u8, humans: &[(f64, u8)]) -> Snapshot {
@@ -244,6 +281,7 @@ pub(super) mod tests {
             next_bot: 0.0,
             scores: vec![0.0; usize::from(teams)],
             points_reported: true,
+            chance: None,
         }
     }
 
@@ -254,6 +292,33 @@ pub(super) mod tests {
             weight,
             team,
             points: 0.0,
+        }
+    }
+
+    /// The same game by chances, with strengths that follow the weights: 50 is none, 25 points are one.
+    pub(in crate::lobby) fn by_chance(mut game: Snapshot) -> Snapshot {
+        let strength = |weight: f64| (weight - 50.0) / 25.0;
+        game.chance = Some(ChanceModel {
+            outlook: outlook(),
+            humans: game.humans.iter().map(|h| strength(h.weight)).collect(),
+            bots: game.bots.iter().map(|bot| strength(bot.weight)).collect(),
+            next_bot: strength(game.next_bot),
+        });
+        game
+    }
+
+    /// In a match of eight, one unit of strength is an edge of a half, and one head more a fifth.
+    pub(in crate::lobby) fn outlook() -> Outlook {
+        Outlook {
+            link: Link::Normal,
+            per_strength: 0.5,
+            players: 8.0,
+            crowding: Crowding::Root,
+            per_head: 0.2,
+            per_log_size: 0.0,
+            side: 0.05,
+            halfway: 1.0,
+            doubt: 0.1,
         }
     }
 

@@ -67,6 +67,7 @@ mod tests {
             weight: 50.0,
             odds: 1.0,
             score: 0.0,
+            strength: 0.0,
         };
         let place = Place {
             snapshot: waiting,
@@ -80,6 +81,7 @@ mod tests {
             scored: false,
             last: None,
             settings: AdvantageSettings::default(),
+            basis: None,
         };
         let rebalance = Rebalance {
             snapshot: game.clone(),

@@ -1,8 +1,8 @@
 //! The teams' weights, while a decision tries humans on different teams and bots are added or
 //! removed to match.
 
-use super::{Snapshot, bots::Fill};
-use crate::domain::MAX_TEAMS;
+use super::{Snapshot, bots::Fill, chance::largest_edge, weights::Counted};
+use crate::domain::{MAX_TEAMS, Outlook, TeamLoad};
 
 /// Ratios closer than this count as equal: far less than players can notice, far more than rounding
 /// errors.
@@ -13,23 +13,32 @@ pub(super) const EQUAL: f64 = 1e-9;
 pub(super) struct TeamSum {
     /// Number of humans.
     pub(super) humans: usize,
-    /// Sum of the humans' weights.
-    pub(super) weight: f64,
-    /// Number of bots at present.
+    /// What the humans count together.
+    counted: Counted,
+    /// Number of bots now.
     bots: usize,
-    /// Sum of the present bots' weights.
-    bot_weight: f64,
+    /// What they count together.
+    of_bots: Counted,
 }
 
 impl TeamSum {
-    /// The weight of the team's bots once there are `wanted`. The game decides which bot it
-    /// removes, so the mean of those on the team is subtracted for each; each bot added weighs
-    /// `next` (UT2004 page, "Late changes").
-    fn bots_of(&self, wanted: usize, next: f64) -> f64 {
+    /// Number of players now, bots included.
+    pub(super) fn players(&self) -> usize {
+        self.humans + self.bots
+    }
+
+    /// What they count now.
+    pub(super) fn present(&self) -> Counted {
+        self.counted + self.of_bots
+    }
+
+    /// What its bots count once there are `wanted`. Which bot the game removes is unknown, so the
+    /// mean of those on the team leaves; each one added weighs `next` (UT2004 page, "Late changes").
+    fn bots_of(&self, wanted: usize, next: Counted) -> Counted {
         if wanted >= self.bots {
-            self.bot_weight + (wanted - self.bots) as f64 * next
+            self.of_bots + next.times((wanted - self.bots) as f64)
         } else {
-            self.bot_weight * (wanted as f64 / self.bots as f64)
+            self.of_bots.times(wanted as f64 / self.bots as f64)
         }
     }
 }
@@ -40,31 +49,38 @@ pub(super) struct TeamStrengths {
     sides: [TeamSum; MAX_TEAMS],
     teams: usize,
     fill: Fill,
-    next_bot: f64,
+    next_bot: Counted,
+    /// How strengths make a chance, where the game goes by chances.
+    outlook: Option<Outlook>,
 }
 
 impl TeamStrengths {
     /// The teams of a game. Humans without a team are left out.
     pub(super) fn of(snapshot: &Snapshot) -> Self {
         let mut sides = [TeamSum::default(); MAX_TEAMS];
-        for human in &snapshot.humans {
+        for (index, human) in snapshot.humans.iter().enumerate() {
             let team = human.team.map(usize::from);
             if let Some(side) = team.and_then(|team| sides.get_mut(team)) {
                 side.humans += 1;
-                side.weight += human.weight;
+                side.counted = side.counted + snapshot.counted(index);
             }
         }
-        for bot in &snapshot.bots {
+        for (index, bot) in snapshot.bots.iter().enumerate() {
             if let Some(side) = sides.get_mut(usize::from(bot.team)) {
                 side.bots += 1;
-                side.bot_weight += bot.weight;
+                side.of_bots = side.of_bots + snapshot.counted_bot(index);
             }
         }
+        let chance = snapshot.chance.as_ref();
         Self {
             sides,
             teams: usize::from(snapshot.teams).min(MAX_TEAMS),
             fill: snapshot.fill,
-            next_bot: snapshot.next_bot,
+            next_bot: Counted {
+                weight: snapshot.next_bot,
+                strength: chance.map_or(0.0, |chance| chance.next_bot),
+            },
+            outlook: chance.map(|chance| chance.outlook),
         }
     }
 
@@ -73,20 +89,23 @@ impl TeamStrengths {
         &self.sides[..self.teams]
     }
 
-    /// Adds humans with this total weight to a team. Returns the previous sums, with which
-    /// [`restore`](Self::restore) undoes the change exactly.
-    pub(super) fn add(&mut self, team: usize, humans: usize, weight: f64) -> TeamSum {
+    /// Adds humans who count so much to a team. Returns what [`restore`](Self::restore) needs to
+    /// undo it to the bit.
+    pub(super) fn add(&mut self, team: usize, humans: usize, counted: Counted) -> TeamSum {
         let before = self.sides[team];
         self.sides[team].humans += humans;
-        self.sides[team].weight += weight;
+        self.sides[team].counted = before.counted + counted;
         before
     }
 
-    /// Removes humans with this total weight from a team. Returns the previous sums.
-    pub(super) fn remove(&mut self, team: usize, humans: usize, weight: f64) -> TeamSum {
+    /// Takes humans who count so much off a team.
+    pub(super) fn remove(&mut self, team: usize, humans: usize, counted: Counted) -> TeamSum {
         let before = self.sides[team];
         self.sides[team].humans = before.humans.saturating_sub(humans);
-        self.sides[team].weight = (before.weight - weight).max(0.0);
+        self.sides[team].counted = Counted {
+            weight: (before.counted.weight - counted.weight).max(0.0),
+            strength: before.counted.strength - counted.strength,
+        };
         before
     }
 
@@ -97,14 +116,7 @@ impl TeamStrengths {
 
     /// Each team's weight with the present bots. O(teams).
     pub(super) fn present(&self) -> impl Iterator<Item = f64> + Clone {
-        self.sides()
-            .iter()
-            .map(|side| side.weight + side.bot_weight)
-    }
-
-    /// Number of players on each team, bots included.
-    pub(super) fn players(&self) -> impl Iterator<Item = usize> + Clone {
-        self.sides().iter().map(|side| side.humans + side.bots)
+        self.sides().iter().map(|side| side.present().weight)
     }
 
     /// The ratio with the present bots.
@@ -114,26 +126,78 @@ impl TeamStrengths {
 
     /// The ratio after bots have been added or removed. O(teams).
     pub(super) fn ratio_settled(&self) -> f64 {
-        let humans = self.sides().iter().map(|side| side.humans);
-        let largest = humans.clone().max().unwrap_or(0);
-        match self.fill.team_size(self.teams, humans.sum(), largest) {
+        match self.settled_size() {
             None => self.ratio_now(),
             Some(size) => ratio(self.sides().iter().map(|side| {
                 let wanted = size.saturating_sub(side.humans);
-                side.weight + side.bots_of(wanted, self.next_bot)
+                side.counted.weight + side.bots_of(wanted, self.next_bot).weight
             })),
         }
     }
 
-    /// How many bots each team lacks; 0 where bots are left as they are, or are to go.
-    pub(super) fn missing_bots(&self) -> impl Iterator<Item = usize> {
+    /// How even the teams are with the bots that play now, 0 to 1: by their chances where the game goes
+    /// by those, otherwise the ratio.
+    pub(super) fn evenness_now(&self) -> f64 {
+        match &self.outlook {
+            None => self.ratio_now(),
+            Some(outlook) => outlook.link.evenness(self.edge(outlook, None)),
+        }
+    }
+
+    /// How even they are once bots have been added or removed. O(teams), or O(teams²) by chances.
+    pub(super) fn evenness_settled(&self) -> f64 {
+        self.evenness_of(self.likeness_settled())
+    }
+
+    /// The same on a scale that is quicker to compute: it grows with the evenness, and is 1 where that
+    /// is.
+    pub(super) fn likeness_settled(&self) -> f64 {
+        match &self.outlook {
+            None => self.ratio_settled(),
+            Some(outlook) => 1.0 / (1.0 + self.edge(outlook, self.settled_size())),
+        }
+    }
+
+    /// The evenness for a value of that scale.
+    pub(super) fn evenness_of(&self, likeness: f64) -> f64 {
+        match &self.outlook {
+            None => likeness,
+            Some(outlook) => outlook.link.evenness(1.0 / likeness - 1.0),
+        }
+    }
+
+    /// Whether the evenness is by chances.
+    pub(super) fn by_chance(&self) -> bool {
+        self.outlook.is_some()
+    }
+
+    /// The edge of the strongest team over the weakest, with teams of `size`, or as they are.
+    fn edge(&self, outlook: &Outlook, size: Option<usize>) -> f64 {
+        let mut loads = [TeamLoad::default(); MAX_TEAMS];
+        for (load, side) in loads.iter_mut().zip(self.sides()) {
+            let bots = size.map_or(side.bots, |size| size.saturating_sub(side.humans));
+            let strength = side.bots_of(bots, self.next_bot).strength;
+            *load = TeamLoad {
+                heads: side.humans + bots,
+                strength: side.counted.strength + strength,
+            };
+        }
+        largest_edge(outlook, &loads[..self.teams])
+    }
+
+    /// The size of every team once bots have filled it; `None` if the bots stay as they are.
+    fn settled_size(&self) -> Option<usize> {
         let humans = self.sides().iter().map(|side| side.humans);
         let largest = humans.clone().max().unwrap_or(0);
-        let size = self.fill.team_size(self.teams, humans.sum(), largest);
-        let size = size.unwrap_or(0);
+        self.fill.team_size(self.teams, humans.sum(), largest)
+    }
+
+    /// How many bots each team lacks; 0 where bots are left as they are, or are to go.
+    pub(super) fn missing_bots(&self) -> impl Iterator<Item = usize> {
+        let size = self.settled_size().unwrap_or(0);
         self.sides()
             .iter()
-            .map(move |side| size.saturating_sub(side.humans + side.bots))
+            .map(move |side| size.saturating_sub(side.players()))
     }
 
     /// By how many humans a team outnumbers the smallest.
@@ -160,7 +224,7 @@ pub(super) fn ratio(sums: impl Iterator<Item = f64> + Clone) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lobby::snapshot::tests::{robot, snapshot};
+    use crate::lobby::snapshot::tests::{by_chance, robot, snapshot};
 
     #[test]
     fn bots_that_stay_are_themselves_and_others_are_means() {
@@ -178,8 +242,12 @@ mod tests {
             35.0 / 42.0,
             "one comes to the first team"
         );
-        let before = strength.add(1, 1, 25.0);
-        // One bot of the second team leaves; which one is unknown, so the mean of 6 is subtracted.
+        let late = Counted {
+            weight: 25.0,
+            strength: 0.0,
+        };
+        let before = strength.add(1, 1, late);
+        // One of the second team's bots leaves: which one is unknown, so their mean of 6 does.
         assert_eq!(strength.ratio_settled(), 35.0 / 61.0);
         strength.restore(1, before);
         assert_eq!(strength.ratio_settled(), 35.0 / 42.0);
@@ -195,6 +263,70 @@ mod tests {
         game.fill.on = true;
         game.fill.min_humans = 2;
         assert_eq!(TeamStrengths::of(&game).ratio_settled(), 0.0, "they go");
+    }
+
+    /// The oracle of chances: from the formula of the documentation, without the types of this room.
+    fn evenness_by_hand(strengths: [f64; 2], heads: [usize; 2]) -> f64 {
+        let players = (heads[0] + heads[1]) as f64;
+        let more = heads[0] as f64 - heads[1] as f64;
+        let least = (heads[0] as f64 / heads[1] as f64).ln() / 1.702;
+        let by_heads = match more {
+            m if m > 0.0 => least.max(0.2 * m),
+            m => least.min(0.2 * m),
+        };
+        let edge = 0.5 * (8.0 / players).sqrt() * (strengths[0] - strengths[1]) + by_heads + 0.05;
+        let chance = 0.5 * libm::erfc(-edge / 2f64.sqrt());
+        chance.min(1.0 - chance) / chance.max(1.0 - chance)
+    }
+
+    #[test]
+    fn evenness_is_that_of_the_chances_with_the_heads_that_are_there() {
+        let mut game = snapshot(2, &[(75.0, 0), (50.0, 0), (100.0, 1), (50.0, 9)]);
+        game.fill.on = false;
+        game.bots = vec![robot(25.0, 1)];
+        let game = by_chance(game);
+        let mut strength = TeamStrengths::of(&game);
+        let expect = |strength: &TeamStrengths, strengths, heads| {
+            let by_hand = evenness_by_hand(strengths, heads);
+            let found = strength.evenness_settled();
+            assert!((found - by_hand).abs() < 1e-9, "{found} {by_hand}");
+            let likeness = strength.likeness_settled();
+            assert!((strength.evenness_of(likeness) - by_hand).abs() < 1e-9);
+        };
+        expect(&strength, [1.0, 1.0], [2, 2]);
+        assert!((strength.evenness_now() - strength.evenness_settled()).abs() < 1e-12);
+        let late = Counted {
+            weight: 50.0,
+            strength: 0.0,
+        };
+        strength.add(0, 1, late);
+        expect(&strength, [1.0, 1.0], [3, 2]);
+        strength.remove(0, 1, late);
+        strength.add(1, 1, late);
+        expect(&strength, [1.0, 1.0], [2, 3]);
+        // With a fourth bot on the first team, which the mean of those known is expected to be.
+        let mut filled = game.clone();
+        filled.fill.on = true;
+        filled.fill.wish = 6;
+        filled.humans[3].team = Some(1);
+        let strength = TeamStrengths::of(&filled);
+        expect(&strength, [1.0 - 2.0, 1.0], [3, 3]);
+        assert_eq!(
+            strength.ratio_settled(),
+            125.0 / 175.0,
+            "ratios stay ratios"
+        );
+    }
+
+    #[test]
+    fn four_against_one_is_not_even_by_any_chance() {
+        let mut game = snapshot(2, &[(50.0, 0), (50.0, 0), (50.0, 0), (50.0, 0), (50.0, 1)]);
+        game.fill.on = false;
+        let mut game = by_chance(game);
+        if let Some(chance) = &mut game.chance {
+            chance.outlook.per_head = 0.0;
+        }
+        assert!(TeamStrengths::of(&game).evenness_now() < 0.26);
     }
 
     #[test]

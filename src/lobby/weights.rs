@@ -1,6 +1,7 @@
 //! The players' weights as numbers from outside; how they are learnt does not matter here.
 
-use crate::domain::PlayerKey;
+use super::ScoreSpread;
+use crate::domain::{Outlook, PlayerKey};
 
 /// The weights in one game, finite, at least 0 and in one unit, and predictions of the rating
 /// system for it.
@@ -14,21 +15,19 @@ pub trait Weights {
     /// The mean weight of the known bots, and their number; the default and 0 if there are none.
     fn mean_bot(&self) -> (f64, usize);
 
-    /// A human's strength on a scale on which the strengths of a team add up, in the unit of
-    /// [`bonus`](Self::bonus); the weight if there is no such scale.
-    fn human_worth(&self, id: &str) -> f64 {
-        self.human(id)
+    /// A human's strength above an average newcomer's, in the unit of [`outlook`](Self::outlook).
+    fn human_strength(&self, _id: &str) -> f64 {
+        0.0
     }
 
-    /// The mean strength of the known bots on that scale.
-    fn mean_bot_worth(&self) -> f64 {
-        self.mean_bot().0
+    /// The mean strength of the known bots likewise; that of a bot of the default weight if none is known.
+    fn mean_bot_strength(&self) -> f64 {
+        0.0
     }
 
-    /// How much more often this side of the map wins than in an even game, between equal teams; 1
-    /// if unknown. The ratio of two sides' values is the odds of one against the other.
-    fn side(&self, _team: u8) -> f64 {
-        1.0
+    /// How far apart the scores of such games end; nothing where no match is known.
+    fn spread(&self) -> ScoreSpread {
+        ScoreSpread::default()
     }
 
     /// Names of known bots, the most typical first: they stand for bots that have not been chosen
@@ -37,49 +36,102 @@ pub trait Weights {
         Vec::new()
     }
 
-    /// The predicted chance that the first of these teams wins, 0 to 1; `None` without a
-    /// prediction.
-    fn chance(&self, _teams: &[Vec<PlayerKey>]) -> Option<f64> {
+    /// How strengths make chances in a game of these teams; `None` where nothing has been learned that
+    /// predicts one.
+    fn outlook(&self, _teams: &[Vec<PlayerKey>]) -> Option<Outlook> {
         None
     }
 
-    /// What the sides and sizes of two such teams are worth, in addition to their players' weights.
-    fn bonus(&self, _teams: &[Vec<PlayerKey>]) -> TeamBonus {
-        TeamBonus::default()
+    /// The chance that the first of these teams wins, 0 to 1, as the rating system predicts it; `None`
+    /// if it knows nothing.
+    ///
+    /// `strengths` is what each team's strengths add up to as decisions count them: with parties, pinned
+    /// weights and bots in the place of others, of which the rating system knows nothing.
+    fn chance(&self, _teams: &[Vec<PlayerKey>], _strengths: &[f64]) -> Option<f64> {
+        None
     }
 }
 
-/// What the sides and sizes of two teams are worth, in the unit of [`Weights::human_worth`].
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct TeamBonus {
-    /// What team 0's side is worth; negative if it is the worse one.
-    pub side: f64,
-    /// What an empty place on the smaller team counts.
-    pub empty: f64,
-}
-
-/// The weight of a known bot.
+/// A known bot.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BotWeight {
     /// The bot's own weight, 0 to 100.
     pub weight: f64,
-    /// Whether the bot is one of those whose mean is [`Weights::mean_bot`].
+    /// Its strength, as of [`Weights::human_strength`].
+    pub strength: f64,
+    /// Whether it is one of those whose mean is [`Weights::mean_bot`].
     pub in_mean: bool,
 }
 
-/// The expected weight of the next bot that is added: the mean over the known bots that are not in
-/// the game. O(bots).
-pub(super) fn next_bot<'a>(weights: &dyn Weights, playing: impl Iterator<Item = &'a str>) -> f64 {
+/// What is expected of the next bot to be added, by weight and by strength: the mean over the known bots
+/// that do not play already. O(bots).
+pub(super) fn next_bot<'a>(
+    weights: &dyn Weights,
+    playing: impl Iterator<Item = &'a str>,
+) -> Counted {
     let (mean, known) = weights.mean_bot();
-    let mean = sane(mean);
+    let mean = Counted {
+        weight: sane(mean),
+        strength: sane_strength(weights.mean_bot_strength()),
+    };
     let counted = playing.filter_map(|name| weights.bot(name).filter(|bot| bot.in_mean));
-    let (sum, count) = counted.fold((0.0, 0), |(sum, count), bot| {
-        (sum + sane(bot.weight), count + 1)
-    });
+    let (mut sum, mut count) = (Counted::default(), 0);
+    for bot in counted {
+        sum = sum + Counted::of_bot(&bot);
+        count += 1;
+    }
     if count >= known {
         return mean;
     }
-    sane((mean * known as f64 - sum) / (known - count) as f64)
+    let rest = (known - count) as f64;
+    Counted {
+        weight: sane((mean.weight * known as f64 - sum.weight) / rest),
+        strength: (mean.strength * known as f64 - sum.strength) / rest,
+    }
+}
+
+/// What players count with: by weight, and by strength where a chance model has strengths.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Counted {
+    pub(super) weight: f64,
+    pub(super) strength: f64,
+}
+
+impl Counted {
+    /// What a known bot counts.
+    pub(super) fn of_bot(bot: &BotWeight) -> Self {
+        Self {
+            weight: sane(bot.weight),
+            strength: sane_strength(bot.strength),
+        }
+    }
+
+    /// Both numbers times `factor`.
+    pub(super) fn times(self, factor: f64) -> Self {
+        Self {
+            weight: self.weight * factor,
+            strength: self.strength * factor,
+        }
+    }
+}
+
+impl std::ops::Add for Counted {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self {
+            weight: self.weight + other.weight,
+            strength: self.strength + other.strength,
+        }
+    }
+}
+
+/// The strength, limited likewise; 0 if it is not a number.
+pub(super) fn sane_strength(strength: f64) -> f64 {
+    match strength.is_nan() {
+        true => 0.0,
+        false => strength.clamp(-1e9, 1e9),
+    }
 }
 
 /// The weight, clamped to a range in which sums are exact; 0 if it is NaN.
@@ -118,7 +170,7 @@ pub(super) mod tests {
     pub(in crate::lobby) struct WeightTable {
         pub(in crate::lobby) humans: BTreeMap<String, f64>,
         pub(in crate::lobby) bots: BTreeMap<String, f64>,
-        pub(in crate::lobby) sides: Vec<f64>,
+        pub(in crate::lobby) outlook: Option<Outlook>,
     }
 
     impl WeightTable {
@@ -130,7 +182,7 @@ pub(super) mod tests {
             Self {
                 humans: owned(humans),
                 bots: owned(bots),
-                sides: Vec::new(),
+                outlook: None,
             }
         }
     }
@@ -144,6 +196,7 @@ pub(super) mod tests {
             let weight = *self.bots.get(name)?;
             Some(BotWeight {
                 weight,
+                strength: (weight - 50.0) / 25.0,
                 in_mean: true,
             })
         }
@@ -156,20 +209,31 @@ pub(super) mod tests {
             }
         }
 
-        fn side(&self, team: u8) -> f64 {
-            self.sides.get(usize::from(team)).copied().unwrap_or(1.0)
+        fn human_strength(&self, id: &str) -> f64 {
+            (self.human(id) - 50.0) / 25.0
+        }
+
+        fn mean_bot_strength(&self) -> f64 {
+            (self.mean_bot().0 - 50.0) / 25.0
+        }
+
+        fn outlook(&self, _teams: &[Vec<PlayerKey>]) -> Option<Outlook> {
+            self.outlook
         }
     }
 
     #[test]
     fn the_next_bot_is_none_of_those_that_play() {
         let table = WeightTable::new(&[], &[("a", 10.0), ("b", 20.0), ("c", 60.0)]);
-        let next = |playing: &[&str]| next_bot(&table, playing.iter().copied());
+        let next = |playing: &[&str]| next_bot(&table, playing.iter().copied()).weight;
         assert_eq!(next(&[]), 30.0);
         assert_eq!(next(&["c"]), 15.0);
         assert_eq!(next(&["a", "c", "unknown"]), 20.0);
         assert_eq!(next(&["a", "b", "c"]), 30.0, "then it is anybody's guess");
-        assert_eq!(next_bot(&WeightTable::default(), ["x"].into_iter()), 50.0);
+        assert_eq!(
+            next_bot(&WeightTable::default(), ["x"].into_iter()).weight,
+            50.0
+        );
     }
 
     #[test]

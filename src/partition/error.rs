@@ -22,6 +22,9 @@ pub enum ProblemError {
     /// The handicap is infinite or NaN.
     #[error("the handicap is {0}: it must be a finite number")]
     Handicap(f64),
+    /// What two average teams add up to is infinite, NaN, 0 or negative.
+    #[error("what two teams add up to is {0}: it must be a finite number above 0")]
+    EvenTotal(f64),
     /// The problem has a handicap, and the objective cannot count one.
     #[error("the objective `{0}` cannot count a handicap; use `gap`")]
     HandicapUncounted(Objective),

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::{
     MAX_TEAMS, Objective, Problem, Settings,
-    balance::{Evenness, Measure},
+    balance::{Evenness, MOST, Measure},
     grid::Grid,
     problem::Counts,
 };
@@ -117,7 +117,8 @@ impl Instance {
                 let even = counts.floor.max(counts.humans.div_ceil(counts.teams));
                 let lift: i64 = atoms.iter().map(|atom| atom.lift).sum();
                 let two_teams = 2 * lift / counts.teams as i64 + 2 * bot * even as i64;
-                Measure::Gap(two_teams.max(1))
+                let total = spec.even_total.map(|total| grid.quanta(total).min(MOST));
+                Measure::Gap(total.unwrap_or(two_teams).max(1))
             }
         };
         let mut instance = Self {

@@ -67,6 +67,11 @@ pub struct ProblemSpec {
     /// side. Only [`Objective::Gap`](super::Objective::Gap) can count it; it has no meaning for a
     /// ratio.
     pub handicap: f64,
+    /// What two average teams are taken to add up to where a gap between them is measured by it, in the
+    /// unit of the weights: above 0. `None` for what they do add up to, bots included. As
+    /// [`handicap`](Self::handicap), it has no meaning for a ratio.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub even_total: Option<f64>,
     /// The largest share of the humans on one team, above 0 and at most 1. A team may always have
     /// as many as an even split needs.
     pub max_share: f64,
@@ -89,6 +94,7 @@ impl Default for ProblemSpec {
             teams: 2,
             bots: Bots::default(),
             handicap: 0.0,
+            even_total: None,
             max_share: 18.0 / 32.0,
             max_difference: Some(1),
             parties: Vec::new(),
@@ -215,6 +221,11 @@ fn check_ranges(spec: &ProblemSpec) -> Result<(), ProblemError> {
     check_weight("the mean bot", weight)?;
     if !spec.handicap.is_finite() {
         return Err(ProblemError::Handicap(spec.handicap));
+    }
+    if let Some(total) = spec.even_total
+        && !(total.is_finite() && total > 0.0)
+    {
+        return Err(ProblemError::EvenTotal(total));
     }
     if min > max || max > MAX_PLAYERS || target > MAX_PLAYERS {
         return Err(ProblemError::Level { min, max, target });

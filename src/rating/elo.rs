@@ -12,6 +12,8 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::{Crowding, Link, Outlook};
+
 use super::{Game, Player, Roll, Scale, Strength, System};
 use crate::domain::units::{Amount, PositiveAmount};
 
@@ -164,10 +166,24 @@ impl System for Elo {
         })
     }
 
+    fn outlook(&self, game: &Game) -> Outlook {
+        let (per_strength, players) = (std::f64::consts::LN_10 / DECADE, game.shares().max(1.0));
+        Outlook {
+            link: Link::Logistic,
+            per_strength,
+            players,
+            crowding: Crowding::None,
+            per_head: 0.0,
+            per_log_size: 0.0,
+            side: 0.0,
+            halfway: HALFWAY,
+            doubt: Outlook::usual_doubt(per_strength, players, HALFWAY),
+        }
+    }
+
     fn scale(&self) -> Scale {
         Scale::Strengths {
             newcomer: MEAN,
-            one_more: 0.0,
             halfway: HALFWAY,
         }
     }

@@ -170,7 +170,12 @@ impl Game {
         &self.seats
     }
 
-    /// Number of teams; they are numbered without gaps.
+    /// The time shares of everyone, together.
+    pub fn shares(&self) -> f64 {
+        self.seats.iter().map(|seat| seat.share).sum()
+    }
+
+    /// Number of teams.
     pub fn teams(&self) -> usize {
         self.teams.len()
     }

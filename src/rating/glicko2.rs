@@ -7,6 +7,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::{Crowding, Link, Outlook};
+
 use super::{Game, Player, Roll, Scale, Seat, Strength, System, normal};
 
 /// Points on the original scale in one unit of the Glicko-2 scale.
@@ -187,10 +189,27 @@ impl System for Glicko2 {
         })
     }
 
+    fn outlook(&self, game: &Game) -> Outlook {
+        let (a, b) = (self.composite(game.team(0)), self.composite(game.team(1)));
+        let g = damping(libm::sqrt(a.phi * a.phi + b.phi * b.phi));
+        let players = game.shares().max(1.0);
+        Outlook {
+            link: Link::Logistic,
+            per_strength: g * 2.0 / (players * UNIT), // of two teams of half the players each
+            players,
+            crowding: Crowding::Mean,
+            per_head: 0.0,
+            per_log_size: 0.0,
+            side: 0.0,
+            halfway: HALFWAY,
+            // Of a mean of half the players, on either side.
+            doubt: g * libm::sqrt(2.0 * (a.phi * a.phi + b.phi * b.phi) / players),
+        }
+    }
+
     fn scale(&self) -> Scale {
         Scale::Strengths {
             newcomer: CENTRE,
-            one_more: 0.0, // a mean does not depend on the team's size
             halfway: HALFWAY,
         }
     }

@@ -15,6 +15,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::{Crowding, Link, Outlook};
+
 use super::{Game, Player, Roll, Scale, Strength, System, normal};
 use crate::domain::units::{Amount, PositiveAmount};
 
@@ -150,21 +152,30 @@ impl System for Hive {
     fn scale(&self) -> Scale {
         Scale::Strengths {
             newcomer: 0.0,
-            one_more: 0.0,
             halfway: HALFWAY,
         }
     }
 
-    /// F, plus the offsets of all players: a player on side 1 loses theirs, which favours team 0 as
-    /// much.
-    fn side(&self, game: &Game) -> f64 {
-        if !game.sides || game.teams() != 2 {
-            return 0.0;
-        }
+    /// The side has F, and everyone's offset, which is added on one side and on the other not taken away.
+    fn outlook(&self, game: &Game) -> Outlook {
         let offset = |s: &super::Seat| s.share * self.known(s.player).offset;
         let offsets: f64 = game.seats().iter().map(offset).sum();
         let time = total(game, 0, 1, |s| s.share);
-        self.record.log_odds(game, 0, 1) * time + offsets
+        let side = match game.sides && game.teams() == 2 {
+            true => self.record.log_odds(game, 0, 1) + offsets / time,
+            false => 0.0,
+        };
+        Outlook {
+            link: Link::Logistic,
+            per_strength: 1.0 / time,
+            players: time,
+            crowding: Crowding::Mean,
+            per_head: 0.0,
+            per_log_size: 0.0,
+            side,
+            halfway: HALFWAY,
+            doubt: Outlook::usual_doubt(1.0 / time, time, HALFWAY),
+        }
     }
 
     fn adopt(&mut self, player: Player, known: Strength) {

@@ -11,6 +11,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::{Crowding, Link, Outlook};
+
 use super::{Game, Player, Roll, Scale, Strength, System, hive::SideRecord, normal};
 
 /// Shape k and scale θ of the Gamma prior: the mode is (k − 1)θ = 6; one player in six is above
@@ -179,14 +181,23 @@ impl System for HiveHistory {
     fn scale(&self) -> Scale {
         Scale::Strengths {
             newcomer: MODE,
-            one_more: 0.0,
             halfway: HALFWAY,
         }
     }
 
-    fn side(&self, game: &Game) -> f64 {
-        let shares: f64 = game.seats().iter().map(|s| s.share).sum();
-        self.record.log_odds(game, 0, 1) * shares
+    fn outlook(&self, game: &Game) -> Outlook {
+        let players = game.shares().max(1.0);
+        Outlook {
+            link: Link::Logistic,
+            per_strength: 1.0 / players,
+            players,
+            crowding: Crowding::Mean,
+            per_head: MODE / players,
+            per_log_size: 0.0,
+            side: self.record.log_odds(game, 0, 1),
+            halfway: HALFWAY,
+            doubt: Outlook::usual_doubt(1.0 / players, players, HALFWAY),
+        }
     }
 
     /// Ignored: only the history counts in this system.

@@ -31,6 +31,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
+use crate::domain::Outlook;
+
 pub use game::{Departure, Game, Player, Seat, Tally};
 pub use roll::Roll;
 pub use settings::Settings;
@@ -54,12 +56,12 @@ pub trait System: Persist + Send + Sync {
     /// The units of this system's strengths, and how they convert to weights.
     fn scale(&self) -> Scale;
 
-    /// What it is worth to be team 0 of a game between these players, in units of strength;
-    /// negative where team 0 has the worse side. It does not depend on which players are on which
-    /// team. Always 0 in systems that do not model sides.
-    fn side(&self, _game: &Game) -> f64 {
-        0.0
-    }
+    /// How strengths make the chance of the first of two teams in games like this one: with so many
+    /// players, on this map, and as uncertain as about these players.
+    ///
+    /// For systems whose chance depends on sums of strengths, this is what [`beats`](Self::beats) does.
+    /// For those that compare means it is near that, where the teams are of equal size.
+    fn outlook(&self, game: &Game) -> Outlook;
 
     /// Starts a player who is new to this ruleset from the strength they have in other rulesets.
     /// The same system rated them there, so the units are the same.

@@ -17,7 +17,10 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::units::{Amount, Count, HalfLife};
+use crate::domain::{
+    Outlook,
+    units::{Amount, Count, HalfLife},
+};
 
 use super::{
     Game, Player, Roll, Scale, Strength, System,
@@ -133,6 +136,10 @@ impl System for PresenceSystem {
             mean,
             deviation: 0.0,
         })
+    }
+
+    fn outlook(&self, game: &Game) -> Outlook {
+        self.slope.outlook(game)
     }
 
     fn scale(&self) -> Scale {

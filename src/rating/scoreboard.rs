@@ -9,6 +9,8 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::Outlook;
+
 use super::{
     Game, Player, Roll, Scale, Strength, System, Tally,
     slope::{Slope, edge},
@@ -94,6 +96,10 @@ impl System for Scoreboard {
             mean,
             deviation: 0.0,
         })
+    }
+
+    fn outlook(&self, game: &Game) -> Outlook {
+        self.slope.outlook(game)
     }
 
     fn scale(&self) -> Scale {

@@ -4,6 +4,8 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::{Crowding, Link, Outlook};
+
 use super::{Game, Player, joint::columns, normal};
 
 /// How much stronger team `a` is than team `b` by these weights: Σ (weight − 50), in units of 50
@@ -49,7 +51,24 @@ impl Slope {
         normal::logistic(self.mean * x / libm::sqrt(1.0 + spread))
     }
 
-    /// Learns from a game with difference `x` and this result; `Less` is a victory.
+    /// How weights above 50 make a chance, without the slope's own uncertainty.
+    pub fn outlook(&self, game: &Game) -> Outlook {
+        let players = game.shares().max(1.0);
+        let per_strength = self.mean * columns::unit(players) / 50.0;
+        Outlook {
+            link: Link::Logistic,
+            per_strength,
+            players,
+            crowding: Crowding::Root,
+            per_head: 0.0,
+            per_log_size: 0.0,
+            side: 0.0,
+            halfway: 25.0,
+            doubt: Outlook::usual_doubt(per_strength, players, 25.0),
+        }
+    }
+
+    /// Learns from a game of difference `x` that ended so; `Less` is a victory.
     pub fn learn(&mut self, x: f64, result: Ordering) {
         let result = 0.5 - 0.5 * f64::from(result as i8);
         let p = normal::logistic(self.mean * x);

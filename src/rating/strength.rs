@@ -47,12 +47,9 @@ pub enum Scale {
     Strengths {
         /// The strength of an average newcomer.
         newcomer: f64,
-        /// What one more average player is worth to a team, where the system estimates it;
-        /// otherwise 0.
-        one_more: f64,
-        /// The distance above a newcomer at which the weight is 75, half of the way to 100. A
-        /// constant of the system, so that games of other players never move a weight. It is about
-        /// three times what four newcomers gain when they beat four newcomers.
+        /// How far above a newcomer the weight is 75, half of the way to 100. A constant of the
+        /// system, so that no other player's games move a weight: about three times what four
+        /// newcomers gain who beat four.
         halfway: f64,
     },
 }

@@ -10,6 +10,8 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::{Crowding, Link, Outlook};
+
 use super::normal::{self, Moments};
 use super::{Game, Player, Scale, Seat, Strength, System};
 use crate::domain::units::{Amount, PositiveAmount, ShareBelowOne};
@@ -337,10 +339,26 @@ impl System for TrueSkill {
         known.seen.then(|| known.strength())
     }
 
+    fn outlook(&self, game: &Game) -> Outlook {
+        let team = |team| self.team(game.team(team)).variance;
+        let per_strength = 1.0 / libm::sqrt((team(0) + team(1)).max(f64::MIN_POSITIVE));
+        let doubt = |seat: &Seat| self.known(seat.player).variance;
+        Outlook {
+            link: Link::Normal,
+            per_strength,
+            players: game.shares().max(1.0),
+            crowding: Crowding::Root,
+            per_head: per_strength * self.settings.mean, // a team is the sum of its players
+            per_log_size: 0.0,
+            side: 0.0,
+            halfway: HALFWAY * self.settings.deviation,
+            doubt: per_strength * libm::sqrt(game.seats().iter().map(doubt).sum()),
+        }
+    }
+
     fn scale(&self) -> Scale {
         Scale::Strengths {
             newcomer: self.settings.mean,
-            one_more: self.settings.mean, // a team is the sum of its players
             halfway: HALFWAY * self.settings.deviation,
         }
     }

@@ -9,6 +9,8 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::{Crowding, Link, Outlook};
+
 use super::{Game, Player, Roll, Scale, Strength, System, normal};
 
 /// A newcomer's mean, as in the paper.
@@ -192,10 +194,28 @@ impl System for WengLin {
         self.players.get(player).copied()
     }
 
+    fn outlook(&self, game: &Game) -> Outlook {
+        let (a, b) = (self.team(game, 0), self.team(game, 1));
+        let (link, noise) = match self.model {
+            Model::PlackettLuce => (Link::Logistic, luce_scale(&[a, b])),
+            Model::ThurstoneMosteller => (Link::Normal, pair_scale(a, b)),
+        };
+        Outlook {
+            link,
+            per_strength: 1.0 / noise,
+            players: game.shares().max(1.0),
+            crowding: Crowding::Root,
+            per_head: MEAN / noise, // a team is the sum of its players
+            per_log_size: 0.0,
+            side: 0.0,
+            halfway: HALFWAY,
+            doubt: libm::sqrt(a.variance + b.variance) / noise,
+        }
+    }
+
     fn scale(&self) -> Scale {
         Scale::Strengths {
             newcomer: MEAN,
-            one_more: MEAN, // a team is the sum of its players
             halfway: HALFWAY,
         }
     }

@@ -274,7 +274,6 @@ impl Session {
             standings,
             ruleset,
             map: game.map.clone().unwrap_or_default(),
-            teams: self.state.lobby.teams(),
             defaults: (
                 balance.default_weight.get(),
                 balance.default_bot_weight.get(),

@@ -30,6 +30,7 @@ mod protocol;
 mod results;
 mod running;
 mod sense;
+mod sense_chance;
 mod sense_small;
 mod sense_weights;
 mod sessions;

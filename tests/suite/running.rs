@@ -93,32 +93,38 @@ async fn who_comes_back_in_time_gets_their_team() {
 }
 
 #[tokio::test]
-async fn advantage_grows_no_faster_than_allowed() {
+async fn advantage_follows_the_players_at_once_and_the_score_no_faster_than_allowed() {
     let (_daemon, clock, mut client) = session("rating.sides = false").await;
     client.tell("GAME ctf\nMINPLAYERS 0\n").await;
     assert_eq!(client.ask("ADVANTAGE\n").await, "ADVANTAGE - 1.000");
     client.tell("JOIN s1 team=0\nJOIN w1 team=1\nSTART\n").await;
-    // 80 : 20 is 4, capped at 1.5; no earlier answer limits the first one in a game.
-    let first = client.ask("ADVANTAGE\n").await;
-    clock.pass(60_000);
-    let second = client.ask("ADVANTAGE\n").await;
-    clock.pass(30 * 60_000);
+    // 80 : 20 is surely a factor beyond 1.5, and is capped.
     assert_eq!(client.ask("ADVANTAGE\n").await, "ADVANTAGE 1 1.500");
-    let factor =
-        |reply: &str| -> f64 { reply.strip_prefix("ADVANTAGE 1 ").unwrap().parse().unwrap() };
-    let (first, second) = (factor(&first), factor(&second));
-    assert!(
-        second <= 1.5 && (second / first - 1.05).abs() < 1e-3 || second == first,
-        "{first}, {second}"
-    );
-    // Before the other team gets help, this help must end.
     client
         .tell("LEAVE s1\nLEAVE w1\nJOIN w2 team=0\nJOIN s2 team=1\n")
         .await;
-    clock.pass(60_000);
-    let turned = factor(&client.ask("ADVANTAGE\n").await);
-    assert!((1.5 / turned - 1.05).abs() < 1e-3, "{turned}");
+    assert_eq!(client.ask("ADVANTAGE\n").await, "ADVANTAGE 0 1.500");
     assert!(why(&mut client).await[0].starts_with("help now: "));
+    // Equals, of whom one team is ahead by nine from now on.
+    client
+        .tell("LEAVE w2\nLEAVE s2\nJOIN a team=0\nJOIN b team=1\n")
+        .await;
+    clock.pass(600_000);
+    assert_eq!(client.ask("ADVANTAGE\n").await, "ADVANTAGE - 1.000");
+    client.tell("SCORE 0 9\n").await;
+    assert_eq!(client.ask("ADVANTAGE\n").await, "ADVANTAGE - 1.000");
+    let mut before = 1.0;
+    for _ in 0..3 {
+        clock.pass(60_000);
+        let said = client.ask("ADVANTAGE\n").await;
+        let factor = said.strip_prefix("ADVANTAGE 1 ").unwrap();
+        let factor: f64 = factor.parse().unwrap();
+        assert!(
+            factor > before && factor / before < 1.0505,
+            "{before} {said}"
+        );
+        before = factor;
+    }
 }
 
 #[tokio::test]

@@ -119,6 +119,7 @@ impl LobbyFile {
             teams: self.teams.unwrap_or(2),
             bots,
             handicap: 0.0,
+            even_total: None,
             max_share: self
                 .max_share
                 .unwrap_or(config.balance.limits.max_team_share.get()),

@@ -8,6 +8,7 @@ use crate::{
     config::{Config, RulesPreset},
     domain::Ident,
     lobby::{Command, Update},
+    partition::Objective,
     session::{Session, SessionError},
 };
 
@@ -51,11 +52,14 @@ impl Policy {
         }
     }
 
-    /// The configuration, with auto-balance only if it is part of the policy, and with bots only if
-    /// the world has some.
+    /// The configuration, with auto-balance only where it is part of the policy, and bots only where
+    /// there are some. True strengths are pinned on the scale on which ratios are exact.
     pub(super) fn configure(self, config: &Config, bots: usize) -> Config {
         let mut config = config.clone();
         config.lobby.bots &= bots > 0;
+        if self == Self::Known {
+            config.balance.partition.objective = Objective::Ratio;
+        }
         let rules = &mut config.auto_balance.rules;
         *rules = match (self, *rules) {
             (Self::AutoBalance, RulesPreset::Off) => RulesPreset::SectorsEdge,

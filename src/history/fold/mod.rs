@@ -1,8 +1,8 @@
 //! The fold: learns from matches in order, and gives weights per ruleset.
 
-use super::{Digest, Level, Levels, Ruling, Season, Settings, digest::Digested};
+use super::{Digest, Level, Levels, Ruling, Season, Settings, Spread, digest::Digested};
 use crate::{
-    domain::{Fingerprint, MatchRecord, PlayerKey, Rulebook, Ruleset, Timestamp},
+    domain::{Fingerprint, MatchRecord, Outlook, PlayerKey, Rulebook, Ruleset, Timestamp},
     rating,
 };
 
@@ -31,24 +31,24 @@ pub struct Weight<'a> {
     /// The standard deviation, in units of the weight: half the difference between the weights one
     /// deviation of the strength above and below. 0 in systems without deviations.
     pub deviation: f64,
-    /// The same strength on a linear scale, 0 to 100 with 50 for a newcomer, on which a team's sum
-    /// is its strength. The unit depends on the players of the ruleset.
-    pub worth: f64,
+    /// The strength that the weight is of, above a newcomer's, in the rating system's unit. Sums of it
+    /// are teams' strengths.
+    pub strength: f64,
     /// Number of rated games that the player was in.
     pub games: u32,
     /// The end of the last rated game that the player was in.
     pub last_seen: Timestamp,
 }
 
-/// What makes teams uneven besides their players, in units of [`Weight::worth`].
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Field {
-    /// What the side of the first team is worth; negative if it is the worse side.
-    pub side: f64,
-    /// The worth to add, for each missing player, to the team with fewer players, before the sums of
-    /// worths are compared: 0 if one more player is worth 50, which is
-    /// an average player's worth; 50 if one more player is worth nothing.
-    pub empty: f64,
+/// A lineup of two teams, as the rating system of a ruleset reads it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reading {
+    /// How strengths make a chance in games like this.
+    pub outlook: Outlook,
+    /// The edge of the first team, whose chance is what the system predicts.
+    pub edge: f64,
+    /// What each team's strengths add up to, in the unit of [`Weight::strength`].
+    pub strengths: [f64; 2],
 }
 
 /// The state after the matches folded so far. See the [module](super) for its guarantees.
@@ -180,12 +180,28 @@ impl Fold {
         }
     }
 
-    /// What the sides and sizes of two teams are worth, in addition to their players' weights, by
-    /// the rating system of the closest [`Level`]. Zeros before any rated match.
-    pub fn field(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<PlayerKey>]) -> Field {
+    /// How the rating system reads a lineup, by the best it knows of the ruleset. `None` before any game.
+    pub fn reading(
+        &self,
+        ruleset: &Ruleset,
+        map: &str,
+        teams: &[Vec<PlayerKey>],
+    ) -> Option<Reading> {
         let game = self.digest.lineup(ruleset, map, teams);
-        let standing = self.levels.best(ruleset);
-        standing.map_or(Field::default(), |standing| standing.field(&game))
+        Some(self.levels.best(ruleset)?.reading(&game))
+    }
+
+    /// How far apart the scores of such games end, by the best that is known of the ruleset itself. `None` before
+    /// any game of it.
+    pub fn spread(&self, ruleset: &Ruleset) -> Option<Spread> {
+        let own = self.levels.standing(ruleset, Level::Ruleset);
+        let own = own.or_else(|| self.levels.standing(ruleset, Level::FewerMutators));
+        Some(own?.spread())
+    }
+
+    /// The strength above a newcomer's that has this weight under a ruleset. `None` before any game.
+    pub fn strength_at(&self, ruleset: &Ruleset, weight: f64) -> Option<f64> {
+        Some(self.levels.best(ruleset)?.strength_at(weight))
     }
 
     /// Remarks for the operator on the rating of a ruleset, one sentence each.

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::{
     domain::{
-        Kind, Outcome, Participant, Presence, RulebookSpec, ScoreEvent, Scoring, Span, Unknown,
-        units::Share,
+        Kind, Outcome, Participant, Presence, RulebookSpec, ScoreEvent, Scoring, Span, TeamLoad,
+        Unknown, units::Share,
     },
     history::{Unrated, points::points},
     rating::SystemName,
@@ -542,7 +542,7 @@ fn sided(matches: u32) -> Vec<MatchRecord> {
 }
 
 #[test]
-fn worths_and_field_find_the_split_whose_chance_is_nearest_to_even() {
+fn strengths_and_outlook_find_the_split_whose_chance_is_nearest_to_even() {
     let matches = sided(600);
     // A system whose chance depends on the sum of strengths alone finds it exactly; the noise of
     // joint differs slightly between splits.
@@ -553,11 +553,11 @@ fn worths_and_field_find_the_split_whose_chance_is_nearest_to_even() {
     ] {
         let fold = folded_by(system, &matches);
         let ruleset = rulebook().ruleset::<&str>("ctf", &[]);
-        let weights: BTreeMap<&PlayerKey, f64> = fold
+        let strengths: BTreeMap<&PlayerKey, f64> = fold
             .weights_on(&ruleset, Level::Ruleset)
-            .map(|w| (w.key, w.worth))
+            .map(|w| (w.key, w.strength))
             .collect();
-        let keys: Vec<&PlayerKey> = weights.keys().copied().take(8).collect();
+        let keys: Vec<&PlayerKey> = strengths.keys().copied().take(8).collect();
         let split = |mask: u32| -> Vec<Vec<PlayerKey>> {
             let team = |t: u32| {
                 let own = (0..).zip(&keys).filter(move |(i, _)| mask >> i & 1 == t);
@@ -565,14 +565,19 @@ fn worths_and_field_find_the_split_whose_chance_is_nearest_to_even() {
             };
             vec![team(0), team(1)]
         };
-        let field = fold.field(&ruleset, "m", &split(0b0000_1111));
-        let sum = |team: &[PlayerKey]| team.iter().map(|key| weights[key]).sum::<f64>();
-        let gap = |mask| {
+        let reading = |mask| fold.reading(&ruleset, "m", &split(mask)).unwrap();
+        let outlook = reading(0b0000_1111).outlook;
+        let load = |team: &[PlayerKey]| TeamLoad {
+            heads: team.len(),
+            strength: team.iter().map(|key| strengths[key]).sum(),
+        };
+        let edge = |mask| {
             let teams = split(mask);
-            (sum(&teams[0]) + field.side - sum(&teams[1])).abs()
+            outlook.edge(load(&teams[0]), load(&teams[1])) + outlook.side
         };
         let odds = |mask| (fold.chances(&ruleset, "m", &split(mask))[0] - 0.5).abs();
         let splits = || (0..256_u32).filter(|mask| mask.count_ones() == 4);
+        let gap = |mask: u32| edge(mask).abs();
         let chosen = splits().min_by(|a, b| gap(*a).total_cmp(&gap(*b))).unwrap();
         let best = splits().map(odds).fold(f64::INFINITY, f64::min);
         assert!(
@@ -580,24 +585,50 @@ fn worths_and_field_find_the_split_whose_chance_is_nearest_to_even() {
             "{system}: {} {best}",
             odds(chosen)
         );
+        for mask in splits() {
+            let chance = fold.chances(&ruleset, "m", &split(mask))[0];
+            let by_outlook = outlook.link.chance(edge(mask));
+            assert!(
+                (chance - by_outlook).abs() < 0.02,
+                "{system}: {chance} {by_outlook}"
+            );
+            let reading = reading(mask);
+            assert!((reading.outlook.link.chance(reading.edge) - chance).abs() < 1e-9);
+            assert!((reading.strengths[0] - load(&split(mask)[0]).strength).abs() < 1e-9);
+        }
         if system != SystemName::TrueSkill {
-            assert!(field.side > 5.0, "{system} knows the side: {field:?}");
+            assert!(outlook.side > 0.1, "{system} knows the side: {outlook:?}");
         }
     }
 }
 
 #[test]
-fn an_empty_place_counts_what_a_head_is_short_of_an_average_player() {
+fn one_head_more_counts_what_was_learned_of_it() {
     let matches = sided(600);
     let ruleset = rulebook().ruleset::<&str>("ctf", &[]);
-    let teams = vec![vec![], vec![]];
-    let empty = |system| {
-        folded_by(system, &matches)
-            .field(&ruleset, "m", &teams)
-            .empty
+    let outlook = |system| {
+        let stranger = PlayerKey {
+            kind: Kind::Human,
+            id: "nobody".into(),
+        };
+        let teams = [5, 4].map(|size| vec![stranger.clone(); size]);
+        let reading = folded_by(system, &matches).reading(&ruleset, "m", &teams);
+        reading.unwrap().outlook
     };
-    assert_eq!(empty(SystemName::Presence), 50.0, "it compares with 50");
-    assert_eq!(empty(SystemName::Hive), 50.0, "it knows nothing of heads");
-    let joint = empty(SystemName::Joint);
-    assert!((0.0..50.0).contains(&joint), "{joint}: it learnt something");
+    assert_eq!(
+        outlook(SystemName::Presence).per_head,
+        0.0,
+        "it compares with 50"
+    );
+    assert_eq!(
+        outlook(SystemName::Hive).per_head,
+        0.0,
+        "it knows nothing of heads"
+    );
+    let joint = outlook(SystemName::Joint);
+    assert!(
+        joint.learned_heads(5, 4) > 0.1,
+        "{joint:?}: it learnt something"
+    );
+    assert!(joint.heads(5, 4) >= joint.learned_heads(5, 4));
 }

@@ -2,32 +2,40 @@
 //!
 //! # The formula
 //!
-//! Only teams with players count. With `W` a team's weight (every human and every bot present, by
-//! its own weight), `o` its side's odds and `P` its score, lifted so that none is negative:
+//! Only teams with players count. For any two of them, in logarithms of factors:
 //!
 //! ```text
-//! prior  q = W·o / Σ W·o                        the share by weight
-//! seen   s = (P + 1) / Σ (P + 1)                the share by score
-//! trust  τ = c^1.5,  c = elapsed / (elapsed + left);  0 until the first SCORE
-//! share  b = q^(1−τ) · s^τ
-//! factor f = max b / min b, for the team of min b
+//! heads    h = ln n₁ − ln n₂                       n: players on the team, bots included
+//! players  p = the shift of strength per player that makes up for what is sure of the edge
+//! trust    τ = c^1.5,  c = elapsed / (elapsed + left);  0 until the first SCORE
+//! score    s = τ · ln 1.5 · lead / (usual difference after c)
+//! factor   ln f = h + (1 − τ) · p + s
 //! ```
 //!
-//! `q` is the UT2004 page's ratio of sums; a side's odds multiply it as they do in the NS2 page's
-//! logistic model, where they are a term F that is added to the log-odds. `s` is Laplace's rule of
-//! succession, so that the first point of a game doesn't decide everything. The two are pooled
-//! geometrically (logarithmic opinion pool, Genest and Zidek 1986), since factors multiply: swapping
-//! the teams gives the reciprocal. Trust moves from the prior to the score as time runs out, as in
-//! H. Stern's model of scores as a Brownian motion (1994).
+//! `p` is 0 unless the 99 % interval of the predicted chance lies on one side of a half
+//! ([`strength`](mod@strength)). Before anything has been learned it is the ratio of the mean weights. Trust moves
+//! from what was known before to the score as time runs out, as in H. Stern's model of scores as a
+//! Brownian motion (1994), and a lead counts by how far apart such matches end ([`score`](mod@score)).
 //!
-//! `f` is 1 below the dead band, and at most the cap. The answer approaches it at most as fast as
-//! the slew limit allows, measured in ln f.
+//! The team with the largest f against it gets help. `s` follows the score no faster than the slew
+//! limit allows, measured in ln f, and starts at 0 with START; who is there counts at once. `f` is 1 below the
+//! dead band and at most the cap.
+//!
+//! Decisions that version 0.1 stored have no [`Basis`] and are answered by its formula ([`first`](mod@first)).
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use super::Question;
+
+mod first;
+mod score;
+mod strength;
+
+pub use score::ScoreSpread;
+pub use strength::Known;
+
 use crate::domain::{
     MAX_TEAMS, counted,
     units::{Factor, GrowthFactor, ShareExponent, UpToADay},
@@ -77,10 +85,27 @@ pub struct Advantage {
     /// Whether SCORE has been sent. If not, a score of 0 to 0 may only mean that the game server
     /// does not report scores.
     pub scored: bool,
-    /// The last answer in this game, and how long ago it was given.
+    /// The last answer in this game, and how long ago it was given. Only in decisions of version 0.1.
     pub last: Option<(Help, u64)>,
     /// The settings when the question was asked.
     pub settings: AdvantageSettings,
+    /// What the answer is made from beside that; `None` in decisions of version 0.1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub basis: Option<Basis>,
+}
+
+/// What is known beside the teams.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Basis {
+    /// What is known of who is stronger.
+    pub known: Known,
+    /// How far apart the scores of such matches are in the end.
+    pub spread: ScoreSpread,
+    /// What each team's score counted in the last answer since START, as the logarithm of a factor; empty before
+    /// the first.
+    pub last: Vec<f64>,
+    /// How long ago that was, or since START.
+    pub ago: u64,
 }
 
 /// One team when the question was asked.
@@ -90,11 +115,14 @@ pub struct TeamState {
     pub players: usize,
     /// Sum of the players' weights.
     pub weight: f64,
-    /// How much more often the team's side wins than in an even game, between equal teams; 1 if
-    /// unknown.
+    /// How much more often its side wins than in an even game, between equal teams. Only in decisions
+    /// of version 0.1; otherwise 1.
     pub odds: f64,
     /// The team's score so far.
     pub score: f64,
+    /// Sum of its players' strengths, in the unit of the outlook; 0 without one.
+    #[serde(default)]
+    pub strength: f64,
 }
 
 /// Help for a team.
@@ -115,12 +143,19 @@ pub struct Assistance {
     pub target: Option<Help>,
     /// Each team's share by weight; 0 for a team without players.
     pub prior: Vec<f64>,
-    /// Each team's share by score; 0 for a team without players.
+    /// Each team's share by score. Only in decisions of version 0.1.
+    #[serde(default)]
     pub seen: Vec<f64>,
     /// Trust in the scores, 0 to 1.
     pub trust: f64,
     /// The factor before the cap and the dead band are applied.
     pub factor: f64,
+    /// What each team's score counts now, as the logarithm of a factor. Empty in decisions of version 0.1.
+    #[serde(default)]
+    pub by_score: Vec<f64>,
+    /// What the factor is made of, as logarithms: heads, players, score. `None` in decisions of version 0.1.
+    #[serde(default)]
+    pub parts: Option<[f64; 3]>,
 }
 
 impl Question for Advantage {
@@ -131,32 +166,9 @@ impl Question for Advantage {
     }
 
     fn answer(&self, _seed: u64) -> Assistance {
-        let prior = self.shares(|team| team.weight.max(0.0) * team.odds.max(0.0));
-        let lowest = self.teams.iter().map(|team| team.score).fold(0.0, f64::min);
-        let seen = self.shares(|team| team.score - lowest + 1.0);
-        let trust = self.trust();
-        let logs = self.playing().map(|team| {
-            let pooled = (1.0 - trust) * log(prior[team]) + trust * log(seen[team]);
-            (team as u8, pooled)
-        });
-        let logs: Vec<(u8, f64)> = logs.collect();
-        let weakest = logs
-            .iter()
-            .copied()
-            .reduce(|a, b| if b.1 < a.1 { b } else { a });
-        let most = logs
-            .iter()
-            .map(|(_, log)| *log)
-            .fold(f64::NEG_INFINITY, f64::max);
-        let (team, gap) = weakest.map_or((0, 0.0), |(team, least)| (team, most - least));
-        let target = self.target(team, gap);
-        Assistance {
-            help: self.slewed(target),
-            target,
-            prior,
-            seen,
-            trust,
-            factor: libm::exp(gap),
+        match &self.basis {
+            Some(basis) => self.answer_from(basis),
+            None => self.first_answer(),
         }
     }
 
@@ -173,6 +185,58 @@ impl Question for Advantage {
             answer.factor
         )?;
         writeln!(f, "trust in the scores: {:.6}", answer.trust)?;
+        let Some(basis) = &self.basis else {
+            return self.explain_first(answer, f);
+        };
+        if let Some(parts) = answer.parts {
+            let [heads, players, score] = parts.map(libm::exp);
+            writeln!(
+                f,
+                "factor by the number of players {heads:.6}, by their strength {players:.6}, by the score {score:.6}"
+            )?;
+        }
+        basis.explain(f)?;
+        for (index, team) in self.teams.iter().enumerate() {
+            writeln!(
+                f,
+                "team {index}: {} players, weight {:.3}, share by weight {:.6}, strength {:.6}; score {}, factor by the score {:.6}",
+                team.players,
+                team.weight,
+                answer.prior[index],
+                team.strength,
+                team.score,
+                libm::exp(answer.by_score.get(index).copied().unwrap_or(0.0))
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl Basis {
+    fn explain(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.known {
+            Known::Weights => writeln!(f, "nothing has been learned yet: the weights decide")?,
+            Known::Strengths(outlook) => writeln!(
+                f,
+                "the predicted edge is known to within {:.6}, one standard deviation",
+                outlook.doubt
+            )?,
+        }
+        if self.spread.matches > 0.0 {
+            let usual = libm::sqrt(self.spread.square);
+            writeln!(f, "such matches end {usual:.3} apart (root mean square)")?;
+        }
+        Ok(())
+    }
+}
+
+impl Advantage {
+    /// The help of version 0.1 is explained by its own lines.
+    fn explain_first(&self, answer: &Assistance, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let describe = |help: Option<Help>| match help {
+            Some(Help { team, factor }) => format!("factor {factor:.3} for team {team}"),
+            None => "none".to_owned(),
+        };
         for (index, team) in self.teams.iter().enumerate() {
             writeln!(
                 f,
@@ -215,15 +279,10 @@ impl Advantage {
     }
 
     fn trust(&self) -> f64 {
-        let length = match self.left {
-            Some(left) => self.elapsed.saturating_add(left),
-            None => self.settings.usual_seconds.millis(),
-        };
-        if !self.scored || self.elapsed == 0 || length == 0 {
-            return 0.0;
+        match self.scored {
+            true => libm::pow(self.done(), self.settings.trust.get()),
+            false => 0.0,
         }
-        let completion = (self.elapsed as f64 / length as f64).min(1.0);
-        libm::pow(completion, self.settings.trust.get())
     }
 
     /// The help for a gap of `gap` in ln f.
@@ -232,23 +291,81 @@ impl Advantage {
         (factor > 1.0 && factor >= self.settings.dead_band.get()).then_some(Help { team, factor })
     }
 
-    /// The help between the last answer and `target` that the slew limit allows. The first answer
-    /// in a game is the target itself.
-    fn slewed(&self, target: Option<Help>) -> Option<Help> {
-        let Some((last, ago)) = self.last else {
-            return target;
+    fn answer_from(&self, basis: &Basis) -> Assistance {
+        let trust = self.trust();
+        let wanted = self.by_score(basis, trust);
+        let step = log(self.settings.slew.get()) * (basis.ago as f64 / 60_000.0);
+        let slewed = wanted.iter().enumerate().map(|(team, &wanted)| {
+            let last = basis.last.get(team).copied().unwrap_or(0.0);
+            // Two teams go apart twice as fast as one goes from the middle.
+            last + (wanted - last).clamp(-step / 2.0, step / 2.0)
+        });
+        let by_score: Vec<f64> = slewed.collect();
+        let (team, parts) = self.weakest(basis, trust, &by_score);
+        let (to, target) = self.weakest(basis, trust, &wanted);
+        let gap = parts.iter().sum::<f64>();
+        Assistance {
+            help: self.target(team, gap),
+            target: self.target(to, target.iter().sum()),
+            prior: self.shares(|team| team.weight.max(0.0)),
+            seen: Vec::new(),
+            trust,
+            factor: libm::exp(gap),
+            by_score,
+            parts: Some(parts),
+        }
+    }
+
+    /// What each team's score counts, as the logarithm of a factor: its lead over the mean of those that play.
+    fn by_score(&self, basis: &Basis, trust: f64) -> Vec<f64> {
+        let playing = self.playing().count().max(1) as f64;
+        let scores = || self.playing().map(|team| self.teams[team].score);
+        let mean = scores().sum::<f64>() / playing;
+        // Between two teams: the mean is half a lead away from each.
+        let sum = 2.0 * scores().map(f64::abs).sum::<f64>() / playing;
+        let score = |team: &TeamState| match team.players {
+            0 => 0.0,
+            _ => trust * basis.spread.stronger(team.score - mean, sum, self.done()),
         };
-        let step = log(self.settings.slew.get()) * (ago as f64 / 60_000.0);
-        let from = log(last.factor);
-        let to = target.map_or(0.0, |target| log(target.factor));
-        match target {
-            Some(target) if target.team == last.team => {
-                help(last.team, from + (to - from).clamp(-step, step))
-            }
-            // Help for one team ends before help for another begins.
-            _ if step < from => help(last.team, from - step),
-            Some(target) => help(target.team, to.min(step - from)),
-            None => None,
+        self.teams.iter().map(score).collect()
+    }
+
+    /// The team against which another's factor is largest, and that factor's parts as logarithms: heads,
+    /// players, score. O(teams²).
+    fn weakest(&self, basis: &Basis, trust: f64, by_score: &[f64]) -> (u8, [f64; 3]) {
+        let two = self.teams.len() == 2;
+        let pairs = self
+            .playing()
+            .flat_map(|one| self.playing().map(move |other| (one, other)));
+        let factors = pairs
+            .filter(|(one, other)| one != other)
+            .map(|(one, other)| {
+                let side = match (two, one) {
+                    (false, _) => 0.0,
+                    (true, 0) => 1.0,
+                    (true, _) => -1.0,
+                };
+                let stronger = basis
+                    .known
+                    .stronger(&self.teams[one], &self.teams[other], side);
+                let score = by_score[one] - by_score[other];
+                let parts = [stronger.heads, (1.0 - trust) * stronger.players, score];
+                (other as u8, parts)
+            });
+        let sum = |parts: &[f64; 3]| parts.iter().sum::<f64>();
+        let most = factors.reduce(|a, b| if sum(&b.1) > sum(&a.1) { b } else { a });
+        most.unwrap_or((0, [0.0; 3]))
+    }
+
+    /// The share of the game that is over, 0 to 1.
+    fn done(&self) -> f64 {
+        let length = match self.left {
+            Some(left) => self.elapsed.saturating_add(left),
+            None => self.settings.usual_seconds.millis(),
+        };
+        match length {
+            0 => 0.0,
+            _ => (self.elapsed as f64 / length as f64).min(1.0),
         }
     }
 }

@@ -9,7 +9,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{BotInGame, MoveBlock, Question, Snapshot};
+use super::{
+    BotInGame, MoveBlock, Question, Snapshot,
+    strength::{EQUAL, TeamStrengths},
+};
 use crate::domain::{Ident, Move};
 
 mod assessment;
@@ -161,7 +164,8 @@ impl AutoBalance {
         match rules.choice {
             MoveRule::WhoDies => {
                 let power = powers.humans[self.who];
-                if rules.tips(of(weak) + power, of(strong) - power) {
+                let by_power = || rules.tips(of(weak) + power, of(strong) - power);
+                if self.less_even(weak).unwrap_or_else(by_power) {
                     Err(StayReason::Tips)
                 } else {
                     Ok(weak)
@@ -175,8 +179,19 @@ impl AutoBalance {
         }
     }
 
-    /// Indices of the humans on the stronger team who may be moved (`CanBeAutobalanced` of Sector's
-    /// Edge), or why the human who died may not.
+    /// Whether the chances to win would be less even with the human who died on team `to`: the move then
+    /// goes too far. `None` without a chance model; the powers decide there, as the page has it.
+    fn less_even(&self, to: u8) -> Option<bool> {
+        let now = TeamStrengths::of(&self.situation.snapshot);
+        let before = now.by_chance().then(|| now.evenness_settled())?;
+        let mut moved = self.situation.snapshot.clone();
+        moved.humans[self.who].team = Some(to);
+        let after = TeamStrengths::of(&moved).evenness_settled();
+        Some(after + EQUAL < before)
+    }
+
+    /// Those of the stronger team who may be moved (`CanBeAutobalanced` of Sector's Edge), or why the
+    /// human who died may not.
     fn eligible(&self, strong: u8) -> Result<Vec<usize>, StayReason> {
         let Situation {
             snapshot, rules, ..

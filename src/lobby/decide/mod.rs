@@ -2,14 +2,17 @@
 //! answer as a [`Command`].
 
 use super::{
-    Advantage, Assessment, AutoBalance, BalanceWatch, Bot, BotInGame, Command, Decided, Fate, Help,
-    HumanInGame, Lobby, LobbyError, MoveBlock, Place, Rebalance, RunningGame, Situation, Snapshot,
-    TeamState, Weights,
+    Advantage, Assessment, AutoBalance, BalanceWatch, Basis, Bot, BotInGame, ChanceModel, Command,
+    Decided, Fate, HumanInGame, Known, Lobby, LobbyError, MoveBlock, Place, Rebalance, RunningGame,
+    Situation, Snapshot, TeamState, Weights,
     roster::Human,
     strength::TeamStrengths,
-    weights::{next_bot, sane},
+    weights::{Counted, next_bot, sane, sane_strength},
 };
-use crate::domain::{Ident, Kind};
+use crate::{
+    domain::{Ident, Kind, PlayerKey},
+    partition::Objective,
+};
 
 impl Lobby {
     /// Chooses the team of a late arrival and puts them there. A human who is already on a team
@@ -31,7 +34,7 @@ impl Lobby {
             let id = Some(id.clone());
             self.change(&Command::Ask { id })?;
         }
-        let mut snapshot = self.snapshot(weights)?;
+        let mut snapshot = self.snapshot_by_objective(weights)?;
         if placed.is_some() {
             snapshot.humans[who].pin = placed;
             snapshot.humans[who].team = None;
@@ -57,34 +60,44 @@ impl Lobby {
     /// Fails if there is no game, or if it has no teams.
     pub fn advantage(&mut self, weights: &dyn Weights) -> Result<Decided<Advantage>, LobbyError> {
         let mut snapshot = self.snapshot(weights)?;
-        snapshot.bots.extend(snapshot.coming_bots());
-        let strength = TeamStrengths::of(&snapshot);
-        let sums = strength.players().zip(strength.present());
-        let teams = (0..self.teams).zip(sums.zip(&snapshot.scores));
+        snapshot.chance = self.chance_model(weights)?;
+        snapshot.expect_bots();
+        let teams = TeamStrengths::of(&snapshot);
+        let states = teams.sides().iter().zip(&snapshot.scores);
         let game = self.team_game()?;
-        let last = game.help.map(|(help, at)| (help, self.now - at));
+        let elapsed = game.course.elapsed(self.now);
+        let (last, ago) = match &game.by_score {
+            Some((last, at)) => (last.clone(), self.now - at),
+            None => (Vec::new(), elapsed),
+        };
         let question = Advantage {
-            teams: teams
-                .map(|(team, ((players, weight), &score))| TeamState {
-                    players,
-                    weight,
-                    odds: sane(weights.side(team)),
+            teams: states
+                .map(|(team, &score)| TeamState {
+                    players: team.players(),
+                    weight: team.present().weight,
+                    odds: 1.0,
                     score,
+                    strength: team.present().strength,
                 })
                 .collect(),
-            elapsed: game.course.elapsed(self.now),
+            elapsed,
             left: game.course.left(self.now),
             scored: game.course.has_scored(),
-            last,
+            last: None,
             settings: self.settings.advantage,
+            basis: Some(Basis {
+                known: match &snapshot.chance {
+                    Some(model) => Known::Strengths(model.outlook),
+                    None => Known::Weights,
+                },
+                spread: weights.spread(),
+                last,
+                ago,
+            }),
         };
         let decided = Decided::by(question, 0);
-        // No help is help with factor 1, so that the next answer is close to it.
-        let help = decided.answer.help.unwrap_or(Help {
-            team: 0,
-            factor: 1.0,
-        });
-        self.change(&Command::Help { help })?;
+        let by_score = decided.answer.by_score.clone();
+        self.change(&Command::Help { by_score })?;
         Ok(decided)
     }
 
@@ -101,7 +114,7 @@ impl Lobby {
         self.team_game()?;
         self.change(&Command::Ask { id: None })?;
         let question = Rebalance {
-            snapshot: self.snapshot(weights)?,
+            snapshot: self.snapshot_by_objective(weights)?,
             settings: self.settings.rebalance,
         };
         let decided = Decided::by(question, seed);
@@ -133,8 +146,12 @@ impl Lobby {
         self.watch(weights);
         let now = self.now;
         let imbalance = self.game()?.watch.imbalance;
+        let mut situation = self.situation(weights)?;
+        if matches!(situation.assess(), Assessment::Unbalanced { .. }) {
+            situation.snapshot = self.snapshot_by_objective(weights)?;
+        }
         let question = AutoBalance {
-            situation: self.situation(weights)?,
+            situation,
             who,
             lasted: imbalance.map_or(0, |(_, since)| now - since),
         };
@@ -194,12 +211,9 @@ impl Lobby {
         let humans = game.roster.humans().iter();
         let bots = game.roster.bots();
         let next_bot = next_bot(weights, bots.iter().map(|bot| bot.name.text()));
-        let mean = sane(weights.mean_bot().0);
         let in_game = |bot: &Bot| BotInGame {
             name: bot.name.text().to_owned(),
-            weight: weights
-                .bot(bot.name.text())
-                .map_or(mean, |bot| sane(bot.weight)),
+            weight: counted_bot(weights, bot).weight,
             team: bot.team,
             points: (game.course.points_of(Kind::Bot, bot.name.text())).unwrap_or(0.0),
         };
@@ -212,10 +226,74 @@ impl Lobby {
                 .collect(),
             bots: bots.iter().map(in_game).collect(),
             fill: self.expected_fill()?,
-            next_bot,
+            next_bot: next_bot.weight,
             scores,
             points_reported: game.course.has_points(),
+            chance: None,
         })
+    }
+
+    /// The same, with what chances are predicted from where decisions go by chances.
+    fn snapshot_by_objective(&self, weights: &dyn Weights) -> Result<Snapshot, LobbyError> {
+        let mut snapshot = self.snapshot(weights)?;
+        if self.settings.objective == Objective::Gap {
+            snapshot.chance = self.chance_model(weights)?;
+        }
+        Ok(snapshot)
+    }
+
+    /// What chances are predicted from; `None` where nothing has been learned that predicts one.
+    pub(super) fn chance_model(
+        &self,
+        weights: &dyn Weights,
+    ) -> Result<Option<ChanceModel>, LobbyError> {
+        let game = self.team_game()?;
+        let Some(outlook) = weights.outlook(&self.lineup()?) else {
+            return Ok(None);
+        };
+        let strength = |human: &Human| {
+            let alone = sane_strength(weights.human_strength(human.id.text()));
+            alone + outlook.multiplied(alone, self.multiplier(game, human))
+        };
+        let bots = game.roster.bots();
+        let next_bot = next_bot(weights, bots.iter().map(|bot| bot.name.text()));
+        Ok(Some(ChanceModel {
+            outlook,
+            humans: game.roster.humans().iter().map(strength).collect(),
+            bots: (bots.iter())
+                .map(|bot| counted_bot(weights, bot).strength)
+                .collect(),
+            next_bot: next_bot.strength,
+        }))
+    }
+
+    /// Everybody in the game, by team; those on no team yet are where they make the sizes equal. A team of
+    /// nobody has a stranger.
+    fn lineup(&self) -> Result<Vec<Vec<PlayerKey>>, LobbyError> {
+        let roster = &self.team_game()?.roster;
+        let mut teams = vec![Vec::new(); usize::from(self.teams)];
+        let humans = roster.humans().iter();
+        let humans = humans.map(|human| (Kind::Human, &human.id, human.team));
+        let bots = roster.bots().iter();
+        let bots = bots.map(|bot| (Kind::Bot, &bot.name, Some(bot.team)));
+        let mut waiting = Vec::new();
+        for (kind, id, team) in humans.chain(bots) {
+            let id = id.text().to_owned();
+            match team.and_then(|team| teams.get_mut(usize::from(team))) {
+                Some(team) => team.push(PlayerKey { kind, id }),
+                None => waiting.push(PlayerKey { kind, id }),
+            }
+        }
+        for key in waiting {
+            if let Some(smallest) = teams.iter_mut().min_by_key(|team| team.len()) {
+                smallest.push(key);
+            }
+        }
+        for team in teams.iter_mut().filter(|team| team.is_empty()) {
+            let (kind, id) = (Kind::Human, String::new());
+            team.push(PlayerKey { kind, id });
+        }
+        Ok(teams)
     }
 
     fn human_in_game(
@@ -289,6 +367,16 @@ impl Lobby {
             Err(LobbyError::NoTeams)
         }
     }
+}
+
+/// What a bot of the game counts with; the mean if it is unknown.
+pub(super) fn counted_bot(weights: &dyn Weights, bot: &Bot) -> Counted {
+    let mean = || Counted {
+        weight: sane(weights.mean_bot().0),
+        strength: sane_strength(weights.mean_bot_strength()),
+    };
+    let known = weights.bot(bot.name.text());
+    known.map_or_else(mean, |bot| Counted::of_bot(&bot))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use crate::domain::{
 use crate::lobby::{
     Conduct, Decision, Finished, LobbySettings, Reason, RecordFrame, RosterSettings, StayReason,
     Update,
+    snapshot::tests::outlook,
     weights::tests::{WeightTable, ctf, game},
 };
 use proptest::prelude::*;
@@ -96,7 +97,7 @@ fn who_comes_back_in_time_is_on_the_old_team() {
 }
 
 #[test]
-fn advantage_uses_the_very_bots_and_slews() {
+fn advantage_uses_the_very_bots_at_once() {
     let mut lobby = lobby(LobbySettings::default());
     let weights = WeightTable::new(
         &[("a", 50.0), ("b", 50.0)],
@@ -111,15 +112,48 @@ fn advantage_uses_the_very_bots_and_slews() {
     assert_eq!((first.team, (first.factor * 1e6).round()), (0, 1.2e6));
     lobby.bot_leave(&ident("Good")).unwrap();
     lobby.bot_leave(&ident("Weak")).unwrap();
-    assert_eq!(help(lobby.at(0)), Some(first), "no time, no change");
-    let later = help(lobby.at(60_000)).unwrap();
-    assert!((later.factor - 1.2 / 1.05).abs() < 1e-9, "{later:?}");
-    assert_eq!(help(lobby.at(600_000)), None);
-    // Nor does it jump up from no help.
+    assert_eq!(help(lobby.at(0)), None, "they are as strong now");
     lobby.bot_join(&ident("Good"), 0).unwrap();
     let up = help(lobby.at(660_000)).unwrap();
-    assert_eq!(up.team, 1);
-    assert!(up.factor <= 1.05 + 1e-9, "{up:?}");
+    assert_eq!((up.team, (up.factor * 1e6).round()), (1, 1.44e6));
+}
+
+#[test]
+fn only_the_score_is_followed_slowly() {
+    let mut lobby = lobby(LobbySettings::default());
+    let weights = WeightTable::new(&[("a", 50.0), ("b", 50.0)], &[]);
+    join(&mut lobby, "a", Some(0));
+    join(&mut lobby, "b", Some(1));
+    let factor = |lobby: &mut Lobby| {
+        let help = lobby.advantage(&weights).unwrap().answer.help;
+        help.map_or(1.0, |help| help.factor)
+    };
+    let goal = Command::Score {
+        team: 0,
+        points: 9.0,
+        by: None,
+    };
+    assert_eq!(factor(lobby.at(600_000)), 1.0);
+    lobby.apply(&goal, 600_000).unwrap();
+    assert_eq!(factor(lobby.at(600_000)), 1.0);
+    let minute = factor(lobby.at(660_000));
+    assert!((minute - 1.05).abs() < 1e-9, "{minute}");
+    join(&mut lobby, "c", Some(0));
+    let three = factor(lobby.at(660_000));
+    assert_eq!(three, 1.5, "two against one, capped");
+    lobby
+        .apply(
+            &Command::Leave {
+                id: ident("c"),
+                reason: Default::default(),
+            },
+            660_000,
+        )
+        .unwrap();
+    assert!(
+        (factor(lobby.at(660_000)) - 1.05).abs() < 1e-9,
+        "and back at once"
+    );
 }
 
 #[test]
@@ -466,12 +500,15 @@ proptest! {
         steps in steps(),
         weights in proptest::collection::vec(0.0..100.0, 16),
         seed: u64,
-        (bots, proposal) in any::<(bool, bool)>(),
+        (bots, proposal, chances) in any::<(bool, bool, bool)>(),
     ) {
         let named = |prefix: &'static str| weights.iter().enumerate().map(move |(n, w)| (format!("{prefix}{n}"), *w));
-        let table = WeightTable { humans: named("p").take(6).collect(), bots: named("b").skip(2).take(4).collect(), sides: vec![1.1] };
+        let table = WeightTable { humans: named("p").take(6).collect(), bots: named("b").skip(2).take(4).collect(), outlook: chances.then(outlook) };
         let roster = RosterSettings { max_roster: Count::of(6), bots, ..RosterSettings::default() };
         let mut settings = LobbySettings { roster, ..LobbySettings::default() };
+        if chances {
+            settings.objective = Objective::Gap;
+        }
         if proposal {
             settings.auto_balance = crate::lobby::AutoBalanceRules::players_proposal();
         }

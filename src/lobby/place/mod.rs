@@ -1,12 +1,12 @@
 //! PLACE: the team of a late arrival.
 //!
-//! Computes for each team the ratio that results if the arrival joins it and bots are added or
-//! removed; other humans without a team are placed provisionally. A team is excluded if it would
-//! exceed another by more humans than the settings allow, unless bots fill up the others and it
-//! makes the game clearly more even. Then the first of these criteria that differs decides: a pin;
-//! the party, if a team has room for all of it and that costs little ratio; the old team of a human
-//! who comes back, if that costs little ratio; the best ratio; fewer humans; the lower score;
-//! chance.
+//! For each team, it is computed how even the game is once the arrival is on it and bots have been
+//! added or removed; other humans on no team yet are placed provisionally. The evenness is the chance
+//! of the weaker team over that of the stronger, or without a chance model the ratio of the weights.
+//! A team that outnumbers another by more than the settings allow is no choice, unless bots fill up
+//! the others and it makes the game clearly more even. Then these decide, in this order: a pin; the
+//! party, if a team holds all of it and that costs little evenness; for a human who comes back, the
+//! old team, if that costs little; the most even game; fewer humans; the lower score; chance.
 
 use std::fmt;
 
@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Question, Snapshot,
     arrivals::{Arrivals, open_to},
+    chance::chance_of_weaker,
     strength::{EQUAL, TeamStrengths},
 };
 use crate::domain::{
@@ -22,23 +23,24 @@ use crate::domain::{
     units::{MaxDifference, Share, UpToADay},
 };
 
-/// Settings of PLACE.
+/// Settings of PLACE. What something may cost is in evenness: the chance of the weaker team over that of
+/// the stronger, or the ratio of their weights, as `[balance] objective` says.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlaceSettings {
-    /// How much ratio keeping a party together may cost.
+    /// How much evenness keeping a party together may cost.
     ///
     /// The configuration has one key for this and BALANCE, so it is not in section `[place]`.
     #[serde(default = "party_budget")]
     pub party_budget: Share,
-    /// How much ratio returning to the old team may cost.
+    /// How much evenness returning to the old team may cost.
     pub rejoin_budget: Share,
     /// How long the old team is remembered after LEAVE.
     pub rejoin_grace_seconds: UpToADay,
     /// By how many humans a team may exceed another, where the choice is free.
     pub max_difference: MaxDifference,
-    /// The ratio that a team must gain to be joined although it would then exceed another by one
-    /// human more than `max_difference`. Applies only if bots fill up the other team.
+    /// The evenness that a team must gain to be joined although it would then outnumber another by one
+    /// human more than that. Counts only where bots fill up the other team.
     #[serde(default = "never")]
     pub clear_gain: Share,
 }
@@ -108,8 +110,12 @@ pub struct Prospect {
     pub ratio: f64,
     /// The ratio if the members of their party without a team join it, too.
     pub with_party: f64,
-    /// By how many humans the teams would differ beyond the allowed difference; 0 if a clearly more
-    /// even game justifies it.
+    /// How even the chances to win then are, 0 to 1, without the rest of the party and with it; `None`
+    /// without a chance model, where the ratios decide.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evenness: Option<(f64, f64)>,
+    /// By how many humans the teams would differ beyond the allowed difference; 0 where a clearly
+    /// more even game excuses that.
     pub over: usize,
     /// `over`, if the members of their party without a team join it, too.
     #[serde(default)]
@@ -127,10 +133,13 @@ impl Prospect {
     /// humans more than it.
     fn beside(&self, sides: &[Self]) -> Reason {
         let others = sides.iter().filter(|side| side.team != self.team);
-        let best = others.map(|side| side.ratio).fold(0.0, f64::max);
-        if self.ratio > best + EQUAL {
-            Reason::Ratio
-        } else if self.ratio + EQUAL >= best {
+        let best = others.map(Self::evenness).fold(0.0, f64::max);
+        if self.evenness() > best + EQUAL {
+            match self.evenness {
+                Some(_) => Reason::EvenChance,
+                None => Reason::Ratio,
+            }
+        } else if self.evenness() + EQUAL >= best {
             Reason::FewerHumans
         } else {
             Reason::ShortSide
@@ -146,15 +155,17 @@ pub enum Reason {
     Pin,
     /// Their party is on the team, or joins it with them.
     Party,
-    /// No team holds their party, or keeping it together would cost too much ratio.
+    /// No team holds their party, or keeping it together would cost too much evenness.
     Torn,
     /// They left this team shortly before.
     OldTeam,
-    /// Any other team would outnumber it by too much, though the ratio would be better there.
+    /// Any other team would outnumber it by too much, though the game would be more even there.
     ShortSide,
-    /// This team gives the best ratio.
+    /// The team makes the most even game by the ratio of weights.
     Ratio,
-    /// The ratios are equal; this team has fewer humans.
+    /// The team makes the most even game by the chances to win.
+    EvenChance,
+    /// The games are equally even; the team has fewer humans.
     FewerHumans,
     /// Ratios and sizes are equal; this team has the lower score.
     Losing,
@@ -171,10 +182,23 @@ impl fmt::Display for Reason {
             Reason::OldTeam => "their old team",
             Reason::ShortSide => "the short side comes first",
             Reason::Ratio => "best ratio",
-            Reason::FewerHumans => "equal ratio, fewer humans",
-            Reason::Losing => "equal ratio and size, lower score",
+            Reason::EvenChance => "the most even chances to win",
+            Reason::FewerHumans => "equally even, fewer humans",
+            Reason::Losing => "equally even, equal in size, lower score",
             Reason::Chance => "all equal, chosen at random",
         })
+    }
+}
+
+impl Prospect {
+    /// How even the game would be, 0 to 1.
+    fn evenness(&self) -> f64 {
+        self.evenness.map_or(self.ratio, |(alone, _)| alone)
+    }
+
+    /// How even the game would be with the rest of the party.
+    fn evenness_with_party(&self) -> f64 {
+        self.evenness.map_or(self.with_party, |(_, with)| with)
     }
 }
 
@@ -223,6 +247,15 @@ impl Question for Place {
             writeln!(f, "only bots that are on a team count: none are expected")?;
         }
         for side in &answer.sides {
+            if let Some((evenness, with_party)) = side.evenness {
+                writeln!(
+                    f,
+                    "team {}: chance of the weaker team {:.6} ({:.6} with the party)",
+                    side.team,
+                    chance_of_weaker(evenness),
+                    chance_of_weaker(with_party)
+                )?;
+            }
             writeln!(
                 f,
                 "team {}: ratio {:.6} ({:.6} with the party), humans {}, of the party {}, score {}, humans over the limit {}",
@@ -268,29 +301,30 @@ impl Place {
         let mut exact = true;
         let mut prospect = |team: usize| {
             let mut alone = strength.clone();
-            alone.add(team, 1, who.weight);
+            alone.add(team, 1, self.snapshot.counted(self.who));
             let arrived = Arrivals::of(&self.snapshot, &[self.who], limit).place(&alone);
             exact &= arrived.exact;
-            let mut with_party = arrived.merit.ratio;
+            let mut with_party = (arrived.ratio, arrived.merit.evenness);
             let mut over_with_party = arrived.merit.over;
             // Others who are on no team yet may never come to play: the short side comes first.
             let outnumbers = alone.outnumbers(team).saturating_sub(limit);
             let over = arrived.merit.over.max(outnumbers);
             if !coming.is_empty() {
                 for &mate in &coming {
-                    alone.add(team, 1, self.snapshot.humans[mate].weight);
+                    alone.add(team, 1, self.snapshot.counted(mate));
                 }
-                let arrived = Arrivals::of(&self.snapshot, &together, limit).place(&alone);
-                exact &= arrived.exact;
-                with_party = arrived.merit.ratio;
-                over_with_party = arrived.merit.over;
+                let all = Arrivals::of(&self.snapshot, &together, limit).place(&alone);
+                exact &= all.exact;
+                with_party = (all.ratio, all.merit.evenness);
+                over_with_party = all.merit.over;
             }
             let mates = self.snapshot.mates(self.who);
             let team = team as u8;
             Prospect {
                 team,
-                ratio: arrived.merit.ratio,
-                with_party,
+                ratio: arrived.ratio,
+                with_party: with_party.0,
+                evenness: (strength.by_chance()).then_some((arrived.merit.evenness, with_party.1)),
                 over,
                 over_with_party,
                 mates: mates
@@ -306,15 +340,15 @@ impl Place {
     }
 
     /// Opens teams that would outnumber another by one human too many, where bots fill up the
-    /// others and the ratio is clearly better than on any team that is open anyway.
+    /// others and the game is clearly more even than with any team that is open anyway.
     fn excuse(&self, sides: &mut [Prospect]) {
         let least = sides.iter().map(|side| side.over).min().unwrap_or(0);
         let open = sides.iter().filter(|side| side.over == least);
-        let best = open.map(|side| side.ratio).fold(0.0, f64::max);
+        let best = open.map(Prospect::evenness).fold(0.0, f64::max);
         let clear = best + self.settings.clear_gain.get();
         if self.snapshot.fill.on {
             let one_over = sides.iter_mut().filter(|side| side.over == least + 1);
-            let clearly = one_over.filter(|side| least == 0 && side.ratio > clear + EQUAL);
+            let clearly = one_over.filter(|side| least == 0 && side.evenness() > clear + EQUAL);
             clearly.for_each(|side| side.over = least);
         }
     }
@@ -327,7 +361,7 @@ impl Place {
     fn choose(&self, sides: &[Prospect], seed: u64) -> (u8, Reason) {
         let least_over = sides.iter().map(|side| side.over).min().unwrap_or(0);
         let mut left: Vec<&Prospect> = sides.iter().filter(|s| s.over == least_over).collect();
-        let best = left.iter().map(|side| side.ratio).fold(0.0, f64::max);
+        let best = left.iter().map(|side| side.evenness()).fold(0.0, f64::max);
         let who = &self.snapshot.humans[self.who];
         if who.pin.is_some() && sides.len() == 1 {
             return (sides[0].team, Reason::Pin);
@@ -340,14 +374,18 @@ impl Place {
         let only_open = left.len() == 1;
         let old = left.iter().find(|side| Some(side.team) == who.old_team);
         if let Some(old) =
-            old.filter(|old| old.ratio + EQUAL >= best - self.settings.rejoin_budget.get())
+            old.filter(|old| old.evenness() + EQUAL >= best - self.settings.rejoin_budget.get())
         {
             let reason = if torn { Reason::Torn } else { Reason::OldTeam };
             return (old.team, reason);
         }
-        let mut reason = Reason::Ratio;
+        let most_even = match self.snapshot.chance {
+            Some(_) => Reason::EvenChance,
+            None => Reason::Ratio,
+        };
+        let mut reason = most_even;
         let ties: [(Cost, Reason); 3] = [
-            (|side| -side.ratio, Reason::Ratio),
+            (|side| -side.evenness(), most_even),
             (|side| side.humans as f64, Reason::FewerHumans),
             (|side| side.score, Reason::Losing),
         ];
@@ -374,8 +412,8 @@ impl Place {
         (left.get(drawn).map_or(0, |side| side.team), reason)
     }
 
-    /// The team that has most of the party, or that all of it can join, if that leads to at most
-    /// `over` humans beyond the allowed difference and to a ratio of at least `least`.
+    /// The team where most of the party is, or which all of it can join, if that leads to at most
+    /// `over` humans beyond the allowed difference, and to an evenness of at least `least`.
     fn party_side(&self, sides: &[Prospect], over: usize, least: f64) -> Option<u8> {
         if !self.snapshot.in_party(self.who) {
             return None;
@@ -384,13 +422,13 @@ impl Place {
         let theirs = sides.iter().filter(|side| side.mates == most);
         let theirs = theirs.filter(|side| side.over_with_party <= over);
         let best = theirs.reduce(|a, b| {
-            if b.with_party > a.with_party + EQUAL {
+            if b.evenness_with_party() > a.evenness_with_party() + EQUAL {
                 b
             } else {
                 a
             }
         })?;
-        (best.with_party + EQUAL >= least).then_some(best.team)
+        (best.evenness_with_party() + EQUAL >= least).then_some(best.team)
     }
 }
 

@@ -13,7 +13,9 @@ use serde::{Deserialize, Serialize};
 use super::{
     MoveBlock, Question, Snapshot,
     arrivals::Arrivals,
+    chance::chance_of_weaker,
     strength::{EQUAL, TeamStrengths},
+    weights::Counted,
 };
 use crate::domain::{
     Ident, Move, Stream, StreamPurpose, counted,
@@ -24,15 +26,16 @@ mod plan;
 
 use plan::{MovePlan, MoveUnit, Planner};
 
-/// Settings of REBALANCE.
+/// Settings of REBALANCE. Evenness is the chance of the weaker team over that of the stronger, or the
+/// ratio of their weights, as `[balance] objective` says.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RebalanceSettings {
     /// The most moves to advise at once; a swap counts as two.
     pub max_moves: Count<0, 16>,
-    /// The ratio from which on the teams are even enough.
+    /// The evenness from which the teams are even enough.
     pub enough: Share,
-    /// The least ratio that each move must gain if `enough` cannot be reached.
+    /// The evenness that each move must gain if that cannot be reached.
     pub min_gain: Share,
     /// How long a human who was moved is not moved again.
     pub cooldown_seconds: UpToADay,
@@ -84,10 +87,24 @@ pub struct Advice {
     pub after: f64,
     /// The plans compared, as number of moves and ratio; the first one has no moves.
     pub ladder: Vec<(usize, f64)>,
+    /// What was compared instead of these ratios, where chances decide.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evenness: Option<EvennessOfPlans>,
     /// The number of moves up to which all plans were tried.
     pub exact: usize,
     /// The humans who must not be moved, by id, and why.
     pub held: Vec<(String, MoveBlock)>,
+}
+
+/// How even the chances to win are, 0 to 1: the weaker team's over the stronger's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EvennessOfPlans {
+    /// Now, with the bots that are there.
+    pub before: f64,
+    /// Once all moves are made and bots have been added or removed.
+    pub after: f64,
+    /// Of each plan of the ladder.
+    pub ladder: Vec<f64>,
 }
 
 impl Advice {
@@ -118,9 +135,9 @@ impl Question for Rebalance {
         let planner = Planner::new(TeamStrengths::of(&settled), units, limit);
         let exact = planner.exact_up_to(settings.max_moves.as_usize());
         let ladder = planner.ladder(exact, settings);
-        // Once arrivals are placed, the ratio before does not matter.
+        // Once arrivals are placed, it does not matter how even the teams were before.
         let floor = if arrived.teams.is_empty() {
-            now.ratio_now()
+            now.evenness_now()
         } else {
             0.0
         };
@@ -141,7 +158,14 @@ impl Question for Rebalance {
                 .collect(),
             before: now.ratio_now(),
             after: planner.ratio(plan),
-            ladder: ladder.iter().map(|plan| (plan.moves, plan.ratio)).collect(),
+            ladder: (ladder.iter())
+                .map(|plan| (plan.moves, planner.ratio(plan)))
+                .collect(),
+            evenness: now.by_chance().then(|| EvennessOfPlans {
+                before: now.evenness_now(),
+                after: plan.evenness,
+                ladder: ladder.iter().map(|plan| plan.evenness).collect(),
+            }),
             exact,
             held: held
                 .into_iter()
@@ -151,28 +175,44 @@ impl Question for Rebalance {
     }
 
     fn explain(&self, answer: &Advice, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "ratio {:.6} now, {:.6} after {}; even enough from a ratio of {:.6}",
-            answer.before,
-            answer.after,
-            counted(answer.moves.len(), "move"),
-            self.settings.enough.get()
-        )?;
+        let enough = self.settings.enough.get();
+        let moves = counted(answer.moves.len(), "move");
+        let (before, after) = (answer.before, answer.after);
+        match &answer.evenness {
+            None => writeln!(
+                f,
+                "ratio {before:.6} now, {after:.6} after {moves}; even enough from a ratio of {enough:.6}"
+            )?,
+            Some(evenness) => {
+                writeln!(
+                    f,
+                    "chance of the weaker team {:.6} now, {:.6} after {moves}; even enough from {:.6}",
+                    chance_of_weaker(evenness.before),
+                    chance_of_weaker(evenness.after),
+                    chance_of_weaker(enough)
+                )?;
+                writeln!(f, "ratio {before:.6} now, {after:.6} after {moves}")?;
+            }
+        }
         for step in &answer.placed {
             writeln!(f, "place {step}")?;
         }
         for step in &answer.moves {
             writeln!(f, "move {step}")?;
         }
-        for (moves, ratio) in &answer.ladder {
+        for (rung, (moves, ratio)) in answer.ladder.iter().enumerate() {
             let how = if *moves <= answer.exact {
                 "exhaustive search"
             } else {
                 "best move or swap added"
             };
-            let moves = counted(*moves, "move");
-            writeln!(f, "best plan of {moves}: ratio {ratio:.6} ({how})")?;
+            write!(f, "best plan of {}: ", counted(*moves, "move"))?;
+            let evenness = answer.evenness.as_ref();
+            if let Some(evenness) = evenness.and_then(|evenness| evenness.ladder.get(rung)) {
+                let chance = chance_of_weaker(*evenness);
+                write!(f, "chance of the weaker team {chance:.6}, ")?;
+            }
+            writeln!(f, "ratio {ratio:.6} ({how})")?;
         }
         for (who, why) in &answer.held {
             writeln!(f, "must stay: {who} ({why})")?;
@@ -200,7 +240,9 @@ impl Rebalance {
             let first = together.iter().all(|&mate| mate >= who);
             if first && !together.iter().any(|&mate| held[mate].is_some()) {
                 units.push(MoveUnit {
-                    weight: together.iter().map(|&mate| humans[mate].weight).sum(),
+                    counted: (together.iter())
+                        .map(|&mate| self.snapshot.counted(mate))
+                        .fold(Counted::default(), |sum, mate| sum + mate),
                     from: usize::from(team),
                     members: together,
                 });
@@ -243,24 +285,25 @@ impl Rebalance {
     }
 }
 
-/// The shortest plan that is even enough, otherwise the one whose gain is most worth its moves. A
-/// plan must give a better ratio than `floor` and than no moves.
+/// The shortest plan that is even enough, otherwise the one that is most worth its moves. A plan must
+/// make the teams more even than `floor` and than no moves at all.
 fn choose<'a>(ladder: &'a [MovePlan], settings: &RebalanceSettings, floor: f64) -> &'a MovePlan {
     let alone = &ladder[0];
-    let worth = |plan: &MovePlan| plan.ratio - settings.min_gain.get() * plan.moves as f64;
-    if alone.ratio >= settings.enough.get() {
+    let worth = |plan: &MovePlan| plan.evenness - settings.min_gain.get() * plan.moves as f64;
+    if alone.evenness >= settings.enough.get() {
         return alone;
     }
-    let better = |plan: &&MovePlan| plan.ratio > alone.ratio + EQUAL && plan.ratio > floor + EQUAL;
+    let better =
+        |plan: &&MovePlan| plan.evenness > alone.evenness + EQUAL && plan.evenness > floor + EQUAL;
     let mends = ladder
         .iter()
         .filter(better)
-        .find(|plan| plan.ratio >= settings.enough.get());
+        .find(|plan| plan.evenness >= settings.enough.get());
     let most_worth = || {
         let worthy = ladder
             .iter()
             .filter(better)
-            .filter(|plan| worth(plan) > alone.ratio);
+            .filter(|plan| worth(plan) > alone.evenness);
         worthy.reduce(|a, b| if worth(b) > worth(a) + EQUAL { b } else { a })
     };
     mends.or_else(most_worth).unwrap_or(alone)

@@ -1,7 +1,10 @@
 //! The search for plans: which units change teams.
 
 use super::RebalanceSettings;
-use crate::lobby::strength::{EQUAL, TeamStrengths};
+use crate::lobby::{
+    strength::{EQUAL, TeamStrengths},
+    weights::Counted,
+};
 
 /// The number of plans up to which all are tried. 64 humans on two teams have 43,745 plans of at
 /// most three moves, which take half a millisecond; this many take ten milliseconds.
@@ -14,9 +17,9 @@ const MAX_EXACT: usize = 3;
 pub(super) struct MoveUnit {
     /// Indices of the humans; each counts as a move.
     pub(super) members: Vec<usize>,
-    /// Sum of the members' weights.
-    pub(super) weight: f64,
-    /// The team that they are on now.
+    /// What they count together.
+    pub(super) counted: Counted,
+    /// Their team.
     pub(super) from: usize,
 }
 
@@ -25,9 +28,10 @@ pub(super) struct MoveUnit {
 pub(super) struct MovePlan {
     /// Number of humans who move.
     pub(super) moves: usize,
-    /// The resulting ratio, after bots have been added or removed.
-    pub(super) ratio: f64,
-    spread: usize,
+    /// How even the teams then are, 0 to 1, bots included.
+    pub(super) evenness: f64,
+    /// The same on the scale of [`TeamStrengths::likeness_settled`].
+    likeness: f64,
     steps: Vec<(usize, usize)>,
 }
 
@@ -70,16 +74,11 @@ impl Planner {
     /// The best plan with no moves, with one, and so on, up to the first that is even enough. The
     /// plan without moves is always included; other numbers of moves may have no plan.
     pub(super) fn ladder(&self, exact: usize, settings: &RebalanceSettings) -> Vec<MovePlan> {
-        let mut ladder = vec![MovePlan {
-            moves: 0,
-            ratio: self.strength.ratio_settled(),
-            spread: self.strength.spread(),
-            steps: Vec::new(),
-        }];
+        let mut ladder = vec![self.plan(0, self.strength.likeness_settled(), Vec::new())];
         let done = |ladder: &[MovePlan]| {
             ladder
                 .iter()
-                .any(|plan| plan.ratio >= settings.enough.get())
+                .any(|plan| plan.evenness >= settings.enough.get())
         };
         for moves in 1..=exact {
             if done(&ladder) {
@@ -90,7 +89,7 @@ impl Planner {
         while !done(&ladder) {
             let last = ladder
                 .iter()
-                .reduce(|a, b| if b.ratio > a.ratio { b } else { a });
+                .reduce(|a, b| if b.likeness > a.likeness { b } else { a });
             let Some(next) =
                 last.and_then(|last| self.extended(last, settings.max_moves.as_usize()))
             else {
@@ -110,7 +109,17 @@ impl Planner {
             best: None,
         };
         search.try_from(0, moves);
-        search.best.map(|best| MovePlan { moves, ..best })
+        let best = search.best?;
+        Some(self.plan(moves, best.likeness, best.steps))
+    }
+
+    fn plan(&self, moves: usize, likeness: f64, steps: Vec<(usize, usize)>) -> MovePlan {
+        MovePlan {
+            moves,
+            evenness: self.strength.evenness_of(likeness),
+            likeness,
+            steps,
+        }
     }
 
     /// `plan` plus the move or swap that makes the teams the most even; `None` if there is none
@@ -144,15 +153,13 @@ impl Planner {
                 });
             }
         }
-        let best = search.best.filter(|best| best.ratio > plan.ratio + EQUAL)?;
+        let better = |best: &BestTrial| best.likeness > plan.likeness + EQUAL;
+        let best = search.best.filter(better)?;
         let moves = best
             .steps
             .iter()
             .map(|&(unit, _)| self.units[unit].members.len());
-        Some(MovePlan {
-            moves: moves.sum(),
-            ..best
-        })
+        Some(self.plan(moves.sum(), best.likeness, best.steps))
     }
 
     /// The teams after `plan`.
@@ -161,11 +168,11 @@ impl Planner {
         for &(unit, to) in &plan.steps {
             let MoveUnit {
                 members,
-                weight,
+                counted,
                 from,
             } = &self.units[unit];
-            strength.remove(*from, members.len(), *weight);
-            strength.add(to, members.len(), *weight);
+            strength.remove(*from, members.len(), *counted);
+            strength.add(to, members.len(), *counted);
         }
         strength
     }
@@ -189,7 +196,14 @@ struct PlanWalk<'a> {
     planner: &'a Planner,
     strength: TeamStrengths,
     trial: Vec<(usize, usize)>,
-    best: Option<MovePlan>,
+    best: Option<BestTrial>,
+}
+
+/// The best plan that a walk has come to.
+struct BestTrial {
+    likeness: f64,
+    spread: usize,
+    steps: Vec<(usize, usize)>,
 }
 
 impl PlanWalk<'_> {
@@ -213,8 +227,8 @@ impl PlanWalk<'_> {
     fn step(&mut self, index: usize, to: usize, then: impl FnOnce(&mut Self)) {
         let unit = &self.planner.units[index];
         let size = unit.members.len();
-        let left = self.strength.remove(unit.from, size, unit.weight);
-        let joined = self.strength.add(to, size, unit.weight);
+        let left = self.strength.remove(unit.from, size, unit.counted);
+        let joined = self.strength.add(to, size, unit.counted);
         self.trial.push((index, to));
         then(self);
         self.trial.pop();
@@ -230,14 +244,14 @@ impl PlanWalk<'_> {
         if spread > self.planner.limit {
             return;
         }
-        let ratio = self.strength.ratio_settled();
+        let likeness = self.strength.likeness_settled();
         let better = self.best.as_ref().is_none_or(|best| {
-            ratio > best.ratio + EQUAL || (ratio > best.ratio - EQUAL && spread < best.spread)
+            likeness > best.likeness + EQUAL
+                || (likeness > best.likeness - EQUAL && spread < best.spread)
         });
         if better {
-            self.best = Some(MovePlan {
-                moves: 0,
-                ratio,
+            self.best = Some(BestTrial {
+                likeness,
                 spread,
                 steps: self.trial.clone(),
             });

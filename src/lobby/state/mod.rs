@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    BotPlan, BotUse, Fill, Help, LobbyError, LobbySettings, NewGame, Roster, bots::with_unplaced,
+    BotPlan, BotUse, Fill, LobbyError, LobbySettings, NewGame, Roster, bots::with_unplaced,
     course::PlayCourse, memory::Memory,
 };
 use crate::{
@@ -56,8 +56,8 @@ pub struct RunningGame {
     map_range: Option<(u32, u32)>,
     pub(super) course: PlayCourse,
     pub(super) watch: BalanceWatch,
-    /// The last answer to ADVANTAGE, and when it was given.
-    pub(super) help: Option<(Help, u64)>,
+    /// What each team's score counted in the last answer to ADVANTAGE, and when that was given.
+    pub(super) by_score: Option<(Vec<f64>, u64)>,
     /// The problem that the last BALANCE solved, with the teams that it chose.
     pub(super) balanced: Option<Box<ProblemSpec>>,
     /// Moves that REBALANCE advised and that have not been made yet.
@@ -118,7 +118,7 @@ impl Lobby {
             map_range: None,
             course: PlayCourse::default(),
             watch: BalanceWatch::default(),
-            help: None,
+            by_score: None,
             balanced: None,
             advised: Vec::new(),
         });

@@ -81,6 +81,7 @@ prop_compose! {
             teams,
             bots: Bots { weight: bot, min, max: min + more, target },
             handicap: 0.0,
+            even_total: None,
             max_share,
             max_difference,
             parties: parties.into_iter().map(&mut keep).collect(),

@@ -15,8 +15,13 @@ pub enum Column {
     Command(Player),
     /// The effect of being new, the same for all players.
     Newness,
-    /// The effect of one player more than the other team.
+    /// The effect of having made e times the points of an average player in earlier matches, the same
+    /// for all players.
+    Record,
+    /// One head more than the other team.
     Size,
+    /// The effect of a team that is e times as large by time shares, added to that.
+    LogSize,
     /// The effect of each team mate from the same party.
     Party,
     /// The effect of side 0 under a ruleset.
@@ -51,6 +56,11 @@ struct Career {
     last: u64,
     day: f64,
     newness: f64,
+    /// Sum over matches of ln(points / points of an average player in the same time), in which older
+    /// matches count less.
+    record: f64,
+    /// What those matches count together; a match from start to end counts 1.
+    seen: f64,
 }
 
 impl Default for Career {
@@ -60,9 +70,19 @@ impl Default for Career {
             last: 0,
             day: f64::INFINITY,
             newness: 1.0,
+            record: 0.0,
+            seen: 0.0,
         }
     }
 }
+
+/// Points that everybody is given on top of their own in each match, so that the record of a short
+/// stay is near 0.
+const FEW_POINTS: f64 = 2.0;
+/// Matches with average points that a newcomer's record starts with.
+const FEW_MATCHES: f64 = 2.0;
+/// The share that a match still counts in a record after the next one: the last thirty count most.
+const FADING: f64 = 0.97;
 
 /// A player with less than this share of a game does not count as one player more.
 const HEAD: f64 = 0.1;
@@ -124,6 +144,38 @@ impl Columns {
                 career.newness = 1.0 / libm::sqrt(1.0 + f64::from(career.games));
             }
         }
+        self.note_points(game);
+    }
+
+    /// Adds a game to the records of its players: their points, compared with an average player's in the
+    /// time that they played.
+    fn note_points(&mut self, game: &Game) {
+        let told = || {
+            game.tallies
+                .iter()
+                .filter_map(|t| Some((t, t.points?.max(0.0))))
+        };
+        let minutes: f64 = told().map(|(t, _)| t.minutes).sum();
+        let points: f64 = told().map(|(_, points)| points).sum();
+        if !(minutes > 0.0 && points > 0.0) {
+            return;
+        }
+        let longest = told().map(|(t, _)| t.minutes).fold(0.0, f64::max);
+        for (tally, own) in told().filter(|(t, _)| t.learns) {
+            let average = points * tally.minutes / minutes;
+            let weight = tally.minutes / longest;
+            let beside = libm::log((own + FEW_POINTS) / (average + FEW_POINTS));
+            let career = self.games.enter(tally.player, Career::default);
+            career.record = FADING * career.record + weight * beside;
+            career.seen = FADING * career.seen + weight;
+        }
+    }
+
+    /// The logarithm of how many times the points of an average player a player made in earlier matches;
+    /// 0 for a newcomer, and where matches have no points.
+    pub fn record(&self, player: Player) -> f64 {
+        let of = |career: &Career| career.record / (career.seen + FEW_MATCHES);
+        self.games.get(player).map_or(0.0, of)
     }
 
     /// Days since a player's last game; 0 for a newcomer.
@@ -154,7 +206,7 @@ impl Columns {
         // Where players left early, those who came in their place do not make the team larger.
         let left_early = game.seats().iter().any(|seat| seat.missed > 0.0);
         let least = if left_early { THROUGHOUT } else { HEAD };
-        let (mut newness, mut heads, mut party) = (0.0, 0.0, 0.0);
+        let (mut newness, mut record, mut heads, mut party) = (0.0, 0.0, 0.0, 0.0);
         for (team, sign) in both {
             for seat in team {
                 let x = sign * unit * seat.share;
@@ -162,12 +214,17 @@ impl Columns {
                 self.enter(&mut row, Column::Skill(seat.player), x, sign < 0.0);
                 self.enter(&mut row, Column::Command(seat.player), command, sign < 0.0);
                 newness += x * self.newness(seat.player);
+                record += x * self.record(seat.player);
                 heads += if seat.share >= least { sign } else { 0.0 };
             }
             party += sign * unit * company(team);
         }
         let mut shared = |column, x| self.enter(&mut row, column, x, false);
         shared(Column::Newness, newness);
+        shared(Column::Record, record);
+        let size = |team| shares(team).max(HEAD);
+        let log_size = libm::log(size(both[0].0) / size(both[1].0));
+        shared(Column::LogSize, log_size);
         shared(Column::Size, heads);
         shared(Column::Party, party);
         if game.sides && game.teams() == 2 {

@@ -30,7 +30,7 @@ use super::{
 use crate::rating::{Departure, Game, Seat, normal};
 
 /// What each member of the bank predicts of a departed player's game before it learns the result.
-pub(super) struct Outlook {
+pub(super) struct Foresight {
     /// The numbers of the player's columns.
     own: Vec<usize>,
     pairs: Vec<PairOutlook>,
@@ -49,7 +49,7 @@ struct PairOutlook {
 impl Joint {
     /// Predicts the part of a game that a departed player took part in. Call it before the filters
     /// learn from the game.
-    pub(super) fn look_ahead(&mut self, departure: &Departure) -> Outlook {
+    pub(super) fn look_ahead(&mut self, departure: &Departure) -> Foresight {
         let Departure { player, game, .. } = departure;
         let seats = game.seats().iter().filter(|seat| seat.player == *player);
         let teams: Vec<usize> = seats.map(|seat| usize::from(seat.team)).collect();
@@ -76,14 +76,14 @@ impl Joint {
         let pairs = pairs.into_iter().map(of_pair).collect();
         let mean = |member: &Member| own.iter().map(|&c| member.filter.mean(c)).collect();
         let means = self.bank.members.iter().map(mean).collect();
-        Outlook { own, pairs, means }
+        Foresight { own, pairs, means }
     }
 
     /// Replaces what the departed player's means have learned from the end of the game by what the
     /// part that they played contains, and gives the difference to the `others` in equal parts: the
     /// sum of all means stays what the game has made it, so that weights do not drift. Call it after
     /// the filters have learned from the game.
-    pub(super) fn charge(&mut self, departure: &Departure, outlook: &Outlook, others: &[usize]) {
+    pub(super) fn charge(&mut self, departure: &Departure, outlook: &Foresight, others: &[usize]) {
         let statistics = self.outcomes.entry(departure.game.ruleset).or_default();
         for (index, member) in self.bank.members.iter_mut().enumerate() {
             let Some(before) = outlook.means.get(index) else {

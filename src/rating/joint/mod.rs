@@ -14,6 +14,9 @@
 //! - **Points**, where a game has them: the difference of the teams' √points has about the same
 //!   noise whatever the number of points (Anscombe). Divided by its own typical size, it is taken
 //!   as d itself, in place of the outcome, which is only its sign.
+//! - **Records**: the points that a player made in earlier matches, compared with an average player's,
+//!   have an effect that is learned as all others are. Where the points of a game mean nothing, it
+//!   stays near 0; where they do, a player is known sooner than from sums of teams.
 //! - **Priors** are weighed by evidence (`bank`), so there is nothing to tune. The remaining
 //!   constants, on which the evidence was not decisive, were chosen on the first fifth of three
 //!   sets of finished games (the benchmark `accuracy` measures on the rest); values around them do
@@ -38,6 +41,7 @@ use self::{
     filter::{Observation, Prior},
 };
 use super::{Game, Player, Roll, Scale, Strength, System, normal, running::Running};
+use crate::domain::{Crowding, Link, Outlook};
 
 /// The most columns in the covariance: 8 MB, and about half a millisecond per match.
 pub const ACTIVE: usize = 2_000;
@@ -54,8 +58,6 @@ pub struct Joint {
     outcomes: BTreeMap<u32, OutcomeStatistics>,
     /// Players outside the covariance.
     away: Roll<Away>,
-    /// Mean of √(n/2) over matches, where n is the number of players.
-    crowd: Running,
     /// The limit on columns; [`ACTIVE`] outside tests.
     active: usize,
     cleared: bool,
@@ -129,7 +131,6 @@ impl Joint {
             matches: 0,
             outcomes: BTreeMap::new(),
             away: Roll::default(),
-            crowd: Running::from(1.0),
             active: ACTIVE,
             cleared: false,
         }
@@ -222,6 +223,35 @@ impl Joint {
         self.away.get(player)?.of(member)
     }
 
+    /// The latent difference of two teams as each member of the bank has it, with the member's weight.
+    fn latents(
+        &self,
+        game: &Game,
+        a: usize,
+        b: usize,
+    ) -> impl Iterator<Item = (f64, filter::Latent)> {
+        let mut row = self.columns.row(game, a, b);
+        let mut away = Vec::new();
+        row.new.retain(|&(column, x)| match column {
+            Column::Skill(player) if self.away.get(player).is_some() => {
+                away.push((player, x));
+                false
+            }
+            _ => true,
+        });
+        let members = self.bank.weights().into_iter().zip(&self.bank.members);
+        members.map(move |(weight, member)| {
+            let mut latent = member.latent(&row);
+            for &(player, x) in &away {
+                if let Some(s) = self.skill(member, player) {
+                    latent.mean += x * s.mean;
+                    latent.variance += (x * s.deviation) * (x * s.deviation);
+                }
+            }
+            (weight, latent)
+        })
+    }
+
     /// The strength per unit of a column that players share, as the mean over the bank.
     fn effect(&self, column: Column) -> f64 {
         let number = self.columns.number(column);
@@ -283,25 +313,10 @@ fn anscombe(points: f64) -> f64 {
 
 impl System for Joint {
     fn beats(&self, game: &Game, a: usize, b: usize) -> f64 {
-        let mut row = self.columns.row(game, a, b);
-        let mut away = Vec::new();
-        row.new.retain(|&(column, x)| match column {
-            Column::Skill(player) if self.away.get(player).is_some() => {
-                away.push((player, x));
-                false
-            }
-            _ => true,
-        });
-        self.bank.mean(|member| {
-            let mut latent = member.latent(&row);
-            for &(player, x) in &away {
-                if let Some(s) = self.skill(member, player) {
-                    latent.mean += x * s.mean;
-                    latent.variance += (x * s.deviation) * (x * s.deviation);
-                }
-            }
-            latent.chance()
-        })
+        let latents = self.latents(game, a, b);
+        latents
+            .map(|(weight, latent)| weight * latent.chance())
+            .sum()
     }
 
     fn update(&mut self, game: &Game) {
@@ -321,9 +336,6 @@ impl System for Joint {
         for member in &mut self.bank.members {
             member.drift(playing.iter().copied());
         }
-        let shares: f64 = game.seats().iter().map(|s| s.share).sum();
-        let of_two = 2.0 * shares / game.teams() as f64;
-        self.crowd.add(1.0 / columns::unit(of_two));
         if !game.departures.is_empty() {
             self.bank.try_points(); // so that every member has an outlook
         }
@@ -347,35 +359,57 @@ impl System for Joint {
 
     fn strength(&self, player: Player) -> Option<Strength> {
         self.skill(&self.bank.members[0], player)?;
-        let newness = self.effect(Column::Newness) * self.columns.newness(player);
+        let known = self.effect(Column::Newness) * self.columns.newness(player)
+            + self.effect(Column::Record) * self.columns.record(player);
         let of = |member: &bank::Member| {
             let fresh = Strength::prior(member.prior.skill);
             self.skill(member, player).unwrap_or(fresh)
         };
         let mut strength = self.bank.strength(of);
-        strength.mean += newness;
+        strength.mean += known;
         Some(strength)
     }
 
     fn scale(&self) -> Scale {
         Scale::Strengths {
             newcomer: self.effect(Column::Newness),
-            one_more: self.effect(Column::Size) * self.crowd.mean(),
             halfway: HALFWAY,
         }
     }
 
-    fn side(&self, game: &Game) -> f64 {
-        if !game.sides || game.teams() != 2 {
-            return 0.0;
+    /// The noise is that of this very lineup, 1 + a·S·a.
+    fn outlook(&self, game: &Game) -> Outlook {
+        let (mut per_unit, mut variance, mut sum) = (0.0, 0.0, 0.0);
+        for (weight, latent) in self.latents(game, 0, 1) {
+            per_unit += weight / libm::sqrt(1.0 + latent.variance);
+            variance += weight * latent.variance;
+            sum += weight;
         }
-        let columns = [
-            Column::Side(game.ruleset),
-            Column::SideMap(game.ruleset, game.map),
-        ];
-        let effect: f64 = columns.iter().map(|column| self.effect(*column)).sum();
-        let shares: f64 = game.seats().iter().map(|s| s.share).sum();
-        effect / columns::unit(shares)
+        let variance = variance / f64::max(sum, f64::MIN_POSITIVE);
+        let players = game.shares().max(1.0);
+        let per_latent = per_unit / f64::max(sum, f64::MIN_POSITIVE);
+        let per_strength = per_latent * columns::unit(players);
+        let side = |column| per_latent * self.effect(column);
+        let sides = match game.sides && game.teams() == 2 {
+            true => [
+                Column::Side(game.ruleset),
+                Column::SideMap(game.ruleset, game.map),
+            ]
+            .map(side),
+            false => [0.0; 2],
+        };
+        let newcomer = self.effect(Column::Newness);
+        Outlook {
+            link: Link::Normal,
+            per_strength,
+            players,
+            crowding: Crowding::Root,
+            per_head: per_latent * self.effect(Column::Size) + per_strength * newcomer,
+            per_log_size: per_latent * self.effect(Column::LogSize),
+            side: sides.iter().sum(),
+            halfway: HALFWAY,
+            doubt: per_latent * libm::sqrt(variance),
+        }
     }
 
     fn adopt(&mut self, player: Player, known: Strength) {
@@ -389,10 +423,11 @@ impl System for Joint {
         let Some(number) = self.columns.number(Column::Skill(player)) else {
             return;
         };
-        // Subtract the effect of being new, as of the game that the evidence comes from.
-        let newness = self.effect(Column::Newness) * self.columns.newness(player);
+        // Subtract the effects that hold for the game that the evidence comes from.
+        let known = self.effect(Column::Newness) * self.columns.newness(player)
+            + self.effect(Column::Record) * self.columns.record(player);
         for member in &mut self.bank.members {
-            member.observe(number, evidence.mean - newness, evidence.variance());
+            member.observe(number, evidence.mean - known, evidence.variance());
         }
     }
 

@@ -30,8 +30,12 @@ const SIDE: f64 = 0.5;
 const SIDE_MAP: f64 = 0.1;
 /// Standard deviation of the effect of one player more.
 const SIZE: f64 = 0.3;
+/// Standard deviation of the effect of a team e times as large, added to that.
+const LOG_SIZE: f64 = 0.15;
 /// Standard deviation of the effect of being new, as a factor on [`Prior::skill`].
 const NEWNESS: f64 = 0.5;
+/// Standard deviation of the effect of a record, as a factor on [`Prior::skill`].
+const RECORD: f64 = 1.5;
 /// Standard deviation of commanding, as a factor on [`Prior::skill`].
 const COMMAND: f64 = 0.25;
 /// Standard deviation of the effect of a party, as a factor on [`Prior::skill`].
@@ -44,8 +48,10 @@ impl Prior {
             Column::Skill(_) => self.skill,
             Column::Command(_) => COMMAND * self.skill,
             Column::Newness => NEWNESS * self.skill,
+            Column::Record => RECORD * self.skill,
             Column::Party => PARTY * self.skill,
             Column::Size => SIZE,
+            Column::LogSize => LOG_SIZE,
             Column::Side(_) => SIDE,
             Column::SideMap(..) => SIDE_MAP,
         }

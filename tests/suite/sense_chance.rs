@@ -1,0 +1,370 @@
+//! Even means an even chance: decisions go by what the rating system predicts with the heads that are
+//! there, and help for a team is the strength that it surely lacks.
+
+use std::sync::Arc;
+
+use evenkeel::{
+    domain::{Kind, PlayerKey},
+    session::HandClock,
+};
+
+use crate::common::{Client, Daemon, game};
+
+/// Numbers from 0 to 1, from a generator of its own.
+struct Draw(u64);
+
+impl Draw {
+    fn unit(&mut self) -> f64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as f64 + 0.5) / 2f64.powi(31)
+    }
+
+    fn shuffle(&mut self, ids: &mut [String]) {
+        for last in (1..ids.len()).rev() {
+            let other = (self.unit() * (last + 1) as f64) as usize;
+            ids.swap(last, other);
+        }
+    }
+}
+
+fn ids(count: usize) -> Vec<String> {
+    (0..count).map(|n| format!("p{n:02}")).collect()
+}
+
+/// A daemon that has learned from `matches` games of 5 goals between random halves of 12 players; `strength` is
+/// how much a player adds to the chance of a goal.
+async fn after(
+    toml: &str,
+    seed: u64,
+    matches: i64,
+    strength: impl Fn(&str) -> f64,
+) -> (Daemon, Arc<HandClock>) {
+    let (daemon, clock) = Daemon::start_by_hand(toml).await;
+    let mut draw = Draw(seed);
+    for number in 0..matches {
+        let mut players = ids(12);
+        draw.shuffle(&mut players);
+        let (red, blue) = players.split_at(6);
+        let sum = |team: &[String]| team.iter().map(|id| strength(id)).sum::<f64>();
+        let edge = sum(red) - sum(blue);
+        let mut scores = [0.0, 0.0];
+        for _ in 0..5 {
+            scores[usize::from(draw.unit() > 0.5 + edge)] += 1.0;
+        }
+        let seats = |team: &[String]| -> Vec<(Kind, String)> {
+            team.iter().map(|id| (Kind::Human, id.clone())).collect()
+        };
+        let (red, blue) = (seats(red), seats(blue));
+        let seats =
+            |team: &[(Kind, String)]| -> Vec<(Kind, &str)> { Vec::with_capacity(team.len()) };
+        let (mut reds, mut blues) = (seats(&red), seats(&blue));
+        reds.extend(red.iter().map(|(kind, id)| (*kind, id.as_str())));
+        blues.extend(blue.iter().map(|(kind, id)| (*kind, id.as_str())));
+        let record = game(number * 20, &reds, &blues, scores);
+        daemon.service.store().record(&record).await.unwrap();
+    }
+    daemon.service.learning().refresh().await.unwrap();
+    (daemon, clock)
+}
+
+fn equal(_: &str) -> f64 {
+    0.0
+}
+
+/// The better half is p00 to p05.
+fn halves(id: &str) -> f64 {
+    if id < "p06" { 0.04 } else { -0.04 }
+}
+
+/// GAME, and these on their teams.
+fn teams(red: &[String], blue: &[String]) -> String {
+    let mut lines = "GAME ctf\nMAP field\nMINPLAYERS 0\n".to_owned();
+    for (team, ids) in [red, blue].into_iter().enumerate() {
+        for id in ids {
+            lines.push_str(&format!("JOIN {id} team={team}\n"));
+        }
+    }
+    lines
+}
+
+async fn why(client: &mut Client) -> Vec<String> {
+    let head = client.ask("EXPLAIN\n").await;
+    let count: usize = head.strip_prefix("EXPLAIN ").unwrap().parse().unwrap();
+    let mut lines = Vec::new();
+    for _ in 0..count {
+        lines.push(client.line().await);
+    }
+    lines
+}
+
+/// The first number that follows `words` in the line.
+fn number_after(line: &str, words: &str) -> f64 {
+    let rest = line.split(words).nth(1);
+    let rest = rest.unwrap_or_else(|| panic!("{words}: {line}"));
+    let number = rest.trim_start().split([' ', ',', ';', ':']).next();
+    number.unwrap().parse().unwrap()
+}
+
+/// The team and the factor of a reply to ADVANTAGE.
+fn help(reply: &str) -> (String, f64) {
+    let words: Vec<&str> = reply.split(' ').collect();
+    assert_eq!(words[0], "ADVANTAGE", "{reply}");
+    (words[1].to_owned(), words[2].parse().unwrap())
+}
+
+// PLACE, REBALANCE and BALANCE.
+
+#[tokio::test]
+async fn a_late_arrival_goes_where_the_chances_are_most_even() {
+    let (daemon, _clock) = after("balance.objective = 'chance'", 3, 80, halves).await;
+    let mut client = daemon.client().await;
+    let mut draw = Draw(17);
+    for _ in 0..20 {
+        let mut players = ids(12);
+        draw.shuffle(&mut players);
+        let late = players.pop().unwrap();
+        let lines = teams(&players[..5], &players[5..10]);
+        client.tell(&format!("{lines}START\nJOIN {late}\n")).await;
+        let placed = client.ask(&format!("PLACE {late}\n")).await;
+        let team: usize = placed.split(' ').nth(2).unwrap().parse().unwrap();
+        let why = why(&mut client).await;
+        let chance = |team: usize| {
+            let start = format!("WHY team {team}: chance of the weaker team");
+            let line = why.iter().find(|line| line.starts_with(&start));
+            number_after(line.unwrap_or_else(|| panic!("{why:?}")), "weaker team")
+        };
+        assert!(chance(team) >= chance(1 - team), "{placed}: {why:?}");
+        assert!(chance(team) <= 0.5);
+    }
+}
+
+#[tokio::test]
+async fn rebalance_makes_the_chances_even_and_says_so() {
+    let (daemon, _clock) = after("balance.objective = 'chance'", 4, 80, halves).await;
+    let mut client = daemon.client().await;
+    let players = ids(12);
+    client
+        .tell(&format!("{}START\n", teams(&players[..6], &players[6..])))
+        .await;
+    let advice = client.ask("REBALANCE seed=1\n").await;
+    let moves: usize = advice.split(' ').nth(1).unwrap().parse().unwrap();
+    assert!(moves >= 2, "{advice}");
+    for _ in 0..moves {
+        client.line().await;
+    }
+    let why = why(&mut client).await;
+    let now = number_after(&why[0], "weaker team");
+    let after = number_after(&why[0], "now,");
+    assert!(now < 0.4 && after > now && after <= 0.5, "{why:?}");
+    assert!(why[1].contains("ratio"), "{why:?}");
+}
+
+#[tokio::test]
+async fn four_against_one_is_even_by_no_objective() {
+    for objective in ["ratio", "chance"] {
+        let toml = format!("balance.objective = '{objective}'");
+        let (daemon, _clock) = after(&toml, 5, 30, equal).await;
+        let mut client = daemon.client().await;
+        let players = ids(5);
+        client
+            .tell(&format!("{}START\n", teams(&players[..4], &players[4..])))
+            .await;
+        let advice = client.ask("REBALANCE seed=1\n").await;
+        let moves: usize = advice.split(' ').nth(1).unwrap().parse().unwrap();
+        assert!(moves >= 1, "{objective}: {advice}");
+    }
+}
+
+/// The chance of BALANCE for the pinned halves of twelve, who have joined with these words.
+async fn chance(client: &mut Client, first: &str) -> f64 {
+    let mut lines = "GAME ctf\nMAP field\nMINPLAYERS 0\n".to_owned();
+    for (at, id) in ids(12).iter().enumerate() {
+        let words = if at < 2 { first } else { "" };
+        lines.push_str(&format!("JOIN {id} pin={} {words}\n", at / 6));
+    }
+    client.tell(&lines).await;
+    let reply = client.ask("BALANCE top=1 seed=1\n").await;
+    let words: Vec<String> = reply.split(' ').map(str::to_owned).collect();
+    for _ in 0..words[1].parse::<usize>().unwrap() {
+        client.line().await;
+    }
+    words[3].parse().unwrap()
+}
+
+#[tokio::test]
+async fn the_chance_counts_parties_and_pinned_weights() {
+    let toml = "balance.objective = 'chance'\nbalance.party_multiplier = [1.3]";
+    let (daemon, _clock) = after(toml, 6, 30, equal).await;
+    let mut client = daemon.client().await;
+    let alone = chance(&mut client, "").await;
+    let together = chance(&mut client, "party=P").await;
+    assert!(together > alone + 0.02, "{alone} {together}");
+    let pin = |id: &str, weight| {
+        let (kind, id) = (Kind::Human, id.to_owned());
+        let store = daemon.service.store().clone();
+        async move { store.pin_weight(&PlayerKey { kind, id }, weight).await }
+    };
+    for (weight, stronger) in [(95.0, true), (5.0, false)] {
+        pin("p02", Some(weight)).await.unwrap();
+        daemon.service.learning().refresh().await.unwrap();
+        let pinned = chance(&mut client, "").await;
+        assert_eq!(pinned > alone, stronger, "{alone} {pinned}");
+        assert!((pinned - alone).abs() > 0.05 && (0.01..0.99).contains(&pinned));
+    }
+}
+
+#[tokio::test]
+async fn decisions_by_chance_come_out_the_same_again() {
+    let (daemon, _clock) = after("balance.objective = 'chance'", 7, 40, halves).await;
+    let mut client = daemon.client().await;
+    let players = ids(12);
+    client
+        .tell(&format!(
+            "{}START\nJOIN p11\nSCORE 0\n",
+            teams(&players[..6], &players[6..11])
+        ))
+        .await;
+    for ask in ["PLACE p11\n", "ADVANTAGE\n"] {
+        client.ask(ask).await;
+    }
+    for ask in ["REBALANCE seed=3\n", "BALANCE seed=3\n"] {
+        let reply = client.ask(ask).await;
+        for _ in 0..reply.split(' ').nth(1).unwrap().parse::<usize>().unwrap() {
+            client.line().await;
+        }
+    }
+    daemon.service.sessions().write_backlog().await.unwrap();
+    for (id, kind) in (1..).zip(["place", "advantage", "rebalance", "balance"]) {
+        let replayed = daemon.service.sessions().replay(id).await.unwrap();
+        let replayed = replayed.unwrap_or_else(|| panic!("{kind}"));
+        assert!(replayed.same, "{kind}: {:?}", replayed.why);
+        assert_eq!(replayed.kind, kind);
+    }
+}
+
+// ADVANTAGE.
+
+#[tokio::test]
+async fn twelve_equal_players_on_even_teams_need_no_help() {
+    for seed in 0..10 {
+        let (daemon, _clock) = after("", seed, 10 + 15 * seed as i64, equal).await;
+        let mut client = daemon.client().await;
+        let mut draw = Draw(100 + seed);
+        for _ in 0..20 {
+            let mut players = ids(12);
+            draw.shuffle(&mut players);
+            let lines = teams(&players[..6], &players[6..]);
+            client.tell(&format!("{lines}START\n")).await;
+            let reply = client.ask("ADVANTAGE\n").await;
+            assert_eq!(reply, "ADVANTAGE - 1.000", "after history {seed}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_team_that_is_surely_weaker_is_helped() {
+    let (daemon, _clock) = after("", 8, 150, halves).await;
+    let mut client = daemon.client().await;
+    let players = ids(12);
+    client
+        .tell(&format!("{}START\n", teams(&players[..6], &players[6..])))
+        .await;
+    let (team, factor) = help(&client.ask("ADVANTAGE\n").await);
+    assert_eq!(team, "1");
+    assert!((1.05..1.5).contains(&factor), "{factor}");
+}
+
+#[tokio::test]
+async fn who_is_there_counts_at_once_both_ways() {
+    for matches in [0, 30] {
+        let (daemon, _clock) = after("", 9, matches, equal).await;
+        let mut client = daemon.client().await;
+        let players = ids(8);
+        client
+            .tell(&format!("{}START\n", teams(&players[..3], &players[3..7])))
+            .await;
+        assert_eq!(client.ask("ADVANTAGE\n").await, "ADVANTAGE 0 1.333");
+        client.tell("JOIN p07 team=0\n").await;
+        assert_eq!(client.ask("ADVANTAGE\n").await, "ADVANTAGE - 1.000");
+        client.tell("LEAVE p06\n").await;
+        assert_eq!(client.ask("ADVANTAGE\n").await, "ADVANTAGE 1 1.333");
+    }
+}
+
+#[tokio::test]
+async fn the_score_comes_slowly() {
+    let (daemon, clock) = after("", 10, 0, equal).await;
+    let mut client = daemon.client().await;
+    let players = ids(8);
+    client
+        .tell(&format!("{}START\n", teams(&players[..4], &players[4..])))
+        .await;
+    clock.pass(600_000);
+    client.tell("CLOCK 600\n").await;
+    assert_eq!(client.ask("ADVANTAGE\n").await, "ADVANTAGE - 1.000");
+    for _ in 0..9 {
+        client.tell("SCORE 1\n").await;
+    }
+    assert_eq!(client.ask("ADVANTAGE\n").await, "ADVANTAGE - 1.000");
+    let mut before = 1.0;
+    for minute in 1..=3 {
+        clock.pass(60_000);
+        let (team, factor) = help(&client.ask("ADVANTAGE\n").await);
+        assert_eq!(team, "0", "minute {minute}");
+        assert!(
+            factor > before && factor <= before * 1.0505,
+            "{before} {factor}"
+        );
+        before = factor;
+    }
+}
+
+#[tokio::test]
+async fn a_score_counts_by_how_far_such_matches_end_apart() {
+    let mut factors = Vec::new();
+    for (ours, theirs, final_lead) in [(1, 0, 3.0), (400, 300, 200.0), (400, 300, 20.0)] {
+        let (daemon, clock) = Daemon::start_by_hand("").await;
+        for number in 0..20 {
+            let scores = match number % 2 {
+                0 => [final_lead, 0.0],
+                _ => [0.0, final_lead],
+            };
+            let mut record = game(
+                number * 20,
+                &[(Kind::Human, "a")],
+                &[(Kind::Human, "b")],
+                [1.0, 0.0],
+            );
+            record.events.clear();
+            record.scores = scores.to_vec();
+            record.outcome = evenkeel::domain::MatchRecord::outcome_of(&scores);
+            daemon.service.store().record(&record).await.unwrap();
+        }
+        daemon.service.learning().refresh().await.unwrap();
+        let mut client = daemon.client().await;
+        let players = ids(8);
+        client
+            .tell(&format!("{}START\n", teams(&players[..4], &players[4..])))
+            .await;
+        clock.pass(600_000);
+        client
+            .tell(&format!("SCORE 0 {ours}\nSCORE 1 {theirs}\nCLOCK 600\n"))
+            .await;
+        client.ask("ADVANTAGE\n").await;
+        let why = why(&mut client).await;
+        let line = why.iter().find(|line| line.contains("by the score"));
+        factors.push(number_after(line.unwrap(), "by the score"));
+    }
+    let [flag, usual, rare] = factors[..] else {
+        panic!("{factors:?}")
+    };
+    assert!(flag > 1.02 && flag < 1.15, "a small lead: {factors:?}");
+    assert!(
+        usual > flag,
+        "half of the usual lead is more than a third: {factors:?}"
+    );
+    assert!(rare > 1.3, "five times the usual lead: {factors:?}");
+}
