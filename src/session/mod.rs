@@ -37,8 +37,8 @@ use crate::{
 
 pub use clock::{Clock, HandClock, MachineClock};
 pub use decide::Rebalanced;
-pub use error::SessionError;
-pub use mailbox::{Mailbox, MailboxError, MailboxReceiver};
+pub use error::{MailboxError, SessionError};
+pub use mailbox::{Mailbox, MailboxReceiver};
 pub use replay::Replayed;
 pub use results::Ended;
 pub use sessions::Sessions;
