@@ -243,6 +243,7 @@ async fn three_hundred_games_go_on_after_a_restart() {
     }
     drop(sessions);
     first.close().await;
+    drop(first);
     let (second, _) = service(folder.path(), 1).await;
     for server in 0..300 {
         let (_, resumed) = hello_as(&format!("s{server}"), &second).await;
