@@ -29,6 +29,7 @@
 //! | [`ingest`] | one folder per log format: bytes → match records |
 //! | [`protocol`] | lines ↔ requests, replies ↔ lines |
 //! | [`lobby`] | one running game: roster, late arrivals, advantage, moves |
+//! | [`journal`] | the form in which a running game is kept on disk |
 //! | [`sidecar`] | what a sidecar decides: log lines and replies → requests and console commands |
 //! | [`history`] | the fold of matches into weights, and its evaluation |
 //! | [`store`] | the only room that knows SQL |
@@ -42,7 +43,7 @@
 //! | [`daemon`] | the composition root: it owns every long-running task |
 //! | [`cli`] | one file per subcommand |
 //!
-//! The first eight are pure: no runtime, database, log, files, clock or global random numbers. Time
+//! The first nine are pure: no runtime, database, log, files, clock or global random numbers. Time
 //! and randomness come in as arguments, weights as numbers.
 //!
 //! # Glossary
@@ -64,6 +65,7 @@
 //! | party | humans who want to be on one team |
 //! | pin | fixes a human to a team, or a player to a weight |
 //! | session | one connection and its running game |
+//! | journal | a running game on disk: a snapshot, and an entry for everything that has changed it since |
 //! | parked game | a game whose connection ended, and that waits for its server |
 //! | score | the number that a team has |
 //! | points | the number that a player has on the scoreboard |
@@ -93,6 +95,7 @@
 //! - A question about a weight never waits for the disk: it is answered from memory.
 //! - A match is one transaction: it is stored as a whole or not at all.
 //! - END is answered only once its match is on disk.
+//! - What a client sent is in the journal before any later reply to it, unless the disk has no room.
 //! - Every input is bounded: lines, logs, configurations, database rows and names are checked where
 //!   they come in, and refused with a reason.
 //! - Every pick can be repeated: the seed is in the reply, and the generator has a name.
@@ -106,6 +109,7 @@ pub mod daemon;
 pub mod domain;
 pub mod history;
 pub mod ingest;
+pub mod journal;
 pub mod learning;
 pub mod lobby;
 pub mod logs;

@@ -9,6 +9,7 @@
 mod balance;
 mod config;
 mod demo;
+mod error;
 mod evaluate;
 mod export;
 mod follow;
@@ -36,13 +37,12 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::{
     config::{Config, ConfigError},
-    daemon::{self, DaemonError},
-    learning::LearningError,
-    logs::{Archive, LogError},
-    service::{Service, ServiceError},
-    session::SessionError,
-    store::StoreError,
+    daemon,
+    logs::Archive,
+    service::Service,
 };
+
+use error::CliError;
 
 /// Pick even teams for any multiplayer game server, with weights learned from finished games
 #[derive(Debug, Parser)]
@@ -80,98 +80,6 @@ struct CommonArgs {
     /// Use the SQLite database FILE instead of the one that the configuration names
     #[arg(long, value_name = "FILE", env = "EVENKEEL_DB")]
     db: Option<PathBuf>,
-}
-
-/// Why a command failed; [`CliError::exit_code`] maps it to the exit code.
-#[derive(Debug, thiserror::Error)]
-enum CliError {
-    #[error("{}: {source}", path.display())]
-    Config { path: PathBuf, source: ConfigError },
-    #[error(transparent)]
-    ConfigValue(#[from] ConfigError),
-    #[error("log.filter: {0}")]
-    LogFilter(#[from] tracing_subscriber::filter::ParseError),
-    #[error("{}: {source}", path.display())]
-    File { path: PathBuf, source: io::Error },
-    #[error("{0}")]
-    Input(String),
-    #[error(transparent)]
-    Daemon(DaemonError),
-    #[error(transparent)]
-    Service(#[from] ServiceError),
-    #[error(transparent)]
-    Learning(#[from] LearningError),
-    #[error(transparent)]
-    Session(#[from] SessionError),
-    #[error(transparent)]
-    Task(#[from] tokio::task::JoinError),
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error(transparent)]
-    Io(#[from] io::Error),
-    #[error("cannot draw the plot: {0}")]
-    Plot(String),
-    #[error(transparent)]
-    Json(#[from] serde_json::Error),
-    #[error(transparent)]
-    Csv(#[from] csv::Error),
-}
-
-impl From<LogError> for CliError {
-    fn from(error: LogError) -> Self {
-        match error {
-            LogError::File { path, source } => Self::File { path, source },
-            LogError::Store(error) => Self::Store(error),
-            LogError::Task(error) => Self::Task(error),
-            other => Self::Input(other.to_string()),
-        }
-    }
-}
-
-impl From<DaemonError> for CliError {
-    fn from(error: DaemonError) -> Self {
-        match error {
-            DaemonError::Store(error) => Self::Store(error),
-            DaemonError::Service(error) => Self::Service(error),
-            DaemonError::Learning(error) => Self::Learning(error),
-            DaemonError::Logs(error) => error.into(),
-            other => Self::Daemon(other),
-        }
-    }
-}
-
-impl CliError {
-    /// Whether the reader of stdout has closed it, as `head` does.
-    fn is_broken_pipe(&self) -> bool {
-        let kind = match self {
-            CliError::Io(error) => Some(error.kind()),
-            CliError::Json(error) => error.io_error_kind(),
-            CliError::Csv(error) => match error.kind() {
-                csv::ErrorKind::Io(error) => Some(error.kind()),
-                _ => None,
-            },
-            _ => None,
-        };
-        kind == Some(io::ErrorKind::BrokenPipe)
-    }
-
-    /// The exit code: 3 for the configuration, 4 for the input, 5 for the database, 1 for anything
-    /// else. Clap itself exits with 2 if the flags are invalid.
-    fn exit_code(&self) -> u8 {
-        match self {
-            CliError::Config { .. } | CliError::ConfigValue(_) | CliError::LogFilter(_) => 3,
-            CliError::Service(
-                ServiceError::Pattern(_) | ServiceError::Learning(LearningError::Pattern(_)),
-            ) => 3,
-            CliError::Learning(LearningError::Pattern(_)) => 3,
-            CliError::File { .. } | CliError::Input(_) => 4,
-            CliError::Store(_)
-            | CliError::Service(ServiceError::Learning(LearningError::Store(_)))
-            | CliError::Learning(LearningError::Store(_))
-            | CliError::Session(SessionError::Store(_)) => 5,
-            _ => 1,
-        }
-    }
 }
 
 /// Runs the parsed command. A failure is printed on stderr, with its causes, and gives an exit code

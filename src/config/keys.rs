@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf};
 
 use serde::Deserialize;
 
-use super::values::{self, Date, FormatChoice};
+use super::values::{self, Date, FormatChoice, JournalChoice};
 use crate::{
     domain::{
         Secret, Unknown,
@@ -60,6 +60,7 @@ pub struct ServerSection {
 pub struct StoreSection {
     #[serde(deserialize_with = "values::path")]
     pub database: PathBuf,
+    pub journal: JournalChoice,
     pub busy_ms: Millis<0, 600_000>,
     pub keep_decisions: Count<0, 10_000_000>,
 }

@@ -23,7 +23,7 @@ pub use keys::{
     AutoBalanceSection, Config, FollowSection, GameTypesSection, IngestSection, LogSection,
     MutatorsSection, RulesPreset, SeasonSection, ServerSection, StoreSection,
 };
-pub use values::{Date, FormatChoice};
+pub use values::{Date, FormatChoice, JournalChoice};
 
 /// The documented defaults, as `evenkeel config default` prints them.
 pub const DEFAULT: &str = include_str!("../../config/evenkeel.toml");

@@ -1,8 +1,8 @@
 //! What rooms take from several sections of the file, or from a choice in it.
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
-use super::{Config, FollowSection, IngestSection, RulesPreset};
+use super::{Config, FollowSection, IngestSection, JournalChoice, RulesPreset};
 use crate::{
     domain::RulebookSpec,
     history, learning,
@@ -19,6 +19,15 @@ impl Config {
             server: follow.server.clone(),
         };
         self.follow.iter().map(follow).collect()
+    }
+
+    /// The folder in which running games are journaled; `None` if they are not.
+    pub fn journal(&self) -> Option<PathBuf> {
+        match &self.store.journal {
+            JournalChoice::Auto => Some(self.store.database.with_extension("games")),
+            JournalChoice::Off => None,
+            JournalChoice::Folder(folder) => Some(folder.clone()),
+        }
     }
 
     /// The lists that assign games to rulesets.

@@ -80,6 +80,31 @@ impl TryFrom<String> for Filled {
     }
 }
 
+/// Where running games are journaled.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub enum JournalChoice {
+    /// In a folder beside the database.
+    Auto,
+    /// Nowhere.
+    Off,
+    /// In this folder.
+    Folder(PathBuf),
+}
+
+impl TryFrom<String> for JournalChoice {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        match text.as_str() {
+            "" => Err("must not be empty"),
+            "auto" => Ok(Self::Auto),
+            "off" => Ok(Self::Off),
+            _ => Ok(Self::Folder(text.into())),
+        }
+    }
+}
+
 /// Deserialises a path that is not empty.
 pub(super) fn path<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
     Ok(Filled::deserialize(from)?.0.into())

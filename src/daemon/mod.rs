@@ -11,7 +11,7 @@ mod error;
 mod file_limit;
 mod shutdown;
 
-use std::{net::SocketAddr, sync::Arc, time::Duration};
+use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
 use tokio::{net::TcpListener, time};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -65,6 +65,9 @@ impl Daemon {
         let service = Arc::new(open_service(config, true).await?);
         let (matches, _) = service.store().extent().await?;
         service.learning().resume().await?;
+        if let Some(folder) = config.journal() {
+            open_journal(&service, &folder).await;
+        }
         let follower = follower(config, &service)?;
         let database = config.store.database.display();
         let address = listener.local_addr()?;
@@ -138,6 +141,10 @@ pub async fn run(
     tasks.spawn(until(stop.clone(), async move {
         sessions.run_background().await;
     }));
+    let sessions = service.sessions().clone();
+    tasks.spawn(until(stop.clone(), async move {
+        sessions.run_journal_sync().await;
+    }));
     let learning = service.learning().clone();
     tasks.spawn(until(stop.clone(), async move {
         learning.learn_recorded().await;
@@ -169,6 +176,15 @@ pub async fn open_service(config: &Config, create: bool) -> Result<Service, Daem
     let busy = config.store.busy_ms.duration();
     let store = store::open(&config.store.database, create, busy).await?;
     Ok(Service::open(store, config.service())?)
+}
+
+/// Opens the journal of running games, and parks the games that it holds. Without it, a game does not survive
+/// the daemon, which is no reason not to start.
+async fn open_journal(service: &Service, folder: &Path) {
+    if let Err(error) = service.sessions().open_journal(folder).await {
+        let folder = folder.display();
+        tracing::error!(%error, %folder, "running games are not journaled: they end with the daemon");
+    }
 }
 
 /// Opens the archive of logs, if one is configured.

@@ -1,5 +1,7 @@
 //! The match record: all that is stored of a finished game. It is the only ground truth.
 
+use serde::{Deserialize, Serialize};
+
 use super::{LeaveReason, PlayerKey, Timestamp};
 
 /// The largest number of teams a game may have.
@@ -17,7 +19,7 @@ const MAX_MILLIS: u64 = 7 * 24 * 3_600_000;
 const MAX_POINTS: f64 = 1e9;
 
 /// An interval of a game in milliseconds since its start, `from` included and `to` excluded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Span {
     /// The first millisecond of the interval.
     pub from: u64,
@@ -38,7 +40,7 @@ impl Span {
 }
 
 /// One uninterrupted stay of a participant on one team.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Presence {
     /// The team, counted from 0; always 0 in a game without teams.
     pub team: u8,
@@ -83,7 +85,7 @@ pub struct Participant {
 }
 
 /// A change of a team's score at one time.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ScoreEvent {
     /// Milliseconds since the start of play.
     pub at: u64,

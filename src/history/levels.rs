@@ -40,12 +40,12 @@ impl Level {
 #[derive(Clone)]
 pub(super) struct Levels {
     settings: Settings,
-    standings: Standings,
+    standings: LevelStandings,
 }
 
 /// The standing of each level.
 #[derive(Clone, Default, Serialize, Deserialize)]
-pub(super) struct Standings {
+pub(super) struct LevelStandings {
     rulesets: BTreeMap<Ruleset, Standing>,
     /// Only game types with more than one ruleset; the others share their ruleset's standing.
     types: BTreeMap<String, Standing>,
@@ -57,17 +57,17 @@ impl Levels {
     pub fn new(settings: Settings) -> Self {
         Self {
             settings,
-            standings: Standings::default(),
+            standings: LevelStandings::default(),
         }
     }
 
     /// The part of the state that a checkpoint stores.
-    pub fn standings(&self) -> &Standings {
+    pub fn standings(&self) -> &LevelStandings {
         &self.standings
     }
 
     /// Continues from the state in a checkpoint.
-    pub fn resume(&mut self, standings: Standings) {
+    pub fn resume(&mut self, standings: LevelStandings) {
         self.standings = standings;
     }
 

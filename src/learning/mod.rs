@@ -12,6 +12,7 @@ mod derive;
 mod error;
 mod learned;
 mod matches;
+mod settings;
 mod standings;
 
 use std::sync::{
@@ -23,26 +24,14 @@ use parking_lot::{Mutex, RwLock};
 use tokio::sync::Notify;
 use tracing::Span;
 
-use crate::{
-    domain::{Rulebook, RulebookSpec},
-    history,
-    store::Store,
-};
+use crate::{domain::Rulebook, store::Store};
 
 pub use derive::Rebuilt;
 pub use error::LearningError;
+pub use settings::Settings;
 pub use standings::{Standings, View};
 
 use learned::Learned;
-
-/// How weights are learned. Weights that were learned with other settings are derived again.
-#[derive(Clone, Debug, serde::Serialize)]
-pub struct Settings {
-    /// Which games share their weights.
-    pub rulebook: RulebookSpec,
-    /// Which matches are rated, and by which rating system.
-    pub history: history::Settings,
-}
 
 /// The learned state, and the weights published from it.
 pub struct Learning {

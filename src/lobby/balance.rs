@@ -359,11 +359,11 @@ impl Lobby {
         let team_of = answer.team_of.clone();
         self.change(&Command::Assign { team_of })?;
         self.watch(weights);
-        let mut balanced = decided.question.problem.clone();
-        for (human, &team) in balanced.humans.iter_mut().zip(&answer.team_of) {
+        let mut problem = Box::new(decided.question.problem.clone());
+        for (human, &team) in problem.humans.iter_mut().zip(&answer.team_of) {
             human.current = Some(usize::from(team));
         }
-        self.game_mut()?.balanced = Some(Box::new(balanced));
+        self.change(&Command::Balanced { problem })?;
         let bots = self.bots()?.per_team;
         let roster = &self.team_game()?.roster;
         let placed = roster.humans().iter().zip(&answer.team_of);

@@ -76,7 +76,7 @@ impl Fill {
 }
 
 /// Whether a session acts on bots: adds those that the lobby asks for, and removes the others.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BotUse {
     /// What HELLO states; it rules over what the session shows.
     pub declared: Option<bool>,

@@ -8,7 +8,10 @@
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{BalanceWatch, Lobby, LobbyError};
-use crate::domain::{Ident, LeaveReason, Move};
+use crate::{
+    domain::{Ident, LeaveReason, Move},
+    partition::ProblemSpec,
+};
 
 /// One change of a lobby. Teams are counted from 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -128,6 +131,11 @@ pub enum Command {
         /// One team per human, in JOIN order.
         team_of: Vec<u8>,
     },
+    /// BALANCE was answered; if it is sent again, the teams stay where they are as good.
+    Balanced {
+        /// The problem that BALANCE solved, with the chosen teams as the current ones.
+        problem: Box<ProblemSpec>,
+    },
     /// PLACE was answered: a late arrival is now on the chosen team.
     Place {
         /// Id of the human.
@@ -229,11 +237,19 @@ impl Lobby {
     /// # Errors
     /// Any [`LobbyError`]. A command that fails changes nothing.
     pub fn apply(&mut self, command: &Command, now: u64) -> Result<(), LobbyError> {
-        self.at(now).change(command)
+        self.at(now).carry_out(command)
     }
 
-    /// Applies a command at the lobby's time.
+    /// Carries out a command of a decision now, and notes it in the [trail](Self::keep_trail).
     pub(super) fn change(&mut self, command: &Command) -> Result<(), LobbyError> {
+        self.carry_out(command)?;
+        if let Some(trail) = &mut self.trail {
+            trail.push((self.now, command.clone()));
+        }
+        Ok(())
+    }
+
+    fn carry_out(&mut self, command: &Command) -> Result<(), LobbyError> {
         match command {
             Command::Game(game) => self.begin(game),
             Command::Mutator { name } => return self.add_mutator(name),
@@ -255,6 +271,7 @@ impl Lobby {
             Command::Death { id } => return self.death(id),
             Command::Clock { left } => return self.clock(*left),
             Command::Assign { team_of } => return self.assign(team_of),
+            Command::Balanced { problem } => self.game_mut()?.balanced = Some(problem.clone()),
             Command::Place { id, team } => return self.put_on_team(id, *team),
             Command::Advise { moves } => self.game_mut()?.advised.clone_from(moves),
             Command::Help { by_score } => {

@@ -40,7 +40,7 @@ impl fmt::Display for Conduct {
 }
 
 /// The memory of one human. Times are milliseconds of the session.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Past {
     /// Counted over all games of the session.
     pub(super) conduct: Conduct,
@@ -54,7 +54,7 @@ pub(super) struct Past {
 }
 
 /// The humans remembered, by id.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Memory {
     people: BTreeMap<String, Past>,
 }
@@ -82,6 +82,11 @@ impl Memory {
             };
         }
         self.people.retain(|_, past| !past.conduct.is_clean());
+    }
+
+    /// Whether there are no more people in it than it remembers.
+    pub(super) fn is_sound(&self) -> bool {
+        self.people.len() <= MAX_REMEMBERED
     }
 
     fn forget_one(&mut self) {

@@ -1,10 +1,12 @@
 //! The humans and bots in a running game, in the order in which they joined.
 
+use serde::{Deserialize, Serialize};
+
 use super::{LobbyError, Update};
 use crate::domain::Ident;
 
 /// A human in the running game.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Human {
     /// The identity that the game server sent.
     pub id: Ident,
@@ -24,7 +26,7 @@ pub struct Human {
 }
 
 /// A bot in the running game.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bot {
     /// The name that the game server sent.
     pub name: Ident,
@@ -33,7 +35,7 @@ pub struct Bot {
 }
 
 /// The humans and bots in a running game. Look-ups are linear, because a game has few players.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Roster {
     room: usize,
     humans: Vec<Human>,
@@ -47,6 +49,12 @@ impl Roster {
             humans: Vec::new(),
             bots: Vec::new(),
         }
+    }
+
+    /// The roster with room for so many humans, and so many bots.
+    pub(super) fn with_room(mut self, room: usize) -> Self {
+        self.room = room;
+        self
     }
 
     /// The humans in JOIN order.

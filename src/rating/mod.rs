@@ -19,6 +19,7 @@ pub mod presence;
 mod roll;
 mod running;
 pub mod scoreboard;
+mod settings;
 mod slope;
 mod strength;
 #[cfg(test)]
@@ -34,6 +35,7 @@ use crate::domain::Outlook;
 
 pub use game::{Departure, Game, Player, Seat, Tally};
 pub use roll::Roll;
+pub use settings::Settings;
 pub use strength::{Scale, Strength};
 
 /// A rating system: predicts the result of a lineup, learns from one finished game at a time, and
@@ -302,26 +304,4 @@ impl TryFrom<String> for SystemChoice {
             )
         })
     }
-}
-
-/// Which system to use, and the settings of each.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Settings {
-    /// The system that weights come from.
-    pub system: SystemChoice,
-    /// Settings of `presence`.
-    #[serde(flatten)]
-    pub presence: presence::Settings,
-    /// Settings of `elo`.
-    #[serde(flatten)]
-    pub elo: elo::Settings,
-    /// Settings of `hive`.
-    #[serde(flatten)]
-    pub hive: hive::Settings,
-    /// Settings of `trueskill`.
-    #[serde(flatten)]
-    pub trueskill: trueskill::Settings,
-    /// Settings of `scoreboard`.
-    #[serde(flatten)]
-    pub scoreboard: scoreboard::Settings,
 }

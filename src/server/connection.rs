@@ -285,10 +285,13 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         Next::Close(ConnectionEnd::ForCause)
     }
 
+    /// Sends the replies, once what they follow is in the journal.
     async fn flush(&mut self, stop: &CancellationToken) -> Result<(), ConnectionEnd> {
         if self.output.is_empty() {
+            self.session.write_journal();
             return Ok(());
         }
+        self.session.before_replies();
         let write = timeout(
             self.limits.write_seconds.duration(),
             self.stream.write_all(&self.output),

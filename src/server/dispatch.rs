@@ -156,7 +156,7 @@ async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>,
             let ended = session.end(verdict).await?;
             Reply::End {
                 id: ended.id.to_string(),
-                unrated: ended.unrated.map(str::to_owned),
+                unrated: ended.unrated,
             }
         }
         // The callers handle these, and the connection handles QUIT. They are listed so that the

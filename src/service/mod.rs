@@ -6,25 +6,18 @@
 //! Entry point: [`Service::open`].
 
 mod error;
+mod settings;
 
 use std::sync::Arc;
 
 use crate::{
-    learning::{self, Learning},
-    session::{self, Clock, MailboxReceiver, Session, Sessions},
+    learning::Learning,
+    session::{Clock, MailboxReceiver, Session, Sessions},
     store::Store,
 };
 
 pub use error::ServiceError;
-
-/// The settings of learning and of sessions.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// How weights are learned.
-    pub learning: learning::Settings,
-    /// How sessions behave.
-    pub session: session::Settings,
-}
+pub use settings::Settings;
 
 /// An open database, and the learning and sessions over it.
 #[derive(Debug)]

@@ -15,7 +15,7 @@ use tokio::{
 };
 use tracing::{Instrument, Span};
 
-use super::{SessionError, Sessions};
+use super::{SessionError, Sessions, journal_folder::JournalFile};
 use crate::{
     domain::MatchRecord,
     store::{DecisionNote, DecisionRow},
@@ -58,6 +58,8 @@ struct PendingMatch {
     record: MatchRecord,
     /// The number of its game.
     game: i64,
+    /// The journal that is not needed any more once the match is on disk.
+    journal: Option<Arc<JournalFile>>,
     /// The span of its session.
     span: Span,
 }
@@ -74,10 +76,11 @@ impl PendingMatches {
         true
     }
 
-    fn pop(&mut self) {
-        if let Some(gone) = self.queue.pop_front() {
-            self.parts -= gone.parts();
-        }
+    /// Removes the first match. Returns the journal that is not needed any more.
+    fn pop(&mut self) -> Option<Arc<JournalFile>> {
+        let gone = self.queue.pop_front()?;
+        self.parts -= gone.parts();
+        gone.journal
     }
 }
 
@@ -118,15 +121,30 @@ impl Backlog {
     }
 
     /// Adds the match of the game with this number, in the span of the current session. Returns whether
-    /// there was room for it.
-    pub(super) fn keep(&self, record: MatchRecord, game: i64) -> bool {
+    /// there was room for it. If there was, `journal` is removed once the match is on disk.
+    pub(super) fn keep(
+        &self,
+        record: MatchRecord,
+        game: i64,
+        journal: Option<Arc<JournalFile>>,
+    ) -> bool {
         let kept = self.matches.lock().push(PendingMatch {
             record,
             game,
+            journal,
             span: Span::current(),
         });
         self.added.notify_one();
         kept
+    }
+
+    /// Has a journal removed once the match of the game with this number is on disk. Returns whether that
+    /// match waits.
+    pub(super) fn attach(&self, game: i64, journal: Option<Arc<JournalFile>>) -> bool {
+        let mut matches = self.matches.lock();
+        let mut queue = matches.queue.iter_mut();
+        let pending = queue.find(|pending| pending.game == game);
+        pending.map(|pending| pending.journal = journal).is_some()
     }
 
     /// Whether the match of the game with this number is in the backlog.
@@ -179,11 +197,17 @@ impl Sessions {
     async fn write_matches(&self) -> Result<(), SessionError> {
         loop {
             let pending = self.backlog.matches.lock().queue.front().cloned();
-            let Some(PendingMatch { record, game, span }) = pending else {
+            let Some(PendingMatch {
+                record, game, span, ..
+            }) = pending
+            else {
                 return Ok(());
             };
             self.write_match(record, game).instrument(span).await?;
-            self.backlog.matches.lock().pop();
+            let journal = self.backlog.matches.lock().pop();
+            if let (Some(journal), Some(journals)) = (journal, self.journals()) {
+                journals.remove(&journal);
+            }
         }
     }
 

@@ -43,7 +43,7 @@ impl Session {
         let plan = self.lobby().bots()?;
         self.show_bots()?;
         let fill = self.lobby().fill()?;
-        self.state.reasons = reasons(&fill);
+        self.state.give_reasons(reasons(&fill));
         Ok(plan)
     }
 
@@ -145,7 +145,7 @@ impl Session {
         if matches!(decided.answer.assessment, Assessment::Unbalanced { .. }) {
             self.keep_decision(decided, None)?;
         } else {
-            self.state.reasons = reasons(&decided);
+            self.state.give_reasons(reasons(&decided));
         }
         Ok(step)
     }
@@ -184,9 +184,9 @@ impl Session {
     ) -> Result<(), SessionError> {
         let decision = decision.into();
         let kind = decision.kind();
-        self.state.reasons = reasons(&decision);
-        let guesses = self.weights_from_elsewhere()?;
-        self.state.reasons.extend(guesses);
+        let mut why = reasons(&decision);
+        why.extend(self.weights_from_elsewhere()?);
+        self.state.give_reasons(why);
         if self.sessions.settings.keep_decisions == 0 {
             return Ok(());
         }

@@ -1,4 +1,4 @@
-//! The errors of a session's commands.
+//! The errors of a session's commands and of its mailbox.
 
 use crate::{lobby::LobbyError, partition::ProblemError, store::StoreError};
 
@@ -32,4 +32,15 @@ impl From<ProblemError> for SessionError {
     fn from(error: ProblemError) -> Self {
         SessionError::BadArgument(error.to_string())
     }
+}
+
+/// Why a line was not queued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MailboxError {
+    /// The peer reads too slowly, or not at all.
+    #[error("too many lines wait for this connection")]
+    Full,
+    /// The connection has ended.
+    #[error("the connection has ended")]
+    Closed,
 }

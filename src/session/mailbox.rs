@@ -2,6 +2,8 @@
 
 use tokio::sync::mpsc::{self, error::TrySendError};
 
+use super::MailboxError;
+
 /// The most lines queued for a connection. Further lines are dropped if the peer reads too slowly.
 const CAPACITY: usize = 64;
 
@@ -12,17 +14,6 @@ pub struct Mailbox(mpsc::Sender<String>);
 /// The receiving end of a [`Mailbox`], from which the connection sends.
 #[derive(Debug)]
 pub struct MailboxReceiver(mpsc::Receiver<String>);
-
-/// Why a line was not queued.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum MailboxError {
-    /// The peer reads too slowly, or not at all.
-    #[error("too many lines wait for this connection")]
-    Full,
-    /// The connection has ended.
-    #[error("the connection has ended")]
-    Closed,
-}
 
 impl Mailbox {
     /// An empty mailbox, and its receiver.

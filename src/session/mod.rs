@@ -11,30 +11,34 @@ mod backlog;
 mod clock;
 mod decide;
 mod error;
+mod game_journal;
+mod journal_folder;
 mod mailbox;
 mod parked;
 mod registry;
 mod replay;
+mod restore;
 mod results;
 mod sessions;
 mod settings;
 mod state;
 mod weights;
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use rand::{TryRng, rngs::SysRng};
 use tracing::{Span, error_span, field::Empty};
 
 use crate::{
     domain::{Ident, Kind, Ruleset, Secret},
+    journal::Entry,
     lobby::{Command, Conduct, Lobby, LobbyError, NewGame},
 };
 
 pub use clock::{Clock, HandClock, MachineClock};
 pub use decide::Rebalanced;
-pub use error::SessionError;
-pub use mailbox::{Mailbox, MailboxError, MailboxReceiver};
+pub use error::{MailboxError, SessionError};
+pub use mailbox::{Mailbox, MailboxReceiver};
 pub use replay::Replayed;
 pub use results::Ended;
 pub use sessions::Sessions;
@@ -52,6 +56,8 @@ pub struct Session {
     state: SessionState,
     server: Option<String>,
     registration: Registration,
+    /// Whether an answer to END is among the replies that are not sent.
+    owes_end: bool,
     /// Around every log line that this session causes, also on other tasks and threads.
     span: Span,
 }
@@ -74,6 +80,7 @@ impl Session {
             registration,
             sessions,
             server: None,
+            owes_end: false,
             span,
         };
         (session, pushes)
@@ -106,6 +113,8 @@ impl Session {
             }
         }
         self.server = Some(server.text().to_owned());
+        let named = Entry::Server(Cow::Borrowed(server.text()));
+        self.state.note(&named);
         self.span.record("server", server.text());
         if !resume {
             self.registration.announce(server.text());
@@ -113,8 +122,25 @@ impl Session {
         }
         self.registration.replace(server.text()).await;
         Ok(Some(
-            self.state.lobby.game().is_ok() || self.resume_parked(),
+            self.state.lobby.game().is_ok() || self.resume_parked(true),
         ))
+    }
+
+    /// Writes to the journal what has happened.
+    pub fn write_journal(&mut self) {
+        self.state
+            .write_journal(&self.sessions, self.server.as_deref());
+    }
+
+    /// Writes to the journal what has happened, before the replies to it are sent. An answer to END among them
+    /// counts as delivered from here on: if the daemon is killed now, it may have arrived, and the next END may
+    /// be that of another game.
+    pub fn before_replies(&mut self) {
+        if std::mem::take(&mut self.owes_end) && !self.state.delivered {
+            self.state.delivered = true;
+            self.state.note(&Entry::Delivered);
+        }
+        self.write_journal();
     }
 
     /// Notes whether this game server adds and removes bots as it is asked to, as HELLO states it.
@@ -122,18 +148,16 @@ impl Session {
     /// # Errors
     /// None today; a command of the lobby may fail.
     pub fn declare_bots(&mut self, acts: bool) -> Result<(), SessionError> {
-        let now = self.sessions.clock.millis();
-        self.state
-            .lobby
-            .apply(&Command::DeclareBots { acts }, now)?;
+        let clock = self.sessions.clock.clone();
+        self.state.apply(&Command::DeclareBots { acts }, &*clock)?;
         Ok(())
     }
 
     /// Notes that this game server asks about bots, so that it will act on them.
     pub(super) fn show_bots(&mut self) -> Result<(), SessionError> {
         if self.lobby().game().is_ok() && !self.state.lobby.bot_use().shown {
-            let now = self.sessions.clock.millis();
-            self.state.lobby.apply(&Command::ShowBots, now)?;
+            let clock = self.sessions.clock.clone();
+            self.state.apply(&Command::ShowBots, &*clock)?;
         }
         Ok(())
     }
@@ -172,16 +196,18 @@ impl Session {
         }
         let judged = command.judged();
         let before = judged.map(|id| (id, self.lobby().conduct(id)));
-        let now = self.sessions.clock.millis();
-        self.lobby().apply(command, now)?;
+        // This resumes a parked game, whose milliseconds then count.
+        self.lobby();
+        let clock = self.sessions.clock.clone();
+        self.state.apply(command, &*clock)?;
         if let Some((id, before)) = before {
             self.notice(id, before);
         }
         match command {
+            Command::Game(_) => self.state.note(&Entry::Number(self.state.game)),
             Command::Mutator { .. } => self.state.forget_ruleset(),
             Command::Start => {
-                let clock = &self.sessions.clock;
-                let passed = i64::try_from(clock.millis()).unwrap_or(i64::MAX);
+                let passed = i64::try_from(self.state.millis(&*clock)).unwrap_or(i64::MAX);
                 self.state.begin_play(clock.now().plus_millis(-passed));
             }
             command if command.changes_teams() && !self.sessions.is_starting() => {
@@ -236,18 +262,19 @@ impl Session {
     /// Fails if there is no game, or if there has been no decision in it.
     pub fn explain(&mut self) -> Result<&[String], SessionError> {
         self.lobby().game()?;
-        if self.state.reasons.is_empty() {
+        let reasons = self.state.reasons();
+        if reasons.is_empty() {
             return Err(SessionError::NotAllowed("nothing has been decided yet"));
         }
-        Ok(&self.state.reasons)
+        Ok(reasons)
     }
 
     /// The lobby at the current time. Continues the server's parked game if there is no other.
     fn lobby(&mut self) -> &mut Lobby {
         if self.state.lobby.game().is_err() {
-            self.resume_parked();
+            self.resume_parked(false);
         }
-        let now = self.sessions.clock.millis();
+        let now = self.state.millis(&*self.sessions.clock);
         self.state.lobby.at(now)
     }
 

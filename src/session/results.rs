@@ -2,17 +2,16 @@
 //!
 //! A game whose connection ended is parked for the configured grace period, until its server
 //! reconnects. A game that is given up is recorded as abandoned; abandoned matches are never rated.
+//! A daemon that stops leaves its games in the journal, from which the next one parks them.
 
 use std::sync::Arc;
 
-use super::{
-    Session, SessionError, Sessions,
-    state::{KeptEnd, SessionState, draw_game},
-};
+use super::{Session, SessionError, Sessions, journal_folder::JournalFile, state::SessionState};
 use crate::{
-    domain::{MatchRecord, Outcome, Timestamp, Verdict},
+    domain::{MatchRecord, Outcome, Verdict},
     history,
-    lobby::{BotUse, Command, Finished, LobbyError},
+    journal::Entry,
+    lobby::{BotUse, Command, Finished},
     store::StoreError,
 };
 
@@ -22,7 +21,7 @@ pub struct Ended {
     /// The id of the match.
     pub id: i64,
     /// Why the match is not rated; `None` if it is rated.
-    pub unrated: Option<&'static str>,
+    pub unrated: Option<String>,
 }
 
 impl Session {
@@ -36,34 +35,38 @@ impl Session {
     /// gets the id once the match is on disk.
     pub async fn end(&mut self, verdict: Verdict) -> Result<Ended, SessionError> {
         let server = self.server.clone();
-        if self.lobby().game().is_err() {
-            // The daemon may have been restarted before the server received its answer.
-            return match server {
-                Some(server) => self.sessions.last_end(&server).await,
-                None => Err(LobbyError::NoGame.into()),
-            };
-        }
+        self.lobby().game()?;
         if let Some(ended) = &self.state.ended {
+            self.owes_end = true;
             return Ok(ended.clone()); // END was repeated
         }
-        if let Some(kept) = self.state.kept {
-            return self.end_kept(kept).await;
+        if self.state.kept {
+            return self.end_kept().await;
         }
         let frame = self.state.frame(server.as_deref());
         let before = self.state.lobby.clone();
+        // Until the match is on disk, no snapshot can stand for the game: END is in the journal as an entry.
+        self.write_journal();
         let finished = self.lobby().end(verdict, &frame)?;
+        self.state.ending = true;
+        self.state.note(&Entry::End(verdict));
+        self.write_journal();
         let (record, unrated) = self.sessions.judge(finished);
         let game = self.state.game;
         let id = match self.sessions.record_game(&record, game).await {
             Ok(id) => id,
-            Err(error) if !error.is_of_record() && self.sessions.backlog.keep(record, game) => {
+            Err(error)
+                if !error.is_of_record() && self.sessions.backlog.keep(record, game, None) =>
+            {
                 tracing::error!(%error, "a match cannot be recorded now and is kept");
-                self.state.kept = Some(KeptEnd { unrated });
+                self.state.keep();
                 return Err(SessionError::Kept);
             }
             Err(error) => {
                 // A command that fails changes nothing.
                 self.state.lobby = before;
+                self.state.ending = false;
+                self.state.journal.forget();
                 return Err(error.into());
             }
         };
@@ -76,15 +79,12 @@ impl Session {
     }
 
     /// Answers END again for a match that could not be recorded before: writes it, if that can be done now.
-    async fn end_kept(&mut self, kept: KeptEnd) -> Result<Ended, SessionError> {
+    async fn end_kept(&mut self) -> Result<Ended, SessionError> {
         let game = self.state.game;
         let written = self.sessions.write_backlog().await;
-        let found = self.sessions.store.match_of_game(game).await;
+        let found = self.sessions.end_of_game(game).await;
         match found {
-            Ok(Some(id)) => Ok(self.note_end(Ended {
-                id,
-                unrated: kept.unrated,
-            })),
+            Ok(Some(ended)) => Ok(self.note_end(ended)),
             Ok(None) if !self.sessions.backlog.keeps(game) => {
                 Err(SessionError::NotAllowed("this match cannot be recorded"))
             }
@@ -99,19 +99,18 @@ impl Session {
     fn note_end(&mut self, ended: Ended) -> Ended {
         tracing::info!(
             match_id = ended.id,
-            unrated = ended.unrated.unwrap_or("no"),
+            unrated = ended.unrated.as_deref().unwrap_or("no"),
             "game ended"
         );
-        self.state.game = draw_game();
-        self.state.kept = None;
-        self.state.ended = Some(ended.clone());
-        self.state.lobby.forget_course();
+        self.state.end_with(ended.clone());
+        self.owes_end = true;
         ended
     }
 
-    /// Ends the session. With `park`, parks the game of a server that gave its name; otherwise
-    /// gives it up.
+    /// Ends the session. With `park`, the game of a server that gave its name is parked. Otherwise the daemon
+    /// stops: the game is left in the journal, or given up if it is not there whole.
     pub fn close(&mut self, park: bool) {
+        self.write_journal();
         let state = std::mem::replace(
             &mut self.state,
             SessionState::new(&self.sessions, &self.span),
@@ -128,15 +127,20 @@ impl Session {
             Some(server) if park => {
                 let now = self.sessions.clock.millis();
                 for (server, state) in self.sessions.parked.put(server, state, now) {
-                    self.sessions.give_up(&state, Some(&server));
+                    self.sessions.give_up(state, Some(&server));
                 }
             }
-            server => self.sessions.give_up(&state, server.as_deref()),
+            Some(_) if state.journal.is_whole() => {}
+            server => self.sessions.give_up(state, server.as_deref()),
         }
     }
 
     /// Resumes the parked game of this server. Returns whether there was one.
-    pub(super) fn resume_parked(&mut self) -> bool {
+    ///
+    /// After a restart of the daemon, a game that is over and whose END was answered is of use only to a
+    /// server that asks for the answer again. To one that asks whether its game goes on, `explicitly`, it is
+    /// given up: this may be another game, of which nothing has arrived.
+    pub(super) fn resume_parked(&mut self, explicitly: bool) -> bool {
         let Some(server) = &self.server else {
             return false;
         };
@@ -144,6 +148,10 @@ impl Session {
         let Some(state) = self.sessions.parked.take(server, earliest) else {
             return false;
         };
+        if explicitly && state.restarted && state.delivered {
+            self.sessions.give_up(state, Some(server));
+            return false;
+        }
         tracing::info!("parked game resumed");
         let bots = self.state.lobby.bot_use();
         self.state = state;
@@ -156,12 +164,19 @@ impl Session {
     pub(super) fn give_up_running(&mut self) {
         let server = self.server.as_deref();
         let left = server.and_then(|server| self.sessions.parked.take(server, 0));
-        for state in left.iter().chain([&self.state]) {
-            self.sessions.give_up(state, server);
-        }
+        let left_bots = left.as_ref().map(|left| left.lobby.bot_use());
         if let Some(left) = left {
+            self.sessions.give_up(left, server);
+        }
+        if let Some(finished) = self.state.abandoned(server) {
+            let game = self.state.game;
+            if self.sessions.keep_abandoned(finished, game, None) {
+                self.state.waiting.push(game);
+            }
+        }
+        if let Some(left) = left_bots {
             let own = self.state.lobby.bot_use();
-            self.inherit_bots(left.lobby.bot_use());
+            self.inherit_bots(left);
             // What this connection declared came later.
             self.inherit_bots(own);
         }
@@ -170,12 +185,12 @@ impl Session {
     /// Adds what another connection of this server has shown about bots. Where both declared
     /// whether it acts on them, `bots` rules.
     fn inherit_bots(&mut self, bots: BotUse) {
-        let now = self.sessions.clock.millis();
+        let clock = self.sessions.clock.clone();
         let declared = bots.declared.map(|acts| Command::DeclareBots { acts });
         let shown = bots.shown.then_some(Command::ShowBots);
         for command in declared.into_iter().chain(shown) {
             // Neither command can fail.
-            let _ = self.state.lobby.apply(&command, now);
+            let _ = self.state.apply(&command, &*clock);
         }
     }
 }
@@ -184,42 +199,72 @@ impl Sessions {
     /// Gives up the games that have been parked for longer than the grace period.
     pub(super) fn give_up_expired(&self) {
         for (server, state) in self.parked.expired(self.resumable_since()) {
-            self.give_up(&state, Some(&server));
+            self.give_up(state, Some(&server));
         }
     }
 
-    /// Gives up all parked games and writes the backlog, because the daemon stops.
+    /// Leaves the parked games in the journal, or gives them up where they are not there whole, and writes the
+    /// backlog, because the daemon stops.
     ///
     /// # Errors
     /// Fails if the database does.
     pub async fn drain(self: &Arc<Self>) -> Result<(), SessionError> {
         for (server, state) in self.parked.expired(u64::MAX) {
-            self.give_up(&state, Some(&server));
+            if !state.journal.is_whole() {
+                self.give_up(state, Some(&server));
+            }
         }
-        self.write_backlog().await
+        let written = self.write_backlog().await;
+        self.sync_journals().await;
+        written
     }
 
-    /// Adds the record of an abandoned game to the backlog.
-    fn give_up(&self, state: &SessionState, server: Option<&str>) {
-        let keep = |finished: Finished| self.backlog.keep(finished.record, state.game);
-        let _in_span = state.span.enter();
-        if let Some(finished) = state.abandoned(server)
-            && !keep(finished)
-        {
+    /// Records a game that goes no further as abandoned, and removes its journal once it is on disk.
+    pub(super) fn give_up(&self, mut state: SessionState, server: Option<&str>) {
+        let span = state.span.clone();
+        let _in_span = span.enter();
+        let file = state.journal.take_file();
+        let kept = match state.abandoned(server) {
+            Some(finished) => self.keep_abandoned(finished, state.game, file.clone()),
+            None => {
+                let last = state.waiting.last();
+                last.is_some_and(|last| self.backlog.attach(*last, file.clone()))
+            }
+        };
+        if let (false, Some(file), Some(journals)) = (kept, file, self.journals()) {
+            journals.remove(&file);
+        }
+    }
+
+    /// Adds an abandoned game to the backlog, if there is room.
+    fn keep_abandoned(
+        &self,
+        finished: Finished,
+        game: i64,
+        journal: Option<Arc<JournalFile>>,
+    ) -> bool {
+        let kept = self.backlog.keep(finished.record, game, journal);
+        if !kept {
             tracing::warn!("an abandoned game is lost: the backlog is full");
         }
+        kept
     }
 
     /// The record of a finished game, and why it is not rated, `None` if it is.
-    fn judge(&self, finished: Finished) -> (MatchRecord, Option<&'static str>) {
+    pub(super) fn judge(&self, finished: Finished) -> (MatchRecord, Option<String>) {
         let mut record = finished.record;
         if finished.cut {
             // Events are missing, so the result is not valid for rating.
             record.outcome = Outcome::Abandoned;
         }
+        let unrated = self.unrated(&record);
+        (record, unrated)
+    }
+
+    fn unrated(&self, record: &MatchRecord) -> Option<String> {
         let rules = &self.learning.settings().history.rules;
-        let unrated = history::unrated(&record, self.rulebook(), rules);
-        (record, unrated.map(|why| why.as_str()))
+        let unrated = history::unrated(record, self.rulebook(), rules);
+        unrated.map(|why| why.as_str().to_owned())
     }
 
     /// Records the match of a finished game. The background task learns from it later.
@@ -229,21 +274,14 @@ impl Sessions {
         Ok(recorded.id())
     }
 
-    /// The answer to this server's last END, if it was within the grace period.
-    async fn last_end(&self, server: &str) -> Result<Ended, SessionError> {
-        let grace = i64::try_from(self.settings.resume_grace.millis()).unwrap_or(i64::MAX);
-        let since = Timestamp(self.clock.now().0.saturating_sub(grace));
-        let last = self.store.last_of(server, since).await?;
-        let stored = last.ok_or(LobbyError::NoGame)?;
-        if stored.record.outcome == Outcome::Abandoned {
-            return Err(LobbyError::NoGame.into());
-        }
-        let rules = &self.learning.settings().history.rules;
-        let unrated = history::unrated(&stored.record, self.rulebook(), rules);
-        Ok(Ended {
-            id: stored.id,
-            unrated: unrated.map(|why| why.as_str()),
-        })
+    /// The answer to END for the game with this number, if its match is on disk.
+    pub(super) async fn end_of_game(&self, game: i64) -> Result<Option<Ended>, StoreError> {
+        let Some(id) = self.store.match_of_game(game).await? else {
+            return Ok(None);
+        };
+        let stored = self.store.match_with_id(id).await?;
+        let unrated = stored.and_then(|stored| self.unrated(&stored.record));
+        Ok(Some(Ended { id, unrated }))
     }
 
     /// The earliest time, in milliseconds of the clock, at which a game that can still be resumed was
@@ -254,9 +292,9 @@ impl Sessions {
     }
 }
 
-/// Gives up the game of a session that was not closed.
+/// Keeps the game of a session that was not closed, so that the server can resume it.
 impl Drop for Session {
     fn drop(&mut self) {
-        self.close(false);
+        self.close(true);
     }
 }

@@ -1,18 +1,24 @@
 //! The state that all sessions of one daemon share.
 
-use std::sync::Arc;
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
-use tokio::sync::Semaphore;
+use tokio::{sync::Semaphore, time::sleep};
 
 use super::{
-    Clock, MachineClock, Mailbox, SessionError, Settings, backlog::Backlog, parked::ParkedGames,
-    registry::ConnectionRegistry,
+    Clock, MachineClock, Mailbox, SessionError, Settings, backlog::Backlog,
+    journal_folder::JournalFolder, parked::ParkedGames, registry::ConnectionRegistry,
 };
 use crate::{
     domain::{PatternError, Patterns, Rulebook},
     learning::{Learning, Standings},
     store::Store,
 };
+
+/// How often journals are forced to the disk.
+const SYNC: Duration = Duration::from_secs(2);
 
 /// The state that all sessions share: the store, the published weights, the parked games, and the
 /// permits for cores.
@@ -27,6 +33,8 @@ pub struct Sessions {
     pub(super) parked: ParkedGames,
     pub(super) registry: ConnectionRegistry,
     pub(super) backlog: Backlog,
+    /// Where running games are journaled, if they are.
+    pub(super) journals: OnceLock<Arc<JournalFolder>>,
 }
 
 impl std::fmt::Debug for Sessions {
@@ -56,6 +64,7 @@ impl Sessions {
             parked: ParkedGames::default(),
             registry: ConnectionRegistry::default(),
             backlog: Backlog::default(),
+            journals: OnceLock::new(),
         })
     }
 
@@ -75,6 +84,32 @@ impl Sessions {
     /// is refused.
     pub fn cores(&self) -> &Arc<Semaphore> {
         &self.cores
+    }
+
+    /// Where running games are journaled, if they are.
+    pub(super) fn journals(&self) -> Option<Arc<JournalFolder>> {
+        self.journals.get().cloned()
+    }
+
+    /// Forces the journals to the disk every two seconds, until dropped, so that a power cut takes no more
+    /// than the last five.
+    pub async fn run_journal_sync(&self) {
+        loop {
+            sleep(SYNC).await;
+            self.sync_journals().await;
+        }
+    }
+
+    /// Forces the journals to the disk now.
+    pub(super) async fn sync_journals(&self) {
+        let Some(journals) = self.journals() else {
+            return;
+        };
+        let now = self.clock.now();
+        let synced = tokio::task::spawn_blocking(move || journals.sync(now)).await;
+        if let Ok(Err(error)) = synced {
+            tracing::warn!(%error, "the journals of running games may not survive a power cut");
+        }
     }
 
     pub(super) fn standings(&self) -> Arc<Standings> {

@@ -1,14 +1,18 @@
 //! The state of one session's game: all that a lost connection leaves for the next one.
 
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::{
+    borrow::Cow,
+    sync::atomic::{AtomicU32, Ordering},
+};
 
 use rand::{TryRng, rngs::SysRng};
 use tracing::Span;
 
-use super::{Ended, Sessions};
+use super::{Clock, Ended, Sessions, game_journal::GameJournal};
 use crate::{
     domain::{Ruleset, Timestamp},
-    lobby::{Finished, Lobby, LobbyError, RecordFrame},
+    journal::{EndAnswer, Entry, Snapshot},
+    lobby::{Command, Finished, Lobby, LobbyError, RecordFrame},
 };
 
 /// A lobby, and what the session keeps about its game.
@@ -20,56 +24,211 @@ pub(super) struct SessionState {
     /// Set by the first question about a weight, and cleared by GAME and MUTATOR.
     ruleset: Option<Ruleset>,
     /// The reasons for the last decision; cleared by GAME.
-    pub(super) reasons: Vec<String>,
+    reasons: Vec<String>,
+    /// Whether the journal does not have them yet.
+    new_reasons: bool,
     /// The number that the decisions before one END have in common.
     pub(super) game: i64,
     /// The answer to END, if it has been sent.
     pub(super) ended: Option<Ended>,
+    /// Whether the answer to END has been sent, or is about to be.
+    pub(super) delivered: bool,
+    /// Whether the daemon was restarted since.
+    pub(super) restarted: bool,
+    /// END is being carried out: the game is over, and its match may or may not be on disk.
+    pub(super) ending: bool,
     /// The span of the session that has the game, or had it last.
     pub(super) span: Span,
     /// END could not be answered yet: the match waits in the backlog, under the number of this game.
-    pub(super) kept: Option<KeptEnd>,
+    pub(super) kept: bool,
+    /// The numbers of this session's games whose matches may wait in the backlog.
+    pub(super) waiting: Vec<i64>,
+    /// What has to be added to the clock's milliseconds to get the session's. It is not 0 in a game that an
+    /// earlier daemon began.
+    shift: i64,
+    pub(super) journal: GameJournal,
 }
 
-/// What is known of a match that waits in the backlog.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct KeptEnd {
-    /// Why the match will not be rated; `None` if it will be.
-    pub(super) unrated: Option<&'static str>,
+/// What a session's state is made of when its game is read from a journal.
+pub(super) struct JournaledState {
+    pub(super) lobby: Lobby,
+    pub(super) epoch: Timestamp,
+    pub(super) reasons: Vec<String>,
+    pub(super) game: i64,
+    /// The session's milliseconds now.
+    pub(super) now: u64,
+    pub(super) journal: GameJournal,
+    /// The span of log lines, until a session resumes the game.
+    pub(super) span: Span,
 }
 
 impl SessionState {
     /// The state before the first command.
     pub(super) fn new(sessions: &Sessions, span: &Span) -> Self {
+        let journal = GameJournal::new(sessions.journals());
+        let mut lobby = Lobby::new(sessions.settings.lobby.clone());
+        if journal.is_on() {
+            lobby.keep_trail();
+        }
         Self {
-            lobby: Lobby::new(sessions.settings.lobby.clone()),
+            lobby,
             epoch: Timestamp::default(),
             ruleset: None,
             reasons: Vec::new(),
+            new_reasons: false,
             game: draw_game(),
             ended: None,
+            delivered: false,
+            restarted: false,
+            ending: false,
+            kept: false,
+            waiting: Vec::new(),
+            shift: 0,
+            journal,
             span: span.clone(),
-            kept: None,
         }
+    }
+
+    /// The state of a game that an earlier daemon began.
+    pub(super) fn journaled(sessions: &Sessions, journaled: JournaledState) -> Self {
+        let signed = |millis: u64| i64::try_from(millis).unwrap_or(i64::MAX);
+        let mut lobby = journaled.lobby;
+        lobby.keep_trail();
+        Self {
+            lobby,
+            epoch: journaled.epoch,
+            reasons: journaled.reasons,
+            game: journaled.game,
+            restarted: true,
+            shift: signed(journaled.now) - signed(sessions.clock.millis()),
+            journal: journaled.journal,
+            ..Self::new(sessions, &journaled.span)
+        }
+    }
+
+    /// The session's milliseconds.
+    pub(super) fn millis(&self, clock: &dyn Clock) -> u64 {
+        clock.millis().saturating_add_signed(self.shift)
     }
 
     /// Clears what belongs to the last game, except the lobby itself.
     pub(super) fn begin_game(&mut self) {
         self.ruleset = None;
         self.reasons.clear();
+        self.new_reasons = false;
         self.game = draw_game();
-        self.ended = None;
-        self.kept = None;
+        self.forget_end();
+    }
+
+    /// The reasons for the last decision, one per line.
+    pub(super) fn reasons(&self) -> &[String] {
+        &self.reasons
+    }
+
+    /// Replaces the reasons for the last decision.
+    pub(super) fn give_reasons(&mut self, reasons: Vec<String>) {
+        self.new_reasons |= reasons != self.reasons;
+        self.reasons = reasons;
     }
 
     /// Forgets the last END, because play begins again.
     pub(super) fn begin_play(&mut self, epoch: Timestamp) {
         self.epoch = epoch;
-        self.ended = None;
-        if self.kept.take().is_some() {
+        if self.kept {
             // The match in the backlog has the number.
             self.game = draw_game();
         }
+        self.forget_end();
+        self.note(&Entry::Number(self.game));
+        self.note(&Entry::Epoch(epoch));
+    }
+
+    fn forget_end(&mut self) {
+        self.ended = None;
+        self.delivered = false;
+        self.restarted = false;
+        self.ending = false;
+        self.kept = false;
+    }
+
+    /// Notes that the match of this game waits in the backlog.
+    pub(super) fn keep(&mut self) {
+        self.ending = false;
+        self.kept = true;
+        self.waiting.push(self.game);
+    }
+
+    /// Notes the answer to END. The next START begins another game.
+    pub(super) fn end_with(&mut self, ended: Ended) {
+        self.lobby.forget_course();
+        self.forget_end();
+        self.note(&Entry::Ended(EndAnswer {
+            id: ended.id,
+            unrated: ended.unrated.clone(),
+            delivered: false,
+        }));
+        self.ended = Some(ended);
+        self.game = draw_game();
+        self.note(&Entry::Number(self.game));
+    }
+
+    /// Carries out a command of the lobby now, and adds it to the journal.
+    pub(super) fn apply(&mut self, command: &Command, clock: &dyn Clock) -> Result<(), LobbyError> {
+        let now = self.millis(clock);
+        self.lobby.apply(command, now)?;
+        self.note(&Entry::Command(Cow::Borrowed(command)));
+        Ok(())
+    }
+
+    /// Adds an entry to the journal, behind what the lobby's decisions have changed.
+    pub(super) fn note(&mut self, entry: &Entry<'_>) {
+        self.note_trail();
+        self.journal.push(self.lobby.now(), entry);
+    }
+
+    fn note_trail(&mut self) {
+        for (at, command) in self.lobby.take_trail() {
+            self.journal.push(at, &Entry::Command(Cow::Owned(command)));
+        }
+    }
+
+    /// Writes to the journal what has happened since the last time. A game that is over and whose match is
+    /// not on disk is in its journal as what happened, and in no snapshot.
+    pub(super) fn write_journal(&mut self, sessions: &Sessions, server: Option<&str>) {
+        if !self.journal.is_on() || self.lobby.game().is_err() {
+            return;
+        }
+        self.note_trail();
+        if std::mem::take(&mut self.new_reasons) {
+            let reasons = Entry::Reasons(Cow::Borrowed(&self.reasons));
+            self.journal.push(self.lobby.now(), &reasons);
+        }
+        self.waiting.retain(|game| sessions.backlog.keeps(*game));
+        let mut journal = std::mem::take(&mut self.journal);
+        journal.write(sessions.clock.millis(), || {
+            let complete = self.waiting.is_empty() && !self.ending;
+            complete.then(|| self.snapshot(&*sessions.clock, server))
+        });
+        self.journal = journal;
+    }
+
+    /// The state now, with the session's millisecond.
+    fn snapshot(&self, clock: &dyn Clock, server: Option<&str>) -> (u64, Snapshot<'_>) {
+        let end = self.ended.as_ref().map(|ended| EndAnswer {
+            id: ended.id,
+            unrated: ended.unrated.clone(),
+            delivered: self.delivered,
+        });
+        let snapshot = Snapshot {
+            server: server.map(|server| Cow::Owned(server.to_owned())),
+            number: self.game,
+            date: clock.now(),
+            epoch: self.epoch,
+            end,
+            reasons: Cow::Borrowed(&self.reasons),
+            lobby: Cow::Borrowed(&self.lobby),
+        };
+        (self.millis(clock), snapshot)
     }
 
     /// Clears the ruleset, because the mutators have changed.

@@ -150,12 +150,6 @@ pub trait Matches: Send + Sync {
     /// Fails if the database does.
     async fn start_of(&self, id: i64) -> Result<Option<(Timestamp, String)>, StoreError>;
 
-    /// The last match of a server, if it ended at `since` or later.
-    ///
-    /// # Errors
-    /// Fails if the database does, or if its rows are not a valid record.
-    async fn last_of(&self, server: &str, since: Timestamp) -> Result<Option<Stored>, StoreError>;
-
     /// The next matches after `cursor`, at most `limit`, and the cursor after the last of them. An
     /// empty list means that there are no more.
     ///

@@ -2,6 +2,7 @@
 //! that sends and reads lines.
 #![allow(dead_code)] // each test binary uses a part
 
+pub mod kills;
 pub mod process;
 
 use std::{io::Write, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
@@ -101,7 +102,7 @@ impl Daemon {
         (daemon, clock)
     }
 
-    async fn serve(service: Arc<Service>, folder: TempDir, limits: Limits) -> Self {
+    pub async fn serve(service: Arc<Service>, folder: TempDir, limits: Limits) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel::<()>();

@@ -1,5 +1,5 @@
-//! Sends a gigabyte over the network and reads half a gigabyte of log, in bounded memory. `.ci/run`
-//! runs these tests, and so does `cargo test --test large -- --ignored`; every other `cargo test`
+//! Sends a gigabyte over the network and reads half a gigabyte of log, in bounded memory, and kills a
+//! daemon a hundred times. `.ci/run` runs these tests, and so does `cargo test --test large -- --ignored`; every other `cargo test`
 //! lists them as ignored.
 //!
 //! They measure the memory of the whole process, so only one runs at a time.
@@ -10,6 +10,7 @@
 mod common;
 
 mod gigabyte;
+mod kills;
 mod long_logs;
 
 use std::fs;

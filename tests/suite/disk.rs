@@ -13,13 +13,13 @@ use crate::common::process::{HANG, Process, evenkeel, line};
 use tempfile::TempDir;
 
 /// A file system of a few megabytes in memory, unmounted when this is dropped.
-struct SmallDisk {
+pub struct SmallDisk {
     folder: TempDir,
 }
 
 impl SmallDisk {
     /// `None`, with the reason printed, where mounting is not allowed.
-    fn mount() -> Option<Self> {
+    pub fn mount() -> Option<Self> {
         let folder = TempDir::new().unwrap();
         let mounted = Command::new("mount")
             .args(["-t", "tmpfs", "-o", "size=3m", "tmpfs"])
@@ -38,11 +38,16 @@ impl SmallDisk {
         }
     }
 
-    fn filler(&self) -> PathBuf {
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The file that takes all room.
+    pub fn filler(&self) -> PathBuf {
         self.folder.path().join("filler")
     }
 
-    fn fill(&self) {
+    pub fn fill(&self) {
         let mut filler = File::create(self.filler()).unwrap();
         for size in [4_096, 1] {
             while filler.write(&vec![0; size]).is_ok() {}

@@ -207,18 +207,18 @@ async fn a_log_that_grows_is_told_match_by_match() {
     let path = logs.path().join("games.log");
     let (service, _folder) = new().await;
     let mut follower = follower(&service, &path, None);
-    assert_eq!(follower.look(now()).await, 0);
+    assert_eq!(follower.poll(now()).await, 0);
     // In pieces that end within a line.
     let pieces: Vec<&[u8]> = CTF.as_bytes().chunks(7_001).collect();
     let mut new = 0;
     for piece in &pieces {
         append(&path, std::str::from_utf8(piece).unwrap());
-        new += follower.look(now()).await;
+        new += follower.poll(now()).await;
     }
     assert_eq!(new, 1);
     append(&path, OTHER);
-    assert_eq!(follower.look(now()).await, 1);
-    assert_eq!(follower.look(now()).await, 0);
+    assert_eq!(follower.poll(now()).await, 1);
+    assert_eq!(follower.poll(now()).await, 0);
     // The result is as if the file had been read at once.
     let (other, _folder) = self::new().await;
     ingest(&other, None, &[&path]).await;
@@ -233,22 +233,22 @@ async fn rotation_truncation_and_a_restart_lose_nothing_and_double_nothing() {
     let mut follower = follower(&service, &path, None);
     let middle = CTF.len() / 2;
     append(&path, &CTF[..middle]);
-    assert_eq!(follower.look(now()).await, 0);
+    assert_eq!(follower.poll(now()).await, 0);
     // In mid-game and mid-line, the log continues in another file. The rest of the line is lost.
     fs::rename(&path, logs.path().join("games.log.1")).unwrap();
     let rest = &CTF[middle..];
     append(&path, &rest[rest.find('\n').unwrap() + 1..]);
-    assert_eq!(follower.look(now()).await, 1);
+    assert_eq!(follower.poll(now()).await, 1);
     // The file is truncated, and written from the beginning.
     write(&path, &OTHER[..OTHER.len() / 2]);
-    assert_eq!(follower.look(now()).await, 0);
+    assert_eq!(follower.poll(now()).await, 0);
     drop(follower);
     let mut follower = self::follower(&service, &path, None);
     append(&path, &OTHER[OTHER.len() / 2..]);
-    assert_eq!(follower.look(now()).await, 1);
+    assert_eq!(follower.poll(now()).await, 1);
     drop(follower);
     let mut follower = self::follower(&service, &path, None);
-    assert_eq!(follower.look(now()).await, 0);
+    assert_eq!(follower.poll(now()).await, 0);
     assert_eq!(stored(&service).await.len(), 2);
 }
 
@@ -257,12 +257,12 @@ async fn a_folder_of_logs() {
     let logs = TempDir::new().unwrap();
     let (service, _folder) = new().await;
     let mut follower = follower(&service, logs.path(), None);
-    assert_eq!(follower.look(now()).await, 0);
+    assert_eq!(follower.poll(now()).await, 0);
     append(&logs.path().join("a.log"), CTF);
     append(&logs.path().join("notes.txt"), "nothing of interest\n");
     append(&logs.path().join(".hidden"), OTHER);
     fs::create_dir(logs.path().join("folder")).unwrap();
-    assert_eq!(follower.look(now()).await, 1);
+    assert_eq!(follower.poll(now()).await, 1);
     // Its game ends with the file, once the file has not changed for long.
     let ut99 = logs.path().join("b.log");
     let log = "0.00\tinfo\tLog_Standard\tngLog
@@ -274,14 +274,14 @@ async fn a_folder_of_logs() {
 9.00\tgame_end\tfraglimit
 ";
     append(&ut99, log);
-    assert_eq!(follower.look(now()).await, 0);
-    assert_eq!(follower.look(now() + SETTLE).await, 1);
-    assert_eq!(follower.look(now() + SETTLE).await, 0);
+    assert_eq!(follower.poll(now()).await, 0);
+    assert_eq!(follower.poll(now() + SETTLE).await, 1);
+    assert_eq!(follower.poll(now() + SETTLE).await, 0);
     // A log that counted as complete grows again.
     append(&logs.path().join("a.log"), OTHER);
-    assert_eq!(follower.look(now() + SETTLE).await, 1);
+    assert_eq!(follower.poll(now() + SETTLE).await, 1);
     fs::remove_file(&ut99).unwrap();
-    assert_eq!(follower.look(now() + SETTLE).await, 0);
+    assert_eq!(follower.poll(now() + SETTLE).await, 0);
     assert_eq!(stored(&service).await.len(), 3);
 }
 
@@ -295,7 +295,7 @@ async fn a_followed_log_without_dates_is_dated_by_its_file() {
     let before = now() - Duration::from_secs(3_600);
     let file = File::options().write(true).open(&path).unwrap();
     file.set_modified(before).unwrap();
-    assert_eq!(follower.look(now()).await, 1);
+    assert_eq!(follower.poll(now()).await, 1);
     let all = stored(&service).await;
     let written = before
         .duration_since(SystemTime::UNIX_EPOCH)
@@ -360,8 +360,8 @@ async fn what_is_no_log_is_said_and_nothing_is_kept_of_it() {
         .unwrap_err();
     assert!(matches!(error, LogError::Unknown { .. }), "{error}");
     let mut follower = follower(&service, &path, Some(archive.clone()));
-    assert_eq!(follower.look(now() + SETTLE).await, 0);
-    assert_eq!(follower.look(now() + SETTLE).await, 0);
+    assert_eq!(follower.poll(now() + SETTLE).await, 0);
+    assert_eq!(follower.poll(now() + SETTLE).await, 0);
     follower.end().await;
     assert!(archive.logs().unwrap().is_empty());
     assert_eq!(fs::read_dir(&archived).unwrap().count(), 0);
@@ -466,10 +466,10 @@ async fn a_growing_log_is_archived_once() {
     assert_eq!(archive.logs().unwrap().len(), 1);
     // Following it gives the same log; after rotation it stays, and the new file is another log.
     let mut follower = follower(&service, &path, Some(archive.clone()));
-    assert_eq!(follower.look(now()).await, 0);
+    assert_eq!(follower.poll(now()).await, 0);
     fs::rename(&path, folder.path().join("old")).unwrap();
     append(&path, &CTF.replace("2026-11-20", "2026-11-21"));
-    assert_eq!(follower.look(now()).await, 1);
+    assert_eq!(follower.poll(now()).await, 1);
     follower.end().await;
     let logs = archive.logs().unwrap();
     assert_eq!(logs.len(), 2);
@@ -492,9 +492,9 @@ async fn a_broken_archive_loses_no_match() {
     fs::remove_dir(&archived).unwrap();
     write(&archived, "");
     append(&path, CTF);
-    assert_eq!(follower.look(now()).await, 1);
+    assert_eq!(follower.poll(now()).await, 1);
     append(&path, OTHER);
-    assert_eq!(follower.look(now()).await, 1);
+    assert_eq!(follower.poll(now()).await, 1);
     follower.end().await;
     assert_eq!(stored(&service).await.len(), 2);
 }
@@ -533,7 +533,7 @@ async fn a_follower_stops_in_the_middle_of_a_long_log() {
     assert_eq!(known(&stored(&other).await), known(&all));
     // The next start records the rest, and nothing twice.
     let mut follower = self::follower(&service, &path, Some(archive.clone()));
-    assert_eq!(follower.look(now()).await, (games - all.len()) as u64);
+    assert_eq!(follower.poll(now()).await, (games - all.len()) as u64);
     follower.end().await;
     assert_eq!(stored(&service).await.len(), games);
     assert_eq!(archive.logs().unwrap().len(), 1);

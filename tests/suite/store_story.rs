@@ -327,19 +327,10 @@ async fn matches_come_in(store: &dyn Store, elsewhere: &dyn Store) -> Vec<i64> {
     let start = (records[1].start, "ctf".to_owned());
     assert_eq!(elsewhere.start_of(ids[1]).await.unwrap(), Some(start));
     assert_eq!(elsewhere.start_of(999).await.unwrap(), None);
-    let last = elsewhere
-        .last_of("test", records[2].end)
-        .await
-        .unwrap()
-        .unwrap();
+    let last = elsewhere.match_with_id(ids[2]).await.unwrap().unwrap();
     assert_eq!((last.id, &last.record), (ids[2], &records[2]));
     assert_eq!(last.fingerprint, Fingerprint::of(&records[2]));
-    let later = records[2].end.plus_millis(1);
-    assert_eq!(elsewhere.last_of("test", later).await.unwrap(), None);
-    assert_eq!(
-        elsewhere.last_of("other", Timestamp(0)).await.unwrap(),
-        None
-    );
+    assert_eq!(elsewhere.match_of_game(1).await.unwrap(), None);
     let (page, cursor) = elsewhere.matches(Cursor::START, 2).await.unwrap();
     assert_eq!(page.iter().map(|one| one.id).collect::<Vec<_>>(), ids[..2]);
     assert_eq!(elsewhere.extent_to(cursor).await.unwrap(), (2, ids[1]));

@@ -7,9 +7,12 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::LobbyError;
 use crate::domain::{
-    Kind, LeaveReason, MatchRecord, Outcome, PlayerKey, Presence, ScoreEvent, Span, Verdict,
+    Kind, LeaveReason, MAX_TEAMS, MatchRecord, Outcome, PlayerKey, Presence, ScoreEvent, Span,
+    Verdict,
 };
 
 mod record;
@@ -24,18 +27,18 @@ const MAX_EVENTS: usize = 200_000;
 /// The largest score, positive or negative; a larger one means that the game's counter is broken.
 const MAX_POINTS: f64 = 1e9;
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 enum PlayPhase {
     #[default]
     WarmUp,
     /// Since this millisecond of the session.
     Running(u64),
     /// With the record, until it is on disk.
-    Over(Option<Box<Finished>>),
+    Over(#[serde(skip)] Option<Box<Finished>>),
 }
 
 /// What one human or bot has done since START.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct PlayerTrack {
     key: PlayerKey,
     name: String,
@@ -53,12 +56,14 @@ struct PlayerTrack {
 }
 
 /// The course of play; see the [module](self).
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct PlayCourse {
     phase: PlayPhase,
     /// The earliest millisecond of play for the next event.
     next: u64,
     tracks: Vec<PlayerTrack>,
+    /// Made anew of the tracks when a course is read.
+    #[serde(skip)]
     index: BTreeMap<PlayerKey, usize>,
     scores: Vec<f64>,
     /// `by` is the index of a track; the record converts it to a seat.
@@ -317,10 +322,26 @@ impl PlayCourse {
         if let PlayPhase::Over(finished) = &mut self.phase {
             *finished = None;
             self.events = Vec::new();
+            self.stays = 0;
             for track in &mut self.tracks {
                 track.stays = Vec::new();
             }
         }
+    }
+
+    /// Completes a course that was read; `None` if it exceeds the bounds.
+    pub(super) fn restored(mut self) -> Option<Self> {
+        let seated = |(at, track): (usize, &PlayerTrack)| (track.key.clone(), at);
+        self.index = self.tracks.iter().enumerate().map(seated).collect();
+        let stays: usize = self.tracks.iter().map(|track| track.stays.len()).sum();
+        let sound = self.index.len() == self.tracks.len()
+            && self.tracks.len() <= MAX_TRACKS
+            && self.events.len() <= MAX_EVENTS
+            && stays <= MAX_STAYS
+            && self.scores.len() <= MAX_TEAMS
+            && self.scores.iter().all(|score| score.abs() <= MAX_POINTS);
+        self.stays = stays;
+        sound.then_some(self)
     }
 
     /// The record of a game that ends now without a result; `None` unless the game is in play.

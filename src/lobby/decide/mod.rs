@@ -67,7 +67,7 @@ impl Lobby {
         let game = self.team_game()?;
         let elapsed = game.course.elapsed(self.now);
         let (last, ago) = match &game.by_score {
-            Some((last, at)) => (last.clone(), self.now - at),
+            Some((last, at)) => (last.clone(), self.now.saturating_sub(*at)),
             None => (Vec::new(), elapsed),
         };
         let question = Advantage {
@@ -153,7 +153,7 @@ impl Lobby {
         let question = AutoBalance {
             situation,
             who,
-            lasted: imbalance.map_or(0, |(_, since)| now - since),
+            lasted: imbalance.map_or(0, |(_, since)| now.saturating_sub(since)),
         };
         let decided = Decided::by(question, 0);
         if let Fate::Moves(step) = &decided.answer.fate {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     BotPlan, BotUse, Fill, LobbyError, LobbySettings, NewGame, Roster, bots::with_unplaced,
-    course::PlayCourse, memory::Memory,
+    course::PlayCourse, memory::Memory, saved::TimedCommand,
 };
 use crate::{
     domain::{Ident, MAX_TEAMS, Move},
@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// The most mutators of a game: a bound on hostile input.
-const MAX_MUTATORS: usize = 256;
+pub(super) const MAX_MUTATORS: usize = 256;
 
 /// The most game types of which a session's scores are remembered.
 const MAX_SCORED: usize = 256;
@@ -22,9 +22,13 @@ const MAX_SCORED: usize = 256;
 /// One session's game, and what the session remembers between games.
 ///
 /// Only [`apply`](Self::apply) changes it; decisions apply commands of their own.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Lobby {
+    #[serde(skip)]
     pub(super) settings: LobbySettings,
+    /// The commands that decisions have applied, where they are wanted.
+    #[serde(skip)]
+    pub(super) trail: Option<Vec<TimedCommand>>,
     /// The current time in milliseconds of the session.
     pub(super) now: u64,
     pub(super) teams: u8,
@@ -34,12 +38,12 @@ pub struct Lobby {
     scored: BTreeSet<String>,
     pub(super) game: Option<RunningGame>,
     /// The last team of each human, by id, in the game before this one.
-    last_teams: BTreeMap<String, u8>,
+    pub(super) last_teams: BTreeMap<String, u8>,
     pub(super) memory: Memory,
 }
 
 /// The state from one GAME to the next.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunningGame {
     /// The game type, as the game server named it.
     pub game_type: String,
@@ -53,7 +57,7 @@ pub struct RunningGame {
     pub map: Option<String>,
     /// The humans and bots in the game.
     pub roster: Roster,
-    map_range: Option<(u32, u32)>,
+    pub(super) map_range: Option<(u32, u32)>,
     pub(super) course: PlayCourse,
     pub(super) watch: BalanceWatch,
     /// What each team's score counted in the last answer to ADVANTAGE, and when that was given.
@@ -79,6 +83,7 @@ impl Lobby {
     pub fn new(settings: LobbySettings) -> Self {
         Self {
             settings,
+            trail: None,
             now: 0,
             teams: 2,
             min_players: None,

@@ -20,6 +20,10 @@ use crate::{
     },
 };
 
+/// How many matches of a long log are recorded at once: a transaction takes as long for one as for
+/// some. At the end of the log, those found so far are recorded.
+const BATCH: usize = 32;
+
 /// Size, time and id of a file, to notice changes in a file that is no longer read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct FileStamp {
@@ -96,7 +100,7 @@ impl FollowedFile {
     }
 
     /// Reads its new lines and requests that its matches are recorded.
-    pub fn look(
+    pub fn poll(
         &mut self,
         requests: &Requests,
         now: SystemTime,
@@ -154,13 +158,17 @@ impl FollowedFile {
                         FollowStage::Reading(reading) => reading.interrupt(),
                         FollowStage::Complete(_) => {}
                     }
+                    self.record(requests)?;
                     self.archive(requests)?;
                 }
                 Tailed::Bytes(count) => {
                     self.spool(&chunk[..count]);
                     self.parse(&chunk[..count]);
                     self.look_ahead(requests)?;
-                    self.record(requests)?;
+                    self.take_items();
+                    if self.matches.len() >= BATCH {
+                        self.record(requests)?;
+                    }
                     if self.is_complete() {
                         return Ok(()); // it is no log
                     }
@@ -177,9 +185,8 @@ impl FollowedFile {
             // the time of the file again.
             reading.forget_begin();
             self.caught_up = true;
-            self.record(requests)?;
         }
-        Ok(())
+        self.record(requests)
     }
 
     /// Compresses bytes for the archive. If that fails, reading continues without the archive until
@@ -280,10 +287,7 @@ impl FollowedFile {
     /// Requests that the matches found so far are recorded. Those that cannot be recorded stay in
     /// `matches`.
     fn record(&mut self, requests: &Requests) -> Result<(), LogError> {
-        for item in std::mem::take(&mut self.items) {
-            self.log_item(&item);
-            self.matches.extend(into_match(item));
-        }
+        self.take_items();
         let Some(format) = self.format.filter(|_| !self.matches.is_empty()) else {
             return Ok(());
         };
@@ -299,6 +303,14 @@ impl FollowedFile {
             .extend(recording.recorded.iter().map(|one| one.id()));
         self.matches = recording.left;
         recording.error.map_or(Ok(()), |error| Err(error.into()))
+    }
+
+    /// Moves the matches among the items found so far to `matches`.
+    fn take_items(&mut self) {
+        for item in std::mem::take(&mut self.items) {
+            self.log_item(&item);
+            self.matches.extend(into_match(item));
+        }
     }
 
     /// Logs an item that is not a match.

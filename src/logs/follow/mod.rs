@@ -16,6 +16,7 @@
 )]
 
 mod file;
+mod priority;
 mod thread;
 
 use std::{
@@ -63,7 +64,7 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Starts the thread, which then waits for [`look`](Self::look) or [`run`](Self::run). Logs are
+    /// Starts the thread, which then waits for [`poll`](Self::poll) or [`run`](Self::run). Logs are
     /// put into `archive`. A log that has not changed for `settle` counts as complete.
     ///
     /// # Errors
@@ -83,7 +84,10 @@ impl Follower {
         let logs = FollowedLogs::new(follows, archive, settle, sender);
         let thread = std::thread::Builder::new()
             .name("logs".to_owned())
-            .spawn(move || logs.run(&received))
+            .spawn(move || {
+                priority::lower();
+                logs.run(&received);
+            })
             .map_err(LogError::Thread)?;
         Ok(Self {
             store,
@@ -101,8 +105,8 @@ impl Follower {
     pub async fn run(mut self, interval: Duration, stop: impl Future<Output = ()>) {
         let mut stop = std::pin::pin!(stop);
         while !self.stop.is_cancelled() {
-            let look = FollowCommand::Look(SystemTime::now());
-            if self.serve(look, stop.as_mut()).await > 0 {
+            let poll = FollowCommand::Poll(SystemTime::now());
+            if self.serve(poll, stop.as_mut()).await > 0 {
                 self.learn().await;
             }
             if self.stop.is_cancelled() {
@@ -118,9 +122,9 @@ impl Follower {
 
     /// Reads new lines in all logs and returns the number of new matches recorded. A failure is
     /// logged; the next call tries again.
-    pub async fn look(&mut self, now: SystemTime) -> u64 {
+    pub async fn poll(&mut self, now: SystemTime) -> u64 {
         let never = std::pin::pin!(std::future::pending());
-        self.serve(FollowCommand::Look(now), never).await
+        self.serve(FollowCommand::Poll(now), never).await
     }
 
     /// Archives the logs as far as they were read, and ends the thread. The next start reads them

@@ -21,7 +21,7 @@ use crate::{
 /// A command to the thread, which answers each with [`FollowRequest::Done`].
 pub(super) enum FollowCommand {
     /// Read what is new in all logs, at this time.
-    Look(SystemTime),
+    Poll(SystemTime),
     /// Archive all logs as far as they were read, and end.
     End,
 }
@@ -143,7 +143,7 @@ impl FollowedLogs {
         while let Ok(command) = commands.recv() {
             let ends = matches!(command, FollowCommand::End);
             match command {
-                FollowCommand::Look(now) => self.look(now),
+                FollowCommand::Poll(now) => self.poll(now),
                 FollowCommand::End => self.archive(),
             }
             if self.requests.send(FollowRequest::Done).is_err() || ends {
@@ -153,7 +153,7 @@ impl FollowedLogs {
     }
 
     /// Reads what is new in all logs.
-    fn look(&mut self, now: SystemTime) {
+    fn poll(&mut self, now: SystemTime) {
         for (at, follow) in self.follows.iter().enumerate() {
             for path in files(&follow.path) {
                 let new =
@@ -164,7 +164,7 @@ impl FollowedLogs {
         }
         // A file that has been renamed is still read to its end.
         for file in self.files.values_mut() {
-            match file.look(&self.requests, now, self.settle) {
+            match file.poll(&self.requests, now, self.settle) {
                 Ok(()) => file.failed = false,
                 Err(LogError::Stopped) => return,
                 Err(error) if !std::mem::replace(&mut file.failed, true) => {

@@ -78,23 +78,6 @@ impl Matches for SqliteStore {
         Ok(row.map(|(start, game_type)| (Timestamp(start), game_type)))
     }
 
-    async fn last_of(&self, server: &str, since: Timestamp) -> Result<Option<Stored>, StoreError> {
-        let mut tx = self.readers.begin().await?;
-        let row = sqlx::query(
-            "SELECT * FROM matches WHERE ended_at >= ? AND server = ?
-             ORDER BY ended_at DESC, id DESC LIMIT 1",
-        )
-        .bind(since.0)
-        .bind(server)
-        .fetch_optional(&mut *tx)
-        .await?;
-        let Some(row) = row else { return Ok(None) };
-        let mut stored = head(&row)?;
-        let mut parts = MatchParts::fetch(&mut tx, &[stored.id]).await?;
-        parts.fill(stored.id, &mut stored.record);
-        Ok(Some(stored))
-    }
-
     async fn matches(
         &self,
         cursor: Cursor,

@@ -14,13 +14,14 @@ use std::{
 use sources::{ModulePath, Sources, block, read_tree, without_comments, words};
 
 /// Every room from the ground up, and the rooms it may import.
-const ROOMS: [(&str, &[&str]); 18] = [
+const ROOMS: [(&str, &[&str]); 19] = [
     ("domain", &[]),
     ("partition", &["domain"]),
     ("rating", &["domain"]),
     ("ingest", &["domain"]),
     ("protocol", &["domain"]),
     ("lobby", &["partition", "domain"]),
+    ("journal", &["lobby", "domain"]),
     ("sidecar", &["domain", "ingest", "protocol"]),
     ("history", &["rating", "domain"]),
     ("store", &["domain"]),
@@ -32,6 +33,7 @@ const ROOMS: [(&str, &[&str]); 18] = [
             "domain",
             "partition",
             "lobby",
+            "journal",
             "history",
             "store",
             "learning",
@@ -85,13 +87,14 @@ const ROOMS: [(&str, &[&str]); 18] = [
     ),
 ];
 
-const PURE: [&str; 8] = [
+const PURE: [&str; 9] = [
     "domain",
     "partition",
     "rating",
     "ingest",
     "protocol",
     "lobby",
+    "journal",
     "history",
     "sidecar",
 ];

@@ -1,0 +1,52 @@
+//! The settings of the fold.
+
+use serde::{Deserialize, Serialize};
+
+use super::Rules;
+use crate::{
+    domain::{Timestamp, units::Share},
+    rating,
+};
+
+/// How matches become weights. Plain data; the caller checks the ranges.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// The rating system and its settings.
+    #[serde(flatten)]
+    pub rating: rating::Settings,
+    /// Which matches are rated.
+    #[serde(flatten)]
+    pub rules: Rules,
+    /// Whether the team number is a side of the map that may be easier to win on. False where games
+    /// number their teams at random.
+    pub sides: bool,
+    /// The instants at which seasons begin.
+    #[serde(skip_deserializing)]
+    pub seasons: Vec<Timestamp>,
+    /// The share of their distance from a newcomer that each player keeps at a new season, 0 to 1.
+    #[serde(skip_deserializing, default = "season_keeps")]
+    pub season_keeps: Share,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        rating::Settings::default().into()
+    }
+}
+
+impl From<rating::Settings> for Settings {
+    fn from(rating: rating::Settings) -> Self {
+        Self {
+            rating,
+            rules: Rules::default(),
+            sides: true,
+            seasons: Vec::new(),
+            season_keeps: season_keeps(),
+        }
+    }
+}
+
+/// A regular keeps a place at the top, and ten games can change it.
+fn season_keeps() -> Share {
+    const { Share::of(0.8) }
+}

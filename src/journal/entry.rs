@@ -1,0 +1,97 @@
+//! What a journal holds: a state, and then everything that changed it.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::{JournalError, frame::FrameBuffer};
+use crate::{
+    domain::{Timestamp, Verdict},
+    lobby::{Command, Lobby},
+};
+
+/// One line of a journal, in a frame beside the millisecond of the session at which it happened.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Entry<'a> {
+    /// Everything before is replaced by this state.
+    Snapshot(Box<Snapshot<'a>>),
+    /// HELLO named the game server.
+    Server(Cow<'a, str>),
+    /// A command that the lobby has carried out.
+    Command(Cow<'a, Command>),
+    /// The reasons for the last decision, one per line. The next game has none.
+    Reasons(Cow<'a, [String]>),
+    /// The number of the game from here on.
+    Number(i64),
+    /// The date of the session's millisecond 0, as of START.
+    Epoch(Timestamp),
+    /// END ended the game; its match is not on disk yet.
+    End(Verdict),
+    /// The match is on disk, and END is answered with this.
+    Ended(EndAnswer),
+    /// The answer to END is about to be sent.
+    Delivered,
+}
+
+/// The state of a session's game.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Snapshot<'a> {
+    /// The game server, once HELLO has named it.
+    pub server: Option<Cow<'a, str>>,
+    /// The number of the game, which no other game has.
+    pub number: i64,
+    /// The date of the snapshot.
+    pub date: Timestamp,
+    /// The date of the session's millisecond 0, as of START.
+    pub epoch: Timestamp,
+    /// What END was answered, if the game is over.
+    pub end: Option<EndAnswer>,
+    /// The reasons for the last decision of the game, one per line.
+    pub reasons: Cow<'a, [String]>,
+    /// The lobby. Its game is not over, or its match is on disk.
+    pub lobby: Cow<'a, Lobby>,
+}
+
+/// The answer to END.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndAnswer {
+    /// The id of the match.
+    pub id: i64,
+    /// Why the match is not rated; `None` if it is.
+    pub unrated: Option<String>,
+    /// Whether it has been sent, or was about to be.
+    pub delivered: bool,
+}
+
+/// Collects entries for one frame.
+#[derive(Debug, Default)]
+pub struct EntryBuffer(FrameBuffer);
+
+impl EntryBuffer {
+    /// Adds what happened at `at`, in milliseconds of the session.
+    ///
+    /// # Errors
+    /// The entry has no written form. The buffer is of no more use then.
+    pub fn push(&mut self, at: u64, entry: &Entry<'_>) -> Result<(), JournalError> {
+        serde_json::to_writer(self.0.payload(), &(at, entry)).map_err(|_| JournalError::Unwritable)
+    }
+
+    /// Whether nothing was added since the buffer was cleared.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Discards all entries.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// The frame of all entries; `None` without any.
+    ///
+    /// # Errors
+    /// The entries are too many for a frame.
+    pub fn frame(&mut self) -> Result<Option<&[u8]>, JournalError> {
+        self.0.seal()
+    }
+}

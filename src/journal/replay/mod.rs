@@ -1,0 +1,178 @@
+//! From the bytes of a journal to the game that it was kept of.
+
+use std::borrow::Cow;
+
+use super::{EndAnswer, Entry, JournalError, Snapshot, frame::Frames};
+use crate::{
+    domain::{Timestamp, Verdict},
+    lobby::{Command, Finished, Lobby, LobbySettings, RecordFrame},
+};
+
+/// A game as its journal leaves it.
+#[derive(Clone, Debug)]
+pub struct JournaledGame {
+    /// The game server, if HELLO has named it.
+    pub server: Option<String>,
+    /// The number of the game; `None` if the journal breaks off before it.
+    pub number: Option<i64>,
+    /// The date of the session's millisecond 0, as of START.
+    pub epoch: Timestamp,
+    /// The date of the session's millisecond 0, as of the snapshot.
+    pub origin: Timestamp,
+    /// The lobby after the last entry.
+    pub lobby: Lobby,
+    /// How far the game's end has come.
+    pub end: JournaledEnd,
+    /// The reasons for the last decision of the game, one per line.
+    pub reasons: Vec<String>,
+    /// Matches of earlier games of this session, each with the number of its game. Some of them may be
+    /// on disk.
+    pub earlier: Vec<(i64, Finished)>,
+    /// Commands that failed, as they do under other settings.
+    pub failed: usize,
+    /// Bytes of the journal up to the end of the last whole frame.
+    pub valid: usize,
+}
+
+/// How far the end of a journaled game has come.
+#[derive(Clone, Debug, PartialEq)]
+pub enum JournaledEnd {
+    /// END has not come.
+    Open,
+    /// END has come. Whether the match is on disk is not known.
+    Over(Box<Finished>),
+    /// The match is on disk.
+    Answered(EndAnswer),
+}
+
+impl JournaledGame {
+    /// Reads a journal up to the first frame that is torn or damaged. The commands are carried out under
+    /// `settings`.
+    ///
+    /// # Errors
+    /// [`JournalError`], if not even the beginning can be read, or a whole frame cannot be understood.
+    pub fn read(journal: &[u8], settings: &LobbySettings) -> Result<Self, JournalError> {
+        let mut frames = Frames::read(journal)?;
+        let first = frames.next().ok_or(JournalError::Damaged)?;
+        let mut entries = entries(first);
+        let mut game = match entries.next() {
+            Some(Ok((at, Entry::Snapshot(snapshot)))) => Self::begin(*snapshot, at, settings)?,
+            _ => return Err(JournalError::Unreadable),
+        };
+        game.follow(entries, settings)?;
+        for frame in frames.by_ref() {
+            game.follow(self::entries(frame), settings)?;
+        }
+        game.valid = frames.valid();
+        Ok(game)
+    }
+
+    fn begin(
+        snapshot: Snapshot<'_>,
+        at: u64,
+        settings: &LobbySettings,
+    ) -> Result<Self, JournalError> {
+        let lobby = snapshot.lobby.into_owned().restored(settings.clone());
+        let millis = i64::try_from(at).map_err(|_| JournalError::Inconsistent)?;
+        Ok(Self {
+            server: snapshot.server.map(Cow::into_owned),
+            number: Some(snapshot.number),
+            epoch: snapshot.epoch,
+            origin: snapshot.date.plus_millis(-millis),
+            lobby: lobby.ok_or(JournalError::Inconsistent)?,
+            end: match snapshot.end {
+                Some(answer) => JournaledEnd::Answered(answer),
+                None => JournaledEnd::Open,
+            },
+            reasons: snapshot.reasons.into_owned(),
+            earlier: Vec::new(),
+            failed: 0,
+            valid: 0,
+        })
+    }
+
+    fn follow<'a>(
+        &mut self,
+        entries: impl Iterator<Item = serde_json::Result<(u64, Entry<'a>)>>,
+        settings: &LobbySettings,
+    ) -> Result<(), JournalError> {
+        for entry in entries {
+            let (at, entry) = entry.map_err(|_| JournalError::Unreadable)?;
+            match entry {
+                Entry::Snapshot(snapshot) => {
+                    let earlier = std::mem::take(&mut self.earlier);
+                    *self = Self::begin(*snapshot, at, settings)?;
+                    self.earlier = earlier;
+                }
+                Entry::Server(server) => self.server = Some(server.into_owned()),
+                Entry::Command(command) => self.carry_out(&command, at),
+                Entry::Reasons(reasons) => self.reasons = reasons.into_owned(),
+                Entry::Number(number) => self.number = Some(number),
+                Entry::Epoch(epoch) => self.epoch = epoch,
+                Entry::End(verdict) => self.end(verdict, at),
+                Entry::Ended(answer) => {
+                    self.lobby.forget_course();
+                    self.end = JournaledEnd::Answered(answer);
+                }
+                Entry::Delivered => {
+                    if let JournaledEnd::Answered(answer) = &mut self.end {
+                        answer.delivered = true;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn carry_out(&mut self, command: &Command, at: u64) {
+        let cut_off = match command {
+            Command::Game(_) => {
+                let frame = self.frame();
+                self.lobby.at(at).abandoned(&frame)
+            }
+            _ => None,
+        };
+        if self.lobby.apply(command, at).is_err() {
+            self.failed += 1;
+            return;
+        }
+        if let Command::Game(_) = command {
+            self.reasons.clear();
+        }
+        if matches!(command, Command::Game(_) | Command::Start) {
+            let over = match std::mem::replace(&mut self.end, JournaledEnd::Open) {
+                JournaledEnd::Over(finished) => Some(*finished),
+                JournaledEnd::Open | JournaledEnd::Answered(_) => cut_off,
+            };
+            if let Some(finished) = over {
+                // The next game has another number.
+                let number = self.number.take();
+                self.earlier.extend(number.map(|number| (number, finished)));
+            }
+        }
+    }
+
+    fn end(&mut self, verdict: Verdict, at: u64) {
+        let frame = self.frame();
+        match self.lobby.at(at).end(verdict, &frame) {
+            Ok(finished) => self.end = JournaledEnd::Over(Box::new(finished)),
+            Err(_) => self.failed += 1,
+        }
+    }
+
+    /// What a match record contains beside the game itself.
+    fn frame(&self) -> RecordFrame {
+        RecordFrame {
+            server: self.server.clone().unwrap_or_default(),
+            epoch: self.epoch,
+            mode: String::new(),
+        }
+    }
+}
+
+fn entries<'a>(frame: &'a [u8]) -> impl Iterator<Item = serde_json::Result<(u64, Entry<'a>)>> {
+    serde_json::Deserializer::from_slice(frame).into_iter()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,78 @@
+//! What outlives a lobby: its commands, from which it can be made again, and the lobby itself as plain data.
+
+use std::collections::BTreeSet;
+
+use super::{Command, Lobby, LobbySettings, RunningGame, state::MAX_MUTATORS};
+use crate::domain::MAX_TEAMS;
+
+/// The most humans, or bots, that the settings can allow, and of whom a last team is remembered.
+const MAX_PEOPLE: usize = 1_024;
+
+/// A command that was carried out, and the millisecond of the session at which it was.
+pub type TimedCommand = (u64, Command);
+
+impl Lobby {
+    /// Milliseconds of the session at the last command or question.
+    pub fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// From now on, notes the commands that decisions apply. Those of [`apply`](Self::apply) are known to its
+    /// caller.
+    pub fn keep_trail(&mut self) {
+        self.trail.get_or_insert_default();
+    }
+
+    /// The commands that decisions have applied since the last call, in order.
+    pub fn take_trail(&mut self) -> Vec<TimedCommand> {
+        self.trail.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Completes a lobby that was read as plain data; `None` if its parts are inconsistent. It is a lobby
+    /// under `settings`, whatever they were before.
+    pub fn restored(mut self, settings: LobbySettings) -> Option<Self> {
+        let teams = self.teams;
+        if !(2..=MAX_TEAMS).contains(&usize::from(teams))
+            || self.last_teams.len() > MAX_PEOPLE
+            || !self.memory.is_sound()
+        {
+            return None;
+        }
+        if let Some(game) = self.game.take() {
+            self.game = Some(restored_game(
+                game,
+                teams,
+                settings.roster.max_roster.as_usize(),
+            )?);
+        }
+        self.settings = settings;
+        Some(self)
+    }
+}
+
+fn restored_game(mut game: RunningGame, teams: u8, room: usize) -> Option<RunningGame> {
+    let exists = |team: Option<u8>| team.is_none_or(|team| team < teams);
+    let (humans, bots) = (game.roster.humans(), game.roster.bots());
+    let mut ids = BTreeSet::new();
+    let sound = humans.len() <= MAX_PEOPLE
+        && bots.len() <= MAX_PEOPLE
+        && game.mutators.len() <= MAX_MUTATORS
+        && game.advised.len() <= MAX_PEOPLE
+        && humans
+            .iter()
+            .all(|human| exists(human.team) && exists(human.pin))
+        && bots.iter().all(|bot| exists(Some(bot.team)))
+        && humans.iter().all(|human| ids.insert(human.id.text()))
+        && game
+            .by_score
+            .as_ref()
+            .is_none_or(|(by_score, _)| by_score.len() <= MAX_TEAMS)
+        && exists(game.watch.imbalance.map(|(team, _)| team))
+        && exists(game.watch.stronger);
+    if !sound {
+        return None;
+    }
+    game.roster = game.roster.with_room(room);
+    game.course = game.course.restored()?;
+    Some(game)
+}

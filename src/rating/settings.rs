@@ -1,0 +1,27 @@
+//! The settings of all rating systems.
+
+use serde::{Deserialize, Serialize};
+
+use super::{SystemChoice, elo, hive, presence, scoreboard, trueskill};
+
+/// Which system to use, and the settings of each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// The system that weights come from.
+    pub system: SystemChoice,
+    /// Settings of `presence`.
+    #[serde(flatten)]
+    pub presence: presence::Settings,
+    /// Settings of `elo`.
+    #[serde(flatten)]
+    pub elo: elo::Settings,
+    /// Settings of `hive`.
+    #[serde(flatten)]
+    pub hive: hive::Settings,
+    /// Settings of `trueskill`.
+    #[serde(flatten)]
+    pub trueskill: trueskill::Settings,
+    /// Settings of `scoreboard`.
+    #[serde(flatten)]
+    pub scoreboard: scoreboard::Settings,
+}

@@ -1,0 +1,173 @@
+//! The journal of one session's game: what is written of it, and when.
+
+use std::{fmt::Display, io, sync::Arc};
+
+use super::journal_folder::{JournalFile, JournalFolder};
+use crate::journal::{Entry, EntryBuffer, HEADER, JournalError, Snapshot};
+
+/// A journal that is longer than this, and than twice its last snapshot, is replaced by a new snapshot.
+const COMPACT: u64 = 64 << 10;
+/// Milliseconds until a journal is begun again after it failed; twice as many each time, up to the most.
+const RETRY: u64 = 10_000;
+const LONGEST_RETRY: u64 = 640_000;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(super) struct GameJournal {
+    folder: Option<Arc<JournalFolder>>,
+    /// `None` before the first write, and after a failure.
+    file: Option<Arc<JournalFile>>,
+    /// What is not written yet.
+    entries: EntryBuffer,
+    /// The length beyond which a new snapshot is due.
+    compact_at: u64,
+    /// The millisecond of the clock before which a journal that failed is not begun again.
+    retry_at: u64,
+    /// How long the last failure made it wait.
+    pause: u64,
+}
+
+impl GameJournal {
+    /// The journal of a new game; without a folder, nothing is ever written.
+    pub(super) fn new(folder: Option<Arc<JournalFolder>>) -> Self {
+        Self {
+            folder,
+            ..Self::default()
+        }
+    }
+
+    /// The journal that an earlier daemon has left, cut off behind its first `valid` bytes.
+    ///
+    /// # Errors
+    /// The file cannot be changed.
+    pub(super) fn left(
+        folder: &Arc<JournalFolder>,
+        file: Arc<JournalFile>,
+        valid: u64,
+    ) -> io::Result<Self> {
+        folder.truncate(&file, valid)?;
+        Ok(Self {
+            folder: Some(folder.clone()),
+            compact_at: COMPACT.max(2 * file.length()),
+            file: Some(file),
+            ..Self::default()
+        })
+    }
+
+    /// Whether journals are kept at all.
+    pub(super) fn is_on(&self) -> bool {
+        self.folder.is_some()
+    }
+
+    /// Whether the game can be resumed from its file.
+    pub(super) fn is_whole(&self) -> bool {
+        self.file.is_some() && self.entries.is_empty()
+    }
+
+    /// Adds what happened at this millisecond of the session, to be written by [`write`](Self::write).
+    pub(super) fn push(&mut self, at: u64, entry: &Entry<'_>) {
+        if self.file.is_some()
+            && let Err(error) = self.entries.push(at, entry)
+        {
+            self.fail(&error, 0);
+        }
+    }
+
+    /// Writes what was added. Begins the file where there is none, or replaces it where it has become long:
+    /// with the snapshot that `snapshot` makes, if it makes one. `now` is the millisecond of the clock.
+    pub(super) fn write<'a>(
+        &mut self,
+        now: u64,
+        snapshot: impl FnOnce() -> Option<(u64, Snapshot<'a>)>,
+    ) {
+        let Some(folder) = self.folder.clone() else {
+            return;
+        };
+        let long = match &self.file {
+            Some(_) if self.entries.is_empty() => return,
+            Some(file) => match append(&folder, file, &mut self.entries) {
+                Ok(()) => file.length() > self.compact_at,
+                Err(error) => return self.fail(&error, now),
+            },
+            None => now >= self.retry_at,
+        };
+        if long && let Some((at, snapshot)) = snapshot() {
+            self.replace(&folder, at, snapshot, now);
+        }
+    }
+
+    /// Begins a new file with a snapshot.
+    fn replace(&mut self, folder: &JournalFolder, at: u64, snapshot: Snapshot<'_>, now: u64) {
+        self.entries.clear();
+        let created = match begin(folder, at, snapshot, self.file.clone()) {
+            Ok(created) => created,
+            Err(error) if self.file.is_none() => return self.fail(&error, now),
+            Err(error) => {
+                // The old file is whole and grows until there is room for a new one.
+                tracing::debug!(%error, "a journal cannot be shortened");
+                self.compact_at += COMPACT;
+                return;
+            }
+        };
+        self.compact_at = COMPACT.max(2 * created.length());
+        self.pause = 0;
+        self.file = Some(created);
+    }
+
+    /// Removes the file, because something is missing in it.
+    fn fail(&mut self, error: &dyn Display, now: u64) {
+        tracing::warn!(
+            %error,
+            "a running game is not in the journal: after a crash it could not be resumed"
+        );
+        self.pause = (2 * self.pause).clamp(RETRY, LONGEST_RETRY);
+        self.retry_at = now.saturating_add(self.pause);
+        self.forget();
+    }
+
+    /// Removes the file; the game then is as one that has none yet.
+    pub(super) fn forget(&mut self) {
+        self.entries.clear();
+        if let (Some(folder), Some(file)) = (&self.folder, self.file.take()) {
+            folder.remove(&file);
+        }
+    }
+
+    /// The file, which the caller removes.
+    pub(super) fn take_file(&mut self) -> Option<Arc<JournalFile>> {
+        self.file.take()
+    }
+}
+
+/// Why a write failed.
+#[derive(Debug, thiserror::Error)]
+enum WriteError {
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+fn append(
+    folder: &JournalFolder,
+    file: &JournalFile,
+    entries: &mut EntryBuffer,
+) -> Result<(), WriteError> {
+    if let Some(frame) = entries.frame()? {
+        folder.append(file, frame)?;
+    }
+    entries.clear();
+    Ok(())
+}
+
+fn begin(
+    folder: &JournalFolder,
+    at: u64,
+    snapshot: Snapshot<'_>,
+    replaced: Option<Arc<JournalFile>>,
+) -> Result<Arc<JournalFile>, WriteError> {
+    let mut entries = EntryBuffer::default();
+    entries.push(at, &Entry::Snapshot(Box::new(snapshot)))?;
+    let frame = entries.frame()?.unwrap_or_default();
+    Ok(folder.create(&[&HEADER, frame], replaced)?)
+}

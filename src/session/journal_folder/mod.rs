@@ -1,0 +1,282 @@
+//! The folder of journals: their files, bounded together, and their way to the disk.
+
+mod file;
+
+use std::{
+    fs::{self, File, OpenOptions, TryLockError},
+    io::{self, Read, Seek, SeekFrom, Write},
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+};
+
+use parking_lot::Mutex;
+
+use crate::{domain::Timestamp, journal::HEADER};
+
+pub(super) use file::JournalFile;
+use file::create_file;
+
+/// The most bytes of all journals together.
+const MAX_BYTES: u64 = 64 << 20;
+/// The most bytes of one journal.
+const MAX_FILE: u64 = 8 << 20;
+/// No daemon reaches this number of a journal.
+const MAX_NUMBER: u64 = 1 << 62;
+/// What the header of every version begins with.
+const MAGIC: &[u8] = HEADER.split_at(HEADER.len() - 1).0;
+/// The end of a journal's file name; before it stands its number.
+const SUFFIX: &str = ".game";
+/// The file that a daemon holds locked. It contains when the daemon was last alive, in milliseconds since
+/// 1970, as 8 bytes in little-endian order.
+const LOCK: &str = "lock";
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct JournalFolder {
+    path: PathBuf,
+    /// The locked file. Held while files are forced to the disk, which happens once at a time.
+    lock: Mutex<File>,
+    files: Mutex<Vec<Arc<JournalFile>>>,
+    /// The bytes of all files.
+    used: AtomicU64,
+    next: AtomicU64,
+    /// Whether files were created or removed since the folder was last forced to the disk.
+    changed: AtomicBool,
+}
+
+impl JournalFolder {
+    /// Opens a folder, creates it if there is none, and locks it until this is dropped. Returns also when a
+    /// daemon was last alive that used it.
+    ///
+    /// # Errors
+    /// Another daemon uses the folder, or it cannot be written.
+    pub(super) fn open(path: &Path) -> io::Result<(Self, Option<Timestamp>)> {
+        fs::create_dir_all(path)?;
+        let mut lock = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(path.join(LOCK))?;
+        lock.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => io::Error::other("another daemon uses it"),
+            TryLockError::Error(error) => error,
+        })?;
+        let mut alive = [0; 8];
+        let alive = lock.read_exact(&mut alive).map(|()| alive);
+        let alive = alive.ok().map(|bytes| Timestamp(i64::from_le_bytes(bytes)));
+        let folder = Self {
+            path: path.to_owned(),
+            lock: Mutex::new(lock),
+            files: Mutex::default(),
+            used: AtomicU64::new(0),
+            next: AtomicU64::new(0),
+            changed: AtomicBool::new(true),
+        };
+        Ok((folder, alive))
+    }
+
+    /// The journals in the folder, the latest first, each with its content. Journals beyond the bounds are
+    /// removed, and so are files that cannot be read. A file of another program is left alone.
+    ///
+    /// # Errors
+    /// The folder cannot be listed.
+    pub(super) fn load(&self) -> io::Result<Vec<(Arc<JournalFile>, Vec<u8>)>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(&self.path)? {
+            let path = entry?.path();
+            let name = path.file_name().and_then(|name| name.to_str());
+            let number = name.and_then(|name| name.strip_suffix(SUFFIX)?.parse::<u64>().ok());
+            found.extend(number.map(|number| (number, path)));
+        }
+        found.sort_unstable_by(|a, b| b.cmp(a));
+        let possible = found.iter().find(|(number, _)| *number < MAX_NUMBER);
+        let next = possible.map_or(0, |(number, _)| number + 1);
+        self.next.store(next, Ordering::Relaxed);
+        let mut loaded = Vec::new();
+        for (number, path) in found {
+            match self.read(number, &path) {
+                Ok(Some(journal)) => loaded.push(journal),
+                Ok(None) => {
+                    tracing::warn!(path = %path.display(), "a file among the journals is none");
+                }
+                Err(error) => {
+                    tracing::warn!(%error, path = %path.display(), "a journal is discarded");
+                    let _ = fs::remove_file(&path);
+                }
+            }
+        }
+        Ok(loaded)
+    }
+
+    /// Reads a file; `None` if it is of another program.
+    fn read(&self, number: u64, path: &Path) -> io::Result<Option<(Arc<JournalFile>, Vec<u8>)>> {
+        let mut file = OpenOptions::new().read(true).append(true).open(path)?;
+        let length = file.metadata()?.len();
+        if number >= MAX_NUMBER || length > MAX_FILE {
+            return Err(io::Error::other("it exceeds the bounds"));
+        }
+        let mut bytes = Vec::new();
+        (&mut file).take(length).read_to_end(&mut bytes)?;
+        if bytes.iter().zip(MAGIC).any(|(found, ours)| found != ours) {
+            return Ok(None);
+        }
+        self.reserve(bytes.len() as u64)?;
+        let journal = JournalFile::new(number, path.to_owned(), file, bytes.len() as u64, None);
+        Ok(Some((self.add(journal), bytes)))
+    }
+
+    fn add(&self, file: JournalFile) -> Arc<JournalFile> {
+        let file = Arc::new(file);
+        // The folder must reach the disk before the file that this one replaces is removed.
+        self.changed.store(true, Ordering::Relaxed);
+        self.files.lock().push(file.clone());
+        file
+    }
+
+    /// Creates a journal with this content. The one that it replaces is removed once the new one has reached
+    /// the disk.
+    ///
+    /// # Errors
+    /// The bounds are reached, or the disk has no room; there is no new file then.
+    pub(super) fn create(
+        &self,
+        content: &[&[u8]],
+        replaced: Option<Arc<JournalFile>>,
+    ) -> io::Result<Arc<JournalFile>> {
+        let length = content.iter().map(|part| part.len() as u64).sum();
+        check_length(length)?;
+        self.reserve(length)?;
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let path = self.path.join(format!("{number}{SUFFIX}"));
+        match create_file(&path, content) {
+            Ok(file) => Ok(self.add(JournalFile::new(number, path, file, length, replaced))),
+            Err(error) => {
+                self.used.fetch_sub(length, Ordering::Relaxed);
+                Err(error)
+            }
+        }
+    }
+
+    /// Appends to a journal.
+    ///
+    /// # Errors
+    /// The bounds are reached, or the disk has no room. Part of the bytes may have been written.
+    pub(super) fn append(&self, file: &JournalFile, bytes: &[u8]) -> io::Result<()> {
+        let more = bytes.len() as u64;
+        check_length(file.length() + more)?;
+        self.reserve(more)?;
+        file.length.fetch_add(more, Ordering::Relaxed);
+        (&file.file).write_all(bytes)?;
+        file.dirty.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// Counts bytes that are about to be written.
+    ///
+    /// # Errors
+    /// All journals together would exceed their bound.
+    fn reserve(&self, bytes: u64) -> io::Result<()> {
+        let add = |used: u64| used.checked_add(bytes).filter(|used| *used <= MAX_BYTES);
+        let reserved = (self.used).fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+        reserved
+            .map(drop)
+            .map_err(|_| io::Error::other("all journals have their largest size"))
+    }
+
+    /// Cuts a journal off behind its first `length` bytes.
+    ///
+    /// # Errors
+    /// The file cannot be changed.
+    pub(super) fn truncate(&self, file: &JournalFile, length: u64) -> io::Result<()> {
+        if file.length() == length {
+            return Ok(());
+        }
+        file.file.set_len(length)?;
+        let before = file.length.swap(length, Ordering::Relaxed);
+        self.used
+            .fetch_sub(before.saturating_sub(length), Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Removes a journal, and the one that it has replaced.
+    pub(super) fn remove(&self, file: &Arc<JournalFile>) {
+        let mut file = Some(file.clone());
+        while let Some(gone) = file {
+            let mut files = self.files.lock();
+            if let Some(at) = files.iter().position(|other| other.number == gone.number) {
+                files.swap_remove(at);
+                self.used.fetch_sub(gone.length(), Ordering::Relaxed);
+            }
+            drop(files);
+            if let Err(error) = fs::remove_file(&gone.path)
+                && error.kind() != io::ErrorKind::NotFound
+            {
+                tracing::warn!(%error, path = %gone.path.display(), "a journal cannot be removed");
+            }
+            self.changed.store(true, Ordering::Relaxed);
+            file = gone.replaced.lock().take();
+        }
+    }
+
+    /// Forces all that was written to the disk, and notes that the daemon is alive. Blocks.
+    ///
+    /// # Errors
+    /// The disk fails. What was written before may be lost in a power cut.
+    pub(super) fn sync(&self, now: Timestamp) -> io::Result<()> {
+        let mut lock = self.lock.lock();
+        let files = self.files.lock().clone();
+        write_alive(&mut lock, now)?;
+        if !files.is_empty() {
+            lock.sync_data()?;
+        }
+        for file in &files {
+            file.sync()?;
+        }
+        if self.changed.swap(false, Ordering::Relaxed)
+            && let Err(error) = sync_folder(&self.path)
+        {
+            self.changed.store(true, Ordering::Relaxed);
+            return Err(error);
+        }
+        for file in &files {
+            let replaced = file.replaced.lock().take();
+            if let Some(replaced) = replaced {
+                self.remove(&replaced);
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes when the daemon was last alive, without waiting for the disk.
+    pub(super) fn note_alive(&self, now: Timestamp) -> io::Result<()> {
+        write_alive(&mut self.lock.lock(), now)
+    }
+}
+
+fn write_alive(lock: &mut File, now: Timestamp) -> io::Result<()> {
+    lock.seek(SeekFrom::Start(0))?;
+    lock.write_all(&now.0.to_le_bytes())
+}
+
+fn check_length(length: u64) -> io::Result<()> {
+    if length > MAX_FILE {
+        let reached = "the journal of a game has its largest size";
+        return Err(io::Error::other(reached));
+    }
+    Ok(())
+}
+
+/// Forces the names in a folder to the disk, where folders can be opened.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    match cfg!(windows) {
+        true => Ok(()),
+        false => File::open(path)?.sync_all(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

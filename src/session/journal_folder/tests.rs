@@ -1,0 +1,95 @@
+use tempfile::TempDir;
+
+use super::*;
+
+const NOW: Timestamp = Timestamp(5);
+
+fn open(folder: &TempDir) -> JournalFolder {
+    JournalFolder::open(folder.path()).unwrap().0
+}
+
+/// Bytes of all journals in the folder.
+fn on_disk(folder: &TempDir) -> u64 {
+    let entries = fs::read_dir(folder.path()).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let journals = paths.filter(|path| path.extension().is_some());
+    journals.map(|path| path.metadata().unwrap().len()).sum()
+}
+
+#[test]
+fn all_journals_together_have_a_bound() {
+    let folder = TempDir::new().unwrap();
+    let journals = open(&folder);
+    let content = [&HEADER[..], &vec![7; MAX_FILE as usize - HEADER.len()]];
+    let files: Vec<_> = (0..8)
+        .map(|_| journals.create(&content, None).unwrap())
+        .collect();
+    assert_eq!(on_disk(&folder), MAX_BYTES);
+    assert!(journals.create(&[b"x"], None).is_err());
+    assert!(journals.append(&files[0], b"x").is_err());
+    assert_eq!(on_disk(&folder), MAX_BYTES, "nothing was written");
+    journals.remove(&files[3]);
+    let small = journals.create(&[&HEADER], None).unwrap();
+    journals.append(&small, &vec![7; 1 << 20]).unwrap();
+    assert!(journals.append(&small, &vec![7; 7 << 20]).is_err());
+    drop(journals);
+
+    // Another daemon had a higher bound.
+    for number in 90..93 {
+        let path = folder.path().join(format!("{number}.game"));
+        fs::write(path, content.concat()).unwrap();
+    }
+    let journals = open(&folder);
+    let loaded = journals.load().unwrap();
+    assert_eq!(loaded[0].0.number, 92, "the latest first");
+    assert_eq!(on_disk(&folder), journals.used.load(Ordering::Relaxed));
+    assert!(on_disk(&folder) <= MAX_BYTES && loaded.len() == 8);
+    assert_eq!(journals.create(&[], None).unwrap().number, 93);
+}
+
+#[test]
+fn a_journal_is_removed_once_its_successor_is_on_the_disk() {
+    let folder = TempDir::new().unwrap();
+    let journals = open(&folder);
+    let first = journals.create(&[&HEADER, b"first"], None).unwrap();
+    let second = journals.create(&[&HEADER], Some(first.clone())).unwrap();
+    assert!(first.path.exists() && second.path.exists());
+    journals.sync(NOW).unwrap();
+    assert!(!first.path.exists() && second.path.exists());
+    assert_eq!(journals.used.load(Ordering::Relaxed), 8);
+    // Before that, both are removed together.
+    let third = journals.create(&[&HEADER], Some(second.clone())).unwrap();
+    journals.remove(&third);
+    assert!(!second.path.exists() && !third.path.exists());
+    assert_eq!(journals.used.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn files_of_other_programs_stay() {
+    let folder = TempDir::new().unwrap();
+    let names = ["1.game", "2.game", "3.game", "notes.txt", "lock.game"];
+    for name in names {
+        fs::write(folder.path().join(name), "Save 1").unwrap();
+    }
+    fs::write(folder.path().join("2.game"), "EVKLGAM\x05").unwrap();
+    fs::write(folder.path().join("3.game"), "").unwrap();
+    let journals = open(&folder);
+    let loaded: Vec<_> = journals.load().unwrap();
+    let numbers: Vec<_> = loaded.iter().map(|(file, _)| file.number).collect();
+    assert_eq!(numbers, [3, 2], "torn, and of another version");
+    assert!(names.iter().all(|name| folder.path().join(name).exists()));
+    assert_eq!(journals.create(&[&HEADER], None).unwrap().number, 4);
+}
+
+#[test]
+fn the_time_of_the_last_sign_of_life_is_kept() {
+    let folder = TempDir::new().unwrap();
+    let (journals, alive) = JournalFolder::open(folder.path()).unwrap();
+    assert_eq!(alive, None);
+    assert!(JournalFolder::open(folder.path()).is_err(), "it is locked");
+    journals.sync(NOW).unwrap();
+    journals.note_alive(Timestamp(7)).unwrap();
+    drop(journals);
+    let (_, alive) = JournalFolder::open(folder.path()).unwrap();
+    assert_eq!(alive, Some(Timestamp(7)));
+}

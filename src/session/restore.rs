@@ -1,0 +1,164 @@
+//! The games that an earlier daemon has left in the journal: they are parked until their servers come back.
+
+use std::{collections::BTreeSet, io, path::Path, sync::Arc};
+
+use tracing::error_span;
+
+use super::{
+    Ended, Sessions,
+    game_journal::GameJournal,
+    journal_folder::{JournalFile, JournalFolder},
+    state::{JournaledState, SessionState, draw_game},
+};
+use crate::{
+    domain::Verdict,
+    journal::{Entry, JournaledEnd, JournaledGame},
+};
+
+/// What the later journals have shown, which are read first.
+#[derive(Default)]
+struct Found {
+    servers: BTreeSet<String>,
+    games: BTreeSet<i64>,
+}
+
+impl Sessions {
+    /// Journals running games in this folder from now on, and parks the games that an earlier daemon has left
+    /// there. Those that cannot be resumed, because nobody gave a name or the daemon was away for longer than
+    /// the grace of parked games, are recorded as abandoned. To be called once, before the first session.
+    ///
+    /// # Errors
+    /// Another daemon uses the folder, or it cannot be used at all. A damaged journal is no error: it is
+    /// discarded.
+    pub async fn open_journal(&self, path: &Path) -> io::Result<()> {
+        let (folder, alive) = JournalFolder::open(path)?;
+        let now = self.clock.now();
+        let away = alive.map_or(0, |alive| now.0.saturating_sub(alive.0));
+        let recent = u64::try_from(away).unwrap_or(0) <= self.settings.resume_grace.millis();
+        let left = folder.load()?;
+        folder.note_alive(now)?;
+        let folder = Arc::new(folder);
+        if self.journals.set(folder.clone()).is_err() {
+            return Err(io::Error::other("the journal is open already"));
+        }
+        let mut found = Found::default();
+        for (file, bytes) in left {
+            self.restore(&folder, file, &bytes, recent, &mut found)
+                .await;
+        }
+        Ok(())
+    }
+
+    /// Parks the game of a journal, or gives it up.
+    async fn restore(
+        &self,
+        folder: &Arc<JournalFolder>,
+        file: Arc<JournalFile>,
+        bytes: &[u8],
+        recent: bool,
+        found: &mut Found,
+    ) {
+        let game = match JournaledGame::read(bytes, &self.settings.lobby) {
+            Ok(game) => game,
+            Err(error) => {
+                tracing::warn!(%error, bytes = bytes.len(), "a journal is discarded");
+                return folder.remove(&file);
+            }
+        };
+        let torn = bytes.len() - game.valid;
+        if torn > 0 || game.failed > 0 {
+            let failed = game.failed;
+            tracing::warn!(torn, failed, "a journal is not whole, or of other settings");
+        }
+        let server = game.server.clone();
+        if game
+            .number
+            .is_some_and(|number| !found.games.insert(number))
+        {
+            // A later journal has replaced this one, and the daemon ended before this one was removed.
+            return folder.remove(&file);
+        }
+        let Some(state) = self.state_of(folder, file, game).await else {
+            return;
+        };
+        match server {
+            Some(server) if recent && found.servers.insert(server.clone()) => {
+                tracing::info!(server, "a running game waits for its server to come back");
+                let now = self.clock.millis();
+                for (server, state) in self.parked.put(&server, state, now) {
+                    self.give_up(state, Some(&server));
+                }
+            }
+            server => self.give_up(state, server.as_deref()),
+        }
+    }
+
+    /// The state of a session whose game this is; `None` if it has none that can go on.
+    async fn state_of(
+        &self,
+        folder: &Arc<JournalFolder>,
+        file: Arc<JournalFile>,
+        game: JournaledGame,
+    ) -> Option<SessionState> {
+        let number = game.number.unwrap_or_else(draw_game);
+        let passed = self.clock.now().0.saturating_sub(game.origin.0);
+        let journal = match GameJournal::left(folder, file.clone(), game.valid as u64) {
+            Ok(journal) => journal,
+            Err(error) => {
+                tracing::warn!(%error, "a journal cannot be continued");
+                folder.remove(&file);
+                GameJournal::new(Some(folder.clone()))
+            }
+        };
+        let journaled = JournaledState {
+            now: game.lobby.now().max(u64::try_from(passed).unwrap_or(0)),
+            lobby: game.lobby,
+            epoch: game.epoch,
+            reasons: game.reasons,
+            game: number,
+            journal,
+            span: error_span!("journal", server = game.server.as_deref()),
+        };
+        let mut state = SessionState::journaled(self, journaled);
+        for (number, finished) in game.earlier {
+            // A match that is on disk is not written again.
+            let (record, _) = self.judge(finished);
+            if self.backlog.keep(record, number, None) {
+                state.waiting.push(number);
+            }
+        }
+        self.restore_end(&mut state, game.end).await;
+        Some(state)
+    }
+
+    /// Finds out whether the match of a game is on disk, where the journal may not know it.
+    async fn restore_end(&self, state: &mut SessionState, end: JournaledEnd) {
+        let recorded = self.end_of_game(state.game).await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "cannot tell whether the match of a journaled game is on disk");
+            None
+        });
+        match (end, recorded) {
+            (JournaledEnd::Answered(answer), _) => {
+                state.delivered = answer.delivered;
+                let (id, unrated) = (answer.id, answer.unrated);
+                state.ended = Some(Ended { id, unrated });
+            }
+            (JournaledEnd::Over(_), Some(ended)) => state.end_with(ended),
+            (JournaledEnd::Over(finished), None) => {
+                let (record, _) = self.judge(*finished);
+                if self.backlog.keep(record, state.game, None) {
+                    state.keep();
+                }
+            }
+            (JournaledEnd::Open, Some(ended)) => {
+                // A power cut has taken END from the journal, but not from the database.
+                let frame = state.frame(None);
+                if state.lobby.end(Verdict::Draw, &frame).is_ok() {
+                    state.note(&Entry::End(Verdict::Draw));
+                }
+                state.end_with(ended);
+            }
+            (JournaledEnd::Open, None) => {}
+        }
+    }
+}
