@@ -1,6 +1,9 @@
 //! Parked games: games whose connection ended, and that wait for their server to reconnect.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::BTreeMap,
+    sync::atomic::{AtomicUsize, Ordering},
+};
 
 use parking_lot::Mutex;
 
@@ -8,12 +11,25 @@ use super::state::SessionState;
 
 /// The most games parked at once; the one parked first makes room for another.
 const MAX_PARKED: usize = 256;
+/// The most games of an earlier daemon that are parked at once.
+const MAX_RESTORED: usize = 4_096;
 
-/// The parked games by server name, each with the millisecond of the clock at which it was parked.
+/// The parked games.
 #[derive(Debug, Default)]
-pub(super) struct ParkedGames(Mutex<BTreeMap<String, (u64, SessionState)>>);
+pub(super) struct ParkedGames {
+    /// By server name, each with the millisecond of the clock at which it was parked.
+    games: Mutex<BTreeMap<String, (u64, SessionState)>>,
+    /// How many games an earlier daemon has left, if they are more than [`MAX_PARKED`].
+    restored: AtomicUsize,
+}
 
 impl ParkedGames {
+    /// Makes room for so many games of an earlier daemon, which all had connections at once.
+    pub(super) fn make_room(&self, games: usize) {
+        let games = games.min(MAX_RESTORED);
+        self.restored.store(games, Ordering::Relaxed);
+    }
+
     /// Parks a game. Returns the games that had to make room for it, with their servers.
     pub(super) fn put(
         &self,
@@ -21,12 +37,12 @@ impl ParkedGames {
         state: SessionState,
         now: u64,
     ) -> Vec<(String, SessionState)> {
-        let mut parked = self.0.lock();
+        let mut parked = self.games.lock();
         let mut evicted = Vec::new();
         if let Some((_, other)) = parked.insert(server.to_owned(), (now, state)) {
             evicted.push((server.to_owned(), other));
         }
-        if parked.len() > MAX_PARKED {
+        if parked.len() > MAX_PARKED.max(self.restored.load(Ordering::Relaxed)) {
             let oldest = parked.iter().min_by_key(|(_, (since, _))| *since);
             let oldest = oldest.map(|(server, _)| server.clone());
             evicted.extend(oldest.and_then(|server| {
@@ -39,7 +55,7 @@ impl ParkedGames {
 
     /// Removes and returns the game of this server, unless it was parked before `earliest`.
     pub(super) fn take(&self, server: &str, earliest: u64) -> Option<SessionState> {
-        let mut parked = self.0.lock();
+        let mut parked = self.games.lock();
         let (since, _) = parked.get(server)?;
         if *since < earliest {
             return None;
@@ -49,7 +65,7 @@ impl ParkedGames {
 
     /// Removes and returns all games that were parked before `earliest`.
     pub(super) fn expired(&self, earliest: u64) -> Vec<(String, SessionState)> {
-        let mut parked = self.0.lock();
+        let mut parked = self.games.lock();
         let late = parked.extract_if(.., |_, (since, _)| *since < earliest);
         late.map(|(server, (_, state))| (server, state)).collect()
     }

@@ -41,6 +41,7 @@ impl Sessions {
         if self.journals.set(folder.clone()).is_err() {
             return Err(io::Error::other("the journal is open already"));
         }
+        self.parked.make_room(left.len());
         let mut found = Found::default();
         for (file, bytes) in left {
             self.restore(&folder, file, &bytes, recent, &mut found)

@@ -60,11 +60,14 @@ async fn exchange(daemon: &Daemon, client: &mut Client, line: &str) -> String {
         replies += &reply;
         replies.push('\n');
     }
-    if replies.starts_with("END ") {
-        // Weights change in the background, and these replies depend on them.
-        daemon.service.learning().refresh().await.unwrap();
-    }
-    replies
+    let Some(end) = replies.strip_prefix("END ") else {
+        return replies;
+    };
+    // Weights change in the background, and the next replies depend on them.
+    daemon.service.learning().refresh().await.unwrap();
+    // A match that is written in the background takes its id sooner or later.
+    let unrated = end.trim_start_matches(|c: char| c.is_ascii_digit());
+    format!("END {unrated}")
 }
 
 /// What a `kill -9` would leave of the folder now.

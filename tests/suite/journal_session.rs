@@ -39,8 +39,12 @@ async fn service_with(folder: &Path, games: &Path, minute: i64) -> (Arc<Service>
 }
 
 async fn hello(service: &Service) -> (Session, bool) {
+    hello_as("s", service).await
+}
+
+async fn hello_as(server: &str, service: &Service) -> (Session, bool) {
     let mut session = service.open_session();
-    let resumed = session.hello(&Ident::from_text("s"), None, true).await;
+    let resumed = session.hello(&Ident::from_text(server), None, true).await;
     (session, resumed.unwrap().unwrap())
 }
 
@@ -224,4 +228,25 @@ async fn a_folder_that_has_gone_costs_the_journal_and_not_the_game() {
     let stored = end(&first, &mut session, Verdict::Scores).await;
     assert_eq!(stored.record.scores, [1.0, 0.0]);
     assert!(!games.exists());
+}
+
+#[tokio::test]
+async fn three_hundred_games_go_on_after_a_restart() {
+    let folder = TempDir::new().unwrap();
+    let (first, _) = service(folder.path(), 0).await;
+    let mut sessions = Vec::new();
+    for server in 0..300 {
+        let (mut session, _) = hello_as(&format!("s{server}"), &first).await;
+        begin(&mut session);
+        session.close(false);
+        sessions.push(session);
+    }
+    drop(sessions);
+    first.close().await;
+    drop(first);
+    let (second, _) = service(folder.path(), 1).await;
+    for server in 0..300 {
+        let (_, resumed) = hello_as(&format!("s{server}"), &second).await;
+        assert!(resumed, "s{server}");
+    }
 }

@@ -763,3 +763,66 @@ async fn scores_of_another_game_type_or_session_do_not_make_a_draw() {
     clock.pass(TEN_MINUTES);
     assert!(next.ask("END\n").await.ends_with("unrated no-scores"));
 }
+
+// A giant among beginners.
+
+#[tokio::test]
+async fn a_giant_gets_the_weakest_team_mates() {
+    let (daemon, _clock) = daemon("", &[99, 30, 20, 10, 5, 1]).await;
+    let mut client = daemon.client().await;
+    let joins = [10, 99, 20, 5, 30, 1].map(|weight| format!("JOIN w{weight}\n"));
+    client
+        .tell(&format!("GAME ctf\nMINPLAYERS 0\n{}", joins.concat()))
+        .await;
+    let teams = several(&mut client, "BALANCE top=1 seed=1\n").await;
+    let team = |id: &str| {
+        let line = teams
+            .iter()
+            .find(|line| line.ends_with(&format!(" {id}")))
+            .unwrap();
+        line.split(' ').nth(1).unwrap().to_owned()
+    };
+    assert_eq!([team("w5"), team("w1")], [team("w99"), team("w99")]);
+}
+
+#[tokio::test]
+async fn a_giant_alone_against_five_beginners_stays_alone() {
+    let (daemon, _clock) = daemon("", &[99, 30, 20, 10, 5, 1]).await;
+    let mut client = daemon.client().await;
+    let five = [10, 20, 5, 30, 1].map(|weight| format!("JOIN w{weight} team=1\n"));
+    client
+        .tell(&format!(
+            "GAME ctf\nMINPLAYERS 0\nJOIN w99 team=0\n{}START\n",
+            five.concat()
+        ))
+        .await;
+    let advice = client.ask("REBALANCE seed=1\n").await;
+    assert!(advice.starts_with("REBALANCE 0 "), "{advice}");
+    assert_eq!(client.ask("ADVANTAGE\n").await, "ADVANTAGE 1 1.500");
+    let why = why(&mut client).await;
+    assert!(
+        why.iter()
+            .any(|line| line.contains("team 0: 1 player, weight 99")),
+        "{why:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_friend_comes_to_their_friend_unless_that_makes_the_larger_team_larger() {
+    let (daemon, _clock) = daemon("", &[]).await;
+    let mut client = daemon.client().await;
+    for (ones, twos, team, torn) in [(2, 2, 1, false), (3, 2, 1, false), (2, 3, 0, true)] {
+        let mut lines = "GAME ctf\nMINPLAYERS 0\nJOIN friend team=1 party=P\n".to_owned();
+        for (side, count) in [(0, ones), (1, twos - 1)] {
+            (0..count).for_each(|n| lines.push_str(&format!("JOIN x{side}{n} team={side}\n")));
+        }
+        client
+            .tell(&format!("{lines}START\nJOIN n party=P\n"))
+            .await;
+        let reply = client.ask("PLACE n\n").await;
+        assert!(reply.starts_with(&format!("PLACE n {team} ")), "{reply}");
+        let why = why(&mut client).await;
+        let words = if torn { "torn" } else { "with their party" };
+        assert!(why[1].contains(words), "{ones} v {twos}: {why:?}");
+    }
+}

@@ -368,3 +368,126 @@ async fn a_score_counts_by_how_far_such_matches_end_apart() {
     );
     assert!(rare > 1.3, "five times the usual lead: {factors:?}");
 }
+
+#[tokio::test]
+async fn equals_need_no_help_in_teams_of_any_size() {
+    for seed in 20..24 {
+        let (daemon, _clock) = after("", seed, 40, equal).await;
+        let mut client = daemon.client().await;
+        let mut draw = Draw(seed);
+        for size in [1, 1, 2, 2, 3, 3, 4, 4, 5] {
+            let mut players = ids(12);
+            draw.shuffle(&mut players);
+            let lines = teams(&players[..size], &players[size..2 * size]);
+            client.tell(&format!("{lines}START\n")).await;
+            let reply = client.ask("ADVANTAGE\n").await;
+            assert_eq!(reply, "ADVANTAGE - 1.000", "{size} after history {seed}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn strangers_against_regulars_who_are_no_better_need_no_help() {
+    let (daemon, _clock) = after("", 30, 60, equal).await;
+    let mut client = daemon.client().await;
+    let players = ids(12);
+    let strangers: Vec<String> = (0..4).map(|n| format!("new{n}")).collect();
+    client
+        .tell(&format!("{}START\n", teams(&players[..4], &strangers)))
+        .await;
+    assert_eq!(client.ask("ADVANTAGE\n").await, "ADVANTAGE - 1.000");
+}
+
+/// One far better than eleven others.
+fn giant(id: &str) -> f64 {
+    if id == "p00" { 0.3 } else { 0.0 }
+}
+
+#[tokio::test]
+async fn a_giant_among_beginners_is_helped_against_and_takes_that_along() {
+    let (daemon, _clock) = after("", 31, 200, giant).await;
+    let mut client = daemon.client().await;
+    let players = ids(12);
+    client
+        .tell(&format!("{}START\n", teams(&players[..2], &players[2..4])))
+        .await;
+    let (team, factor) = help(&client.ask("ADVANTAGE\n").await);
+    assert!(team == "1" && factor > 1.05, "{team} {factor}");
+    // Another comes instead of the giant.
+    client.tell("LEAVE p00\nJOIN p08 team=0\n").await;
+    assert_eq!(client.ask("ADVANTAGE\n").await, "ADVANTAGE - 1.000");
+    client.tell("LEAVE p08\nJOIN p00 team=0\n").await;
+    assert_eq!(
+        help(&client.ask("ADVANTAGE\n").await),
+        (team, factor),
+        "back at once"
+    );
+}
+
+#[tokio::test]
+async fn a_giant_who_comes_late_makes_a_team_that_is_one_short_complete_and_no_more() {
+    let (daemon, _clock) = after("", 32, 120, giant).await;
+    let mut client = daemon.client().await;
+    let players = ids(12);
+    for (here, there, team) in [(3, 4, "0"), (4, 3, "1")] {
+        let lines = teams(&players[1..=here], &players[here + 1..=here + there]);
+        client.tell(&format!("{lines}START\nJOIN p00\n")).await;
+        let placed = client.ask("PLACE p00\n").await;
+        assert_eq!(placed.split(' ').nth(2), Some(team), "{here} v {there}");
+    }
+}
+
+#[tokio::test]
+async fn weights_of_an_unrated_ruleset_help_nobody_who_is_not_surely_weaker() {
+    let (daemon, _clock) = after("", 33, 60, equal).await;
+    let mut client = daemon.client().await;
+    let players = ids(12);
+    let lines = teams(&players[..6], &players[6..]);
+    for other in [
+        lines.replace("GAME ctf", "GAME ctf\nMUTATOR InstaGib"),
+        lines.replace("GAME ctf", "GAME dom"),
+    ] {
+        client.tell(&format!("{other}START\n")).await;
+        assert_eq!(client.ask("ADVANTAGE\n").await, "ADVANTAGE - 1.000");
+        assert!(
+            client
+                .ask("REBALANCE seed=1\n")
+                .await
+                .starts_with("REBALANCE 0 ")
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_lead_that_is_gone_is_no_lead() {
+    let (daemon, clock) = after("", 34, 0, equal).await;
+    let mut client = daemon.client().await;
+    let players = ids(8);
+    client
+        .tell(&format!("{}START\n", teams(&players[..4], &players[4..])))
+        .await;
+    clock.pass(600_000);
+    client.tell("CLOCK 600\nSCORE 1\nSCORE 1\nSCORE 1\n").await;
+    clock.pass(120_000);
+    client.ask("ADVANTAGE\n").await;
+    client.tell("SCORE 0\nSCORE 0\nSCORE 0\n").await;
+    clock.pass(480_000);
+    assert_eq!(client.ask("ADVANTAGE\n").await, "ADVANTAGE - 1.000");
+}
+
+#[tokio::test]
+async fn who_is_gone_counts_for_nobody() {
+    let (daemon, _clock) = after("", 35, 30, equal).await;
+    let mut client = daemon.client().await;
+    let players = ids(2);
+    client
+        .tell(&format!("{}START\n", teams(&players[..1], &players[1..])))
+        .await;
+    client.tell("LEAVE p01\n").await;
+    // A team without players cannot be helped.
+    assert_eq!(client.ask("ADVANTAGE\n").await, "ADVANTAGE - 1.000");
+    client.tell("LEAVE p00\n").await;
+    assert_eq!(client.ask("ADVANTAGE\n").await, "ADVANTAGE - 1.000");
+    client.tell("JOIN p02\n").await;
+    assert!(client.ask("PLACE p02\n").await.starts_with("PLACE p02 "));
+}

@@ -199,8 +199,8 @@ impl Question for Advantage {
         for (index, team) in self.teams.iter().enumerate() {
             writeln!(
                 f,
-                "team {index}: {} players, weight {:.3}, share by weight {:.6}, strength {:.6}; score {}, factor by the score {:.6}",
-                team.players,
+                "team {index}: {}, weight {:.3}, share by weight {:.6}, strength {:.6}; score {}, factor by the score {:.6}",
+                counted(team.players, "player"),
                 team.weight,
                 answer.prior[index],
                 team.strength,
