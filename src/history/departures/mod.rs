@@ -4,6 +4,8 @@
 //! than in victories. It does not concern players who came back, whom the game server removed or lost,
 //! or of whom the log does not state why they left.
 
+pub(super) mod arrivals;
+
 use super::{
     digest::{own_seats, ranks, share},
     points::standing,

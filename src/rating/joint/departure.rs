@@ -94,7 +94,8 @@ impl Joint {
                 let Some((latent, gains)) = pair.members.get(index) else {
                     continue;
                 };
-                let step = statistics.step(departure, pair, member.points, *latent);
+                let (scores, teams) = (&departure.game.scores, (pair.a, pair.b));
+                let step = statistics.step(scores, departure.played, teams, member.points, *latent);
                 for (mean, gain) in means.iter_mut().zip(gains) {
                     *mean += gain * step;
                 }
@@ -115,7 +116,8 @@ impl Joint {
     pub(super) fn stayers(&self, game: &Game) -> Vec<usize> {
         let left = |player| game.departures.iter().any(|d| d.player == player);
         let seats = game.seats().iter();
-        let stayers = seats.filter(|seat| seat.learns && !left(seat.player));
+        let came = |player| game.arrivals.iter().any(|a| a.player == player);
+        let stayers = seats.filter(|seat| seat.learns && !left(seat.player) && !came(seat.player));
         let number = |seat: &Seat| self.columns.number(Column::Skill(seat.player));
         let mut stayers: Vec<usize> = stayers.filter_map(number).collect();
         stayers.sort_unstable();
@@ -125,19 +127,20 @@ impl Joint {
 }
 
 impl OutcomeStatistics {
-    /// The change of the means per unit of gain.
-    fn step(
+    /// The change of the means per unit of gain from a part of a game: the scores in it, its share of the
+    /// play time, and the two teams compared.
+    pub(super) fn step(
         &self,
-        departure: &Departure,
-        pair: &PairOutlook,
+        scores: &[f64],
+        played: f64,
+        (a, b): (usize, usize),
         by_points: bool,
         latent: Latent,
     ) -> f64 {
-        let scores = &departure.game.scores;
-        let Some((x, y)) = scores.get(pair.a).zip(scores.get(pair.b)) else {
+        let Some((x, y)) = scores.get(a).zip(scores.get(b)) else {
             return 0.0;
         };
-        let played = departure.played.clamp(0.0, 1.0);
+        let played = played.clamp(0.0, 1.0);
         let value = (anscombe(*x) - anscombe(*y)) / libm::sqrt(self.points.mean());
         if by_points {
             let root = libm::sqrt(played);
