@@ -1,8 +1,6 @@
 //! The daemon: opens everything that the configuration names, and owns every long-running task.
 //!
-//! There are two groups of tasks, each with a [`TaskTracker`] and a [`CancellationToken`]: the
-//! sockets, the backlog of sessions and learning; and, stopped after them, the poll for changes by
-//! other processes and the followed logs.
+//! All of them are tasks of one [`TaskTracker`], and one [`CancellationToken`] stops them.
 //! No other room starts a task that outlives the call that started it.
 //!
 //! Entry points: [`Daemon::open`] for a configuration, [`run`] for parts that are already open.
@@ -95,18 +93,16 @@ impl Daemon {
 
     /// Serves until `shutdown` resolves, then drains and closes the database.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
-        let stop = CancellationToken::new();
-        let tasks = TaskTracker::new();
+        let tasks = Tasks::default();
         let learning = self.service.learning().clone();
-        tasks.spawn(until(stop.clone(), async move {
-            learning.keep_up_to_date().await;
-        }));
+        tasks.spawn(async move { learning.keep_up_to_date().await });
         let following = self.follower.map(|(follower, interval)| {
-            tasks.spawn(follower.run(interval, stop.clone().cancelled_owned()))
+            let stop = tasks.stop.clone().cancelled_owned();
+            tasks.tracker.spawn(follower.run(interval, stop))
         });
-        run(self.listener, self.service.clone(), self.limits, shutdown).await;
-        stop.cancel();
-        tasks.close();
+        tasks
+            .serve(self.listener, self.service.clone(), self.limits, shutdown)
+            .await;
         if let Some(following) = following {
             let abort = following.abort_handle();
             if time::timeout(ARCHIVE, following).await.is_err() {
@@ -135,37 +131,56 @@ pub async fn run(
     limits: Limits,
     shutdown: impl Future<Output = ()>,
 ) {
-    let stop = CancellationToken::new();
-    let tasks = TaskTracker::new();
-    let sessions = service.sessions().clone();
-    tasks.spawn(until(stop.clone(), async move {
-        sessions.run_background().await;
-    }));
-    let sessions = service.sessions().clone();
-    tasks.spawn(until(stop.clone(), async move {
-        sessions.run_journal_sync().await;
-    }));
-    let learning = service.learning().clone();
-    tasks.spawn(until(stop.clone(), async move {
-        learning.learn_recorded().await;
-    }));
-    let serving = tasks.spawn(server::run(listener, service.clone(), limits, stop.clone()));
-    shutdown.await;
-    stop.cancel();
-    tasks.close();
-    if let Err(error) = serving.await {
-        tracing::error!(%error, "the server has failed");
-    }
-    match time::timeout(LAST_WRITES, service.sessions().drain()).await {
-        Ok(Ok(())) => {}
-        Ok(Err(error)) => tracing::error!(%error, "abandoned games are not recorded"),
-        Err(_) => tracing::error!("abandoned games are not recorded: the database is too slow"),
-    }
+    Tasks::default()
+        .serve(listener, service, limits, shutdown)
+        .await;
 }
 
-/// Runs a task until it ends or `stop` is cancelled.
-async fn until(stop: CancellationToken, task: impl Future<Output = ()>) {
-    stop.run_until_cancelled(task).await;
+/// The tasks of a daemon, which stop together.
+#[derive(Default)]
+struct Tasks {
+    tracker: TaskTracker,
+    stop: CancellationToken,
+}
+
+impl Tasks {
+    /// Runs a task until it ends or the daemon stops.
+    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        let stop = self.stop.clone();
+        self.tracker.spawn(async move {
+            stop.run_until_cancelled(task).await;
+        });
+    }
+
+    /// Serves until `shutdown` resolves, stops all tasks, and writes the backlog.
+    async fn serve(
+        &self,
+        listener: TcpListener,
+        service: Arc<Service>,
+        limits: Limits,
+        shutdown: impl Future<Output = ()>,
+    ) {
+        let sessions = service.sessions().clone();
+        self.spawn(async move { sessions.run_background().await });
+        let sessions = service.sessions().clone();
+        self.spawn(async move { sessions.run_journal_sync().await });
+        let learning = service.learning().clone();
+        self.spawn(async move { learning.learn_recorded().await });
+        let (tasks, stop) = (self.tracker.clone(), self.stop.clone());
+        let server = server::run(listener, service.clone(), limits, tasks, stop);
+        let serving = self.tracker.spawn(server);
+        shutdown.await;
+        self.stop.cancel();
+        self.tracker.close();
+        if let Err(error) = serving.await {
+            tracing::error!(%error, "the server has failed");
+        }
+        match time::timeout(LAST_WRITES, service.sessions().drain()).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::error!(%error, "abandoned games are not recorded"),
+            Err(_) => tracing::error!("abandoned games are not recorded: the database is too slow"),
+        }
+    }
 }
 
 /// Opens the database of a configuration, and the service over it.

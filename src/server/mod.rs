@@ -49,32 +49,33 @@ pub struct Limits {
     pub drain_seconds: Seconds<0, 60>,
 }
 
-/// Serves until `stop` is cancelled. Then each session finishes its current command, sends the
-/// pending replies and closes; after [`Limits::drain_seconds`] the remaining connections are dropped.
+/// Serves until `stop` is cancelled; connections are tasks of `tasks`. Then each session finishes its
+/// current command, sends the pending replies and closes. Returns once all connections have ended, or
+/// after [`Limits::drain_seconds`].
 pub async fn run(
     listener: TcpListener,
     service: Arc<Service>,
     limits: Limits,
+    tasks: TaskTracker,
     stop: CancellationToken,
 ) {
-    let tasks = TaskTracker::new();
-    let room = Arc::new(Semaphore::new(limits.max_connections.as_usize()));
+    let most = limits.max_connections.as_usize();
+    let room = Arc::new(Semaphore::new(most));
     let door = Door {
         service,
         limits,
         stop: stop.clone(),
-        tasks: tasks.clone(),
-        room,
+        tasks,
+        room: room.clone(),
     };
     stop.run_until_cancelled(door.accept_all(&listener)).await;
     drop(listener);
-    tasks.close();
-    if time::timeout(limits.drain_seconds.duration(), tasks.wait())
-        .await
-        .is_err()
-    {
+    // Each connection holds a permit until it ends.
+    let all = room.acquire_many(u32::try_from(most).unwrap_or(u32::MAX));
+    let drained = time::timeout(limits.drain_seconds.duration(), all).await;
+    if drained.is_err() {
         tracing::warn!(
-            connections = tasks.len(),
+            connections = most - room.available_permits(),
             "dropping connections that did not drain in time"
         );
     }

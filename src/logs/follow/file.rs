@@ -120,14 +120,14 @@ impl FollowedFile {
         let quiet = written.and_then(|written| now.duration_since(written).ok());
         if quiet.is_some_and(|quiet| quiet >= settle) {
             self.finish();
-            self.record(requests)?;
             self.archive(requests)?;
         }
         Ok(())
     }
 
-    /// Archives the part that was read, if there is an archive.
+    /// Archives the part that was read, if there is an archive, and records its matches before that.
     pub fn archive(&mut self, requests: &Requests) -> Result<(), LogError> {
+        self.record(requests)?;
         let Some(spool) = self.spool.take() else {
             return Ok(());
         };
@@ -158,7 +158,6 @@ impl FollowedFile {
                         FollowStage::Reading(reading) => reading.interrupt(),
                         FollowStage::Complete(_) => {}
                     }
-                    self.record(requests)?;
                     self.archive(requests)?;
                 }
                 Tailed::Bytes(count) => {

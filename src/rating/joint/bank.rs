@@ -9,6 +9,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::calibration::Calibration;
 use super::columns::Row;
 use super::filter::{Filter, Latent, Observation, Prior};
 use crate::rating::Strength;
@@ -43,6 +44,8 @@ pub struct Member {
     pub evidence: f64,
     /// The Gaussian that this member has learnt.
     pub filter: Filter,
+    /// The factor on its latent differences.
+    pub calibration: Calibration,
     /// The latent difference of the match looked at, before learning from it.
     #[serde(skip)]
     pub seen: Latent,
@@ -70,6 +73,7 @@ impl Default for Bank {
             points: false,
             evidence: 0.0,
             filter: Filter::default(),
+            calibration: Calibration::default(),
             seen: Latent::default(),
             gain: Vec::new(),
         };
@@ -197,11 +201,12 @@ impl Member {
 
     /// Learns from the match looked at; the columns in `still` do not change. A decided outcome
     /// adds to the evidence; a tie does not, because its meaning differs between games.
-    pub fn learn(&mut self, observed: Observations, still: &[usize]) {
+    pub fn learn(&mut self, ruleset: u32, observed: Observations, still: &[usize]) {
         if let Observation::Sign(sign) = observed.outcome {
-            let chance = self.seen.chance();
+            let chance = self.calibration.chance(ruleset, self.seen);
             let given = if sign > 0.0 { chance } else { 1.0 - chance };
             self.evidence += libm::log(given.max(1e-12)); // one upset rules no filter out
+            self.calibration.learn(ruleset, self.seen, sign);
         }
         let points = if self.points { observed.points } else { None };
         let observation = points.unwrap_or(observed.outcome);

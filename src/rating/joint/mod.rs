@@ -6,14 +6,15 @@
 //! `columns`: players, commanders, the effect of being new, of one player more, of a party, of
 //! sides, and of sides on a map. A match is a sparse row a of factors; its latent difference is d =
 //! a·x + N(0, 1), and team a wins when d > 0, so the chance is Φ(a·m / √(1 + a·S·a)). Learning is
-//! moment matching with one rank-1 change of S (`filter`).
+//! moment matching with one rank-1 change of S (`filter`). A factor in that chance, learned from the
+//! outcomes, keeps it as decided as they are (`calibration`).
 //!
 //! - **Ties** mean that |d| was below ε, where ε gives as large a share of ties between equals as
 //!   the matches so far had. A decided match counts by its sign alone, not as |d| > ε: in real
 //!   games the rules define ties, so they are not a band between victory and defeat.
 //! - **Points**, where a game has them: the difference of the teams' √points has about the same
-//!   noise whatever the number of points (Anscombe). Divided by its own typical size, it is taken
-//!   as d itself, in place of the outcome, which is only its sign.
+//!   noise whatever the number of points (Anscombe). Divided by the typical size of that noise,
+//!   it is taken as d itself, in place of the outcome, which is only its sign.
 //! - **Records**: the points that a player made in earlier matches, compared with an average player's,
 //!   have an effect that is learned as all others are. Where the points of a game mean nothing, it
 //!   stays near 0; where they do, a player is known sooner than from sums of teams.
@@ -27,6 +28,7 @@
 
 mod arrival;
 mod bank;
+mod calibration;
 pub(super) mod columns;
 mod departure;
 mod filter;
@@ -67,7 +69,8 @@ pub struct Joint {
 /// Statistics of how the matches of a ruleset end.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct OutcomeStatistics {
-    /// Mean of the squared difference of points, divided by 1 + a·S·a.
+    /// Mean of the squared part of the difference of points that strength does not explain, divided by
+    /// 1 + a·S·a.
     points: Running,
     ties: f64,
     decided: f64,
@@ -164,14 +167,15 @@ impl Joint {
             member.look(&row);
         }
         let variance = self.bank.mean(|m| m.seen.variance);
+        let mean = self.bank.mean(|m| m.seen.mean);
         let statistics = self.outcomes.entry(game.ruleset).or_default();
-        let observed = statistics.observe(game, a, b, result, variance);
+        let observed = statistics.observe(game, a, b, result, mean, variance);
         if observed.points.is_some() {
             self.bank.try_points();
         }
         let still = self.still(game, a, b);
         for member in &mut self.bank.members {
-            member.learn(observed, &still);
+            member.learn(game.ruleset, observed, &still);
         }
     }
 
@@ -230,7 +234,7 @@ impl Joint {
         game: &Game,
         a: usize,
         b: usize,
-    ) -> impl Iterator<Item = (f64, filter::Latent)> {
+    ) -> impl Iterator<Item = (f64, &bank::Member, filter::Latent)> {
         let mut row = self.columns.row(game, a, b);
         let mut away = Vec::new();
         row.new.retain(|&(column, x)| match column {
@@ -249,7 +253,7 @@ impl Joint {
                     latent.variance += (x * s.deviation) * (x * s.deviation);
                 }
             }
-            (weight, latent)
+            (weight, member, latent)
         })
     }
 
@@ -268,13 +272,14 @@ impl Default for Joint {
 
 impl OutcomeStatistics {
     /// The observations of the latent difference that a match contains; adds the match to the
-    /// statistics.
+    /// statistics. `mean` and `variance` are those of the latent difference before the match.
     fn observe(
         &mut self,
         game: &Game,
         a: usize,
         b: usize,
         result: Ordering,
+        mean: f64,
         variance: f64,
     ) -> Observations {
         self.variance.add(variance);
@@ -285,7 +290,10 @@ impl OutcomeStatistics {
         }
         let points = game.scores.get(a).zip(game.scores.get(b)).map(|(x, y)| {
             let difference = anscombe(*x) - anscombe(*y);
-            self.points.add(difference * difference / (1.0 + variance));
+            // What strength does not explain is noise.
+            let scale = libm::sqrt(self.points.mean());
+            let rest = difference - scale * mean;
+            self.points.add(rest * rest / (1.0 + variance));
             Observation::Value(difference / libm::sqrt(self.points.mean()))
         });
         Observations { outcome, points }
@@ -316,7 +324,9 @@ impl System for Joint {
     fn beats(&self, game: &Game, a: usize, b: usize) -> f64 {
         let latents = self.latents(game, a, b);
         latents
-            .map(|(weight, latent)| weight * latent.chance())
+            .map(|(weight, member, latent)| {
+                weight * member.calibration.chance(game.ruleset, latent)
+            })
             .sum()
     }
 
@@ -388,8 +398,9 @@ impl System for Joint {
     /// The noise is that of this very lineup, 1 + a·S·a.
     fn outlook(&self, game: &Game) -> Outlook {
         let (mut per_unit, mut variance, mut sum) = (0.0, 0.0, 0.0);
-        for (weight, latent) in self.latents(game, 0, 1) {
-            per_unit += weight / libm::sqrt(1.0 + latent.variance);
+        for (weight, member, latent) in self.latents(game, 0, 1) {
+            let factor = member.calibration.factor(game.ruleset);
+            per_unit += weight * factor / libm::sqrt(1.0 + latent.variance);
             variance += weight * latent.variance;
             sum += weight;
         }

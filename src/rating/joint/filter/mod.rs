@@ -124,9 +124,9 @@ pub struct Latent {
 }
 
 impl Latent {
-    /// The chance that d, noise included, is above 0: Φ(a·m / √(1 + a·S·a)).
-    pub fn chance(&self) -> f64 {
-        normal::cdf(self.mean / libm::sqrt(1.0 + self.variance))
+    /// The mean of d in units of its standard deviation, noise included: a·m / √(1 + a·S·a).
+    pub fn standardised(&self) -> f64 {
+        self.mean / libm::sqrt(1.0 + self.variance)
     }
 }
 

@@ -1,0 +1,152 @@
+//! The factor that makes a member's chances as decided as the outcomes turn out to be.
+//!
+//! A member's chance is Φ(z), where z is the latent difference divided by its standard deviation. If
+//! the outcome depends more on strength than what the member learns from, Φ(z) is too close to a
+//! half; if less, it is too far from it. So the chance is Φ(κ·z), where κ starts at 1 and is learned
+//! from the outcomes. Each ruleset has its own κ, which differs from that of all games as far as its
+//! matches show it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::filter::Latent;
+use crate::rating::normal;
+
+/// Standard deviation of the common part of κ before any match: κ is learned in some hundred matches.
+const ALL: f64 = 0.1;
+/// Standard deviation of the part of κ that belongs to a ruleset, before any match.
+const RULESET: f64 = 0.05;
+
+/// A Gaussian over κ, as the sum of a part that all games share and one per ruleset.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Calibration {
+    all: Part,
+    rulesets: BTreeMap<u32, Part>,
+}
+
+/// The mean and variance of one part of κ.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Part {
+    mean: f64,
+    variance: f64,
+}
+
+impl Default for Calibration {
+    fn default() -> Self {
+        let all = Part {
+            mean: 1.0,
+            variance: ALL * ALL,
+        };
+        Self {
+            all,
+            rulesets: BTreeMap::new(),
+        }
+    }
+}
+
+impl Part {
+    /// The part of a ruleset without matches.
+    const RULESET: Self = Self {
+        mean: 0.0,
+        variance: RULESET * RULESET,
+    };
+}
+
+impl Calibration {
+    /// The mean of κ for a ruleset.
+    pub fn factor(&self, ruleset: u32) -> f64 {
+        self.all.mean + self.own(ruleset).mean
+    }
+
+    /// The chance that the first team wins: the mean of Φ(κ·z) over κ.
+    pub fn chance(&self, ruleset: u32, latent: Latent) -> f64 {
+        let z = latent.standardised();
+        normal::cdf(self.factor(ruleset) * z / self.deviation(ruleset, z))
+    }
+
+    /// Learns from a decided outcome: `sign` is 1 if the first team won, otherwise −1. One step of
+    /// moment matching, in which the parts of κ stay independent.
+    pub fn learn(&mut self, ruleset: u32, latent: Latent, sign: f64) {
+        let z = latent.standardised();
+        let deviation = self.deviation(ruleset, z);
+        let moments = normal::above(sign * self.factor(ruleset) * z / deviation);
+        let (v, w) = (
+            sign * moments.v / deviation,
+            moments.w / (deviation * deviation),
+        );
+        let own = self.rulesets.entry(ruleset).or_insert(Part::RULESET);
+        for part in [&mut self.all, own] {
+            let gain = part.variance * z;
+            part.mean += gain * v;
+            part.variance -= gain * gain * w;
+        }
+    }
+
+    fn own(&self, ruleset: u32) -> Part {
+        self.rulesets
+            .get(&ruleset)
+            .copied()
+            .unwrap_or(Part::RULESET)
+    }
+
+    /// The standard deviation of κ·z + N(0, 1).
+    fn deviation(&self, ruleset: u32, z: f64) -> f64 {
+        libm::sqrt(1.0 + (self.all.variance + self.own(ruleset).variance) * z * z)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A latent difference of which the standardised one is `z`.
+    fn latent(z: f64) -> Latent {
+        Latent {
+            mean: 2.0 * z,
+            variance: 3.0,
+        }
+    }
+
+    #[test]
+    fn it_starts_at_one_and_is_symmetric() {
+        let fresh = Calibration::default();
+        assert_eq!(fresh.factor(3), 1.0);
+        assert_eq!(fresh.chance(3, latent(0.0)), 0.5);
+        let (a, b) = (fresh.chance(3, latent(0.7)), fresh.chance(3, latent(-0.7)));
+        assert!((a + b - 1.0).abs() < 1e-15);
+        assert!((a - normal::cdf(0.7)).abs() < 1e-3);
+        let (mut won, mut lost) = (fresh.clone(), fresh);
+        won.learn(3, latent(0.7), 1.0);
+        lost.learn(3, latent(-0.7), -1.0);
+        assert_eq!(won.factor(3), lost.factor(3));
+        assert!(won.factor(3) > 1.0);
+    }
+
+    /// The favourite, of standardised difference 0.5, wins so many of a hundred, a thousand times.
+    fn after(wins: u32) -> Calibration {
+        let mut calibration = Calibration::default();
+        for at in 0..1_000_u32 {
+            let won = (at * 37) % 100 < wins;
+            calibration.learn(3, latent(0.5), if won { 1.0 } else { -1.0 });
+        }
+        calibration
+    }
+
+    #[test]
+    fn it_follows_the_outcomes_both_ways() {
+        // Φ(0.5) = 0.69.
+        for (wins, chance) in [(80, 0.80), (60, 0.60)] {
+            let learned = after(wins).chance(3, latent(0.5));
+            assert!((learned - chance).abs() < 0.035, "{wins} {learned}");
+        }
+        assert!((after(69).factor(3) - 1.0).abs() < 0.02);
+    }
+
+    #[test]
+    fn another_ruleset_gets_most_of_it() {
+        let learned = after(80);
+        let (own, other) = (learned.factor(3), learned.factor(4));
+        assert!(1.2 < other && other < own, "{own} {other}");
+    }
+}
