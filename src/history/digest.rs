@@ -234,8 +234,6 @@ impl Digest {
         game.day = record.end.0 as f64 / MILLIS_A_DAY;
         game.departures = departures(record, &game, usual);
         game.arrivals = arrivals(record, &game, usual);
-        let came = |player| game.arrivals.iter().any(|a| a.player == player);
-        game.departures.retain(|departure| !came(departure.player));
         Digested { game, played }
     }
 }

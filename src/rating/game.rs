@@ -133,7 +133,7 @@ pub struct Game {
     /// The players who left early of their own accord, in the order of the match record. Empty where
     /// the scores do not decide the outcome.
     pub departures: Vec<Departure>,
-    /// The players who came after one of those had left, in the order of the match record.
+    /// The bots that came after one of those had left, in the order of the match record.
     pub arrivals: Vec<Arrival>,
 }
 
@@ -148,18 +148,18 @@ pub struct Departure {
     pub game: Game,
 }
 
-/// A player who came after another had left early, and the stretch of the game that they played.
+/// A bot that came after a player had left early, and the stretch of the game that it played.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arrival {
-    /// The player who came.
+    /// The bot that came.
     pub player: Player,
-    /// The share of the whole game's play time that was over when they came, 0 to 1.
+    /// The share of the whole game's play time that was over when it came, 0 to 1.
     pub since: f64,
     /// The game up to then, with the scores and places of that moment.
     pub before: Game,
-    /// The share of the whole game's play time from then until they were gone for good, 0 to 1.
+    /// The share of the whole game's play time from then until it had left for good, 0 to 1.
     pub played: f64,
-    /// The game in that time, with the points scored in it, and the places by those.
+    /// The game in that time, with the scores and places of that time alone.
     pub game: Game,
 }
 

@@ -1,7 +1,8 @@
-//! Bots that come after a player has left early: their own stretch of the game.
+//! Bots that come after a player has left early, and the stretch of the game that each of them played.
 //!
-//! Bots come because a player has left, who left because of the score. Humans come when they like: they
-//! stay in the game as it was, where their team mates learn with them.
+//! Such a bot comes because a player left, and the player left because of the score: the bot is not to
+//! blame for it. Humans come when they like, so what they learn from is the whole game, as for their
+//! team mates.
 
 use super::{MOST, as_it_stood, until};
 use crate::{
@@ -14,8 +15,8 @@ use crate::{
     rating::{Arrival, Game, Player, Seat},
 };
 
-/// The bots that came after the first of the game's departures, each with their stretch of it. Empty
-/// where that would leave a team without any other player.
+/// The bots that came after the first of the game's departures, each with its stretch of the game. `usual`
+/// is the usual length of a game in milliseconds. Empty if a team would have no player without them.
 pub(in crate::history) fn arrivals(record: &MatchRecord, game: &Game, usual: u64) -> Vec<Arrival> {
     let left = |player| game.departures.iter().any(|d| d.player == player);
     let gone = |(participant, player): (&Participant, Player)| {
@@ -45,7 +46,7 @@ pub(in crate::history) fn arrivals(record: &MatchRecord, game: &Game, usual: u64
     }
 }
 
-/// The participants who have played and learn from the game, with their numbers.
+/// The participants who have played and whom the game rates, with their numbers.
 fn played<'a>(
     record: &'a MatchRecord,
     game: &'a Game,
@@ -56,7 +57,7 @@ fn played<'a>(
     learning.map(|(participant, tally)| (participant, tally.player))
 }
 
-/// A player's stretch; `None` where a team had no player in it, or before it.
+/// A bot's stretch of the game, during `own`; `None` if a team had no player in it, or before it.
 fn stretch(
     record: &MatchRecord,
     game: &Game,
@@ -102,7 +103,7 @@ fn stretch(
     })
 }
 
-/// What is left of the stays from a millisecond on, which becomes their start.
+/// The parts of the stays after the millisecond `from`, counted from it.
 fn since(presence: &[Presence], from: u64) -> Vec<Presence> {
     let after = presence.iter().filter(|stay| stay.span.to > from);
     let cut = after.map(|stay| Presence {

@@ -1,23 +1,23 @@
-//! Players who come after another has left early: they learn from their own stretch of the game alone.
+//! Bots that come after a player has left early: each learns from its own stretch of the game alone.
 //!
-//! A player leaves when the team is behind, so whoever comes instead is on a team that will probably
-//! lose, however well they play. Their seats are therefore no part of the game's row. The stretch that
-//! they played is an observation of its own, which changes their estimate and nobody else's. It is
-//! predicted from what the game had shown when they came, and the scores of a stretch do not depend on
-//! when it began, so that it moves no mean on average.
+//! A player leaves when the team is behind. The bot that comes instead is on a team that will probably
+//! lose, however strong the bot is. So the row of the game leaves out the bot's seat, and the bot's
+//! stretch of the game is an observation of its own. It changes the estimate of that bot and no other.
 //!
-//! With A the row of the game until they came, y its [step](OutcomeStatistics::step), and B the row of
-//! their stretch, the mean of the latent difference of the stretch is B·m + (B·S·A)·y.
+//! The stretch is predicted from everything that the game had shown when the bot came. What remains is
+//! chance, which moves no mean on average. With A the row of the game up to then, y its
+//! [step](OutcomeStatistics::step), and B the row of the stretch, the mean of the latent difference of
+//! the stretch is B·m + (B·S·A)·y.
 
 use super::{Column, Joint, columns::Row, filter::Latent};
 use crate::rating::{Arrival, Seat};
 
-/// What each member of the bank expected of a stretch before it learned from the game: for each pair of
-/// teams, the means of the latent difference by member.
+/// What the members of the bank expect of a stretch before they learn from the game: for each pair of
+/// teams, the mean of the latent difference by member.
 pub(super) struct Expectation(Vec<(usize, usize, Vec<f64>)>);
 
 impl Joint {
-    /// Predicts the stretch of a player from what the game had shown when they came. Call it before the
+    /// Predicts a bot's stretch from what the game had shown when the bot came. Call it before the
     /// filters learn from the game.
     pub(super) fn expect(&mut self, arrival: &Arrival) -> Expectation {
         let Arrival { player, game, .. } = arrival;
@@ -38,6 +38,8 @@ impl Joint {
         Expectation(expected)
     }
 
+    /// By member, the mean of the latent difference of a stretch: `until` is the row of the game up to it,
+    /// `own` the row of the stretch.
     fn means(
         &mut self,
         arrival: &Arrival,
@@ -59,8 +61,7 @@ impl Joint {
         members.collect()
     }
 
-    /// Learns a player's estimate from their stretch. Call it after the filters have learned from the
-    /// game.
+    /// Learns a bot's estimate from its stretch. Call it after the filters have learned from the game.
     pub(super) fn welcome(&mut self, arrival: &Arrival, expected: &Expectation) {
         let statistics = *self.outcomes.entry(arrival.game.ruleset).or_default();
         let Some(own) = self.columns.number(Column::Skill(arrival.player)) else {
@@ -81,8 +82,8 @@ impl Joint {
     }
 }
 
-/// The seats of those who learn from the game itself, instead of from a stretch of their own.
-pub(super) fn original(team: &[Seat], arrivals: &[Arrival]) -> Vec<Seat> {
+/// The seats of a team without those of the arrivals, who learn from a stretch of their own instead.
+pub(super) fn without_arrivals(team: &[Seat], arrivals: &[Arrival]) -> Vec<Seat> {
     let came = |seat: &Seat| arrivals.iter().any(|arrival| arrival.player == seat.player);
     team.iter().copied().filter(|seat| !came(seat)).collect()
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::arrival::original;
+use super::arrival::without_arrivals;
 use crate::rating::{Game, Player, Roll, Seat};
 
 /// The effect that one column of the state stands for.
@@ -202,8 +202,8 @@ impl Columns {
         row.known
             .reserve(game.team(a).len() + game.team(b).len() + 8);
         let (one, other) = (
-            original(game.team(a), &game.arrivals),
-            original(game.team(b), &game.arrivals),
+            without_arrivals(game.team(a), &game.arrivals),
+            without_arrivals(game.team(b), &game.arrivals),
         );
         let both = [(one.as_slice(), 1.0), (other.as_slice(), -1.0)];
         let shares = |team: &[Seat]| team.iter().map(|s| s.share).sum::<f64>();
