@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{JournalError, frame::FrameBuffer};
+use super::{JournalError, brief::BriefEntry, frame::FrameBuffer};
 use crate::{
     domain::{Timestamp, Verdict},
     lobby::{Command, Lobby},
@@ -30,7 +30,7 @@ pub enum Entry<'a> {
     End(Verdict),
     /// The match is on disk, and END is answered with this.
     Ended(EndAnswer),
-    /// The answer to END is about to be sent.
+    /// An answer to END is about to be sent: the match's id, or that the match is kept.
     Delivered,
 }
 
@@ -74,7 +74,12 @@ impl EntryBuffer {
     /// # Errors
     /// The entry has no written form. The buffer is of no more use then.
     pub fn push(&mut self, at: u64, entry: &Entry<'_>) -> Result<(), JournalError> {
-        serde_json::to_writer(self.0.payload(), &(at, entry)).map_err(|_| JournalError::Unwritable)
+        let payload = self.0.payload();
+        match BriefEntry::of(entry) {
+            Some(brief) => brief.write(at, payload),
+            None => serde_json::to_writer(payload, &(at, entry)).ok(),
+        }
+        .ok_or(JournalError::Unwritable)
     }
 
     /// Whether nothing was added since the buffer was cleared.
@@ -93,5 +98,40 @@ impl EntryBuffer {
     /// The entries are too many for a frame.
     pub fn frame(&mut self) -> Result<Option<&[u8]>, JournalError> {
         self.0.seal()
+    }
+}
+
+/// An entry, and the millisecond of the session at which it happened.
+pub(super) type TimedEntry<'a> = (u64, Entry<'a>);
+
+/// The entries of a frame, each with its millisecond. Ends after the first that cannot be read.
+#[derive(Debug)]
+pub(super) struct Entries<'a>(&'a [u8]);
+
+impl<'a> Entries<'a> {
+    /// The entries that [`EntryBuffer`] has collected in this payload.
+    pub(super) fn read(payload: &'a [u8]) -> Self {
+        Self(payload)
+    }
+}
+
+impl<'a> Iterator for Entries<'a> {
+    type Item = Result<TimedEntry<'a>, JournalError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let payload = std::mem::take(&mut self.0);
+        if let Some(brief) = BriefEntry::read(payload) {
+            return Some(brief.map(|(entry, rest)| {
+                self.0 = rest;
+                entry
+            }));
+        }
+        let mut json = serde_json::Deserializer::from_slice(payload).into_iter();
+        let entry = json.next()?;
+        self.0 = payload.get(json.byte_offset()..).unwrap_or_default();
+        Some(entry.map_err(|_| {
+            self.0 = &[];
+            JournalError::Unreadable
+        }))
     }
 }

@@ -9,6 +9,7 @@
 //!
 //! Entry points: [`EntryBuffer`] to write, [`JournaledGame::read`] to read.
 
+mod brief;
 mod entry;
 mod error;
 mod frame;

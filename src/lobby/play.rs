@@ -107,11 +107,12 @@ impl Lobby {
     }
 
     /// The record of a game in play that GAME or a lost connection ends; `None` if play has not
-    /// begun or is over.
+    /// begun or is over, or if nobody has taken part in it.
     pub fn abandoned(&self, frame: &RecordFrame) -> Option<Finished> {
         let game = self.game.as_ref()?;
-        game.course
-            .abandoned(&game.facts(frame, self.teams), self.now)
+        let facts = game.facts(frame, self.teams);
+        let finished = game.course.abandoned(&facts, self.now);
+        finished.filter(|finished| !finished.record.participants.is_empty())
     }
 
     /// Whether play has begun and has not ended.

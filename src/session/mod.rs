@@ -30,9 +30,9 @@ use rand::{TryRng, rngs::SysRng};
 use tracing::{Span, error_span, field::Empty};
 
 use crate::{
-    domain::{Ident, Kind, Ruleset, Secret},
+    domain::{Ident, Secret},
     journal::Entry,
-    lobby::{Command, Conduct, Lobby, LobbyError, NewGame},
+    lobby::{Command, Conduct, Lobby, NewGame},
 };
 
 pub use clock::{Clock, HandClock, MachineClock};
@@ -46,7 +46,6 @@ pub use settings::{BalanceSettings, Settings};
 
 use registry::Registration;
 use state::SessionState;
-use weights::GameWeights;
 
 /// The state of one connection. It ends with the connection; its game can be parked for the next
 /// one.
@@ -136,9 +135,8 @@ impl Session {
     /// counts as delivered from here on: if the daemon is killed now, it may have arrived, and the next END may
     /// be that of another game.
     pub fn before_replies(&mut self) {
-        if std::mem::take(&mut self.owes_end) && !self.state.delivered {
-            self.state.delivered = true;
-            self.state.note(&Entry::Delivered);
+        if std::mem::take(&mut self.owes_end) {
+            self.state.note_delivered();
         }
         self.write_journal();
     }
@@ -188,7 +186,7 @@ impl Session {
     /// is on which team, auto-balance assesses the teams.
     ///
     /// # Errors
-    /// Any [`LobbyError`]; nothing changes then.
+    /// Any [`LobbyError`](crate::lobby::LobbyError); nothing changes then.
     pub fn apply(&mut self, command: &Command) -> Result<(), SessionError> {
         if let Command::Game(_) = command {
             self.give_up_running();
@@ -219,43 +217,6 @@ impl Session {
         Ok(())
     }
 
-    /// A human's weight in this game; `None` without games of its ruleset, or of its game type with
-    /// fewer mutators.
-    ///
-    /// # Errors
-    /// Fails if there is no game.
-    pub fn player(&mut self, id: &Ident) -> Result<Option<f64>, SessionError> {
-        let standings = self.sessions.ready_standings()?;
-        Ok(standings.view(self.ruleset()?).human(id.text()))
-    }
-
-    /// A bot's weight in this game; the mean for an unknown bot.
-    ///
-    /// # Errors
-    /// Fails if there is no game.
-    pub fn bot(&mut self, name: &Ident) -> Result<f64, SessionError> {
-        let default = self.sessions.settings.balance.default_bot_weight.get();
-        let standings = self.sessions.ready_standings()?;
-        self.show_bots()?;
-        let view = standings.view(self.ruleset()?);
-        let known = view.expected(Kind::Bot, name.text());
-        Ok(known.unwrap_or_else(|| view.mean_bot().map_or(default, |(mean, _)| mean)))
-    }
-
-    /// The mean weight and the number of the known bots; the configured default and 0 without any.
-    ///
-    /// # Errors
-    /// Fails if there is no game.
-    pub fn mean_bot(&mut self) -> Result<(f64, usize), SessionError> {
-        let default = self.sessions.settings.balance.default_bot_weight.get();
-        let standings = self.sessions.ready_standings()?;
-        self.show_bots()?;
-        Ok(standings
-            .view(self.ruleset()?)
-            .mean_bot()
-            .unwrap_or((default, 0)))
-    }
-
     /// The reasons for the last decision, one per line.
     ///
     /// # Errors
@@ -276,36 +237,6 @@ impl Session {
         }
         let now = self.state.millis(&*self.sessions.clock);
         self.state.lobby.at(now)
-    }
-
-    fn ruleset(&mut self) -> Result<&Ruleset, LobbyError> {
-        self.lobby();
-        self.state.ruleset(&self.sessions)
-    }
-
-    /// The weights in this game; fails while the first weights are being derived.
-    fn weights(&mut self) -> Result<GameWeights, SessionError> {
-        let weights = self.present_weights()?;
-        self.sessions.ready_standings()?;
-        Ok(weights)
-    }
-
-    /// The weights in this game; while the first ones are being derived, those of unknown players.
-    fn present_weights(&mut self) -> Result<GameWeights, LobbyError> {
-        let ruleset = self.ruleset()?.clone();
-        let standings = self.sessions.standings();
-        let game = self.state.lobby.game()?;
-        let balance = &self.sessions.settings.balance;
-        Ok(GameWeights {
-            view: standings.view(&ruleset),
-            standings,
-            ruleset,
-            map: game.map.clone().unwrap_or_default(),
-            defaults: (
-                balance.default_weight.get(),
-                balance.default_bot_weight.get(),
-            ),
-        })
     }
 
     /// Logs that a human may exploit the balancing: at the first change of a count, at the second,

@@ -144,11 +144,23 @@ impl Sessions {
                 let (id, unrated) = (answer.id, answer.unrated);
                 state.ended = Some(Ended { id, unrated });
             }
-            (JournaledEnd::Over(_), Some(ended)) => state.end_with(ended),
-            (JournaledEnd::Over(finished), None) => {
+            (JournaledEnd::Over { delivered, .. }, Some(ended)) => {
+                state.end_with(ended);
+                if delivered {
+                    state.note_delivered();
+                }
+            }
+            (
+                JournaledEnd::Over {
+                    finished,
+                    delivered,
+                },
+                None,
+            ) => {
                 let (record, _) = self.judge(*finished);
                 if self.backlog.keep(record, state.game, None) {
                     state.keep();
+                    state.delivered = delivered;
                 }
             }
             (JournaledEnd::Open, Some(ended)) => {

@@ -60,6 +60,7 @@ impl Session {
             {
                 tracing::error!(%error, "a match cannot be recorded now and is kept");
                 self.state.keep();
+                self.owes_end = true;
                 return Err(SessionError::Kept);
             }
             Err(error) => {
@@ -90,6 +91,7 @@ impl Session {
             }
             _ => {
                 tracing::debug!(?written, ?found, "a match is still kept");
+                self.owes_end = true;
                 Err(SessionError::Kept)
             }
         }
@@ -168,6 +170,9 @@ impl Session {
         if let Some(left) = left {
             self.sessions.give_up(left, server);
         }
+        // The game lasts until now, not until its last event, as its journal has it, too.
+        let now = self.state.millis(&*self.sessions.clock);
+        self.state.lobby.at(now);
         if let Some(finished) = self.state.abandoned(server) {
             let game = self.state.game;
             if self.sessions.keep_abandoned(finished, game, None) {

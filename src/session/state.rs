@@ -31,7 +31,7 @@ pub(super) struct SessionState {
     pub(super) game: i64,
     /// The answer to END, if it has been sent.
     pub(super) ended: Option<Ended>,
-    /// Whether the answer to END has been sent, or is about to be.
+    /// Whether an answer to END, its match's id or that the match is kept, has been sent or is about to be.
     pub(super) delivered: bool,
     /// Whether the daemon was restarted since.
     pub(super) restarted: bool,
@@ -172,6 +172,14 @@ impl SessionState {
         self.note(&Entry::Number(self.game));
     }
 
+    /// Notes that an answer to END is about to be sent.
+    pub(super) fn note_delivered(&mut self) {
+        if !self.delivered {
+            self.delivered = true;
+            self.note(&Entry::Delivered);
+        }
+    }
+
     /// Carries out a command of the lobby now, and adds it to the journal.
     pub(super) fn apply(&mut self, command: &Command, clock: &dyn Clock) -> Result<(), LobbyError> {
         let now = self.millis(clock);
@@ -255,10 +263,9 @@ impl SessionState {
     }
 
     /// The record of a game that does not continue; `None` if play has not begun or is over, or if
-    /// the server has no name.
+    /// nobody has taken part in it.
     pub(super) fn abandoned(&self, server: Option<&str>) -> Option<Finished> {
-        let finished = self.lobby.abandoned(&self.frame(server));
-        finished.filter(|finished| !finished.record.participants.is_empty())
+        self.lobby.abandoned(&self.frame(server))
     }
 }
 

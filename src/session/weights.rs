@@ -1,11 +1,12 @@
-//! The weights of one game, as its lobby sees them.
+//! The weights of one game: as its lobby sees them, and as the session answers questions about them.
 
 use std::sync::Arc;
 
+use super::{Session, SessionError};
 use crate::{
-    domain::{Kind, Outlook, PlayerKey, Ruleset},
+    domain::{Ident, Kind, Outlook, PlayerKey, Ruleset},
     learning::{Standings, View},
-    lobby::{BotWeight, ScoreSpread, Weights},
+    lobby::{BotWeight, LobbyError, ScoreSpread, Weights},
 };
 
 /// The weights in one game; unknown players have the defaults.
@@ -98,5 +99,75 @@ impl Weights for GameWeights {
             + outlook.per_strength_at(one + other) * counted
             + (outlook.heads(one, other) - learned);
         Some(outlook.link.chance(edge))
+    }
+}
+
+impl Session {
+    /// A human's weight in this game; `None` without games of its ruleset, or of its game type with
+    /// fewer mutators.
+    ///
+    /// # Errors
+    /// Fails if there is no game.
+    pub fn player(&mut self, id: &Ident) -> Result<Option<f64>, SessionError> {
+        let standings = self.sessions.ready_standings()?;
+        Ok(standings.view(self.ruleset()?).human(id.text()))
+    }
+
+    /// A bot's weight in this game; the mean for an unknown bot.
+    ///
+    /// # Errors
+    /// Fails if there is no game.
+    pub fn bot(&mut self, name: &Ident) -> Result<f64, SessionError> {
+        let default = self.sessions.settings.balance.default_bot_weight.get();
+        let standings = self.sessions.ready_standings()?;
+        self.show_bots()?;
+        let view = standings.view(self.ruleset()?);
+        let known = view.expected(Kind::Bot, name.text());
+        Ok(known.unwrap_or_else(|| view.mean_bot().map_or(default, |(mean, _)| mean)))
+    }
+
+    /// The mean weight and the number of the known bots; the configured default and 0 without any.
+    ///
+    /// # Errors
+    /// Fails if there is no game.
+    pub fn mean_bot(&mut self) -> Result<(f64, usize), SessionError> {
+        let default = self.sessions.settings.balance.default_bot_weight.get();
+        let standings = self.sessions.ready_standings()?;
+        self.show_bots()?;
+        Ok(standings
+            .view(self.ruleset()?)
+            .mean_bot()
+            .unwrap_or((default, 0)))
+    }
+
+    /// The ruleset of the session's game, which a parked game becomes if there is no other.
+    pub(super) fn ruleset(&mut self) -> Result<&Ruleset, LobbyError> {
+        self.lobby();
+        self.state.ruleset(&self.sessions)
+    }
+
+    /// The weights in this game; fails while the first weights are being derived.
+    pub(super) fn weights(&mut self) -> Result<GameWeights, SessionError> {
+        let weights = self.present_weights()?;
+        self.sessions.ready_standings()?;
+        Ok(weights)
+    }
+
+    /// The weights in this game; while the first ones are being derived, those of unknown players.
+    pub(super) fn present_weights(&mut self) -> Result<GameWeights, LobbyError> {
+        let ruleset = self.ruleset()?.clone();
+        let standings = self.sessions.standings();
+        let game = self.state.lobby.game()?;
+        let balance = &self.sessions.settings.balance;
+        Ok(GameWeights {
+            view: standings.view(&ruleset),
+            standings,
+            ruleset,
+            map: game.map.clone().unwrap_or_default(),
+            defaults: (
+                balance.default_weight.get(),
+                balance.default_bot_weight.get(),
+            ),
+        })
     }
 }

@@ -97,8 +97,9 @@ fn kills_at_any_moment_lose_nothing() {
     assert_eq!(kills.resumed + kills.new, 10, "{kills:?}");
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn an_end_that_was_kept_when_the_daemon_was_killed_gets_its_own_match() {
+/// A database that another process has locked while two games ended, and the daemon that was started after the
+/// one that kept their matches was killed.
+async fn killed_with_kept_matches() -> (TempDir, Process) {
     let folder = TempDir::new().unwrap();
     let quick = [("EVENKEEL_STORE_BUSY_MS", "20")];
     let mut daemon = Process::start_with(folder.path(), &quick);
@@ -120,18 +121,38 @@ async fn an_end_that_was_kept_when_the_daemon_was_killed_gets_its_own_match() {
     daemon.kill();
     let free = sqlx::query("ROLLBACK");
     free.execute(&mut other).await.unwrap();
-
     let daemon = Process::start_with(folder.path(), &quick);
-    let (mut stream, resumed) = resume(&daemon);
-    assert!(resumed);
+    (folder, daemon)
+}
+
+/// Ids and maps of all matches.
+async fn maps(folder: &Path) -> Vec<(i64, String)> {
+    let found = matches(folder).await.into_iter();
+    found.map(|stored| (stored.id, stored.record.map)).collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_end_that_was_kept_when_the_daemon_was_killed_gets_its_own_match() {
+    let (folder, daemon) = killed_with_kept_matches().await;
+    let mut stream = daemon.connect();
+    assert!(ask(&mut stream, "HELLO s\n").starts_with("HELLO "));
     let end = ask(&mut stream, "END\n");
     assert!(end.starts_with("END 3 "), "{end}");
-    let maps: Vec<_> = matches(folder.path()).await;
-    let maps: Vec<_> = maps
-        .iter()
-        .map(|stored| (stored.id, &*stored.record.map))
-        .collect();
-    assert_eq!(maps, [(1, ""), (2, "m2"), (3, "m3")]);
+    let expected = [(1, ""), (2, "m2"), (3, "m3")].map(|(id, map)| (id, map.to_owned()));
+    assert_eq!(maps(folder.path()).await, expected);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_end_that_was_kept_is_not_the_answer_for_the_next_game() {
+    let (folder, daemon) = killed_with_kept_matches().await;
+    // A GAME that was sent after `kept` may never have arrived.
+    let (mut stream, resumed) = resume(&daemon);
+    assert!(!resumed, "the client sends everything from GAME on");
+    assert_eq!(ask(&mut stream, "END\n"), "ERROR no-game send GAME first");
+    until(async || matches(folder.path()).await.len() == 3).await;
+    let expected = [(1, ""), (2, "m2"), (3, "m3")].map(|(id, map)| (id, map.to_owned()));
+    assert_eq!(maps(folder.path()).await, expected);
+    until(async || journals(folder.path()).is_empty()).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

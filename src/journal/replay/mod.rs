@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{EndAnswer, Entry, JournalError, Snapshot, frame::Frames};
+use super::{EndAnswer, Entry, JournalError, Snapshot, entry::Entries, frame::Frames};
 use crate::{
     domain::{Timestamp, Verdict},
     lobby::{Command, Finished, Lobby, LobbySettings, RecordFrame},
@@ -40,7 +40,12 @@ pub enum JournaledEnd {
     /// END has not come.
     Open,
     /// END has come. Whether the match is on disk is not known.
-    Over(Box<Finished>),
+    Over {
+        /// What END has to record.
+        finished: Box<Finished>,
+        /// Whether `ERROR internal kept` has been sent, or was about to be.
+        delivered: bool,
+    },
     /// The match is on disk.
     Answered(EndAnswer),
 }
@@ -54,14 +59,14 @@ impl JournaledGame {
     pub fn read(journal: &[u8], settings: &LobbySettings) -> Result<Self, JournalError> {
         let mut frames = Frames::read(journal)?;
         let first = frames.next().ok_or(JournalError::Damaged)?;
-        let mut entries = entries(first);
+        let mut entries = Entries::read(first);
         let mut game = match entries.next() {
             Some(Ok((at, Entry::Snapshot(snapshot)))) => Self::begin(*snapshot, at, settings)?,
             _ => return Err(JournalError::Unreadable),
         };
         game.follow(entries, settings)?;
         for frame in frames.by_ref() {
-            game.follow(self::entries(frame), settings)?;
+            game.follow(Entries::read(frame), settings)?;
         }
         game.valid = frames.valid();
         Ok(game)
@@ -93,11 +98,11 @@ impl JournaledGame {
 
     fn follow<'a>(
         &mut self,
-        entries: impl Iterator<Item = serde_json::Result<(u64, Entry<'a>)>>,
+        entries: Entries<'a>,
         settings: &LobbySettings,
     ) -> Result<(), JournalError> {
         for entry in entries {
-            let (at, entry) = entry.map_err(|_| JournalError::Unreadable)?;
+            let (at, entry) = entry?;
             match entry {
                 Entry::Snapshot(snapshot) => {
                     let earlier = std::mem::take(&mut self.earlier);
@@ -114,11 +119,11 @@ impl JournaledGame {
                     self.lobby.forget_course();
                     self.end = JournaledEnd::Answered(answer);
                 }
-                Entry::Delivered => {
-                    if let JournaledEnd::Answered(answer) = &mut self.end {
-                        answer.delivered = true;
-                    }
-                }
+                Entry::Delivered => match &mut self.end {
+                    JournaledEnd::Open => {}
+                    JournaledEnd::Over { delivered, .. } => *delivered = true,
+                    JournaledEnd::Answered(answer) => answer.delivered = true,
+                },
             }
         }
         Ok(())
@@ -141,7 +146,7 @@ impl JournaledGame {
         }
         if matches!(command, Command::Game(_) | Command::Start) {
             let over = match std::mem::replace(&mut self.end, JournaledEnd::Open) {
-                JournaledEnd::Over(finished) => Some(*finished),
+                JournaledEnd::Over { finished, .. } => Some(*finished),
                 JournaledEnd::Open | JournaledEnd::Answered(_) => cut_off,
             };
             if let Some(finished) = over {
@@ -155,7 +160,13 @@ impl JournaledGame {
     fn end(&mut self, verdict: Verdict, at: u64) {
         let frame = self.frame();
         match self.lobby.at(at).end(verdict, &frame) {
-            Ok(finished) => self.end = JournaledEnd::Over(Box::new(finished)),
+            Ok(finished) => {
+                let finished = Box::new(finished);
+                self.end = JournaledEnd::Over {
+                    finished,
+                    delivered: false,
+                };
+            }
             Err(_) => self.failed += 1,
         }
     }
@@ -168,10 +179,6 @@ impl JournaledGame {
             mode: String::new(),
         }
     }
-}
-
-fn entries<'a>(frame: &'a [u8]) -> impl Iterator<Item = serde_json::Result<(u64, Entry<'a>)>> {
-    serde_json::Deserializer::from_slice(frame).into_iter()
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 use crate::{domain::Timestamp, journal::HEADER};
 
 pub(super) use file::JournalFile;
-use file::create_file;
+use file::{create_file, force_all};
 
 /// The most bytes of all journals together.
 const MAX_BYTES: u64 = 64 << 20;
@@ -80,7 +80,8 @@ impl JournalFolder {
     }
 
     /// The journals in the folder, the latest first, each with its content. Journals beyond the bounds are
-    /// removed, and so are files that cannot be read. A file of another program is left alone.
+    /// removed, and so are files that cannot be read. A file of another program is left alone, and so is one
+    /// that this user may not read or write.
     ///
     /// # Errors
     /// The folder cannot be listed.
@@ -102,6 +103,13 @@ impl JournalFolder {
                 Ok(Some(journal)) => loaded.push(journal),
                 Ok(None) => {
                     tracing::warn!(path = %path.display(), "a file among the journals is none");
+                }
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                    tracing::warn!(
+                        %error,
+                        path = %path.display(),
+                        "a journal is of another user: its game is not resumed, and the file is left alone"
+                    );
                 }
                 Err(error) => {
                     tracing::warn!(%error, path = %path.display(), "a journal is discarded");
@@ -233,9 +241,7 @@ impl JournalFolder {
         if !files.is_empty() {
             lock.sync_data()?;
         }
-        for file in &files {
-            file.sync()?;
-        }
+        force_all(&files, JournalFile::sync)?;
         if self.changed.swap(false, Ordering::Relaxed)
             && let Err(error) = sync_folder(&self.path)
         {

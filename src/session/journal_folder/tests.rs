@@ -1,3 +1,10 @@
+#![allow(
+    clippy::disallowed_methods,
+    reason = "how long the disk takes is measured in real time"
+)]
+
+use std::time::{Duration, Instant};
+
 use tempfile::TempDir;
 
 use super::*;
@@ -62,6 +69,70 @@ fn a_journal_is_removed_once_its_successor_is_on_the_disk() {
     journals.remove(&third);
     assert!(!second.path.exists() && !third.path.exists());
     assert_eq!(journals.used.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn five_hundred_journals_reach_a_slow_disk_in_time() {
+    let folder = TempDir::new().unwrap();
+    let journals = open(&folder);
+    let files: Vec<_> = (0..500)
+        .map(|_| journals.create(&[&HEADER], None).unwrap())
+        .collect();
+    let (together, most) = (AtomicU64::new(0), AtomicU64::new(0));
+    let (calls, began) = (AtomicU64::new(0), Instant::now());
+    let forced = force_all(&files, |file| {
+        calls.fetch_add(1, Ordering::Relaxed);
+        most.fetch_max(
+            together.fetch_add(1, Ordering::Relaxed) + 1,
+            Ordering::Relaxed,
+        );
+        // A disk that turns. One after the other, it would take twenty seconds.
+        std::thread::sleep(Duration::from_millis(40));
+        together.fetch_sub(1, Ordering::Relaxed);
+        match file.number {
+            7 => Err(io::Error::other("this one fails")),
+            _ => file.sync(),
+        }
+    });
+    let took = began.elapsed();
+    assert!(took < Duration::from_millis(2_500), "{took:?}");
+    assert_eq!(forced.unwrap_err().to_string(), "this one fails");
+    let most = most.load(Ordering::Relaxed);
+    assert!((2..=32).contains(&most), "{most} at a time");
+    assert_eq!(calls.load(Ordering::Relaxed), 500, "each file once");
+    let dirty: Vec<_> = files.iter().filter(|file| file.is_dirty()).collect();
+    assert!(
+        dirty.len() == 1 && dirty[0].number == 7,
+        "the others do not wait for it"
+    );
+}
+
+#[test]
+#[ignore = "measures this machine's disk: `cargo test --release --lib journal_folder -- --ignored --nocapture`"]
+fn five_hundred_journals_on_this_disk() {
+    let folder = TempDir::new().unwrap();
+    let journals = open(&folder);
+    let files: Vec<_> = (0..500)
+        .map(|_| journals.create(&[&HEADER], None).unwrap())
+        .collect();
+    let mut rounds: Vec<_> = (0..11)
+        .map(|_| {
+            for file in &files {
+                journals.append(file, &[7; 2_000]).unwrap();
+            }
+            let began = Instant::now();
+            journals.sync(NOW).unwrap();
+            began.elapsed()
+        })
+        .collect();
+    rounds.sort();
+    let serial = Instant::now();
+    for file in &files {
+        journals.append(file, &[7; 2_000]).unwrap();
+        file.sync().unwrap();
+    }
+    println!("median {:?}, longest {:?}", rounds[5], rounds[10]);
+    println!("one after the other {:?}", serial.elapsed());
 }
 
 #[test]

@@ -1,0 +1,156 @@
+//! The short form of the events that make up most of a game. Written as JSON, they would cost a busy server
+//! several times as much.
+//!
+//! An entry in this form is [`MARK`] and then its millisecond and its event in the encoding of postcard. Whatever
+//! has no short form is JSON, which never begins with the mark.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Entry, JournalError, entry::TimedEntry};
+use crate::{domain::Ident, lobby::Command};
+
+/// The first byte of an entry in the short form.
+const MARK: u8 = 0;
+
+/// An event in play. Its players are given by their text, and sent the same bytes.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(super) enum BriefEntry<'a> {
+    Kill {
+        killer: &'a str,
+        victim: &'a str,
+    },
+    Score {
+        team: u8,
+        points: f64,
+        by: Option<&'a str>,
+    },
+    Points {
+        id: &'a str,
+        points: f64,
+    },
+    Death {
+        id: &'a str,
+    },
+    Clock {
+        left: u64,
+    },
+}
+
+impl<'a> BriefEntry<'a> {
+    /// The short form of an entry, if it has one.
+    pub(super) fn of(entry: &'a Entry<'_>) -> Option<Self> {
+        let Entry::Command(command) = entry else {
+            return None;
+        };
+        Some(match &**command {
+            Command::Kill { killer, victim } => Self::Kill {
+                killer: plain(killer)?,
+                victim: plain(victim)?,
+            },
+            Command::Score { team, points, by } => Self::Score {
+                team: *team,
+                points: *points,
+                by: match by {
+                    Some(by) => Some(plain(by)?),
+                    None => None,
+                },
+            },
+            Command::Points { id, points } => Self::Points {
+                id: plain(id)?,
+                points: *points,
+            },
+            Command::Death { id } => Self::Death { id: plain(id)? },
+            Command::Clock { left } => Self::Clock { left: *left },
+            _ => return None,
+        })
+    }
+
+    /// Appends this entry; `None` if it has no written form.
+    pub(super) fn write(self, at: u64, payload: &mut Vec<u8>) -> Option<()> {
+        payload.push(MARK);
+        postcard::to_io(&(at, self), payload).ok().map(drop)
+    }
+
+    /// The entry at the beginning of these bytes, and the bytes behind it; `None` if it is not in the short form.
+    pub(super) fn read<'e>(
+        bytes: &'a [u8],
+    ) -> Option<Result<(TimedEntry<'e>, &'a [u8]), JournalError>> {
+        let bytes = bytes.strip_prefix(&[MARK])?;
+        let read = postcard::take_from_bytes::<(u64, BriefEntry<'a>)>(bytes);
+        let read = read.ok().and_then(|((at, brief), rest)| {
+            let entry = Entry::Command(Cow::Owned(brief.command()?));
+            Some(((at, entry), rest))
+        });
+        Some(read.ok_or(JournalError::Unreadable))
+    }
+
+    /// The command; `None` if it contains what is no number, which JSON could not either.
+    fn command(self) -> Option<Command> {
+        let number = |number: f64| number.is_finite().then_some(number);
+        Some(match self {
+            Self::Kill { killer, victim } => Command::Kill {
+                killer: Ident::from_text(killer),
+                victim: Ident::from_text(victim),
+            },
+            Self::Score { team, points, by } => Command::Score {
+                team,
+                points: number(points)?,
+                by: by.map(Ident::from_text),
+            },
+            Self::Points { id, points } => Command::Points {
+                id: Ident::from_text(id),
+                points: number(points)?,
+            },
+            Self::Death { id } => Command::Death {
+                id: Ident::from_text(id),
+            },
+            Self::Clock { left } => Command::Clock { left },
+        })
+    }
+}
+
+/// The text of an identifier that was sent as its text.
+fn plain(id: &Ident) -> Option<&str> {
+    (id.raw() == id.text().as_bytes()).then(|| id.text())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::{collection::vec, prelude::*};
+
+    use super::*;
+
+    fn entry(command: Command) -> Entry<'static> {
+        Entry::Command(Cow::Owned(command))
+    }
+
+    #[test]
+    fn a_name_that_was_sent_in_other_bytes_has_no_short_form() {
+        let sent = Ident::new(b"\"Ren\xe9\"", b"Ren\xe9");
+        assert!(BriefEntry::of(&entry(Command::Death { id: sent })).is_none());
+        let id = Ident::from_text("René");
+        assert!(BriefEntry::of(&entry(Command::Death { id })).is_some());
+        assert!(BriefEntry::of(&entry(Command::Start)).is_none());
+    }
+
+    #[test]
+    fn what_is_no_number_is_refused() {
+        for points in [f64::NAN, f64::INFINITY] {
+            let mut bytes = Vec::new();
+            let brief = BriefEntry::Points { id: "a", points };
+            brief.write(3, &mut bytes).unwrap();
+            let read = BriefEntry::read(&bytes).unwrap();
+            assert!(matches!(read, Err(JournalError::Unreadable)));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_can_be_read(bytes in vec(any::<u8>(), 0..60)) {
+            let marked = [&[MARK][..], &bytes].concat();
+            prop_assert!(BriefEntry::read(&marked).is_some());
+        }
+    }
+}
