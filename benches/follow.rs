@@ -1,8 +1,10 @@
-//! The latency of PLAYER while the daemon follows a log of 200 MB, beside the same without the log.
+//! The latency of PLAYER while the daemon follows a log of 200 MB, compared with the latency
+//! without the log.
 //!
-//! `cargo bench --bench follow`. The log holds a match per 53 KB, each on another day, so that all are
-//! new; it is archived as it is read. The questions are spread over several seconds. The two runs
-//! alternate, and the medians of their rounds are printed: on a busy machine, one round shows little.
+//! `cargo bench --bench follow`. The log contains a match per 53 KB, each on another day, so that
+//! all are new; it is archived while it is read. The questions are spread over several seconds. The
+//! two runs alternate, and the medians of their rounds are printed, because one round on a busy
+//! machine varies too much.
 
 #![allow(clippy::unwrap_used)]
 #![allow(clippy::disallowed_methods, reason = "a benchmark measures time")]
@@ -29,7 +31,7 @@ const GAME: &str = include_str!("../tests/fixtures/openarena/ctf-014.log");
 const LOG_BYTES: usize = 200_000_000;
 const QUESTIONS: usize = 1_000;
 const ROUNDS: usize = 5;
-/// The time from one question to the next.
+/// The time between two questions.
 const PAUSE: Duration = Duration::from_millis(3);
 
 fn main() {
@@ -60,7 +62,7 @@ fn median(runs: &[Latencies], figure: impl Fn(&Latencies) -> f64) -> f64 {
     figures[figures.len() / 2]
 }
 
-/// Writes the log, and returns how many games it holds.
+/// Writes the log. Returns the number of games in it.
 fn write_log(path: &Path) -> usize {
     let mut file = BufWriter::new(File::create(path).unwrap());
     let games = LOG_BYTES / GAME.len();
@@ -78,7 +80,7 @@ fn write_log(path: &Path) -> usize {
 struct Latencies {
     p50: f64,
     p99: f64,
-    /// Matches that were recorded by the end of the run.
+    /// Matches recorded by the end of the run.
     matches: i64,
 }
 
@@ -118,7 +120,7 @@ fn run(folder: &Path, name: &str, follow: &str) -> Latencies {
     Latencies { p50, p99, matches }
 }
 
-/// Asks one question after the other. Returns how long each answer took, in microseconds.
+/// Sends one question after another. Returns the time until each answer, in microseconds.
 async fn ask(address: SocketAddr) -> Vec<f64> {
     let mut client = Client::connect(address).await.unwrap();
     let game = Request::Game(Ident::from_text("ctf"));

@@ -1,9 +1,9 @@
 //! The decisions in a running game, for 64 humans and 16 bots on two teams.
 //!
 //! `cargo bench --bench lobby`. Each should take well under a millisecond, in the lobby alone and
-//! through a session, which notes every decision as JSON; the run fails when the fastest of some tries
-//! doesn't. Two references in the same run: the snapshot that every decision is
-//! made from, and the NS2 page's greedy swaps, which REBALANCE's exact search stands beside.
+//! through a session, which stores each decision as JSON; the run fails if the fastest of several
+//! tries takes longer. There are two references in the same run: the snapshot that every decision
+//! starts from, and the NS2 page's greedy swaps, to compare with REBALANCE's exact search.
 
 #![allow(clippy::disallowed_methods, reason = "a benchmark measures time")]
 #![allow(clippy::unwrap_used, missing_docs)] // criterion's macros document nothing
@@ -33,7 +33,7 @@ use tokio::runtime::Runtime;
 const HUMANS: usize = 64;
 const BOTS: usize = 16;
 
-/// Weights without pattern in 0..100 by what follows the first letter (a Weyl sequence, mixed).
+/// Weights without pattern from 0 to 100, by the number in the name (a Weyl sequence, mixed).
 struct Mixed;
 
 fn weight(name: &str) -> f64 {
@@ -63,8 +63,8 @@ impl Weights for Mixed {
     }
 }
 
-/// The stronger half against the weaker, so that there is much to mend; `unplaced` of them on no
-/// team yet.
+/// The stronger half against the weaker, so that much can be improved; `unplaced` humans have no
+/// team.
 fn lobby(rebalance: RebalanceSettings, unplaced: usize) -> Lobby {
     let mut lobby = Lobby::new(LobbySettings {
         rebalance,
@@ -110,7 +110,7 @@ fn bot_join(n: usize) -> Command {
     }
 }
 
-/// The NS2 page: the swap that lowers the difference the most, while one does; at most two.
+/// The NS2 page's method: the swap that reduces the difference most, while one does; at most two.
 fn greedy_swaps(snapshot: &Snapshot) -> f64 {
     let mut teams: Vec<(f64, u8)> = (snapshot.humans.iter())
         .map(|human| (human.weight, human.team.unwrap_or(0)))
@@ -136,7 +136,7 @@ fn greedy_swaps(snapshot: &Snapshot) -> f64 {
     difference
 }
 
-/// Fails when not one of many tries is fast enough; a busy machine makes some slow, not all.
+/// Fails if none of many tries is fast enough; on a busy machine some are slow, but not all.
 fn in_time(what: &str, mut run: impl FnMut()) {
     let tries = (0..50).map(|_| {
         let start = Instant::now();
@@ -191,7 +191,7 @@ fn decisions(c: &mut Criterion) {
     measure("REBALANCE", &mut || {
         black_box(game.rebalance(&Mixed, 1).unwrap());
     });
-    // No ratio is enough: every plan of up to three moves is tried.
+    // No ratio is enough, so every plan of up to three moves is tried.
     let never = RebalanceSettings {
         enough: Share::of(1.0),
         max_moves: Count::of(3),
@@ -207,7 +207,7 @@ fn decisions(c: &mut Criterion) {
     group.finish();
 }
 
-/// The same through a session of the service, over a database.
+/// The same decisions through a session of the service, with a database.
 fn sessions(c: &mut Criterion) {
     let runtime = Runtime::new().unwrap();
     let folder = TempDir::new().unwrap();
@@ -235,7 +235,7 @@ fn sessions(c: &mut Criterion) {
         .map(|n| Ident::from_text(&format!("p{n}")))
         .collect();
     for id in &ids {
-        // As above.
+        // The stronger half against the weaker, as above.
         let team = Some(u8::from(weight(id.text()) < 50.0));
         session.apply(&join(id, team)).unwrap();
     }

@@ -1,5 +1,5 @@
-//! Rating systems beside the crate `skillratings`, in one run so that ratios can be read off, and the
-//! fold and the evaluation of ten thousand matches.
+//! Rating systems beside the crate `skillratings`, in one run for comparison, and the fold and the
+//! evaluation of ten thousand matches.
 
 #![allow(clippy::unwrap_used, missing_docs)] // criterion's macros document nothing
 
@@ -21,14 +21,14 @@ use skillratings::{
     weng_lin::{WengLinConfig, WengLinRating, weng_lin_two_teams},
 };
 
-/// Eight against eight out of so many, and who won.
+/// Eight against eight out of this many players, and the winner.
 fn lineups(players: u32, count: usize) -> Vec<(Vec<u32>, u8)> {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     let mut one = || {
         let mut pool: Vec<u32> = (0..players).collect();
         let mut draw = || pool.swap_remove(random.random_range(0..pool.len()));
         let drawn: Vec<u32> = (0..16).map(|_| draw()).collect();
-        // The lower numbers are the better players.
+        // The players with lower numbers are stronger.
         let sum = |half: &[u32]| half.iter().map(|p| f64::from(*p)).sum::<f64>();
         let edge = (sum(&drawn[8..]) - sum(&drawn[..8])) / (3.0 * f64::from(players));
         let winner = u8::from(!random.random_bool(rating::normal::cdf(edge)));
@@ -119,8 +119,8 @@ fn updates(c: &mut Criterion) {
         b.iter(|| weng_lin_two_teams(black_box(&fresh), &fresh, &Outcomes::WIN, &config));
     });
     let games = games(256, 4_096);
-    // As many as stay in the cache, as the peer's one does, each once won and once lost, so that
-    // nobody goes to extremes.
+    // As few games as stay in the cache, like the other crate's one game, each once won and once
+    // lost, so that no strength becomes extreme.
     let few: Vec<Game> = games[..32].iter().flat_map(both_ways).collect();
     let settings = rating::Settings::default();
     for name in [SystemName::TrueSkill, SystemName::PlackettLuce] {
@@ -130,7 +130,7 @@ fn updates(c: &mut Criterion) {
             b.iter(|| system.update(black_box(next.next().unwrap())));
         });
     }
-    // Regulars of long standing: the priors are settled, and all 256 are in the covariance.
+    // Players with many games: the priors are settled, and all 256 are in the covariance.
     let mut system = rating::joint::Joint::new();
     games.iter().for_each(|game| system.update(game));
     let mut next = few.iter().cycle();

@@ -1,7 +1,8 @@
-//! A session over loopback, pipelined and not, against an echo of the same lines by the same runtime.
+//! A session over loopback, pipelined and not, compared with an echo of the same lines by the same
+//! runtime.
 //!
-//! `cargo bench --bench session`. Weights are answered from memory, so PLAYER should cost little more
-//! than the echo does.
+//! `cargo bench --bench session`. Weights come from memory, so PLAYER should take little longer
+//! than the echo.
 
 #![allow(clippy::unwrap_used, missing_docs)] // criterion's macros document nothing
 
@@ -15,7 +16,7 @@ use tokio::{
     runtime::Runtime,
 };
 
-/// Questions a round.
+/// Number of questions per round.
 const QUESTIONS: usize = 100;
 
 type Peer = BufReader<TcpStream>;
@@ -60,7 +61,7 @@ async fn echo() -> Peer {
     connect(address).await
 }
 
-/// One question, one answer, and so on.
+/// Sends each question after the previous answer.
 async fn one_by_one(peer: &mut Peer, questions: &[String]) {
     let mut line = String::new();
     for question in questions {
@@ -70,7 +71,7 @@ async fn one_by_one(peer: &mut Peer, questions: &[String]) {
     }
 }
 
-/// All questions, then all answers.
+/// Sends all questions, then reads all answers.
 async fn pipelined(peer: &mut Peer, questions: &str) {
     peer.get_mut()
         .write_all(questions.as_bytes())

@@ -67,10 +67,12 @@
 //! | session | one connection and its running game |
 //! | journal | a running game on disk: a snapshot, and an entry for everything that has changed it since |
 //! | parked game | a game whose connection ended, and that waits for its server |
+//! | share | the part of a match that a player was on a team, 0 to 1 |
 //! | score | the number that a team has |
 //! | points | the number that a player has on the scoreboard |
 //! | weight | 0 to 100, 50 for an unknown player: what teams are balanced by |
 //! | rating | what one rating system knows of a player, in its own units |
+//! | strength | the number in a rating that says how strong the player is; weights are made from it |
 //! | deviation | the standard deviation of a weight or a rating |
 //! | standings | the published weights of all rulesets |
 //! | split | one way to divide the players into teams |

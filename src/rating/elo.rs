@@ -32,33 +32,28 @@ pub struct Settings {
     /// `best`.
     #[serde(rename = "elo_worst")]
     pub worst: Amount,
-    /// The distance from the mean, in rating points, at which a player moves half as fast away from
-    /// it; above 0.
-    #[serde(default = "slowdown")]
-    pub slowdown: f64,
+    /// The distance from the mean, in rating points, at which a player moves half as fast.
+    #[serde(rename = "elo_slowdown")]
+    pub slowdown: PositiveAmount,
 }
 
-/// 24 is a common K; 1.6 and 0.4 are the page's +40 and +10 around +25.
+/// 12 is half of a common K for duels: in a team game, a result says less about each player. 1.6 and
+/// 0.4 are the page's +40 and +10 around +25.
 impl Default for Settings {
     fn default() -> Self {
         Self {
-            k: const { PositiveAmount::of(24.0) },
+            k: const { PositiveAmount::of(12.0) },
             best: const { Amount::of(1.6) },
             worst: const { Amount::of(0.4) },
-            slowdown: slowdown(),
+            slowdown: const { PositiveAmount::of(400.0) },
         }
     }
-}
-
-/// No key of the configuration.
-fn slowdown() -> f64 {
-    400.0
 }
 
 /// Every player's first rating, and the mean of all ratings.
 const MEAN: f64 = 1_500.0;
 /// The strength above a newcomer's whose weight is 75, see [`Scale`].
-const HALFWAY: f64 = 56.0;
+const HALFWAY: f64 = 42.0;
 /// The difference of rating points that makes the odds ten to one.
 const DECADE: f64 = 400.0;
 
@@ -88,14 +83,10 @@ impl Elo {
         seats.map(|s| s.share * self.known(s.player)).sum()
     }
 
-    /// The factor on a change of a player at this distance from the mean: below 1 if the change
-    /// leads further away.
-    fn slowed(&self, distance: f64, change: f64) -> f64 {
-        if distance * change > 0.0 {
-            self.settings.slowdown / (self.settings.slowdown + distance.abs())
-        } else {
-            1.0
-        }
+    /// The factor on a change of a player at this distance from the mean.
+    fn slowed(&self, distance: f64) -> f64 {
+        let half = self.settings.slowdown.get();
+        half / (half + distance.abs())
     }
 
     /// The factor of performance on a change, from `place` on the team's scoreboard: 0 for the
@@ -149,7 +140,7 @@ impl System for Elo {
                 for seat in game.team(team).iter().filter(|s| s.learns) {
                     let change = self.settings.k.get() * seat.share * surprise;
                     let bonus = self.bonus(place(game, team, seat.player), surprise > 0.0);
-                    let slowed = self.slowed(self.known(seat.player), change);
+                    let slowed = self.slowed(self.known(seat.player));
                     changes.push((seat.player, change * bonus * slowed));
                 }
             }
@@ -213,8 +204,8 @@ mod tests {
         let mut system = Elo::new(Settings::default());
         assert_eq!(system.beats(&game, 0, 1), 0.5);
         system.update(&game);
-        assert_eq!(distances(&system, &game), [-12.0, -12.0, 12.0, 6.0]);
-        let chance = 1.0 / (1.0 + 10_f64.powf((12.0 + 3.0 + 24.0) / 400.0));
+        assert_eq!(distances(&system, &game), [-6.0, -6.0, 6.0, 3.0]);
+        let chance = 1.0 / (1.0 + 10_f64.powf((6.0 + 1.5 + 12.0) / 400.0));
         assert!((system.beats(&game, 0, 1) - chance).abs() < 1e-12);
     }
 
@@ -238,10 +229,24 @@ mod tests {
     }
 
     #[test]
-    fn the_far_move_slower_away_and_not_back() {
+    fn the_far_move_slower_both_ways() {
         let system = Elo::new(Settings::default());
-        assert_eq!(system.slowed(400.0, 1.0), 0.5);
-        assert_eq!(system.slowed(400.0, -1.0), 1.0);
-        assert_eq!(system.slowed(-400.0, -1.0), 0.5);
+        assert_eq!(system.slowed(0.0), 1.0);
+        assert_eq!(system.slowed(400.0), 0.5);
+        assert_eq!(system.slowed(-400.0), 0.5);
+    }
+
+    #[test]
+    fn what_one_team_gains_the_other_loses() {
+        let mut system = Elo::new(Settings::default());
+        let games = [
+            game(&[&[1.0, 1.0], &[1.0, 1.0]], &[0, 1]),
+            game(&[&[1.0, 1.0], &[1.0, 1.0]], &[1, 0]),
+        ];
+        for game in games.iter().chain(&games[..1]) {
+            system.update(game);
+            let sum: f64 = distances(&system, game).iter().sum();
+            assert!(sum.abs() < 1e-12, "{sum}");
+        }
     }
 }

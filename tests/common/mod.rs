@@ -1,4 +1,4 @@
-//! What the tests share: a service over a database of its own, a daemon on a free port, and a client
+//! Shared by all tests: a service with a database of its own, a daemon on a free port, and a client
 //! that sends and reads lines.
 #![allow(dead_code)] // each test binary uses a part
 
@@ -49,7 +49,7 @@ async fn new_store() -> (Arc<dyn Store>, TempDir) {
     (store, folder)
 }
 
-/// Polls until `done` returns true, for what another task is about to do. Panics after 30 seconds.
+/// Polls until `done` returns true, to wait for another task. Panics after 30 seconds.
 pub async fn until<F: AsyncFnMut() -> bool>(mut done: F) {
     let polling = async {
         while !done().await {
@@ -91,7 +91,7 @@ impl Daemon {
         Self::serve(service, folder, limits).await
     }
 
-    /// Starts a daemon whose sessions read the time from the returned clock, which only the test moves.
+    /// Starts a daemon whose sessions use the returned clock, which only the test moves.
     pub async fn start_by_hand(toml: &str) -> (Self, Arc<HandClock>) {
         let config = config(toml);
         let clock = Arc::new(HandClock::new(Timestamp(1_000_000_000_000)));
@@ -173,10 +173,11 @@ impl Client {
         self.rest().await
     }
 
-    /// Everything up to the end of the connection.
+    /// Reads everything up to the end of the connection.
     pub async fn rest(&mut self) -> String {
         let mut bytes = Vec::new();
-        // Closing while we still write resets the connection; the bytes before that are still valid.
+        // The daemon resets the connection if it closes while we write; the bytes before that are
+        // valid.
         let _ = self.stream.read_to_end(&mut bytes).await;
         String::from_utf8_lossy(&bytes).into_owned()
     }
@@ -256,7 +257,7 @@ pub fn shared_data(folder: &str) -> Option<PathBuf> {
     if path.is_dir() {
         return Some(path);
     }
-    // `eprintln!` would be captured, and shown only if the test failed.
+    // `eprintln!` would be captured, and shown only if the test fails.
     let told = writeln!(
         std::io::stderr(),
         "skipped: there is no {} beside the project",

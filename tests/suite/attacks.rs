@@ -1,5 +1,5 @@
-//! Each limit of the server, tested with the attack that it stops. Where a time limit matters, the clock is
-//! paused and the connection is a pipe in memory.
+//! Tests each limit of the server with the attack that it stops. Where a time limit matters, the
+//! clock is paused and the connection is a pipe in memory.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// Records matches of p0 to p99 until their weights differ, so that even teams are hard to find.
+/// Records matches of p0 to p99 until their weights differ, so that finding even teams takes long.
 async fn teach_a_hundred(daemon: &Daemon) {
     let names: Vec<String> = (0..100).map(|n| format!("p{n}")).collect();
     let player = |n: usize| (Kind::Human, names[n % 100].as_str());
@@ -38,14 +38,14 @@ async fn teach_a_hundred(daemon: &Daemon) {
     daemon.service.learning().refresh().await.unwrap();
 }
 
-/// Takes every core away from the daemon's sessions until the permit is dropped.
+/// Takes the permits of all cores, until the returned permit is dropped.
 async fn hold_the_cores(daemon: &Daemon) -> OwnedSemaphorePermit {
     let cores = daemon.service.sessions().cores().clone();
     let all = u32::try_from(cores.available_permits()).unwrap();
     cores.acquire_many_owned(all).await.unwrap()
 }
 
-/// Clients that each have a game with these players and have not asked for teams yet.
+/// Opens clients, each with a game of these players and before any request for teams.
 async fn games(daemon: &Daemon, number: usize, script: &str) -> Vec<Client> {
     let mut clients = Vec::new();
     for _ in 0..number {
@@ -69,7 +69,7 @@ async fn picks_that_have_no_core_in_time_are_refused_and_nobody_else_waits() {
     for client in &mut busy {
         client.send("BALANCE\nPING\n").await;
     }
-    // A weight needs no core.
+    // A question about a weight needs no core.
     let reply = daemon.client().await.talk("GAME ctf\nMEANBOT\n").await;
     assert_eq!(reply, "MEANBOT 50.000 0\n");
     for client in &mut busy {
@@ -80,7 +80,7 @@ async fn picks_that_have_no_core_in_time_are_refused_and_nobody_else_waits() {
         assert_eq!(client.line().await, "PONG", "the session goes on");
     }
     drop(held);
-    // With cores again, teams are chosen in the time there is.
+    // With cores available again, teams are chosen within the deadline.
     for client in &mut busy {
         let head = client.ask("BALANCE\n").await;
         assert!(head.starts_with("BALANCE 108 "), "{head}");
@@ -129,7 +129,7 @@ async fn a_thousand_idle_connections_do_not_keep_those_inside_from_playing() {
     let mut turned_away = 0;
     for n in 0..1_000 {
         let mut client = daemon.client().await;
-        // The first 49 are accepted; each later one gets the reason why it is not.
+        // The first 49 are accepted; each later one is refused with the reason.
         if n >= 49 {
             assert_eq!(client.line().await, "ERROR overloaded too many connections");
             assert_eq!(client.line().await, "", "and closed");
@@ -260,7 +260,7 @@ async fn every_verb_with_wrong_arguments_is_refused_and_nothing_breaks() {
     assert!(!said.contains("internal"), "{said}");
 }
 
-/// Serves one end of a pipe and returns the other, with the task that ends when the connection does.
+/// Serves one end of a pipe. Returns the other end, and the task that ends with the connection.
 async fn pipe(
     toml: &str,
 ) -> (
@@ -354,7 +354,7 @@ async fn a_stop_sends_the_replies_owed_and_drains_in_time() {
     let mut daemon = Daemon::start("").await;
     teach_a_hundred(&daemon).await;
     let mut busy = daemon.client().await;
-    // 100 humans on 8 teams take as long as they may.
+    // Choosing teams for 100 humans on 8 teams takes the whole deadline.
     let mut script = String::from("GAME ctf\nTEAMS 8\n");
     for n in 0..100 {
         script.push_str(&format!("JOIN p{n}\n"));
@@ -367,7 +367,7 @@ async fn a_stop_sends_the_replies_owed_and_drains_in_time() {
     let sessions = daemon.service.sessions().clone();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let begun = until(async || sessions.cores().available_permits() < cores);
-    // Either the pick is under way or its reply has come.
+    // Either the pick is still running, or its reply has arrived.
     tokio::select! {
         () = begun => {}
         reply = busy.stream.fill_buf() => assert!(!reply.unwrap().is_empty()),

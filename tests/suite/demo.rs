@@ -1,4 +1,5 @@
-//! `evenkeel demo`: what it prints is true and always the same, and what it leaves serves.
+//! `evenkeel demo`: its output is true and reproducible, and the database that it leaves can be
+//! served.
 
 use std::{
     fs,
@@ -9,7 +10,7 @@ use std::{
 use crate::common::process::{self, Process, wait};
 use tempfile::TempDir;
 
-/// The binary in a folder whose temporary files go to `tmp` in it.
+/// The binary, with its temporary files in the folder `tmp` below `folder`.
 fn evenkeel(folder: &Path) -> Command {
     let mut command = process::evenkeel(folder);
     let tmp = folder.join("tmp");
@@ -23,7 +24,7 @@ fn folder() -> TempDir {
     folder
 }
 
-/// Exit code, stdout, stderr.
+/// Returns the exit code, stdout and stderr.
 fn run(folder: &Path, args: &[&str]) -> (i32, String, String) {
     let output = evenkeel(folder).args(args).output().unwrap();
     let text = |bytes| String::from_utf8(bytes).unwrap();
@@ -41,7 +42,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// The cells of the rows of tables, of text as wide as `columns`.
+/// The cells of the tables in a text, of the rows with `columns` columns.
 fn rows(text: &str, columns: usize) -> Vec<Vec<&str>> {
     let lines = text.lines().filter(|line| line.starts_with('│'));
     let cells = lines.map(|line| {
@@ -109,7 +110,7 @@ fn what_the_demo_keeps_serves() {
 
     let daemon = Process::start_with(folder.path(), &[("EVENKEEL_CONFIG", config)]);
     let ask = |lines: &str| daemon.ask(lines);
-    // The very command that the demo prints.
+    // Runs the command that the demo prints.
     let (_, from) = out.split_once("printf '").unwrap();
     let (asked, _) = from.split_once('\'').unwrap();
     let answer = ask(&asked.replace("\\n", "\n"));
@@ -119,7 +120,7 @@ fn what_the_demo_keeps_serves() {
     assert!(answers[1].starts_with("BOT Jenna 2."), "{answer}");
     assert!(answers[2].ends_with(" 14"), "{answer}");
 
-    // What the documentation shows of this very database.
+    // The documentation shows this database.
     let readme = include_str!("../../README.md");
     let (_, from) = readme.split_once("$ printf '").unwrap();
     let (asked, from) = from.split_once("' | nc").unwrap();
@@ -151,7 +152,7 @@ fn what_the_demo_keeps_serves() {
     assert!(page.contains(&head.join("\n")), "docs/ratings.md: {list}");
 }
 
-/// The README shows a part of the demo: its lines, in their order.
+/// The README shows some lines of the demo, in their order.
 #[test]
 fn the_readme_shows_what_the_demo_prints() {
     let folder = folder();

@@ -1,4 +1,4 @@
-//! The documentation: its links lead somewhere, what it names exists, and the README stays short.
+//! The documentation: links lead somewhere, names exist, and the README stays short.
 
 use std::{
     collections::BTreeSet,
@@ -9,14 +9,14 @@ use std::{
 use clap::CommandFactory;
 use evenkeel::{cli::Cli, config::DEFAULT};
 
-/// Lines and columns of the README at most.
+/// The most lines and columns of the README.
 const README: (usize, usize) = (200, 100);
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Every page, with its text.
+/// Every page of the documentation, with its text.
 fn pages() -> Vec<(PathBuf, String)> {
     let mut paths = vec![root().join("README.md"), root().join("CHANGELOG.md")];
     let folder = |name: &str| fs::read_dir(root().join(name)).unwrap();
@@ -30,7 +30,7 @@ fn pages() -> Vec<(PathBuf, String)> {
     pages
 }
 
-/// A page without its blocks of code: what is between fences, or indented behind an empty line.
+/// A page without code blocks: without text between fences or indented after an empty line.
 fn prose(text: &str) -> String {
     let (mut prose, mut fenced, mut code) = (String::new(), false, false);
     let mut after_blank = true;
@@ -50,7 +50,7 @@ fn prose(text: &str) -> String {
     prose
 }
 
-/// The text in backticks, and the text without it.
+/// The texts in backticks, and the page without them.
 fn code_spans(prose: &str) -> (Vec<&str>, String) {
     let parts = prose.split('`').enumerate();
     let (code, rest): (Vec<_>, Vec<_>) = parts.partition(|(at, _)| at % 2 == 1);
@@ -58,7 +58,7 @@ fn code_spans(prose: &str) -> (Vec<&str>, String) {
     (code.into_iter().map(|(_, part)| part).collect(), text(rest))
 }
 
-/// What GitHub makes of a page's headings.
+/// The anchors that GitHub generates for a page's headings.
 fn anchors(text: &str) -> BTreeSet<String> {
     let headings = prose(text);
     let headings = headings.lines().filter(|line| line.starts_with('#'));
@@ -126,7 +126,7 @@ fn every_file_that_is_named_exists() {
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
-/// Every flag of a command and of its subcommands.
+/// All flags of a command and of its subcommands.
 fn flags(command: &clap::Command) -> BTreeSet<String> {
     let own = command.get_arguments().filter_map(|arg| arg.get_long());
     let mut all: BTreeSet<String> = own.map(str::to_owned).collect();

@@ -1,5 +1,6 @@
-//! Everything but the log formats (`ingest`) and the tests that move a gigabyte (`large`), in one binary:
-//! each binary links the whole library. One file alone runs by its name: `cargo test --test suite attacks::`.
+//! All tests except those of log formats (`ingest`) and those that move a gigabyte (`large`), in
+//! one binary, because each binary links the whole library. To run one file: `cargo test --test
+//! suite attacks::`.
 
 #![allow(
     clippy::disallowed_methods,

@@ -1,4 +1,4 @@
-//! The partitioner on real and reported lobbies.
+//! The partitioner on real and published lobbies.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 const LOBBIES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data/lobbies");
 
-/// The lobbies of a file, or `None` where the data isn't there.
+/// The lobbies in a file; `None` without the file.
 fn lobbies(file: &str) -> Option<Vec<Value>> {
     let path = Path::new(LOBBIES).join(file);
     let Ok(text) = std::fs::read_to_string(&path) else {
@@ -44,7 +44,7 @@ fn spec(weights: &[f64], teams: usize) -> ProblemSpec {
     }
 }
 
-/// The best by ratio alone.
+/// Solves by ratio alone.
 fn best(spec: ProblemSpec, party_budget: f64) -> Solution {
     let settings = Settings {
         factors: Factors::default(),
@@ -56,13 +56,13 @@ fn best(spec: ProblemSpec, party_budget: f64) -> Solution {
     solve(&problem, &settings, 1, &mut || false).expect("a solution")
 }
 
-/// Teams as even as these have this ratio.
+/// The ratio of teams with these sums.
 fn ratio(sums: &[f64]) -> f64 {
     let least = sums.iter().copied().fold(f64::MAX, f64::min);
     least / sums.iter().copied().fold(0.0, f64::max)
 }
 
-/// Two teams adding up to `total` that differ by `gap`.
+/// The ratio of two teams that add up to `total` and differ by `gap`.
 fn ratio_of_gap(gap: f64, total: f64) -> f64 {
     (total - gap) / (total + gap)
 }
@@ -83,7 +83,7 @@ fn no_worse_than_what_was_published() {
         spec.parties = parties.iter().map(indices).collect();
         let total: f64 = ratings.iter().sum();
 
-        // Parties kept whatever they cost, and parties as by default.
+        // With parties kept at any cost, and with the default budget.
         let kept = best(spec.clone(), 1.0);
         assert!(kept.exact && kept.explanation.given_up.is_empty(), "{id}");
         let usual = best(spec, 0.05);
@@ -98,7 +98,8 @@ fn no_worse_than_what_was_published() {
                 usual.ratio
             );
         }
-        // The researcher's optimum has teams of equal size; ours differ by one where they must.
+        // The published optimum has teams of equal size; ours differ by one if the limit permits
+        // it.
         if let Some(gap) = lobby["ref_optimum_keep_parties"]["abs_sum_diff"].as_f64() {
             assert!(
                 kept.ratio >= ratio_of_gap(gap, total) - 1e-4,
@@ -150,7 +151,7 @@ fn complaints_would_have_been_heard() {
                 "{id}"
             );
         }
-        // A clan that costs little is kept.
+        // A party that costs little is kept.
         if let Some(gap) = lobby["kept_together_abs_sum_diff"].as_f64() {
             let mut spec = spec(&weights, 2);
             spec.parties = vec![(0..numbers(&lobby["clan"]).len()).collect()];
@@ -165,7 +166,7 @@ fn complaints_would_have_been_heard() {
     assert!(tried >= 9, "{tried} lobbies");
 }
 
-/// Forty humans on a real server are exact, and a hundred are as good as even, in no time.
+/// Forty humans of a real server are split exactly, and a hundred almost evenly, at once.
 #[test]
 fn large_lobbies_have_an_answer() {
     let weights: Vec<f64> = (1..=100)

@@ -1,4 +1,4 @@
-//! Weights that mean something to the people who read them, and whose games count for a look-up.
+//! Weights that people can interpret, and the games that count for a look-up.
 
 use crate::common::{Client, Daemon};
 use evenkeel::{
@@ -40,7 +40,7 @@ fn weight(fold: &Fold, id: &str) -> f64 {
     fold.weights().find(|w| w.key.id == id).unwrap().weight
 }
 
-/// The systems whose strengths become weights by the formula of the documentation.
+/// The systems whose strengths become weights by the documented formula.
 fn systems() -> impl Iterator<Item = SystemName> {
     let own = [SystemName::Presence, SystemName::Scoreboard];
     SystemName::ALL
@@ -72,7 +72,7 @@ fn straight_wins_lead_to_about_seventy_step_by_step() {
         for number in 1..=10 {
             push(&mut fold, &short_match(number, &RED, &BLUE));
             let now = weight(&fold, "a");
-            // It solves the whole history again each time, to a tolerance.
+            // It solves the whole history again each time, up to a tolerance.
             let slack = if system == SystemName::HiveHistory {
                 0.05
             } else {
@@ -109,7 +109,7 @@ fn one_players_weight_does_not_jump_because_others_were_added() {
             push(&mut fold, &short_match(number, &RED, &BLUE));
         }
         let before = weight(&fold, "a");
-        // Eight others, who differ a lot.
+        // Eight other players, whose strengths differ a lot.
         for number in 6..=15 {
             let (strong, weak) = (["s", "t", "u", "v"], ["w", "x", "y", "z"]);
             push(&mut fold, &short_match(number, &strong, &weak));
@@ -127,7 +127,7 @@ fn presence_keeps_its_published_formula() {
     assert!((weight(&fold, "a") - by_hand).abs() < 1e-9);
 }
 
-/// A game of eight, recorded and learned from, which the first team wins.
+/// Records a game of eight that the first team wins, and learns from it.
 async fn play(client: &mut Client, clock: &HandClock, game: &str) {
     client.tell(&format!("{game}MINPLAYERS 0\n")).await;
     for (team, ids) in [RED, BLUE].iter().enumerate() {
@@ -145,7 +145,7 @@ async fn play(client: &mut Client, clock: &HandClock, game: &str) {
     clock.pass(1_000);
 }
 
-/// A daemon that has learned from so many games.
+/// A daemon that has learned from games of these types.
 async fn after(games: &[&str]) -> (Daemon, Client) {
     let (daemon, clock) = Daemon::start_by_hand("").await;
     let mut client = daemon.client().await;
@@ -158,7 +158,7 @@ async fn after(games: &[&str]) -> (Daemon, Client) {
     (daemon, client)
 }
 
-/// The weight in a reply, or none in the short form.
+/// The weight in a reply; `None` for the short form.
 fn told(reply: &str) -> Option<f64> {
     reply
         .split(' ')

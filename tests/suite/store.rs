@@ -1,5 +1,5 @@
-//! The database: what goes in comes out, the same match is one match, and what is wrong with a file is
-//! said clearly.
+//! The database: records survive storing and reading, the same match is stored once, and errors
+//! name the fault of a file.
 
 use std::{path::Path, sync::Arc, time::Duration};
 
@@ -64,7 +64,7 @@ async fn weights_are_the_same_bits_in_whatever_order_the_matches_came() {
         }
         for (n, game) in order.iter().enumerate() {
             service.store().record(game).await.unwrap();
-            // One at a time, in clumps, or all at the end.
+            // One at a time, in groups, or all at the end.
             if n % (shuffle + 1) == 0 {
                 service.learning().refresh().await.unwrap();
             }
@@ -127,7 +127,8 @@ async fn who_shares_a_database_with_another_configuration_does_not_fight_it() {
         service.learning().standings().view(&ruleset).human("a")
     };
     assert_eq!(weight(&two), Some(100.0 * 8.0 / 12.0));
-    // The first one follows what is on disk by its own lights, and leaves the tables to the other.
+    // The first one learns what is on disk with its own settings, and leaves the tables to the
+    // other.
     let watch = tokio::spawn({
         let one = one.clone();
         async move { one.learning().poll_changes().await }
@@ -138,7 +139,7 @@ async fn who_shares_a_database_with_another_configuration_does_not_fight_it() {
     assert_eq!(weight(&one), Some(75.0));
     assert_eq!(weights(&two).await[0].weight, 100.0 * 8.0 / 12.0);
     watch.abort();
-    // Asked to, it takes over.
+    // On request, it takes over the tables.
     assert!(one.learning().refresh().await.unwrap());
     assert_eq!(weights(&one).await[0].weight, 75.0);
 }
@@ -150,7 +151,7 @@ async fn reopened(path: &Path, toml: &str) -> evenkeel::service::Service {
     evenkeel::service::Service::open(store, settings).unwrap()
 }
 
-/// Matches of four players, the first ones being the strongest.
+/// Matches of four players; those with lower numbers are stronger.
 fn season(minutes: std::ops::Range<i64>) -> Vec<(MatchRecord, Fingerprint)> {
     let one = |minute: i64| {
         let other = [(Human, "c"), (Human, "d")];
@@ -179,7 +180,7 @@ async fn a_restart_continues_from_the_checkpoint_to_the_same_bits() {
         first.learning().refresh().await.unwrap();
         let before = known(&first).unwrap();
         assert!(first.store().checkpoint().await.unwrap().is_some());
-        // Matches that no checkpoint knows, as after a crash.
+        // Matches that no checkpoint contains, as after a crash.
         first.store().record_all(&season(60..90)).await.unwrap();
         first.close().await;
         let second = reopened(&path, &toml).await;
@@ -193,7 +194,7 @@ async fn a_restart_continues_from_the_checkpoint_to_the_same_bits() {
         assert!(!second.learning().is_starting());
         second.learning().refresh().await.unwrap();
         let (resumed, rows) = (known(&second), weights(&second).await);
-        // And at the end of the program.
+        // The program also writes one when it ends.
         let stored = second.store().checkpoint().await.unwrap();
         second.learning().checkpoint().await.unwrap();
         assert_ne!(second.store().checkpoint().await.unwrap(), stored);
@@ -209,7 +210,7 @@ async fn a_checkpoint_in_doubt_is_thrown_away() {
     let first = reopened(&path, "").await;
     first.store().record_all(&season(10..40)).await.unwrap();
     first.learning().refresh().await.unwrap();
-    // A match in between, and bytes that are no checkpoint.
+    // A match that is earlier than the last one, and bytes that are not a checkpoint.
     first.store().record_all(&season(0..1)).await.unwrap();
     first.close().await;
     let second = reopened(&path, "").await;
@@ -327,7 +328,7 @@ async fn the_views_answer_an_operator() {
     );
 }
 
-/// The error's own words and those of its causes.
+/// The texts of an error and of its causes.
 fn words(error: &StoreError) -> String {
     let mut words = error.to_string();
     let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(error);

@@ -80,7 +80,7 @@ impl Default for Career {
 /// stay is near 0.
 const FEW_POINTS: f64 = 2.0;
 /// Matches with average points that a newcomer's record starts with.
-const FEW_MATCHES: f64 = 2.0;
+const FEW_MATCHES: f64 = 1.0;
 /// The share that a match still counts in a record after the next one: the last thirty count most.
 const FADING: f64 = 0.97;
 

@@ -1,5 +1,5 @@
-//! The house rules that a compiler does not check: which room may import which, and what the pure rooms
-//! must never touch.
+//! Checks the rules of the architecture that the compiler does not: which room may import which,
+//! and what pure rooms must not use.
 
 mod sources;
 
@@ -13,7 +13,7 @@ use std::{
 
 use sources::{ModulePath, Sources, block, read_tree, without_comments, words};
 
-/// Every room from the ground up, and the rooms it may import.
+/// All rooms, from the bottom up, and the rooms that each may import.
 const ROOMS: [(&str, &[&str]); 19] = [
     ("domain", &[]),
     ("partition", &["domain"]),
@@ -99,7 +99,7 @@ const PURE: [&str; 9] = [
     "sidecar",
 ];
 
-/// What a pure room must not name.
+/// Paths that a pure room must not name.
 const IMPURE: [&str; 14] = [
     "tokio",
     "tokio_util",
@@ -122,8 +122,8 @@ static SOURCES: LazyLock<Sources> = LazyLock::new(|| {
     Sources::read(&src)
 });
 
-/// An item counts for the room that defines it, and for the room by whose path it is named: a re-export
-/// hides no arrow.
+/// An item counts for the room that defines it and for the room by whose path it is named, so that
+/// a re-export hides no import.
 #[test]
 fn arrows_point_down() {
     let mut seen = 0;
@@ -174,7 +174,8 @@ fn the_rooms_are_listed_from_the_ground_up() {
     }
 }
 
-/// Files of one room may use each other both ways: which do is to be watched rather than forbidden.
+/// Files of one room may import each other in both directions; this lists which do, without
+/// forbidding it.
 #[test]
 #[ignore = "prints a figure: `cargo test --test suite circles -- --ignored --nocapture`"]
 fn circles_within_rooms_are_counted() {
@@ -224,7 +225,7 @@ fn only_the_store_knows_sql() {
     }
 }
 
-/// What only Unix has stands behind `cfg(unix)`, in an item or a whole file.
+/// Code that only compiles on Unix is behind `cfg(unix)`, on an item or a whole file.
 #[test]
 fn what_only_unix_has_is_behind_a_cfg() {
     let mut faults = BTreeSet::new();
@@ -252,7 +253,7 @@ fn every_room_is_known() {
     assert_eq!(found, known);
 }
 
-/// Whether the code names this path, and not only as the end of a longer word.
+/// Whether the code names this path, and not only a longer one that ends with it.
 fn names(code: &str, path: &str) -> bool {
     let word = |c: char| c.is_alphanumeric() || c == '_';
     code.match_indices(path).any(|(at, _)| {
@@ -262,7 +263,7 @@ fn names(code: &str, path: &str) -> bool {
     })
 }
 
-/// Whether the code has the word `unix` outside of attributes and of items behind `cfg(unix)`.
+/// Whether the code contains the word `unix`, except in attributes and in items behind `cfg(unix)`.
 fn names_unix(code: &str) -> bool {
     let guarded = behind_cfg_unix(code);
     words(code).any(|(at, word)| {
@@ -274,7 +275,7 @@ fn names_unix(code: &str) -> bool {
     })
 }
 
-/// Where the items are that an attribute `#[cfg(unix)]` stands before.
+/// The ranges of the items that have an attribute `#[cfg(unix)]`.
 fn behind_cfg_unix(code: &str) -> Vec<Range<usize>> {
     let attributes = code.match_indices("#[cfg(unix)]");
     attributes

@@ -1,5 +1,5 @@
-//! The crate's modules as their sources show them: enough of Rust's name resolution to say in which
-//! module an item is defined, whatever re-exports it is named by.
+//! The modules of the crate, read from their sources: enough of Rust's name resolution to find the
+//! module that defines an item, whatever re-exports name it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -10,7 +10,7 @@ use std::{
 /// A module's path from the crate's root, such as `["service", "logs"]`.
 pub type ModulePath = Vec<String>;
 
-/// More re-exports of re-exports than this are a circle.
+/// The depth of re-exports beyond which they are considered a circle.
 const DEEPEST: usize = 32;
 
 /// All modules of the library.
@@ -22,23 +22,23 @@ pub struct Sources {
 /// One module: a file, or a `mod name { … }` inside one.
 pub struct Module {
     pub file: PathBuf,
-    /// What stands in it besides its `use` declarations and its inline modules, without comments and
-    /// the contents of strings.
+    /// The code of the module without its `use` declarations, inline modules, comments and the
+    /// contents of strings.
     pub code: String,
     uses: Vec<Use>,
     defined: BTreeSet<String>,
 }
 
-/// One name that a `use` declaration, or a type alias, brings into a module.
+/// A name that a `use` declaration or a type alias brings into a module.
 #[derive(Debug, PartialEq)]
 pub struct Use {
     path: Vec<String>,
-    /// `*` for all names of a module.
+    /// The name; `*` for all names of a module.
     name: String,
 }
 
 impl Sources {
-    /// Reads every `.rs` file under `src`, but for the binary's `main.rs`.
+    /// Reads every `.rs` file under `src`, except the binary's `main.rs`.
     pub fn read(src: &Path) -> Self {
         let mut sources = Self::default();
         let mut folders = vec![src.to_owned()];
@@ -64,7 +64,7 @@ impl Sources {
         sources
     }
 
-    /// Adds a module, and those inside it.
+    /// Adds a module and the modules inside it.
     pub fn add(&mut self, path: ModulePath, file: &Path, mut code: String) {
         while let Some((name, body)) = take_inline_module(&mut code) {
             let inner = [path.clone(), vec![name]].concat();
@@ -81,18 +81,18 @@ impl Sources {
         self.modules.insert(path, module);
     }
 
-    /// The modules of a room, its own and those below.
+    /// The modules of a room: its own and those below.
     pub fn room(&self, room: &str) -> impl Iterator<Item = (&ModulePath, &Module)> {
         let modules = self.modules.iter();
         modules.filter(move |(path, _)| path.first().is_some_and(|first| first == room))
     }
 
-    /// The file of a module.
+    /// The path of the file that contains a module.
     pub fn file(&self, path: &ModulePath) -> Option<&Path> {
         self.modules.get(path).map(|module| module.file.as_path())
     }
 
-    /// Whether a module, or one that it stands in, is declared behind this attribute.
+    /// Whether a module, or one that contains it, is declared with this attribute.
     pub fn is_behind(&self, path: &[String], attribute: &str) -> bool {
         (1..=path.len()).any(|length| {
             let Some((name, parent)) = path[..length].split_last() else {
@@ -107,8 +107,8 @@ impl Sources {
         })
     }
 
-    /// The modules that `path` names an item of, or names themselves: for each path the module that
-    /// defines its last item, and the module by which the path goes if it begins at the crate's root.
+    /// The modules that the paths in a module refer to: for each path the module that defines its
+    /// last item, and, for a path from the crate's root, the module that it names.
     pub fn imports(&self, path: &ModulePath) -> BTreeSet<ModulePath> {
         let module = &self.modules[path];
         let used = module.uses.iter().map(|item| item.path.clone());
@@ -123,8 +123,8 @@ impl Sources {
         found
     }
 
-    /// The module that defines what `named` stands for in the module `scope`; `None` for what is not of
-    /// this crate.
+    /// The module that defines the item `named` in the module `scope`; `None` if it is not in this
+    /// crate.
     pub fn origin(&self, scope: &[String], named: &[String], depth: usize) -> Option<ModulePath> {
         let Some((first, rest)) = named.split_first() else {
             return Some(scope.to_vec());
@@ -162,7 +162,7 @@ impl Sources {
     }
 }
 
-/// The text with comments blanked and strings and characters emptied.
+/// The text with comments blanked, and with strings and characters emptied.
 pub fn without_comments(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
     let mut out = String::with_capacity(text.len());
@@ -195,7 +195,7 @@ fn block_comment(text: &[char]) -> usize {
     end.map_or(text.len(), |end| end + 2)
 }
 
-/// The length of a string in raw quotes, or 0 where an `r#name` begins.
+/// The length of a raw string; 0 for an `r#name`.
 fn raw_string(text: &[char]) -> usize {
     let hashes = text[1..].iter().take_while(|&&c| c == '#').count();
     if text.get(1 + hashes) != Some(&'"') {
@@ -216,7 +216,8 @@ fn quoted(text: &[char], quote: char) -> usize {
     (at + 1).min(text.len())
 }
 
-/// Takes the first `mod name { … }` out of the code: its name and what stands between its braces.
+/// Removes the first `mod name { … }` from the code. Returns its name and the code between its
+/// braces.
 fn take_inline_module(code: &mut String) -> Option<(String, String)> {
     let (start, body) = words(code)
         .filter(|&(_, word)| word == "mod")
@@ -234,7 +235,7 @@ fn take_inline_module(code: &mut String) -> Option<(String, String)> {
     Some((name, inner))
 }
 
-/// How far it is to the brace that closes what `text` stands in.
+/// The distance to the brace that closes the block in which `text` starts.
 pub fn block(text: &str) -> usize {
     let mut depth = 0;
     for (at, c) in text.char_indices() {
@@ -248,7 +249,7 @@ pub fn block(text: &str) -> usize {
     text.len()
 }
 
-/// Takes the `use` declarations out of the code, and reads the type aliases, which stay.
+/// Removes the `use` declarations from the code and reads the type aliases, which stay.
 fn take_uses(code: &mut String) -> Vec<Use> {
     let mut uses = Vec::new();
     let mut spans = Vec::new();
@@ -256,7 +257,7 @@ fn take_uses(code: &mut String) -> Vec<Use> {
         let rest = &code[at + word.len()..];
         let Some(end) = rest.find(';') else { continue };
         let declared = rest[..end].trim();
-        // `impl Trait + use<'a>` is no declaration.
+        // `impl Trait + use<'a>` is not a declaration.
         if word == "use" && !declared.starts_with('<') {
             read_tree(declared, &[], &mut uses);
             spans.push(at..at + word.len() + end + 1);
@@ -323,7 +324,7 @@ fn split_at_commas(group: &str) -> Vec<&str> {
     parts
 }
 
-/// The names that the code gives to items.
+/// The names of the items that the code defines.
 fn definitions(code: &str) -> BTreeSet<String> {
     const KEYWORDS: [&str; 9] = [
         "struct", "enum", "trait", "fn", "type", "const", "static", "union", "mod",
@@ -338,7 +339,7 @@ fn definitions(code: &str) -> BTreeSet<String> {
     found
 }
 
-/// All paths of two segments and more, without what stands in angle brackets.
+/// All paths of two or more segments, without generic arguments.
 fn paths(code: &str) -> Vec<Vec<String>> {
     let mut found: Vec<Vec<String>> = Vec::new();
     let mut end = None;

@@ -35,7 +35,7 @@ const LOG_SIZE: f64 = 0.15;
 /// Standard deviation of the effect of being new, as a factor on [`Prior::skill`].
 const NEWNESS: f64 = 0.5;
 /// Standard deviation of the effect of a record, as a factor on [`Prior::skill`].
-const RECORD: f64 = 1.5;
+const RECORD: f64 = 2.5;
 /// Standard deviation of commanding, as a factor on [`Prior::skill`].
 const COMMAND: f64 = 0.25;
 /// Standard deviation of the effect of a party, as a factor on [`Prior::skill`].
