@@ -2,64 +2,69 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The distribution function that turns an edge into a chance.
+/// The distribution function that turns an edge into a chance to win.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Link {
-    /// The normal distribution's.
+    /// The normal distribution: the edge is in its standard deviations.
     Normal,
-    /// The logistic one's: the edge is the logarithm of the odds.
+    /// The logistic distribution: the edge is the logarithm of the odds.
     Logistic,
 }
 
-/// How fast the effect of one player's strength falls with the number of players.
+/// How fast the effect of one player's strength falls as the number of players grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Crowding {
-    /// It does not.
+    /// It stays the same.
     None,
-    /// With the square root of their number: the noise of a match grows with everybody in it.
+    /// With the square root of their number: each player adds noise to the match.
     Root,
     /// With their number: a team is as strong as its mean player.
     Mean,
 }
 
-/// How a rating system predicts matches of about so many players: what one unit of strength, one more
-/// player and the side of the map add to the edge of the first of two teams.
+/// How a rating system predicts matches between two teams, for about as many players as the lineup has
+/// that it was made for.
 ///
-/// Strengths are in the rating system's own unit, above an average newcomer's, and add up.
+/// The edge of the first team is a sum: of what its strength, the number of its players and its side of
+/// the map add. The strength of a team is the sum of its players' strengths. Those are in the rating
+/// system's own unit, and that of an average newcomer is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outlook {
-    /// What makes a chance of the edge.
+    /// The function that turns the edge into a chance.
     pub link: Link,
-    /// The edge per unit of strength, above 0, in a match of `players`.
+    /// The edge per unit of strength, above 0, in a match of `players` players.
     pub per_strength: f64,
-    /// The players on both teams that it holds for.
+    /// The number of players, on both teams together, for which `per_strength` holds.
     pub players: f64,
-    /// How it changes with their number.
+    /// How `per_strength` changes with the number of players.
     pub crowding: Crowding,
-    /// The edge per player that one team has more than the other; 0 where an average player adds nothing.
+    /// The edge for each player that a team has more than the other; 0 where an average player adds
+    /// nothing.
     pub per_head: f64,
-    /// The edge of a team e times as large, as learned; 0 where the rating system learns no such thing.
+    /// The edge of a team that is e times as large as the other; 0 where the rating system does not learn
+    /// it.
     pub per_log_size: f64,
     /// The edge of the first team's side of the map.
     pub side: f64,
     /// The strength whose weight is 75.
     pub halfway: f64,
-    /// How uncertain the edge is because the players are not known well: a standard deviation.
+    /// How uncertain the edge is because the strengths are uncertain, as a standard deviation.
     pub doubt: f64,
 }
 
-/// One of two teams.
+/// The size and strength of one team.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TeamLoad {
-    /// Players on it, bots included.
+    /// Number of players on it, bots included.
     pub heads: usize,
-    /// Sum of their strengths.
+    /// Sum of the players' strengths.
     pub strength: f64,
 }
 
-/// A logistic distribution is about as wide as a normal one whose unit is so much larger (Camilli 1994).
+/// The factor from the unit of a normal distribution to that of the logistic distribution closest to it
+/// (Camilli 1994).
 const LOGISTIC: f64 = 1.702;
 
 impl Link {
@@ -71,7 +76,7 @@ impl Link {
         }
     }
 
-    /// The edge for a unit of the logarithm of the odds, near an even chance.
+    /// The edge that changes the logarithm of the odds by 1, near an even chance.
     pub fn per_log_odds(self) -> f64 {
         match self {
             Self::Normal => 1.0 / LOGISTIC,
@@ -94,7 +99,7 @@ impl Link {
 }
 
 impl Outlook {
-    /// Whether its numbers are finite, and strength counts.
+    /// Whether all numbers are finite and strength adds to the edge.
     pub fn is_sound(&self) -> bool {
         let numbers = [self.per_strength, self.players, self.halfway];
         let doubtful = self.doubt >= 0.0 && self.doubt.is_finite();
@@ -106,13 +111,13 @@ impl Outlook {
                 .all(|number| number.is_finite())
     }
 
-    /// The doubt where a rating system keeps no deviations: as if every player were known to within half of
-    /// [`halfway`](Self::halfway).
+    /// The doubt for a rating system without deviations: as if each strength had a standard deviation of
+    /// half of [`halfway`](Self::halfway).
     pub fn usual_doubt(per_strength: f64, players: f64, halfway: f64) -> f64 {
         per_strength * libm::sqrt(players) * halfway / 2.0
     }
 
-    /// The edge per unit of strength in a match of so many players.
+    /// The edge per unit of strength in a match of `players` players on both teams together.
     pub fn per_strength_at(&self, players: usize) -> f64 {
         let crowd = self.players / players.max(1) as f64;
         self.per_strength
@@ -123,11 +128,11 @@ impl Outlook {
             }
     }
 
-    /// The edge of a team of `one` players over `other`, all of equal strength.
+    /// The edge of a team of `one` players over a team of `other` players, all equally strong.
     ///
-    /// What was learned counts, but no less than odds of `one` to `other`: that is how the ratio of
-    /// weights has it, and players expect more of it, rather than less. A team without players counts
-    /// a tenth of one.
+    /// It is the learned edge, but at least that of odds of `one` to `other`. The ratio of the weights has
+    /// these odds, and players expect a larger team to be worth no less. A team without players counts
+    /// as a tenth of a player.
     pub fn heads(&self, one: usize, other: usize) -> f64 {
         if one == other {
             return 0.0;
@@ -137,29 +142,28 @@ impl Outlook {
         sign * least.max(sign * self.learned_heads(one, other))
     }
 
-    /// The same as learned alone.
+    /// The learned part of [`heads`](Self::heads), without its lower limit.
     pub fn learned_heads(&self, one: usize, other: usize) -> f64 {
         let more = one as f64 - other as f64;
         self.per_head * more + self.per_log_size * log_size(one, other)
     }
 
-    /// The edge of one team over another, sides not counted.
+    /// The edge of one team over another, without that of the side of the map.
     pub fn edge(&self, one: TeamLoad, other: TeamLoad) -> f64 {
         let players = one.heads + other.heads;
         self.per_strength_at(players) * (one.strength - other.strength)
             + self.heads(one.heads, other.heads)
     }
 
-    /// What a factor of `multiplier` on the weight of a player of this strength adds to the strength:
-    /// as much as these points of weight do around the average, where 25 points are
+    /// The strength that a factor of `multiplier` on the weight adds to a player of this strength. It is
+    /// what the added points of weight are worth near the average, where 25 points are
     /// [`halfway`](Self::halfway).
     pub fn multiplied(&self, strength: f64, multiplier: f64) -> f64 {
         ((multiplier - 1.0) * (2.0 * self.halfway + strength)).max(0.0)
     }
 }
 
-/// The logarithm of how many times as large one team is as the other. A team without players counts as
-/// a tenth of one.
+/// The logarithm of the ratio of two teams' sizes. A team without players counts as a tenth of a player.
 fn log_size(one: usize, other: usize) -> f64 {
     let size = |heads: usize| (heads as f64).max(0.1);
     libm::log(size(one) / size(other))

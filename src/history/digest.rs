@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{
     Played, Settings, Unrated,
-    departures::{departures, missed, with_missed},
+    departures::{arrivals::arrivals, departures, missed, with_missed},
     points::points,
     ruling::{self, RatingBasis},
 };
@@ -233,6 +233,7 @@ impl Digest {
         game.sides = self.settings.sides && record.has_teams();
         game.day = record.end.0 as f64 / MILLIS_A_DAY;
         game.departures = departures(record, &game, usual);
+        game.arrivals = arrivals(record, &game, usual);
         Digested { game, played }
     }
 }

@@ -7,6 +7,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    sync::Arc,
     time::Instant,
 };
 
@@ -32,7 +33,6 @@ pub(super) struct Learned {
     /// Rulings that have not been written to disk yet.
     pub(super) pending: Vec<RulingRow>,
     pub(super) knowledge: Knowledge,
-    counts_as: BTreeMap<PlayerKey, PlayerKey>,
     /// Ids of the matches that an operator has made void.
     void: BTreeSet<i64>,
     /// Whether rating systems are compared, and the number of matches at the last comparison.
@@ -61,6 +61,8 @@ pub(super) struct Knowledge {
     chosen: BTreeMap<Ruleset, SystemName>,
     first: SystemName,
     pub(super) pinned: BTreeMap<PlayerKey, f64>,
+    /// The identities that an operator has merged into others.
+    pub(super) counts_as: Arc<BTreeMap<PlayerKey, PlayerKey>>,
 }
 
 /// The ruling of a match that an operator has made void.
@@ -91,8 +93,8 @@ impl Learned {
                 chosen: BTreeMap::new(),
                 first,
                 pinned: overrides.pinned.iter().cloned().collect(),
+                counts_as: Arc::new(overrides.merged.iter().cloned().collect()),
             },
-            counts_as: overrides.merged.iter().cloned().collect(),
             void: overrides.void.clone(),
             auto,
             judged: 0,
@@ -110,7 +112,7 @@ impl Learned {
             let mut record = self.rated_record(stored);
             self.matches += 1;
             self.last_match = self.last_match.max(id);
-            let seats = record.merge_players(&self.counts_as);
+            let seats = record.merge_players(&self.knowledge.counts_as);
             let pushed = self
                 .knowledge
                 .folds
@@ -165,7 +167,7 @@ impl Learned {
     pub(super) fn choose(&mut self, mut trial: Vec<MatchRecord>) {
         self.judged = trial.len();
         for record in &mut trial {
-            record.merge_players(&self.counts_as);
+            record.merge_players(&self.knowledge.counts_as);
         }
         let began = Instant::now();
         let mut timer = || began.elapsed().as_secs_f64();

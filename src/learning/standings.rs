@@ -1,6 +1,7 @@
 //! The published weights: the weights that apply to a ruleset, and predicted chances.
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, HashMap, HashSet},
     sync::Arc,
 };
@@ -9,7 +10,7 @@ use parking_lot::Mutex;
 
 use super::learned::Knowledge;
 use crate::{
-    domain::{Kind, PlayerKey, Ruleset},
+    domain::{Kind, MatchRecord, PlayerKey, Ruleset},
     history::{Fold, Level, Reading, Spread, Weight},
 };
 
@@ -34,6 +35,19 @@ impl Standings {
         Self {
             knowledge: Some(knowledge),
             views: Mutex::default(),
+        }
+    }
+
+    /// A match with the identities that an operator has merged, as it is learned from.
+    pub fn merged<'a>(&self, record: &'a MatchRecord) -> Cow<'a, MatchRecord> {
+        let merges = self.knowledge.as_ref().map(|known| &known.counts_as);
+        match merges.filter(|merges| !merges.is_empty()) {
+            Some(merges) => {
+                let mut merged = record.clone();
+                merged.merge_players(merges);
+                Cow::Owned(merged)
+            }
+            None => Cow::Borrowed(record),
         }
     }
 

@@ -133,6 +133,8 @@ pub struct Game {
     /// The players who left early of their own accord, in the order of the match record. Empty where
     /// the scores do not decide the outcome.
     pub departures: Vec<Departure>,
+    /// The bots that came after one of those had left, in the order of the match record.
+    pub arrivals: Vec<Arrival>,
 }
 
 /// A player who left early of their own accord, and the game as it stood then.
@@ -143,6 +145,21 @@ pub struct Departure {
     /// The share of the whole game's play time that was over, 0 to 1.
     pub played: f64,
     /// The game up to then, with the scores and places of that moment.
+    pub game: Game,
+}
+
+/// A bot that came after a player had left early, and the stretch of the game that it played.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Arrival {
+    /// The bot that came.
+    pub player: Player,
+    /// The share of the whole game's play time that was over when it came, 0 to 1.
+    pub since: f64,
+    /// The game up to then, with the scores and places of that moment.
+    pub before: Game,
+    /// The share of the whole game's play time from then until it had left for good, 0 to 1.
+    pub played: f64,
+    /// The game in that time, with the scores and places of that time alone.
     pub game: Game,
 }
 

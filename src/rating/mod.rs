@@ -33,7 +33,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::domain::Outlook;
 
-pub use game::{Departure, Game, Player, Seat, Tally};
+pub use game::{Arrival, Departure, Game, Player, Seat, Tally};
 pub use roll::Roll;
 pub use settings::Settings;
 pub use strength::{Scale, Strength};

@@ -268,7 +268,10 @@ impl Sessions {
 
     fn unrated(&self, record: &MatchRecord) -> Option<String> {
         let rules = &self.learning.settings().history.rules;
-        let unrated = history::unrated(record, self.rulebook(), rules);
+        // As the fold sees it: a game against another identity of one's own has no opponent.
+        let standings = self.learning.standings();
+        let merged = standings.merged(record);
+        let unrated = history::unrated(&merged, self.rulebook(), rules);
         unrated.map(|why| why.as_str().to_owned())
     }
 

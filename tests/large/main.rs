@@ -1,6 +1,6 @@
-//! Sends a gigabyte over the network and reads half a gigabyte of log, in bounded memory, and kills a
-//! daemon a hundred times. `.ci/run` runs these tests, and so does `cargo test --test large -- --ignored`; every other `cargo test`
-//! lists them as ignored.
+//! Sends a gigabyte over the network and reads half a gigabyte of log, in bounded memory; kills a daemon a
+//! hundred times; learns two thousand histories of equals. `.ci/run` runs these tests, and so does
+//! `cargo test --test large -- --ignored`; every other `cargo test` lists them as ignored.
 //!
 //! They measure the memory of the whole process, so only one runs at a time.
 
@@ -9,6 +9,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod equals;
 mod gigabyte;
 mod kills;
 mod long_logs;

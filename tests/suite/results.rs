@@ -1,7 +1,7 @@
 //! Results over TCP: what END records, a repeated END, and games whose connection is lost.
 
 use crate::common::{Client, Daemon, until};
-use evenkeel::domain::{MatchRecord, Outcome, Presence, Span, Timestamp};
+use evenkeel::domain::{Kind, MatchRecord, Outcome, PlayerKey, Presence, Span, Timestamp};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -448,4 +448,49 @@ async fn an_end_is_refused_once_too_many_matches_wait() {
     until(async || matches(&daemon).await.len() == 257).await;
     let last = matches(&daemon).await.pop().unwrap();
     assert_eq!(last.scores, [1.0, 5.0]);
+}
+
+/// What the stored ruling on the last match states: why it is not rated, empty if it is.
+async fn ruling_of_last(daemon: &Daemon) -> String {
+    daemon.service.learning().refresh().await.unwrap();
+    let url = format!("sqlite:{}", daemon.folder.path().join("test.db").display());
+    let pool = sqlx::SqlitePool::connect(&url).await.unwrap();
+    let ruling = sqlx::query_scalar(
+        "SELECT coalesce(unrated, '') FROM player_history ORDER BY match_id DESC LIMIT 1",
+    );
+    let ruling = ruling.fetch_one(&pool).await.unwrap();
+    pool.close().await;
+    ruling
+}
+
+#[tokio::test]
+async fn end_states_what_the_fold_rules() {
+    let (daemon, clock) = Daemon::start_by_hand("").await;
+    let key = |id: &str| PlayerKey {
+        kind: Kind::Human,
+        id: id.to_owned(),
+    };
+    let store = daemon.service.store();
+    store.merge_player(&key("ann2"), &key("ann")).await.unwrap();
+    daemon.service.learning().refresh().await.unwrap();
+    let mut client = daemon.client().await;
+    for (lines, expected) in [
+        ("JOIN ann team=0\nJOIN bob team=1\nSTART\n", ""),
+        ("JOIN ann team=0\nJOIN ann2 team=1\nSTART\n", "team-empty"),
+        (
+            "JOIN ann team=0\nJOIN bob team=1\nJOIN ann2 team=1\nSTART\n",
+            "",
+        ),
+        ("JOIN ann team=0\nSTART\n", "team-empty"),
+    ] {
+        clock.pass(60_000);
+        client.tell(&format!("GAME ctf\n{lines}")).await;
+        clock.pass(300_000);
+        client.tell("SCORE 0\n").await;
+        clock.pass(300_000);
+        let end = client.ask("END\n").await;
+        let stated = end.split(' ').nth(3).unwrap_or("");
+        assert_eq!(stated, expected, "{lines}");
+        assert_eq!(ruling_of_last(&daemon).await, expected, "{lines}");
+    }
 }

@@ -102,10 +102,13 @@ struct WorldArgs {
     /// How long a human stays, in minutes, on average
     #[arg(long, value_name = "MINUTES", default_value_t = 30.0, value_parser = amount)]
     stay: f64,
-    /// Share of the humans who leave a game as soon as they are two goals behind, at most a half; each is
-    /// as strong as one who stays
+    /// Share of the humans who leave a game as soon as their team is behind, at most a half; each is as
+    /// strong as one who stays
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = up_to_a_half)]
     quitters: f64,
+    /// How many goals behind quitters leave; so many that they never do shows the same seasons without it
+    #[arg(long, value_name = "GOALS", default_value_t = 2.0, value_parser = amount, requires = "quitters")]
+    quit_behind: f64,
 }
 
 fn up_to_a_half(text: &str) -> Result<f64, String> {
@@ -144,6 +147,7 @@ impl WorldArgs {
             deaths: self.deaths,
             stay: self.stay.max(0.1),
             quitters: (self.quitters * self.players as f64) as usize,
+            quit_behind: self.quit_behind,
         }
     }
 }

@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     policy::Policy,
-    world::{GamePlan, QUIT_BEHIND, SimEvent, TrueStrengths, WorldSettings},
+    world::{GamePlan, SimEvent, TrueStrengths, WorldSettings},
 };
 use crate::{
     domain::{Ident, LeaveReason, Verdict},
@@ -208,9 +208,10 @@ impl GameInPlay<'_, '_> {
     /// The quitters of a team that is too far behind leave.
     fn quit(&mut self) -> Result<(), SessionError> {
         let [zero, one] = self.outcome.scores;
+        let enough = self.server.settings.quit_behind;
         let behind = match zero - one {
-            lead if lead >= QUIT_BEHIND => 1,
-            lead if lead <= -QUIT_BEHIND => 0,
+            lead if lead >= enough => 1,
+            lead if lead <= -enough => 0,
             _ => return Ok(()),
         };
         for who in 0..self.server.settings.quitters {

@@ -29,12 +29,11 @@ pub(super) struct WorldSettings {
     pub(super) deaths: f64,
     /// How long a human stays, in minutes, on average.
     pub(super) stay: f64,
-    /// How many of the humans, the first ones, leave as soon as their team is [`QUIT_BEHIND`] behind.
+    /// How many of the humans, the first ones, leave as soon as their team is `quit_behind` behind.
     pub(super) quitters: usize,
+    /// How many goals behind a quitter leaves.
+    pub(super) quit_behind: f64,
 }
-
-/// How many goals behind a quitter leaves.
-pub(super) const QUIT_BEHIND: f64 = 2.0;
 
 /// The true strength of each player, as its logarithm.
 #[derive(Clone, Debug)]

@@ -1,8 +1,10 @@
 //! Players who leave a game early of their own accord: what they missed, and the game as it stood then.
 //!
 //! Without this, a player who leaves whenever the team is behind would have a smaller part in defeats
-//! than in victories. It does not concern players who came back, whom the game server removed or lost,
-//! or of whom the log does not state why they left.
+//! than in victories. Players who came back do not count as departed, nor do those whom the game server
+//! removed or lost, nor those whose reason the record does not state.
+
+pub(super) mod arrivals;
 
 use super::{
     digest::{own_seats, ranks, share},
@@ -14,13 +16,13 @@ use crate::{
     rating::{Departure, Game, Player, Seat},
 };
 
-/// The most departures of one game that count. Real games have far fewer; the limit bounds the cost of
-/// a hostile record.
+/// The most departures, and the most arrivals, of one game that count. Real games have far fewer; the
+/// limit bounds the cost of a hostile record.
 const MOST: usize = 64;
 
-/// The team that a participant left early of their own accord, and the weighted share that they missed
-/// of the first `until` milliseconds of the game, 0 to 1; `None` for any other participant, and in a
-/// game without teams.
+/// What a departed participant missed of the first `until` milliseconds of the game: the team that they
+/// left, and the weighted share of that time, 0 to 1. `None` if they did not leave early of their own
+/// accord, and in a game without teams. `usual` is the usual length of a game in milliseconds.
 pub(super) fn missed(
     record: &MatchRecord,
     participant: &Participant,
@@ -41,7 +43,7 @@ pub(super) fn missed(
     Some((team, share(&Presence { team, span }, until, usual)))
 }
 
-/// A seat, with what its player missed of the game on the team that they left.
+/// The seat with what its player missed, if it is on the team that they left.
 pub(super) fn with_missed(seat: Seat, missed: Option<(u8, f64)>) -> Seat {
     match missed {
         Some((team, missed)) if u16::from(team) == seat.team => Seat {
@@ -55,7 +57,7 @@ pub(super) fn with_missed(seat: Seat, missed: Option<(u8, f64)>) -> Seat {
 
 /// The players who left early, each with the game as it stood then. `game` is the whole game, and
 /// `usual` the usual length of a game in milliseconds. Empty where the scores do not decide the
-/// outcome: the record then does not contain who was behind.
+/// outcome: then the record does not show which team was behind.
 pub(super) fn departures(record: &MatchRecord, game: &Game, usual: u64) -> Vec<Departure> {
     if game.scores.is_empty() {
         return Vec::new();
@@ -75,7 +77,8 @@ pub(super) fn departures(record: &MatchRecord, game: &Game, usual: u64) -> Vec<D
         .collect()
 }
 
-/// The game up to the millisecond `at`; `None` where a team had no player until then.
+/// The game up to the millisecond `at`, when `player` left or came; `None` if a team had no player by
+/// then.
 fn as_it_stood(
     record: &MatchRecord,
     game: &Game,
@@ -91,7 +94,7 @@ fn as_it_stood(
             presence: until(&participant.presence, at),
             ..participant.clone()
         };
-        // Who had left by then counts as if they had stayed, as in the whole game.
+        // Players who had left by then count as if they had stayed, as in the whole game.
         let missed = missed(record, participant, at, usual);
         let own = own_seats(&then, at, usual, |stay| u16::from(stay.team));
         seats.extend(own.into_iter().map(|seat| Seat {
@@ -115,7 +118,7 @@ fn as_it_stood(
     })
 }
 
-/// The stays, cut off at a millisecond.
+/// The parts of the stays before the millisecond `at`.
 fn until(presence: &[Presence], at: u64) -> Vec<Presence> {
     let before = presence.iter().filter(|stay| stay.span.from < at);
     let cut = before.map(|stay| Presence {

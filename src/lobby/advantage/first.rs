@@ -1,6 +1,7 @@
 //! The formula of version 0.1, for decisions that it stored.
 //!
-//! With `W` a team's weight, `o` its side's odds and `P` its score, lifted so that none is negative:
+//! `W` is a team's weight and `o` its side's odds. `P` is its score, raised by the same amount for all
+//! teams so that none is negative:
 //!
 //! ```text
 //! prior  q = W·o / Σ W·o                        the share by weight
@@ -11,7 +12,7 @@
 //!
 //! The answer approaches f no faster than the slew limit allows, measured in ln f.
 
-use super::{Advantage, Assistance, Help, help, log};
+use super::{Advantage, Assistance, Help, formula::log};
 
 impl Advantage {
     /// The answer of version 0.1.
@@ -66,4 +67,10 @@ impl Advantage {
             None => None,
         }
     }
+}
+
+/// Help with ln f = `log`; `None` if the factor would be written as 1.000.
+fn help(team: u8, log: f64) -> Option<Help> {
+    let factor = libm::exp(log);
+    (factor >= 1.0005).then_some(Help { team, factor })
 }

@@ -1,31 +1,32 @@
-//! The strength that a team lacks by the score, as the logarithm of a factor.
+//! How much stronger its score makes a team, as the logarithm of a factor.
 
 use serde::{Deserialize, Serialize};
 
 use super::strength::LN_HALFWAY;
 
-/// The number of matches that the guess from the score itself counts as.
+/// The number of matches as which the guess from the present score counts.
 const GUESSES: f64 = 1.0;
 
-/// How far apart the scores of such matches are in the end.
+/// How far apart the final scores of matches under a ruleset are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ScoreSpread {
-    /// Matches seen, older ones counting less.
+    /// Number of matches learned from, older ones counting less.
     pub matches: f64,
     /// The mean square of the difference between two teams' scores in them.
     pub square: f64,
 }
 
 impl ScoreSpread {
-    /// By what logarithm of a factor a team is stronger that leads by `lead` when the share `done` of
-    /// the game is over, of a score that adds up to `sum`.
+    /// The logarithm of the factor by which a team is stronger if it leads by `lead` after the share
+    /// `done` of the game, 0 to 1. `sum` is the sum of both teams' scores.
     ///
     /// After the share c of a game, scores of equal teams are √c times as far apart as in the end (Stern,
-    /// "A Brownian motion model for the progress of sports scores", 1994). A lead of that much counts as
-    /// a player of weight 75 does against one of weight 50.
+    /// "A Brownian motion model for the progress of sports scores", 1994). A lead of this usual size counts
+    /// as much as weights of 75 against weights of 50.
     pub(super) fn stronger(&self, lead: f64, sum: f64, done: f64) -> f64 {
         let guess = sum.max(0.0) + 1.0;
-        // Counts vary as a Poisson variable does, and points that come in tens by shares of the sum.
+        // Single goals vary like a Poisson variable: the variance is their number. Where points come in
+        // tens or hundreds, the standard deviation is rather a share of the sum: a quarter.
         let guess = guess + guess * guess / 16.0;
         let all = self.matches * self.square * done.clamp(0.0, 1.0) + GUESSES * guess;
         let usual = libm::sqrt(all / (self.matches + GUESSES));

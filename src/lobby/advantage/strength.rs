@@ -1,46 +1,48 @@
-//! The strength that a team lacks by who is on it, as the logarithm of a factor.
+//! How much stronger one team is than another by its players, as the logarithm of a factor.
 
 use serde::{Deserialize, Serialize};
 
-use super::TeamState;
+use super::{TeamState, formula::log};
 use crate::domain::{Outlook, TeamLoad};
 
-/// Half the width of a 99 % interval in standard deviations: the same teams are looked at in game after
-/// game, so that 95 % would find one in twenty of even ones uneven.
+/// Half the width of a 99 % interval, in standard deviations. After 2,000 histories of twelve equals, 20
+/// lineups of six against six each, this interval helps 9 of 40,000; one of 95 % (1.96) would help 69.
+/// (`cargo test --release --test large -- --ignored --nocapture equals`)
 const SURE: f64 = 2.576;
 
-/// ln 1.5: a player of the weight 75 counts as one and a half of the weight 50.
+/// ln 1.5: a player of weight 75 counts as one and a half players of weight 50.
 pub(super) const LN_HALFWAY: f64 = 0.405_465_108_108_164_4;
 
-/// What is known of who is stronger.
+/// What predicts which team is stronger.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Known {
-    /// Only weights: nothing has been learned that predicts a chance.
+    /// The weights: no rating system has learned anything that predicts a chance.
     Weights,
-    /// Strengths, and how they make chances.
+    /// The players' strengths, and how the rating system turns them into chances.
     Strengths(Outlook),
 }
 
-/// By what factor one team is stronger than another, as logarithms.
+/// How much stronger one team is than another, as the logarithms of two factors.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Stronger {
-    /// By having more players.
+    /// The factor by the number of its players.
     pub(super) heads: f64,
-    /// By having better ones, and the better side.
+    /// The factor by how strong its players and its side of the map are.
     pub(super) players: f64,
 }
 
 impl Known {
-    /// By how much `one` is stronger than `other`; both have players. `side` is whether the outlook's
-    /// side is that of `one` (1), of `other` (−1), or of neither (0).
+    /// How much stronger `one` is than `other`; both have players. `side` is 1 if the side of the map
+    /// that the outlook has learned is that of `one`, −1 if it is that of `other`, and 0 if it is neither.
     ///
-    /// The edge that the rating system predicts counts by its [`sure_part`]. The strength of each player of
-    /// the weaker team that would make up for it is turned into a factor by the scale of the weights.
+    /// Of the edge that the rating system predicts, the [`sure_part`] counts. It is divided among the
+    /// players of the weaker team: so much more strength would each of them need. The scale of the
+    /// weights turns that strength into a factor.
     pub(super) fn stronger(&self, one: &TeamState, other: &TeamState, side: f64) -> Stronger {
-        let heads = ln(one.players as f64) - ln(other.players as f64);
+        let heads = log(one.players as f64) - log(other.players as f64);
         let Self::Strengths(outlook) = self else {
-            let all = ln(one.weight) - ln(other.weight);
+            let all = log(one.weight) - log(other.weight);
             return Stronger {
                 heads,
                 players: all - heads,
@@ -64,23 +66,18 @@ impl Known {
     }
 }
 
-/// How much of an edge counts that is known to within `margin`, half the width of its interval; both
-/// are at least 0.
+/// The part of an edge that counts, where `margin` is half the width of its interval; both are at least
+/// 0.
 ///
-/// Nothing counts where the interval holds an even game. Beyond it the edge is shrunk by the square of
-/// `margin / edge` (Breiman 1995, "Better subset selection using the nonnegative garrote"), so that help
-/// begins at 0 and an edge far beyond doubt counts almost whole.
+/// While the interval holds an even game, nothing counts. A larger edge is reduced by the share
+/// `(margin / edge)²` (Breiman 1995, "Better subset selection using the nonnegative garrote"). So help
+/// begins at 0, and an edge far beyond doubt counts almost whole.
 fn sure_part(edge: f64, margin: f64) -> f64 {
     if edge <= margin {
         return 0.0;
     }
     let doubtful = margin / edge;
     edge * (1.0 - doubtful * doubtful)
-}
-
-/// ln of an amount, or of 1e-9 if it is smaller.
-fn ln(amount: f64) -> f64 {
-    libm::log(amount.max(1e-9))
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! REBALANCE: the fewest moves that make the teams even enough.
 //!
-//! First, places humans without a team. If the teams are then even enough, no one else moves.
-//! Otherwise it finds the best plan with one move, then with two and three, by trying all plans.
-//! Beyond three, it adds the swap or move that helps most while one helps (the NS2 page does so
-//! from the first move on). It chooses the shortest plan that makes the teams even enough; if there
-//! is none, the plan whose gain is most worth its moves.
+//! REBALANCE first places the humans without a team. If the teams are then even enough, no one else
+//! moves. Otherwise it tries all plans with one move, then with two and with three, and keeps the best
+//! plan of each number. Beyond three moves, it extends the best plan so far by the move or swap that
+//! helps most, for as long as one helps. (The NS2 page does so from the first move on.)
+//!
+//! It advises the shortest plan that makes the teams even enough. If there is none, it advises the plan
+//! with the largest gain after the price of its moves.
 
 use std::fmt;
 
@@ -15,7 +17,6 @@ use super::{
     arrivals::Arrivals,
     chance::chance_of_weaker,
     strength::{EQUAL, TeamStrengths},
-    weights::Counted,
 };
 use crate::domain::{
     Ident, Move, Stream, StreamPurpose, counted,
@@ -23,25 +24,26 @@ use crate::domain::{
 };
 
 mod plan;
+mod units;
 
-use plan::{MovePlan, MoveUnit, Planner};
+use plan::{MovePlan, Planner};
 
 /// Settings of REBALANCE. Evenness is the chance of the weaker team over that of the stronger, or the
-/// ratio of their weights, as `[balance] objective` says.
+/// ratio of their weights, depending on `[balance] objective`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RebalanceSettings {
     /// The most moves to advise at once; a swap counts as two.
     pub max_moves: Count<0, 16>,
-    /// The evenness from which the teams are even enough.
+    /// The evenness at which the teams are even enough.
     pub enough: Share,
-    /// The evenness that each move must gain if that cannot be reached.
+    /// The evenness that each move must gain if no plan makes the teams even enough.
     pub min_gain: Share,
     /// How long a human who was moved is not moved again.
     pub cooldown_seconds: UpToADay,
-    /// Whether only the humans who joined each team last may be moved.
+    /// Whether only the humans who joined a team last may be moved: as many per team as `max_moves`.
     pub newest_first: bool,
-    /// Whether the top third of each team, by points, stays.
+    /// Whether the top third of each team, by points, must stay.
     pub spare_top: bool,
     /// By how many humans a team may exceed another. A larger difference that already exists may
     /// remain, but not grow.
@@ -49,9 +51,9 @@ pub struct RebalanceSettings {
 }
 
 impl Default for RebalanceSettings {
-    /// At most two swaps. Teams are even enough if ADVANTAGE gives no help (1 / 1.05). Moves annoy
-    /// players, so each must gain a hundredth of ratio, and no human is moved twice within five
-    /// minutes. The difference in humans is that of BALANCE.
+    /// Four moves are two swaps. At an evenness of 0.95, about 1 / 1.05, ADVANTAGE gives no help either.
+    /// Moves annoy players, so each must gain a hundredth of evenness, and no human is moved twice within
+    /// five minutes. The difference in humans is that of BALANCE.
     fn default() -> Self {
         Self {
             max_moves: const { Count::of(4) },
@@ -85,9 +87,9 @@ pub struct Advice {
     pub before: f64,
     /// The ratio after the moves, with bots added or removed, 0 to 1.
     pub after: f64,
-    /// The plans compared, as number of moves and ratio; the first one has no moves.
+    /// The plans compared: the number of moves and the resulting ratio of each. The first has no moves.
     pub ladder: Vec<(usize, f64)>,
-    /// What was compared instead of these ratios, where chances decide.
+    /// The evenness by chances, which is compared instead of the ratios where chances decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evenness: Option<EvennessOfPlans>,
     /// The number of moves up to which all plans were tried.
@@ -96,19 +98,19 @@ pub struct Advice {
     pub held: Vec<(String, MoveBlock)>,
 }
 
-/// How even the chances to win are, 0 to 1: the weaker team's over the stronger's.
+/// How even the chances to win are: the weaker team's over the stronger's, 0 to 1.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EvennessOfPlans {
-    /// Now, with the bots that are there.
+    /// The evenness now, with the bots that are there.
     pub before: f64,
-    /// Once all moves are made and bots have been added or removed.
+    /// The evenness once all moves are made and bots have been added or removed.
     pub after: f64,
-    /// Of each plan of the ladder.
+    /// The evenness after each plan of [`Advice::ladder`], in the same order.
     pub ladder: Vec<f64>,
 }
 
 impl Advice {
-    /// All moves; first those of humans without a team.
+    /// All moves; those of humans without a team come first.
     pub fn steps(&self) -> impl Iterator<Item = &Move> {
         self.placed.iter().chain(&self.moves)
     }
@@ -221,72 +223,9 @@ impl Question for Rebalance {
     }
 }
 
-impl Rebalance {
-    /// The units that can be moved (a human, or the members of a party on one team), and the humans
-    /// who must not be.
-    fn units(&self) -> (Vec<MoveUnit>, Vec<(usize, MoveBlock)>) {
-        let humans = &self.snapshot.humans;
-        let held = self.held();
-        let mut units: Vec<MoveUnit> = Vec::new();
-        for (who, human) in humans.iter().enumerate() {
-            let Some(team) = human.team else { continue };
-            let mates = || {
-                self.snapshot
-                    .mates(who)
-                    .filter(|&mate| humans[mate].team == Some(team))
-            };
-            let together: Vec<usize> = std::iter::once(who).chain(mates()).collect();
-            // A party is one unit, and stays if one of its members must.
-            let first = together.iter().all(|&mate| mate >= who);
-            if first && !together.iter().any(|&mate| held[mate].is_some()) {
-                units.push(MoveUnit {
-                    counted: (together.iter())
-                        .map(|&mate| self.snapshot.counted(mate))
-                        .fold(Counted::default(), |sum, mate| sum + mate),
-                    from: usize::from(team),
-                    members: together,
-                });
-            }
-        }
-        let held = held.into_iter().enumerate();
-        let held = held.filter_map(|(who, why)| Some((who, why?)));
-        (units, held.collect())
-    }
-
-    /// For each human, why they must not be moved, if so.
-    fn held(&self) -> Vec<Option<MoveBlock>> {
-        let humans = &self.snapshot.humans;
-        let pinned = |pin: Option<u8>| pin.map(|_| MoveBlock::Pinned);
-        let mut held: Vec<Option<MoveBlock>> = (humans.iter())
-            .map(|human| pinned(human.pin).or(human.held))
-            .collect();
-        for team in 0..self.snapshot.teams {
-            let free = |held: &[Option<MoveBlock>]| -> Vec<usize> {
-                let on_team = (0..humans.len()).filter(|&who| humans[who].team == Some(team));
-                on_team.filter(|&who| held[who].is_none()).collect()
-            };
-            if self.settings.spare_top {
-                let free = free(&held);
-                let lower = self.snapshot.lower_share(free.clone(), 0.67);
-                let top = free.iter().filter(|who| !lower.contains(who));
-                top.for_each(|&who| held[who] = Some(MoveBlock::Top));
-            }
-            if self.settings.newest_first {
-                let free = free(&held);
-                let older = free
-                    .len()
-                    .saturating_sub(self.settings.max_moves.as_usize());
-                free[..older]
-                    .iter()
-                    .for_each(|&who| held[who] = Some(MoveBlock::CameFirst));
-            }
-        }
-        held
-    }
-}
-
-/// The shortest plan that is even enough, otherwise the one that is most worth its moves. A plan must
-/// make the teams more even than `floor` and than no moves at all.
+/// The shortest plan that makes the teams even enough; if there is none, the plan with the largest gain
+/// after the price of its moves. A plan with moves must make the teams more even than `floor`, and more
+/// even than the plan without moves.
 fn choose<'a>(ladder: &'a [MovePlan], settings: &RebalanceSettings, floor: f64) -> &'a MovePlan {
     let alone = &ladder[0];
     let worth = |plan: &MovePlan| plan.evenness - settings.min_gain.get() * plan.moves as f64;

@@ -1,4 +1,4 @@
-//! The search for plans: which units change teams.
+//! The search for the plans that make the teams most even.
 
 use super::RebalanceSettings;
 use crate::lobby::{
@@ -6,10 +6,11 @@ use crate::lobby::{
     weights::Counted,
 };
 
-/// The number of plans up to which all are tried. 64 humans on two teams have 43,745 plans of at
-/// most three moves, which take half a millisecond; this many take ten milliseconds.
+/// The most plans to try; where there would be more, plans of fewer moves are tried. A million take ten
+/// milliseconds. 64 humans on two teams have 43,745 plans of at most three moves, which take half a
+/// millisecond.
 const MAX_TRIED: u128 = 1_000_000;
-/// The number of moves beyond which plans are never all tried.
+/// The most moves of a plan for which all plans are tried.
 const MAX_EXACT: usize = 3;
 
 /// Humans who move together: one human, or the members of a party on one team.
@@ -17,9 +18,9 @@ const MAX_EXACT: usize = 3;
 pub(super) struct MoveUnit {
     /// Indices of the humans; each counts as a move.
     pub(super) members: Vec<usize>,
-    /// What they count together.
+    /// The sum of what the members count.
     pub(super) counted: Counted,
-    /// Their team.
+    /// The team that the members are on.
     pub(super) from: usize,
 }
 
@@ -28,9 +29,9 @@ pub(super) struct MoveUnit {
 pub(super) struct MovePlan {
     /// Number of humans who move.
     pub(super) moves: usize,
-    /// How even the teams then are, 0 to 1, bots included.
+    /// How even the teams are after the moves, 0 to 1, bots included.
     pub(super) evenness: f64,
-    /// The same on the scale of [`TeamStrengths::likeness_settled`].
+    /// The evenness on the scale of [`TeamStrengths::likeness_settled`], which is faster to compute.
     likeness: f64,
     steps: Vec<(usize, usize)>,
 }
@@ -191,7 +192,7 @@ impl Planner {
     }
 }
 
-/// A depth-first search through plans.
+/// A depth-first search through plans, which changes the teams in place.
 struct PlanWalk<'a> {
     planner: &'a Planner,
     strength: TeamStrengths,
@@ -199,7 +200,7 @@ struct PlanWalk<'a> {
     best: Option<BestTrial>,
 }
 
-/// The best plan that a walk has come to.
+/// The best plan that a search has found so far.
 struct BestTrial {
     likeness: f64,
     spread: usize,
@@ -236,9 +237,9 @@ impl PlanWalk<'_> {
         self.strength.restore(unit.from, left);
     }
 
-    /// Keeps the current plan if it is legal and better than the best so far: more even, or as even
-    /// with a smaller difference in humans. Of equal plans the first one stays; the seed orders the
-    /// units.
+    /// Keeps the current plan if it is legal and better than the best so far: more even, or equally even
+    /// with a smaller difference in humans. Of equal plans the first one stays. The order of the units
+    /// is random, by the seed.
     fn consider(&mut self) {
         let spread = self.strength.spread();
         if spread > self.planner.limit {

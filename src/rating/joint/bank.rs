@@ -213,6 +213,12 @@ impl Member {
         self.filter.learn(observation, self.seen, &self.gain, still);
     }
 
+    /// Learns one column from the match looked at, and no other: its mean by `step` per unit of its gain,
+    /// and its covariances by `information`, the w / c² of [`Filter::learn`].
+    pub fn learn_one(&mut self, column: usize, step: f64, information: f64) {
+        self.filter.learn_one(column, step, information, &self.gain);
+    }
+
     /// Learns that a column has this value, with this variance.
     pub fn observe(&mut self, column: usize, value: f64, variance: f64) {
         let unit = 1.0 / libm::sqrt(variance.max(1e-6)); // a row whose noise is 1

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::arrival::without_arrivals;
 use crate::rating::{Game, Player, Roll, Seat};
 
 /// The effect that one column of the state stands for.
@@ -200,7 +201,11 @@ impl Columns {
         let mut row = Row::default();
         row.known
             .reserve(game.team(a).len() + game.team(b).len() + 8);
-        let both = [(game.team(a), 1.0), (game.team(b), -1.0)];
+        let (one, other) = (
+            without_arrivals(game.team(a), &game.arrivals),
+            without_arrivals(game.team(b), &game.arrivals),
+        );
+        let both = [(one.as_slice(), 1.0), (other.as_slice(), -1.0)];
         let shares = |team: &[Seat]| team.iter().map(|s| s.share).sum::<f64>();
         let unit = unit(shares(both[0].0) + shares(both[1].0));
         // Where players left early, those who came in their place do not make the team larger.

@@ -1,26 +1,28 @@
 //! Players who leave early: they learn from the game as it stood then, instead of from its end.
 //!
-//! A share of a game that the player chooses biases the estimates: a player who quits whenever the team
-//! is behind takes part in two thirds of each defeat, and in the whole of each victory. So the game
-//! counts for everybody as if the player had stayed ([`Seat::missed`](crate::rating::Seat)), and the
-//! mean of that player learns from the part of the game that they played. For the rest, the filter
-//! charges them what it expected at that moment. This moves no mean on average: the score of a game is
-//! a Brownian motion (Stern 1994), beliefs about it are a martingale, and no rule of when to stop gains
-//! anything from a martingale (Doob's optional stopping theorem).
+//! If players choose their share of a game, the estimates are biased. A player who quits whenever the
+//! team is behind takes part in two thirds, say, of each defeat and in the whole of each victory. So the
+//! game counts for all players as if that player had stayed ([`Seat::missed`](crate::rating::Seat)),
+//! and the mean of that player learns from the part of the game that they played. For the rest, the
+//! filter charges them what it expected at that moment.
 //!
-//! With τ the share of play time that was over, the standing score, in units of the noise of a whole
-//! game, is √τ · value, where value is the difference of points as [`OutcomeStatistics`] scales it.
-//! The value is an observation √τ·a·x + N(0, 1). A member of the bank that learns from outcomes uses
-//! the chance to win that the score left instead:
+//! This moves no mean on average, whenever the player leaves. The score of a game is a Brownian motion
+//! (Stern 1994), so what it lets one expect of the end is a martingale, and no rule of when to stop
+//! gains anything from a martingale (Doob's optional stopping theorem).
+//!
+//! Let τ be the share of play time that is over, and value the difference of points as
+//! [`OutcomeStatistics`] scales it. The standing score is √τ · value in units of the noise of a whole
+//! game, and the value is an observation √τ·a·x + N(0, 1). A member of the bank that learns from
+//! outcomes uses the chance to win that this score leaves instead:
 //!
 //! ```text
 //! y = √τ · value,   m' = (m + q·y) / (1 + q·τ),   q' = q / (1 + q·τ)
 //! p = Φ((y + (1 − τ)·m') / √((1 − τ) + (1 − τ)²·q'))
 //! ```
 //!
-//! with m and q the mean and variance of a·x before the game. It learns the mean of a victory and a
-//! defeat, weighted by p. Covariances learn from the end of the game as those of all players do:
-//! they depend on the lineup far more than on the result.
+//! where m and q are the mean and variance of a·x before the game. It learns the mean of what a victory
+//! and a defeat would teach, weighted by p and 1 − p. Covariances learn from the end of the game, as
+//! those of all players do: they depend on the lineup far more than on the result.
 
 use super::{
     Column, Joint, OutcomeStatistics, anscombe,
@@ -29,12 +31,12 @@ use super::{
 };
 use crate::rating::{Departure, Game, Seat, normal};
 
-/// What each member of the bank predicts of a departed player's game before it learns the result.
+/// What the members of the bank predict of a departed player's game before they learn the result.
 pub(super) struct Foresight {
-    /// The numbers of the player's columns.
+    /// The numbers of the player's columns: skill and command.
     own: Vec<usize>,
     pairs: Vec<PairOutlook>,
-    /// The means of those columns, by member.
+    /// The means of those columns before the game, by member.
     means: Vec<Vec<f64>>,
 }
 
@@ -47,8 +49,8 @@ struct PairOutlook {
 }
 
 impl Joint {
-    /// Predicts the part of a game that a departed player took part in. Call it before the filters
-    /// learn from the game.
+    /// Predicts the part of a game that a departed player played. Call it before the filters learn from
+    /// the game.
     pub(super) fn look_ahead(&mut self, departure: &Departure) -> Foresight {
         let Departure { player, game, .. } = departure;
         let seats = game.seats().iter().filter(|seat| seat.player == *player);
@@ -79,10 +81,10 @@ impl Joint {
         Foresight { own, pairs, means }
     }
 
-    /// Replaces what the departed player's means have learned from the end of the game by what the
-    /// part that they played contains, and gives the difference to the `others` in equal parts: the
-    /// sum of all means stays what the game has made it, so that weights do not drift. Call it after
-    /// the filters have learned from the game.
+    /// Replaces what a departed player's means have learned from the end of the game by what they learn
+    /// from the part that the player played. The columns `others` share the difference equally: the sum
+    /// of all means stays the same, so that weights do not drift. Call it after the filters have learned
+    /// from the game.
     pub(super) fn charge(&mut self, departure: &Departure, outlook: &Foresight, others: &[usize]) {
         let statistics = self.outcomes.entry(departure.game.ruleset).or_default();
         for (index, member) in self.bank.members.iter_mut().enumerate() {
@@ -94,7 +96,8 @@ impl Joint {
                 let Some((latent, gains)) = pair.members.get(index) else {
                     continue;
                 };
-                let step = statistics.step(departure, pair, member.points, *latent);
+                let (scores, teams) = (&departure.game.scores, (pair.a, pair.b));
+                let step = statistics.step(scores, departure.played, teams, member.points, *latent);
                 for (mean, gain) in means.iter_mut().zip(gains) {
                     *mean += gain * step;
                 }
@@ -111,11 +114,12 @@ impl Joint {
         }
     }
 
-    /// The columns of the players who learn from the whole game.
+    /// The skill columns of the players who learn from the whole game.
     pub(super) fn stayers(&self, game: &Game) -> Vec<usize> {
         let left = |player| game.departures.iter().any(|d| d.player == player);
         let seats = game.seats().iter();
-        let stayers = seats.filter(|seat| seat.learns && !left(seat.player));
+        let came = |player| game.arrivals.iter().any(|a| a.player == player);
+        let stayers = seats.filter(|seat| seat.learns && !left(seat.player) && !came(seat.player));
         let number = |seat: &Seat| self.columns.number(Column::Skill(seat.player));
         let mut stayers: Vec<usize> = stayers.filter_map(number).collect();
         stayers.sort_unstable();
@@ -125,19 +129,20 @@ impl Joint {
 }
 
 impl OutcomeStatistics {
-    /// The change of the means per unit of gain.
-    fn step(
+    /// The change of the means, per unit of gain, by a part of a game: with its scores, its share `played`
+    /// of the play time, and the two teams to compare.
+    pub(super) fn step(
         &self,
-        departure: &Departure,
-        pair: &PairOutlook,
+        scores: &[f64],
+        played: f64,
+        (a, b): (usize, usize),
         by_points: bool,
         latent: Latent,
     ) -> f64 {
-        let scores = &departure.game.scores;
-        let Some((x, y)) = scores.get(pair.a).zip(scores.get(pair.b)) else {
+        let Some((x, y)) = scores.get(a).zip(scores.get(b)) else {
             return 0.0;
         };
-        let played = departure.played.clamp(0.0, 1.0);
+        let played = played.clamp(0.0, 1.0);
         let value = (anscombe(*x) - anscombe(*y)) / libm::sqrt(self.points.mean());
         if by_points {
             let root = libm::sqrt(played);
@@ -152,8 +157,8 @@ impl OutcomeStatistics {
     }
 }
 
-/// The chance that the latent difference of the whole game is above 0, after the share `played` of
-/// it, when the difference of points is `value`.
+/// The chance that the latent difference of the whole game is above 0, if the difference of points is
+/// `value` after the share `played` of it.
 fn chance_left(latent: Latent, played: f64, value: f64) -> f64 {
     let Latent { mean, variance } = latent;
     let (so_far, left) = (libm::sqrt(played) * value, 1.0 - played);

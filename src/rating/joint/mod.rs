@@ -26,6 +26,7 @@
 //! - **Above [`ACTIVE`] columns**, the players who have been away longest leave the covariance.
 //!   Their strengths are kept, independent of all others, until they return.
 
+mod arrival;
 mod bank;
 mod calibration;
 pub(super) mod columns;
@@ -353,8 +354,15 @@ impl System for Joint {
         for departure in &game.departures {
             outlooks.push(self.look_ahead(departure));
         }
+        let mut expected = Vec::with_capacity(game.arrivals.len());
+        for arrival in &game.arrivals {
+            expected.push(self.expect(arrival));
+        }
         for (a, b, result) in pairs {
             self.compare(game, a, b, result);
+        }
+        for (arrival, expected) in game.arrivals.iter().zip(&expected) {
+            self.welcome(arrival, expected);
         }
         let others = self.stayers(game);
         for (departure, outlook) in game.departures.iter().zip(&outlooks) {

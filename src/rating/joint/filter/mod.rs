@@ -208,6 +208,17 @@ impl Filter {
         self.restore(still, &before);
     }
 
+    /// Learns one column: the Schmidt form of [`learn`](Self::learn) with all others still. O(columns).
+    pub fn learn_one(&mut self, column: usize, step: f64, information: f64, gain: &[f32]) {
+        let own = f64::from(gain[column]);
+        self.mean[column] += own * step;
+        for (other, gain) in gain.iter().enumerate() {
+            let less = own * f64::from(*gain) * information;
+            let covariance = self.covariance.get(column, other) - less;
+            self.covariance.set(column, other, covariance);
+        }
+    }
+
     /// Copies the means and covariances of some columns.
     fn block(&self, columns: &[usize]) -> Self {
         Self {

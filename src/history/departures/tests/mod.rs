@@ -11,6 +11,8 @@ use crate::{
     rating::{self, SystemChoice, SystemName},
 };
 
+mod arrivals;
+
 const MINUTE: u64 = 60_000;
 const PLAYERS: [&str; 8] = ["q", "r", "b", "c", "d", "e", "f", "g"];
 

@@ -1,0 +1,117 @@
+//! Bots that come after a player has left early, and the stretch of the game that each of them played.
+//!
+//! Such a bot comes because a player left, and the player left because of the score: the bot is not to
+//! blame for it. Humans come when they like, so what they learn from is the whole game, as for their
+//! team mates.
+
+use super::{MOST, as_it_stood, until};
+use crate::{
+    domain::{Kind, MatchRecord, Participant, Presence, Span},
+    history::{
+        digest::{own_seats, ranks},
+        points::standing,
+        ruling,
+    },
+    rating::{Arrival, Game, Player, Seat},
+};
+
+/// The bots that came after the first of the game's departures, each with its stretch of the game. `usual`
+/// is the usual length of a game in milliseconds. Empty if a team would have no player without them.
+pub(in crate::history) fn arrivals(record: &MatchRecord, game: &Game, usual: u64) -> Vec<Arrival> {
+    let left = |player| game.departures.iter().any(|d| d.player == player);
+    let gone = |(participant, player): (&Participant, Player)| {
+        let last = participant.presence.last()?;
+        left(player).then_some(last.span.to)
+    };
+    let Some(first) = played(record, game).filter_map(gone).min() else {
+        return Vec::new();
+    };
+    let come = played(record, game).filter_map(|(participant, player)| {
+        let (from, to) = (participant.presence.first()?, participant.presence.last()?);
+        let own = Span {
+            from: from.span.from,
+            to: to.span.to,
+        };
+        let bot = participant.key.kind == Kind::Bot;
+        (bot && own.from >= first && own.from < own.to).then_some((player, own))
+    });
+    let all: Vec<Arrival> = come
+        .take(MOST)
+        .filter_map(|(player, own)| stretch(record, game, usual, player, own))
+        .collect();
+    let came = |seat: &Seat| all.iter().any(|arrival| arrival.player == seat.player);
+    match (0..game.teams()).any(|team| game.team(team).iter().all(came)) {
+        true => Vec::new(),
+        false => all,
+    }
+}
+
+/// The participants who have played and whom the game rates, with their numbers.
+fn played<'a>(
+    record: &'a MatchRecord,
+    game: &'a Game,
+) -> impl Iterator<Item = (&'a Participant, Player)> {
+    let players = record.participants.iter();
+    let players = players.filter(|participant| ruling::has_played(participant));
+    let learning = players.zip(&game.tallies).filter(|(_, tally)| tally.learns);
+    learning.map(|(participant, tally)| (participant, tally.player))
+}
+
+/// A bot's stretch of the game, during `own`; `None` if a team had no player in it, or before it.
+fn stretch(
+    record: &MatchRecord,
+    game: &Game,
+    usual: u64,
+    player: Player,
+    own: Span,
+) -> Option<Arrival> {
+    let before = as_it_stood(record, game, usual, player, own.from)?;
+    let mut seats: Vec<Seat> = Vec::new();
+    let players = record.participants.iter();
+    let players = players.filter(|participant| ruling::has_played(participant));
+    for (participant, tally) in players.zip(&game.tallies) {
+        let then = Participant {
+            presence: since(&until(&participant.presence, own.to), own.from),
+            ..participant.clone()
+        };
+        let stays = own_seats(&then, own.millis(), usual, |stay| u16::from(stay.team));
+        seats.extend(stays.into_iter().map(|seat| Seat {
+            player: tally.player,
+            ..seat
+        }));
+    }
+    let mut part = Game::new(seats);
+    if part.teams() != record.scores.len() {
+        return None;
+    }
+    let scores = standing(record, own.from);
+    let after = match own.to < record.millis() {
+        true => standing(record, own.to),
+        false => game.scores.clone(), // with what happened in the last millisecond
+    };
+    let pairs = after.into_iter().zip(scores);
+    part.scores = pairs.map(|(after, before)| after - before).collect();
+    part.places = ranks(&part.scores);
+    (part.ruleset, part.map) = (game.ruleset, game.map);
+    (part.sides, part.day) = (game.sides, game.day);
+    Some(Arrival {
+        player,
+        since: before.played,
+        before: before.game,
+        played: own.millis() as f64 / record.millis().max(1) as f64,
+        game: part,
+    })
+}
+
+/// The parts of the stays after the millisecond `from`, counted from it.
+fn since(presence: &[Presence], from: u64) -> Vec<Presence> {
+    let after = presence.iter().filter(|stay| stay.span.to > from);
+    let cut = after.map(|stay| Presence {
+        span: Span {
+            from: stay.span.from.saturating_sub(from),
+            to: stay.span.to - from,
+        },
+        ..*stay
+    });
+    cut.collect()
+}

@@ -1,0 +1,48 @@
+//! The criteria that decide a placement.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The criterion that decided a placement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// The arrival is pinned to the team.
+    Pin,
+    /// The arrival's party is on the team, or joins it, too.
+    Party,
+    /// No team has room for the whole party, or keeping it together would cost too much evenness.
+    Torn,
+    /// The arrival left this team shortly before.
+    OldTeam,
+    /// On another team the game would be more even, but that team would outnumber this one by too much.
+    ShortSide,
+    /// The team makes the most even game by the ratio of weights.
+    Ratio,
+    /// The team makes the most even game by the chances to win.
+    EvenChance,
+    /// The games are equally even; the team has fewer humans.
+    FewerHumans,
+    /// Ratios and sizes are equal; this team has the lower score.
+    Losing,
+    /// The teams are equal by all criteria.
+    Chance,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Reason::Pin => "pinned to it",
+            Reason::Party => "with their party",
+            Reason::Torn => "their party is torn: no team holds all of it without outnumbering or outweighing the other",
+            Reason::OldTeam => "their old team",
+            Reason::ShortSide => "the short side comes first",
+            Reason::Ratio => "best ratio",
+            Reason::EvenChance => "the most even chances to win",
+            Reason::FewerHumans => "equally even, fewer humans",
+            Reason::Losing => "equally even, equal in size, lower score",
+            Reason::Chance => "all equal, chosen at random",
+        })
+    }
+}

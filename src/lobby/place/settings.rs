@@ -1,0 +1,53 @@
+//! Settings of PLACE.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::units::{MaxDifference, Share, UpToADay};
+
+/// Settings of PLACE. Costs and gains are in evenness: the chance of the weaker team over that of the
+/// stronger, or the ratio of their weights, depending on `[balance] objective`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlaceSettings {
+    /// How much evenness keeping a party together may cost.
+    ///
+    /// The configuration has one key for this and BALANCE, so it is not in section `[place]`.
+    #[serde(default = "party_budget")]
+    pub party_budget: Share,
+    /// How much evenness returning to the old team may cost.
+    pub rejoin_budget: Share,
+    /// How long the old team is remembered after LEAVE.
+    pub rejoin_grace_seconds: UpToADay,
+    /// By how many humans the joined team may outnumber another.
+    pub max_difference: MaxDifference,
+    /// The gain in evenness for which a team may outnumber another by one human more than that. Only
+    /// where bots fill up the other team.
+    #[serde(default = "never")]
+    pub clear_gain: Share,
+}
+
+/// The value for decisions of version 0.1, which had no such exception.
+fn never() -> Share {
+    const { Share::of(1.0) }
+}
+
+impl Default for PlaceSettings {
+    /// The party budget is that of BALANCE. Five minutes cover a crash and a restart. ADVANTAGE can make
+    /// up for a tenth of evenness, so a player who leaves the losing team and comes back does not get to
+    /// the other one. With a difference of 1, the short side is filled up first. A gain of a half is
+    /// beyond doubt: of random games with bots and weights N(50, 15), at most one arrival in a hundred
+    /// joins the larger side, even in 1 against 2 (the test `the_short_side_comes_first`).
+    fn default() -> Self {
+        Self {
+            party_budget: party_budget(),
+            rejoin_budget: const { Share::of(0.10) },
+            rejoin_grace_seconds: const { UpToADay::of(300) },
+            max_difference: const { MaxDifference::of(1) },
+            clear_gain: const { Share::of(0.5) },
+        }
+    }
+}
+
+fn party_budget() -> Share {
+    const { Share::of(0.05) }
+}

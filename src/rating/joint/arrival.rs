@@ -1,0 +1,89 @@
+//! Bots that come after a player has left early: each learns from its own stretch of the game alone.
+//!
+//! A player leaves when the team is behind. The bot that comes instead is on a team that will probably
+//! lose, however strong the bot is. So the row of the game leaves out the bot's seat, and the bot's
+//! stretch of the game is an observation of its own. It changes the estimate of that bot and no other.
+//!
+//! The stretch is predicted from everything that the game had shown when the bot came. What remains is
+//! chance, which moves no mean on average. With A the row of the game up to then, y its
+//! [step](OutcomeStatistics::step), and B the row of the stretch, the mean of the latent difference of
+//! the stretch is B·m + (B·S·A)·y.
+
+use super::{Column, Joint, columns::Row, filter::Latent};
+use crate::rating::{Arrival, Seat};
+
+/// What the members of the bank expect of a stretch before they learn from the game: for each pair of
+/// teams, the mean of the latent difference by member.
+pub(super) struct Expectation(Vec<(usize, usize, Vec<f64>)>);
+
+impl Joint {
+    /// Predicts a bot's stretch from what the game had shown when the bot came. Call it before the
+    /// filters learn from the game.
+    pub(super) fn expect(&mut self, arrival: &Arrival) -> Expectation {
+        let Arrival { player, game, .. } = arrival;
+        let seats = game.seats().iter().filter(|seat| seat.player == *player);
+        let teams: Vec<usize> = seats.map(|seat| usize::from(seat.team)).collect();
+        let mut pairs = game.neighbours();
+        pairs.retain(|(a, b, _)| teams.contains(a) || teams.contains(b));
+        let mut expected = Vec::with_capacity(pairs.len());
+        for (a, b, _) in pairs {
+            let own = self.columns.row(game, a, b);
+            self.admit(&own.new);
+            let until = self.columns.row(&arrival.before, a, b);
+            self.admit(&until.new);
+            let own = self.columns.row(game, a, b);
+            let until = self.columns.row(&arrival.before, a, b);
+            expected.push((a, b, self.means(arrival, (a, b), &until, &own)));
+        }
+        Expectation(expected)
+    }
+
+    /// By member, the mean of the latent difference of a stretch: `until` is the row of the game up to it,
+    /// `own` the row of the stretch.
+    fn means(
+        &mut self,
+        arrival: &Arrival,
+        pair: (usize, usize),
+        until: &Row,
+        own: &Row,
+    ) -> Vec<f64> {
+        let ruleset = arrival.game.ruleset;
+        let statistics = *self.outcomes.entry(ruleset).or_default();
+        let scores = &arrival.before.scores;
+        let columns: Vec<usize> = own.known.iter().map(|&(column, _)| column).collect();
+        let members = self.bank.members.iter_mut().map(|member| {
+            member.look(until);
+            let (seen, gains) = (member.seen, member.gains(&columns));
+            let step = statistics.step(scores, arrival.since, pair, member.points, seen);
+            let shift = own.known.iter().zip(gains).map(|((_, x), gain)| x * gain);
+            member.latent(own).mean + step * shift.sum::<f64>()
+        });
+        members.collect()
+    }
+
+    /// Learns a bot's estimate from its stretch. Call it after the filters have learned from the game.
+    pub(super) fn welcome(&mut self, arrival: &Arrival, expected: &Expectation) {
+        let statistics = *self.outcomes.entry(arrival.game.ruleset).or_default();
+        let Some(own) = self.columns.number(Column::Skill(arrival.player)) else {
+            return;
+        };
+        let played = arrival.played.clamp(0.0, 1.0);
+        for (a, b, means) in &expected.0 {
+            let row = self.columns.row(&arrival.game, *a, *b);
+            for (member, &mean) in self.bank.members.iter_mut().zip(means) {
+                member.look(&row);
+                let variance = member.seen.variance;
+                let latent = Latent { mean, variance };
+                let scores = &arrival.game.scores;
+                let step = statistics.step(scores, played, (*a, *b), member.points, latent);
+                member.learn_one(own, step, played / (1.0 + played * variance));
+            }
+        }
+    }
+}
+
+/// The seats of a team without those of the arrivals, who learn from a stretch of their own instead.
+pub(super) fn without_arrivals(team: &[Seat], arrivals: &[Arrival]) -> Vec<Seat> {
+    let came = |seat: &Seat| arrivals.iter().any(|arrival| arrival.player == seat.player);
+    team.iter().copied().filter(|seat| !came(seat)).collect()
+}

@@ -1,0 +1,132 @@
+//! How often teams of equal players would be helped, after thousands of histories that are all chance.
+
+use std::collections::BTreeMap;
+
+use evenkeel::{
+    domain::{Fingerprint, Kind, PlayerKey, Rulebook, RulebookSpec, Unknown},
+    history::Fold,
+    lobby::{Advantage, AdvantageSettings, Basis, Known, Question, ScoreSpread, TeamState},
+    rating,
+};
+
+use crate::common::game;
+
+/// Enough to measure in a release build; a debug build is too slow for so many.
+const HISTORIES: u64 = if cfg!(debug_assertions) { 60 } else { 2_000 };
+const LINEUPS: usize = 20;
+const PLAYERS: usize = 12;
+
+/// Numbers from 0 to 1, from a generator of its own.
+struct Draw(u64);
+
+impl Draw {
+    fn unit(&mut self) -> f64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        ((self.0 >> 33) as f64 + 0.5) / 2f64.powi(31)
+    }
+
+    fn shuffled(&mut self, ids: &[String]) -> Vec<String> {
+        let mut ids = ids.to_vec();
+        for last in (1..ids.len()).rev() {
+            let other = (self.unit() * (last + 1) as f64) as usize;
+            ids.swap(last, other);
+        }
+        ids
+    }
+}
+
+/// What has been learned from so many games of five goals between random halves of equal players.
+fn after(matches: i64, ids: &[String], draw: &mut Draw) -> Fold {
+    let mut fold = Fold::new(&rulebook(), rating::Settings::default());
+    for number in 0..matches {
+        let players = draw.shuffled(ids);
+        let human = |id: &'_ String| (Kind::Human, id.clone());
+        let all: Vec<(Kind, String)> = players.iter().map(human).collect();
+        let all: Vec<(Kind, &str)> = all.iter().map(|(kind, id)| (*kind, id.as_str())).collect();
+        let (red, blue) = all.split_at(PLAYERS / 2);
+        let mut scores = [0.0, 0.0];
+        for _ in 0..5 {
+            scores[usize::from(draw.unit() > 0.5)] += 1.0;
+        }
+        let record = game(number * 20, red, blue, scores);
+        fold.push(&record, Fingerprint::of(&record)).unwrap();
+    }
+    fold
+}
+
+fn rulebook() -> Rulebook {
+    let spec = RulebookSpec {
+        gameplay: vec![],
+        ignore: vec![],
+        unknown: Unknown::Ignore,
+        aliases: BTreeMap::new(),
+        free_for_all: vec![],
+        frags: vec![],
+    };
+    Rulebook::new(&spec).unwrap()
+}
+
+/// The factor at START between these teams, if the doubt were `width` times as large.
+fn factor(fold: &Fold, teams: &[Vec<PlayerKey>], width: f64) -> f64 {
+    let ruleset = rulebook().ruleset::<&str>("ctf", &[]);
+    let reading = fold.reading(&ruleset, "field", teams).unwrap();
+    let mut outlook = reading.outlook;
+    outlook.doubt *= width;
+    let state = |(team, strength): (&Vec<PlayerKey>, f64)| TeamState {
+        players: team.len(),
+        weight: 50.0 * team.len() as f64,
+        odds: 1.0,
+        score: 0.0,
+        strength,
+    };
+    let question = Advantage {
+        teams: teams.iter().zip(reading.strengths).map(state).collect(),
+        elapsed: 0,
+        left: None,
+        scored: false,
+        last: None,
+        settings: AdvantageSettings::default(),
+        basis: Some(Basis {
+            known: Known::Strengths(outlook),
+            spread: ScoreSpread::default(),
+            last: vec![],
+            ago: 0,
+        }),
+    };
+    question.answer(0).factor
+}
+
+/// Prints how often equals are helped with the interval that is used, of 99 %, and how often they would
+/// be with one of 95 %.
+#[test]
+#[ignore = "takes half a minute"]
+fn equals_are_hardly_ever_helped() {
+    let ids: Vec<String> = (0..PLAYERS).map(|n| format!("p{n:02}")).collect();
+    let widths = [("99 %", 1.0), ("95 %", 1.96 / 2.576)];
+    let mut helped = [0; 2];
+    for history in 0..HISTORIES {
+        let mut draw = Draw(history);
+        let matches = 10 + (history % 16) as i64 * 15;
+        let fold = after(matches, &ids, &mut draw);
+        for _ in 0..LINEUPS {
+            let players = draw.shuffled(&ids);
+            let key = |id: &String| PlayerKey {
+                kind: Kind::Human,
+                id: id.clone(),
+            };
+            let keys: Vec<PlayerKey> = players.iter().map(key).collect();
+            let teams = [keys[..6].to_vec(), keys[6..].to_vec()];
+            for (helped, (_, width)) in helped.iter_mut().zip(widths) {
+                *helped += usize::from(factor(&fold, &teams, width) >= 1.05);
+            }
+        }
+    }
+    let all = HISTORIES as usize * LINEUPS;
+    for (helped, (name, _)) in helped.iter().zip(widths) {
+        println!("with the interval of {name}: {helped} of {all} lineups of equals are helped");
+    }
+    assert!(helped[0] * 500 <= all, "{helped:?}");
+}
