@@ -7,19 +7,22 @@ use crate::journal::{Entry, EntryBuffer, HEADER, JournalError, Snapshot};
 
 /// A journal that is longer than this, and than twice its last snapshot, is replaced by a new snapshot.
 const COMPACT: u64 = 64 << 10;
+/// The same while the game is over. A snapshot is short then, and nobody waits for it in play.
+const COMPACT_AFTER_END: u64 = 16 << 10;
 /// Milliseconds until a journal is begun again after it failed; twice as many each time, up to the most.
 const RETRY: u64 = 10_000;
 const LONGEST_RETRY: u64 = 640_000;
 
-/// See the module.
+/// Collects what happens in one session's game and appends it to the game's file. A failure costs the file and
+/// not the game: it is begun again later, with a snapshot.
 #[derive(Debug, Default)]
 pub(super) struct GameJournal {
     folder: Option<Arc<JournalFolder>>,
     /// `None` before the first write, and after a failure.
     file: Option<Arc<JournalFile>>,
-    /// What is not written yet.
+    /// Entries since the last write.
     entries: EntryBuffer,
-    /// The length beyond which a new snapshot is due.
+    /// No new snapshot is due up to this length.
     compact_at: u64,
     /// The millisecond of the clock before which a journal that failed is not begun again.
     retry_at: u64,
@@ -48,7 +51,7 @@ impl GameJournal {
         folder.truncate(&file, valid)?;
         Ok(Self {
             folder: Some(folder.clone()),
-            compact_at: COMPACT.max(2 * file.length()),
+            compact_at: 2 * file.length(),
             file: Some(file),
             ..Self::default()
         })
@@ -74,19 +77,22 @@ impl GameJournal {
     }
 
     /// Writes what was added. Begins the file where there is none, or replaces it where it has become long:
-    /// with the snapshot that `snapshot` makes, if it makes one. `now` is the millisecond of the clock.
+    /// with the snapshot that `snapshot` makes, if it makes one. `now` is the millisecond of the clock, and
+    /// `over` whether the game is over.
     pub(super) fn write<'a>(
         &mut self,
         now: u64,
+        over: bool,
         snapshot: impl FnOnce() -> Option<(u64, Snapshot<'a>)>,
     ) {
         let Some(folder) = self.folder.clone() else {
             return;
         };
+        let shortest = if over { COMPACT_AFTER_END } else { COMPACT };
         let long = match &self.file {
             Some(_) if self.entries.is_empty() => return,
             Some(file) => match append(&folder, file, &mut self.entries) {
-                Ok(()) => file.length() > self.compact_at,
+                Ok(()) => file.length() > self.compact_at.max(shortest),
                 Err(error) => return self.fail(&error, now),
             },
             None => now >= self.retry_at,
@@ -105,11 +111,11 @@ impl GameJournal {
             Err(error) => {
                 // The old file is whole and grows until there is room for a new one.
                 tracing::debug!(%error, "a journal cannot be shortened");
-                self.compact_at += COMPACT;
+                self.compact_at = self.compact_at.max(COMPACT) + COMPACT;
                 return;
             }
         };
-        self.compact_at = COMPACT.max(2 * created.length());
+        self.compact_at = 2 * created.length();
         self.pause = 0;
         self.file = Some(created);
     }

@@ -213,7 +213,8 @@ impl SessionState {
         }
         self.waiting.retain(|game| sessions.backlog.keeps(*game));
         let mut journal = std::mem::take(&mut self.journal);
-        journal.write(sessions.clock.millis(), || {
+        let over = self.ended.is_some();
+        journal.write(sessions.clock.millis(), over, || {
             let complete = self.waiting.is_empty() && !self.ending;
             complete.then(|| self.snapshot(&*sessions.clock, server))
         });

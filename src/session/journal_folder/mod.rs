@@ -33,7 +33,7 @@ const SUFFIX: &str = ".game";
 /// 1970, as 8 bytes in little-endian order.
 const LOCK: &str = "lock";
 
-/// See the module.
+/// An open folder of journals, which no other daemon can open until this is dropped.
 #[derive(Debug)]
 pub(super) struct JournalFolder {
     path: PathBuf,
