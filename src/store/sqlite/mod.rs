@@ -148,10 +148,10 @@ impl Store for SqliteStore {
     }
 }
 
-/// Brings the tables up to date. Of two processes that create a database at once, the second finds the
-/// first one's tables, and succeeds when it tries again.
+/// Brings the tables up to date. Of two processes that do so at once, one finds that the other has
+/// just made the change that it was about to make, and tries again: at most once per migration.
 async fn migrate(path: &Path, writer: &SqlitePool) -> Result<(), StoreError> {
-    let mut tries = 3;
+    let mut tries = 1 + MIGRATIONS.iter().count();
     loop {
         tries -= 1;
         match MIGRATIONS.run(writer).await {
