@@ -12,7 +12,7 @@ use evenkeel::{
         Span, Timestamp, Unknown,
     },
     history::{Fold, Plan, Settings, evaluate},
-    rating::{self, Game, Player, Seat, System, SystemName},
+    rating::{self, Player, RatedGame, Seat, System, SystemName},
 };
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 use skillratings::{
@@ -37,10 +37,10 @@ fn lineups(players: u32, count: usize) -> Vec<(Vec<u32>, u8)> {
     (0..count).map(|_| one()).collect()
 }
 
-fn games(players: u32, count: usize) -> Vec<Game> {
+fn games(players: u32, count: usize) -> Vec<RatedGame> {
     let game = |(drawn, winner): (Vec<u32>, u8)| {
         let seat = |(i, p): (usize, &u32)| Seat::new(Player(*p), u16::from(i >= 8));
-        let mut game = Game::new(drawn.iter().enumerate().map(seat).collect());
+        let mut game = RatedGame::new(drawn.iter().enumerate().map(seat).collect());
         game.places = vec![u16::from(winner), 1 - u16::from(winner)];
         game.sides = true;
         game
@@ -48,7 +48,7 @@ fn games(players: u32, count: usize) -> Vec<Game> {
     lineups(players, count).into_iter().map(game).collect()
 }
 
-fn both_ways(game: &Game) -> [Game; 2] {
+fn both_ways(game: &RatedGame) -> [RatedGame; 2] {
     let mut other = game.clone();
     other.places.reverse();
     [game.clone(), other]
@@ -121,7 +121,7 @@ fn updates(c: &mut Criterion) {
     let games = games(256, 4_096);
     // As few games as stay in the cache, like the other crate's one game, each once won and once
     // lost, so that no strength becomes extreme.
-    let few: Vec<Game> = games[..32].iter().flat_map(both_ways).collect();
+    let few: Vec<RatedGame> = games[..32].iter().flat_map(both_ways).collect();
     let settings = rating::Settings::default();
     for name in [SystemName::TrueSkill, SystemName::PlackettLuce] {
         let mut system = name.build(&settings);

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     domain::{Kind, MatchRecord, Outcome, Participant, PlayerKey, Presence, Rulebook, Ruleset},
-    rating::{Game, Player, Seat, Tally},
+    rating::{Player, RatedGame, Seat, Tally},
 };
 
 /// Dense numbers for names, in the order of their first appearance. The map is only used for
@@ -59,7 +59,7 @@ impl<K: Eq + Hash + Clone> Numbers<K> {
 
 /// A rated match, converted for a rating system.
 pub(super) struct Digested {
-    pub game: Game,
+    pub game: RatedGame,
     pub played: Vec<Played>,
 }
 
@@ -129,7 +129,7 @@ impl Digest {
 
     /// A game that has not been played, in which each player is present from start to end. Players
     /// without a match get numbers that no other player has.
-    pub fn lineup(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<PlayerKey>]) -> Game {
+    pub fn lineup(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<PlayerKey>]) -> RatedGame {
         let mut strangers = (0..u32::MAX).rev();
         let mut seats = Vec::new();
         for (team, keys) in (0..).zip(teams) {
@@ -139,7 +139,7 @@ impl Digest {
                 seats.push(Seat::new(Player(number), team));
             }
         }
-        let mut game = Game::new(seats);
+        let mut game = RatedGame::new(seats);
         game.sides = self.settings.sides;
         game.ruleset = self
             .known
@@ -224,7 +224,7 @@ impl Digest {
                 ..with_missed(seat, missed)
             }));
         }
-        let mut game = Game::new(seats);
+        let mut game = RatedGame::new(seats);
         game.places = places(record, &tallies);
         game.scores = telling_scores(record, &game.places);
         game.tallies = tallies;

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::Standing;
 use crate::{
     domain::{Ruleset, Timestamp},
-    rating::{Game, Player, Settings},
+    rating::{Player, RatedGame, Settings},
 };
 
 /// How close the games behind a weight are to the requested ruleset.
@@ -128,7 +128,7 @@ impl Levels {
     }
 
     /// Learns from a game that ended at `end`, on every level.
-    pub fn learn(&mut self, ruleset: &Ruleset, game: &Game, end: Timestamp) {
+    pub fn learn(&mut self, ruleset: &Ruleset, game: &RatedGame, end: Timestamp) {
         self.open(ruleset);
         let own = self.standings.rulesets.get_mut(ruleset);
         let game_type = self.standings.types.get_mut(ruleset.game_type());
@@ -144,7 +144,7 @@ impl Levels {
 
     /// Updates the strengths that lower levels have adopted: players of this game who are new to a
     /// level get their current strength from the level above, for its next prediction.
-    fn pass_down(&mut self, game: &Game) {
+    fn pass_down(&mut self, game: &RatedGame) {
         let players = || game.tallies.iter().map(|tally| tally.player);
         if let Some(all) = &self.standings.all {
             for below in self.standings.types.values_mut() {

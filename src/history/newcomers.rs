@@ -8,7 +8,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::rating::{Game, Player, Strength};
+use crate::rating::{Player, RatedGame, Strength};
 
 /// Points, kills, deaths and captures per minute, each divided by the game's mean, minus 1.
 pub(super) type Features = [f64; WIDTH];
@@ -62,7 +62,7 @@ impl Default for Newcomers {
 
 impl Newcomers {
     /// A player's features in a game; `None` if they have no tally in it.
-    pub fn features(game: &Game, player: Player) -> Option<Features> {
+    pub fn features(game: &RatedGame, player: Player) -> Option<Features> {
         let own = game.tallies.iter().find(|t| t.player == player)?;
         let mut features = [0.0; WIDTH];
         for (k, feature) in features.iter_mut().enumerate() {
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn features_are_relative_to_the_game() {
-        let mut game = Game::default();
+        let mut game = RatedGame::default();
         let tally = |player, points, kills, minutes| Tally {
             points: Some(points),
             kills,

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     domain::{Link, Ruleset, Timestamp},
-    rating::{Game, Player, Roll, Scale, Settings, Strength, System, SystemName, normal},
+    rating::{Player, RatedGame, Roll, Scale, Settings, Strength, System, SystemName, normal},
 };
 
 /// A rating system, and the players who have been in its games.
@@ -188,7 +188,7 @@ impl Standing {
     }
 
     /// Learns from a game that ended at `end`.
-    pub fn learn(&mut self, game: &Game, end: Timestamp) {
+    pub fn learn(&mut self, game: &RatedGame, end: Timestamp) {
         for tally in &game.tallies {
             let fresh = || Career {
                 games: 0,
@@ -208,7 +208,7 @@ impl Standing {
 
     /// After a player's first game, combines their estimate with the newcomer regression's; after
     /// [`SETTLED`] games, lets the regression learn from the player's first game.
-    fn place(&mut self, game: &Game, player: Player) {
+    fn place(&mut self, game: &RatedGame, player: Player) {
         let Some(career) = self.careers.get_mut(player) else {
             return;
         };
@@ -249,7 +249,7 @@ impl Standing {
     }
 
     /// How the rating system reads a lineup of two teams.
-    pub fn reading(&self, game: &Game) -> Reading {
+    pub fn reading(&self, game: &RatedGame) -> Reading {
         let outlook = self.system.outlook(game);
         let newcomer = Curve::of(self.system.scale()).newcomer();
         let strength = |player| self.system.strength(player).map_or(newcomer, |s| s.mean);

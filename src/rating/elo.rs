@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{Crowding, Link, Outlook};
 
-use super::{Game, Player, Roll, Scale, Strength, System};
+use super::{Player, RatedGame, Roll, Scale, Strength, System};
 use crate::domain::units::{Amount, PositiveAmount};
 
 /// Settings of the `elo` formula.
@@ -78,7 +78,7 @@ impl Elo {
         self.players.get(player).copied().unwrap_or(0.0)
     }
 
-    fn total(&self, game: &Game, team: usize) -> f64 {
+    fn total(&self, game: &RatedGame, team: usize) -> f64 {
         let seats = game.team(team).iter();
         seats.map(|s| s.share * self.known(s.player)).sum()
     }
@@ -105,7 +105,7 @@ fn expected(difference: f64) -> f64 {
 
 /// A player's place on their own team's scoreboard, 0 (worst) to 1 (best); ½ where the log contains
 /// no points.
-fn place(game: &Game, team: usize, player: Player) -> f64 {
+fn place(game: &RatedGame, team: usize, player: Player) -> f64 {
     let points = |p: Player| {
         let tally = game.tallies.iter().find(|t| t.player == p);
         tally.and_then(|t| t.points)
@@ -128,11 +128,11 @@ fn place(game: &Game, team: usize, player: Player) -> f64 {
 }
 
 impl System for Elo {
-    fn beats(&self, game: &Game, a: usize, b: usize) -> f64 {
+    fn beats(&self, game: &RatedGame, a: usize, b: usize) -> f64 {
         expected(self.total(game, a) - self.total(game, b))
     }
 
-    fn update(&mut self, game: &Game) {
+    fn update(&mut self, game: &RatedGame) {
         let mut changes = Vec::new();
         for (a, b, result) in game.neighbours() {
             let surprise = 0.5 - 0.5 * f64::from(result as i8) - self.beats(game, a, b);
@@ -157,7 +157,7 @@ impl System for Elo {
         })
     }
 
-    fn outlook(&self, game: &Game) -> Outlook {
+    fn outlook(&self, game: &RatedGame) -> Outlook {
         let (per_strength, players) = (std::f64::consts::LN_10 / DECADE, game.shares().max(1.0));
         Outlook {
             link: Link::Logistic,
@@ -193,7 +193,7 @@ mod tests {
     use super::*;
     use crate::rating::{Tally, testing::game};
 
-    fn distances(system: &Elo, game: &Game) -> Vec<f64> {
+    fn distances(system: &Elo, game: &RatedGame) -> Vec<f64> {
         let seats = game.seats().iter();
         seats.map(|s| system.known(s.player)).collect()
     }

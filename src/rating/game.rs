@@ -112,7 +112,7 @@ impl Tally {
 
 /// A game in the form that rating systems learn from: seats by team, places and tallies.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Game {
+pub struct RatedGame {
     seats: Vec<Seat>,
     teams: Vec<Range<usize>>,
     /// Each team's place: the lowest won, equal places are a tie. Empty where the outcome is
@@ -145,7 +145,7 @@ pub struct Departure {
     /// The share of the whole game's play time that was over, 0 to 1.
     pub played: f64,
     /// The game up to then, with the scores and places of that moment.
-    pub game: Game,
+    pub game: RatedGame,
 }
 
 /// A bot that came after a player had left early, and the stretch of the game that it played.
@@ -156,14 +156,14 @@ pub struct Arrival {
     /// The share of the whole game's play time that was over when it came, 0 to 1.
     pub since: f64,
     /// The game up to then, with the scores and places of that moment.
-    pub before: Game,
+    pub before: RatedGame,
     /// The share of the whole game's play time from then until it had left for good, 0 to 1.
     pub played: f64,
     /// The game in that time, with the scores and places of that time alone.
-    pub game: Game,
+    pub game: RatedGame,
 }
 
-impl Game {
+impl RatedGame {
     /// A game with these seats, in any order, and no outcome, tallies or map. Teams are numbered
     /// without gaps; of two seats of a player on one team only the first counts.
     pub fn new(mut seats: Vec<Seat>) -> Self {
@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn teams_are_slices_of_sorted_seats() {
         let seat = |p, t| Seat::new(Player(p), t);
-        let game = Game::new(vec![seat(3, 1), seat(2, 0), seat(1, 1), seat(3, 1)]);
+        let game = RatedGame::new(vec![seat(3, 1), seat(2, 0), seat(1, 1), seat(3, 1)]);
         let players = |t| {
             let team = game.team(t).iter();
             team.map(|s| s.player.0).collect::<Vec<_>>()
@@ -246,7 +246,7 @@ mod tests {
     #[test]
     fn neighbours_go_from_first_to_last_place() {
         let seats = (0..4).map(|i| Seat::new(Player(i.into()), i));
-        let mut game = Game::new(seats.collect());
+        let mut game = RatedGame::new(seats.collect());
         game.places = vec![2, 0, 1, 1];
         use Ordering::{Equal, Less};
         assert_eq!(

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{Crowding, Link, Outlook};
 
-use super::{Game, Player, Roll, Scale, Seat, Strength, System, normal};
+use super::{Player, RatedGame, Roll, Scale, Seat, Strength, System, normal};
 
 /// Points on the original scale in one unit of the Glicko-2 scale.
 const UNIT: f64 = 173.717_8;
@@ -146,13 +146,13 @@ impl Glicko2 {
 }
 
 impl System for Glicko2 {
-    fn beats(&self, game: &Game, a: usize, b: usize) -> f64 {
+    fn beats(&self, game: &RatedGame, a: usize, b: usize) -> f64 {
         let (a, b) = (self.composite(game.team(a)), self.composite(game.team(b)));
         let g = damping(libm::sqrt(a.phi * a.phi + b.phi * b.phi));
         normal::logistic(g * (a.mu - b.mu))
     }
 
-    fn update(&mut self, game: &Game) {
+    fn update(&mut self, game: &RatedGame) {
         let pairs = game.neighbours();
         let teams: Vec<Rating> = (0..game.teams())
             .map(|t| self.composite(game.team(t)))
@@ -189,7 +189,7 @@ impl System for Glicko2 {
         })
     }
 
-    fn outlook(&self, game: &Game) -> Outlook {
+    fn outlook(&self, game: &RatedGame) -> Outlook {
         let (a, b) = (self.composite(game.team(0)), self.composite(game.team(1)));
         let g = damping(libm::sqrt(a.phi * a.phi + b.phi * b.phi));
         let players = game.shares().max(1.0);

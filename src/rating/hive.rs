@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{Crowding, Link, Outlook};
 
-use super::{Game, Player, Roll, Scale, Strength, System, normal};
+use super::{Player, RatedGame, Roll, Scale, Strength, System, normal};
 use crate::domain::units::{Amount, PositiveAmount};
 
 /// The page's tunable parameters.
@@ -91,7 +91,7 @@ impl Hive {
         self.players.get(player).copied().unwrap_or_default()
     }
 
-    fn log_odds(&self, game: &Game, a: usize, b: usize) -> f64 {
+    fn log_odds(&self, game: &RatedGame, a: usize, b: usize) -> f64 {
         let time = total(game, a, b, |s| s.share);
         let command = total(game, a, b, |s| s.command);
         let mut log_odds = self.record.log_odds(game, a, b);
@@ -108,17 +108,17 @@ impl Hive {
 }
 
 /// A sum over both teams; 1 if the sum is 0, so that it can be a divisor.
-fn total(game: &Game, a: usize, b: usize, of: impl Fn(&super::Seat) -> f64) -> f64 {
+fn total(game: &RatedGame, a: usize, b: usize, of: impl Fn(&super::Seat) -> f64) -> f64 {
     let sum: f64 = game.team(a).iter().chain(game.team(b)).map(of).sum();
     if sum > 0.0 { sum } else { 1.0 }
 }
 
 impl System for Hive {
-    fn beats(&self, game: &Game, a: usize, b: usize) -> f64 {
+    fn beats(&self, game: &RatedGame, a: usize, b: usize) -> f64 {
         normal::logistic(self.log_odds(game, a, b))
     }
 
-    fn update(&mut self, game: &Game) {
+    fn update(&mut self, game: &RatedGame) {
         for (a, b, result) in game.neighbours() {
             let surprise = 0.5 - 0.5 * f64::from(result as i8) - self.beats(game, a, b);
             let time = total(game, a, b, |s| s.share);
@@ -157,7 +157,7 @@ impl System for Hive {
     }
 
     /// The side has F, and everyone's offset, which is added on one side and on the other not taken away.
-    fn outlook(&self, game: &Game) -> Outlook {
+    fn outlook(&self, game: &RatedGame) -> Outlook {
         let offset = |s: &super::Seat| s.share * self.known(s.player).offset;
         let offsets: f64 = game.seats().iter().map(offset).sum();
         let time = total(game, 0, 1, |s| s.share);
@@ -227,12 +227,12 @@ const LARGE: usize = 16;
 const HALFWAY: f64 = 1.6;
 
 impl SideRecord {
-    fn key(game: &Game) -> (u32, u32, bool) {
+    fn key(game: &RatedGame) -> (u32, u32, bool) {
         (game.ruleset, game.map, game.seats().len() > LARGE)
     }
 
     /// Log odds of team `a` against team `b` from sides and map alone; 0 in a game without sides.
-    pub fn log_odds(&self, game: &Game, a: usize, b: usize) -> f64 {
+    pub fn log_odds(&self, game: &RatedGame, a: usize, b: usize) -> f64 {
         if !game.sides || game.teams() != 2 {
             return 0.0;
         }
@@ -244,7 +244,7 @@ impl SideRecord {
     }
 
     /// Adds the result of a game to the record; a game without sides changes nothing.
-    pub fn add(&mut self, game: &Game, a: usize, b: usize, result: std::cmp::Ordering) {
+    pub fn add(&mut self, game: &RatedGame, a: usize, b: usize, result: std::cmp::Ordering) {
         if game.sides && game.teams() == 2 {
             let result = if a < b { result } else { result.reverse() };
             self.sides.entry(game.ruleset).or_default().add(result);
@@ -289,7 +289,7 @@ mod tests {
         // Of four players, two win on side 0 only, and two on side 1 only, whoever the opponent is.
         for n in 0..200 {
             let (ours, theirs) = (n % 4, (n % 4 + 1 + n / 4 % 3) % 4);
-            let mut game = Game::new(vec![
+            let mut game = RatedGame::new(vec![
                 Seat::new(Player(ours), 0),
                 Seat::new(Player(theirs), 1),
             ]);
@@ -310,7 +310,7 @@ mod tests {
         let mut system = Hive::new(Settings::default());
         let mut seats = game(&[&[1.0, 1.0], &[1.0, 1.0]], &[0, 1]).seats().to_vec();
         seats[0].command = 1.0;
-        let mut game = Game::new(seats);
+        let mut game = RatedGame::new(seats);
         game.places = vec![0, 1];
         system.update(&game);
         let step = |gradient: f64| (1.0 + 1.0 / (gradient * gradient + 0.02).sqrt()) * gradient;

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{Crowding, Link, Outlook};
 
-use super::{Game, Player, Roll, Scale, Strength, System, hive::SideRecord, normal};
+use super::{Player, RatedGame, Roll, Scale, Strength, System, hive::SideRecord, normal};
 
 /// Shape k and scale θ of the Gamma prior: the mode is (k − 1)θ = 6; one player in six is above
 /// about 12.
@@ -69,7 +69,7 @@ impl HiveHistory {
     }
 
     /// The players of both teams with their normalised time shares, those of team `b` negative.
-    fn parts(game: &Game, a: usize, b: usize) -> Vec<(Player, f64)> {
+    fn parts(game: &RatedGame, a: usize, b: usize) -> Vec<(Player, f64)> {
         let both = [(a, 1.0), (b, -1.0)];
         let seats = both.into_iter();
         let seats = seats.flat_map(|(team, sign)| game.team(team).iter().map(move |s| (s, sign)));
@@ -80,7 +80,7 @@ impl HiveHistory {
             .collect()
     }
 
-    fn enter(&mut self, game: &Game, a: usize, b: usize, result: f64) {
+    fn enter(&mut self, game: &RatedGame, a: usize, b: usize, result: f64) {
         let parts = Self::parts(game, a, b);
         let offset = self.record.log_odds(game, a, b);
         let own = |(player, x): &(Player, f64)| x * self.value(*player);
@@ -151,13 +151,13 @@ impl HiveHistory {
 }
 
 impl System for HiveHistory {
-    fn beats(&self, game: &Game, a: usize, b: usize) -> f64 {
+    fn beats(&self, game: &RatedGame, a: usize, b: usize) -> f64 {
         let own = |(player, x): &(Player, f64)| x * self.value(*player);
         let skills: f64 = Self::parts(game, a, b).iter().map(own).sum();
         normal::logistic(skills + self.record.log_odds(game, a, b))
     }
 
-    fn update(&mut self, game: &Game) {
+    fn update(&mut self, game: &RatedGame) {
         for (a, b, result) in game.neighbours() {
             self.enter(game, a, b, 0.5 - 0.5 * f64::from(result as i8));
             self.record.add(game, a, b, result);
@@ -185,7 +185,7 @@ impl System for HiveHistory {
         }
     }
 
-    fn outlook(&self, game: &Game) -> Outlook {
+    fn outlook(&self, game: &RatedGame) -> Outlook {
         let players = game.shares().max(1.0);
         Outlook {
             link: Link::Logistic,

@@ -1,7 +1,7 @@
 //! Rating systems: estimate each player's strength from finished games.
 //!
 //! One file per system behind the small trait [`System`], and one registry, [`SystemName`]. A
-//! system sees games only as [`Game`]: dense player numbers, time shares, sides and results.
+//! system sees games only as [`RatedGame`]: dense player numbers, time shares, sides and results.
 //! `history` resolves identities, assigns each match to a ruleset and rules on whether it is rated.
 //!
 //! Everything here is a pure function of the games given, in their order: no clock, no files, no
@@ -33,7 +33,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::domain::Outlook;
 
-pub use game::{Arrival, Departure, Game, Player, Seat, Tally};
+pub use game::{Arrival, Departure, Player, RatedGame, Seat, Tally};
 pub use roll::Roll;
 pub use settings::Settings;
 pub use strength::{Scale, Strength};
@@ -44,10 +44,10 @@ pub trait System: Persist + Send + Sync {
     /// The chance, 0 to 1, that team `a` of a game beats team `b`, given that they do not tie.
     /// Reads the seats, the map and the sides, never the result, so that it can predict a lineup
     /// before it plays.
-    fn beats(&self, game: &Game, a: usize, b: usize) -> f64;
+    fn beats(&self, game: &RatedGame, a: usize, b: usize) -> f64;
 
     /// Learns from a finished game. The caller passes games in time order.
-    fn update(&mut self, game: &Game);
+    fn update(&mut self, game: &RatedGame);
 
     /// The estimate of a player's strength, in the units of [`scale`](Self::scale). `None` for a
     /// player this system has not seen.
@@ -61,7 +61,7 @@ pub trait System: Persist + Send + Sync {
     ///
     /// For systems whose chance depends on sums of strengths, this is what [`beats`](Self::beats) does.
     /// For those that compare means it is near that, where the teams are of equal size.
-    fn outlook(&self, game: &Game) -> Outlook;
+    fn outlook(&self, game: &RatedGame) -> Outlook;
 
     /// Starts a player who is new to this ruleset from the strength they have in other rulesets.
     /// The same system rated them there, so the units are the same.
@@ -106,7 +106,7 @@ impl<T: System + Clone + Serialize + 'static> Persist for T {
 
 /// The chance of each team to come first; they sum to 1. For two teams this is [`System::beats`];
 /// for more it is the mean over each team's chances against every other, normalised.
-pub fn chances(system: &dyn System, game: &Game) -> Vec<f64> {
+pub fn chances(system: &dyn System, game: &RatedGame) -> Vec<f64> {
     let teams = game.teams();
     let mut chances = vec![0.0; teams];
     for a in 0..teams {

@@ -23,7 +23,7 @@ use crate::domain::{
 };
 
 use super::{
-    Game, Player, Roll, Scale, Strength, System,
+    Player, RatedGame, Roll, Scale, Strength, System,
     slope::{Slope, edge},
 };
 
@@ -108,11 +108,11 @@ impl PresenceSystem {
 }
 
 impl System for PresenceSystem {
-    fn beats(&self, game: &Game, a: usize, b: usize) -> f64 {
+    fn beats(&self, game: &RatedGame, a: usize, b: usize) -> f64 {
         self.slope.chance(edge(game, a, b, |p| self.weight(p)))
     }
 
-    fn update(&mut self, game: &Game) {
+    fn update(&mut self, game: &RatedGame) {
         for (a, b, result) in game.neighbours() {
             let edge = edge(game, a, b, |p| self.weight(p));
             self.slope.learn(edge, result);
@@ -138,7 +138,7 @@ impl System for PresenceSystem {
         })
     }
 
-    fn outlook(&self, game: &Game) -> Outlook {
+    fn outlook(&self, game: &RatedGame) -> Outlook {
         self.slope.outlook(game)
     }
 
@@ -171,7 +171,7 @@ mod tests {
         });
         assert_eq!(system.weight(Player(0)), None);
         for (scored, conceded) in [(0.0, 100.0), (0.0, 2.0), (3.0, 0.0)] {
-            let mut game = Game::default();
+            let mut game = RatedGame::default();
             game.tallies.push(crate::rating::Tally {
                 scored,
                 conceded,

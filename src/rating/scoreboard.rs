@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::Outlook;
 
 use super::{
-    Game, Player, Roll, Scale, Strength, System, Tally,
+    Player, RatedGame, Roll, Scale, Strength, System, Tally,
     slope::{Slope, edge},
 };
 use crate::domain::units::Count;
@@ -73,11 +73,11 @@ fn positions(tallies: &[Tally]) -> Vec<Option<f64>> {
 }
 
 impl System for Scoreboard {
-    fn beats(&self, game: &Game, a: usize, b: usize) -> f64 {
+    fn beats(&self, game: &RatedGame, a: usize, b: usize) -> f64 {
         self.slope.chance(edge(game, a, b, |p| self.weight(p)))
     }
 
-    fn update(&mut self, game: &Game) {
+    fn update(&mut self, game: &RatedGame) {
         for (a, b, result) in game.neighbours() {
             let edge = edge(game, a, b, |p| self.weight(p));
             self.slope.learn(edge, result);
@@ -98,7 +98,7 @@ impl System for Scoreboard {
         })
     }
 
-    fn outlook(&self, game: &Game) -> Outlook {
+    fn outlook(&self, game: &RatedGame) -> Outlook {
         self.slope.outlook(game)
     }
 
@@ -140,7 +140,7 @@ mod tests {
         let mut system = Scoreboard::new(Settings {
             window: Count::of(2),
         });
-        let mut game = Game::default();
+        let mut game = RatedGame::default();
         for points in [[9.0, 0.0], [0.0, 9.0], [9.0, 0.0]] {
             game.tallies = tallies(&points.map(Some));
             system.update(&game);

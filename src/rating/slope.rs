@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{Crowding, Link, Outlook};
 
-use super::{Game, Player, joint::columns, normal};
+use super::{Player, RatedGame, joint::columns, normal};
 
 /// How much stronger team `a` is than team `b` by these weights: Σ (weight − 50), in units of 50
 /// times √(n/2), which is the noise of a match of n players.
-pub fn edge(game: &Game, a: usize, b: usize, weight: impl Fn(Player) -> Option<f64>) -> f64 {
+pub fn edge(game: &RatedGame, a: usize, b: usize, weight: impl Fn(Player) -> Option<f64>) -> f64 {
     let (mut sum, mut shares) = (0.0, 0.0);
     for (team, sign) in [(a, 1.0), (b, -1.0)] {
         for seat in game.team(team) {
@@ -52,7 +52,7 @@ impl Slope {
     }
 
     /// How weights above 50 make a chance, without the slope's own uncertainty.
-    pub fn outlook(&self, game: &Game) -> Outlook {
+    pub fn outlook(&self, game: &RatedGame) -> Outlook {
         let players = game.shares().max(1.0);
         let per_strength = self.mean * columns::unit(players) / 50.0;
         Outlook {

@@ -1,9 +1,9 @@
 //! Builders of games for the tests of rating systems.
 
-use super::{Game, Player, Seat, System};
+use super::{Player, RatedGame, Seat, System};
 
 /// A game whose players are numbered from 0 team by team, with these time shares and places.
-pub fn game(shares: &[&[f64]], places: &[u16]) -> Game {
+pub fn game(shares: &[&[f64]], places: &[u16]) -> RatedGame {
     let mut seats = Vec::new();
     for (team, shares) in (0..).zip(shares) {
         for &share in *shares {
@@ -14,13 +14,13 @@ pub fn game(shares: &[&[f64]], places: &[u16]) -> Game {
             });
         }
     }
-    let mut game = Game::new(seats);
+    let mut game = RatedGame::new(seats);
     game.places = places.to_vec();
     game
 }
 
 /// Mean and deviation of each player in a game, seat by seat.
-pub fn strengths(system: &dyn System, game: &Game) -> Vec<(f64, f64)> {
+pub fn strengths(system: &dyn System, game: &RatedGame) -> Vec<(f64, f64)> {
     let of = |seat: &Seat| {
         let strength = system.strength(seat.player).unwrap();
         (strength.mean, strength.deviation)

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::{Crowding, Link, Outlook};
 
 use super::normal::{self, Moments};
-use super::{Game, Player, Scale, Seat, Strength, System};
+use super::{Player, RatedGame, Scale, Seat, Strength, System};
 use crate::domain::units::{Amount, PositiveAmount, ShareBelowOne};
 
 /// The settings of the paper, on its scale around 25.
@@ -144,7 +144,7 @@ impl TrueSkill {
 
     /// The paper's measure of match quality, 0 to 1: the chance of a tie relative to that between
     /// two teams of certainly equal strength.
-    pub fn quality(&self, game: &Game) -> f64 {
+    pub fn quality(&self, game: &RatedGame) -> f64 {
         let (mut difference, mut noises, mut variance) = (0.0, 0.0, 0.0);
         for seat in game.team(0).iter().chain(game.team(1)) {
             let sign = if seat.team == 0 { 1.0 } else { -1.0 };
@@ -174,7 +174,7 @@ impl TrueSkill {
 
     /// Learns from a game of two teams: the difference of their performances is one truncated
     /// Gaussian.
-    fn two(&mut self, game: &Game, result: Ordering) {
+    fn two(&mut self, game: &RatedGame, result: Ordering) {
         let (ours, theirs) = (game.team(0), game.team(1));
         let (a, b) = (self.team(ours), self.team(theirs));
         let c = libm::sqrt(a.variance + b.variance);
@@ -192,7 +192,7 @@ impl TrueSkill {
     }
 
     /// Learns from a game of any number of teams.
-    fn many(&mut self, game: &Game) {
+    fn many(&mut self, game: &RatedGame) {
         let pairs = game.neighbours();
         let priors: Vec<Gaussian> = (0..game.teams()).map(|t| self.team(game.team(t))).collect();
         let margins = pairs.iter().map(|&(a, b, _)| {
@@ -316,7 +316,7 @@ fn propagate(
 }
 
 impl System for TrueSkill {
-    fn beats(&self, game: &Game, a: usize, b: usize) -> f64 {
+    fn beats(&self, game: &RatedGame, a: usize, b: usize) -> f64 {
         let (a, b) = (self.team(game.team(a)), self.team(game.team(b)));
         let c = libm::sqrt(a.variance + b.variance);
         if c > 0.0 {
@@ -326,7 +326,7 @@ impl System for TrueSkill {
         }
     }
 
-    fn update(&mut self, game: &Game) {
+    fn update(&mut self, game: &RatedGame) {
         match (game.teams(), game.result(0, 1)) {
             (2, Some(result)) => self.two(game, result),
             (_, Some(_)) => self.many(game),
@@ -339,7 +339,7 @@ impl System for TrueSkill {
         known.seen.then(|| known.strength())
     }
 
-    fn outlook(&self, game: &Game) -> Outlook {
+    fn outlook(&self, game: &RatedGame) -> Outlook {
         let team = |team| self.team(game.team(team)).variance;
         let per_strength = 1.0 / libm::sqrt((team(0) + team(1)).max(f64::MIN_POSITIVE));
         let doubt = |seat: &Seat| self.known(seat.player).variance;
@@ -503,7 +503,7 @@ mod tests {
     fn nobody_is_learnt_of_without_wanting() {
         let mut seats = game(&[&[1.0], &[1.0]], &[0, 1]).seats().to_vec();
         seats[0].learns = false;
-        let mut game = Game::new(seats);
+        let mut game = RatedGame::new(seats);
         game.places = vec![0, 1];
         let mut system = TrueSkill::new(Settings::default());
         system.update(&game);

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{Crowding, Link, Outlook};
 
-use super::{Game, Player, Roll, Scale, Strength, System, normal};
+use super::{Player, RatedGame, Roll, Scale, Strength, System, normal};
 
 /// A newcomer's mean, as in the paper.
 const MEAN: f64 = 25.0;
@@ -76,7 +76,7 @@ impl WengLin {
         }
     }
 
-    fn team(&self, game: &Game, team: usize) -> Team {
+    fn team(&self, game: &RatedGame, team: usize) -> Team {
         let mut sum = Team {
             mean: 0.0,
             variance: 0.0,
@@ -159,7 +159,7 @@ fn thurstone_mosteller(teams: &[Team], places: &[u16]) -> Vec<Step> {
 }
 
 impl System for WengLin {
-    fn beats(&self, game: &Game, a: usize, b: usize) -> f64 {
+    fn beats(&self, game: &RatedGame, a: usize, b: usize) -> f64 {
         let (a, b) = (self.team(game, a), self.team(game, b));
         match self.model {
             Model::PlackettLuce => normal::logistic((a.mean - b.mean) / luce_scale(&[a, b])),
@@ -167,7 +167,7 @@ impl System for WengLin {
         }
     }
 
-    fn update(&mut self, game: &Game) {
+    fn update(&mut self, game: &RatedGame) {
         if game.places.len() != game.teams() {
             return;
         }
@@ -194,7 +194,7 @@ impl System for WengLin {
         self.players.get(player).copied()
     }
 
-    fn outlook(&self, game: &Game) -> Outlook {
+    fn outlook(&self, game: &RatedGame) -> Outlook {
         let (a, b) = (self.team(game, 0), self.team(game, 1));
         let (link, noise) = match self.model {
             Model::PlackettLuce => (Link::Logistic, luce_scale(&[a, b])),

@@ -12,12 +12,16 @@ use crate::{
         points::standing,
         ruling,
     },
-    rating::{Arrival, Game, Player, Seat},
+    rating::{Arrival, Player, RatedGame, Seat},
 };
 
 /// The bots that came after the first of the game's departures, each with its stretch of the game. `usual`
 /// is the usual length of a game in milliseconds. Empty if a team would have no player without them.
-pub(in crate::history) fn arrivals(record: &MatchRecord, game: &Game, usual: u64) -> Vec<Arrival> {
+pub(in crate::history) fn arrivals(
+    record: &MatchRecord,
+    game: &RatedGame,
+    usual: u64,
+) -> Vec<Arrival> {
     let left = |player| game.departures.iter().any(|d| d.player == player);
     let gone = |(participant, player): (&Participant, Player)| {
         let last = participant.presence.last()?;
@@ -49,7 +53,7 @@ pub(in crate::history) fn arrivals(record: &MatchRecord, game: &Game, usual: u64
 /// The participants who have played and whom the game rates, with their numbers.
 fn played<'a>(
     record: &'a MatchRecord,
-    game: &'a Game,
+    game: &'a RatedGame,
 ) -> impl Iterator<Item = (&'a Participant, Player)> {
     let players = record.participants.iter();
     let players = players.filter(|participant| ruling::has_played(participant));
@@ -60,7 +64,7 @@ fn played<'a>(
 /// A bot's stretch of the game, during `own`; `None` if a team had no player in it, or before it.
 fn stretch(
     record: &MatchRecord,
-    game: &Game,
+    game: &RatedGame,
     usual: u64,
     player: Player,
     own: Span,
@@ -80,7 +84,7 @@ fn stretch(
             ..seat
         }));
     }
-    let mut part = Game::new(seats);
+    let mut part = RatedGame::new(seats);
     if part.teams() != record.scores.len() {
         return None;
     }

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     domain::{Kind, LeaveReason, MatchRecord, Participant, Presence, Span},
-    rating::{Departure, Game, Player, Seat},
+    rating::{Departure, Player, RatedGame, Seat},
 };
 
 /// The most departures, and the most arrivals, of one game that count. Real games have far fewer; the
@@ -58,7 +58,7 @@ pub(super) fn with_missed(seat: Seat, missed: Option<(u8, f64)>) -> Seat {
 /// The players who left early, each with the game as it stood then. `game` is the whole game, and
 /// `usual` the usual length of a game in milliseconds. Empty where the scores do not decide the
 /// outcome: then the record does not show which team was behind.
-pub(super) fn departures(record: &MatchRecord, game: &Game, usual: u64) -> Vec<Departure> {
+pub(super) fn departures(record: &MatchRecord, game: &RatedGame, usual: u64) -> Vec<Departure> {
     if game.scores.is_empty() {
         return Vec::new();
     }
@@ -81,7 +81,7 @@ pub(super) fn departures(record: &MatchRecord, game: &Game, usual: u64) -> Vec<D
 /// then.
 fn as_it_stood(
     record: &MatchRecord,
-    game: &Game,
+    game: &RatedGame,
     usual: u64,
     player: Player,
     at: u64,
@@ -102,7 +102,7 @@ fn as_it_stood(
             ..with_missed(seat, missed)
         }));
     }
-    let mut part = Game::new(seats);
+    let mut part = RatedGame::new(seats);
     if part.teams() != record.scores.len() {
         return None;
     }

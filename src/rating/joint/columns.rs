@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::arrival::without_arrivals;
-use crate::rating::{Game, Player, Roll, Seat};
+use crate::rating::{Player, RatedGame, Roll, Seat};
 
 /// The effect that one column of the state stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -135,7 +135,7 @@ impl Columns {
     }
 
     /// Counts a game for each player in it.
-    pub fn count(&mut self, game: &Game, number: u64) {
+    pub fn count(&mut self, game: &RatedGame, number: u64) {
         for seat in game.seats() {
             let career = self.games.enter(seat.player, Career::default);
             if career.last < number || career.games == 0 {
@@ -150,7 +150,7 @@ impl Columns {
 
     /// Adds a game to the records of its players: their points, compared with an average player's in the
     /// time that they played.
-    fn note_points(&mut self, game: &Game) {
+    fn note_points(&mut self, game: &RatedGame) {
         let told = || {
             game.tallies
                 .iter()
@@ -197,7 +197,7 @@ impl Columns {
     /// noise of a match grows with every player in it, as in TrueSkill (nβ²), and the state is in
     /// units in which the noise of a match is 1. Sides and the number of players are effects on the
     /// match as a whole, so their factors are not divided.
-    pub fn row(&self, game: &Game, a: usize, b: usize) -> Row {
+    pub fn row(&self, game: &RatedGame, a: usize, b: usize) -> Row {
         let mut row = Row::default();
         row.known
             .reserve(game.team(a).len() + game.team(b).len() + 8);

@@ -29,7 +29,7 @@ use super::{
     bank::Member,
     filter::{Latent, Observation},
 };
-use crate::rating::{Departure, Game, Seat, normal};
+use crate::rating::{Departure, RatedGame, Seat, normal};
 
 /// What the members of the bank predict of a departed player's game before they learn the result.
 pub(super) struct Foresight {
@@ -115,7 +115,7 @@ impl Joint {
     }
 
     /// The skill columns of the players who learn from the whole game.
-    pub(super) fn stayers(&self, game: &Game) -> Vec<usize> {
+    pub(super) fn stayers(&self, game: &RatedGame) -> Vec<usize> {
         let left = |player| game.departures.iter().any(|d| d.player == player);
         let seats = game.seats().iter();
         let came = |player| game.arrivals.iter().any(|a| a.player == player);

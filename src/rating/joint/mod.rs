@@ -43,7 +43,7 @@ use self::{
     columns::{Column, Columns},
     filter::{Observation, Prior},
 };
-use super::{Game, Player, Roll, Scale, Strength, System, normal, running::Running};
+use super::{Player, RatedGame, Roll, Scale, Strength, System, normal, running::Running};
 use crate::domain::{Crowding, Link, Outlook};
 
 /// The most columns in the covariance: 8 MB, and about half a millisecond per match.
@@ -157,7 +157,7 @@ impl Joint {
     }
 
     /// Learns from one pair of teams and its result.
-    fn compare(&mut self, game: &Game, a: usize, b: usize, result: Ordering) {
+    fn compare(&mut self, game: &RatedGame, a: usize, b: usize, result: Ordering) {
         let mut row = self.columns.row(game, a, b);
         if !row.new.is_empty() {
             self.admit(&row.new);
@@ -180,7 +180,7 @@ impl Joint {
     }
 
     /// The columns, ascending, of players who take part in the game without learning from it.
-    fn still(&self, game: &Game, a: usize, b: usize) -> Vec<usize> {
+    fn still(&self, game: &RatedGame, a: usize, b: usize) -> Vec<usize> {
         let seats = game.team(a).iter().chain(game.team(b));
         let players = seats.filter(|s| !s.learns).map(|s| s.player);
         let columns = players.flat_map(|p| [Column::Skill(p), Column::Command(p)]);
@@ -231,7 +231,7 @@ impl Joint {
     /// The latent difference of two teams as each member of the bank has it, with the member's weight.
     fn latents(
         &self,
-        game: &Game,
+        game: &RatedGame,
         a: usize,
         b: usize,
     ) -> impl Iterator<Item = (f64, &bank::Member, filter::Latent)> {
@@ -275,7 +275,7 @@ impl OutcomeStatistics {
     /// statistics. `mean` and `variance` are those of the latent difference before the match.
     fn observe(
         &mut self,
-        game: &Game,
+        game: &RatedGame,
         a: usize,
         b: usize,
         result: Ordering,
@@ -321,7 +321,7 @@ fn anscombe(points: f64) -> f64 {
 }
 
 impl System for Joint {
-    fn beats(&self, game: &Game, a: usize, b: usize) -> f64 {
+    fn beats(&self, game: &RatedGame, a: usize, b: usize) -> f64 {
         let latents = self.latents(game, a, b);
         latents
             .map(|(weight, member, latent)| {
@@ -330,7 +330,7 @@ impl System for Joint {
             .sum()
     }
 
-    fn update(&mut self, game: &Game) {
+    fn update(&mut self, game: &RatedGame) {
         let pairs = game.neighbours();
         if pairs.is_empty() {
             return;
@@ -396,7 +396,7 @@ impl System for Joint {
     }
 
     /// The noise is that of this very lineup, 1 + a·S·a.
-    fn outlook(&self, game: &Game) -> Outlook {
+    fn outlook(&self, game: &RatedGame) -> Outlook {
         let (mut per_unit, mut variance, mut sum) = (0.0, 0.0, 0.0);
         for (weight, member, latent) in self.latents(game, 0, 1) {
             let factor = member.calibration.factor(game.ruleset);

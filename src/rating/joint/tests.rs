@@ -7,7 +7,7 @@ use crate::rating::{Seat, testing::game};
 
 /// Matches of `size` against `size` out of `players`, whose strengths are spaced evenly from −1 to
 /// 1.
-fn history(players: u32, size: usize, matches: usize, edge: f64) -> Vec<Game> {
+fn history(players: u32, size: usize, matches: usize, edge: f64) -> Vec<RatedGame> {
     let mut random = ChaCha8Rng::seed_from_u64(7);
     let truth = |p: u32| 2.0 * f64::from(p) / f64::from(players - 1) - 1.0;
     let one = |_| {
@@ -21,7 +21,7 @@ fn history(players: u32, size: usize, matches: usize, edge: f64) -> Vec<Game> {
         let difference: f64 = seats.iter().map(|s| sign(s) * truth(s.player.0)).sum();
         let chance = normal::cdf(difference / libm::sqrt(size as f64) + edge);
         let won = random.random_bool(chance);
-        let mut game = Game::new(seats);
+        let mut game = RatedGame::new(seats);
         game.places = if won { vec![0, 1] } else { vec![1, 0] };
         game.sides = edge != 0.0;
         game
@@ -29,7 +29,7 @@ fn history(players: u32, size: usize, matches: usize, edge: f64) -> Vec<Game> {
     (0..matches).map(one).collect()
 }
 
-fn learnt(games: &[Game]) -> Joint {
+fn learnt(games: &[RatedGame]) -> Joint {
     let mut system = Joint::new();
     games.iter().for_each(|game| system.update(game));
     system
@@ -90,7 +90,7 @@ fn those_away_longest_leave_and_are_known_when_they_return() {
     };
     let pair = |p: u32| {
         let seats = vec![Seat::new(Player(p), 0), Seat::new(Player(p + 1), 1)];
-        let mut game = Game::new(seats);
+        let mut game = RatedGame::new(seats);
         game.places = vec![0, 1];
         game
     };

@@ -66,7 +66,7 @@ fn an_arrival_is_a_stretch_of_its_own() {
     let seats = arrival.game.seats().iter();
     let own = seats.clone().find(|seat| seat.player == arrival.player);
     assert!((own.unwrap().share - 1.0).abs() < 1e-12);
-    let sum = |game: &Game| game.scores.iter().sum::<f64>();
+    let sum = |game: &RatedGame| game.scores.iter().sum::<f64>();
     assert_eq!(sum(&arrival.before) + sum(&arrival.game), 10.0);
     assert!(
         seats
