@@ -1,6 +1,6 @@
 //! Sends a gigabyte over the network and reads half a gigabyte of log, in bounded memory; kills a daemon a
 //! hundred times; learns two thousand histories of equals. `.ci/run` runs these tests, and so does
-//! `cargo test --test large -- --ignored`; every other `cargo test` lists them as ignored.
+//! `cargo test --test large -- --ignored`; a plain `cargo test` does not build them.
 //!
 //! They measure the memory of the whole process, so only one runs at a time.
 
