@@ -188,23 +188,31 @@ fn the_demo_overwrites_nothing() {
     assert!(err.starts_with("evenkeel: file: "), "{err}");
 }
 
-/// The folder is there from the beginning: stopped at that point, the demo cannot have ended.
+/// Starts the demo, sends it a signal once its folder is there, and returns its exit code.
+///
+/// The demo takes a tenth of a second: it may end before the signal arrives.
+fn interrupted(folder: &Path, signal: &str) -> Option<i32> {
+    let mut command = evenkeel(folder);
+    let mut demo = command.arg("demo").stdout(Stdio::null()).spawn().unwrap();
+    while names(&folder.join("tmp")).is_empty() && demo.try_wait().unwrap().is_none() {}
+    let id = demo.id().to_string();
+    let sent = Command::new("kill").args([signal, &id]).status().unwrap();
+    // What has ended may be signalled until it is waited for, which `try_wait` may have done.
+    assert!(sent.success() || demo.try_wait().unwrap().is_some());
+    wait(&mut demo).code()
+}
+
 #[test]
 fn an_interrupted_demo_leaves_nothing() {
     for signal in ["-INT", "-TERM"] {
         let folder = folder();
-        let tmp = folder.path().join("tmp");
-        let mut command = evenkeel(folder.path());
-        let mut demo = command.arg("demo").stdout(Stdio::null()).spawn().unwrap();
-        while names(&tmp).is_empty() {
-            assert_eq!(demo.try_wait().unwrap(), None);
-        }
-        for signal in ["-STOP", signal, "-CONT"] {
-            let id = demo.id().to_string();
-            let sent = Command::new("kill").args([signal, &id]).status().unwrap();
-            assert!(sent.success());
-        }
-        let code = wait(&mut demo).code();
-        assert_eq!((code, names(&tmp)), (Some(130), vec![]), "{signal}");
+        let in_time = (0..200).any(|_| {
+            let code = interrupted(folder.path(), signal);
+            let left = names(&folder.path().join("tmp"));
+            assert!(left.is_empty(), "{signal}: {left:?}");
+            assert!(matches!(code, Some(0 | 130)), "{signal}: {code:?}");
+            code == Some(130)
+        });
+        assert!(in_time, "{signal}");
     }
 }

@@ -47,7 +47,7 @@ const CONFIG: &str = "config.toml";
 /// The exit code after a signal: what shells report for Ctrl-C.
 const INTERRUPTED: u8 = 130;
 
-/// How long a demo that was interrupted may take to stop.
+/// How long a demo that was interrupted may take to stop, and then to remove its folder.
 const LEAVE: Duration = Duration::from_secs(5);
 
 /// Show what Evenkeel does, on 60 recorded matches that come with the program
@@ -77,8 +77,8 @@ pub(super) async fn run(args: DemoArgs) -> Result<ExitCode, CliError> {
         shown = &mut showing => shown??,
         () = shutdown.wait() => {
             showing.abort();
-            // Until it ends, it may still write into the folder.
             let _ = tokio::time::timeout(LEAVE, showing).await;
+            remove(folder).await;
             return Ok(ExitCode::from(INTERRUPTED));
         }
     }
@@ -88,6 +88,20 @@ pub(super) async fn run(args: DemoArgs) -> Result<ExitCode, CliError> {
     folder.close()?;
     story::next(&mut io::stdout().lock(), kept.as_ref())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Removes the folder, although the database may still be creating files in it.
+///
+/// Removing fails when a file appears in the meantime, and is then tried again. Once the folder is
+/// gone, nothing can appear in it.
+async fn remove(folder: TempDir) {
+    let path = folder.keep();
+    let removing = async {
+        while fs::remove_dir_all(&path).is_err() && path.exists() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    let _ = tokio::time::timeout(LEAVE, removing).await;
 }
 
 /// Learns in `folder` and prints everything but the last section.
