@@ -9,7 +9,7 @@
 use std::{fs, path::Path, time::Instant};
 
 use evenkeel::{
-    domain::{MatchRecord, Rulebook, RulebookSpec, Unknown},
+    domain::{MatchRecord, Rulebook, RulebookSpec},
     history::{Evaluation, Plan, Settings, Subset, evaluate},
     ingest::{Context, LogItem, Reader, by_name},
     rating::SystemName,
@@ -36,15 +36,7 @@ fn main() {
 
 fn report(name: &str, sides: bool, target: f64, bytes: &[u8]) {
     let matches = read(bytes);
-    let spec = RulebookSpec {
-        gameplay: vec![],
-        ignore: vec![],
-        unknown: Unknown::Gameplay,
-        aliases: Default::default(),
-        free_for_all: vec![],
-        frags: vec![],
-    };
-    let Ok(rulebook) = Rulebook::new(&spec) else {
+    let Ok(rulebook) = Rulebook::new(&RulebookSpec::default()) else {
         return;
     };
     let plan = Plan {

@@ -3,13 +3,13 @@
 
 #![allow(clippy::unwrap_used, missing_docs)] // criterion's macros document nothing
 
-use std::{collections::BTreeMap, hint::black_box};
+use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use evenkeel::{
     domain::{
         Fingerprint, Kind, MatchRecord, Participant, PlayerKey, Presence, Rulebook, RulebookSpec,
-        Span, Timestamp, Unknown,
+        Span, Timestamp,
     },
     history::{Fold, Plan, Settings, evaluate},
     rating::{self, Player, RatedGame, Seat, System, SystemName},
@@ -94,15 +94,7 @@ fn record((number, (drawn, winner)): (usize, (Vec<u32>, u8))) -> MatchRecord {
 }
 
 fn rulebook() -> Rulebook {
-    let spec = RulebookSpec {
-        gameplay: vec![],
-        ignore: vec![],
-        unknown: Unknown::Gameplay,
-        aliases: BTreeMap::new(),
-        free_for_all: vec![],
-        frags: vec![],
-    };
-    Rulebook::new(&spec).unwrap()
+    Rulebook::new(&RulebookSpec::default()).unwrap()
 }
 
 /// One match of eight against eight.

@@ -17,17 +17,18 @@ pub enum Scoring {
 }
 
 /// How a mutator that is on no list is treated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unknown {
     /// It affects play, so that games with it have a ruleset of their own.
+    #[default]
     Gameplay,
     /// It does not affect play.
     Ignore,
 }
 
-/// The lists that make a [`Rulebook`]. Patterns are case-insensitive globs.
-#[derive(Clone, Debug, serde::Serialize)]
+/// The lists that make a [`Rulebook`], by default empty. Patterns are case-insensitive globs.
+#[derive(Clone, Debug, Default, serde::Serialize)]
 pub struct RulebookSpec {
     /// Mutators that affect play. A name on both lists affects play.
     pub gameplay: Vec<String>,

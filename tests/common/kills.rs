@@ -16,7 +16,10 @@ use std::{
 use evenkeel::store::{self, Cursor, Stored};
 use tempfile::TempDir;
 
-use super::process::{HANG, Process};
+use super::{
+    draw::Draw,
+    process::{HANG, Process},
+};
 
 /// What happened in all rounds.
 #[derive(Debug, Default)]
@@ -63,14 +66,6 @@ fn lines(map: &str) -> Vec<String> {
 const BEGIN: usize = 5;
 const SCORES: usize = 12;
 
-/// A number from 0 to below `n`, the same in every run (the generator of Numerical Recipes).
-fn below(seed: &mut u64, n: u64) -> u64 {
-    *seed = seed
-        .wrapping_mul(6_364_136_223_846_793_005)
-        .wrapping_add(1_442_695_040_888_963_407);
-    (*seed >> 33) % n
-}
-
 /// Kills a daemon so many times, and checks after each kill and at the end that nothing is lost, doubled or
 /// confused. Odd rounds wait for the reply to each line; even ones send the whole game at once, or all but
 /// a few lines.
@@ -79,7 +74,7 @@ pub fn kill_again_and_again(kills: usize) -> Kills {
     let mut said = Kills::default();
     let mut games: Vec<Game> = Vec::new();
     let mut daemon = start(folder.path());
-    let mut seed = kills as u64;
+    let mut draw = Draw(kills as u64);
     for round in 0..kills {
         let map = format!("m{round}");
         let mut stream = daemon.connect();
@@ -90,7 +85,7 @@ pub fn kill_again_and_again(kills: usize) -> Kills {
             ..Game::default()
         };
         // Some kills come while the game is played, and some only after END.
-        let patience = Duration::from_micros(below(&mut seed, 14_000));
+        let patience = Duration::from_micros(draw.below(14_000) as u64);
         let pid = daemon.child.id().to_string();
         let killer = std::thread::spawn(move || {
             let began = Instant::now();

@@ -1,48 +1,25 @@
 //! How often teams of equal players would be helped, after thousands of histories that are all chance.
 
-use std::collections::BTreeMap;
-
 use evenkeel::{
-    domain::{Fingerprint, Kind, PlayerKey, Rulebook, RulebookSpec, Unknown},
+    domain::{Fingerprint, Kind, PlayerKey, Rulebook, RulebookSpec},
     history::Fold,
     lobby::{Advantage, AdvantageSettings, Basis, Known, Question, ScoreSpread, TeamState},
     rating,
 };
 
-use crate::common::game;
+use crate::common::{draw::Draw, game};
 
 /// Enough to measure in a release build; a debug build is too slow for so many.
 const HISTORIES: u64 = if cfg!(debug_assertions) { 60 } else { 2_000 };
 const LINEUPS: usize = 20;
 const PLAYERS: usize = 12;
 
-/// Numbers from 0 to 1, from a generator of its own.
-struct Draw(u64);
-
-impl Draw {
-    fn unit(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as f64 + 0.5) / 2f64.powi(31)
-    }
-
-    fn shuffled(&mut self, ids: &[String]) -> Vec<String> {
-        let mut ids = ids.to_vec();
-        for last in (1..ids.len()).rev() {
-            let other = (self.unit() * (last + 1) as f64) as usize;
-            ids.swap(last, other);
-        }
-        ids
-    }
-}
-
 /// What has been learned from so many games of five goals between random halves of equal players.
 fn after(matches: i64, ids: &[String], draw: &mut Draw) -> Fold {
     let mut fold = Fold::new(&rulebook(), rating::Settings::default());
     for number in 0..matches {
-        let players = draw.shuffled(ids);
+        let mut players = ids.to_vec();
+        draw.shuffle(&mut players);
         let human = |id: &'_ String| (Kind::Human, id.clone());
         let all: Vec<(Kind, String)> = players.iter().map(human).collect();
         let all: Vec<(Kind, &str)> = all.iter().map(|(kind, id)| (*kind, id.as_str())).collect();
@@ -58,15 +35,7 @@ fn after(matches: i64, ids: &[String], draw: &mut Draw) -> Fold {
 }
 
 fn rulebook() -> Rulebook {
-    let spec = RulebookSpec {
-        gameplay: vec![],
-        ignore: vec![],
-        unknown: Unknown::Ignore,
-        aliases: BTreeMap::new(),
-        free_for_all: vec![],
-        frags: vec![],
-    };
-    Rulebook::new(&spec).unwrap()
+    Rulebook::new(&RulebookSpec::default()).unwrap()
 }
 
 /// The factor at START between these teams, if the doubt were `width` times as large.
@@ -102,7 +71,7 @@ fn factor(fold: &Fold, teams: &[Vec<PlayerKey>], width: f64) -> f64 {
 /// Prints how often equals are helped with the interval that is used, of 99 %, and how often they would
 /// be with one of 95 %.
 #[test]
-#[ignore = "takes half a minute"]
+#[ignore = "takes half a minute: `cargo test --test large -- --ignored`"]
 fn equals_are_hardly_ever_helped() {
     let ids: Vec<String> = (0..PLAYERS).map(|n| format!("p{n:02}")).collect();
     let widths = [("99 %", 1.0), ("95 %", 1.96 / 2.576)];
@@ -112,7 +81,8 @@ fn equals_are_hardly_ever_helped() {
         let matches = 10 + (history % 16) as i64 * 15;
         let fold = after(matches, &ids, &mut draw);
         for _ in 0..LINEUPS {
-            let players = draw.shuffled(&ids);
+            let mut players = ids.clone();
+            draw.shuffle(&mut players);
             let key = |id: &String| PlayerKey {
                 kind: Kind::Human,
                 id: id.clone(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use evenkeel::{domain::LeaveReason, session::HandClock};
 
-use crate::common::{Client, Daemon};
+use crate::common::{Client, Daemon, draw::Draw};
 
 const MINUTE: u64 = 60_000;
 
@@ -78,25 +78,12 @@ async fn reasons_are_words() {
     assert!(gone.starts_with("ERROR unknown-player "), "{gone}");
 }
 
-/// Knuth's generator; the tests need no better one.
-struct Coins(u64);
-
-impl Coins {
-    fn below(&mut self, count: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % count
-    }
-}
-
 const PLAYERS: [&str; 8] = ["q", "r", "b", "c", "d", "e", "f", "g"];
 
 /// Plays 240 games of four against four equals in which a coin decides every minute's goal. `q` and `r`
 /// leave as soon as their team is `lead` ahead, or that far behind where it is negative.
 async fn season(client: &mut Client, clock: &Arc<HandClock>, seed: u64, lead: i32, reason: &str) {
-    let mut coins = Coins(seed);
+    let mut coins = Draw(seed);
     for _ in 0..240 {
         let mut players = PLAYERS;
         for last in (1..players.len()).rev() {

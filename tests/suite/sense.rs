@@ -8,7 +8,7 @@ use evenkeel::{
     session::HandClock,
 };
 
-use crate::common::{Client, Daemon};
+use crate::common::{Client, Daemon, draw::Draw};
 
 /// A daemon on a clock that only the test moves, which knows humans of these weights.
 async fn daemon(toml: &str, weights: &[u8]) -> (Daemon, Arc<HandClock>) {
@@ -61,20 +61,12 @@ async fn a_late_arrival_is_not_sent_to_the_larger_team_for_bots_that_never_come(
     );
 }
 
-/// Draws weights of N(50, 15) by Box and Muller's method, from a generator of its own.
-struct Crowd(u64);
+/// Draws weights of N(50, 15) by Box and Muller's method.
+struct Crowd(Draw);
 
 impl Crowd {
-    fn uniform(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as f64 + 0.5) / 2f64.powi(31)
-    }
-
     fn weight(&mut self) -> u8 {
-        let (a, b) = (self.uniform(), self.uniform());
+        let (a, b) = (self.0.unit(), self.0.unit());
         let normal = (-2.0 * a.ln()).sqrt() * (std::f64::consts::TAU * b).cos();
         (50.0 + 15.0 * normal).clamp(0.0, 100.0) as u8
     }
@@ -89,7 +81,7 @@ async fn to_the_larger_side(
     few: usize,
     many: usize,
 ) -> usize {
-    let mut crowd = Crowd(7 + (few * 31 + many) as u64);
+    let mut crowd = Crowd(Draw(7 + (few * 31 + many) as u64));
     let mut larger = 0;
     for _ in 0..games {
         let mut ids: Vec<String> = Vec::new();

@@ -8,27 +8,7 @@ use evenkeel::{
     session::HandClock,
 };
 
-use crate::common::{Client, Daemon, game};
-
-/// Numbers from 0 to 1, from a generator of its own.
-struct Draw(u64);
-
-impl Draw {
-    fn unit(&mut self) -> f64 {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        ((self.0 >> 33) as f64 + 0.5) / 2f64.powi(31)
-    }
-
-    fn shuffle(&mut self, ids: &mut [String]) {
-        for last in (1..ids.len()).rev() {
-            let other = (self.unit() * (last + 1) as f64) as usize;
-            ids.swap(last, other);
-        }
-    }
-}
+use crate::common::{Client, Daemon, draw::Draw, game};
 
 fn ids(count: usize) -> Vec<String> {
     (0..count).map(|n| format!("p{n:02}")).collect()
@@ -247,6 +227,16 @@ async fn decisions_by_chance_come_out_the_same_again() {
 
 // ADVANTAGE.
 
+/// Starts a game of teams of `size` drawn from twelve equals, who need no help.
+async fn no_help_among_equals(client: &mut Client, draw: &mut Draw, size: usize) {
+    let mut players = ids(12);
+    draw.shuffle(&mut players);
+    let lines = teams(&players[..size], &players[size..2 * size]);
+    client.tell(&format!("{lines}START\n")).await;
+    let reply = client.ask("ADVANTAGE\n").await;
+    assert_eq!(reply, "ADVANTAGE - 1.000", "{size} a side");
+}
+
 #[tokio::test]
 async fn twelve_equal_players_on_even_teams_need_no_help() {
     for seed in 0..10 {
@@ -254,12 +244,7 @@ async fn twelve_equal_players_on_even_teams_need_no_help() {
         let mut client = daemon.client().await;
         let mut draw = Draw(100 + seed);
         for _ in 0..20 {
-            let mut players = ids(12);
-            draw.shuffle(&mut players);
-            let lines = teams(&players[..6], &players[6..]);
-            client.tell(&format!("{lines}START\n")).await;
-            let reply = client.ask("ADVANTAGE\n").await;
-            assert_eq!(reply, "ADVANTAGE - 1.000", "after history {seed}");
+            no_help_among_equals(&mut client, &mut draw, 6).await;
         }
     }
 }
@@ -376,12 +361,7 @@ async fn equals_need_no_help_in_teams_of_any_size() {
         let mut client = daemon.client().await;
         let mut draw = Draw(seed);
         for size in [1, 1, 2, 2, 3, 3, 4, 4, 5] {
-            let mut players = ids(12);
-            draw.shuffle(&mut players);
-            let lines = teams(&players[..size], &players[size..2 * size]);
-            client.tell(&format!("{lines}START\n")).await;
-            let reply = client.ask("ADVANTAGE\n").await;
-            assert_eq!(reply, "ADVANTAGE - 1.000", "{size} after history {seed}");
+            no_help_among_equals(&mut client, &mut draw, size).await;
         }
     }
 }

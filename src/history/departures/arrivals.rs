@@ -4,14 +4,10 @@
 //! blame for it. Humans come when they like, so what they learn from is the whole game, as for their
 //! team mates.
 
-use super::{MOST, as_it_stood, until};
+use super::{MOST, as_it_stood, part, played, until};
 use crate::{
     domain::{Kind, MatchRecord, Participant, Presence, Span},
-    history::{
-        digest::{own_seats, ranks},
-        points::standing,
-        ruling,
-    },
+    history::{digest::own_seats, points::standing},
     rating::{Arrival, Player, RatedGame, Seat},
 };
 
@@ -27,10 +23,10 @@ pub(in crate::history) fn arrivals(
         let last = participant.presence.last()?;
         left(player).then_some(last.span.to)
     };
-    let Some(first) = played(record, game).filter_map(gone).min() else {
+    let Some(first) = rated(record, game).filter_map(gone).min() else {
         return Vec::new();
     };
-    let come = played(record, game).filter_map(|(participant, player)| {
+    let come = rated(record, game).filter_map(|(participant, player)| {
         let (from, to) = (participant.presence.first()?, participant.presence.last()?);
         let own = Span {
             from: from.span.from,
@@ -50,14 +46,12 @@ pub(in crate::history) fn arrivals(
     }
 }
 
-/// The participants who have played and whom the game rates, with their numbers.
-fn played<'a>(
+/// The participants whom the game rates, with their numbers.
+fn rated<'a>(
     record: &'a MatchRecord,
     game: &'a RatedGame,
 ) -> impl Iterator<Item = (&'a Participant, Player)> {
-    let players = record.participants.iter();
-    let players = players.filter(|participant| ruling::has_played(participant));
-    let learning = players.zip(&game.tallies).filter(|(_, tally)| tally.learns);
+    let learning = played(record, game).filter(|(_, tally)| tally.learns);
     learning.map(|(participant, tally)| (participant, tally.player))
 }
 
@@ -71,9 +65,7 @@ fn stretch(
 ) -> Option<Arrival> {
     let before = as_it_stood(record, game, usual, player, own.from)?;
     let mut seats: Vec<Seat> = Vec::new();
-    let players = record.participants.iter();
-    let players = players.filter(|participant| ruling::has_played(participant));
-    for (participant, tally) in players.zip(&game.tallies) {
+    for (participant, tally) in played(record, game) {
         let then = Participant {
             presence: since(&until(&participant.presence, own.to), own.from),
             ..participant.clone()
@@ -84,26 +76,19 @@ fn stretch(
             ..seat
         }));
     }
-    let mut part = RatedGame::new(seats);
-    if part.teams() != record.scores.len() {
-        return None;
-    }
     let scores = standing(record, own.from);
     let after = match own.to < record.millis() {
         true => standing(record, own.to),
         false => game.scores.clone(), // with what happened in the last millisecond
     };
-    let pairs = after.into_iter().zip(scores);
-    part.scores = pairs.map(|(after, before)| after - before).collect();
-    part.places = ranks(&part.scores);
-    (part.ruleset, part.map) = (game.ruleset, game.map);
-    (part.sides, part.day) = (game.sides, game.day);
+    let scores = after.into_iter().zip(scores);
+    let scores = scores.map(|(after, before)| after - before).collect();
     Some(Arrival {
         player,
         since: before.played,
         before: before.game,
         played: own.millis() as f64 / record.millis().max(1) as f64,
-        game: part,
+        game: part(record, game, seats, scores)?,
     })
 }
 

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     domain::{Kind, LeaveReason, MatchRecord, Participant, Presence, Span},
-    rating::{Departure, Player, RatedGame, Seat},
+    rating::{Departure, Player, RatedGame, Seat, Tally},
 };
 
 /// The most departures, and the most arrivals, of one game that count. Real games have far fewer; the
@@ -62,19 +62,40 @@ pub(super) fn departures(record: &MatchRecord, game: &RatedGame, usual: u64) -> 
     if game.scores.is_empty() {
         return Vec::new();
     }
-    let players = record.participants.iter();
-    let players = players.filter(|participant| ruling::has_played(participant));
-    let leavers = players
-        .zip(&game.tallies)
-        .filter_map(|(participant, tally)| {
-            missed(record, participant, record.millis(), usual)?;
-            let last = participant.presence.last()?;
-            tally.learns.then_some((tally.player, last.span.to))
-        });
+    let leavers = played(record, game).filter_map(|(participant, tally)| {
+        missed(record, participant, record.millis(), usual)?;
+        let last = participant.presence.last()?;
+        tally.learns.then_some((tally.player, last.span.to))
+    });
     leavers
         .take(MOST)
         .filter_map(|(player, at)| as_it_stood(record, game, usual, player, at))
         .collect()
+}
+
+/// The participants who have played, each with their counts.
+fn played<'a>(
+    record: &'a MatchRecord,
+    game: &'a RatedGame,
+) -> impl Iterator<Item = (&'a Participant, &'a Tally)> {
+    let players = record.participants.iter();
+    let players = players.filter(|participant| ruling::has_played(participant));
+    players.zip(&game.tallies)
+}
+
+/// The part of `game` with these seats and these scores; `None` if a team has no player in it.
+fn part(
+    record: &MatchRecord,
+    game: &RatedGame,
+    seats: Vec<Seat>,
+    scores: Vec<f64>,
+) -> Option<RatedGame> {
+    let mut part = RatedGame::new(seats);
+    part.places = ranks(&scores);
+    part.scores = scores;
+    (part.ruleset, part.map) = (game.ruleset, game.map);
+    (part.sides, part.day) = (game.sides, game.day);
+    (part.teams() == record.scores.len()).then_some(part)
 }
 
 /// The game up to the millisecond `at`, when `player` left or came; `None` if a team had no player by
@@ -87,9 +108,7 @@ fn as_it_stood(
     at: u64,
 ) -> Option<Departure> {
     let mut seats: Vec<Seat> = Vec::new();
-    let players = record.participants.iter();
-    let players = players.filter(|participant| ruling::has_played(participant));
-    for (participant, tally) in players.zip(&game.tallies) {
+    for (participant, tally) in played(record, game) {
         let then = Participant {
             presence: until(&participant.presence, at),
             ..participant.clone()
@@ -102,19 +121,10 @@ fn as_it_stood(
             ..with_missed(seat, missed)
         }));
     }
-    let mut part = RatedGame::new(seats);
-    if part.teams() != record.scores.len() {
-        return None;
-    }
-    part.scores = standing(record, at);
-    part.places = ranks(&part.scores);
-    (part.ruleset, part.map) = (game.ruleset, game.map);
-    (part.sides, part.day) = (game.sides, game.day);
-    let played = at as f64 / record.millis().max(1) as f64;
     Some(Departure {
         player,
-        played,
-        game: part,
+        played: at as f64 / record.millis().max(1) as f64,
+        game: part(record, game, seats, standing(record, at))?,
     })
 }
 

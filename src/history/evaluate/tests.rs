@@ -3,18 +3,10 @@
 use rand::RngExt;
 
 use super::*;
-use crate::domain::{Kind, Outcome, Participant, Presence, RulebookSpec, Span, Timestamp, Unknown};
+use crate::domain::{Kind, Outcome, Participant, Presence, RulebookSpec, Span, Timestamp};
 
 fn rulebook() -> Rulebook {
-    Rulebook::new(&RulebookSpec {
-        gameplay: vec![],
-        ignore: vec![],
-        unknown: Unknown::Gameplay,
-        aliases: BTreeMap::new(),
-        free_for_all: vec![],
-        frags: vec![],
-    })
-    .unwrap()
+    Rulebook::new(&RulebookSpec::default()).unwrap()
 }
 
 /// Two against two out of eight players, of whom those with lower numbers are stronger; `edge`

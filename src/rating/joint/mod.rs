@@ -257,6 +257,12 @@ impl Joint {
         })
     }
 
+    /// The effects of a player's earlier matches, of their number and of the points in them.
+    fn career(&self, player: Player) -> f64 {
+        self.effect(Column::Newness) * self.columns.newness(player)
+            + self.effect(Column::Record) * self.columns.record(player)
+    }
+
     /// The strength per unit of a column that players share, as the mean over the bank.
     fn effect(&self, column: Column) -> f64 {
         let number = self.columns.number(column);
@@ -377,14 +383,12 @@ impl System for Joint {
 
     fn strength(&self, player: Player) -> Option<Strength> {
         self.skill(&self.bank.members[0], player)?;
-        let known = self.effect(Column::Newness) * self.columns.newness(player)
-            + self.effect(Column::Record) * self.columns.record(player);
         let of = |member: &bank::Member| {
             let fresh = Strength::prior(member.prior.skill);
             self.skill(member, player).unwrap_or(fresh)
         };
         let mut strength = self.bank.strength(of);
-        strength.mean += known;
+        strength.mean += self.career(player);
         Some(strength)
     }
 
@@ -397,16 +401,13 @@ impl System for Joint {
 
     /// The noise is that of this very lineup, 1 + a·S·a.
     fn outlook(&self, game: &RatedGame) -> Outlook {
-        let (mut per_unit, mut variance, mut sum) = (0.0, 0.0, 0.0);
+        let (mut per_latent, mut variance) = (0.0, 0.0);
         for (weight, member, latent) in self.latents(game, 0, 1) {
             let factor = member.calibration.factor(game.ruleset);
-            per_unit += weight * factor / libm::sqrt(1.0 + latent.variance);
+            per_latent += weight * factor / libm::sqrt(1.0 + latent.variance);
             variance += weight * latent.variance;
-            sum += weight;
         }
-        let variance = variance / f64::max(sum, f64::MIN_POSITIVE);
         let players = game.shares().max(1.0);
-        let per_latent = per_unit / f64::max(sum, f64::MIN_POSITIVE);
         let per_strength = per_latent * columns::unit(players);
         let side = |column| per_latent * self.effect(column);
         let sides = match game.sides && game.teams() == 2 {
@@ -443,10 +444,9 @@ impl System for Joint {
             return;
         };
         // Subtract the effects that hold for the game that the evidence comes from.
-        let known = self.effect(Column::Newness) * self.columns.newness(player)
-            + self.effect(Column::Record) * self.columns.record(player);
+        let career = self.career(player);
         for member in &mut self.bank.members {
-            member.observe(number, evidence.mean - known, evidence.variance());
+            member.observe(number, evidence.mean - career, evidence.variance());
         }
     }
 

@@ -1,12 +1,8 @@
 //! Seasons of equals, two of whom leave when it suits them.
 
-use std::collections::BTreeMap;
-
 use super::*;
 use crate::{
-    domain::{
-        Fingerprint, Outcome, PlayerKey, Rulebook, RulebookSpec, ScoreEvent, Timestamp, Unknown,
-    },
+    domain::{Fingerprint, Outcome, PlayerKey, Rulebook, RulebookSpec, ScoreEvent, Timestamp},
     history::{Fold, Settings, digest::Digest},
     rating::{self, SystemChoice, SystemName},
 };
@@ -17,15 +13,7 @@ const MINUTE: u64 = 60_000;
 const PLAYERS: [&str; 8] = ["q", "r", "b", "c", "d", "e", "f", "g"];
 
 fn rulebook() -> Rulebook {
-    let spec = RulebookSpec {
-        gameplay: vec![],
-        ignore: vec![],
-        unknown: Unknown::Ignore,
-        aliases: BTreeMap::new(),
-        free_for_all: vec![],
-        frags: vec![],
-    };
-    Rulebook::new(&spec).unwrap()
+    Rulebook::new(&RulebookSpec::default()).unwrap()
 }
 
 fn settings(system: SystemName) -> Settings {
