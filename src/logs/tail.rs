@@ -74,6 +74,13 @@ impl Tail {
         &self.path
     }
 
+    /// How many bytes of the file are not read yet; 0 if there is no file.
+    pub fn unread(&self) -> u64 {
+        let length = self.path.metadata().map_or(0, |file| file.len());
+        let read = self.open.as_ref().map_or(0, |open| open.offset);
+        length.saturating_sub(read)
+    }
+
     /// When the file being read was last written; `None` without a file, or if the file system does
     /// not record it.
     pub fn written(&self) -> Option<SystemTime> {

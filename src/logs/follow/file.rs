@@ -99,6 +99,15 @@ impl FollowedFile {
         matches!(self.stage, FollowStage::Complete(_)) && self.matches.is_empty()
     }
 
+    /// How many bytes of it are not read yet.
+    pub fn unread(&self) -> u64 {
+        if self.is_complete() {
+            0
+        } else {
+            self.tail.unread()
+        }
+    }
+
     /// Reads its new lines and requests that its matches are recorded.
     pub fn poll(
         &mut self,

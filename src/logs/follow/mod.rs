@@ -3,7 +3,7 @@
 //! A dedicated thread polls, reads, parses and compresses the logs. Over a bounded channel, it
 //! sends requests to the async side, the [`Follower`], to record matches and to link logs to them,
 //! and waits for each answer. So a slow database slows down the reading, and a slow disk delays no
-//! session.
+//! session. A log that is already long when it is found is read at the lowest priority.
 //!
 //! The position in a log is not stored: after each start, a log is read from its beginning. So a
 //! running game is seen from its first line, a better parser sees the whole log, and the
@@ -84,10 +84,7 @@ impl Follower {
         let logs = FollowedLogs::new(follows, archive, settle, sender);
         let thread = std::thread::Builder::new()
             .name("logs".to_owned())
-            .spawn(move || {
-                priority::lower();
-                logs.run(&received);
-            })
+            .spawn(move || logs.run(&received))
             .map_err(LogError::Thread)?;
         Ok(Self {
             store,

@@ -1,13 +1,28 @@
-//! The priority of the thread that reads logs.
+//! The priority of the thread that reads a long log.
+
+use std::{io, panic::resume_unwind, thread};
 
 use thread_priority::{Error, ThreadPriority};
 
-/// Lowers the priority of the current thread, so that reading a long log uses only time that no
-/// session needs. If the operating system refuses, the thread works as any other.
-pub(super) fn lower() {
-    if let Err(error) = set_lowest() {
-        tracing::debug!(%error, "cannot lower the priority of the thread that reads logs");
-    }
+/// Runs `work` on a thread of the lowest priority, so that it uses only time that no session needs.
+/// If the operating system refuses the priority, the thread works as any other.
+///
+/// On a machine whose cores are all busy, `work` takes very long. So it must be work that nobody
+/// waits for.
+///
+/// # Errors
+/// Fails if the operating system refuses to start a thread.
+pub(super) fn at_lowest<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<T> {
+    thread::scope(|scope| {
+        let builder = thread::Builder::new().name("long log".to_owned());
+        let worker = builder.spawn_scoped(scope, || {
+            if let Err(error) = set_lowest() {
+                tracing::debug!(%error, "cannot lower the priority of the thread that reads logs");
+            }
+            work()
+        })?;
+        Ok(worker.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    })
 }
 
 /// On Linux, a core that runs only idle threads counts as free for a thread that wakes up. A core with

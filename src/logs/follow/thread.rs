@@ -10,13 +10,16 @@ use std::{
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use super::{Follow, file::FollowedFile};
+use super::{Follow, file::FollowedFile, priority};
 use crate::{
     domain::{Fingerprint, MatchRecord},
     ingest::Format,
     logs::{Archive, ArchivedLog, LogError},
     store::{HalfRecorded, StoreError},
 };
+
+/// With more bytes than this to read, a log is read at the lowest priority.
+const LONG_BYTES: u64 = 1_000_000;
 
 /// A command to the thread, which answers each with [`FollowRequest::Done`].
 pub(super) enum FollowCommand {
@@ -164,7 +167,15 @@ impl FollowedLogs {
         }
         // A file that has been renamed is still read to its end.
         for file in self.files.values_mut() {
-            match file.poll(&self.requests, now, self.settle) {
+            let requests = &self.requests;
+            let long = file.unread() > LONG_BYTES;
+            let mut poll = || file.poll(requests, now, self.settle);
+            let polled = if long {
+                priority::at_lowest(poll).unwrap_or_else(|error| Err(LogError::Thread(error)))
+            } else {
+                poll()
+            };
+            match polled {
                 Ok(()) => file.failed = false,
                 Err(LogError::Stopped) => return,
                 Err(error) if !std::mem::replace(&mut file.failed, true) => {
