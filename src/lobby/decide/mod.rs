@@ -233,7 +233,7 @@ impl Lobby {
         })
     }
 
-    /// The same, with what chances are predicted from where decisions go by chances.
+    /// The same; with `[balance] objective = "chance"`, it contains a chance model, too.
     fn snapshot_by_objective(&self, weights: &dyn Weights) -> Result<Snapshot, LobbyError> {
         let mut snapshot = self.snapshot(weights)?;
         if self.settings.objective == Objective::Gap {
@@ -242,7 +242,8 @@ impl Lobby {
         Ok(snapshot)
     }
 
-    /// What chances are predicted from; `None` where nothing has been learned that predicts one.
+    /// The model that predicts chances for the present players; `None` as long as nothing has been
+    /// learned that predicts one.
     pub(super) fn chance_model(
         &self,
         weights: &dyn Weights,
@@ -267,8 +268,8 @@ impl Lobby {
         }))
     }
 
-    /// Everybody in the game, by team; those on no team yet are where they make the sizes equal. A team of
-    /// nobody has a stranger.
+    /// All players in the game, by team. Humans on no team yet are put where they make the sizes
+    /// equal. A team without players gets one unknown player.
     fn lineup(&self) -> Result<Vec<Vec<PlayerKey>>, LobbyError> {
         let roster = &self.team_game()?.roster;
         let mut teams = vec![Vec::new(); usize::from(self.teams)];
@@ -369,7 +370,7 @@ impl Lobby {
     }
 }
 
-/// What a bot of the game counts with; the mean if it is unknown.
+/// The weight and strength of a bot of the game; the means if the bot is unknown.
 pub(super) fn counted_bot(weights: &dyn Weights, bot: &Bot) -> Counted {
     let mean = || Counted {
         weight: sane(weights.mean_bot().0),
