@@ -2,7 +2,7 @@
 //! learned.
 
 use super::ScoreSpread;
-use crate::domain::{Outlook, PlayerKey};
+use crate::domain::{LineupPlayer, Outlook};
 
 /// The players' weights in one game, and the rating system's predictions for it. Weights are
 /// finite, at least 0 and all in one unit.
@@ -40,7 +40,7 @@ pub trait Weights {
 
     /// How strengths become chances in a game of these teams; `None` if nothing has been learned
     /// that predicts one.
-    fn outlook(&self, _teams: &[Vec<PlayerKey>]) -> Option<Outlook> {
+    fn outlook(&self, _teams: &[Vec<LineupPlayer>]) -> Option<Outlook> {
         None
     }
 
@@ -49,7 +49,7 @@ pub trait Weights {
     ///
     /// `strengths` is the sum of the strengths of each team, as decisions count them. Unlike the
     /// rating system's own, they include what parties and pinned weights add.
-    fn chance(&self, _teams: &[Vec<PlayerKey>], _strengths: &[f64]) -> Option<f64> {
+    fn chance(&self, _teams: &[Vec<LineupPlayer>], _strengths: &[f64]) -> Option<f64> {
         None
     }
 }
@@ -220,7 +220,7 @@ pub(super) mod tests {
             (self.mean_bot().0 - 50.0) / 25.0
         }
 
-        fn outlook(&self, _teams: &[Vec<PlayerKey>]) -> Option<Outlook> {
+        fn outlook(&self, _teams: &[Vec<LineupPlayer>]) -> Option<Outlook> {
             self.outlook
         }
     }
