@@ -289,7 +289,7 @@ pub(super) fn own_seats(
     seats
 }
 
-/// The number of a party in [`Seat::party`], where 0 is none.
+/// The number of a party in [`Seat::party`], in which 0 means no party.
 fn party_number(party: Option<u32>) -> u32 {
     party.map_or(0, |party| party.saturating_add(1))
 }

@@ -549,8 +549,8 @@ impl Lobby {
     }
 }
 
-/// What is left of the configured multipliers of parties beside what matches have shown, see
-/// [`Outlook::befriended`](crate::domain::Outlook::befriended).
+/// The part of the configured party multipliers that still counts, besides the effect that matches
+/// have shown; see [`Outlook::befriended`](crate::domain::Outlook::befriended).
 fn assumed(multipliers: &[Factor], company: Company) -> Vec<Factor> {
     let left = |multiplier: &Factor| {
         let left = 1.0 + (1.0 - company.learned) * (multiplier.get() - 1.0);

@@ -214,7 +214,7 @@ impl RatedGame {
             .map_or(&[], |range| &self.seats[range.clone()])
     }
 
-    /// How many others of a seat's party are on its team.
+    /// The number of other players of a seat's party on the same team.
     pub fn friends(&self, seat: &Seat) -> usize {
         seat.friends(self.team(usize::from(seat.team)))
     }

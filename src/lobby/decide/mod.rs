@@ -365,7 +365,7 @@ impl Lobby {
     }
 }
 
-/// How many other members of a human's party are on the human's team.
+/// The number of other members of a human's party on the human's team.
 fn friends(game: &RunningGame, human: &Human) -> usize {
     if human.party.is_none() || human.team.is_none() {
         return 0;

@@ -273,8 +273,8 @@ impl Joint {
 }
 
 impl Joint {
-    /// What has been learned of premade parties. The share that was learned is the part of the prior's
-    /// variance that matches have removed.
+    /// What the filters have learned about premade parties. The learned share is the part of the
+    /// prior's variance that matches have removed.
     fn company(&self) -> Company {
         let Some(number) = self.columns.number(Column::Party) else {
             return Company::default();
