@@ -64,7 +64,7 @@ async fn reread(service: &Service, archive: &Arc<Archive>) -> Result<(), CliErro
         let kept = matches.kept;
         writeln!(
             io::stdout(),
-            "{} kept as before, since a player in them is forgotten",
+            "{} kept as before, because a player in them was forgotten",
             counted(kept, "match")
         )?;
     }

@@ -90,8 +90,8 @@ impl TeamStrengths {
         &self.sides[..self.teams]
     }
 
-    /// Adds humans who count so much to a team. Returns what [`restore`](Self::restore) needs to
-    /// undo it to the bit.
+    /// Adds to a team `humans` humans whose weights and strengths sum up to `counted`. Returns the
+    /// previous sums, with which [`restore`](Self::restore) undoes the change exactly.
     pub(super) fn add(&mut self, team: usize, humans: usize, counted: Counted) -> TeamSum {
         let before = self.sides[team];
         self.sides[team].humans += humans;
@@ -99,7 +99,7 @@ impl TeamStrengths {
         before
     }
 
-    /// Takes humans who count so much off a team.
+    /// Removes such humans from a team.
     pub(super) fn remove(&mut self, team: usize, humans: usize, counted: Counted) -> TeamSum {
         let before = self.sides[team];
         self.sides[team].humans = before.humans.saturating_sub(humans);

@@ -23,7 +23,7 @@ pub enum ProblemError {
     #[error("the handicap is {0}: it must be a finite number")]
     Handicap(f64),
     /// [`ProblemSpec::even_total`](super::ProblemSpec::even_total) is infinite, NaN, 0 or negative.
-    #[error("what two teams add up to is {0}: it must be a finite number above 0")]
+    #[error("the sum of two average teams is {0}: it must be a finite number above 0")]
     EvenTotal(f64),
     /// The problem has a handicap, and the objective cannot count one.
     #[error("the objective `{0}` cannot count a handicap; use `gap`")]

@@ -32,7 +32,8 @@ use super::{
 pub struct Settings {
     /// How many of a player's last games count.
     pub window: Count<1, 1_000>,
-    /// A game counts half when the player has played this many more.
+    /// The number of later games of a player after which a game counts half; the weight of games
+    /// falls exponentially.
     pub half_life: HalfLife,
     /// Imaginary points, half scored and half conceded.
     pub prior: Amount,

@@ -209,7 +209,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 Err(refusal) => Err(refusal),
             },
             FramedLine::TooLong => {
-                let text = format!("a line may hold {} bytes", self.limits.max_line_bytes.get());
+                let text = format!(
+                    "the line is longer than {} bytes",
+                    self.limits.max_line_bytes.get()
+                );
                 let code = Code::TooLong;
                 Err(Refusal { code, text })
             }

@@ -14,7 +14,7 @@ pub enum StoreError {
     #[error("the database is read-only")]
     ReadOnly(#[source] sqlx::Error),
     /// The file is damaged, or is not a database.
-    #[error("the database is damaged, or no SQLite database")]
+    #[error("the database is damaged, or is not an SQLite database")]
     Corrupt(#[source] sqlx::Error),
     /// The file cannot be opened or created.
     #[error("the database cannot be opened or created")]

@@ -218,7 +218,7 @@ fn read(args: &BalanceArgs) -> Result<(String, FileFormat), CliError> {
     if bytes.len() as u64 > MAX_FILE {
         let path = args.file.display();
         return Err(CliError::Input(format!(
-            "{path}: a lobby may hold {MAX_FILE} bytes"
+            "{path}: the file is longer than {MAX_FILE} bytes"
         )));
     }
     let format = match (

@@ -144,7 +144,7 @@ fn record(row: HistoryRow, start: Timestamp, server: String) -> Result<MatchReco
         1.0 => Outcome::Won(0),
         0.0 => Outcome::Won(1),
         0.5 => Outcome::Draw,
-        _ => return Err("y is none of 1, 0.5 and 0"),
+        _ => return Err("y must be 1, 0.5 or 0"),
     };
     let millis = i64::try_from(MILLIS).unwrap_or(i64::MAX);
     Ok(MatchRecord {

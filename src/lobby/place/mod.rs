@@ -145,7 +145,7 @@ impl Question for Place {
             };
             writeln!(
                 f,
-                "placed the {} unassigned players provisionally ({how})",
+                "the other {} players without a team were placed provisionally ({how})",
                 answer.others
             )?;
         }
@@ -172,7 +172,7 @@ impl Prospect {
         }
         write!(f, ", humans {}", self.humans)?;
         if party {
-            write!(f, ", of the party {}", self.mates)?;
+            write!(f, ", members of the party on it {}", self.mates)?;
         }
         write!(f, ", score {}", self.score)?;
         if self.over > 0 {
