@@ -50,7 +50,7 @@ pub(super) fn leaderboard(
 
 The program comes with {count} recorded capture-the-flag matches: 4 against 4, to five captures, played
 by {bots} bots on {maps} maps of a real OpenArena server. This table shows the weights that Evenkeel
-learns from them for the ruleset {RULESET}, 0 to 100 (an unknown player has 50), with their standard
+learns from them for the ruleset {RULESET}: 0 to 100 (an unknown player has 50), with standard
 deviations (±). \"Skill\" is the setting of each bot on the server, 1 to 5; Evenkeel does not see it.
 "
     )?;
