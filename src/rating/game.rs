@@ -196,6 +196,14 @@ impl RatedGame {
         &self.seats
     }
 
+    /// All seats, sorted by player and then by team: those of a player who changed teams follow each
+    /// other.
+    pub fn by_player(&self) -> Vec<Seat> {
+        let mut seats = self.seats.clone();
+        seats.sort_by_key(|seat| (seat.player, seat.team));
+        seats
+    }
+
     /// The time shares of everyone, together.
     pub fn shares(&self) -> f64 {
         self.seats.iter().map(|seat| seat.share).sum()
