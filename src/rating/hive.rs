@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{Company, Crowding, Link, Outlook};
 
-use super::{Player, RatedGame, Roll, Scale, Strength, System, normal};
+use super::{Player, RatedGame, Roll, Scale, Seat, Strength, System, normal};
 use crate::domain::units::{Amount, PositiveAmount};
 
 /// The page's tunable parameters.
@@ -107,8 +107,49 @@ impl Hive {
     }
 }
 
+/// How far the result of two teams was from what was expected of it.
+struct Surprise {
+    teams: [usize; 2],
+    /// 1, ½ or 0 for the first of them, less its chance.
+    size: f64,
+    /// The time shares of everyone, together.
+    time: f64,
+    /// The shares of command, together.
+    command: f64,
+}
+
+impl Hive {
+    /// Moves a player who had these seats one step along the sum of the gradients.
+    fn learn(&mut self, seats: &[Seat], surprises: &[Surprise], sides: bool) {
+        let (mut playing, mut offset, mut commanding) = (0.0, 0.0, 0.0);
+        for (seat, surprise) in seats
+            .iter()
+            .flat_map(|s| surprises.iter().map(move |p| (s, p)))
+        {
+            let sign = match surprise.teams.map(|team| team == usize::from(seat.team)) {
+                [true, _] => 1.0,
+                [_, true] => -1.0,
+                _ => continue,
+            };
+            let gradient = surprise.size * seat.share / surprise.time;
+            playing += sign * gradient;
+            offset += gradient;
+            commanding += sign * surprise.size * seat.command / surprise.command;
+        }
+        let settings = self.settings;
+        let skill = self.players.enter(seats[0].player, Skill::default);
+        skill.playing.step(playing, &settings);
+        if sides {
+            skill.offset += settings.constant.get() * offset;
+        }
+        if commanding != 0.0 {
+            skill.commanding.step(commanding, &settings);
+        }
+    }
+}
+
 /// A sum over both teams; 1 if the sum is 0, so that it can be a divisor.
-fn total(game: &RatedGame, a: usize, b: usize, of: impl Fn(&super::Seat) -> f64) -> f64 {
+fn total(game: &RatedGame, a: usize, b: usize, of: impl Fn(&Seat) -> f64) -> f64 {
     let sum: f64 = game.team(a).iter().chain(game.team(b)).map(of).sum();
     if sum > 0.0 { sum } else { 1.0 }
 }
@@ -119,25 +160,21 @@ impl System for Hive {
     }
 
     fn update(&mut self, game: &RatedGame) {
-        for (a, b, result) in game.neighbours() {
-            let surprise = 0.5 - 0.5 * f64::from(result as i8) - self.beats(game, a, b);
-            let time = total(game, a, b, |s| s.share);
-            let command = total(game, a, b, |s| s.command);
-            for (team, sign) in [(a, 1.0), (b, -1.0)] {
-                for seat in game.team(team).iter().filter(|s| s.learns) {
-                    let settings = self.settings;
-                    let skill = self.players.enter(seat.player, Skill::default);
-                    let gradient = surprise * seat.share / time;
-                    skill.playing.step(sign * gradient, &settings);
-                    if game.sides {
-                        skill.offset += settings.constant.get() * gradient;
-                    }
-                    if seat.command > 0.0 {
-                        let gradient = sign * surprise * seat.command / command;
-                        skill.commanding.step(gradient, &settings);
-                    }
-                }
+        let pairs = game.neighbours();
+        let surprise = |&(a, b, result): &(usize, usize, std::cmp::Ordering)| Surprise {
+            teams: [a, b],
+            size: 0.5 - 0.5 * f64::from(result as i8) - self.beats(game, a, b),
+            time: total(game, a, b, |s| s.share),
+            command: total(game, a, b, |s| s.command),
+        };
+        let surprises: Vec<Surprise> = pairs.iter().map(surprise).collect();
+        let seats = game.by_player();
+        for seats in seats.chunk_by(|a, b| a.player == b.player) {
+            if seats[0].learns {
+                self.learn(seats, &surprises, game.sides);
             }
+        }
+        for (a, b, result) in pairs {
             self.record.add(game, a, b, result);
         }
     }
@@ -158,7 +195,7 @@ impl System for Hive {
 
     /// The side has F, and everyone's offset, which is added on one side and on the other not taken away.
     fn outlook(&self, game: &RatedGame) -> Outlook {
-        let offset = |s: &super::Seat| s.share * self.known(s.player).offset;
+        let offset = |s: &Seat| s.share * self.known(s.player).offset;
         let offsets: f64 = game.seats().iter().map(offset).sum();
         let time = total(game, 0, 1, |s| s.share);
         let side = match game.sides && game.teams() == 2 {
@@ -257,7 +294,7 @@ impl SideRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rating::{Seat, testing::game};
+    use crate::rating::testing::game;
 
     #[test]
     fn the_first_game_by_hand() {
@@ -304,6 +341,27 @@ mod tests {
             assert!(offset(home) > offset(away), "{home} {away}");
         }
         assert!(offset(0) > 0.0 && offset(3) < 0.0);
+    }
+
+    #[test]
+    fn who_changed_teams_takes_one_step_on_the_sum() {
+        let seat = |player, team, share| Seat {
+            share,
+            ..Seat::new(Player(player), team)
+        };
+        let seats = vec![seat(0, 0, 0.75), seat(0, 1, 0.25), seat(1, 1, 1.0)];
+        let mut game = RatedGame::new(seats);
+        (game.places, game.sides) = (vec![0, 1], true);
+        let mut system = Hive::new(Settings::default());
+        system.update(&game);
+        // The surprise is 1/2. Of the skill's gradient (0.75 − 0.25)/4 remains, of the offset's, which is
+        // the same on both sides, (0.75 + 0.25)/4; the constant rate is 1.
+        let (gradient, offset) = (0.125_f64, 0.25);
+        let skill = (1.0 + 1.0 / (gradient * gradient + 0.02).sqrt()) * gradient;
+        let got = system.known(Player(0));
+        assert!((got.playing.value - skill).abs() < 1e-12, "{got:?}");
+        assert!((got.playing.squares - gradient * gradient).abs() < 1e-15);
+        assert!((got.offset - offset).abs() < 1e-12);
     }
 
     #[test]
