@@ -6,6 +6,9 @@
 //! likelihood. The rate for the skill is AdaGrad's, which is fast for newcomers, plus a constant,
 //! which follows players who change; the per-side offset has the constant rate only.
 //!
+//! Everyone's skill is counted from a newcomer's, which is learned likewise: a team with more players
+//! has a head start of as much, as the page's model predicts.
+//!
 //! Three formulas of the page cannot be meant as printed and are corrected here: AdaGrad sums
 //! *squared* gradients (a sum of signed gradients can be negative, and a root is taken of it); the
 //! offset is *added* to; and the record behind F begins with some games at even odds, because
@@ -32,15 +35,20 @@ pub struct Settings {
     /// ε, above 0: the larger, the smaller the steps of the first games.
     #[serde(rename = "hive_epsilon")]
     pub epsilon: PositiveAmount,
+    /// The skill of a newcomer before any game, 0 or more; then it is learned.
+    #[serde(rename = "hive_start")]
+    pub start: Amount,
 }
 
-/// Tuned on the first fifth of the measured sets; a factor of two either way changes little.
+/// Tuned on the first fifth of the measured sets; a factor of two either way changes little. A newcomer
+/// starts where [`hive_history`](super::hive_history) has the mode of its prior.
 impl Default for Settings {
     fn default() -> Self {
         Self {
             constant: const { Amount::of(1.0) },
             adaptive: const { Amount::of(1.0) },
             epsilon: const { PositiveAmount::of(0.02) },
+            start: const { Amount::of(6.0) },
         }
     }
 }
@@ -74,6 +82,8 @@ struct Skill {
 pub struct Hive {
     settings: Settings,
     players: Roll<Skill>,
+    /// The skill of a newcomer, which everyone's is counted from: what one head more is worth.
+    newcomer: Learnt,
     record: SideRecord,
 }
 
@@ -83,6 +93,10 @@ impl Hive {
         Self {
             settings,
             players: Roll::default(),
+            newcomer: Learnt {
+                value: settings.start.get(),
+                squares: 0.0,
+            },
             record: SideRecord::default(),
         }
     }
@@ -99,7 +113,8 @@ impl Hive {
             for seat in game.team(team) {
                 let skill = self.known(seat.player);
                 let side = if game.sides { sign * skill.offset } else { 0.0 };
-                log_odds += sign * seat.share / time * (skill.playing.value + side);
+                let playing = self.newcomer.value + skill.playing.value;
+                log_odds += sign * seat.share / time * (playing + side);
                 log_odds += sign * seat.command / command * skill.commanding.value;
             }
         }
@@ -114,6 +129,8 @@ struct Surprise {
     size: f64,
     /// The time shares of everyone, together.
     time: f64,
+    /// The time shares of the first team, less those of the second.
+    more: f64,
     /// The shares of command, together.
     command: f64,
 }
@@ -148,6 +165,11 @@ impl Hive {
     }
 }
 
+/// The time shares of a team, together.
+fn time(team: &[Seat]) -> f64 {
+    team.iter().map(|seat| seat.share).sum()
+}
+
 /// A sum over both teams; 1 if the sum is 0, so that it can be a divisor.
 fn total(game: &RatedGame, a: usize, b: usize, of: impl Fn(&Seat) -> f64) -> f64 {
     let sum: f64 = game.team(a).iter().chain(game.team(b)).map(of).sum();
@@ -165,6 +187,7 @@ impl System for Hive {
             teams: [a, b],
             size: 0.5 - 0.5 * f64::from(result as i8) - self.beats(game, a, b),
             time: total(game, a, b, |s| s.share),
+            more: time(game.team(a)) - time(game.team(b)),
             command: total(game, a, b, |s| s.command),
         };
         let surprises: Vec<Surprise> = pairs.iter().map(surprise).collect();
@@ -173,6 +196,11 @@ impl System for Hive {
             if seats[0].learns {
                 self.learn(seats, &surprises, game.sides);
             }
+        }
+        let more = |surprise: &Surprise| surprise.size * surprise.more / surprise.time;
+        let gradient: f64 = surprises.iter().map(more).sum();
+        if gradient != 0.0 {
+            self.newcomer.step(gradient, &self.settings);
         }
         for (a, b, result) in pairs {
             self.record.add(game, a, b, result);
@@ -207,7 +235,7 @@ impl System for Hive {
             per_strength: 1.0 / time,
             players: time,
             crowding: Crowding::Mean,
-            per_head: 0.0,
+            per_head: self.newcomer.value / time,
             per_log_size: 0.0,
             side,
             halfway: HALFWAY,
@@ -260,13 +288,13 @@ impl Tried {
 }
 
 /// Players above which a game is a large one, after the page's example.
-const LARGE: usize = 16;
+const LARGE: f64 = 16.0;
 /// The strength above a newcomer's whose weight is 75, see [`Scale`].
 const HALFWAY: f64 = 1.6;
 
 impl SideRecord {
     fn key(game: &RatedGame) -> (u32, u32, bool) {
-        (game.ruleset, game.map, game.seats().len() > LARGE)
+        (game.ruleset, game.map, game.shares() > LARGE)
     }
 
     /// Log odds of team `a` against team `b` from sides and map alone; 0 in a game without sides.
@@ -302,6 +330,7 @@ mod tests {
             constant: Amount::of(2.0),
             adaptive: Amount::of(3.0),
             epsilon: PositiveAmount::of(0.01),
+            start: Amount::of(0.0),
         };
         let game = game(&[&[1.0, 0.5], &[1.0]], &[0, 1]);
         let mut system = Hive::new(settings);
@@ -316,9 +345,48 @@ mod tests {
             assert!((got.playing.value - expected).abs() < 1e-12, "{got:?}");
             assert_eq!((got.offset, got.commanding.value), (0.0, 0.0));
         }
-        let log_odds = (skill(1.0) + 0.5 * skill(0.5) + skill(1.0)) / 2.5;
+        // The first team had half a player more, so a newcomer's skill has the gradient 0.5 · 0.5/2.5.
+        let newcomer = (2.0 + 3.0 / (0.1_f64 * 0.1 + 0.01).sqrt()) * 0.1;
+        assert!((system.newcomer.value - newcomer).abs() < 1e-12);
+        let skills = skill(1.0) + 0.5 * skill(0.5) + skill(1.0);
+        let log_odds = (skills + 0.5 * newcomer) / 2.5;
         let chance = 1.0 / (1.0 + (-log_odds).exp());
         assert!((system.beats(&game, 0, 1) - chance).abs() < 1e-12);
+    }
+
+    #[test]
+    fn one_head_more_is_worth_a_newcomer() {
+        // Before any game, four newcomers beat three with log odds of 6/7.
+        let mut system = Hive::new(Settings::default());
+        let uneven = |number: u32| {
+            let seat = |i: u32| Seat::new(Player(7 * number + i), u16::from(i >= 4));
+            let mut game = RatedGame::new((0..7).map(seat).collect());
+            let won = number % 4 != 0; // three of four games
+            game.places = vec![u16::from(!won), u16::from(won)];
+            game
+        };
+        let before = 1.0 / (1.0 + (-6.0_f64 / 7.0).exp());
+        assert!((system.beats(&uneven(0), 0, 1) - before).abs() < 1e-12);
+        let outlook = system.outlook(&uneven(0));
+        assert!((outlook.link.chance(outlook.learned_heads(4, 3)) - before).abs() < 1e-12);
+        // Between strangers, who are different ones every time, three of four become ln 3 · 7 = 7.7.
+        (0..400).for_each(|number| system.update(&uneven(number)));
+        let chance = system.beats(&uneven(400), 0, 1);
+        assert!((chance - 0.75).abs() < 0.03, "{chance}");
+    }
+
+    #[test]
+    fn a_large_game_has_many_at_a_time() {
+        // Twenty sat on one chair each after the other, two at a time: a game of two.
+        let seat = |i: u32| Seat {
+            share: 0.1,
+            ..Seat::new(Player(i), (i % 2) as u16)
+        };
+        let game = RatedGame::new((0..20).map(seat).collect());
+        assert!(!SideRecord::key(&game).2);
+        let all = |i: u32| Seat::new(Player(i), (i % 2) as u16);
+        assert!(SideRecord::key(&RatedGame::new((0..18).map(all).collect())).2);
+        assert!(!SideRecord::key(&RatedGame::new((0..16).map(all).collect())).2);
     }
 
     #[test]
@@ -352,7 +420,10 @@ mod tests {
         let seats = vec![seat(0, 0, 0.75), seat(0, 1, 0.25), seat(1, 1, 1.0)];
         let mut game = RatedGame::new(seats);
         (game.places, game.sides) = (vec![0, 1], true);
-        let mut system = Hive::new(Settings::default());
+        let mut system = Hive::new(Settings {
+            start: Amount::of(0.0),
+            ..Settings::default()
+        });
         system.update(&game);
         // The surprise is 1/2. Of the skill's gradient (0.75 − 0.25)/4 remains, of the offset's, which is
         // the same on both sides, (0.75 + 0.25)/4; the constant rate is 1.
