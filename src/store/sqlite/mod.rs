@@ -1,9 +1,8 @@
 //! SQLite: one file, one writer, readers that never wait for it.
 //!
 //! Every write is one transaction on the one writing connection; a connection on which a write failed is
-//! replaced. Readers see the last commit. Other
-//! processes may share the file (an `ingest` beside the daemon): `PRAGMA data_version` shows that they
-//! have written.
+//! replaced. Readers see the last commit. Other processes may share the file (an `ingest` beside the
+//! daemon): `PRAGMA data_version` shows that they have written.
 
 mod changes;
 mod decisions;
@@ -14,6 +13,7 @@ mod halves;
 mod insert;
 mod logs;
 mod matches;
+mod migrations;
 mod parts;
 mod players;
 mod write;
@@ -36,9 +36,8 @@ use tokio::{
 };
 
 use super::{Changes, Store, StoreError};
+use migrations::MIGRATIONS;
 use write::WriteTransaction;
-
-static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/sqlite");
 
 /// "EVKL", in the header of the file, so that another program's database is never migrated.
 const APPLICATION_ID: i64 = 0x4556_4b4c;
