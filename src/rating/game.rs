@@ -124,6 +124,9 @@ pub struct RatedGame {
     pub tallies: Vec<Tally>,
     /// The dense number of the ruleset.
     pub ruleset: u32,
+    /// The dense number of the ruleset and mode, such as a limit of captures: what decides how many
+    /// points a game has.
+    pub mode: u32,
     /// The dense number of the map.
     pub map: u32,
     /// Whether the team number is a side of the map that may be easier to win on.

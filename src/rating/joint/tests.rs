@@ -150,3 +150,26 @@ fn a_hint_moves_who_it_is_about_and_those_they_played_with() {
     system.hint(Player(9), evidence); // a player without games
     assert_eq!(system.strength(Player(9)), None);
 }
+
+#[test]
+fn each_mode_has_its_own_scale_of_points() {
+    let duel = |mode, players: [u32; 2], scores: [f64; 2]| {
+        let seat = |(team, p): (u16, u32)| Seat::new(Player(p), team);
+        let mut game = RatedGame::new((0..).zip(players).map(seat).collect());
+        game.places = vec![0, 1];
+        (game.mode, game.scores) = (mode, scores.to_vec());
+        game
+    };
+    // Won in turns, so that strength explains none of the points.
+    let captures = vec![duel(0, [0, 1], [3.0, 2.0]), duel(0, [1, 0], [3.0, 2.0])].repeat(15);
+    let frags = |mode| {
+        let scores = [9_900.0, 4_000.0];
+        vec![duel(mode, [2, 3], scores), duel(mode, [3, 2], scores)].repeat(15)
+    };
+    let scale = |games: Vec<RatedGame>| learnt(&games).outcomes[&0].points.mean();
+    let alone = scale(captures.clone());
+    let beside = scale([frags(1), captures.clone()].concat());
+    assert!((beside / alone - 1.0).abs() < 0.1, "{beside} {alone}");
+    let mixed = scale([frags(0), captures].concat());
+    assert!(mixed > 10.0 * alone, "{mixed} {alone}");
+}
