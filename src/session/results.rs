@@ -139,9 +139,10 @@ impl Session {
 
     /// Resumes the parked game of this server. Returns whether there was one.
     ///
-    /// After a restart of the daemon, a game that is over and whose END was answered is of use only to a
-    /// server that asks for the answer again. To one that asks whether its game goes on, `explicitly`, it is
-    /// given up: this may be another game, of which nothing has arrived.
+    /// After a restart of the daemon, a game that is over and whose END was answered by the id of its match
+    /// is given up: the server may have begun another game since, of which nothing has arrived. If END was
+    /// answered `kept`, the server may still want the id, unless it asks whether its game goes on,
+    /// `explicitly`.
     pub(super) fn resume_parked(&mut self, explicitly: bool) -> bool {
         let Some(server) = &self.server else {
             return false;
@@ -150,7 +151,7 @@ impl Session {
         let Some(state) = self.sessions.parked.take(server, earliest) else {
             return false;
         };
-        if explicitly && state.restarted && state.delivered {
+        if state.restarted && state.delivered && (explicitly || state.answered) {
             self.sessions.give_up(state, Some(server));
             return false;
         }

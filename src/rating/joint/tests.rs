@@ -161,11 +161,12 @@ fn each_mode_has_its_own_scale_of_points() {
         game
     };
     // Won in turns, so that strength explains none of the points.
-    let captures = vec![duel(0, [0, 1], [3.0, 2.0]), duel(0, [1, 0], [3.0, 2.0])].repeat(15);
-    let frags = |mode| {
-        let scores = [9_900.0, 4_000.0];
-        vec![duel(mode, [2, 3], scores), duel(mode, [3, 2], scores)].repeat(15)
+    let in_turns = |mode, first, scores| -> Vec<RatedGame> {
+        let pair = |n: u32| [first + n % 2, first + (n + 1) % 2];
+        (0..30).map(|n| duel(mode, pair(n), scores)).collect()
     };
+    let captures = in_turns(0, 0, [3.0, 2.0]);
+    let frags = |mode| in_turns(mode, 2, [9_900.0, 4_000.0]);
     let scale = |games: Vec<RatedGame>| learnt(&games).outcomes[&0].points.mean();
     let alone = scale(captures.clone());
     let beside = scale([frags(1), captures.clone()].concat());
