@@ -8,6 +8,7 @@ mod counted;
 mod fingerprint;
 mod ident;
 mod leave;
+mod lineup;
 mod merge;
 mod moves;
 mod outlook;
@@ -24,8 +25,9 @@ pub use fingerprint::Fingerprint;
 pub(crate) use ident::decode;
 pub use ident::{Ident, Kind, PlayerKey, Secret};
 pub use leave::LeaveReason;
+pub use lineup::LineupPlayer;
 pub use moves::Move;
-pub use outlook::{Crowding, Link, Outlook, TeamLoad};
+pub use outlook::{Company, Crowding, Link, Outlook, TeamLoad};
 pub use random::{Stream, StreamPurpose, seeded_hash};
 pub use record::{
     MAX_TEAMS, MatchRecord, Outcome, Participant, Presence, RecordError, Role, ScoreEvent, Span,
