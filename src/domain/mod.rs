@@ -12,6 +12,7 @@ mod merge;
 mod moves;
 mod outlook;
 mod random;
+mod rank;
 mod record;
 mod rulebook;
 mod ruleset;
@@ -26,6 +27,7 @@ pub use ident::{Ident, Kind, PlayerKey, Secret};
 pub use leave::LeaveReason;
 pub use moves::Move;
 pub use outlook::{Crowding, Link, Outlook, TeamLoad};
+pub use rank::Rank;
 pub use random::{Stream, StreamPurpose, seeded_hash};
 pub use record::{
     MAX_TEAMS, MatchRecord, Outcome, Participant, Presence, RecordError, Role, ScoreEvent, Span,
