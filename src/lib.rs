@@ -74,6 +74,8 @@
 //! | rating | what one rating system knows of a player, in its own units |
 //! | strength | the number in a rating that says how strong the player is; weights are made from it |
 //! | deviation | the standard deviation of a weight or a rating |
+//! | division | a named part of the players of a ruleset, by weight; players are shown it |
+//! | rank | a player's division, and how far through it they are |
 //! | standings | the published weights of all rulesets |
 //! | split | one way to divide the players into teams |
 //! | ratio | the weight of the weakest team divided by that of the strongest, 0 to 1 |

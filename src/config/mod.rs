@@ -501,7 +501,11 @@ mod tests {
             ("season.starts", "['x']", "must be a date"),
             ("season.starts", "['2027-02-30']", "must be a date"),
             ("divisions.names", "['']", "must be 1 to 32 characters"),
-            ("divisions.names", "['a', '-']", "must be 1 to 32 characters"),
+            (
+                "divisions.names",
+                "['a', '-']",
+                "must be 1 to 32 characters",
+            ),
             ("divisions.names", "['a', 'a']", "must not repeat a name"),
             ("divisions.percentiles", "[60, 50]", "must be ascending"),
             ("divisions.show", "'both'", ": unknown variant `both`"),
@@ -535,7 +539,11 @@ mod tests {
             assert_eq!(fault(good), "", "{good}");
         }
         let two = "[divisions]\nnames = ['a', 'b', 'c']\npercentiles = [50]";
-        assert!(fault(two).starts_with("line 3: divisions.percentiles must be empty, or have one number fewer"));
+        assert!(
+            fault(two).starts_with(
+                "line 3: divisions.percentiles must be empty, or have one number fewer"
+            )
+        );
         let names: Vec<String> = (0..33).map(|i| i.to_string()).collect();
         assert!(fault(&format!("[divisions]\nnames = {names:?}")).contains("at most 32 names"));
         let follows = "[[follow]]\npath = 'a'\n[[follow]]\npath = 'b'\n\nformat = 'c'";

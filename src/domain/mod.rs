@@ -27,8 +27,8 @@ pub use ident::{Ident, Kind, PlayerKey, Secret};
 pub use leave::LeaveReason;
 pub use moves::Move;
 pub use outlook::{Crowding, Link, Outlook, TeamLoad};
-pub use rank::Rank;
 pub use random::{Stream, StreamPurpose, seeded_hash};
+pub use rank::Rank;
 pub use record::{
     MAX_TEAMS, MatchRecord, Outcome, Participant, Presence, RecordError, Role, ScoreEvent, Span,
 };

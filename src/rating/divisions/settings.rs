@@ -78,6 +78,11 @@ impl Settings {
         !self.names.is_empty()
     }
 
+    /// Whether players may be shown weights.
+    pub fn shows_weights(&self) -> bool {
+        self.show == Display::Number
+    }
+
     /// The name of a division; `None` for a number that is too large.
     pub fn name(&self, division: u8) -> Option<&str> {
         let name = self.names.get(usize::from(division));
