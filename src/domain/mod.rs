@@ -8,6 +8,7 @@ mod counted;
 mod fingerprint;
 mod ident;
 mod leave;
+mod lineup;
 mod merge;
 mod moves;
 mod outlook;
@@ -25,8 +26,9 @@ pub use fingerprint::Fingerprint;
 pub(crate) use ident::decode;
 pub use ident::{Ident, Kind, PlayerKey, Secret};
 pub use leave::LeaveReason;
+pub use lineup::LineupPlayer;
 pub use moves::Move;
-pub use outlook::{Crowding, Link, Outlook, TeamLoad};
+pub use outlook::{Company, Crowding, Link, Outlook, TeamLoad};
 pub use random::{Stream, StreamPurpose, seeded_hash};
 pub use rank::Rank;
 pub use record::{

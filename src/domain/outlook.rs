@@ -52,6 +52,19 @@ pub struct Outlook {
     pub halfway: f64,
     /// How uncertain the edge is because the strengths are uncertain, as a standard deviation.
     pub doubt: f64,
+    /// What premade parties add.
+    #[serde(default)]
+    pub company: Company,
+}
+
+/// What a rating system has learned of premade parties. The default is that of a system which learns
+/// nothing of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Company {
+    /// The strength that each team mate from the same party adds to a player.
+    pub per_friend: f64,
+    /// How much of that comes from matches, 0 to 1; the rest is the assumption that friends add nothing.
+    pub learned: f64,
 }
 
 /// The size and strength of one team.
@@ -106,9 +119,15 @@ impl Outlook {
         let positive = |number: f64| number > 0.0 && number.is_finite();
         doubtful
             && numbers.into_iter().all(positive)
-            && [self.per_head, self.per_log_size, self.side]
-                .iter()
-                .all(|number| number.is_finite())
+            && [
+                self.per_head,
+                self.per_log_size,
+                self.side,
+                self.company.per_friend,
+            ]
+            .iter()
+            .all(|number| number.is_finite())
+            && (0.0..=1.0).contains(&self.company.learned)
     }
 
     /// The doubt for a rating system without deviations: as if each strength had a standard deviation of
@@ -161,6 +180,17 @@ impl Outlook {
     pub fn multiplied(&self, strength: f64, multiplier: f64) -> f64 {
         ((multiplier - 1.0) * (2.0 * self.halfway + strength)).max(0.0)
     }
+
+    /// The strength that a party adds to a player of this strength, with `friends` other members on the
+    /// team. The configured factor on the weight is what is assumed before matches show it: as they do,
+    /// what was learned takes its place.
+    pub fn befriended(&self, strength: f64, friends: usize, multiplier: f64) -> f64 {
+        let Company {
+            per_friend,
+            learned,
+        } = self.company;
+        per_friend * friends as f64 + (1.0 - learned) * self.multiplied(strength, multiplier)
+    }
 }
 
 /// The logarithm of the ratio of two teams' sizes. A team without players counts as a tenth of a player.
@@ -184,6 +214,7 @@ mod tests {
             side: 0.0,
             halfway: 1.0,
             doubt: 0.0,
+            company: Company::default(),
         }
     }
 

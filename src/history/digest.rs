@@ -14,7 +14,10 @@ use super::{
     ruling::{self, RatingBasis},
 };
 use crate::{
-    domain::{Kind, MatchRecord, Outcome, Participant, PlayerKey, Presence, Rulebook, Ruleset},
+    domain::{
+        Kind, LineupPlayer, MatchRecord, Outcome, Participant, PlayerKey, Presence, Rulebook,
+        Ruleset,
+    },
     rating::{Player, RatedGame, Seat, Tally},
 };
 
@@ -129,14 +132,17 @@ impl Digest {
 
     /// A game that has not been played, in which each player is present from start to end. Players
     /// without a match get numbers that no other player has.
-    pub fn lineup(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<PlayerKey>]) -> RatedGame {
+    pub fn lineup(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<LineupPlayer>]) -> RatedGame {
         let mut strangers = (0..u32::MAX).rev();
         let mut seats = Vec::new();
-        for (team, keys) in (0..).zip(teams) {
-            for key in keys {
-                let known = self.known.players.0.get(key).copied();
+        for (team, players) in (0..).zip(teams) {
+            for player in players {
+                let known = self.known.players.0.get(&player.key).copied();
                 let number = known.or_else(|| strangers.next()).unwrap_or(u32::MAX);
-                seats.push(Seat::new(Player(number), team));
+                seats.push(Seat {
+                    party: party_number(player.party),
+                    ..Seat::new(Player(number), team)
+                });
             }
         }
         let mut game = RatedGame::new(seats);
@@ -272,7 +278,7 @@ pub(super) fn own_seats(
             None => seats.push(Seat {
                 share,
                 command: command(participant, stay.team),
-                party: participant.party.map_or(0, |p| p.saturating_add(1)),
+                party: party_number(participant.party),
                 ..Seat::new(Player(0), team)
             }),
         }
@@ -281,6 +287,11 @@ pub(super) fn own_seats(
         seat.share = seat.share.clamp(LEAST_SHARE, 1.0);
     }
     seats
+}
+
+/// The number of a party in [`Seat::party`], where 0 is none.
+fn party_number(party: Option<u32>) -> u32 {
+    party.map_or(0, |party| party.saturating_add(1))
 }
 
 fn command(participant: &Participant, team: u8) -> f64 {

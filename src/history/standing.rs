@@ -298,7 +298,10 @@ impl Standing {
         let strength = |player| self.system.strength(player).map_or(newcomer, |s| s.mean);
         let sum = |team: usize| -> f64 {
             let seats = game.team(team).iter();
-            seats.map(|seat| strength(seat.player) - newcomer).sum()
+            let friends = |seat| outlook.company.per_friend * game.friends(seat) as f64;
+            seats
+                .map(|seat| strength(seat.player) - newcomer + friends(seat))
+                .sum()
         };
         let chance = self.system.beats(game, 0, 1);
         Reading {

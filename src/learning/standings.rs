@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 
 use super::learned::Knowledge;
 use crate::{
-    domain::{Kind, MatchRecord, PlayerKey, Rank, Ruleset, Timestamp},
+    domain::{Kind, LineupPlayer, MatchRecord, Rank, Ruleset, Timestamp},
     history::{Fold, Level, Reading, Spread, Weight},
 };
 
@@ -72,7 +72,7 @@ impl Standings {
 
     /// The chance that the first team wins, as predicted by the rating system; `None` before the
     /// first rated match.
-    pub fn chance(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<PlayerKey>]) -> Option<f64> {
+    pub fn chance(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<LineupPlayer>]) -> Option<f64> {
         self.chances(ruleset, map, teams)?.first().copied()
     }
 
@@ -81,7 +81,7 @@ impl Standings {
         &self,
         ruleset: &Ruleset,
         map: &str,
-        teams: &[Vec<PlayerKey>],
+        teams: &[Vec<LineupPlayer>],
     ) -> Option<Reading> {
         self.learned(ruleset)?.reading(ruleset, map, teams)
     }
@@ -112,7 +112,7 @@ impl Standings {
         &self,
         ruleset: &Ruleset,
         map: &str,
-        teams: &[Vec<PlayerKey>],
+        teams: &[Vec<LineupPlayer>],
     ) -> Option<Vec<f64>> {
         Some(self.learned(ruleset)?.chances(ruleset, map, teams))
     }

@@ -11,15 +11,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ChanceModel, Command, Decided, Lobby, LobbyError, Question, Weights,
-    decide::counted_bot,
+    decide::{bot_of_lineup, counted_bot, human_of_lineup},
     roster::Human,
     strength::EQUAL,
     weights::{Counted, next_bot, sane_strength},
 };
 use crate::{
     domain::{
-        Ident, Kind, PlayerKey,
-        units::{Count, MaxDifference, PositiveShare},
+        Company, Ident,
+        units::{Count, Factor, MaxDifference, PositiveShare},
     },
     partition::{
         self, Bots, Explanation, Objective, Problem, ProblemError, ProblemSpec, WeightedHuman,
@@ -332,7 +332,11 @@ impl Lobby {
         let relaxed = problem.relax();
         if settings.objective == Objective::Gap {
             match self.chance_model(weights)? {
-                Some(model) => self.go_by_chance(weights, &model, &mut problem)?,
+                Some(model) => {
+                    self.go_by_chance(weights, &model, &mut problem)?;
+                    settings.party_multiplier =
+                        assumed(&settings.party_multiplier, model.outlook.company);
+                }
                 None => settings.objective = Objective::Ratio,
             }
         }
@@ -438,7 +442,13 @@ impl Lobby {
         let per_strength = outlook.per_strength_at(players);
         let points = 25.0 / outlook.halfway;
         let strength = |human: &WeightedHuman| sane_strength(weights.human_strength(&human.key));
-        let strengths: Vec<f64> = problem.humans.iter().map(strength).collect();
+        let mut strengths: Vec<f64> = problem.humans.iter().map(strength).collect();
+        for party in &problem.parties {
+            let friends = party.len().saturating_sub(1) as f64;
+            for &member in party {
+                strengths[member] += outlook.company.per_friend * friends;
+            }
+        }
         let bot = if bots > 0 {
             self.mean_bot_strength(weights)?
         } else {
@@ -510,7 +520,7 @@ impl Lobby {
         let model = self.chance_model(weights)?;
         for (at, (human, &team)) in roster.humans().iter().zip(team_of).enumerate() {
             let team = usize::from(team);
-            teams[team].push(player(Kind::Human, human.id.text()));
+            teams[team].push(human_of_lineup(roster, human));
             strengths[team] += model.as_ref().map_or(0.0, |model| model.humans[at]);
         }
         let mut missing: Vec<usize> = bots.iter().map(|bots| *bots as usize).collect();
@@ -518,7 +528,7 @@ impl Lobby {
             let team = usize::from(bot.team);
             if let Some(left) = missing.get_mut(team).filter(|left| **left > 0) {
                 *left -= 1;
-                teams[team].push(player(Kind::Bot, bot.name.text()));
+                teams[team].push(bot_of_lineup(bot.name.text()));
                 strengths[team] += counted_bot(weights, bot).strength;
             }
         }
@@ -530,18 +540,21 @@ impl Lobby {
                 let name = typical.next().unwrap_or("");
                 let known = weights.bot(name).map(|bot| Counted::of_bot(&bot).strength);
                 strengths[team] += known.unwrap_or_else(|| weights.mean_bot_strength());
-                teams[team].push(player(Kind::Bot, name));
+                teams[team].push(bot_of_lineup(name));
             }
         }
         Ok(weights.chance(&teams, &strengths))
     }
 }
 
-fn player(kind: Kind, id: &str) -> PlayerKey {
-    PlayerKey {
-        kind,
-        id: id.to_owned(),
-    }
+/// What is left of the configured multipliers of parties beside what matches have shown, see
+/// [`Outlook::befriended`](crate::domain::Outlook::befriended).
+fn assumed(multipliers: &[Factor], company: Company) -> Vec<Factor> {
+    let left = |multiplier: &Factor| {
+        let left = 1.0 + (1.0 - company.learned) * (multiplier.get() - 1.0);
+        Factor::try_from(left).unwrap_or(*multiplier)
+    };
+    multipliers.iter().map(left).collect()
 }
 
 /// The parties with at least two members in the game, as indices.
@@ -571,6 +584,8 @@ fn pairs_to_avoid(humans: &[Human]) -> Vec<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::Outlook;
+    use crate::lobby::snapshot::tests::outlook;
     use crate::lobby::{
         Decision, LobbySettings, NewGame, RosterSettings, Update,
         weights::tests::{WeightTable, ctf},
@@ -618,6 +633,53 @@ mod tests {
             });
             assert_eq!((none.weight, none.target), (0.0, 0));
         }
+    }
+
+    #[test]
+    fn a_kept_party_counts_what_was_learned_of_friends() {
+        let mut lobby = lobby(LobbySettings::default());
+        lobby.apply(&Command::Start, 0).unwrap();
+        for id in ["a", "b"] {
+            let party = Some("p".into());
+            let (id, update) = (
+                Ident::from_text(id),
+                Update {
+                    party,
+                    ..Update::default()
+                },
+            );
+            lobby.apply(&Command::Join { id, update }, 0).unwrap();
+        }
+        let mut weights = weights();
+        let question = |weights: &WeightTable| {
+            let settings = partition::Settings {
+                objective: Objective::Gap,
+                party_multiplier: vec![Factor::of(1.3)],
+                ..partition::Settings::default()
+            };
+            let question = lobby.balance(weights, LIMITS, settings).unwrap();
+            let humans = question.problem.humans.iter().map(|human| human.weight);
+            let multiplier = question.settings.party_multiplier[0].get();
+            (humans.collect::<Vec<f64>>(), multiplier)
+        };
+        weights.outlook = Some(outlook());
+        let (without, multiplier) = question(&weights);
+        assert_eq!(multiplier, 1.3);
+        let company = Company {
+            per_friend: 0.2,
+            learned: 0.5,
+        };
+        weights.outlook = Some(Outlook {
+            company,
+            ..outlook()
+        });
+        let (with, multiplier) = question(&weights);
+        // Half of what was assumed is left, and each of the pair has 0.2 more, at 25 points each.
+        assert!((multiplier - 1.15).abs() < 1e-12);
+        let more: Vec<f64> = with.iter().zip(&without).map(|(x, y)| x - y).collect();
+        let by_hand = [5.0, 5.0, 0.0];
+        let near = more.iter().zip(by_hand).all(|(x, y)| (x - y).abs() < 1e-9);
+        assert!(near, "{more:?}");
     }
 
     #[test]

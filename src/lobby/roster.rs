@@ -72,6 +72,16 @@ impl Roster {
         self.humans.iter().find(|human| human.id == *id)
     }
 
+    /// A number for a human's party, which only its members in the roster share; `None` without a party.
+    pub(super) fn party_number(&self, human: &Human) -> Option<u32> {
+        let party = human.party.as_ref()?;
+        let first = self
+            .humans
+            .iter()
+            .position(|h| h.party.as_ref() == Some(party))?;
+        u32::try_from(first).ok()
+    }
+
     /// Number of humans on each team.
     pub fn sizes(&self, teams: u8) -> Vec<usize> {
         let on = |team| {

@@ -251,7 +251,7 @@ fn lower_share(mut players: Vec<(usize, f64)>, share: f64) -> Vec<usize> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::domain::{Crowding, Link, Outlook};
+    use crate::domain::{Company, Crowding, Link, Outlook};
 
     /// A game without bots, of humans a, b, c, … given as `(weight, team)`; team 9 means no team.
     pub(in crate::lobby) fn snapshot(teams: u8, humans: &[(f64, u8)]) -> Snapshot {
@@ -319,6 +319,7 @@ pub(super) mod tests {
             side: 0.05,
             halfway: 1.0,
             doubt: 0.1,
+            company: Company::default(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! The players' weights as numbers from outside; how they are learnt does not matter here.
 
 use super::ScoreSpread;
-use crate::domain::{Outlook, PlayerKey};
+use crate::domain::{LineupPlayer, Outlook};
 
 /// The weights in one game, finite, at least 0 and in one unit, and predictions of the rating
 /// system for it.
@@ -38,7 +38,7 @@ pub trait Weights {
 
     /// How strengths make chances in a game of these teams; `None` where nothing has been learned that
     /// predicts one.
-    fn outlook(&self, _teams: &[Vec<PlayerKey>]) -> Option<Outlook> {
+    fn outlook(&self, _teams: &[Vec<LineupPlayer>]) -> Option<Outlook> {
         None
     }
 
@@ -47,7 +47,7 @@ pub trait Weights {
     ///
     /// `strengths` is what each team's strengths add up to as decisions count them: with parties, pinned
     /// weights and bots in the place of others, of which the rating system knows nothing.
-    fn chance(&self, _teams: &[Vec<PlayerKey>], _strengths: &[f64]) -> Option<f64> {
+    fn chance(&self, _teams: &[Vec<LineupPlayer>], _strengths: &[f64]) -> Option<f64> {
         None
     }
 }
@@ -217,7 +217,7 @@ pub(super) mod tests {
             (self.mean_bot().0 - 50.0) / 25.0
         }
 
-        fn outlook(&self, _teams: &[Vec<PlayerKey>]) -> Option<Outlook> {
+        fn outlook(&self, _teams: &[Vec<LineupPlayer>]) -> Option<Outlook> {
             self.outlook
         }
     }

@@ -12,7 +12,7 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Crowding, Link, Outlook};
+use crate::domain::{Company, Crowding, Link, Outlook};
 
 use super::{Player, RatedGame, Roll, Scale, Strength, System};
 use crate::domain::units::{Amount, PositiveAmount};
@@ -169,6 +169,7 @@ impl System for Elo {
             side: 0.0,
             halfway: HALFWAY,
             doubt: Outlook::usual_doubt(per_strength, players, HALFWAY),
+            company: Company::default(),
         }
     }
 

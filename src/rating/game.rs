@@ -50,6 +50,15 @@ impl Seat {
             learns: true,
         }
     }
+
+    /// How many other players in these seats of one team are of the same party.
+    pub(super) fn friends(&self, team: &[Seat]) -> usize {
+        let same = |s: &&Seat| s.party == self.party && s.player != self.player;
+        match self.party {
+            0 => 0,
+            _ => team.iter().filter(same).count(),
+        }
+    }
 }
 
 /// What one player did in one game.
@@ -202,6 +211,11 @@ impl RatedGame {
         self.teams
             .get(team)
             .map_or(&[], |range| &self.seats[range.clone()])
+    }
+
+    /// How many others of a seat's party are on its team.
+    pub fn friends(&self, seat: &Seat) -> usize {
+        seat.friends(self.team(usize::from(seat.team)))
     }
 
     /// The result of team `a` against team `b`: `Less` if `a` has the better place. `None` where

@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Crowding, Link, Outlook};
+use crate::domain::{Company, Crowding, Link, Outlook};
 
 use super::{Player, RatedGame, Roll, Scale, Seat, Strength, System, normal};
 
@@ -204,6 +204,7 @@ impl System for Glicko2 {
             halfway: HALFWAY,
             // Of a mean of half the players, on either side.
             doubt: g * libm::sqrt(2.0 * (a.phi * a.phi + b.phi * b.phi) / players),
+            company: Company::default(),
         }
     }
 

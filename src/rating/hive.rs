@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Crowding, Link, Outlook};
+use crate::domain::{Company, Crowding, Link, Outlook};
 
 use super::{Player, RatedGame, Roll, Scale, Strength, System, normal};
 use crate::domain::units::{Amount, PositiveAmount};
@@ -175,6 +175,7 @@ impl System for Hive {
             side,
             halfway: HALFWAY,
             doubt: Outlook::usual_doubt(1.0 / time, time, HALFWAY),
+            company: Company::default(),
         }
     }
 

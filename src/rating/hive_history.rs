@@ -11,7 +11,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Crowding, Link, Outlook};
+use crate::domain::{Company, Crowding, Link, Outlook};
 
 use super::{Player, RatedGame, Roll, Scale, Strength, System, hive::SideRecord, normal};
 
@@ -197,6 +197,7 @@ impl System for HiveHistory {
             side: self.record.log_odds(game, 0, 1),
             halfway: HALFWAY,
             doubt: Outlook::usual_doubt(1.0 / players, players, HALFWAY),
+            company: Company::default(),
         }
     }
 

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Crowding, Link, Outlook};
+use crate::domain::{Company, Crowding, Link, Outlook};
 
 use super::{Player, RatedGame, joint::columns, normal};
 
@@ -65,6 +65,7 @@ impl Slope {
             side: 0.0,
             halfway: 25.0,
             doubt: Outlook::usual_doubt(per_strength, players, 25.0),
+            company: Company::default(),
         }
     }
 

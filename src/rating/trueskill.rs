@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Crowding, Link, Outlook};
+use crate::domain::{Company, Crowding, Link, Outlook};
 
 use super::normal::{self, Moments};
 use super::{Player, RatedGame, Scale, Seat, Strength, System};
@@ -353,6 +353,7 @@ impl System for TrueSkill {
             side: 0.0,
             halfway: HALFWAY * self.settings.deviation,
             doubt: per_strength * libm::sqrt(game.seats().iter().map(doubt).sum()),
+            company: Company::default(),
         }
     }
 

@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Crowding, Link, Outlook};
+use crate::domain::{Company, Crowding, Link, Outlook};
 
 use super::{Player, RatedGame, Roll, Scale, Strength, System, normal};
 
@@ -210,6 +210,7 @@ impl System for WengLin {
             side: 0.0,
             halfway: HALFWAY,
             doubt: libm::sqrt(a.variance + b.variance) / noise,
+            company: Company::default(),
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Session, SessionError};
 use crate::{
-    domain::{Ident, Kind, Outlook, PlayerKey, Ruleset},
+    domain::{Ident, Kind, LineupPlayer, Outlook, Ruleset},
     learning::{DisplayedRank, Standings, View},
     lobby::{BotWeight, LobbyError, ScoreSpread, Weights},
 };
@@ -57,10 +57,10 @@ impl Weights for GameWeights {
         self.view.typical_bots()
     }
 
-    fn outlook(&self, teams: &[Vec<PlayerKey>]) -> Option<Outlook> {
+    fn outlook(&self, teams: &[Vec<LineupPlayer>]) -> Option<Outlook> {
         let reading = self.standings.reading(&self.ruleset, &self.map, teams)?;
         let players = || teams.iter().flatten();
-        let pinned = players().filter(|key| self.view.is_pinned(key.kind, &key.id));
+        let pinned = players().filter(|p| self.view.is_pinned(p.key.kind, &p.key.id));
         let open = 1.0 - pinned.count() as f64 / players().count().max(1) as f64;
         let outlook = Outlook {
             doubt: reading.outlook.doubt * libm::sqrt(open),
@@ -79,7 +79,7 @@ impl Weights for GameWeights {
 
     /// What the rating system predicts for this very lineup, with what decisions count otherwise than
     /// it does added to the edge.
-    fn chance(&self, teams: &[Vec<PlayerKey>], strengths: &[f64]) -> Option<f64> {
+    fn chance(&self, teams: &[Vec<LineupPlayer>], strengths: &[f64]) -> Option<f64> {
         let predicted = || self.standings.chance(&self.ruleset, &self.map, teams);
         let (one, other) = match teams {
             [one, other] if !one.is_empty() && !other.is_empty() => (one, other),

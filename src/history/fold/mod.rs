@@ -2,7 +2,10 @@
 
 use super::{Digest, Level, Levels, Ruling, Season, Settings, Spread, digest::Digested};
 use crate::{
-    domain::{Fingerprint, MatchRecord, Outlook, PlayerKey, Rank, Rulebook, Ruleset, Timestamp},
+    domain::{
+        Fingerprint, LineupPlayer, MatchRecord, Outlook, PlayerKey, Rank, Rulebook, Ruleset,
+        Timestamp,
+    },
     rating::{self, divisions},
 };
 
@@ -50,7 +53,8 @@ pub struct Reading {
     pub outlook: Outlook,
     /// The edge of the first team, whose chance is what the system predicts.
     pub edge: f64,
-    /// What each team's strengths add up to, in the unit of [`Weight::strength`].
+    /// What each team's strengths add up to, in the unit of [`Weight::strength`], with what players of one
+    /// party add for each other.
     pub strengths: [f64; 2],
 }
 
@@ -181,7 +185,7 @@ impl Fold {
     /// they do not tie. The rating system of the closest [`Level`] predicts it, with newcomers'
     /// strengths for unknown players and the sides of the map if it is known. Even chances before
     /// any rated match.
-    pub fn chances(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<PlayerKey>]) -> Vec<f64> {
+    pub fn chances(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<LineupPlayer>]) -> Vec<f64> {
         let game = self.digest.lineup(ruleset, map, teams);
         match self.levels.best(ruleset) {
             Some(standing) => rating::chances(standing.system.as_ref(), &game),
@@ -194,7 +198,7 @@ impl Fold {
         &self,
         ruleset: &Ruleset,
         map: &str,
-        teams: &[Vec<PlayerKey>],
+        teams: &[Vec<LineupPlayer>],
     ) -> Option<Reading> {
         let game = self.digest.lineup(ruleset, map, teams);
         Some(self.levels.best(ruleset)?.reading(&game))

@@ -273,9 +273,5 @@ pub fn unit(shares: f64) -> f64 {
 
 /// Sum over a team of each player's other party members in it: 2 for a pair, 6 for three.
 fn company(team: &[Seat]) -> f64 {
-    let friends = |seat: &Seat| {
-        let same = team.iter().filter(|s| s.party == seat.party);
-        if seat.party == 0 { 0 } else { same.count() - 1 }
-    };
-    team.iter().map(|s| friends(s) as f64).sum()
+    team.iter().map(|s| s.friends(team) as f64).sum()
 }

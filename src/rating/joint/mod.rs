@@ -44,7 +44,7 @@ use self::{
     filter::{Observation, Prior},
 };
 use super::{Player, RatedGame, Roll, Scale, Strength, System, normal, running::Running};
-use crate::domain::{Crowding, Link, Outlook};
+use crate::domain::{Company, Crowding, Link, Outlook};
 
 /// The most columns in the covariance: 8 MB, and about half a millisecond per match.
 pub const ACTIVE: usize = 2_000;
@@ -270,6 +270,24 @@ impl Joint {
     }
 }
 
+impl Joint {
+    /// What has been learned of premade parties. The share that was learned is the part of the prior's
+    /// variance that matches have removed.
+    fn company(&self) -> Company {
+        let Some(number) = self.columns.number(Column::Party) else {
+            return Company::default();
+        };
+        let left = self.bank.mean(|m| {
+            let before = m.prior.deviation(Column::Party);
+            m.filter.strength(number).variance() / (before * before)
+        });
+        Company {
+            per_friend: self.effect(Column::Party),
+            learned: (1.0 - left).clamp(0.0, 1.0),
+        }
+    }
+}
+
 impl Default for Joint {
     fn default() -> Self {
         Self::new()
@@ -429,6 +447,7 @@ impl System for Joint {
             side: sides.iter().sum(),
             halfway: HALFWAY,
             doubt: per_latent * libm::sqrt(variance),
+            company: self.company(),
         }
     }
 
