@@ -1,4 +1,5 @@
-//! What rooms take from several sections of the file, or from a choice in it.
+//! Converts sections of the file to the settings of the rooms, where a room needs several sections
+//! or a preset.
 
 use std::{path::PathBuf, time::Duration};
 

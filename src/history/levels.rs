@@ -1,9 +1,9 @@
-//! The levels at which weights are learnt: a ruleset, its game type with any mutators, all games.
+//! The levels at which weights are learned: a ruleset, its game type with any mutators, all games.
 //!
-//! Each level has a standing that learns from all games at or below it. With only one ruleset below
-//! it, a level would learn the same as that ruleset, so it shares its standing. When a second
-//! ruleset appears, the level starts from a copy. A player who is new to a ruleset starts from
-//! their strength at the next level.
+//! Each level has a standing that learns from all games at or below it. As long as a level has only
+//! one ruleset below it, both would learn the same, so the level uses the ruleset's standing. When
+//! a second ruleset appears, the level gets a copy of that standing. A player who is new to a
+//! ruleset starts from their strength at the next level.
 
 use std::collections::BTreeMap;
 

@@ -17,8 +17,8 @@ pub struct Settings {
     /// Which matches are rated.
     #[serde(flatten)]
     pub rules: Rules,
-    /// Whether the team number is a side of the map that may be easier to win on. False where games
-    /// number their teams at random.
+    /// Whether the team number stands for a side of the map, which may be easier to win on. Set it
+    /// to false if games number their teams at random.
     pub sides: bool,
     /// The instants at which seasons begin.
     #[serde(skip_deserializing)]
@@ -50,7 +50,7 @@ impl From<rating::Settings> for Settings {
     }
 }
 
-/// A regular keeps a place at the top, and ten games can change it.
+/// With 0.8, a regular player stays near the top after a new season, but ten games can change that.
 fn season_keeps() -> Share {
     const { Share::of(0.8) }
 }

@@ -1,8 +1,8 @@
 //! One rating system applied to one level: strengths, and their conversion to weights.
 //!
-//! A [`Curve`] makes the weight that people read: its unit is a constant of the rating system, so that
-//! a weight moves by its player's games alone. Strengths themselves, above a newcomer's, are what the
-//! search for an even chance sums up.
+//! A [`Curve`] converts a strength to the weight that people read. Its unit is a constant of the
+//! rating system, so that only a player's own games move their weight. Decisions that go by chances
+//! add up the strengths themselves, less a newcomer's.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
@@ -28,20 +28,22 @@ pub(super) struct Standing {
     ladder: Ladder,
 }
 
-/// How far apart the scores of matches end, the latest ones counting most.
+/// How far apart the final scores of matches are; the latest matches count most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
-    /// Matches, older ones counting less.
+    /// Number of matches, older ones counting less.
     pub matches: f64,
     /// Sum of the squared differences between two teams' final scores in them.
     squares: f64,
 }
 
-/// What a match still counts for the spread when another is over: the limits of scores and times change.
+/// The factor on all earlier matches in the spread when another match is added, because servers
+/// change their score and time limits.
 const FADING: f64 = 0.98;
 
 impl Spread {
-    /// Notes the final scores of a match. Of more than two teams, all pairs count, as one match.
+    /// Adds the final scores of a match. With more than two teams, the mean over all pairs of teams
+    /// counts as one match.
     fn add(&mut self, scores: &[f64]) {
         let teams = scores.len() as f64;
         let mean = scores.iter().sum::<f64>() / teams.max(1.0);
@@ -162,7 +164,7 @@ impl Curve {
         }
     }
 
-    /// The strength above a newcomer's that has this weight, which counts as 1 to 99.
+    /// The strength that has this weight, minus a newcomer's. The weight is limited to 1 to 99.
     fn strength(self, weight: f64) -> f64 {
         let above = weight.clamp(1.0, 99.0) - 50.0;
         match self {
@@ -291,7 +293,7 @@ impl Standing {
         self.careers.get(player).is_some_and(|c| c.games > 0)
     }
 
-    /// How the rating system reads a lineup of two teams.
+    /// What the rating system predicts for a lineup of two teams, and from what.
     pub fn reading(&self, game: &RatedGame) -> Reading {
         let outlook = self.system.outlook(game);
         let newcomer = Curve::of(self.system.scale()).newcomer();
@@ -311,13 +313,13 @@ impl Standing {
         }
     }
 
-    /// How far apart the scores of such games end.
+    /// How far apart the final scores of such games are.
     pub fn spread(&self) -> Spread {
         self.spread
     }
 
-    /// The strength above a newcomer's that has this weight; weights beyond 1 and 99 count as those,
-    /// since no strength has 0 or 100.
+    /// The strength that has this weight, minus a newcomer's. Weights below 1 or above 99 count as
+    /// 1 or 99, because no strength has the weight 0 or 100.
     pub fn strength_at(&self, weight: f64) -> f64 {
         Curve::of(self.system.scale()).strength(weight)
     }
@@ -363,7 +365,7 @@ impl Standing {
     }
 }
 
-/// The edge whose chance this is. A chance of 0 or 1 counts as one in a million million.
+/// The edge that has this chance. The chance is limited to 1e-12 to 1 − 1e-12.
 fn edge_of(link: Link, chance: f64) -> f64 {
     let chance = chance.clamp(1e-12, 1.0 - 1e-12);
     match link {

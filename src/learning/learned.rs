@@ -1,4 +1,4 @@
-//! The learned state, as the one task that adds matches to it sees it.
+//! The learned state. Only one task at a time adds matches to it.
 
 #![allow(
     clippy::disallowed_methods,
@@ -19,7 +19,7 @@ use crate::{
     store::{Cursor, OperatorOverrides, Performance, RulingRow, Stored, WeightRow},
 };
 
-/// The state after the matches folded so far, and the position reached.
+/// What was learned from the matches folded so far, and the position after the last of them.
 #[derive(Clone)]
 pub(super) struct Learned {
     /// The position after the last match folded.
@@ -135,8 +135,8 @@ impl Learned {
         }
     }
 
-    /// The record as it is to be rated. A void match counts as abandoned, so that it takes a place in
-    /// the order of matches and changes no rating.
+    /// The record in the form in which it is rated. A void match counts as abandoned: it keeps its
+    /// place in the order of matches and changes no rating.
     pub(super) fn rated_record(&self, stored: Stored) -> MatchRecord {
         let mut record = stored.record;
         if self.void.contains(&stored.id) {

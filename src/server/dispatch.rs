@@ -168,8 +168,8 @@ async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>,
                 unrated: ended.unrated,
             }
         }
-        // The callers handle these, and the connection handles QUIT. They are listed so that the
-        // compiler notices a new verb.
+        // The callers and, for QUIT, the connection have handled these. They are listed so that the
+        // compiler reports a new verb that is missing here.
         Request::Quit
         | Request::Balance { .. }
         | Request::Place(_)

@@ -15,7 +15,7 @@ pub(super) struct GameWeights {
     pub(super) view: Arc<View>,
     pub(super) ruleset: Ruleset,
     pub(super) map: String,
-    /// A human's weight, and the mean bot's, where nothing is known.
+    /// The default weights of an unknown human and of the mean bot.
     pub(super) defaults: (f64, f64),
 }
 
@@ -77,8 +77,8 @@ impl Weights for GameWeights {
         }
     }
 
-    /// What the rating system predicts for this very lineup, with what decisions count otherwise than
-    /// it does added to the edge.
+    /// The rating system's prediction for exactly this lineup. What decisions count differently
+    /// from the rating system is added to the edge.
     fn chance(&self, teams: &[Vec<LineupPlayer>], strengths: &[f64]) -> Option<f64> {
         let predicted = || self.standings.chance(&self.ruleset, &self.map, teams);
         let (one, other) = match teams {
@@ -139,7 +139,8 @@ impl Session {
         Ok(known.unwrap_or_else(|| view.mean_bot().map_or(default, |(mean, _)| mean)))
     }
 
-    /// The mean weight and the number of the known bots; the configured default and 0 without any.
+    /// The mean weight and the number of the known bots; the configured default and 0 if there are
+    /// none.
     ///
     /// # Errors
     /// Fails if there is no game.
@@ -153,7 +154,8 @@ impl Session {
             .unwrap_or((default, 0)))
     }
 
-    /// The ruleset of the session's game, which a parked game becomes if there is no other.
+    /// The ruleset of the session's game. If there is no game, the server's parked game is resumed
+    /// first.
     pub(super) fn ruleset(&mut self) -> Result<&Ruleset, LobbyError> {
         self.lobby();
         self.state.ruleset(&self.sessions)

@@ -1,7 +1,7 @@
 //! Encodes and parses replies. Each kind is written and read in this file only.
 //!
 //! Identifiers are written in exactly the bytes that the peer sent, which may contain unquoted
-//! blanks. So lines are parsed from both ends, and the identifier is the rest.
+//! blanks. So a line is parsed from both ends, and the identifier is what remains in the middle.
 
 use std::str::FromStr;
 
@@ -94,7 +94,10 @@ impl Reply {
         }
         let lines = number(split_first(rest).0).ok();
         lines.filter(|&lines| lines <= MAX_LINES).ok_or_else(|| {
-            MalformedReply::new("a reply announces no possible number of lines", first)
+            MalformedReply::new(
+                "the number of lines that a reply announces is missing or too large",
+                first,
+            )
         })
     }
 

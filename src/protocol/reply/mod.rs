@@ -46,7 +46,7 @@ pub enum Reply {
     Pong,
     /// The teams that BALANCE chose.
     Balance {
-        /// The smaller team's weight over the larger's, 0 to 1.
+        /// The weight of the weakest team divided by that of the strongest, 0 to 1.
         ratio: f64,
         /// The predicted chance that team 0 wins; `None` if there is no prediction.
         chance: Option<f64>,
