@@ -98,6 +98,7 @@ impl Config {
         history::Settings {
             seasons,
             season_keeps: self.season.keeps,
+            divisions: self.divisions.clone(),
             ..self.rating.clone()
         }
     }

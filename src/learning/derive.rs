@@ -9,7 +9,8 @@ use tracing::{Instrument, Span};
 use super::{Learning, LearningError, Settings, checkpoint::Checkpoint, learned::Learned};
 use crate::{
     domain::MatchRecord,
-    store::{Cursor, DerivedFrom, DerivedRows, OperatorOverrides},
+    rating::divisions::DivisionName,
+    store::{Cursor, DerivedFrom, DerivedRows, DivisionRow, OperatorOverrides},
 };
 
 /// Part of the settings' key. A new value, for a changed fold, makes every database derive its
@@ -433,10 +434,21 @@ impl Learning {
             from,
             rulings: std::mem::take(&mut learned.pending),
             weights: learned.knowledge.rows(),
+            divisions: self.division_rows(),
         };
         let written = self.store.replace_derived(&derived, all).await;
         learned.pending = derived.rulings;
         Ok(written?)
+    }
+
+    fn division_rows(&self) -> Vec<DivisionRow> {
+        let settings = &self.settings.history.divisions;
+        let row = |name: &DivisionName| DivisionRow {
+            name: name.as_str().to_owned(),
+            decay_after_days: settings.decay_after_days.get(),
+            decay_days: settings.decay_days.get(),
+        };
+        settings.names.iter().map(row).collect()
     }
 
     /// The key of everything besides the matches that weights depend on: the settings and the

@@ -8,6 +8,7 @@
 //! randomness, and no sum whose order depends on a hash map or on threads. The same games therefore
 //! give the same bits on every machine. Entry point: [`SystemName::build`].
 
+pub mod divisions;
 pub mod elo;
 mod game;
 pub mod glicko2;
