@@ -106,7 +106,8 @@ impl Daemon {
         if let Some(following) = following {
             let abort = following.abort_handle();
             if time::timeout(ARCHIVE, following).await.is_err() {
-                // The next start reads the logs again. The thread of the follower ends by itself.
+                // Nothing is lost: the next start reads the logs again. The follower's thread ends
+                // by itself.
                 tracing::warn!("the followed logs are not all archived");
                 abort.abort();
             }
@@ -193,8 +194,8 @@ pub async fn open_service(config: &Config, create: bool) -> Result<Service, Daem
     Ok(Service::open(store, config.service())?)
 }
 
-/// Opens the journal of running games, and parks the games that it holds. Without it, a game does not survive
-/// the daemon, which is no reason not to start.
+/// Opens the journal of running games, and parks the games in it. If it cannot be opened, the
+/// daemon starts all the same, but running games end with it.
 async fn open_journal(service: &Service, folder: &Path) {
     if let Err(error) = service.sessions().open_journal(folder).await {
         let folder = folder.display();

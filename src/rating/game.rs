@@ -26,14 +26,15 @@ pub struct Seat {
     /// Share of the game that the player was on this team, weighted, 0 to 1; 1 for a player who was
     /// there from start to end.
     pub share: f64,
-    /// The part of `share` that the player missed by leaving early of their own accord, 0 for all
-    /// others: the rest of the game counts for them as if they had stayed.
+    /// The part of `share` that the player missed by leaving early of their own accord; the rest of
+    /// the game counts for them as if they had stayed. 0 for all other players.
     pub missed: f64,
     /// Share of the game that the player commanded this team, 0 to 1.
     pub command: f64,
     /// The number of the player's party; 0 for none.
     pub party: u32,
-    /// Whether the game may change this player's estimate (false for humans among mostly bots).
+    /// Whether the game may change this player's estimate. False for humans in a game played mostly
+    /// by bots.
     pub learns: bool,
 }
 
@@ -133,6 +134,9 @@ pub struct RatedGame {
     pub tallies: Vec<Tally>,
     /// The dense number of the ruleset.
     pub ruleset: u32,
+    /// The dense number of the ruleset and mode, such as a limit of captures: what decides how many
+    /// points a game has.
+    pub mode: u32,
     /// The dense number of the map.
     pub map: u32,
     /// Whether the team number is a side of the map that may be easier to win on.
@@ -146,7 +150,7 @@ pub struct RatedGame {
     pub arrivals: Vec<Arrival>,
 }
 
-/// A player who left early of their own accord, and the game as it stood then.
+/// A player who left early of their own accord, and the state of the game when they left.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Departure {
     /// The player who left.
@@ -225,7 +229,7 @@ impl RatedGame {
         Some(net)
     }
 
-    /// The time shares of everyone, together.
+    /// The sum of the time shares of all seats.
     pub fn shares(&self) -> f64 {
         self.seats.iter().map(|seat| seat.share).sum()
     }
@@ -242,7 +246,7 @@ impl RatedGame {
             .map_or(&[], |range| &self.seats[range.clone()])
     }
 
-    /// How many others of a seat's party are on its team.
+    /// The number of other players of a seat's party on the same team.
     pub fn friends(&self, seat: &Seat) -> usize {
         seat.friends(self.team(usize::from(seat.team)))
     }

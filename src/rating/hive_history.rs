@@ -2,15 +2,16 @@
 //!
 //! The log odds are those of [`hive`](super::hive), without offsets and commanders. Instead of one
 //! step per game, it finds the skills that make all games together most likely, under a Gamma prior
-//! that keeps each skill above 0. The page iterates s ← s + (k−1)/s − 1/θ + Σ gradients; that step
-//! has no scale and can jump below 0. So here each skill in turn takes a Newton step on the same
-//! log posterior, which is concave, until no skill moves.
+//! that keeps each skill above 0. The published iteration, s ← s + (k−1)/s − 1/θ + Σ gradients, has
+//! no step size and can jump below 0. Here each skill in turn takes a Newton step on the same log
+//! posterior, which is concave, until no skill moves any more.
 //!
-//! Solving after each game would take quadratic time over a history. So it solves each time the
-//! history has grown by an eighth; in between, each game moves only its own players.
+//! Solving after each game would take quadratic time over a history. So all skills are solved each
+//! time the history has grown by an eighth; between these solves, each game moves only its own
+//! players.
 //!
-//! The page has no seasons. Here a season ends the history: what was known of a player by then,
-//! moved towards a newcomer, is the player's own prior from there on.
+//! The published system has no seasons. Here a season ends the history: what is known of each player
+//! by then, moved towards a newcomer, becomes that player's own prior.
 
 use serde::{Deserialize, Serialize};
 
@@ -53,7 +54,7 @@ impl Settings {
     }
 }
 
-/// The strength above a newcomer's whose weight is 75, see [`Scale`], per variance of the prior.
+/// The strength above a newcomer's that has the weight 75, per variance of the prior; see [`Scale`].
 const HALFWAY: f64 = 2.05 / 12.0;
 /// The most sweeps over all players in one solve. A Newton step converges quadratically, but the
 /// skills of team mates depend on each other.

@@ -48,17 +48,18 @@ impl Default for Settings {
     }
 }
 
-/// No key of the configuration.
+/// The paper's mean; no key of the configuration changes it.
 fn mean() -> f64 {
     25.0
 }
 
-/// No key of the configuration.
+/// The paper's deviation; no key of the configuration changes it.
 fn deviation() -> f64 {
     25.0 / 3.0
 }
 
-/// The strength above a newcomer's whose weight is 75, see [`Scale`], in deviations of a newcomer.
+/// The strength above a newcomer's that has the weight 75, in deviations of a newcomer; see
+/// [`Scale`].
 const HALFWAY: f64 = 0.9;
 
 /// The `trueskill` system: an independent Gaussian per player.

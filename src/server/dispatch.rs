@@ -129,6 +129,15 @@ async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>,
             let weight = session.bot(&name)?;
             Reply::Bot(name, weight)
         }
+        Request::Rank(id) => {
+            let rank = session.rank(&id)?;
+            Reply::Rank {
+                id,
+                division: rank.division,
+                games: rank.games,
+                weight: rank.weight,
+            }
+        }
         Request::MeanBot => {
             let (weight, count) = session.mean_bot()?;
             Reply::MeanBot(weight, count)
@@ -159,8 +168,8 @@ async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>,
                 unrated: ended.unrated,
             }
         }
-        // The callers handle these, and the connection handles QUIT. They are listed so that the
-        // compiler notices a new verb.
+        // The callers and, for QUIT, the connection have handled these. They are listed so that the
+        // compiler reports a new verb that is missing here.
         Request::Quit
         | Request::Balance { .. }
         | Request::Place(_)

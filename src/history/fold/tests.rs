@@ -17,11 +17,10 @@ use crate::{
 fn rulebook() -> Rulebook {
     let spec = RulebookSpec {
         gameplay: vec!["insta".into()],
-        ignore: vec![],
         unknown: Unknown::Ignore,
-        aliases: BTreeMap::new(),
         free_for_all: vec!["ffa".into()],
         frags: vec!["ffa".into()],
+        ..RulebookSpec::default()
     };
     Rulebook::new(&spec).unwrap()
 }
