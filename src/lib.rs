@@ -75,6 +75,8 @@
 //! | rating | all numbers that one rating system has for a player |
 //! | strength | a rating system's estimate of how strong a player is, minus a newcomer's, in its own unit; weights are computed from it |
 //! | deviation | the standard deviation of a weight or a rating |
+//! | division | a named part of the players of a ruleset, by weight; players are shown it |
+//! | rank | a player's division, and how far through it they are |
 //! | standings | the published weights of all rulesets |
 //! | split | one way to divide the players into teams |
 //! | ratio | the weight of the weakest team divided by that of the strongest, 0 to 1 |

@@ -9,10 +9,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Standing;
+use super::{Standing, digest::Person};
 use crate::{
     domain::{Ruleset, Timestamp},
-    rating::{Player, RatedGame, Settings},
+    rating::{Player, RatedGame, Settings, divisions},
 };
 
 /// How close the games behind a weight are to the requested ruleset.
@@ -140,6 +140,19 @@ impl Levels {
             standing.learn(game, end);
         }
         self.pass_down(game);
+    }
+
+    /// Gives the humans of a game that was learned from their divisions under its ruleset.
+    pub fn divide(
+        &mut self,
+        ruleset: &Ruleset,
+        settings: &divisions::Settings,
+        game: &RatedGame,
+        people: &[Person],
+    ) {
+        if let Some(own) = self.standings.rulesets.get_mut(ruleset) {
+            own.divide(settings, game, people);
+        }
     }
 
     /// Updates the strengths that lower levels have adopted: players of this game who are new to a

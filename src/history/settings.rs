@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Rules;
 use crate::{
     domain::{Timestamp, units::Share},
-    rating,
+    rating::{self, divisions},
 };
 
 /// How matches become weights. Plain data; the caller checks the ranges.
@@ -26,6 +26,9 @@ pub struct Settings {
     /// The share of their distance from a newcomer that each player keeps at a new season, 0 to 1.
     #[serde(skip_deserializing, default = "season_keeps")]
     pub season_keeps: Share,
+    /// The divisions of the players of a ruleset.
+    #[serde(skip_deserializing)]
+    pub divisions: divisions::Settings,
 }
 
 impl Default for Settings {
@@ -42,6 +45,7 @@ impl From<rating::Settings> for Settings {
             sides: true,
             seasons: Vec::new(),
             season_keeps: season_keeps(),
+            divisions: divisions::Settings::default(),
         }
     }
 }

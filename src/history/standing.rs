@@ -7,13 +7,15 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
 use super::{
-    Reading, Weight,
+    Ladder, Measured, Reading, Weight,
     digest::Person,
     newcomers::{Features, Newcomers, SETTLED},
 };
 use crate::{
-    domain::{Link, Ruleset, Timestamp},
-    rating::{Player, RatedGame, Roll, Scale, Settings, Strength, System, SystemName, normal},
+    domain::{Kind, Link, Rank, Ruleset, Timestamp},
+    rating::{
+        Player, RatedGame, Roll, Scale, Settings, Strength, System, SystemName, divisions, normal,
+    },
 };
 
 /// A rating system, and the players who have been in its games.
@@ -23,6 +25,7 @@ pub(super) struct Standing {
     careers: Roll<Career>,
     newcomers: Newcomers,
     spread: Spread,
+    ladder: Ladder,
 }
 
 /// How far apart the final scores of matches are; the latest matches count most.
@@ -76,6 +79,7 @@ impl Clone for Standing {
             careers: self.careers.clone(),
             newcomers: self.newcomers.clone(),
             spread: self.spread,
+            ladder: self.ladder.clone(),
         }
     }
 }
@@ -87,22 +91,24 @@ impl Serialize for Standing {
             careers,
             newcomers,
             spread,
+            ladder,
             ..
         } = self;
-        (self.name, state, careers, newcomers, spread).serialize(serializer)
+        (self.name, state, careers, newcomers, spread, ladder).serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Standing {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let (name, state, careers, newcomers, spread) =
-            <(SystemName, &[u8], _, _, _)>::deserialize(deserializer)?;
+        let (name, state, careers, newcomers, spread, ladder) =
+            <(SystemName, &[u8], _, _, _, _)>::deserialize(deserializer)?;
         Ok(Self {
             name,
             system: name.restore(state).map_err(de::Error::custom)?,
             careers,
             newcomers,
             spread,
+            ladder,
         })
     }
 }
@@ -186,6 +192,7 @@ impl Standing {
             careers: Roll::default(),
             newcomers: Newcomers::default(),
             spread: Spread::default(),
+            ladder: Ladder::default(),
         }
     }
 
@@ -206,6 +213,42 @@ impl Standing {
         for tally in game.tallies.iter().filter(|t| t.learns) {
             self.place(game, tally.player);
         }
+    }
+
+    /// Gives the humans of a game their divisions, after [`learn`](Self::learn) has learned from it.
+    /// `people` are all players by number.
+    pub fn divide(&mut self, settings: &divisions::Settings, game: &RatedGame, people: &[Person]) {
+        let mut ladder = std::mem::take(&mut self.ladder);
+        let is_human = |player: &Player| {
+            let person = people.get(player.index());
+            person.is_some_and(|person| person.key.kind == Kind::Human)
+        };
+        let measured = |player| self.measured(player);
+        let playing = game.tallies.iter().filter(|tally| tally.learns);
+        let playing = playing.map(|tally| tally.player).filter(is_human);
+        ladder.learn(settings, playing.filter_map(measured), || {
+            let humans = self.careers.players().filter(is_human);
+            humans.filter_map(measured).collect()
+        });
+        self.ladder = ladder;
+    }
+
+    /// The weight of a player with a rated game in this standing, and how sure it is.
+    fn measured(&self, player: Player) -> Option<Measured> {
+        let career = self.careers.get(player).filter(|c| c.games > 0)?;
+        let strength = self.system.strength(player)?;
+        let curve = Curve::of(self.system.scale());
+        Some(Measured {
+            player,
+            weight: curve.weight(strength.mean),
+            deviation: curve.deviation(strength),
+            games: career.games,
+        })
+    }
+
+    /// The rank that a weight has in this standing. `None` where there are no divisions.
+    pub fn rank_of_weight(&self, weight: f64) -> Option<Rank> {
+        self.ladder.rank_of_weight(weight)
     }
 
     /// After a player's first game, combines their estimate with the newcomer regression's; after
@@ -295,21 +338,26 @@ impl Standing {
             Some((
                 people.get(player.index())?,
                 self.careers.get(player)?,
-                strength,
+                (player, strength),
             ))
         });
         let rated: Vec<_> = rated.collect();
         let scale = self.system.scale();
         let curve = Curve::of(scale);
-        let weight = |(person, career, strength): (&'a Person, &Career, Strength)| Weight {
-            ruleset,
-            key: &person.key,
-            name: &person.name,
-            weight: curve.weight(strength.mean),
-            deviation: curve.deviation(strength),
-            strength: strength.mean - curve.newcomer(),
-            games: career.games,
-            last_seen: career.last_seen,
+        let weight = |(person, career, (player, strength)): (&'a Person, &Career, _)| {
+            let Strength { mean, .. } = strength;
+            let weight = curve.weight(mean);
+            Weight {
+                ruleset,
+                key: &person.key,
+                name: &person.name,
+                weight,
+                deviation: curve.deviation(strength),
+                strength: mean - curve.newcomer(),
+                rank: self.ladder.rank(player, weight),
+                games: career.games,
+                last_seen: career.last_seen,
+            }
         };
         let mut weights: Vec<Weight<'a>> = rated.into_iter().map(weight).collect();
         weights.sort_by(|a, b| a.key.cmp(b.key));

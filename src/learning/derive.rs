@@ -9,12 +9,13 @@ use tracing::{Instrument, Span};
 use super::{Learning, LearningError, Settings, checkpoint::Checkpoint, learned::Learned};
 use crate::{
     domain::MatchRecord,
-    store::{Cursor, DerivedFrom, DerivedRows, OperatorOverrides},
+    rating::divisions::DivisionName,
+    store::{Cursor, DerivedFrom, DerivedRows, DivisionRow, OperatorOverrides},
 };
 
 /// Part of the settings' key. Change it when the fold changes: a new value makes every database
 /// derive its weights again.
-pub(super) const FOLD_VERSION: u32 = 8;
+pub(super) const FOLD_VERSION: u32 = 12;
 /// The version of the form in which settings are hashed. A new value makes every database derive
 /// its weights once again.
 const SETTINGS_FORMAT: u32 = 1;
@@ -437,10 +438,21 @@ impl Learning {
             from,
             rulings: std::mem::take(&mut learned.pending),
             weights: learned.knowledge.rows(),
+            divisions: self.division_rows(),
         };
         let written = self.store.replace_derived(&derived, all).await;
         learned.pending = derived.rulings;
         Ok(written?)
+    }
+
+    fn division_rows(&self) -> Vec<DivisionRow> {
+        let settings = &self.settings.history.divisions;
+        let row = |name: &DivisionName| DivisionRow {
+            name: name.as_str().to_owned(),
+            decay_after_days: settings.decay_after_days.get(),
+            decay_days: settings.decay_days.get(),
+        };
+        settings.names.iter().map(row).collect()
     }
 
     /// The key of everything besides the matches that weights depend on: the settings and the

@@ -13,7 +13,7 @@ use std::{
 
 use super::{Settings, checkpoint::Checkpoint};
 use crate::{
-    domain::{MatchRecord, Outcome, PatternError, PlayerKey, Rulebook, Ruleset},
+    domain::{Kind, MatchRecord, Outcome, PatternError, PlayerKey, Rulebook, Ruleset},
     history::{self, Fold, Late, Plan, Ruling, Weight, evaluate},
     rating::{SystemChoice, SystemName},
     store::{Cursor, OperatorOverrides, Performance, RulingRow, Stored, WeightRow},
@@ -290,6 +290,14 @@ impl Knowledge {
 
     fn row(&self, weight: Weight<'_>) -> WeightRow {
         let pinned = self.pinned.get(weight.key).copied();
+        let human = weight.key.kind == Kind::Human;
+        let rank = match pinned.filter(|_| human) {
+            Some(pinned) => {
+                let fold = self.fold(weight.ruleset);
+                fold.and_then(|fold| fold.rank_of_weight(weight.ruleset, pinned))
+            }
+            None => weight.rank,
+        };
         WeightRow {
             ruleset: weight.ruleset.to_string(),
             key: weight.key.clone(),
@@ -300,6 +308,7 @@ impl Knowledge {
             } else {
                 weight.deviation
             },
+            rank,
             games: weight.games,
             last_seen: weight.last_seen,
         }

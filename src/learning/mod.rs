@@ -12,6 +12,7 @@ mod derive;
 mod error;
 mod learned;
 mod matches;
+mod ranks;
 mod settings;
 mod standings;
 
@@ -28,6 +29,7 @@ use crate::{domain::Rulebook, store::Store};
 
 pub use derive::Rebuilt;
 pub use error::LearningError;
+pub use ranks::DisplayedRank;
 pub use settings::Settings;
 pub use standings::{Standings, View};
 

@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 
 use super::learned::Knowledge;
 use crate::{
-    domain::{Kind, LineupPlayer, MatchRecord, Ruleset},
+    domain::{Kind, LineupPlayer, MatchRecord, Rank, Ruleset, Timestamp},
     history::{Fold, Level, Reading, Spread, Weight},
 };
 
@@ -146,6 +146,18 @@ struct Known {
     is_guess: bool,
     /// Whether the operator has fixed it.
     is_pinned: bool,
+    reached: Reached,
+}
+
+/// The division that a player has reached in a [`View`], and since when it may fall.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Reached {
+    /// The rank; `None` while the player is calibrating, and for weights from games of other rulesets.
+    pub(super) rank: Option<Rank>,
+    /// Number of rated matches behind it.
+    pub(super) games: u32,
+    /// The end of the last of them.
+    pub(super) last_seen: Timestamp,
 }
 
 impl View {
@@ -172,6 +184,9 @@ impl View {
             view.mean_bot_strength = strength / count as f64;
         }
         for (key, &weight) in &knowledge.pinned {
+            let known = view.of(key.kind, &key.id).filter(|known| !known.is_guess);
+            let reached = known.map_or(Reached::NEVER, |known| known.reached);
+            let rank = fold.and_then(|fold| fold.rank_of_weight(ruleset, weight));
             let pinned = Known {
                 weight,
                 strength: fold
@@ -179,6 +194,10 @@ impl View {
                     .unwrap_or(0.0),
                 is_guess: false,
                 is_pinned: true,
+                reached: Reached {
+                    rank: rank.filter(|_| key.kind == Kind::Human),
+                    ..reached
+                },
             };
             view.table(key.kind).insert(key.id.clone(), pinned);
         }
@@ -206,6 +225,12 @@ impl View {
     pub fn human(&self, id: &str) -> Option<f64> {
         let known = self.of(Kind::Human, id).filter(|known| !known.is_guess);
         known.map(|known| known.weight)
+    }
+
+    /// The division that a human has reached in this ruleset.
+    pub(super) fn rank(&self, id: &str) -> Reached {
+        let known = self.of(Kind::Human, id).filter(|known| !known.is_guess);
+        known.map_or_else(Reached::default, |known| known.reached)
     }
 
     /// The weight that decisions use for a player, 0 to 100: the known one, or a guess from games
@@ -266,9 +291,23 @@ impl View {
     }
 }
 
+impl Reached {
+    /// That of a player who has not played and whose rank therefore does not fall.
+    const NEVER: Self = Self {
+        rank: None,
+        games: 0,
+        last_seen: Timestamp(i64::MAX),
+    };
+}
+
 impl Known {
     fn from(weight: &Weight<'_>, level: Level) -> Self {
         let is_guess = !level.is_near();
+        let reached = Reached {
+            rank: weight.rank.filter(|_| !is_guess),
+            games: weight.games,
+            last_seen: weight.last_seen,
+        };
         let (weight, strength) = match is_guess {
             true => (
                 50.0 + ELSEWHERE * (weight.weight - 50.0),
@@ -281,6 +320,7 @@ impl Known {
             strength,
             is_guess,
             is_pinned: false,
+            reached,
         }
     }
 }

@@ -129,6 +129,15 @@ async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>,
             let weight = session.bot(&name)?;
             Reply::Bot(name, weight)
         }
+        Request::Rank(id) => {
+            let rank = session.rank(&id)?;
+            Reply::Rank {
+                id,
+                division: rank.division,
+                games: rank.games,
+                weight: rank.weight,
+            }
+        }
         Request::MeanBot => {
             let (weight, count) = session.mean_bot()?;
             Reply::MeanBot(weight, count)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Session, SessionError};
 use crate::{
     domain::{Ident, Kind, LineupPlayer, Outlook, Ruleset},
-    learning::{Standings, View},
+    learning::{DisplayedRank, Standings, View},
     lobby::{BotWeight, LobbyError, ScoreSpread, Weights},
 };
 
@@ -111,6 +111,19 @@ impl Session {
     pub fn player(&mut self, id: &Ident) -> Result<Option<f64>, SessionError> {
         let standings = self.sessions.ready_standings()?;
         Ok(standings.view(self.ruleset()?).human(id.text()))
+    }
+
+    /// A human's division in this game, as it is displayed now.
+    ///
+    /// # Errors
+    /// Fails if there is no game, or if no divisions are configured.
+    pub fn rank(&mut self, id: &Ident) -> Result<DisplayedRank, SessionError> {
+        let standings = self.sessions.ready_standings()?;
+        let now = self.sessions.clock.now();
+        let ruleset = self.ruleset()?.clone();
+        let learning = &self.sessions.learning;
+        let rank = learning.displayed_rank(&standings, &ruleset, id.text(), now);
+        rank.ok_or(SessionError::NotAllowed("no divisions are configured"))
     }
 
     /// A bot's weight in this game; the mean for an unknown bot.

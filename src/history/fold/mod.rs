@@ -3,9 +3,10 @@
 use super::{Digest, Level, Levels, Ruling, Season, Settings, Spread, digest::Digested};
 use crate::{
     domain::{
-        Fingerprint, LineupPlayer, MatchRecord, Outlook, PlayerKey, Rulebook, Ruleset, Timestamp,
+        Fingerprint, LineupPlayer, MatchRecord, Outlook, PlayerKey, Rank, Rulebook, Ruleset,
+        Timestamp,
     },
-    rating,
+    rating::{self, divisions},
 };
 
 /// The match is not later than the last one folded: fold all matches again, in order.
@@ -36,6 +37,9 @@ pub struct Weight<'a> {
     /// The strength from which the weight is computed, minus a newcomer's, in the rating system's
     /// unit. The sum over a team is the team's strength.
     pub strength: f64,
+    /// The division under this ruleset; `None` without divisions, for bots, and while the player is
+    /// calibrating.
+    pub rank: Option<Rank>,
     /// Number of rated games that the player was in.
     pub games: u32,
     /// The end of the last rated game that the player was in.
@@ -60,6 +64,7 @@ pub struct Fold {
     digest: Digest,
     levels: Levels,
     season: Season,
+    divisions: divisions::Settings,
     last: Option<(Timestamp, Fingerprint)>,
 }
 
@@ -72,6 +77,7 @@ impl Fold {
             digest: Digest::new(rulebook, &settings),
             levels: Levels::new(settings.rating),
             season: Season::new(&settings),
+            divisions: settings.divisions,
             last: None,
         }
     }
@@ -95,6 +101,10 @@ impl Fold {
         let (ruleset, digested) = self.digest.digest(record);
         let rated = digested.map(|Digested { game, played }| {
             self.levels.learn(&ruleset, &game, record.end);
+            if self.divisions.is_on() {
+                let people = self.digest.people();
+                self.levels.divide(&ruleset, &self.divisions, &game, people);
+            }
             played
         });
         Ok(Ruling { ruleset, rated })
@@ -207,6 +217,14 @@ impl Fold {
     /// game.
     pub fn strength_at(&self, ruleset: &Ruleset, weight: f64) -> Option<f64> {
         Some(self.levels.best(ruleset)?.strength_at(weight))
+    }
+
+    /// The rank that a weight has under a ruleset, or under the closest one with fewer mutators. `None` without
+    /// divisions, and before any game.
+    pub fn rank_of_weight(&self, ruleset: &Ruleset, weight: f64) -> Option<Rank> {
+        let own = self.levels.standing(ruleset, Level::Ruleset);
+        let own = own.or_else(|| self.levels.standing(ruleset, Level::FewerMutators));
+        own?.rank_of_weight(weight)
     }
 
     /// Remarks for the operator on the rating of a ruleset, one sentence each.

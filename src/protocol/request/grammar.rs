@@ -38,6 +38,7 @@ impl Request {
             b"MUTATOR" => Self::Mutator(words.whole_rest("the mutator")?),
             b"PLAYER" => Self::Player(words.whole_rest("the player")?),
             b"BOT" => Self::Bot(words.whole_rest("the bot")?),
+            b"RANK" => Self::Rank(words.word("the player")?),
             b"MEANBOT" => Self::MeanBot,
             b"HELLO" => hello(&mut words)?,
             b"PING" => Self::Ping,
@@ -107,6 +108,7 @@ impl Request {
             | Self::Mutator(id)
             | Self::Player(id)
             | Self::Bot(id)
+            | Self::Rank(id)
             | Self::BotLeave(id)
             | Self::Place(id)
             | Self::Death(id) => line.word(id),

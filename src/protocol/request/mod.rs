@@ -21,6 +21,8 @@ pub enum Request {
     Player(Ident),
     /// Asks for a bot's weight.
     Bot(Ident),
+    /// Asks for a human's division.
+    Rank(Ident),
     /// Asks for the mean weight of the known bots.
     MeanBot,
     /// Names the game server.
@@ -208,6 +210,7 @@ impl Request {
             Self::Mutator(_) => "MUTATOR",
             Self::Player(_) => "PLAYER",
             Self::Bot(_) => "BOT",
+            Self::Rank(_) => "RANK",
             Self::MeanBot => "MEANBOT",
             Self::Hello { .. } => "HELLO",
             Self::Ping => "PING",
@@ -242,6 +245,7 @@ impl Request {
         match self {
             Self::Player(_)
             | Self::Bot(_)
+            | Self::Rank(_)
             | Self::MeanBot
             | Self::Hello { .. }
             | Self::Ping

@@ -70,7 +70,7 @@ fn leave(id: Ident) -> Request {
 
 /// Verbs whose argument is one identifier, or an identifier and a team.
 fn named() -> impl Strategy<Value = Request> {
-    (0usize..10, ident(), 0u8..8).prop_map(|(verb, id, team)| match verb {
+    (0usize..11, ident(), 0u8..8).prop_map(|(verb, id, team)| match verb {
         0 => Request::Game(id),
         1 => Request::Mutator(id),
         2 => Request::Player(id),
@@ -83,6 +83,7 @@ fn named() -> impl Strategy<Value = Request> {
         6 => Request::Place(id),
         7 => Request::Death(id),
         8 => Request::Move { id, team },
+        9 => Request::Rank(id),
         _ => Request::BotJoin { name: id, team },
     })
 }
