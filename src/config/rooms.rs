@@ -1,4 +1,5 @@
-//! What rooms take from several sections of the file, or from a choice in it.
+//! Converts sections of the file to the settings of the rooms, where a room needs several sections
+//! or a preset.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -96,6 +97,7 @@ impl Config {
         history::Settings {
             seasons,
             season_keeps: self.season.keeps,
+            divisions: self.divisions.clone(),
             ..self.rating.clone()
         }
     }

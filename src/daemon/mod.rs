@@ -159,7 +159,8 @@ async fn end_following(following: Option<JoinHandle<()>>, deadline: Instant) {
     let Some(following) = following else { return };
     let abort = following.abort_handle();
     if timeout_at(deadline, following).await.is_err() {
-        // The next start reads the logs again. The thread of the follower ends by itself.
+        // Nothing is lost: the next start reads the logs again. The follower's thread ends by
+        // itself.
         tracing::warn!("the followed logs are not all archived");
         abort.abort();
     }
@@ -237,8 +238,8 @@ pub async fn open_service(config: &Config, create: bool) -> Result<Service, Daem
     Ok(Service::open(store, config.service())?)
 }
 
-/// Opens the journal of running games, and parks the games that it holds. Without it, a game does not survive
-/// the daemon, which is no reason not to start.
+/// Opens the journal of running games, and parks the games in it. If it cannot be opened, the
+/// daemon starts all the same, but running games end with it.
 async fn open_journal(service: &Service, folder: &Path) {
     if let Err(error) = service.sessions().open_journal(folder).await {
         let folder = folder.display();

@@ -8,10 +8,12 @@ mod counted;
 mod fingerprint;
 mod ident;
 mod leave;
+mod lineup;
 mod merge;
 mod moves;
 mod outlook;
 mod random;
+mod rank;
 mod record;
 mod rulebook;
 mod ruleset;
@@ -24,9 +26,11 @@ pub use fingerprint::Fingerprint;
 pub(crate) use ident::decode;
 pub use ident::{Ident, Kind, PlayerKey, Secret};
 pub use leave::LeaveReason;
+pub use lineup::LineupPlayer;
 pub use moves::Move;
-pub use outlook::{Crowding, Link, Outlook, TeamLoad};
+pub use outlook::{Company, Crowding, Link, Outlook, TeamLoad};
 pub use random::{Stream, StreamPurpose, seeded_hash};
+pub use rank::Rank;
 pub use record::{
     MAX_TEAMS, MatchRecord, Outcome, Participant, Presence, RecordError, Role, ScoreEvent, Span,
 };

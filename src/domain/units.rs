@@ -287,6 +287,10 @@ real! {
     PlayerWeight, "0 to 100", value => 0.0 <= value && value <= 100.0
 }
 real! {
+    /// The percentage of a population that is below a mark.
+    Percentile, "0 to 100", value => 0.0 <= value && value <= 100.0
+}
+real! {
     /// A factor that can only increase a quantity; 1 changes nothing.
     Factor, "1 to 10", value => 1.0 <= value && value <= 10.0
 }

@@ -14,12 +14,15 @@ use super::{
     ruling::{self, RatingBasis},
 };
 use crate::{
-    domain::{Kind, MatchRecord, Outcome, Participant, PlayerKey, Presence, Rulebook, Ruleset},
+    domain::{
+        Kind, LineupPlayer, MatchRecord, Outcome, Participant, PlayerKey, Presence, Rulebook,
+        Ruleset,
+    },
     rating::{Player, RatedGame, Seat, Tally},
 };
 
-/// Dense numbers for names, in the order of their first appearance. The map is only used for
-/// look-ups, so its random order affects nothing.
+/// Numbers keys from 0 without gaps, in the order of their first appearance. The map is used only
+/// for look-ups, so its random order affects nothing.
 #[derive(Clone, Debug)]
 struct Numbers<K>(HashMap<K, u32>);
 
@@ -79,12 +82,12 @@ pub(super) struct Digest {
     known: Known,
 }
 
-/// What a [`Digest`] has learnt from the matches so far: the players, maps and rulesets that the
-/// dense numbers stand for, and how long games last.
+/// What a [`Digest`] has learned from the matches so far: the players, maps and rulesets that have
+/// dense numbers, and how long games last.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Known {
     players: Numbers<PlayerKey>,
-    /// Players' numbers; the index into `people`.
+    /// The number of each player, which is the index into `people`.
     people: Vec<Person>,
     maps: Numbers<String>,
     rulesets: Numbers<Ruleset>,
@@ -97,7 +100,7 @@ pub(super) struct Known {
 const LEAST_SHARE: f64 = 1e-6;
 const MILLIS_A_DAY: f64 = 86_400_000.0;
 
-/// The role that the Natural Selection 2 page rates separately.
+/// The role that Natural Selection 2 rates separately.
 const COMMANDER: &str = "commander";
 
 impl Digest {
@@ -129,14 +132,17 @@ impl Digest {
 
     /// A game that has not been played, in which each player is present from start to end. Players
     /// without a match get numbers that no other player has.
-    pub fn lineup(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<PlayerKey>]) -> RatedGame {
+    pub fn lineup(&self, ruleset: &Ruleset, map: &str, teams: &[Vec<LineupPlayer>]) -> RatedGame {
         let mut strangers = (0..u32::MAX).rev();
         let mut seats = Vec::new();
-        for (team, keys) in (0..).zip(teams) {
-            for key in keys {
-                let known = self.known.players.0.get(key).copied();
+        for (team, players) in (0..).zip(teams) {
+            for player in players {
+                let known = self.known.players.0.get(&player.key).copied();
                 let number = known.or_else(|| strangers.next()).unwrap_or(u32::MAX);
-                seats.push(Seat::new(Player(number), team));
+                seats.push(Seat {
+                    party: party_number(player.party),
+                    ..Seat::new(Player(number), team)
+                });
             }
         }
         let mut game = RatedGame::new(seats);
@@ -272,7 +278,7 @@ pub(super) fn own_seats(
             None => seats.push(Seat {
                 share,
                 command: command(participant, stay.team),
-                party: participant.party.map_or(0, |p| p.saturating_add(1)),
+                party: party_number(participant.party),
                 ..Seat::new(Player(0), team)
             }),
         }
@@ -283,21 +289,26 @@ pub(super) fn own_seats(
     seats
 }
 
+/// The number of a party in [`Seat::party`], in which 0 means no party.
+fn party_number(party: Option<u32>) -> u32 {
+    party.map_or(0, |party| party.saturating_add(1))
+}
+
 fn command(participant: &Participant, team: u8) -> f64 {
     let roles = participant.roles.iter();
     let own = roles.filter(|r| r.name == COMMANDER && r.team == team);
     own.map(|r| r.share).sum::<f64>().min(1.0)
 }
 
-/// The weighted share of a game that a stay covers; earlier time counts more. It is a^(−entry) −
-/// a^(−exit) with a = 2^(2/r), where r is the usual length, as on the Natural Selection 2 page: the
-/// first half of a usual game counts twice as much as the second. The result is divided by that of
-/// a stay from start to end, which is therefore 1.
+/// The weighted share of a game that a stay covers; earlier time counts more. As in Natural
+/// Selection 2, it is a^(−entry) − a^(−exit) with a = 2^(2/r), where r is the usual length, so that
+/// the first half of a game of usual length counts twice as much as the second. The share is
+/// divided by that of a stay from start to end, so that such a stay has the share 1.
 pub(super) fn share(stay: &Presence, millis: u64, usual: u64) -> f64 {
     let remaining = |at: u64| libm::exp2(-2.0 * at as f64 / usual.max(1) as f64);
     let all = 1.0 - remaining(millis);
     if all <= 0.0 {
-        return 1.0; // far shorter than usual: all of it is equally early
+        return 1.0; // so short that all of it counts as equally early
     }
     (remaining(stay.span.from) - remaining(stay.span.to)) / all
 }
@@ -329,8 +340,8 @@ pub(super) fn ranks(numbers: &[f64]) -> Vec<u16> {
     numbers.iter().map(rank).collect()
 }
 
-/// The scores, if they agree with the places, else nothing. Where they disagree (a mission failed,
-/// whatever the kills), their margins mean nothing either.
+/// The scores if they agree with the places, otherwise an empty list. If they disagree, for example
+/// because a mission failed whatever the kills were, the differences of scores mean nothing either.
 fn telling_scores(record: &MatchRecord, places: &[u16]) -> Vec<f64> {
     let scores = &record.scores;
     let any = scores.iter().any(|score| *score != 0.0);
@@ -350,8 +361,8 @@ struct Lengths {
 }
 
 impl Lengths {
-    /// How many games are kept: enough for a stable median, few enough to follow a changed time
-    /// limit.
+    /// The number of games kept: enough for a stable median, and few enough to follow a changed
+    /// time limit.
     const KEPT: usize = 101;
 
     fn add(&mut self, millis: u64) {

@@ -17,6 +17,7 @@ mod departures;
 mod digest;
 mod evaluate;
 mod fold;
+mod ladder;
 mod levels;
 mod metrics;
 mod newcomers;
@@ -27,6 +28,7 @@ mod settings;
 mod standing;
 
 use digest::Digest;
+use ladder::{Ladder, Measured};
 use levels::Levels;
 use season::Season;
 pub use standing::Spread;

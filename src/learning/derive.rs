@@ -1,4 +1,4 @@
-//! Derives weights from the stored matches, and notices when new matches make that necessary.
+//! Derives weights from the stored matches, and derives them again when there are new matches.
 
 use std::time::Duration;
 
@@ -9,7 +9,8 @@ use tracing::{Instrument, Span};
 use super::{Learning, LearningError, Settings, checkpoint::Checkpoint, learned::Learned};
 use crate::{
     domain::MatchRecord,
-    store::{Cursor, DerivedFrom, DerivedRows, OperatorOverrides},
+    rating::divisions::DivisionName,
+    store::{Cursor, DerivedFrom, DerivedRows, DivisionRow, OperatorOverrides},
 };
 
 /// Part of the settings' key. A new value, for a changed fold, makes every database derive its
@@ -167,7 +168,7 @@ impl Learning {
     }
 
     /// Notifies [`learn_recorded`](Self::learn_recorded) that this process has recorded a match.
-    /// What is logged of learning from it stands in the current span.
+    /// Log lines about learning from it belong to the current span.
     pub fn match_recorded(&self) {
         let mut cause = self.cause.lock();
         if cause.is_none() {
@@ -205,14 +206,15 @@ impl Learning {
         mode: RefreshMode,
         mut progress: impl FnMut(u64),
     ) -> Result<bool, LearningError> {
-        // One caller at a time. The state is put back only after a complete fold.
+        // The lock admits one caller at a time. The state is put back only after a complete fold.
         let mut slot = self.learned.lock().await;
         loop {
             let overrides = self.store.overrides().await?;
             let key = self.key(&overrides);
             let (stored, _) = self.store.extent().await?;
             let before = self.store.derived_from().await?;
-            // Rulings of another configuration are all replaced, so all matches are folded again.
+            // If the rulings on disk come from another configuration, all of them are replaced, so
+            // all matches are folded again.
             let other = before.as_ref().is_none_or(|before| before.settings != key);
             let all = mode == RefreshMode::Rebuild || (other && mode == RefreshMode::Write);
             let mut learned = match slot.take() {
@@ -432,20 +434,31 @@ impl Learning {
             from,
             rulings: std::mem::take(&mut learned.pending),
             weights: learned.knowledge.rows(),
+            divisions: self.division_rows(),
         };
         let written = self.store.replace_derived(&derived, all).await;
         learned.pending = derived.rulings;
         Ok(written?)
     }
 
-    /// The key of what weights depend on besides the matches: the settings, and the operator's
-    /// overrides.
+    fn division_rows(&self) -> Vec<DivisionRow> {
+        let settings = &self.settings.history.divisions;
+        let row = |name: &DivisionName| DivisionRow {
+            name: name.as_str().to_owned(),
+            decay_after_days: settings.decay_after_days.get(),
+            decay_days: settings.decay_days.get(),
+        };
+        settings.names.iter().map(row).collect()
+    }
+
+    /// The key of everything besides the matches that weights depend on: the settings and the
+    /// operator's overrides.
     fn key(&self, overrides: &OperatorOverrides) -> String {
         format!("{} {}", self.settings_key, overrides.changes)
     }
 }
 
-/// Runs work that takes long beside the runtime's own threads, in the current span.
+/// Runs work that takes long on a thread that may block, in the current span.
 async fn on_blocking_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, LearningError> {

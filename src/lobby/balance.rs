@@ -11,15 +11,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ChanceModel, Command, Decided, Lobby, LobbyError, Question, Weights,
-    decide::counted_bot,
+    decide::{bot_of_lineup, counted_bot, human_of_lineup},
     roster::Human,
     strength::EQUAL,
     weights::{Counted, next_bot, sane_strength},
 };
 use crate::{
     domain::{
-        Ident, Kind, PlayerKey,
-        units::{Count, MaxDifference, PositiveShare},
+        Company, Ident,
+        units::{Count, Factor, MaxDifference, PositiveShare},
     },
     partition::{
         self, Bots, Explanation, Objective, Problem, ProblemError, ProblemSpec, WeightedHuman,
@@ -65,8 +65,8 @@ pub enum Repeat {
 
 impl Repeat {
     /// Compares a problem with the last one, which contains the chosen teams. If the same humans
-    /// play, each on the chosen team or without a team after coming back, sets those without one to
-    /// the chosen team.
+    /// play, and each is on the chosen team or, after coming back, on none, sets the team of the
+    /// latter to the chosen one.
     fn of(last: &ProblemSpec, problem: &mut ProblemSpec) -> Self {
         if *last == *problem {
             return Self::Everything;
@@ -160,7 +160,7 @@ impl Question for Balance {
                 if answer.kept {
                     writeln!(
                         f,
-                        "the teams of the last BALANCE stay: the same players, and none better"
+                        "the teams of the last BALANCE stay: the players are the same, and no other teams are better"
                     )?;
                 }
                 Ok(())
@@ -332,7 +332,11 @@ impl Lobby {
         let relaxed = problem.relax();
         if settings.objective == Objective::Gap {
             match self.chance_model(weights)? {
-                Some(model) => self.go_by_chance(weights, &model, &mut problem)?,
+                Some(model) => {
+                    self.go_by_chance(weights, &model, &mut problem)?;
+                    settings.party_multiplier =
+                        assumed(&settings.party_multiplier, model.outlook.company);
+                }
                 None => settings.objective = Objective::Ratio,
             }
         }
@@ -420,9 +424,10 @@ impl Lobby {
         })
     }
 
-    /// Replaces weights by strengths, on a scale on which 25 points are the strength whose weight is 75,
-    /// and adds what the side is worth, and a place that no bot fills: the teams whose sums differ the least are
-    /// then those whose chances differ the least, and the evenness is that of their chances.
+    /// Replaces weights by strengths, on a scale on which 25 points are the strength whose weight
+    /// is 75. Adds the worth of the side of the map and of a place that no bot fills. The teams
+    /// whose sums differ least are then the teams whose chances differ least, and the evenness is
+    /// that of the chances.
     fn go_by_chance(
         &self,
         weights: &dyn Weights,
@@ -433,18 +438,25 @@ impl Lobby {
         let bots = self.bots()?.players as usize;
         let humans = problem.humans.len();
         let players = bots.max(humans);
-        // Of two teams: more than two meet in pairs.
+        // Players in a game of two teams. Of more than two teams, each pair is compared as such a
+        // game.
         let players = (2 * players).div_ceil(problem.teams);
         let per_strength = outlook.per_strength_at(players);
         let points = 25.0 / outlook.halfway;
         let strength = |human: &WeightedHuman| sane_strength(weights.human_strength(&human.key));
-        let strengths: Vec<f64> = problem.humans.iter().map(strength).collect();
+        let mut strengths: Vec<f64> = problem.humans.iter().map(strength).collect();
+        for party in &problem.parties {
+            let friends = party.len().saturating_sub(1) as f64;
+            for &member in party {
+                strengths[member] += outlook.company.per_friend * friends;
+            }
+        }
         let bot = if bots > 0 {
             self.mean_bot_strength(weights)?
         } else {
             0.0
         };
-        // Without bots, the larger of two teams of odd numbers has one head more.
+        // Without bots and with an odd number of humans, one of two teams has one head more.
         let head = match bots {
             0 => outlook.heads(players.div_ceil(2), players - players.div_ceil(2)) / per_strength,
             _ => 0.0,
@@ -467,8 +479,8 @@ impl Lobby {
         Ok(())
     }
 
-    /// The mean strength of the bots of a game that bots fill up: of those that are there, and of as many as
-    /// come.
+    /// The mean strength of the bots once bots have filled up the game: those in the game that
+    /// stay, and those that will be added.
     fn mean_bot_strength(&self, weights: &dyn Weights) -> Result<f64, LobbyError> {
         let game = self.team_game()?;
         let wanted = self.bots()?.per_team.iter().sum::<u32>() as usize;
@@ -510,7 +522,7 @@ impl Lobby {
         let model = self.chance_model(weights)?;
         for (at, (human, &team)) in roster.humans().iter().zip(team_of).enumerate() {
             let team = usize::from(team);
-            teams[team].push(player(Kind::Human, human.id.text()));
+            teams[team].push(human_of_lineup(roster, human));
             strengths[team] += model.as_ref().map_or(0.0, |model| model.humans[at]);
         }
         let mut missing: Vec<usize> = bots.iter().map(|bots| *bots as usize).collect();
@@ -518,7 +530,7 @@ impl Lobby {
             let team = usize::from(bot.team);
             if let Some(left) = missing.get_mut(team).filter(|left| **left > 0) {
                 *left -= 1;
-                teams[team].push(player(Kind::Bot, bot.name.text()));
+                teams[team].push(bot_of_lineup(bot.name.text()));
                 strengths[team] += counted_bot(weights, bot).strength;
             }
         }
@@ -530,18 +542,21 @@ impl Lobby {
                 let name = typical.next().unwrap_or("");
                 let known = weights.bot(name).map(|bot| Counted::of_bot(&bot).strength);
                 strengths[team] += known.unwrap_or_else(|| weights.mean_bot_strength());
-                teams[team].push(player(Kind::Bot, name));
+                teams[team].push(bot_of_lineup(name));
             }
         }
         Ok(weights.chance(&teams, &strengths))
     }
 }
 
-fn player(kind: Kind, id: &str) -> PlayerKey {
-    PlayerKey {
-        kind,
-        id: id.to_owned(),
-    }
+/// The part of the configured party multipliers that still counts, besides the effect that matches
+/// have shown; see [`Outlook::befriended`](crate::domain::Outlook::befriended).
+fn assumed(multipliers: &[Factor], company: Company) -> Vec<Factor> {
+    let left = |multiplier: &Factor| {
+        let left = 1.0 + (1.0 - company.learned) * (multiplier.get() - 1.0);
+        Factor::try_from(left).unwrap_or(*multiplier)
+    };
+    multipliers.iter().map(left).collect()
 }
 
 /// The parties with at least two members in the game, as indices.
@@ -571,6 +586,8 @@ fn pairs_to_avoid(humans: &[Human]) -> Vec<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::domain::Outlook;
+    use crate::lobby::snapshot::tests::outlook;
     use crate::lobby::{
         Decision, LobbySettings, NewGame, RosterSettings, Update,
         weights::tests::{WeightTable, ctf},
@@ -618,6 +635,53 @@ mod tests {
             });
             assert_eq!((none.weight, none.target), (0.0, 0));
         }
+    }
+
+    #[test]
+    fn a_kept_party_counts_what_was_learned_of_friends() {
+        let mut lobby = lobby(LobbySettings::default());
+        lobby.apply(&Command::Start, 0).unwrap();
+        for id in ["a", "b"] {
+            let party = Some("p".into());
+            let (id, update) = (
+                Ident::from_text(id),
+                Update {
+                    party,
+                    ..Update::default()
+                },
+            );
+            lobby.apply(&Command::Join { id, update }, 0).unwrap();
+        }
+        let mut weights = weights();
+        let question = |weights: &WeightTable| {
+            let settings = partition::Settings {
+                objective: Objective::Gap,
+                party_multiplier: vec![Factor::of(1.3)],
+                ..partition::Settings::default()
+            };
+            let question = lobby.balance(weights, LIMITS, settings).unwrap();
+            let humans = question.problem.humans.iter().map(|human| human.weight);
+            let multiplier = question.settings.party_multiplier[0].get();
+            (humans.collect::<Vec<f64>>(), multiplier)
+        };
+        weights.outlook = Some(outlook());
+        let (without, multiplier) = question(&weights);
+        assert_eq!(multiplier, 1.3);
+        let company = Company {
+            per_friend: 0.2,
+            learned: 0.5,
+        };
+        weights.outlook = Some(Outlook {
+            company,
+            ..outlook()
+        });
+        let (with, multiplier) = question(&weights);
+        // Half of what was assumed is left, and each of the pair has 0.2 more, at 25 points each.
+        assert!((multiplier - 1.15).abs() < 1e-12);
+        let more: Vec<f64> = with.iter().zip(&without).map(|(x, y)| x - y).collect();
+        let by_hand = [5.0, 5.0, 0.0];
+        let near = more.iter().zip(by_hand).all(|(x, y)| (x - y).abs() < 1e-9);
+        assert!(near, "{more:?}");
     }
 
     #[test]

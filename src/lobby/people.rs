@@ -127,8 +127,7 @@ impl Lobby {
         }
     }
 
-    /// Records a change of team: if REBALANCE advised it, as a decision's, otherwise as the human's
-    /// own.
+    /// Notes a change of team. It counts as the human's own unless REBALANCE advised it.
     fn note_move(&mut self, id: &Ident, from: Option<u8>, to: Option<u8>) {
         let (now, text) = (self.now, id.text());
         let (Some(game), Some(to)) = (&mut self.game, to) else {

@@ -51,7 +51,7 @@ impl Roster {
         }
     }
 
-    /// The roster with room for so many humans, and so many bots.
+    /// The roster with room for `room` humans and as many bots.
     pub(super) fn with_room(mut self, room: usize) -> Self {
         self.room = room;
         self
@@ -70,6 +70,16 @@ impl Roster {
     /// The human with this id.
     pub fn find(&self, id: &Ident) -> Option<&Human> {
         self.humans.iter().find(|human| human.id == *id)
+    }
+
+    /// A number for a human's party, which only its members in the roster share; `None` without a party.
+    pub(super) fn party_number(&self, human: &Human) -> Option<u32> {
+        let party = human.party.as_ref()?;
+        let first = self
+            .humans
+            .iter()
+            .position(|h| h.party.as_ref() == Some(party))?;
+        u32::try_from(first).ok()
     }
 
     /// Number of humans on each team.

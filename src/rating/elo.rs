@@ -1,18 +1,18 @@
 //! `elo` for teams, after the World of Tanks Blitz balancer.
 //!
 //! A player's expected score compares their rating with the opponents' total minus the rest of
-//! their own team, which is the difference of the teams' totals. The page leaves three details
-//! open, decided here as follows. Totals add up distances from the mean, so that a team with one
-//! player more is not 1,500 points stronger. A player far from the mean moves away from it more
-//! slowly. And a player's share of a change depends on their place on the team's scoreboard: a
-//! winner who played well gains four times what a winner who played badly gains (+40, +10), and a
-//! loser who played well loses a quarter of what the worst loser loses.
+//! their own team, which is the difference of the teams' totals. The published description leaves
+//! three details open, which are decided here as follows. Totals add up distances from the mean, so
+//! that a team with one player more is not 1,500 points stronger. A player far from the mean moves
+//! away from it more slowly. And a player's share of a change depends on their place on the team's
+//! scoreboard: the best winner gains four times as much as the worst winner (+40 and +10), and the
+//! best loser loses a quarter of what the worst loser loses.
 
 use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Crowding, Link, Outlook};
+use crate::domain::{Company, Crowding, Link, Outlook};
 
 use super::{Player, RatedGame, Roll, Scale, Strength, System};
 use crate::domain::units::{Amount, PositiveAmount};
@@ -37,8 +37,8 @@ pub struct Settings {
     pub slowdown: PositiveAmount,
 }
 
-/// 12 is half of a common K for duels: in a team game, a result says less about each player. 1.6 and
-/// 0.4 are the page's +40 and +10 around +25.
+/// 12 is half of a common K for duels: in a team game, a result says less about each player. 1.6
+/// and 0.4 are the published +40 and +10, divided by their middle of 25.
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -52,7 +52,7 @@ impl Default for Settings {
 
 /// Every player's first rating, and the mean of all ratings.
 const MEAN: f64 = 1_500.0;
-/// The strength above a newcomer's whose weight is 75, see [`Scale`].
+/// The strength above a newcomer's that has the weight 75; see [`Scale`].
 const HALFWAY: f64 = 42.0;
 /// The difference of rating points that makes the odds ten to one.
 const DECADE: f64 = 400.0;
@@ -83,14 +83,14 @@ impl Elo {
         seats.map(|s| s.share * self.known(s.player)).sum()
     }
 
-    /// The factor on a change of a player at this distance from the mean.
+    /// The factor by which a change shrinks for a player at this distance from the mean.
     fn slowed(&self, distance: f64) -> f64 {
         let half = self.settings.slowdown.get();
         half / (half + distance.abs())
     }
 
-    /// The factor of performance on a change, from `place` on the team's scoreboard: 0 for the
-    /// worst, 1 for the best.
+    /// The factor on a change for the player's performance. `place` is the place on the team's
+    /// scoreboard: 0 for the worst, 1 for the best.
     fn bonus(&self, place: f64, won: bool) -> f64 {
         let (best, worst) = (self.settings.best.get(), self.settings.worst.get());
         let well = if won { place } else { 1.0 - place };
@@ -169,6 +169,7 @@ impl System for Elo {
             side: 0.0,
             halfway: HALFWAY,
             doubt: Outlook::usual_doubt(per_strength, players, HALFWAY),
+            company: Company::default(),
         }
     }
 

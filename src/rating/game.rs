@@ -26,14 +26,15 @@ pub struct Seat {
     /// Share of the game that the player was on this team, weighted, 0 to 1; 1 for a player who was
     /// there from start to end.
     pub share: f64,
-    /// The part of `share` that the player missed by leaving early of their own accord, 0 for all
-    /// others: the rest of the game counts for them as if they had stayed.
+    /// The part of `share` that the player missed by leaving early of their own accord; the rest of
+    /// the game counts for them as if they had stayed. 0 for all other players.
     pub missed: f64,
     /// Share of the game that the player commanded this team, 0 to 1.
     pub command: f64,
     /// The number of the player's party; 0 for none.
     pub party: u32,
-    /// Whether the game may change this player's estimate (false for humans among mostly bots).
+    /// Whether the game may change this player's estimate. False for humans in a game played mostly
+    /// by bots.
     pub learns: bool,
 }
 
@@ -48,6 +49,15 @@ impl Seat {
             command: 0.0,
             party: 0,
             learns: true,
+        }
+    }
+
+    /// How many other players in these seats of one team are of the same party.
+    pub(super) fn friends(&self, team: &[Seat]) -> usize {
+        let same = |s: &&Seat| s.party == self.party && s.player != self.player;
+        match self.party {
+            0 => 0,
+            _ => team.iter().filter(same).count(),
         }
     }
 }
@@ -137,7 +147,7 @@ pub struct RatedGame {
     pub arrivals: Vec<Arrival>,
 }
 
-/// A player who left early of their own accord, and the game as it stood then.
+/// A player who left early of their own accord, and the state of the game when they left.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Departure {
     /// The player who left.
@@ -187,7 +197,7 @@ impl RatedGame {
         &self.seats
     }
 
-    /// The time shares of everyone, together.
+    /// The sum of the time shares of all seats.
     pub fn shares(&self) -> f64 {
         self.seats.iter().map(|seat| seat.share).sum()
     }
@@ -202,6 +212,11 @@ impl RatedGame {
         self.teams
             .get(team)
             .map_or(&[], |range| &self.seats[range.clone()])
+    }
+
+    /// The number of other players of a seat's party on the same team.
+    pub fn friends(&self, seat: &Seat) -> usize {
+        seat.friends(self.team(usize::from(seat.team)))
     }
 
     /// The result of team `a` against team `b`: `Less` if `a` has the better place. `None` where

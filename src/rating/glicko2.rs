@@ -7,14 +7,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Crowding, Link, Outlook};
+use crate::domain::{Company, Crowding, Link, Outlook};
 
 use super::{Player, RatedGame, Roll, Scale, Seat, Strength, System, normal};
 
 /// Points on the original scale in one unit of the Glicko-2 scale.
 const UNIT: f64 = 173.717_8;
 const CENTRE: f64 = 1_500.0;
-/// The strength above a newcomer's whose weight is 75, see [`Scale`].
+/// The strength above a newcomer's that has the weight 75; see [`Scale`].
 const HALFWAY: f64 = 520.0;
 /// A newcomer's deviation, from Glickman's paper.
 const DEVIATION: f64 = 350.0 / UNIT;
@@ -195,15 +195,16 @@ impl System for Glicko2 {
         let players = game.shares().max(1.0);
         Outlook {
             link: Link::Logistic,
-            per_strength: g * 2.0 / (players * UNIT), // of two teams of half the players each
+            per_strength: g * 2.0 / (players * UNIT), // two teams with half of the players each
             players,
             crowding: Crowding::Mean,
             per_head: 0.0,
             per_log_size: 0.0,
             side: 0.0,
             halfway: HALFWAY,
-            // Of a mean of half the players, on either side.
+            // The deviation of the difference of two means, each over half of the players.
             doubt: g * libm::sqrt(2.0 * (a.phi * a.phi + b.phi * b.phi) / players),
+            company: Company::default(),
         }
     }
 

@@ -1,12 +1,13 @@
 //! `hive`: the skill system of Natural Selection 2, build 267.
 //!
 //! The log odds of team 1 are the time-weighted difference of the teams' skills, the same
-//! difference of the commanders' skills, and F(side, map, size), the log odds of the record on that
-//! side and map at that size. Each game moves every player along the gradient of its log
-//! likelihood. The rate for the skill is AdaGrad's, which is fast for newcomers, plus a constant,
-//! which follows players who change; the per-side offset has the constant rate only.
+//! difference of the commanders' skills, and F(side, map, size): the log odds of how often that
+//! side has won on that map in games of that size. Each game moves every player along the gradient
+//! of its log likelihood. The learning rate of a skill is AdaGrad's, which is high for newcomers,
+//! plus a constant, which lets the skill follow a player who changes. The offset per side has only
+//! the constant rate.
 //!
-//! Three formulas of the page cannot be meant as printed and are corrected here: AdaGrad sums
+//! Three of the published formulas cannot be meant as printed and are corrected here: AdaGrad sums
 //! *squared* gradients (a sum of signed gradients can be negative, and a root is taken of it); the
 //! offset is *added* to; and the record behind F begins with some games at even odds, because
 //! log(rate / (1 − rate)) is infinite once one side has won every game.
@@ -15,12 +16,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Crowding, Link, Outlook};
+use crate::domain::{Company, Crowding, Link, Outlook};
 
 use super::{Player, RatedGame, Roll, Scale, Strength, System, normal};
 use crate::domain::units::{Amount, PositiveAmount};
 
-/// The page's tunable parameters.
+/// The tunable parameters of the published system.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// c, the constant rate, 0 or more.
@@ -29,12 +30,12 @@ pub struct Settings {
     /// a, AdaGrad's rate, 0 or more.
     #[serde(rename = "hive_adaptive")]
     pub adaptive: Amount,
-    /// ε, above 0: the larger, the smaller the steps of the first games.
+    /// ε, above 0. A larger value makes the steps of the first games smaller.
     #[serde(rename = "hive_epsilon")]
     pub epsilon: PositiveAmount,
 }
 
-/// Tuned on the first fifth of the measured sets; a factor of two either way changes little.
+/// Tuned on the first fifth of each measured history. Half or twice these values change little.
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -156,7 +157,8 @@ impl System for Hive {
         }
     }
 
-    /// The side has F, and everyone's offset, which is added on one side and on the other not taken away.
+    /// The side is worth F plus the offsets of all players: players on side 0 add theirs, players
+    /// on side 1 subtract it.
     fn outlook(&self, game: &RatedGame) -> Outlook {
         let offset = |s: &super::Seat| s.share * self.known(s.player).offset;
         let offsets: f64 = game.seats().iter().map(offset).sum();
@@ -175,6 +177,7 @@ impl System for Hive {
             side,
             halfway: HALFWAY,
             doubt: Outlook::usual_doubt(1.0 / time, time, HALFWAY),
+            company: Company::default(),
         }
     }
 
@@ -194,7 +197,7 @@ impl System for Hive {
     }
 }
 
-/// The record behind F(side, map, size): how often side 0 won.
+/// The counts from which F(side, map, size) is computed: how often side 0 won.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct SideRecord {
     sides: BTreeMap<u32, Tried>,
@@ -210,7 +213,8 @@ struct Tried {
 impl Tried {
     /// The rate of victories, with `PRIOR` imaginary games at the rate `expected` added.
     fn rate(&self, expected: f64) -> f64 {
-        /// Imaginary games: a record of ten games has the same influence as `expected`.
+        /// The number of imaginary games. After as many real games, record and `expected` count the
+        /// same.
         const PRIOR: f64 = 10.0;
         (self.won + PRIOR * expected) / (self.games + PRIOR)
     }
@@ -221,9 +225,9 @@ impl Tried {
     }
 }
 
-/// Players above which a game is a large one, after the page's example.
+/// A game with more players than this counts as a large one, as in the published example.
 const LARGE: usize = 16;
-/// The strength above a newcomer's whose weight is 75, see [`Scale`].
+/// The strength above a newcomer's that has the weight 75; see [`Scale`].
 const HALFWAY: f64 = 1.6;
 
 impl SideRecord {

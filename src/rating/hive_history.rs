@@ -2,16 +2,17 @@
 //!
 //! The log odds are those of [`hive`](super::hive), without offsets and commanders. Instead of one
 //! step per game, it finds the skills that make all games together most likely, under a Gamma prior
-//! that keeps each skill above 0. The page iterates s ← s + (k−1)/s − 1/θ + Σ gradients; that step
-//! has no scale and can jump below 0. So here each skill in turn takes a Newton step on the same
-//! log posterior, which is concave, until no skill moves.
+//! that keeps each skill above 0. The published iteration, s ← s + (k−1)/s − 1/θ + Σ gradients, has
+//! no step size and can jump below 0. Here each skill in turn takes a Newton step on the same log
+//! posterior, which is concave, until no skill moves any more.
 //!
-//! Solving after each game would take quadratic time over a history. So it solves each time the
-//! history has grown by an eighth; in between, each game moves only its own players.
+//! Solving after each game would take quadratic time over a history. So all skills are solved each
+//! time the history has grown by an eighth; between these solves, each game moves only its own
+//! players.
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Crowding, Link, Outlook};
+use crate::domain::{Company, Crowding, Link, Outlook};
 
 use super::{Player, RatedGame, Roll, Scale, Strength, System, hive::SideRecord, normal};
 
@@ -21,7 +22,7 @@ const K: f64 = 4.0;
 const THETA: f64 = 2.0;
 /// The mode of the prior: the skill of a player without games.
 const MODE: f64 = (K - 1.0) * THETA;
-/// The strength above a newcomer's whose weight is 75, see [`Scale`].
+/// The strength above a newcomer's that has the weight 75; see [`Scale`].
 const HALFWAY: f64 = 2.05;
 /// The most sweeps over all players in one solve. A Newton step converges quadratically, but the
 /// skills of team mates depend on each other.
@@ -197,6 +198,7 @@ impl System for HiveHistory {
             side: self.record.log_odds(game, 0, 1),
             halfway: HALFWAY,
             doubt: Outlook::usual_doubt(1.0 / players, players, HALFWAY),
+            company: Company::default(),
         }
     }
 

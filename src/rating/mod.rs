@@ -8,6 +8,7 @@
 //! randomness, and no sum whose order depends on a hash map or on threads. The same games therefore
 //! give the same bits on every machine. Entry point: [`SystemName::build`].
 
+pub mod divisions;
 pub mod elo;
 mod game;
 pub mod glicko2;
@@ -56,11 +57,13 @@ pub trait System: Persist + Send + Sync {
     /// The units of this system's strengths, and how they convert to weights.
     fn scale(&self) -> Scale;
 
-    /// How strengths make the chance of the first of two teams in games like this one: with so many
-    /// players, on this map, and as uncertain as about these players.
+    /// Turns strengths into the chance that the first of two teams wins a game like this one: with
+    /// the same number of players, on the same map, and with the same uncertainty about the
+    /// players.
     ///
-    /// For systems whose chance depends on sums of strengths, this is what [`beats`](Self::beats) does.
-    /// For those that compare means it is near that, where the teams are of equal size.
+    /// For systems whose chance depends on sums of strengths, it gives the same chance as
+    /// [`beats`](Self::beats). For systems that compare means, it gives nearly the same if the
+    /// teams have equal sizes.
     fn outlook(&self, game: &RatedGame) -> Outlook;
 
     /// Starts a player who is new to this ruleset from the strength they have in other rulesets.
@@ -71,8 +74,8 @@ pub trait System: Persist + Send + Sync {
     /// its uncertainty. Systems without deviations ignore it.
     fn hint(&mut self, _player: Player, _evidence: Strength) {}
 
-    /// Starts a new season: each player keeps the share `keep` (0 to 1) of their distance from a
-    /// newcomer, and their deviation moves towards a newcomer's.
+    /// Starts a new season: each player's distance from a newcomer shrinks to the share `keep` (0
+    /// to 1), and their deviation moves towards a newcomer's.
     fn new_season(&mut self, keep: f64);
     /// A warning for the operator about the state of this system, for example that it has reached a
     /// limit.
@@ -81,7 +84,7 @@ pub trait System: Persist + Send + Sync {
     }
 }
 
-/// What every rating system gets for being plain data: it can be copied and serialised.
+/// Copying and serialising, which every rating system gets because its state is plain data.
 pub trait Persist {
     /// An independent copy, behind the trait.
     fn boxed_clone(&self) -> Box<dyn System>;
@@ -90,7 +93,7 @@ pub trait Persist {
     /// program that wrote it can read it.
     ///
     /// # Errors
-    /// None in practice; the encoder's signature has one.
+    /// Never fails in practice; the encoder's signature has an error.
     fn save(&self) -> Result<Vec<u8>, postcard::Error>;
 }
 
@@ -128,7 +131,7 @@ pub enum SystemName {
     /// Full covariance between players: [`joint`].
     #[default]
     Joint,
-    /// Shares of being on the team as it scores: [`presence`].
+    /// Share of the points that a player's team scores while the player is on it: [`presence`].
     Presence,
     /// Elo for teams, of World of Tanks Blitz: [`elo`].
     Elo,
@@ -207,7 +210,7 @@ impl SystemName {
     /// Restores a system from the bytes that [`Persist::save`] wrote; they include its settings.
     ///
     /// # Errors
-    /// The bytes are not a saved state of this system. Memory use is bounded by a small multiple of
+    /// Fails if the bytes are not a saved state of this system. Memory use is bounded by a small multiple of
     /// their number.
     pub fn restore(self, state: &[u8]) -> Result<Box<dyn System>, postcard::Error> {
         fn read<T: System + DeserializeOwned + 'static>(
@@ -253,7 +256,7 @@ pub enum SystemChoice {
 impl SystemChoice {
     const AUTO: &str = "auto";
 
-    /// The word for it in the configuration.
+    /// The value of `[rating] system` for this choice.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Auto => Self::AUTO,
@@ -261,7 +264,8 @@ impl SystemChoice {
         }
     }
 
-    /// The system to use; with [`Auto`](Self::Auto), until there are matches to compare systems on.
+    /// The system to use. With [`Auto`](Self::Auto), it is used until there are matches on which
+    /// systems can be compared.
     pub fn name(self) -> SystemName {
         match self {
             Self::Auto => SystemName::default(),

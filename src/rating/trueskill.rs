@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Crowding, Link, Outlook};
+use crate::domain::{Company, Crowding, Link, Outlook};
 
 use super::normal::{self, Moments};
 use super::{Player, RatedGame, Scale, Seat, Strength, System};
@@ -48,17 +48,18 @@ impl Default for Settings {
     }
 }
 
-/// No key of the configuration.
+/// The paper's mean; no key of the configuration changes it.
 fn mean() -> f64 {
     25.0
 }
 
-/// No key of the configuration.
+/// The paper's deviation; no key of the configuration changes it.
 fn deviation() -> f64 {
     25.0 / 3.0
 }
 
-/// The strength above a newcomer's whose weight is 75, see [`Scale`], in deviations of a newcomer.
+/// The strength above a newcomer's that has the weight 75, in deviations of a newcomer; see
+/// [`Scale`].
 const HALFWAY: f64 = 0.9;
 
 /// The `trueskill` system: an independent Gaussian per player.
@@ -353,6 +354,7 @@ impl System for TrueSkill {
             side: 0.0,
             halfway: HALFWAY * self.settings.deviation,
             doubt: per_strength * libm::sqrt(game.seats().iter().map(doubt).sum()),
+            company: Company::default(),
         }
     }
 

@@ -9,13 +9,13 @@ use std::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Crowding, Link, Outlook};
+use crate::domain::{Company, Crowding, Link, Outlook};
 
 use super::{Player, RatedGame, Roll, Scale, Strength, System, normal};
 
 /// A newcomer's mean, as in the paper.
 const MEAN: f64 = 25.0;
-/// The strength above a newcomer's whose weight is 75, see [`Scale`].
+/// The strength above a newcomer's that has the weight 75; see [`Scale`].
 const HALFWAY: f64 = 7.5;
 /// A newcomer's deviation, as in the paper.
 const DEVIATION: f64 = 25.0 / 3.0;
@@ -23,7 +23,7 @@ const DEVIATION: f64 = 25.0 / 3.0;
 const BETA: f64 = 25.0 / 6.0;
 /// Drift before each game; its square is added to the variance, as in TrueSkill.
 const DRIFT: f64 = 25.0 / 300.0;
-/// The share of a variance that at least remains after a game.
+/// The least share of a variance that remains after a game.
 const KAPPA: f64 = 0.0001;
 /// Thurstone-Mosteller's tie margin.
 const EPSILON: f64 = 0.1;
@@ -210,6 +210,7 @@ impl System for WengLin {
             side: 0.0,
             halfway: HALFWAY,
             doubt: libm::sqrt(a.variance + b.variance) / noise,
+            company: Company::default(),
         }
     }
 

@@ -123,6 +123,15 @@ async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>,
             let weight = session.bot(&name)?;
             Reply::Bot(name, weight)
         }
+        Request::Rank(id) => {
+            let rank = session.rank(&id)?;
+            Reply::Rank {
+                id,
+                division: rank.division,
+                games: rank.games,
+                weight: rank.weight,
+            }
+        }
         Request::MeanBot => {
             let (weight, count) = session.mean_bot()?;
             Reply::MeanBot(weight, count)
@@ -153,8 +162,8 @@ async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>,
                 unrated: ended.unrated,
             }
         }
-        // The caller handles these, and the connection handles QUIT. They are listed so that the
-        // compiler notices a new verb.
+        // The caller and, for QUIT, the connection have handled these. They are listed so that the
+        // compiler reports a new verb that is missing here.
         Request::Quit
         | Request::Death(_)
         | Request::Game(_)

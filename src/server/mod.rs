@@ -106,7 +106,8 @@ impl Door {
                 },
                 Err(error) => {
                     tracing::warn!(%error, "cannot accept a connection");
-                    // Probably out of file descriptors: give other connections time to end.
+                    // The process has probably run out of file descriptors: give other connections
+                    // time to end.
                     time::sleep(Duration::from_millis(100)).await;
                 }
             }

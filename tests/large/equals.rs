@@ -1,7 +1,7 @@
 //! How often teams of equal players would be helped, after thousands of histories that are all chance.
 
 use evenkeel::{
-    domain::{Fingerprint, Kind, PlayerKey, Rulebook, RulebookSpec},
+    domain::{Fingerprint, Kind, LineupPlayer, PlayerKey, Rulebook, RulebookSpec},
     history::Fold,
     lobby::{Advantage, AdvantageSettings, Basis, Known, Question, ScoreSpread, TeamState},
     rating,
@@ -39,12 +39,12 @@ fn rulebook() -> Rulebook {
 }
 
 /// The factor at START between these teams, if the doubt were `width` times as large.
-fn factor(fold: &Fold, teams: &[Vec<PlayerKey>], width: f64) -> f64 {
+fn factor(fold: &Fold, teams: &[Vec<LineupPlayer>], width: f64) -> f64 {
     let ruleset = rulebook().ruleset::<&str>("ctf", &[]);
     let reading = fold.reading(&ruleset, "field", teams).unwrap();
     let mut outlook = reading.outlook;
     outlook.doubt *= width;
-    let state = |(team, strength): (&Vec<PlayerKey>, f64)| TeamState {
+    let state = |(team, strength): (&Vec<LineupPlayer>, f64)| TeamState {
         players: team.len(),
         weight: 50.0 * team.len() as f64,
         odds: 1.0,
@@ -87,7 +87,7 @@ fn equals_are_hardly_ever_helped() {
                 kind: Kind::Human,
                 id: id.clone(),
             };
-            let keys: Vec<PlayerKey> = players.iter().map(key).collect();
+            let keys: Vec<LineupPlayer> = players.iter().map(|id| key(id).into()).collect();
             let teams = [keys[..6].to_vec(), keys[6..].to_vec()];
             for (helped, (_, width)) in helped.iter_mut().zip(widths) {
                 *helped += usize::from(factor(&fold, &teams, width) >= 1.05);

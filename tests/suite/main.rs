@@ -18,6 +18,7 @@ mod client;
 mod decisions;
 mod demo;
 mod disk;
+mod divisions;
 mod docs;
 mod follow;
 mod journal;

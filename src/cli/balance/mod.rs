@@ -75,7 +75,7 @@ pub(super) struct BalanceArgs {
     /// The team that a player was on in the last game; may be repeated
     #[arg(long = "last", value_name = "NAME=TEAM")]
     last: Vec<String>,
-    /// How much ratio keeping the parties may cost
+    /// How much of the ratio keeping the parties together may cost
     #[arg(long, value_name = "RATIO")]
     party_budget: Option<f64>,
     /// The weights of parties of 2, 3, … players, as multiples of their members' sum
@@ -218,7 +218,7 @@ fn read(args: &BalanceArgs) -> Result<(String, FileFormat), CliError> {
     if bytes.len() as u64 > MAX_FILE {
         let path = args.file.display();
         return Err(CliError::Input(format!(
-            "{path}: a lobby may hold {MAX_FILE} bytes"
+            "{path}: the file is longer than {MAX_FILE} bytes"
         )));
     }
     let format = match (
@@ -290,7 +290,8 @@ fn settings(args: &BalanceArgs, config: &Config) -> Result<partition::Settings, 
         settings.party_budget = checked("--party-budget", budget)?;
     }
     if let Some(megabytes) = args.memory {
-        // No search can use more than the upper end, and none can do with less than the lower one.
+        // More megabytes than the upper end are of no use to any search, and no search works with
+        // fewer than the lower end.
         settings.memory_mb = checked("--memory", megabytes.clamp(1, 4_096) as u64)?;
     }
     if let Some(multipliers) = &args.party_multiplier {
@@ -311,7 +312,7 @@ fn settings(args: &BalanceArgs, config: &Config) -> Result<partition::Settings, 
     Ok(settings)
 }
 
-/// The value of a flag as a setting that knows its range.
+/// Converts the value of a flag to a setting, which checks the range.
 fn checked<V, T: TryFrom<V, Error: std::fmt::Display>>(flag: &str, value: V) -> Result<T, String> {
     T::try_from(value).map_err(|error| format!("{flag} {error}"))
 }

@@ -3,7 +3,7 @@
 use super::{CliError, RULESET};
 use crate::{
     config::Config,
-    domain::{Kind, PlayerKey},
+    domain::{Kind, LineupPlayer, PlayerKey},
     partition::{self, Problem, ProblemSpec, Solution, WeightedHuman},
     service::Service,
     store::WeightRow,
@@ -28,7 +28,7 @@ pub(super) struct PickedTeams {
 }
 
 impl PickedTeams {
-    /// Picks teams with the default configuration and the weights just learnt.
+    /// Picks teams with the default configuration and the weights just learned.
     ///
     /// # Errors
     /// Fails if the lobby is not a valid problem.
@@ -77,13 +77,13 @@ impl PickedTeams {
 }
 
 /// The keys of the bots on a team.
-fn members(team_of: &[u8], team: u8) -> Vec<PlayerKey> {
+fn members(team_of: &[u8], team: u8) -> Vec<LineupPlayer> {
     let on_it = PLAYERS.iter().zip(team_of).filter(|(_, on)| **on == team);
     let key = |name: &&str| PlayerKey {
         kind: Kind::Bot,
         id: (*name).to_owned(),
     };
-    on_it.map(|(name, _)| key(name)).collect()
+    on_it.map(|(name, _)| key(name).into()).collect()
 }
 
 /// All divisions of the players into two teams of four; the first player is always on team 0.

@@ -46,7 +46,7 @@ pub(super) struct SimServer<'a> {
     pub(super) policy: Policy,
     pub(super) settings: &'a WorldSettings,
     pub(super) people: &'a TrueStrengths,
-    /// What LEAVE states of those who leave because they are behind.
+    /// The reason that LEAVE states for humans who leave because their team is behind.
     pub(super) quit_reason: LeaveReason,
 }
 
@@ -54,7 +54,7 @@ struct GameInPlay<'a, 'b> {
     server: &'a mut SimServer<'b>,
     plan: &'a GamePlan,
     teams: BTreeMap<SimPlayer, u8>,
-    /// Those who have left because they were behind, and do not come back.
+    /// Humans who left because their team was behind; they do not come back.
     gone: BTreeSet<usize>,
     points: BTreeMap<SimPlayer, f64>,
     now: u64,
@@ -205,7 +205,7 @@ impl GameInPlay<'_, '_> {
         self.follow_bots()
     }
 
-    /// The quitters of a team that is too far behind leave.
+    /// Makes the quitters of a team that is too far behind leave.
     fn quit(&mut self) -> Result<(), SessionError> {
         let [zero, one] = self.outcome.scores;
         let enough = self.server.settings.quit_behind;

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::{
     domain::{
-        Kind, Outcome, Participant, Presence, RulebookSpec, ScoreEvent, Scoring, Span, TeamLoad,
-        Unknown, units::Share,
+        Kind, LineupPlayer, Outcome, Participant, Presence, RulebookSpec, ScoreEvent, Scoring,
+        Span, TeamLoad, Unknown, units::Share,
     },
     history::{Unrated, points::points},
     rating::SystemName,
@@ -219,10 +219,10 @@ fn a_newcomer_begins_with_what_other_rulesets_know() {
     ] {
         let known = folded_by(system, &plain);
         let ruleset = rulebook().ruleset("ctf", &["insta"]);
-        let teams: Vec<Vec<PlayerKey>> = first
+        let teams: Vec<Vec<LineupPlayer>> = first
             .participants
             .iter()
-            .map(|p| vec![p.key.clone()])
+            .map(|p| vec![p.key.clone().into()])
             .collect();
         let chance = |fold: &Fold| fold.chances(&ruleset, "m", &teams)[0];
         assert!(
@@ -278,10 +278,8 @@ fn a_season_brings_everyone_nearer_to_a_newcomer() {
             }
             let ruleset = rulebook().ruleset::<&str>("ctf", &[]);
             let teams = ["a", "b"].map(|id| {
-                vec![PlayerKey {
-                    kind: Kind::Human,
-                    id: id.into(),
-                }]
+                let (kind, id) = (Kind::Human, id.into());
+                vec![PlayerKey { kind, id }.into()]
             });
             fold.chances(&ruleset, "other", &teams)[0]
         };
@@ -558,18 +556,18 @@ fn strengths_and_outlook_find_the_split_whose_chance_is_nearest_to_even() {
             .map(|w| (w.key, w.strength))
             .collect();
         let keys: Vec<&PlayerKey> = strengths.keys().copied().take(8).collect();
-        let split = |mask: u32| -> Vec<Vec<PlayerKey>> {
+        let split = |mask: u32| -> Vec<Vec<LineupPlayer>> {
             let team = |t: u32| {
                 let own = (0..).zip(&keys).filter(move |(i, _)| mask >> i & 1 == t);
-                own.map(|(_, key)| (*key).clone()).collect()
+                own.map(|(_, key)| (*key).clone().into()).collect()
             };
             vec![team(0), team(1)]
         };
         let reading = |mask| fold.reading(&ruleset, "m", &split(mask)).unwrap();
         let outlook = reading(0b0000_1111).outlook;
-        let load = |team: &[PlayerKey]| TeamLoad {
+        let load = |team: &[LineupPlayer]| TeamLoad {
             heads: team.len(),
-            strength: team.iter().map(|key| strengths[key]).sum(),
+            strength: team.iter().map(|player| strengths[&player.key]).sum(),
         };
         let edge = |mask| {
             let teams = split(mask);
@@ -611,7 +609,7 @@ fn one_head_more_counts_what_was_learned_of_it() {
             kind: Kind::Human,
             id: "nobody".into(),
         };
-        let teams = [5, 4].map(|size| vec![stranger.clone(); size]);
+        let teams = [5, 4].map(|size| vec![stranger.clone().into(); size]);
         let reading = folded_by(system, &matches).reading(&ruleset, "m", &teams);
         reading.unwrap().outlook
     };
@@ -631,4 +629,67 @@ fn one_head_more_counts_what_was_learned_of_it() {
         "{joint:?}: it learnt something"
     );
     assert!(joint.heads(5, 4) >= joint.learned_heads(5, 4));
+}
+
+/// Two against two out of eight players of equal strength; the pair that is a party wins three of four.
+fn with_friends(matches: i64) -> Vec<MatchRecord> {
+    use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
+    let mut random = ChaCha8Rng::seed_from_u64(5);
+    let mut one = |number: i64| {
+        let mut pool: Vec<u32> = (0..8).collect();
+        let mut person = |seat: usize| {
+            let id = format!("p{}", pool.swap_remove(random.random_range(0..pool.len())));
+            Participant {
+                party: (seat < 2).then_some(7),
+                ..someone(
+                    Kind::Human,
+                    &id,
+                    vec![stay(u8::from(seat >= 2), 0, 100_000)],
+                )
+            }
+        };
+        let people = (0..4).map(&mut person).collect();
+        let won = f64::from(u8::from(random.random_bool(0.75)));
+        game(200_000 * number, &[won, 1.0 - won], people)
+    };
+    (1..=matches).map(&mut one).collect()
+}
+
+#[test]
+fn a_party_counts_in_predictions_what_was_learned_of_friends() {
+    let settings = Settings {
+        sides: false,
+        ..settings(SystemName::Joint)
+    };
+    let mut fold = Fold::new(&rulebook(), settings);
+    for record in with_friends(200) {
+        fold.push(&record, Fingerprint::of(&record)).unwrap();
+    }
+    let ruleset = rulebook().ruleset::<&str>("ctf", &[]);
+    let teams = |party: Option<u32>| -> Vec<Vec<LineupPlayer>> {
+        let player = |id: String, party| LineupPlayer {
+            party,
+            ..someone(Kind::Human, &id, vec![]).key.into()
+        };
+        let team = |from: u32, party| {
+            let ids = (from..from + 2).map(|n| format!("p{n}"));
+            ids.map(|id| player(id, party)).collect()
+        };
+        vec![team(0, party), team(2, None)]
+    };
+    let chance = |party| fold.chances(&ruleset, "m", &teams(party))[0];
+    let (alone, together) = (chance(None), chance(Some(3)));
+    assert!(together > alone + 0.005, "{alone} {together}");
+    // What the strengths differ by, times the edge per strength, is what the edge differs by; the noise
+    // differs slightly, too.
+    let reading = |party| fold.reading(&ruleset, "m", &teams(party)).unwrap();
+    let (alone, together) = (reading(None), reading(Some(3)));
+    let added = together.strengths[0] - alone.strengths[0];
+    let per_friend = together.outlook.company.per_friend;
+    assert!((added - 2.0 * per_friend).abs() < 1e-12);
+    let edge = together.outlook.per_strength * added;
+    assert!(
+        (together.edge - alone.edge - edge).abs() < 0.02 * edge,
+        "{edge}"
+    );
 }

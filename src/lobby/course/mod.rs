@@ -20,7 +20,7 @@ mod record;
 pub(super) use record::GameFacts;
 pub use record::{Finished, RecordFrame};
 
-/// Bounds of a record; a game that exceeds one is cut, see [`Finished::cut`].
+/// Bounds of a record. A game that exceeds one is cut short; see [`Finished::cut`].
 const MAX_TRACKS: usize = 1_024;
 const MAX_STAYS: usize = 100_000;
 const MAX_EVENTS: usize = 200_000;
@@ -33,7 +33,7 @@ enum PlayPhase {
     WarmUp,
     /// Since this millisecond of the session.
     Running(u64),
-    /// With the record, until it is on disk.
+    /// With the record, until [`PlayCourse::forget`] frees it.
     Over(#[serde(skip)] Option<Box<Finished>>),
 }
 
@@ -62,7 +62,7 @@ pub(super) struct PlayCourse {
     /// The earliest millisecond of play for the next event.
     next: u64,
     tracks: Vec<PlayerTrack>,
-    /// Made anew of the tracks when a course is read.
+    /// Not stored: when a course is read, this index is made again from the tracks.
     #[serde(skip)]
     index: BTreeMap<PlayerKey, usize>,
     scores: Vec<f64>,
@@ -97,7 +97,8 @@ impl PlayCourse {
         self.tracks[track].seat = team.map(|team| (team, at));
     }
 
-    /// Ends a human's part in the game, and notes why. Whoever comes back has not left.
+    /// Ends a human's part in the game, and notes why. A human who comes back later counts as not
+    /// having left.
     pub(super) fn leave(&mut self, who: &SeatedPlayer<'_>, reason: LeaveReason, now: u64) {
         self.sit(who, None, now);
         if let Some(track) = self.track(who) {
@@ -291,11 +292,12 @@ impl PlayCourse {
         }
     }
 
-    /// Ends the game and makes its record; without a verdict, it is undecided. Called again, it returns the same record.
+    /// Ends the game and makes its record. Without a verdict the outcome is undecided. A second
+    /// call returns the same record.
     ///
     /// # Errors
-    /// Fails if play has not begun, if its record was [forgotten](Self::forget), or if it makes no
-    /// valid record; play then continues.
+    /// Fails if play has not begun, if its record was [forgotten](Self::forget), or if the record
+    /// is not valid; play then continues.
     pub(super) fn end(
         &mut self,
         facts: &GameFacts<'_>,
@@ -317,7 +319,7 @@ impl PlayCourse {
         Ok(finished)
     }
 
-    /// Frees everything that only the record needs, if play is over. START does so, too.
+    /// If play is over, frees everything that only the record needs. START does so, too.
     pub(super) fn forget(&mut self) {
         if let PlayPhase::Over(finished) = &mut self.phase {
             *finished = None;
@@ -329,7 +331,7 @@ impl PlayCourse {
         }
     }
 
-    /// Completes a course that was read; `None` if it exceeds the bounds.
+    /// Completes a course that was read from the disk; `None` if it exceeds the bounds.
     pub(super) fn restored(mut self) -> Option<Self> {
         let seated = |(at, track): (usize, &PlayerTrack)| (track.key.clone(), at);
         self.index = self.tracks.iter().enumerate().map(seated).collect();

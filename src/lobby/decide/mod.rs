@@ -5,12 +5,12 @@ use super::{
     Advantage, Assessment, AutoBalance, BalanceWatch, Basis, Bot, BotInGame, ChanceModel, Command,
     Decided, Fate, HumanInGame, Known, Lobby, LobbyError, MoveBlock, Place, Rebalance, RunningGame,
     Situation, Snapshot, TeamState, Weights,
-    roster::Human,
+    roster::{Human, Roster},
     strength::TeamStrengths,
     weights::{Counted, next_bot, sane, sane_strength},
 };
 use crate::{
-    domain::{Ident, Kind, PlayerKey},
+    domain::{Ident, Kind, LineupPlayer, PlayerKey},
     partition::Objective,
 };
 
@@ -233,7 +233,7 @@ impl Lobby {
         })
     }
 
-    /// The same, with what chances are predicted from where decisions go by chances.
+    /// The same; with `[balance] objective = "chance"`, it contains a chance model, too.
     fn snapshot_by_objective(&self, weights: &dyn Weights) -> Result<Snapshot, LobbyError> {
         let mut snapshot = self.snapshot(weights)?;
         if self.settings.objective == Objective::Gap {
@@ -242,7 +242,8 @@ impl Lobby {
         Ok(snapshot)
     }
 
-    /// What chances are predicted from; `None` where nothing has been learned that predicts one.
+    /// The model that predicts chances for the present players; `None` as long as nothing has been
+    /// learned that predicts one.
     pub(super) fn chance_model(
         &self,
         weights: &dyn Weights,
@@ -253,7 +254,8 @@ impl Lobby {
         };
         let strength = |human: &Human| {
             let alone = sane_strength(weights.human_strength(human.id.text()));
-            alone + outlook.multiplied(alone, self.multiplier(game, human))
+            let (friends, multiplier) = (friends(game, human), self.multiplier(game, human));
+            alone + outlook.befriended(alone, friends, multiplier)
         };
         let bots = game.roster.bots();
         let next_bot = next_bot(weights, bots.iter().map(|bot| bot.name.text()));
@@ -267,31 +269,30 @@ impl Lobby {
         }))
     }
 
-    /// Everybody in the game, by team; those on no team yet are where they make the sizes equal. A team of
-    /// nobody has a stranger.
-    fn lineup(&self) -> Result<Vec<Vec<PlayerKey>>, LobbyError> {
+    /// All players in the game, by team. Humans on no team yet are put where they make the sizes
+    /// equal. A team without players gets one unknown player.
+    fn lineup(&self) -> Result<Vec<Vec<LineupPlayer>>, LobbyError> {
         let roster = &self.team_game()?.roster;
         let mut teams = vec![Vec::new(); usize::from(self.teams)];
         let humans = roster.humans().iter();
-        let humans = humans.map(|human| (Kind::Human, &human.id, human.team));
+        let humans = humans.map(|human| (human_of_lineup(roster, human), human.team));
         let bots = roster.bots().iter();
-        let bots = bots.map(|bot| (Kind::Bot, &bot.name, Some(bot.team)));
+        let bots = bots.map(|bot| (bot_of_lineup(bot.name.text()), Some(bot.team)));
         let mut waiting = Vec::new();
-        for (kind, id, team) in humans.chain(bots) {
-            let id = id.text().to_owned();
+        for (player, team) in humans.chain(bots) {
             match team.and_then(|team| teams.get_mut(usize::from(team))) {
-                Some(team) => team.push(PlayerKey { kind, id }),
-                None => waiting.push(PlayerKey { kind, id }),
+                Some(team) => team.push(player),
+                None => waiting.push(player),
             }
         }
-        for key in waiting {
+        for player in waiting {
             if let Some(smallest) = teams.iter_mut().min_by_key(|team| team.len()) {
-                smallest.push(key);
+                smallest.push(player);
             }
         }
         for team in teams.iter_mut().filter(|team| team.is_empty()) {
             let (kind, id) = (Kind::Human, String::new());
-            team.push(PlayerKey { kind, id });
+            team.push(PlayerKey { kind, id }.into());
         }
         Ok(teams)
     }
@@ -335,14 +336,9 @@ impl Lobby {
     /// The factor on a human's weight if they are on one team with their party.
     fn multiplier(&self, game: &RunningGame, human: &Human) -> f64 {
         let multiples = &self.settings.party_multiplier;
-        if human.party.is_none() || human.team.is_none() || multiples.is_empty() {
-            return 1.0;
-        }
-        let with = |other: &&Human| other.party == human.party && other.team == human.team;
-        let size = game.roster.humans().iter().filter(with).count();
-        match size.checked_sub(2) {
-            Some(extra) => multiples[extra.min(multiples.len() - 1)].get(),
-            None => 1.0,
+        match (friends(game, human).checked_sub(1), multiples.len()) {
+            (Some(extra), 1..) => multiples[extra.min(multiples.len() - 1)].get(),
+            _ => 1.0,
         }
     }
 
@@ -369,7 +365,33 @@ impl Lobby {
     }
 }
 
-/// What a bot of the game counts with; the mean if it is unknown.
+/// The number of other members of a human's party on the human's team.
+fn friends(game: &RunningGame, human: &Human) -> usize {
+    if human.party.is_none() || human.team.is_none() {
+        return 0;
+    }
+    let with = |other: &&Human| {
+        other.id != human.id && other.party == human.party && other.team == human.team
+    };
+    game.roster.humans().iter().filter(with).count()
+}
+
+/// A human of the roster, for a prediction.
+pub(super) fn human_of_lineup(roster: &Roster, human: &Human) -> LineupPlayer {
+    let (kind, id) = (Kind::Human, human.id.text().to_owned());
+    LineupPlayer {
+        key: PlayerKey { kind, id },
+        party: roster.party_number(human),
+    }
+}
+
+/// A bot of this name, for a prediction.
+pub(super) fn bot_of_lineup(name: &str) -> LineupPlayer {
+    let (kind, id) = (Kind::Bot, name.to_owned());
+    PlayerKey { kind, id }.into()
+}
+
+/// The weight and strength of a bot of the game; the means if the bot is unknown.
 pub(super) fn counted_bot(weights: &dyn Weights, bot: &Bot) -> Counted {
     let mean = || Counted {
         weight: sane(weights.mean_bot().0),

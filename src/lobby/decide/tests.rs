@@ -1,6 +1,6 @@
 use super::*;
 use crate::domain::{
-    LeaveReason, Verdict,
+    Company, LeaveReason, Outlook, Verdict,
     units::{Count, Factor},
 };
 use crate::lobby::{
@@ -334,6 +334,48 @@ fn a_party_that_stands_together_weighs_its_multiple() {
     assert_eq!(weigh(&lobby), [12.0, 12.0, 12.0, 10.0]);
     lobby.move_to(&ident("c"), 1).unwrap();
     assert_eq!(weigh(&lobby), [11.5, 11.5, 10.0, 10.0]);
+}
+
+#[test]
+fn what_was_learned_of_friends_takes_the_place_of_the_multiplier() {
+    let mut lobby = lobby(LobbySettings {
+        party_multiplier: [1.15, 1.2].map(Factor::of).to_vec(),
+        ..LobbySettings::default()
+    });
+    let mut weights = WeightTable::default(); // everybody is 50, a strength of 0
+    let company = Company {
+        per_friend: 0.2,
+        learned: 0.5,
+    };
+    weights.outlook = Some(Outlook {
+        company,
+        ..outlook()
+    });
+    for id in ["a", "b", "c", "d"] {
+        let update = Update {
+            party: (id != "d").then(|| "p".into()),
+            team: Some(0),
+            ..Update::default()
+        };
+        lobby.join(&ident(id), &update).unwrap();
+    }
+    let strengths = |lobby: &Lobby| lobby.chance_model(&weights).unwrap().unwrap().humans;
+    // Three friends: 0.2 for each of two, and half of the (1.2 − 1) · 2 of the multiplier.
+    let close = |found: &[f64], by_hand: &[f64]| {
+        let near = found
+            .iter()
+            .zip(by_hand)
+            .all(|(x, y)| (x - y).abs() < 1e-12);
+        assert!(near && found.len() == by_hand.len(), "{found:?}");
+    };
+    close(&strengths(&lobby), &[0.6, 0.6, 0.6, 0.0]);
+    lobby.move_to(&ident("c"), 1).unwrap();
+    // Two: 0.2 for the one friend, and half of 0.15 · 2.
+    close(&strengths(&lobby), &[0.35, 0.35, 0.0, 0.0]);
+    let lineup = lobby.lineup().unwrap();
+    let parties = lineup.iter().flatten().map(|player| player.party);
+    let by_hand = [Some(0), Some(0), None, Some(0)]; // a, b and d on one team, c on the other
+    assert_eq!(parties.collect::<Vec<_>>(), by_hand);
 }
 
 #[test]

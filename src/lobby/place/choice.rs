@@ -10,8 +10,8 @@ use crate::{
 type Cost = fn(&Prospect) -> f64;
 
 impl Place {
-    /// Opens the teams that would outnumber another by one human too many, if bots fill up the others
-    /// and the game would be clearly more even than on any team that is open anyway.
+    /// Allows teams that would have one human too many, if bots fill up the other teams and the
+    /// game would be clearly more even than with the arrival on any team that is allowed anyway.
     pub(super) fn excuse(&self, sides: &mut [Prospect]) {
         let least = sides.iter().map(|side| side.over).min().unwrap_or(0);
         let open = sides.iter().filter(|side| side.over == least);
@@ -47,7 +47,8 @@ impl Place {
         (team, if torn { Reason::Torn } else { reason })
     }
 
-    /// The best of the `open` teams by the criteria that concern no wish of the arrival's.
+    /// The best of the `open` teams by the criteria that do not depend on the arrival's pin, party
+    /// or old team.
     fn most_even(&self, open: Vec<&Prospect>, all: &[Prospect], seed: u64) -> (u8, Reason) {
         let only_open = open.len() == 1;
         let mut left = open;
@@ -81,9 +82,9 @@ impl Place {
         (left.get(drawn).map_or(0, |side| side.team), reason)
     }
 
-    /// The team with the most members of the arrival's party: of several, the most even with the whole
-    /// party on it. `None` if the party would then exceed the allowed difference by more than `over`
-    /// humans, or make the game less even than `least`.
+    /// The team with the most members of the arrival's party; of several such teams, the one that
+    /// is the most even with the whole party on it. `None` if the party would then exceed the
+    /// allowed difference by more than `over` humans, or make the game less even than `least`.
     fn party_side(&self, sides: &[Prospect], over: usize, least: f64) -> Option<u8> {
         if !self.snapshot.in_party(self.who) {
             return None;
@@ -103,8 +104,8 @@ impl Place {
 }
 
 impl Prospect {
-    /// Why this team was chosen, if it was the only one open: on any other, the arrival would make too
-    /// large a difference in humans.
+    /// The reason if this team was the only one allowed because the arrival would make the
+    /// difference in humans too large on any other.
     fn beside(&self, sides: &[Self]) -> Reason {
         let others = sides.iter().filter(|side| side.team != self.team);
         let best = others.map(Self::evenness).fold(0.0, f64::max);

@@ -4,9 +4,9 @@
 //! added or removed. Other humans on no team yet are placed provisionally. The evenness is the chance of
 //! the weaker team over that of the stronger; without a chance model it is the ratio of the weights.
 //!
-//! A team that would outnumber another by more than the settings allow is not open. The exception: bots
-//! fill up the others, and the game is clearly more even. Between the open teams these decide, in this
-//! order:
+//! A team that would outnumber another by more than the settings allow is not open to the arrival,
+//! unless bots fill up the other teams and the game would be clearly more even. Between the open
+//! teams, these criteria decide, in this order:
 //!
 //! 1. a pin;
 //! 2. the party, if a team has room for all of it and that costs little evenness;
@@ -57,8 +57,8 @@ pub struct Placement {
     pub sides: Vec<Prospect>,
     /// Number of other humans without a team.
     pub others: usize,
-    /// Whether all placements of those were tried. If not, they were placed one by one, the heaviest
-    /// first.
+    /// Whether all placements of the other humans without a team were tried. If not, they were
+    /// placed one by one, the heaviest first.
     pub exact: bool,
 }
 
@@ -75,10 +75,10 @@ pub struct Prospect {
     /// `None` without a chance model: then the ratios decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evenness: Option<(f64, f64)>,
-    /// By how many humans the teams would exceed the allowed difference; 0 if a clearly more even game
-    /// excuses that.
+    /// By how many humans the difference between the teams would exceed the allowed one; 0 if a
+    /// clearly more even game justifies that.
     pub over: usize,
-    /// `over`, if the rest of the party joins it, too.
+    /// The value of `over` if the rest of the party joins the team, too.
     #[serde(default)]
     pub over_with_party: usize,
     /// Number of members of the arrival's party on the team.
@@ -128,7 +128,10 @@ impl Question for Place {
         } = answer;
         writeln!(f, "{who} to team {team} ({reason}): ratio {ratio:.6}")?;
         if !self.snapshot.fill.on {
-            writeln!(f, "only bots that are on a team count: none are expected")?;
+            writeln!(
+                f,
+                "only bots that are on a team count: none are expected to come"
+            )?;
         }
         let party = self.snapshot.in_party(self.who);
         for side in &answer.sides {
@@ -142,7 +145,7 @@ impl Question for Place {
             };
             writeln!(
                 f,
-                "placed the {} unassigned players provisionally ({how})",
+                "the other {} players without a team were placed provisionally ({how})",
                 answer.others
             )?;
         }
@@ -151,7 +154,8 @@ impl Question for Place {
 }
 
 impl Prospect {
-    /// Writes what decides for and against the team; `party` is whether the arrival is in one.
+    /// Writes what decides for and against the team. `party` says whether the arrival is in a
+    /// party.
     fn explain(&self, party: bool, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let team = self.team;
         if let Some((evenness, with_party)) = self.evenness {
@@ -168,7 +172,7 @@ impl Prospect {
         }
         write!(f, ", humans {}", self.humans)?;
         if party {
-            write!(f, ", of the party {}", self.mates)?;
+            write!(f, ", members of the party on it {}", self.mates)?;
         }
         write!(f, ", score {}", self.score)?;
         if self.over > 0 {
@@ -200,7 +204,8 @@ impl Place {
             exact &= arrived.exact;
             let mut with_party = (arrived.ratio, arrived.merit.evenness);
             let mut over_with_party = arrived.merit.over;
-            // Others who are on no team yet may never come to play: the short side comes first.
+            // Other humans who are on no team yet may never play, so only those on a team count
+            // here.
             let outnumbers = alone.outnumbers(team).saturating_sub(limit);
             let over = arrived.merit.over.max(outnumbers);
             if !coming.is_empty() {

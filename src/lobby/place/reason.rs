@@ -35,7 +35,7 @@ impl fmt::Display for Reason {
         f.write_str(match self {
             Reason::Pin => "pinned to it",
             Reason::Party => "with their party",
-            Reason::Torn => "their party is torn: no team holds all of it without outnumbering or outweighing the other",
+            Reason::Torn => "their party is torn: no team can take all of it without outnumbering or outweighing the other",
             Reason::OldTeam => "their old team",
             Reason::ShortSide => "the short side comes first",
             Reason::Ratio => "best ratio",

@@ -57,6 +57,19 @@ fn error() -> impl Strategy<Value = Reply> {
     (code, text()).prop_map(|(code, text)| Reply::Error(Refusal { code, text }))
 }
 
+fn rank() -> impl Strategy<Value = Reply> {
+    let name = "[^\\p{C} ]([^\\p{C}]{0,12}[^\\p{C} ])?".prop_filter("a dash", |name| name != "-");
+    let division = option::of((name, (0u32..=1_000).prop_map(|n| f64::from(n) / 1e3)));
+    (ident(), division, any::<u32>(), option::of(thousandths())).prop_map(
+        |(id, division, games, weight)| Reply::Rank {
+            id,
+            division,
+            games,
+            weight,
+        },
+    )
+}
+
 fn hello() -> impl Strategy<Value = Reply> {
     let hello = (
         "[a-z]{1,8}/[0-9.]{1,5}",
@@ -84,6 +97,7 @@ strategy_of_every_variant!(reply -> Reply {
     1: Reply::Player(..) => (ident(), option::of(thousandths()))
         .prop_map(|(id, weight)| Reply::Player(id, weight)),
     1: Reply::Bot(..) => (ident(), thousandths()).prop_map(|(id, weight)| Reply::Bot(id, weight)),
+    1: Reply::Rank { .. } => rank(),
     1: Reply::MeanBot(..) => (thousandths(), 0usize..1_000)
         .prop_map(|(weight, count)| Reply::MeanBot(weight, count)),
     1: Reply::Hello { .. } => hello(),

@@ -105,6 +105,7 @@ strategy_of_every_variant!(request -> Request {
     2: Request::Mutator(_) => ident().prop_map(Request::Mutator),
     2: Request::Player(_) => ident().prop_map(Request::Player),
     2: Request::Bot(_) => ident().prop_map(Request::Bot),
+    2: Request::Rank(_) => ident().prop_map(Request::Rank),
     1: Request::MeanBot => Just(Request::MeanBot),
     8: Request::Hello { .. } => hello(),
     1: Request::Ping => Just(Request::Ping),

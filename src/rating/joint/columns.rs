@@ -16,12 +16,13 @@ pub enum Column {
     Command(Player),
     /// The effect of being new, the same for all players.
     Newness,
-    /// The effect of having made e times the points of an average player in earlier matches, the same
-    /// for all players.
+    /// The effect of having made e (2.718…) times the points of an average player in earlier
+    /// matches; it is the same for all players.
     Record,
-    /// One head more than the other team.
+    /// The effect of having one player more than the other team.
     Size,
-    /// The effect of a team that is e times as large by time shares, added to that.
+    /// The effect of a team whose sum of time shares is e times that of the other; it is added to
+    /// that of [`Size`](Self::Size).
     LogSize,
     /// The effect of each team mate from the same party.
     Party,
@@ -60,7 +61,7 @@ struct Career {
     /// Sum over matches of ln(points / points of an average player in the same time), in which older
     /// matches count less.
     record: f64,
-    /// What those matches count together; a match from start to end counts 1.
+    /// The sum of these matches' factors; a match from start to end begins with a factor of 1.
     seen: f64,
 }
 
@@ -77,17 +78,18 @@ impl Default for Career {
     }
 }
 
-/// Points that everybody is given on top of their own in each match, so that the record of a short
-/// stay is near 0.
+/// Points that are added to those of every player in each match, so that the record of a short stay
+/// is near 0.
 const FEW_POINTS: f64 = 2.0;
 /// Matches with average points that a newcomer's record starts with.
 const FEW_MATCHES: f64 = 1.0;
-/// The share that a match still counts in a record after the next one: the last thirty count most.
+/// The factor on all earlier matches of a record when another is added; the last thirty matches
+/// count most.
 const FADING: f64 = 0.97;
 
 /// A player with less than this share of a game does not count as one player more.
 const HEAD: f64 = 0.1;
-/// The least share of a player who was there from start to end, less rounding errors.
+/// A player with at least this share was there from start to end; it is 1 minus rounding errors.
 const THROUGHOUT: f64 = 1.0 - 1e-9;
 
 impl Columns {
@@ -172,8 +174,8 @@ impl Columns {
         }
     }
 
-    /// The logarithm of how many times the points of an average player a player made in earlier matches;
-    /// 0 for a newcomer, and where matches have no points.
+    /// The logarithm of a player's points in earlier matches divided by those of an average player;
+    /// 0 for a newcomer, and if matches have no points.
     pub fn record(&self, player: Player) -> f64 {
         let of = |career: &Career| career.record / (career.seen + FEW_MATCHES);
         self.games.get(player).map_or(0.0, of)
@@ -208,7 +210,7 @@ impl Columns {
         let both = [(one.as_slice(), 1.0), (other.as_slice(), -1.0)];
         let shares = |team: &[Seat]| team.iter().map(|s| s.share).sum::<f64>();
         let unit = unit(shares(both[0].0) + shares(both[1].0));
-        // Where players left early, those who came in their place do not make the team larger.
+        // If players left early, the players who replaced them do not make the team larger.
         let left_early = game.seats().iter().any(|seat| seat.missed > 0.0);
         let least = if left_early { THROUGHOUT } else { HEAD };
         let (mut newness, mut record, mut heads, mut party) = (0.0, 0.0, 0.0, 0.0);
@@ -240,8 +242,8 @@ impl Columns {
         row
     }
 
-    /// Adds to a row. With `again`, adds up with an entry for the same column: of a player who was
-    /// on both teams.
+    /// Adds an entry to a row. With `again`, the row may have an entry for the same column, because
+    /// a player was on both teams; the factors are then added.
     fn enter(&self, row: &mut Row, column: Column, x: f64, again: bool) {
         if x == 0.0 {
             return;
@@ -273,9 +275,5 @@ pub fn unit(shares: f64) -> f64 {
 
 /// Sum over a team of each player's other party members in it: 2 for a pair, 6 for three.
 fn company(team: &[Seat]) -> f64 {
-    let friends = |seat: &Seat| {
-        let same = team.iter().filter(|s| s.party == seat.party);
-        if seat.party == 0 { 0 } else { same.count() - 1 }
-    };
-    team.iter().map(|s| friends(s) as f64).sum()
+    team.iter().map(|s| s.friends(team) as f64).sum()
 }

@@ -150,3 +150,38 @@ fn a_hint_moves_who_it_is_about_and_those_they_played_with() {
     system.hint(Player(9), evidence); // a player without games
     assert_eq!(system.strength(Player(9)), None);
 }
+
+#[test]
+fn friends_who_won_once_by_hand() {
+    // Two against two, all new. The factor of a player is √(2/4), that of the effect of a party
+    // 2 · √(2/4) = √2: two players have a friend each. With σ between players and 0.1 σ for the effect,
+    // a·S·a = 4 · σ²/2 + 2 · 0.01 σ² = 2.02 σ². All five filters expected 1/2, so they weigh the same.
+    let seats = game(&[&[1.0, 1.0], &[1.0, 1.0]], &[]).seats().to_vec();
+    let party = |mut seat: Seat| {
+        seat.party = u32::from(seat.team == 0);
+        seat
+    };
+    let mut game = RatedGame::new(seats.into_iter().map(party).collect());
+    game.places = vec![0, 1];
+    let mut system = Joint::new();
+    assert_eq!(system.outlook(&game).company, Company::default());
+    system.update(&game);
+    let (mut per_friend, mut learned) = (0.0, 0.0);
+    for skill in [0.1_f64, 0.2, 0.4, 0.8, 1.6] {
+        let noise = 1.0 + 2.02 * skill * skill;
+        let gain = 2.0_f64.sqrt() * 0.01 * skill * skill;
+        let v = (2.0 / std::f64::consts::PI).sqrt(); // φ(0) / Φ(0), and w = v²
+        per_friend += gain * v / noise.sqrt() / 5.0;
+        learned += gain * gain * v * v / noise / (0.01 * skill * skill) / 5.0;
+    }
+    let company = system.outlook(&game).company;
+    assert!(
+        (company.per_friend - per_friend).abs() < 1e-7,
+        "{company:?} {per_friend}"
+    );
+    assert!(
+        (company.learned - learned).abs() < 1e-6,
+        "{company:?} {learned}"
+    );
+    assert!((per_friend - 0.003_702_5).abs() < 1e-6);
+}
