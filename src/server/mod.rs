@@ -62,7 +62,7 @@ pub async fn run(
     let most = limits.max_connections.as_usize();
     let room = Arc::new(Semaphore::new(most));
     let drop_all = CancellationToken::new();
-    let door = Door {
+    let acceptor = Acceptor {
         service,
         limits,
         stop: stop.clone(),
@@ -70,7 +70,8 @@ pub async fn run(
         tasks,
         room: room.clone(),
     };
-    stop.run_until_cancelled(door.accept_all(&listener)).await;
+    stop.run_until_cancelled(acceptor.accept_all(&listener))
+        .await;
     drop(listener);
     // Each connection holds a permit until it ends.
     let all = || room.acquire_many(u32::try_from(most).unwrap_or(u32::MAX));
@@ -85,8 +86,8 @@ pub async fn run(
     }
 }
 
-/// State that all connections share, to accept new ones.
-struct Door {
+/// Accepts connections, and holds the state that all of them share.
+struct Acceptor {
     service: Arc<Service>,
     limits: Limits,
     stop: CancellationToken,
@@ -96,13 +97,13 @@ struct Door {
     room: Arc<Semaphore>,
 }
 
-impl Door {
+impl Acceptor {
     async fn accept_all(&self, listener: &TcpListener) {
         loop {
             match listener.accept().await {
                 Ok((stream, peer)) => match self.room.clone().try_acquire_owned() {
-                    Ok(permit) => self.welcome(stream, peer, permit),
-                    Err(_) => self.turn_away(stream),
+                    Ok(permit) => self.start_connection(stream, peer, permit),
+                    Err(_) => self.refuse(stream),
                 },
                 Err(error) => {
                     tracing::warn!(%error, "cannot accept a connection");
@@ -114,7 +115,12 @@ impl Door {
         }
     }
 
-    fn welcome(&self, stream: TcpStream, peer: std::net::SocketAddr, permit: OwnedSemaphorePermit) {
+    fn start_connection(
+        &self,
+        stream: TcpStream,
+        peer: std::net::SocketAddr,
+        permit: OwnedSemaphorePermit,
+    ) {
         let (service, limits, stop) = (self.service.clone(), self.limits, self.stop.clone());
         let drop_all = self.drop_all.clone();
         self.tasks.spawn(async move {
@@ -128,7 +134,7 @@ impl Door {
     }
 
     /// Refuses a connection with an error line. The peer has one second to close its side.
-    fn turn_away(&self, mut stream: TcpStream) {
+    fn refuse(&self, mut stream: TcpStream) {
         tracing::debug!("refusing a connection: there are too many");
         let text = "too many connections".to_owned();
         let mut bytes = BytesMut::new();
