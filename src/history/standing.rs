@@ -292,7 +292,7 @@ impl Standing {
         self.careers.get(player).is_some_and(|c| c.games > 0)
     }
 
-    /// What the rating system predicts for a lineup of two teams, and from what.
+    /// The rating system's prediction for a lineup of two teams, with its inputs.
     pub fn reading(&self, game: &RatedGame) -> Reading {
         let outlook = self.system.outlook(game);
         let newcomer = Curve::of(self.system.scale()).newcomer();
