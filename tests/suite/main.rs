@@ -41,5 +41,6 @@ mod sense_weights;
 mod sessions;
 mod sidecar;
 mod spans;
+mod start_weights;
 mod store;
 mod store_story;
