@@ -15,7 +15,7 @@ use super::{
     CliError, CommonArgs,
     ingest::line_of,
     load_config, open,
-    progress::Progress,
+    progress::{Progress, print_error_line},
     table::{printable, table},
 };
 use crate::{
@@ -39,7 +39,7 @@ const BASE_RATE: &str = "base rate";
 /// anything to learn in these matches.
 #[derive(Debug, Args)]
 pub(super) struct EvaluateArgs {
-    /// Read logs or JSONL histories instead of the database; each file is a history of its own
+    /// Logs or JSONL histories to read instead of the database; each file is evaluated separately
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Evaluate only this system; may be repeated
@@ -48,8 +48,8 @@ pub(super) struct EvaluateArgs {
     /// Compare the log loss of every system with that of SYSTEM
     #[arg(long, value_name = "SYSTEM", value_parser = systems(), default_value = "joint")]
     against: String,
-    /// Swap the two teams of each match at random with this seed, for histories whose team numbers carry
-    /// no meaning; with FILE= only in that file. May be repeated
+    /// Exchange the two teams of each match or not, at random with this seed, for histories whose
+    /// team numbers mean nothing; with FILE= only in that file. May be repeated
     #[arg(long, value_name = "[FILE=]SEED", value_parser = parse_exchange)]
     exchange: Vec<Exchange>,
     /// Seed of the bootstrap that the confidence intervals come from
@@ -168,7 +168,7 @@ async fn histories(args: &EvaluateArgs) -> Result<Vec<History>, CliError> {
     let history = |file: &PathBuf| {
         let mut hear = |event: IngestEvent<'_>| {
             if let Some(line) = line_of(file, &event) {
-                eprintln!("{line}");
+                print_error_line(&line);
             }
         };
         Ok(History {

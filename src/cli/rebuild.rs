@@ -20,8 +20,8 @@ use crate::{
 /// whatever order the logs were read. A running daemon uses the new weights within a second.
 #[derive(Debug, Args)]
 pub(super) struct RebuildArgs {
-    /// First read all archived logs again, and replace the matches that came from them. Matches that came
-    /// from no archived log stay
+    /// First read all archived logs again, and replace the matches that came from them. All other
+    /// matches stay
     #[arg(long)]
     from_logs: bool,
     #[command(flatten)]

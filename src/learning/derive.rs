@@ -13,15 +13,14 @@ use crate::{
     store::{Cursor, DerivedFrom, DerivedRows, DivisionRow, OperatorOverrides},
 };
 
-/// Part of the settings' key. A new value, for a changed fold, makes every database derive its
-/// weights again.
-pub(super) const FOLD_VERSION: u32 = 8;
+pub(super) const FOLD_VERSION: u32 = 14;
 /// The version of the form in which settings are hashed. A new value makes every database derive
 /// its weights once again.
 const SETTINGS_FORMAT: u32 = 1;
 /// Number of matches read per query.
 const CHUNK: u32 = 512;
-/// How often the daemon checks the database file, and a running ingest for its end.
+/// How often the daemon checks whether the database file is still in place, and whether a running
+/// ingest has ended.
 const TURN: Duration = Duration::from_millis(250);
 /// The delay before a failed read or write is tried again.
 const RETRY: Duration = Duration::from_secs(1);
@@ -152,7 +151,8 @@ impl Learning {
     }
 
     /// Learns from new matches. Does not overwrite what another configuration has derived on disk:
-    /// two configurations that share a database would replace each other's weights for ever.
+    /// otherwise two configurations that share a database would replace each other's weights for
+    /// ever.
     async fn learn_from_others(&self) -> Result<(), LearningError> {
         let key = self.key(&self.store.overrides().await?);
         let derived = self.store.derived_from().await?;
@@ -162,7 +162,9 @@ impl Learning {
             );
         }
         if self.learn(RefreshMode::KeepOthers, |_| ()).await? {
-            tracing::info!("learned from matches that another process had recorded only");
+            tracing::info!(
+                "learned from matches that another process had recorded without learning from them"
+            );
         }
         Ok(())
     }

@@ -76,7 +76,7 @@ impl Standings {
         self.chances(ruleset, map, teams)?.first().copied()
     }
 
-    /// What the rating system predicts for a lineup of two teams, and from what; `None` if nothing
+    /// The rating system's prediction for a lineup of two teams, with its inputs; `None` if nothing
     /// has been learned at all.
     pub fn reading(
         &self,

@@ -26,9 +26,9 @@ const WRITE: usize = 64 * 1024;
 /// The time limit for sending the last replies after the daemon stops.
 const LAST_WRITE: Duration = Duration::from_secs(1);
 /// How long the daemon still reads and discards input after the last reply.
-const LEAVE: Duration = Duration::from_millis(500);
+const DISCARD: Duration = Duration::from_millis(500);
 /// The most bytes of input that are discarded after the last reply.
-const LEAVE_BYTES: usize = 64 * 1024;
+const DISCARD_BYTES: usize = 64 * 1024;
 
 /// The reason why a connection ended.
 #[derive(Debug)]
@@ -107,7 +107,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         // effect.
         let _ = self.flush(stop).await;
         let _ = timeout(self.limits.write_seconds.duration(), self.stream.shutdown()).await;
-        self.take_leave().await;
+        self.discard_input().await;
         tracing::debug!(?end, "connection ended");
         end
     }
@@ -172,8 +172,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
     /// Reads and discards, for a moment, what the peer has already sent. Closing a connection with
     /// unread input resets it, and the peer could lose the last replies.
-    async fn take_leave(&mut self) {
-        let mut left = LEAVE_BYTES;
+    async fn discard_input(&mut self) {
+        let mut left = DISCARD_BYTES;
         let rest = async {
             while left > 0 {
                 self.input.clear();
@@ -183,7 +183,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 }
             }
         };
-        let _ = timeout(LEAVE, rest).await;
+        let _ = timeout(DISCARD, rest).await;
     }
 
     /// Starts the time limit of a line once its first byte has arrived.

@@ -47,8 +47,8 @@ impl Session {
         Ok(plan)
     }
 
-    /// Chooses teams for all humans and puts them there. Draws a seed if there is no `seed`;
-    /// compares the configured number of candidates if there is no `top`.
+    /// Chooses teams for all humans and puts them there. Without a `seed`, draws one; without
+    /// `top`, picks from the configured number of best splits.
     ///
     /// # Errors
     /// Fails if there is no game, if it has no teams, or if no core was free before the deadline.
@@ -74,8 +74,8 @@ impl Session {
         Ok(balanced)
     }
 
-    /// Chooses the team of a late arrival and puts them there. The seed, which decides between
-    /// equal teams, is drawn if there is none.
+    /// Chooses the team of a late arrival and puts them there. The seed decides between equal
+    /// teams; if there is none, draws one.
     ///
     /// # Errors
     /// Fails if there is no game, if it has no teams, or if no human has that id.

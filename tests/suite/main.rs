@@ -42,5 +42,6 @@ mod sessions;
 mod sidecar;
 mod spans;
 mod start_weights;
+mod stop;
 mod store;
 mod store_story;

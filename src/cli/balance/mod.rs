@@ -26,8 +26,8 @@ const MAX_FILE: u64 = 1 << 20;
 /// Choose teams for a list of players
 ///
 /// The list has one line `weight name` per player. A lobby file in TOML or JSON can contain every
-/// setting of the lobby; flags override it. Give `--format toml` or `json` if the file's name does
-/// not end in it.
+/// setting of the lobby; flags override it. If the name of the file does not end in .toml or .json,
+/// give its format with `--format`.
 #[derive(Debug, Args)]
 pub(super) struct BalanceArgs {
     /// The list or lobby file; - is standard input
@@ -48,7 +48,7 @@ pub(super) struct BalanceArgs {
     /// The number of players wanted, bots included
     #[arg(long, value_name = "N")]
     target: Option<usize>,
-    /// Choose teams without bots, as `[lobby] bots = false` does
+    /// Choose teams without bots, as with `[lobby] bots = false`
     #[arg(long, conflicts_with_all = ["target", "bot_weight"])]
     no_bots: bool,
     /// The weight of a bot
@@ -85,7 +85,7 @@ pub(super) struct BalanceArgs {
     /// avoided_pairs, moved, repeated, or all); may be repeated
     #[arg(long = "factor", value_name = "TERM=COST")]
     factors: Vec<String>,
-    /// How many of the best combinations to pick one from
+    /// Pick one of the K best combinations
     #[arg(long, value_name = "K")]
     top: Option<usize>,
     /// Pick with a probability proportional to quality to this power; inf picks the best
@@ -94,7 +94,7 @@ pub(super) struct BalanceArgs {
     /// The seed of the pick; drawn by default, and always printed
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Use this engine
+    /// Find the combinations with this engine; by default, the fastest suitable one
     #[arg(long, value_enum)]
     engine: Option<EngineArg>,
     /// Time limit in milliseconds, after which the best teams found so far are the result

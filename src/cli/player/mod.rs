@@ -30,7 +30,7 @@ pub(super) struct PlayerArgs {
 enum PlayerCommand {
     /// Show the names a player has used, and their weight in each ruleset
     Show(ShowArgs),
-    /// Count the matches of one identity for another, when both belong to one person
+    /// Count the matches of one identity for another one, because both belong to one person
     Merge {
         #[command(flatten)]
         player: IdentityArgs,
@@ -46,7 +46,7 @@ enum PlayerCommand {
     StartWeight(StartArgs),
     /// Read the weights at which players start from a CSV file
     StartWeights(StartListArgs),
-    /// Fix a player's weight in all rulesets, whatever the matches say
+    /// Fix a player's weight in all rulesets, regardless of the player's matches
     PinWeight {
         #[command(flatten)]
         player: IdentityArgs,
@@ -58,7 +58,7 @@ enum PlayerCommand {
 
 #[derive(Debug, Args)]
 struct IdentityArgs {
-    /// The player's identity: a guid, a hash, or a name where the game has nothing better
+    /// The player's identity: a guid, a hash, or the name if the game has no other identity
     id: String,
     /// The player is a bot
     #[arg(long)]

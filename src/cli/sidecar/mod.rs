@@ -77,13 +77,14 @@ struct IdTech3Args {
     /// Pick a team for each bot by its own weight, as for a human
     #[arg(long)]
     treat_bots_as_players: bool,
-    /// Also move players during play: late arrivals, and players who die on a team that is too strong
+    /// Move players during play, too: late arrivals, and players who die while their team is too
+    /// strong
     #[arg(long)]
     auto_balance: bool,
     /// Move humans by !putteam instead of forceteam, for games with admin commands
     #[arg(long)]
     admin: bool,
-    /// Bot that may be added or removed to fill the teams, with its skill; may be repeated
+    /// Bot, with its skill, that may be added and removed to fill the teams; may be repeated
     #[arg(long = "bot", value_name = "NAME:SKILL")]
     bots: Vec<SpareBot>,
     /// Print the console commands without sending them

@@ -24,7 +24,8 @@ pub(super) struct GameOutcome {
     pub(super) scores: [f64; 2],
     /// The stronger team's chance to score the next goal, as the mean over the game; ½ is even.
     pub(super) favourite: f64,
-    /// The chance that team 0 wins, if no tie, by the true strengths at the start.
+    /// The chance that team 0 wins, given that the game is not a tie, by the true strengths at the
+    /// start.
     pub(super) chance: f64,
     /// Number of humans moved during play.
     pub(super) moves: usize,
@@ -59,7 +60,8 @@ struct GameInPlay<'a, 'b> {
     points: BTreeMap<SimPlayer, f64>,
     now: u64,
     outcome: GameOutcome,
-    /// The integral of the favourite's chance over the time of play.
+    /// The integral, over the time of play so far, of the stronger team's chance to score the next
+    /// goal.
     favoured: f64,
 }
 

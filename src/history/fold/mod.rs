@@ -48,7 +48,7 @@ pub struct Weight<'a> {
     pub last_seen: Timestamp,
 }
 
-/// What the rating system of a ruleset predicts for a lineup of two teams, and from what.
+/// The prediction of a ruleset's rating system for a lineup of two teams, with its inputs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reading {
     /// Turns strengths into a chance in games like this one.
@@ -206,8 +206,8 @@ impl Fold {
         }
     }
 
-    /// What the rating system of the closest [`Level`] predicts for a lineup, and from what. `None`
-    /// before any game.
+    /// The prediction for a lineup, with its inputs, by the rating system of the closest [`Level`].
+    /// `None` before any game.
     pub fn reading(
         &self,
         ruleset: &Ruleset,

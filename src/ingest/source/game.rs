@@ -29,15 +29,15 @@ const VARIANTS: [(&str, f64); 5] = [
     ("tf_weapon_criticals", 1.0),
 ];
 
-/// The game's name where the log does not state it.
+/// The game's name if the log does not state it.
 const UNNAMED: &str = "source";
 
-/// What the log states of the server: its game, its map, its settings.
+/// The server's game, map and settings, as far as the log states them.
 #[derive(Debug, Default)]
 pub(super) struct ServerSetup {
     game: String,
     map: String,
-    /// Settings that are not at their default, by name.
+    /// Settings that do not have their default value, by name.
     variants: BTreeMap<&'static str, String>,
 }
 
@@ -111,7 +111,7 @@ pub(super) struct Game {
     round: bool,
     lasted: Option<u64>,
     builder: MatchBuilder,
-    /// Score changes by round: the time, the team and its points.
+    /// The score changes after rounds: time, team and points.
     rounds: Vec<(u64, u8, f64)>,
     totals: [f64; TEAMS],
     results: [Option<f64>; TEAMS],
@@ -121,7 +121,7 @@ pub(super) struct Game {
 }
 
 impl Game {
-    /// No game yet.
+    /// The state before any game has begun.
     pub(super) fn new(line: u64) -> Self {
         Self {
             line,
@@ -140,7 +140,7 @@ impl Game {
         }
     }
 
-    /// No game, after one that ended.
+    /// The state after a game that has ended.
     pub(super) fn after(line: u64) -> Self {
         let after = true;
         Self {
@@ -149,7 +149,7 @@ impl Game {
         }
     }
 
-    /// Begins play, or begins it again.
+    /// Begins play. If play has begun already, everything before is discarded.
     pub(super) fn begin(
         &mut self,
         line: u64,
@@ -225,7 +225,7 @@ impl Game {
         }
     }
 
-    /// Notes play, which may belong to a game that began before the log.
+    /// Notes that there is play on this line; it may belong to a game that began before the log.
     fn play(&mut self, line: u64) {
         if self.began.is_none() && !self.after && self.before.is_none() {
             (self.line, self.before) = (line, Some(line));
@@ -330,7 +330,7 @@ impl Game {
         }
     }
 
-    /// Why there is no record of a game without an end, or `None` if there was no game worth a report.
+    /// The reason why a game without an end has no record; `None` if there was nothing to report.
     pub(super) fn unfinished(self, reason: Skip) -> Option<Skip> {
         match self.began {
             _ if self.foreign => Some(Skip::StartedBeforeLog),

@@ -31,9 +31,9 @@ const MAX_POINTS: f64 = 1e9;
 enum PlayPhase {
     #[default]
     WarmUp,
-    /// Since this millisecond of the session.
+    /// Play began at this millisecond of the session.
     Running(u64),
-    /// With the record, until [`PlayCourse::forget`] frees it.
+    /// Play has ended. The record is kept until [`PlayCourse::forget`] frees it.
     Over(#[serde(skip)] Option<Box<Finished>>),
 }
 
@@ -43,13 +43,13 @@ struct PlayerTrack {
     key: PlayerKey,
     name: String,
     party: Option<String>,
-    /// The team that they are on, and the millisecond of play since when.
+    /// The team that they are on, and the millisecond of play at which they joined it.
     seat: Option<(u8, u64)>,
     stays: Vec<Presence>,
     points: Option<f64>,
     kills: u32,
     deaths: u32,
-    /// How often KILL named them as the victim.
+    /// How often they were the victim in KILL.
     killed: u32,
     /// Why they left, unless they have come back.
     left: Option<LeaveReason>,
@@ -84,23 +84,26 @@ pub(super) struct SeatedPlayer<'a> {
 }
 
 impl PlayCourse {
-    /// Puts a player on `team`, or on no team, from `now` on.
-    pub(super) fn sit(&mut self, who: &SeatedPlayer<'_>, team: Option<u8>, now: u64) {
+    /// Puts a player on `team`, or on no team, from `now` on. A player who left, and now watches,
+    /// still counts as having left.
+    pub(super) fn set_team(&mut self, who: &SeatedPlayer<'_>, team: Option<u8>, now: u64) {
         let Some(track) = self.track(who) else { return };
-        self.tracks[track].left = None;
+        if team.is_some() {
+            self.tracks[track].left = None;
+        }
         let seat = self.tracks[track].seat;
         if seat.map(|(team, _)| team) == team {
             return;
         }
         let at = self.tick(now);
-        self.rise(track, at);
+        self.end_stay(track, at);
         self.tracks[track].seat = team.map(|team| (team, at));
     }
 
-    /// Ends a human's part in the game, and notes why. A human who comes back later counts as not
+    /// Ends a human's part in the game, and notes why. A human who comes back to a team counts as not
     /// having left.
     pub(super) fn leave(&mut self, who: &SeatedPlayer<'_>, reason: LeaveReason, now: u64) {
-        self.sit(who, None, now);
+        self.set_team(who, None, now);
         if let Some(track) = self.track(who) {
             self.tracks[track].left = Some(reason);
         }
@@ -144,7 +147,7 @@ impl PlayCourse {
     }
 
     /// Ends a player's stay on a team.
-    fn rise(&mut self, track: usize, at: u64) {
+    fn end_stay(&mut self, track: usize, at: u64) {
         let Some((team, from)) = self.tracks[track].seat.take() else {
             return;
         };

@@ -73,8 +73,8 @@ pub struct RunningGame {
 /// The balance of the teams at the last assessment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BalanceWatch {
-    /// The team that is too strong by the auto-balance rules, and the millisecond of the session
-    /// since when.
+    /// The team that is too strong by the auto-balance rules, and the millisecond of the session at
+    /// which that began.
     pub imbalance: Option<(u8, u64)>,
     /// The team with the highest weight; `None` if several share it.
     pub stronger: Option<u8>,

@@ -99,7 +99,7 @@ impl FollowedFile {
         matches!(self.stage, FollowStage::Complete(_)) && self.matches.is_empty()
     }
 
-    /// How many bytes of it are not read yet.
+    /// The number of bytes of the file that are not read yet.
     pub fn unread(&self) -> u64 {
         if self.is_complete() {
             0
@@ -151,7 +151,7 @@ impl FollowedFile {
         requests.link(archived, ids)
     }
 
-    /// Reads to its current end.
+    /// Reads the file to its current end.
     fn read(&mut self, requests: &Requests) -> Result<(), LogError> {
         let mut chunk = vec![0; HEAD];
         loop {
@@ -178,7 +178,7 @@ impl FollowedFile {
                         self.record(requests)?;
                     }
                     if self.is_complete() {
-                        return Ok(()); // it is no log
+                        return Ok(()); // the file is not a log
                     }
                 }
             }
@@ -265,7 +265,7 @@ impl FollowedFile {
         Ok(())
     }
 
-    /// Ignores the file until it changes, because it is no log.
+    /// Ignores the file until it changes, because it is not a log.
     fn ignore(&mut self) {
         tracing::debug!(path = %self.tail.path().display(), "not a log of any known format");
         self.spool = None;

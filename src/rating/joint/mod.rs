@@ -10,20 +10,20 @@
 //! factor on the argument of Φ, which is learned from the outcomes, keeps the chances from being
 //! too close to 50 % or too far from it (`calibration`).
 //!
-//! - **Ties** mean that |d| was below ε, where ε gives as large a share of ties between equals as
-//!   the matches so far had. A decided match counts by its sign alone, not as |d| > ε: in real
-//!   games the rules define ties, so they are not a band between victory and defeat.
-//! - **Points**, where a game has them: the difference of the teams' √points has about the same
-//!   noise whatever the number of points (Anscombe). Divided by the typical size of that noise,
-//!   it is taken as d itself, in place of the outcome, which is only its sign.
+//! - **Ties** mean that |d| was below ε. ε is chosen so that matches between equal teams tie as
+//!   often as the matches so far did. A decided match counts only by the sign of d, not as |d| > ε:
+//!   in real games the rules decide what a tie is, so ties do not lie between victory and defeat on
+//!   the scale of d.
+//! - **Points**, if a game has them, replace the outcome. The difference of the teams' √points has
+//!   about the same noise whatever the number of points (Anscombe). Divided by the typical size of
+//!   that noise, it is an observation of d itself, while the outcome shows only the sign of d.
 //! - **Records**: the points that a player made in earlier matches, compared with an average
 //!   player's, have an effect that is learned like all other effects. If the points of a game mean
 //!   nothing, the effect stays near 0. If they show strength, a player's strength is known sooner
 //!   than from the results of teams.
-//! - **Priors** are weighed by evidence (`bank`), so there is nothing to tune. The remaining
-//!   constants, on which the evidence was not decisive, were chosen on the first fifth of three
-//!   sets of finished games (the benchmark `accuracy` measures on the rest); values near them do as
-//!   well.
+//! - **Priors** are weighed by evidence (`bank`), so there is nothing to tune. The other constants,
+//!   for which the evidence was not clear, were chosen on the first fifth of three sets of finished
+//!   games (the benchmark `accuracy` measures on the rest); values near them do as well.
 //! - **Absence** adds drift: a week adds as much as a match, unless the evidence favours a day.
 //! - **Above [`ACTIVE`] columns**, the players who have been away longest leave the covariance.
 //!   Their strengths are kept, independent of all others, until they return.
@@ -59,7 +59,7 @@ pub struct Joint {
     columns: Columns,
     bank: Bank,
     matches: u64,
-    /// Statistics of matches, by ruleset number.
+    /// Statistics of matches, by [mode](RatedGame::mode).
     outcomes: BTreeMap<u32, OutcomeStatistics>,
     /// Players outside the covariance.
     away: Roll<Away>,
@@ -68,7 +68,7 @@ pub struct Joint {
     cleared: bool,
 }
 
-/// Statistics of how the matches of a ruleset end.
+/// Statistics of how the matches of a mode end.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct OutcomeStatistics {
     /// Mean of the squared part of the difference of points that strength does not explain, divided by
@@ -170,7 +170,7 @@ impl Joint {
         }
         let variance = self.bank.mean(|m| m.seen.variance);
         let mean = self.bank.mean(|m| m.seen.mean);
-        let statistics = self.outcomes.entry(game.ruleset).or_default();
+        let statistics = self.outcomes.entry(game.mode).or_default();
         let observed = statistics.observe(game, a, b, result, mean, variance);
         if observed.points.is_some() {
             self.bank.try_points();
@@ -325,7 +325,7 @@ impl OutcomeStatistics {
         Observations { outcome, points }
     }
 
-    /// The observation of the latent difference that a result is, for the first of the two teams.
+    /// The observation of the latent difference that follows from the first team's result.
     fn outcome(&self, result: Ordering) -> Observation {
         match result {
             Ordering::Less => Observation::Sign(1.0),
