@@ -257,6 +257,19 @@ impl RatedGame {
         Some(self.places.get(a)?.cmp(self.places.get(b)?))
     }
 
+    /// How much of the victory a team has: 1 for the first, 0 for all others, and ½ for each of several
+    /// that share the first place. `None` where the outcome is unknown.
+    pub fn victory(&self, team: usize) -> Option<f64> {
+        let own = self.places.get(team)?;
+        let best = self.places.iter().min()?;
+        let first = self.places.iter().filter(|place| *place == best).count();
+        Some(match (own == best, first) {
+            (false, _) => 0.0,
+            (true, 1) => 1.0,
+            (true, _) => 0.5,
+        })
+    }
+
     /// Pairs of teams with neighbouring places, in order of place, each with its result. These
     /// pairs determine the whole order; two teams give the one pair (0, 1), whichever of them won.
     /// Empty where the outcome is unknown.
