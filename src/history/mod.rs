@@ -27,6 +27,7 @@ mod season;
 mod settings;
 mod standing;
 mod starts;
+mod usual;
 
 use digest::Digest;
 use ladder::{Ladder, Measured};
