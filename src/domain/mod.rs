@@ -17,6 +17,7 @@ mod rank;
 mod record;
 mod rulebook;
 mod ruleset;
+mod start_weight;
 mod time;
 pub mod units;
 mod verdict;
@@ -36,5 +37,6 @@ pub use record::{
 };
 pub use rulebook::{PatternError, Patterns, Rulebook, RulebookSpec, Scoring, Unknown};
 pub use ruleset::Ruleset;
+pub use start_weight::StartWeight;
 pub use time::Timestamp;
 pub use verdict::Verdict;
