@@ -50,8 +50,8 @@ pub struct Limits {
 }
 
 /// Serves until `stop` is cancelled; connections are tasks of `tasks`. Then each session finishes its
-/// current command, sends the pending replies and closes. Returns once all connections have ended, or
-/// after [`Limits::drain_seconds`].
+/// current command, sends the pending replies and closes. Connections that have not ended after
+/// [`Limits::drain_seconds`] are dropped with what they wait for. Returns once all connections have ended.
 pub async fn run(
     listener: TcpListener,
     service: Arc<Service>,
@@ -61,10 +61,12 @@ pub async fn run(
 ) {
     let most = limits.max_connections.as_usize();
     let room = Arc::new(Semaphore::new(most));
+    let drop_all = CancellationToken::new();
     let acceptor = Acceptor {
         service,
         limits,
         stop: stop.clone(),
+        drop_all: drop_all.clone(),
         tasks,
         room: room.clone(),
     };
@@ -72,13 +74,15 @@ pub async fn run(
         .await;
     drop(listener);
     // Each connection holds a permit until it ends.
-    let all = room.acquire_many(u32::try_from(most).unwrap_or(u32::MAX));
-    let drained = time::timeout(limits.drain_seconds.duration(), all).await;
+    let all = || room.acquire_many(u32::try_from(most).unwrap_or(u32::MAX));
+    let drained = time::timeout(limits.drain_seconds.duration(), all()).await;
     if drained.is_err() {
         tracing::warn!(
             connections = most - room.available_permits(),
             "dropping connections that did not drain in time"
         );
+        drop_all.cancel();
+        let _ = all().await;
     }
 }
 
@@ -87,6 +91,8 @@ struct Acceptor {
     service: Arc<Service>,
     limits: Limits,
     stop: CancellationToken,
+    /// When cancelled, every connection is dropped, whatever it waits for.
+    drop_all: CancellationToken,
     tasks: TaskTracker,
     room: Arc<Semaphore>,
 }
@@ -116,12 +122,14 @@ impl Acceptor {
         permit: OwnedSemaphorePermit,
     ) {
         let (service, limits, stop) = (self.service.clone(), self.limits, self.stop.clone());
+        let drop_all = self.drop_all.clone();
         self.tasks.spawn(async move {
             let _permit = permit;
             // Replies are small, and game servers wait for them.
             let _ = stream.set_nodelay(true);
             let span = tracing::debug_span!("connection", %peer);
-            serve(stream, &service, limits, stop).instrument(span).await;
+            let serving = serve(stream, &service, limits, stop).instrument(span);
+            drop_all.run_until_cancelled(serving).await;
         });
     }
 

@@ -191,7 +191,7 @@ impl Sessions {
             sessions.write_matches().await?;
             sessions.write_notes().await
         };
-        tokio::spawn(written.in_current_span()).await?
+        self.tasks().spawn(written.in_current_span()).await?
     }
 
     async fn write_matches(&self) -> Result<(), SessionError> {

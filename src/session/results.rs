@@ -129,6 +129,8 @@ impl Session {
             return;
         }
         match &self.server {
+            // END was cut off: it is in the journal, and the next start records the match.
+            None if state.ending && state.journal.is_whole() => {}
             Some(server) if park => {
                 let now = self.sessions.clock.millis();
                 for (server, state) in self.sessions.parked.put(server, state, now) {
@@ -223,8 +225,8 @@ impl Sessions {
                 self.give_up(state, Some(&server));
             }
         }
-        let written = self.write_backlog().await;
-        self.sync_journals().await;
+        // The journals reach the disk even if the database is locked until the daemon's end.
+        let (written, ()) = tokio::join!(self.write_backlog(), self.sync_journals());
         written
     }
 

@@ -9,6 +9,7 @@ use tokio::{
     sync::Semaphore,
     time::{MissedTickBehavior, interval},
 };
+use tokio_util::task::TaskTracker;
 
 use super::{
     Clock, MachineClock, Mailbox, SessionError, Settings, backlog::Backlog,
@@ -38,6 +39,7 @@ pub struct Sessions {
     pub(super) parked: ParkedGames,
     pub(super) registry: ConnectionRegistry,
     pub(super) backlog: Backlog,
+    tasks: TaskTracker,
     /// Where running games are journaled, if they are.
     pub(super) journals: OnceLock<Arc<JournalFolder>>,
 }
@@ -69,6 +71,7 @@ impl Sessions {
             parked: ParkedGames::default(),
             registry: ConnectionRegistry::default(),
             backlog: Backlog::default(),
+            tasks: TaskTracker::new(),
             journals: OnceLock::new(),
         })
     }
@@ -89,6 +92,12 @@ impl Sessions {
     /// is refused.
     pub fn cores(&self) -> &Arc<Semaphore> {
         &self.cores
+    }
+
+    /// The tasks that outlive the call that starts them, because what they write must be whole. Who stops the
+    /// sessions waits for them.
+    pub fn tasks(&self) -> &TaskTracker {
+        &self.tasks
     }
 
     /// Where running games are journaled, if they are.

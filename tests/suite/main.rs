@@ -41,5 +41,6 @@ mod sense_weights;
 mod sessions;
 mod sidecar;
 mod spans;
+mod stop;
 mod store;
 mod store_story;

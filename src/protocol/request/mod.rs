@@ -257,7 +257,23 @@ impl Request {
             | Self::Explain
             | Self::End(_) => ReplyRule::Always,
             Self::Death(_) => ReplyRule::Sometimes,
-            _ => ReplyRule::Never,
+            Self::Game(_)
+            | Self::Mutator(_)
+            | Self::Quit
+            | Self::Map { .. }
+            | Self::Teams(_)
+            | Self::MinPlayers(_)
+            | Self::Join(_)
+            | Self::Leave { .. }
+            | Self::Move { .. }
+            | Self::BotJoin { .. }
+            | Self::BotLeave(_)
+            | Self::Protect { .. }
+            | Self::Start
+            | Self::Score { .. }
+            | Self::Points { .. }
+            | Self::Kill { .. }
+            | Self::Clock(_) => ReplyRule::Never,
         }
     }
 }

@@ -21,7 +21,7 @@ macro_rules! file {
 
 /// The name and the text of each migration, in the order in which they run. Never change one that was
 /// released: databases store a checksum of each.
-const FILES: [(&str, &str); 7] = [
+const FILES: [(&str, &str); 8] = [
     file!("0001_matches"),
     file!("0002_decisions"),
     file!("0003_logs"),
@@ -29,6 +29,7 @@ const FILES: [(&str, &str); 7] = [
     file!("0005_void"),
     file!("0006_games"),
     file!("0007_left"),
+    file!("0008_divisions"),
 ];
 
 /// All migrations.
