@@ -9,7 +9,7 @@
 //! - A player near a border does not change back and forth: to cross it, the weight must be
 //!   [`Settings::hysteresis`] points beyond it, in either direction ([`Borders::place`]).
 //! - In a small community, the best of five players is not in the highest division at once: the
-//!   borders are computed from the weights of the players and of [`IMAGINED`] imagined ones
+//!   borders are computed from the weights of the players and of 20 imagined ones
 //!   ([`Borders::of`]).
 //! - If a player stays away to keep a division, it falls ([`Settings::displayed`]). Only the
 //!   displayed division falls. The function takes the time since the last match as an argument, so
