@@ -391,15 +391,5 @@ pub(super) fn bot_of_lineup(name: &str) -> LineupPlayer {
     PlayerKey { kind, id }.into()
 }
 
-/// The weight and strength of a bot of the game; the means if the bot is unknown.
-pub(super) fn counted_bot(weights: &dyn Weights, bot: &Bot) -> Counted {
-    let mean = || Counted {
-        weight: sane(weights.mean_bot().0),
-        strength: sane_strength(weights.mean_bot_strength()),
-    };
-    let known = weights.bot(bot.name.text());
-    known.map_or_else(mean, |bot| Counted::of_bot(&bot))
-}
-
 #[cfg(test)]
 mod tests;
