@@ -32,7 +32,8 @@ pub use outlook::{Company, Crowding, Link, Outlook, TeamLoad};
 pub use random::{Stream, StreamPurpose, seeded_hash};
 pub use rank::Rank;
 pub use record::{
-    MAX_TEAMS, MatchRecord, Outcome, Participant, Presence, RecordError, Role, ScoreEvent, Span,
+    MAX_EVENTS, MAX_PLAYERS, MAX_STAYS, MAX_TEAMS, MatchRecord, Outcome, Participant, Presence,
+    RecordError, Role, ScoreEvent, Span,
 };
 pub use rulebook::{PatternError, Patterns, Rulebook, RulebookSpec, Scoring, Unknown};
 pub use ruleset::Ruleset;

@@ -14,12 +14,12 @@ use std::{
 use tokio::{sync::mpsc, task::spawn_blocking};
 
 use super::{
-    Archive, LogError, LogFile, LogOrigin, Reading, Spool, log_file, reading::into_match,
+    Archive, LogError, LogFile, LogOrigin, Reading, Spool, reading::into_match,
     record::record_matches,
 };
 use crate::{
     domain::{Fingerprint, MatchRecord, Timestamp},
-    ingest::{Format, HEAD, LogItem, Skip},
+    ingest::{Format, LogItem, Skip},
     store::{HalfRecorded, Recorded, Store},
 };
 
@@ -304,12 +304,10 @@ impl FileToRead {
     ) -> Result<FileEnd, LogError> {
         let fail = LogError::file(&self.path);
         let log = LogFile::new(&self.path)?;
-        let mut bytes = log.open().map_err(&fail)?;
-        let mut chunk = vec![0; HEAD];
-        let mut filled = bytes.fill(&mut chunk).map_err(&fail)?;
+        let mut chunks = log.chunks()?;
         let format = match self.format {
             Some(format) => format,
-            None => log_file::detect(&chunk[..filled], &self.path)?,
+            None => chunks.detect()?,
         };
         let send = |items: &mut Vec<LogItem>, position| {
             let items = std::mem::take(items);
@@ -320,11 +318,11 @@ impl FileToRead {
         let mut reading = Reading::new(format, &self.server, self.date);
         let mut spool = self.spool().map_err(&fail)?;
         let mut items = Vec::new();
-        while filled > 0 {
+        while let Some(chunk) = chunks.next()? {
             if let Some(spool) = &mut spool {
-                spool.write(&chunk[..filled]).map_err(&fail)?;
+                spool.write(chunk).map_err(&fail)?;
             }
-            reading.feed(&chunk[..filled], &mut items);
+            reading.feed(chunk, &mut items);
             if reading.needs_begin() && log.is_file {
                 // When the log began is its end minus the time that passed on its clock. The file
                 // is read once just to find that time, so that the matches of a long log need not
@@ -332,11 +330,10 @@ impl FileToRead {
                 let elapsed = log.elapsed(format, || sender.is_closed())?;
                 reading.set_begin(log.written.plus_millis(-elapsed), &mut items);
             }
-            send(&mut items, bytes.position())?;
-            filled = bytes.fill(&mut chunk).map_err(&fail)?;
+            send(&mut items, chunks.position())?;
         }
         let elapsed = reading.finish(log.written, &mut items);
-        send(&mut items, bytes.position())?;
+        send(&mut items, chunks.position())?;
         let written = log.written;
         Ok(FileEnd {
             elapsed,

@@ -30,7 +30,7 @@ pub use archive::{Archive, ArchivedLog, LogOrigin, Spool};
 pub use error::LogError;
 pub use follow::{Follow, Follower};
 pub use ingest::{Ingest, IngestCounts, IngestEvent};
-pub use log_file::{CountingFile, LogBytes, LogFile};
+pub use log_file::{CountingFile, LogBytes, LogChunks, LogFile};
 pub use read_matches::read_matches;
 pub use reading::Reading;
 pub use reread::{Reread, reread};

@@ -173,10 +173,8 @@ impl System for HiveHistory {
     }
 
     fn strength(&self, player: Player) -> Option<Strength> {
-        self.players.get(player).map(|skill| Strength {
-            mean: skill.value,
-            deviation: 0.0,
-        })
+        let skill = self.players.get(player)?;
+        Some(Strength::exact(skill.value))
     }
 
     fn scale(&self) -> Scale {
