@@ -191,10 +191,6 @@ mod tests {
         );
         assert_eq!(a, b);
         assert_eq!(a.to_string(), "xgame.xctfgame+g_rockets+xgame.mutinstagib");
-        assert_eq!(
-            a.fallbacks().map(|r| r.to_string()).collect::<Vec<_>>(),
-            [a.to_string(), "xgame.xctfgame".to_owned()]
-        );
     }
 
     #[test]
