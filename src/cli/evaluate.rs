@@ -116,7 +116,7 @@ fn systems() -> PossibleValuesParser {
 }
 
 /// The matches of one source, in order of time.
-struct History {
+struct EvaluatedHistory {
     name: String,
     /// Each with its id in the database, or with its number in the file's order of time, from 1.
     matches: Vec<(i64, MatchRecord)>,
@@ -154,12 +154,12 @@ pub(super) async fn run(args: EvaluateArgs) -> Result<(), CliError> {
 }
 
 /// Reads the files, or the database if there are none. Prints faults of a file to stderr.
-async fn histories(args: &EvaluateArgs) -> Result<Vec<History>, CliError> {
+async fn histories(args: &EvaluateArgs) -> Result<Vec<EvaluatedHistory>, CliError> {
     if args.files.is_empty() {
         let service = open(&args.common.load()?, false).await?;
         let stored = service.learning().stored_matches().await?;
         service.close().await;
-        return Ok(vec![History {
+        return Ok(vec![EvaluatedHistory {
             name: "the stored matches".to_owned(),
             matches: stored.into_iter().map(|m| (m.id, m.record)).collect(),
             exchange: args.exchange(None),
@@ -171,7 +171,7 @@ async fn histories(args: &EvaluateArgs) -> Result<Vec<History>, CliError> {
                 eprintln!("{line}");
             }
         };
-        Ok(History {
+        Ok(EvaluatedHistory {
             name: file.display().to_string(),
             matches: (1..).zip(read_matches(file, &mut hear)?).collect(),
             exchange: args.exchange(Some(file)),
@@ -194,7 +194,7 @@ fn create_csv(path: &Path) -> Result<csv::Writer<std::fs::File>, CliError> {
 /// did.
 fn write_predictions(
     csv: &mut csv::Writer<std::fs::File>,
-    history: &History,
+    history: &EvaluatedHistory,
     result: &Evaluation,
 ) -> Result<(), CliError> {
     for prediction in result.predictions() {
@@ -213,7 +213,7 @@ fn write_predictions(
     Ok(())
 }
 
-fn evaluate(args: &EvaluateArgs, history: &History) -> Result<Evaluation, CliError> {
+fn evaluate(args: &EvaluateArgs, history: &EvaluatedHistory) -> Result<Evaluation, CliError> {
     let config = load_config(args.common.config.as_ref())?;
     let rulebook =
         Rulebook::new(&config.rulebook()).map_err(crate::learning::LearningError::from)?;

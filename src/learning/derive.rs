@@ -107,12 +107,6 @@ impl Learning {
         }
     }
 
-    /// Publishes changes by other processes as [`keep_up_to_date`](Self::keep_up_to_date) does,
-    /// without deriving weights first. Never overwrites weights that another configuration derived.
-    pub async fn poll_changes(&self) {
-        self.poll_until_dropped(true).await;
-    }
-
     async fn poll_until_dropped(&self, mut in_place: bool) {
         while let Err(error) = self.poll(&mut in_place).await {
             tracing::warn!(%error, "cannot check for new matches, trying again");
@@ -369,7 +363,7 @@ impl Learning {
     ///
     /// # Errors
     /// Fails if the database does.
-    pub async fn checkpoint(&self) -> Result<(), LearningError> {
+    pub async fn save_checkpoint(&self) -> Result<(), LearningError> {
         let mut slot = self.learned.lock().await;
         let derived = self.store.derived_from().await?;
         let Some((key, learned)) = slot.take() else {

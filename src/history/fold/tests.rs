@@ -626,7 +626,7 @@ fn one_head_more_counts_what_was_learned_of_it() {
     let joint = outlook(SystemName::Joint);
     assert!(
         joint.learned_heads(5, 4) > 0.1,
-        "{joint:?}: it learnt something"
+        "{joint:?}: it learned something"
     );
     assert!(joint.heads(5, 4) >= joint.learned_heads(5, 4));
 }
