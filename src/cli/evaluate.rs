@@ -15,7 +15,7 @@ use super::{
     CliError, CommonArgs,
     ingest::line_of,
     load_config, open,
-    progress::Progress,
+    progress::{Progress, print_error_line},
     table::{printable, table},
 };
 use crate::{
@@ -168,7 +168,7 @@ async fn histories(args: &EvaluateArgs) -> Result<Vec<EvaluatedHistory>, CliErro
     let history = |file: &PathBuf| {
         let mut hear = |event: IngestEvent<'_>| {
             if let Some(line) = line_of(file, &event) {
-                eprintln!("{line}");
+                print_error_line(&line);
             }
         };
         Ok(EvaluatedHistory {

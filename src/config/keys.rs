@@ -123,6 +123,7 @@ pub struct MutatorsSection {
 pub struct GameTypesSection {
     pub free_for_all: Vec<String>,
     pub frags: Vec<String>,
+    pub modes: Vec<String>,
     #[serde(deserialize_with = "values::aliases")]
     pub aliases: BTreeMap<String, String>,
 }

@@ -40,6 +40,7 @@ impl Config {
             aliases: self.game_types.aliases.clone(),
             free_for_all: self.game_types.free_for_all.clone(),
             frags: self.game_types.frags.clone(),
+            modes: self.game_types.modes.clone(),
         }
     }
 

@@ -299,6 +299,10 @@ real! {
     GrowthFactor, "above 1, at most 10", value => 1.0 < value && value <= 10.0
 }
 real! {
+    /// The shape of a Gamma distribution whose most likely value is above 0.
+    GammaShape, "above 1, at most 1000", value => 1.0 < value && value <= 1_000.0
+}
+real! {
     /// The exponent applied to a share.
     ShareExponent, "above 0, at most 10", value => 0.0 < value && value <= 10.0
 }

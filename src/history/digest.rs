@@ -91,6 +91,8 @@ pub(super) struct DigestState {
     people: Vec<Person>,
     maps: Numbers<String>,
     rulesets: Numbers<Ruleset>,
+    /// The modes of each ruleset, by its number.
+    modes: Numbers<(u32, String)>,
     /// Indexed by player number.
     lengths: Vec<Lengths>,
 }
@@ -124,7 +126,8 @@ impl Digest {
 
     /// The ruleset of a match, and the match as a game, or the reason why it is not rated.
     pub fn digest(&mut self, record: &MatchRecord) -> (Ruleset, Result<Digested, Unrated>) {
-        let ruleset = self.rulebook.ruleset(&record.game_type, &record.mutators);
+        let rulebook = &self.rulebook;
+        let ruleset = rulebook.ruleset_of_mode(&record.game_type, &record.mode, &record.mutators);
         let basis = ruling::judge(record, &self.rulebook, &self.settings.rules);
         let digested = basis.map(|basis| self.game(record, &ruleset, basis));
         (ruleset, digested)
@@ -235,6 +238,7 @@ impl Digest {
         game.scores = telling_scores(record, &game.places);
         game.tallies = tallies;
         game.ruleset = number;
+        game.mode = self.known.modes.of(&(number, record.mode.clone()));
         game.map = self.known.maps.of(&record.map);
         game.sides = self.settings.sides && record.has_teams();
         game.day = record.end.0 as f64 / MILLIS_A_DAY;

@@ -15,7 +15,7 @@ use crate::{
 
 /// Part of the settings' key. A new value, for a changed fold, makes every database derive its
 /// weights again.
-pub(super) const FOLD_VERSION: u32 = 8;
+pub(super) const FOLD_VERSION: u32 = 12;
 /// The version of the form in which settings are hashed. A new value makes every database derive
 /// its weights once again.
 const SETTINGS_FORMAT: u32 = 1;

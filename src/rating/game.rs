@@ -134,6 +134,9 @@ pub struct RatedGame {
     pub tallies: Vec<Tally>,
     /// The dense number of the ruleset.
     pub ruleset: u32,
+    /// The dense number of the ruleset and mode, such as a limit of captures: what decides how many
+    /// points a game has.
+    pub mode: u32,
     /// The dense number of the map.
     pub map: u32,
     /// Whether the team number is a side of the map that may be easier to win on.
@@ -197,6 +200,35 @@ impl RatedGame {
         &self.seats
     }
 
+    /// All seats, sorted by player and then by team: those of a player who changed teams follow each
+    /// other.
+    pub fn by_player(&self) -> Vec<Seat> {
+        let mut seats = self.seats.clone();
+        seats.sort_by_key(|seat| (seat.player, seat.team));
+        seats
+    }
+
+    /// The game of two teams with the net time shares of those who changed sides: on the team they were
+    /// longer on, the difference of their shares, and nothing on the other. Sums of strengths then differ
+    /// by as much as before, and by one part of each player. `None` if nobody changed sides, or if there
+    /// are other than two teams.
+    pub fn net(&self) -> Option<Self> {
+        let (one, other) = (self.team(0), self.team(1));
+        if self.teams() != 2 || !share_a_player(one, other) {
+            return None;
+        }
+        let mut net = self.clone();
+        let (one, other) = net.seats.split_at_mut(one.len());
+        for seat in one {
+            if let Some(twin) = other.iter_mut().find(|s| s.player == seat.player) {
+                let less = seat.share.min(twin.share);
+                seat.share -= less;
+                twin.share -= less;
+            }
+        }
+        Some(net)
+    }
+
     /// The sum of the time shares of all seats.
     pub fn shares(&self) -> f64 {
         self.seats.iter().map(|seat| seat.share).sum()
@@ -238,6 +270,19 @@ impl RatedGame {
     }
 }
 
+/// Whether a player has a seat in both, which are sorted by player.
+fn share_a_player(one: &[Seat], other: &[Seat]) -> bool {
+    let (mut i, mut j) = (0, 0);
+    while let (Some(a), Some(b)) = (one.get(i), other.get(j)) {
+        match a.player.cmp(&b.player) {
+            Ordering::Less => i += 1,
+            Ordering::Greater => j += 1,
+            Ordering::Equal => return true,
+        }
+    }
+    false
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -256,6 +301,33 @@ mod tests {
         );
         assert!(players(2).is_empty());
         assert!(game.neighbours().is_empty());
+    }
+
+    #[test]
+    fn who_changed_sides_has_the_difference() {
+        let seat = |player, team, share| Seat {
+            share,
+            ..Seat::new(Player(player), team)
+        };
+        let seats = vec![
+            seat(1, 0, 0.25),
+            seat(2, 0, 1.0),
+            seat(1, 1, 0.75),
+            seat(0, 1, 1.0),
+        ];
+        let game = RatedGame::new(seats);
+        let net = game.net().unwrap();
+        let shares = net.seats().iter().map(|s| (s.player.0, s.team, s.share));
+        let by_hand = [(1, 0, 0.0), (2, 0, 1.0), (0, 1, 1.0), (1, 1, 0.5)];
+        assert_eq!(shares.collect::<Vec<_>>(), by_hand);
+        assert_eq!(net.net().map(|again| again == net), Some(true));
+        let players = game.by_player().into_iter().map(|s| (s.player.0, s.team));
+        let by_hand = [(0, 1), (1, 0), (1, 1), (2, 0)];
+        assert_eq!(players.collect::<Vec<_>>(), by_hand);
+        assert_eq!(
+            RatedGame::new(vec![seat(0, 0, 1.0), seat(1, 1, 1.0)]).net(),
+            None
+        );
     }
 
     #[test]

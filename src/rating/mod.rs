@@ -194,7 +194,9 @@ impl SystemName {
             SystemName::Presence => Box::new(presence::PresenceSystem::new(settings.presence)),
             SystemName::Elo => Box::new(elo::Elo::new(settings.elo)),
             SystemName::Hive => Box::new(hive::Hive::new(settings.hive)),
-            SystemName::HiveHistory => Box::new(hive_history::HiveHistory::new()),
+            SystemName::HiveHistory => {
+                Box::new(hive_history::HiveHistory::new(settings.hive_history))
+            }
             SystemName::Glicko2 => Box::new(glicko2::Glicko2::new()),
             SystemName::TrueSkill => Box::new(trueskill::TrueSkill::new(settings.trueskill)),
             SystemName::PlackettLuce => {

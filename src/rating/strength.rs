@@ -33,6 +33,15 @@ impl Strength {
         self.deviation * self.deviation
     }
 
+    /// This estimate, combined with independent evidence: the product of the two Gaussians.
+    pub fn with(self, evidence: Strength) -> Self {
+        let part = self.variance() / (self.variance() + evidence.variance());
+        Self {
+            mean: self.mean + part * (evidence.mean - self.mean),
+            deviation: self.deviation * libm::sqrt(1.0 - part),
+        }
+    }
+
     /// This estimate one season later, when the player keeps the share `keep` of their distance
     /// from `newcomer`: one step of an Ornstein-Uhlenbeck process whose stationary distribution is
     /// `newcomer`.

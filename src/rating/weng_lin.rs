@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{Company, Crowding, Link, Outlook};
 
-use super::{Player, RatedGame, Roll, Scale, Strength, System, normal};
+use super::{Player, RatedGame, Roll, Scale, Seat, Strength, System, normal};
 
 /// A newcomer's mean, as in the paper.
 const MEAN: f64 = 25.0;
@@ -158,8 +158,31 @@ fn thurstone_mosteller(teams: &[Team], places: &[u16]) -> Vec<Step> {
     (0..teams.len()).map(step).collect()
 }
 
+/// A player's estimate after a game in which they had these seats: one step along the sum of the
+/// gradients. A player's share of a team's change is their share of its variance.
+fn moved<'a>(
+    before: Strength,
+    seats: impl Iterator<Item = &'a Seat>,
+    teams: &[Team],
+    steps: &[Step],
+) -> Strength {
+    let (mut mean, mut left) = (before.mean, 1.0);
+    for seat in seats {
+        let (team, step) = (teams[usize::from(seat.team)], steps[usize::from(seat.team)]);
+        let part = before.variance() / team.variance.max(f64::MIN_POSITIVE);
+        mean += seat.share * part * step.omega;
+        left -= seat.share * seat.share * part * step.delta;
+    }
+    Strength {
+        mean,
+        deviation: before.deviation * libm::sqrt(left.max(KAPPA)),
+    }
+}
+
 impl System for WengLin {
     fn beats(&self, game: &RatedGame, a: usize, b: usize) -> f64 {
+        let net = game.net();
+        let game = net.as_ref().unwrap_or(game);
         let (a, b) = (self.team(game, a), self.team(game, b));
         match self.model {
             Model::PlackettLuce => normal::logistic((a.mean - b.mean) / luce_scale(&[a, b])),
@@ -171,22 +194,22 @@ impl System for WengLin {
         if game.places.len() != game.teams() {
             return;
         }
+        let net = game.net();
+        let game = net.as_ref().unwrap_or(game);
         let teams: Vec<Team> = (0..game.teams()).map(|t| self.team(game, t)).collect();
         let steps = match self.model {
             Model::PlackettLuce => plackett_luce(&teams, &game.places),
             Model::ThurstoneMosteller => thurstone_mosteller(&teams, &game.places),
         };
-        for seat in game.seats().iter().filter(|s| s.learns) {
-            let (team, step) = (teams[usize::from(seat.team)], steps[usize::from(seat.team)]);
-            let before = self.before(seat.player);
-            // A player's share of the team's change is their share of its variance.
-            let part = before.variance() / team.variance.max(f64::MIN_POSITIVE);
-            let left = 1.0 - seat.share * seat.share * part * step.delta;
-            let after = Strength {
-                mean: before.mean + seat.share * part * step.omega,
-                deviation: before.deviation * libm::sqrt(left.max(KAPPA)),
-            };
-            *self.players.enter(seat.player, || after) = after;
+        let seats = game.by_player();
+        for seats in seats.chunk_by(|a, b| a.player == b.player) {
+            let (player, learns) = (seats[0].player, seats[0].learns);
+            let seats = seats.iter().filter(|seat| seat.share > 0.0);
+            if learns && seats.clone().next().is_some() {
+                let before = self.before(player);
+                let after = moved(before, seats, &teams, &steps);
+                self.players.set(player, after);
+            }
         }
     }
 
@@ -262,6 +285,36 @@ mod tests {
         for (player, mean) in got.iter().zip(expected) {
             let near = (player.0 - mean).abs() < 1e-7 && (player.1 - s).abs() < 1e-7;
             assert!(near, "{got:?}");
+        }
+    }
+
+    #[test]
+    fn who_changed_teams_takes_one_step_with_the_difference_of_the_shares() {
+        let seat = |player, team, share| Seat {
+            share,
+            ..Seat::new(Player(player), team)
+        };
+        let with = |seats: Vec<Seat>| {
+            let mut game = RatedGame::new(seats);
+            game.places = vec![0, 1];
+            game
+        };
+        let changed = with(vec![
+            seat(0, 0, 0.75),
+            seat(1, 0, 1.0),
+            seat(0, 1, 0.25),
+            seat(2, 1, 1.0),
+        ]);
+        // What one team has of the player and the other has, too, cancels: half a game remains.
+        let half = with(vec![seat(0, 0, 0.5), seat(1, 0, 1.0), seat(2, 1, 1.0)]);
+        for model in [Model::PlackettLuce, Model::ThurstoneMosteller] {
+            let [mut one, mut other] = [WengLin::new(model), WengLin::new(model)];
+            for _ in 0..3 {
+                assert_eq!(one.beats(&changed, 0, 1), other.beats(&half, 0, 1));
+                one.update(&changed);
+                other.update(&half);
+            }
+            assert_eq!(strengths(&one, &half), strengths(&other, &half));
         }
     }
 

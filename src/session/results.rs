@@ -144,9 +144,10 @@ impl Session {
 
     /// Resumes the parked game of this server. Returns whether there was one.
     ///
-    /// After a restart of the daemon, a game whose END was answered is resumed only for a server
-    /// that may repeat that END. A server that asks `explicitly` (`resume=yes`) whether its game
-    /// goes on may mean a later game, of which nothing has arrived; the old game is then given up.
+    /// After a restart of the daemon, a game that is over and whose END was answered by the id of its match
+    /// is given up: the server may have begun another game since, of which nothing has arrived. If END was
+    /// answered `kept`, the server may still want the id, unless it asks whether its game goes on,
+    /// `explicitly`.
     pub(super) fn resume_parked(&mut self, explicitly: bool) -> bool {
         let Some(server) = &self.server else {
             return false;
@@ -155,7 +156,7 @@ impl Session {
         let Some(state) = self.sessions.parked.take(server, earliest) else {
             return false;
         };
-        if explicitly && state.restarted && state.delivered {
+        if state.restarted && state.delivered && (explicitly || state.answered) {
             self.sessions.give_up(state, Some(server));
             return false;
         }

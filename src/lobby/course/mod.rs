@@ -80,10 +80,13 @@ pub(super) struct SeatedPlayer<'a> {
 }
 
 impl PlayCourse {
-    /// Puts a player on `team`, or on no team, from `now` on.
+    /// Puts a player on `team`, or on no team, from `now` on. A player who left and watches now has still
+    /// left.
     pub(super) fn sit(&mut self, who: &SeatedPlayer<'_>, team: Option<u8>, now: u64) {
         let Some(track) = self.track(who) else { return };
-        self.tracks[track].left = None;
+        if team.is_some() {
+            self.tracks[track].left = None;
+        }
         let seat = self.tracks[track].seat;
         if seat.map(|(team, _)| team) == team {
             return;
@@ -93,7 +96,7 @@ impl PlayCourse {
         self.tracks[track].seat = team.map(|team| (team, at));
     }
 
-    /// Ends a human's part in the game, and notes why. A human who comes back later counts as not
+    /// Ends a human's part in the game, and notes why. A human who comes back to a team counts as not
     /// having left.
     pub(super) fn leave(&mut self, who: &SeatedPlayer<'_>, reason: LeaveReason, now: u64) {
         self.sit(who, None, now);

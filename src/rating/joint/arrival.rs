@@ -48,8 +48,7 @@ impl Joint {
         until: &Row,
         own: &Row,
     ) -> Vec<f64> {
-        let ruleset = arrival.game.ruleset;
-        let statistics = *self.outcomes.entry(ruleset).or_default();
+        let statistics = *self.outcomes.entry(arrival.game.mode).or_default();
         let scores = &arrival.before.scores;
         let columns: Vec<usize> = own.known.iter().map(|&(column, _)| column).collect();
         let members = self.bank.members.iter_mut().map(|member| {
@@ -64,7 +63,7 @@ impl Joint {
 
     /// Learns a bot's estimate from its stretch. Call it after the filters have learned from the game.
     pub(super) fn welcome(&mut self, arrival: &Arrival, expected: &Expectation) {
-        let statistics = *self.outcomes.entry(arrival.game.ruleset).or_default();
+        let statistics = *self.outcomes.entry(arrival.game.mode).or_default();
         let Some(own) = self.columns.number(Column::Skill(arrival.player)) else {
             return;
         };

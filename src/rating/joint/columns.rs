@@ -82,10 +82,10 @@ impl Default for Career {
 /// is near 0.
 const FEW_POINTS: f64 = 2.0;
 /// Matches with average points that a newcomer's record starts with.
-const FEW_MATCHES: f64 = 1.0;
-/// The factor on all earlier matches of a record when another is added; the last thirty matches
-/// count most.
-const FADING: f64 = 0.97;
+const FEW_MATCHES: f64 = 0.5;
+/// The factor on all earlier matches of a record when another is added. The last eight matches count
+/// most, so that a player who has changed is noticed within as many.
+const FADING: f64 = 0.88;
 
 /// A player with less than this share of a game does not count as one player more.
 const HEAD: f64 = 0.1;

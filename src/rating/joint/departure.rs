@@ -90,7 +90,7 @@ impl Joint {
     /// columns `others`, so that the sum of all means, and with it the mean weight, stays the same.
     /// Call it after the filters have learned from the game.
     pub(super) fn charge(&mut self, departure: &Departure, outlook: &Foresight, others: &[usize]) {
-        let statistics = self.outcomes.entry(departure.game.ruleset).or_default();
+        let statistics = self.outcomes.entry(departure.game.mode).or_default();
         for (index, member) in self.bank.members.iter_mut().enumerate() {
             let Some(before) = outlook.means.get(index) else {
                 continue;

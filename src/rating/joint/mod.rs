@@ -59,7 +59,7 @@ pub struct Joint {
     columns: Columns,
     bank: Bank,
     matches: u64,
-    /// Statistics of matches, by ruleset number.
+    /// Statistics of matches, by [mode](RatedGame::mode).
     outcomes: BTreeMap<u32, OutcomeStatistics>,
     /// Players outside the covariance.
     away: Roll<Away>,
@@ -68,7 +68,7 @@ pub struct Joint {
     cleared: bool,
 }
 
-/// Statistics of how the matches of a ruleset end.
+/// Statistics of how the matches of a mode end.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct OutcomeStatistics {
     /// Mean of the squared part of the difference of points that strength does not explain, divided by
@@ -170,7 +170,7 @@ impl Joint {
         }
         let variance = self.bank.mean(|m| m.seen.variance);
         let mean = self.bank.mean(|m| m.seen.mean);
-        let statistics = self.outcomes.entry(game.ruleset).or_default();
+        let statistics = self.outcomes.entry(game.mode).or_default();
         let observed = statistics.observe(game, a, b, result, mean, variance);
         if observed.points.is_some() {
             self.bank.try_points();

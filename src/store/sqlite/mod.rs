@@ -13,6 +13,7 @@ mod halves;
 mod insert;
 mod logs;
 mod matches;
+mod migrations;
 mod parts;
 mod players;
 mod write;
@@ -35,9 +36,8 @@ use tokio::{
 };
 
 use super::{Changes, Store, StoreError};
+use migrations::MIGRATIONS;
 use write::WriteTransaction;
-
-static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/sqlite");
 
 /// "EVKL", in the header of the file, so that another program's database is never migrated.
 const APPLICATION_ID: i64 = 0x4556_4b4c;
