@@ -21,7 +21,7 @@ use super::{
 use crate::{
     domain::{MatchRecord, Rulebook, counted},
     history::{self, Evaluation, Line, Plan, Subset},
-    logs::{IngestEvent, read_matches},
+    logs::read_matches,
     rating::SystemName,
 };
 
@@ -165,19 +165,23 @@ async fn histories(args: &EvaluateArgs) -> Result<Vec<EvaluatedHistory>, CliErro
             exchange: args.exchange(None),
         }]);
     }
-    let history = |file: &PathBuf| {
-        let mut hear = |event: IngestEvent<'_>| {
-            if let Some(line) = line_of(file, &event) {
-                print_error_line(&line);
-            }
-        };
-        Ok(EvaluatedHistory {
+    let mut histories = Vec::with_capacity(args.files.len());
+    for file in &args.files {
+        let path = file.clone();
+        let reading = tokio::task::spawn_blocking(move || {
+            read_matches(&path, &mut |event| {
+                if let Some(line) = line_of(&path, &event) {
+                    print_error_line(&line);
+                }
+            })
+        });
+        histories.push(EvaluatedHistory {
             name: file.display().to_string(),
-            matches: (1..).zip(read_matches(file, &mut hear)?).collect(),
+            matches: (1..).zip(reading.await??).collect(),
             exchange: args.exchange(Some(file)),
-        })
-    };
-    args.files.iter().map(history).collect()
+        });
+    }
+    Ok(histories)
 }
 
 fn create_csv(path: &Path) -> Result<csv::Writer<std::fs::File>, CliError> {
