@@ -22,8 +22,8 @@ use toml::{
 use check::Fault;
 pub use error::ConfigError;
 pub use keys::{
-    AutoBalanceSection, Config, FollowSection, GameTypesSection, IngestSection, LogSection,
-    MutatorsSection, RulesPreset, SeasonSection, ServerSection, StoreSection,
+    AutoBalanceSection, Config, FollowSection, IngestSection, LogSection, RulesPreset,
+    SeasonSection, ServerSection, StoreSection,
 };
 pub use values::{Date, FormatChoice, JournalChoice};
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LeaveReason, PlayerKey, Timestamp};
+use super::{LeaveReason, PlayerKey, RecordError, Timestamp};
 
 /// The largest number of teams a game may have.
 pub const MAX_TEAMS: usize = 8;
@@ -142,11 +142,6 @@ pub struct MatchRecord {
     /// The result, or why there is none.
     pub outcome: Outcome,
 }
-
-/// Why a record is invalid, in one sentence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct RecordError(&'static str);
 
 impl MatchRecord {
     /// Length of play in milliseconds.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{IngestEvent, LogError, LogFile, Reading, ingest::LineReports, reading::into_match};
+use super::{IngestEvent, LogError, LogFile, Reading, events::LineReports, reading::into_match};
 use crate::{
     domain::{Fingerprint, MatchRecord},
     ingest::join_halves,
