@@ -7,7 +7,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
 use super::{
-    Ladder, Measured, Reading, Weight,
+    Ladder, LineupReading, Measured, Weight,
     digest::Person,
     newcomers::{Features, Newcomers, SETTLED},
 };
@@ -294,7 +294,7 @@ impl Standing {
     }
 
     /// The rating system's prediction for a lineup of two teams, with its inputs.
-    pub fn reading(&self, game: &RatedGame) -> Reading {
+    pub fn reading(&self, game: &RatedGame) -> LineupReading {
         let outlook = self.system.outlook(game);
         let newcomer = Curve::of(self.system.scale()).newcomer();
         let strength = |player| self.system.strength(player).map_or(newcomer, |s| s.mean);
@@ -306,7 +306,7 @@ impl Standing {
                 .sum()
         };
         let chance = self.system.beats(game, 0, 1);
-        Reading {
+        LineupReading {
             outlook,
             edge: edge_of(outlook.link, chance),
             strengths: [sum(0), sum(1)],

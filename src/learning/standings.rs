@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use super::learned::Knowledge;
 use crate::{
     domain::{Kind, LineupPlayer, MatchRecord, Rank, Ruleset, Timestamp},
-    history::{Fold, Level, Reading, Spread, Weight},
+    history::{Fold, Level, LineupReading, Spread, Weight},
 };
 
 /// The number of rulesets whose views are cached. It is limited because peers can invent rulesets.
@@ -83,7 +83,7 @@ impl Standings {
         ruleset: &Ruleset,
         map: &str,
         teams: &[Vec<LineupPlayer>],
-    ) -> Option<Reading> {
+    ) -> Option<LineupReading> {
         self.learned(ruleset)?.reading(ruleset, map, teams)
     }
 
@@ -128,8 +128,8 @@ const ELSEWHERE: f64 = 0.5;
 /// rules.
 #[derive(Clone, Debug, Default)]
 pub struct View {
-    humans: HashMap<String, Known>,
-    bots: HashMap<String, Known>,
+    humans: HashMap<String, PlayerStanding>,
+    bots: HashMap<String, PlayerStanding>,
     mean_bot: Option<(f64, usize)>,
     mean_bot_strength: f64,
     /// The names of the bots over which `mean_bot` is taken.
@@ -138,7 +138,7 @@ pub struct View {
 
 /// One player's weight in a [`View`].
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct PlayerStanding {
     weight: f64,
     /// The strength above a newcomer's, see [`Weight::strength`].
     strength: f64,
@@ -170,7 +170,7 @@ impl View {
         let closest = of_bots.map(|(_, level)| *level).min();
         let (mut sum, mut strength, mut count) = (0.0, 0.0, 0);
         for (weight, level) in &best {
-            let known = Known::from(weight, *level);
+            let known = PlayerStanding::from(weight, *level);
             let id = weight.key.id.clone();
             if is_bot(weight) && Some(*level) == closest {
                 (sum, count) = (sum + known.weight, count + 1);
@@ -187,7 +187,7 @@ impl View {
             let known = view.of(key.kind, &key.id).filter(|known| !known.is_guess);
             let reached = known.map_or(Reached::NEVER, |known| known.reached);
             let rank = fold.and_then(|fold| fold.rank_of_weight(ruleset, weight));
-            let pinned = Known {
+            let pinned = PlayerStanding {
                 weight,
                 strength: fold
                     .and_then(|fold| fold.strength_at(ruleset, weight))
@@ -204,14 +204,14 @@ impl View {
         view
     }
 
-    fn table(&mut self, kind: Kind) -> &mut HashMap<String, Known> {
+    fn table(&mut self, kind: Kind) -> &mut HashMap<String, PlayerStanding> {
         match kind {
             Kind::Human => &mut self.humans,
             Kind::Bot => &mut self.bots,
         }
     }
 
-    fn of(&self, kind: Kind, id: &str) -> Option<Known> {
+    fn of(&self, kind: Kind, id: &str) -> Option<PlayerStanding> {
         let table = match kind {
             Kind::Human => &self.humans,
             Kind::Bot => &self.bots,
@@ -300,7 +300,7 @@ impl Reached {
     };
 }
 
-impl Known {
+impl PlayerStanding {
     fn from(weight: &Weight<'_>, level: Level) -> Self {
         let is_guess = !level.is_near();
         let reached = Reached {

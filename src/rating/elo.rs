@@ -151,10 +151,8 @@ impl System for Elo {
     }
 
     fn strength(&self, player: Player) -> Option<Strength> {
-        self.players.get(player).map(|distance| Strength {
-            mean: MEAN + distance,
-            deviation: 0.0,
-        })
+        let distance = self.players.get(player)?;
+        Some(Strength::exact(MEAN + distance))
     }
 
     fn outlook(&self, game: &RatedGame) -> Outlook {
