@@ -1,7 +1,7 @@
 //! One rating system applied to one level: strengths, and their conversion to weights.
 //!
 //! A [`Curve`] converts a strength to the weight that people read. Its unit is a constant of the
-//! rating system, so that only a player's own games move their weight. Decisions that go by chances
+//! rating system, so that only a player's own games move their weight. Decisions by chance
 //! add up the strengths themselves, less a newcomer's.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};

@@ -27,7 +27,7 @@ pub struct Snapshot {
     #[serde(default = "reported")]
     pub points_reported: bool,
     /// The model that predicts chances. If there is none, as in decisions of version 0.1, decisions
-    /// go by the ratio of weights.
+    /// compare teams by the ratio of their weights.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chance: Option<ChanceModel>,
 }

@@ -50,8 +50,8 @@ pub struct Advice {
     pub after: f64,
     /// The plans compared: the number of moves and the resulting ratio of each. The first has no moves.
     pub ladder: Vec<(usize, f64)>,
-    /// The evenness by chances, which is compared instead of the ratios if the game goes by
-    /// chances.
+    /// The evenness by chances. With `[balance] objective = "chance"` it is compared instead of the
+    /// ratios.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evenness: Option<EvennessOfPlans>,
     /// The number of moves up to which all plans were tried.
