@@ -260,9 +260,10 @@ impl Standing {
         if career.games != 1 && career.games != SETTLED {
             return;
         }
-        let newcomer = match self.system.scale() {
-            Scale::Strengths { newcomer, .. } => newcomer,
-            Scale::Weights => return, // systems with weights accept no other evidence
+        // Only an estimate with a deviation can be combined with other evidence.
+        let known = self.system.strength(player).filter(|s| s.deviation > 0.0);
+        let (Scale::Strengths { newcomer, .. }, Some(known)) = (self.system.scale(), known) else {
+            return;
         };
         if career.games == 1 {
             career.first = Newcomers::features(game, player);
@@ -273,9 +274,7 @@ impl Standing {
                 let mean = newcomer + start.mean;
                 self.system.hint(player, Strength { mean, ..start });
             }
-        } else if let Some(first) = career.first.take()
-            && let Some(known) = self.system.strength(player)
-        {
+        } else if let Some(first) = career.first.take() {
             let mean = known.mean - newcomer;
             self.newcomers.learn(&first, Strength { mean, ..known });
         }

@@ -10,9 +10,7 @@ use crate::{
     store::{Cursor, DerivedFrom, DerivedRows, DivisionRow, OperatorOverrides},
 };
 
-/// Part of the settings' key. Change it when the fold changes: a new value makes every database
-/// derive its weights again.
-pub(super) const FOLD_VERSION: u32 = 12;
+pub(super) const FOLD_VERSION: u32 = 14;
 /// The version of the form in which settings are hashed. A new value makes every database derive
 /// its weights once again.
 const SETTINGS_FORMAT: u32 = 1;

@@ -243,6 +243,18 @@ impl System for Glicko2 {
         self.players.set(player, rating);
     }
 
+    fn hint(&mut self, player: Player, evidence: Strength) {
+        let Some(rating) = self.players.get_mut(player) else {
+            return;
+        };
+        let known = Strength {
+            mean: CENTRE + UNIT * rating.mu,
+            deviation: UNIT * rating.phi,
+        };
+        let after = known.with(evidence);
+        (rating.mu, rating.phi) = ((after.mean - CENTRE) / UNIT, after.deviation / UNIT);
+    }
+
     fn new_season(&mut self, keep: f64) {
         for rating in self.players.values_mut() {
             let known = Strength {
@@ -305,6 +317,25 @@ mod tests {
         system.update(&half);
         let less = strengths(&system, &half)[0];
         assert!(less.0 > CENTRE && less.0 < got[0].0 && less.1 > got[0].1);
+    }
+
+    #[test]
+    fn a_hint_is_weighed_by_how_sure_it_is() {
+        let duel = game(&[&[1.0], &[1.0]], &[0, 1]);
+        let mut system = Glicko2::new();
+        system.update(&duel);
+        let (mean, deviation) = strengths(&system, &duel)[0];
+        // Equally sure: the mean of both, and half of the variance.
+        let evidence = Strength {
+            mean: mean + 100.0,
+            deviation,
+        };
+        system.hint(Player(0), evidence);
+        let after = strengths(&system, &duel)[0];
+        assert!((after.0 - mean - 50.0).abs() < 1e-9, "{after:?}");
+        assert!((after.1 - deviation / 2.0_f64.sqrt()).abs() < 1e-9);
+        system.hint(Player(9), evidence);
+        assert_eq!(system.strength(Player(9)), None, "a player without games");
     }
 
     #[test]

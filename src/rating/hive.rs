@@ -362,7 +362,7 @@ mod tests {
         let uneven = |number: u32| {
             let seat = |i: u32| Seat::new(Player(7 * number + i), u16::from(i >= 4));
             let mut game = RatedGame::new((0..7).map(seat).collect());
-            let won = number % 4 != 0; // three of four games
+            let won = !number.is_multiple_of(4); // three of four games
             game.places = vec![u16::from(!won), u16::from(won)];
             game
         };

@@ -248,6 +248,12 @@ impl System for WengLin {
         self.players.set(player, known);
     }
 
+    fn hint(&mut self, player: Player, evidence: Strength) {
+        if let Some(known) = self.players.get_mut(player) {
+            *known = known.with(evidence);
+        }
+    }
+
     fn new_season(&mut self, keep: f64) {
         for strength in self.players.values_mut() {
             *strength = strength.faded(keep, NEWCOMER);
@@ -316,6 +322,23 @@ mod tests {
             }
             assert_eq!(strengths(&one, &half), strengths(&other, &half));
         }
+    }
+
+    #[test]
+    fn a_hint_is_weighed_by_how_sure_it_is() {
+        let duel = game(&[&[1.0], &[1.0]], &[0, 1]);
+        let mut system = WengLin::new(Model::PlackettLuce);
+        system.update(&duel);
+        let (mean, deviation) = strengths(&system, &duel)[0];
+        // Evidence of twice the deviation has a fifth of the say: 1/4 against 1.
+        let evidence = Strength {
+            mean: mean + 10.0,
+            deviation: 2.0 * deviation,
+        };
+        system.hint(Player(0), evidence);
+        let after = strengths(&system, &duel)[0];
+        assert!((after.0 - mean - 2.0).abs() < 1e-9, "{after:?}");
+        assert!((after.1 * after.1 - 0.8 * deviation * deviation).abs() < 1e-9);
     }
 
     #[test]
