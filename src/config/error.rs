@@ -74,7 +74,7 @@ fn plain_value(found: &str) -> String {
 fn plain_type(expected: &str) -> &str {
     match expected {
         "a string" | "string" => "text in quotes",
-        "string or table" | "a string or table" => "a word in quotes",
+        "string or map" => "a word in quotes",
         "a boolean" => "true or false",
         "a sequence" => "a list",
         "a map" => "a section",

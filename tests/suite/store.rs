@@ -112,7 +112,9 @@ async fn who_shares_a_database_with_another_configuration_does_not_fight_it() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("test.db");
     let open = async |toml: &str| {
-        let store = store::open(&path, true, BUSY).await.unwrap();
+        let store = store::open(&path, true, Duration::from_secs(30))
+            .await
+            .unwrap();
         let settings = common::config(&format!("rating.system = 'presence'\n{toml}")).service();
         Arc::new(evenkeel::service::Service::open(store, settings).unwrap())
     };
