@@ -26,6 +26,7 @@ mod ruling;
 mod season;
 mod settings;
 mod standing;
+mod usual;
 
 use digest::Digest;
 use ladder::{Ladder, Measured};

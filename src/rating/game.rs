@@ -137,6 +137,9 @@ pub struct RatedGame {
     /// The dense number of the ruleset and mode, such as a limit of captures: what decides how many
     /// points a game has.
     pub mode: u32,
+    /// How much of a usual game of its mode it was, 0 to 1: its length or its points beside the usual
+    /// ones, whichever is more. Most of a short game without points is chance.
+    pub extent: f64,
     /// The dense number of the map.
     pub map: u32,
     /// Whether the team number is a side of the map that may be easier to win on.
@@ -191,6 +194,7 @@ impl RatedGame {
         Self {
             seats,
             teams,
+            extent: 1.0,
             ..Self::default()
         }
     }
@@ -255,6 +259,19 @@ impl RatedGame {
     /// the outcome is unknown.
     pub fn result(&self, a: usize, b: usize) -> Option<Ordering> {
         Some(self.places.get(a)?.cmp(self.places.get(b)?))
+    }
+
+    /// How much of the victory a team has: 1 for the first, 0 for all others, and ½ for each of several
+    /// that share the first place. `None` where the outcome is unknown.
+    pub fn victory(&self, team: usize) -> Option<f64> {
+        let own = self.places.get(team)?;
+        let best = self.places.iter().min()?;
+        let first = self.places.iter().filter(|place| *place == best).count();
+        Some(match (own == best, first) {
+            (false, _) => 0.0,
+            (true, 1) => 1.0,
+            (true, _) => 0.5,
+        })
     }
 
     /// Pairs of teams with neighbouring places, in order of place, each with its result. These

@@ -16,6 +16,7 @@ pub mod hive;
 pub mod hive_history;
 pub mod joint;
 pub mod normal;
+pub mod plain_points;
 pub mod presence;
 mod roll;
 mod running;
@@ -27,6 +28,7 @@ mod strength;
 mod testing;
 pub mod trueskill;
 pub mod weng_lin;
+pub mod winrate;
 
 use std::fmt;
 
@@ -149,11 +151,15 @@ pub enum SystemName {
     ThurstoneMosteller,
     /// Mean scoreboard position, of Sector's Edge: [`scoreboard`].
     Scoreboard,
+    /// Share of games won, a baseline: [`winrate`].
+    WinRate,
+    /// Victories less defeats, a baseline: [`plain_points`].
+    PlainPoints,
 }
 
 impl SystemName {
     /// All systems, in the order in which tables list them.
-    pub const ALL: [SystemName; 10] = [
+    pub const ALL: [SystemName; 12] = [
         SystemName::Joint,
         SystemName::Presence,
         SystemName::Elo,
@@ -164,6 +170,8 @@ impl SystemName {
         SystemName::PlackettLuce,
         SystemName::ThurstoneMosteller,
         SystemName::Scoreboard,
+        SystemName::WinRate,
+        SystemName::PlainPoints,
     ];
 
     /// The name of the system in the configuration and in tables.
@@ -179,6 +187,8 @@ impl SystemName {
             SystemName::PlackettLuce => "weng-lin-pl",
             SystemName::ThurstoneMosteller => "weng-lin-tm",
             SystemName::Scoreboard => "scoreboard",
+            SystemName::WinRate => "winrate",
+            SystemName::PlainPoints => "plain-points",
         }
     }
 
@@ -206,6 +216,8 @@ impl SystemName {
                 Box::new(weng_lin::WengLin::new(weng_lin::Model::ThurstoneMosteller))
             }
             SystemName::Scoreboard => Box::new(scoreboard::Scoreboard::new(settings.scoreboard)),
+            SystemName::WinRate => Box::new(winrate::WinRate::new()),
+            SystemName::PlainPoints => Box::new(plain_points::PlainPoints::new()),
         }
     }
 
@@ -235,6 +247,8 @@ impl SystemName {
                 read::<weng_lin::WengLin>(state)
             }
             SystemName::Scoreboard => read::<scoreboard::Scoreboard>(state),
+            SystemName::WinRate => read::<winrate::WinRate>(state),
+            SystemName::PlainPoints => read::<plain_points::PlainPoints>(state),
         }
     }
 }

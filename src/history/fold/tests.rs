@@ -397,7 +397,7 @@ fn all_bits(matches: &[MatchRecord]) -> Vec<Bits> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))] // ten systems, twice each
+    #![proptest_config(ProptestConfig::with_cases(24))] // all systems, twice each
     #[test]
     fn every_system_stays_in_range_and_does_not_care_about_arrival(
         (matches, shuffled) in any_history().prop_flat_map(|m| (Just(m.clone()), Just(m).prop_shuffle())),
