@@ -231,7 +231,7 @@ impl FileToRead {
         let mut reading = Reading::new(format, &self.server, self.date);
         let mut spool = self.spool().map_err(&fail)?;
         let mut items = Vec::new();
-        while let Some(chunk) = chunks.next()? {
+        while let Some(chunk) = chunks.read()? {
             if let Some(spool) = &mut spool {
                 spool.write(chunk).map_err(&fail)?;
             }

@@ -71,7 +71,7 @@ impl LogFile {
         let mut reader = Reader::new(format, &Context::default());
         let mut items = Vec::new();
         let mut chunks = self.chunks()?;
-        while let Some(chunk) = chunks.next()? {
+        while let Some(chunk) = chunks.read()? {
             reader.feed(chunk, &mut items);
             items.clear();
             if stopped() {
@@ -108,7 +108,7 @@ pub struct LogChunks {
     chunk: Vec<u8>,
     /// How many bytes of `chunk` are of the log.
     filled: usize,
-    /// Whether `chunk` is the first one, which [`next`](Self::next) has not returned yet.
+    /// Whether `chunk` is the first one, which [`read`](Self::read) has not returned yet.
     is_first: bool,
 }
 
@@ -116,7 +116,7 @@ impl LogChunks {
     /// The format of the log by its first chunk.
     ///
     /// # Errors
-    /// Fails if no format is detected. Call it before [`next`](Self::next).
+    /// Fails if no format is detected. Call it before [`read`](Self::read).
     pub fn detect(&self) -> Result<&'static Format, LogError> {
         detect(&self.chunk[..self.filled], &self.path)
     }
@@ -125,7 +125,7 @@ impl LogChunks {
     ///
     /// # Errors
     /// Fails if the file cannot be read or its compression is damaged.
-    pub fn next(&mut self) -> Result<Option<&[u8]>, LogError> {
+    pub fn read(&mut self) -> Result<Option<&[u8]>, LogError> {
         if !std::mem::take(&mut self.is_first) {
             let filled = self.bytes.fill(&mut self.chunk);
             self.filled = filled.map_err(LogError::file(&self.path))?;

@@ -22,7 +22,7 @@ pub fn read_matches(
     let format = chunks.detect()?;
     let mut reading = Reading::new(format, "", None);
     let mut items = Vec::new();
-    while let Some(chunk) = chunks.next()? {
+    while let Some(chunk) = chunks.read()? {
         reading.feed(chunk, &mut items);
     }
     reading.finish(log.written, &mut items);

@@ -94,7 +94,7 @@ fn read(log: &LogToRead) -> Result<LogMatches, LogError> {
     let begin = log.origin.began.map(Timestamp);
     let mut reading = Reading::new(format, &log.origin.server, begin);
     let (mut items, mut matches) = (Vec::new(), Vec::new());
-    while let Some(chunk) = chunks.next()? {
+    while let Some(chunk) = chunks.read()? {
         reading.feed(chunk, &mut items);
         matches.extend(items.drain(..).filter_map(into_match));
     }
