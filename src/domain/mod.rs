@@ -18,6 +18,7 @@ mod rank;
 mod record;
 mod rulebook;
 mod ruleset;
+mod start_weight;
 mod time;
 pub mod units;
 mod verdict;
@@ -41,5 +42,6 @@ pub use rulebook::{
     GameTypeLists, MutatorLists, Patterns, Rulebook, RulebookSpec, Scoring, Unknown,
 };
 pub use ruleset::Ruleset;
+pub use start_weight::StartWeight;
 pub use time::Timestamp;
 pub use verdict::Verdict;
