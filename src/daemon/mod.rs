@@ -148,7 +148,7 @@ async fn write_backlog(service: &Service, deadline: Instant) {
 
 /// Writes a checkpoint of the learned state. Without it, the next start only takes longer.
 async fn write_checkpoint(service: &Service, deadline: Instant) {
-    match timeout_at(deadline, service.learning().checkpoint()).await {
+    match timeout_at(deadline, service.learning().save_checkpoint()).await {
         Ok(Ok(())) => {}
         Ok(Err(error)) => tracing::warn!(%error, "cannot write the checkpoint"),
         Err(_) => tracing::warn!("cannot write the checkpoint: the database is too slow"),
