@@ -150,7 +150,6 @@ impl Sessions {
         match (end, recorded) {
             (JournaledEnd::Answered(answer), _) => {
                 state.delivered = answer.delivered;
-                state.answered = answer.delivered;
                 let (id, unrated) = (answer.id, answer.unrated);
                 state.ended = Some(Ended { id, unrated });
             }

@@ -144,10 +144,9 @@ impl Session {
 
     /// Resumes the parked game of this server. Returns whether there was one.
     ///
-    /// After a restart of the daemon, a game whose END was answered with the id of its match is
-    /// given up: the server may have begun another game since, of which nothing has arrived. A game
-    /// whose END was answered `kept` is resumed, because the server may still want the id; but it
-    /// is given up, too, if the server asks `explicitly` (`resume=yes`) whether its game goes on.
+    /// After a restart of the daemon, a game whose END was answered is resumed only for a server
+    /// that may repeat that END. A server that asks `explicitly` (`resume=yes`) whether its game
+    /// goes on may mean a later game, of which nothing has arrived; the old game is then given up.
     pub(super) fn resume_parked(&mut self, explicitly: bool) -> bool {
         let Some(server) = &self.server else {
             return false;
@@ -156,7 +155,7 @@ impl Session {
         let Some(state) = self.sessions.parked.take(server, earliest) else {
             return false;
         };
-        if state.restarted && state.delivered && (explicitly || state.answered) {
+        if explicitly && state.restarted && state.delivered {
             self.sessions.give_up(state, Some(server));
             return false;
         }

@@ -34,8 +34,6 @@ pub(super) struct SessionState {
     /// Whether an answer to END (the id of its match, or that the match is kept) has been sent or
     /// is about to be sent.
     pub(super) delivered: bool,
-    /// Whether the answer that was sent before a restart of the daemon was the match's id.
-    pub(super) answered: bool,
     /// Whether the daemon was restarted since this game began.
     pub(super) restarted: bool,
     /// Whether END is being carried out: the game is over, and its match may or may not be on disk.
@@ -82,7 +80,6 @@ impl SessionState {
             game: draw_game(),
             ended: None,
             delivered: false,
-            answered: false,
             restarted: false,
             ending: false,
             kept: false,
@@ -150,7 +147,6 @@ impl SessionState {
     fn forget_end(&mut self) {
         self.ended = None;
         self.delivered = false;
-        self.answered = false;
         self.restarted = false;
         self.ending = false;
         self.kept = false;
