@@ -15,6 +15,7 @@ mod outlook;
 mod random;
 mod rank;
 mod record;
+mod role;
 mod rulebook;
 mod ruleset;
 mod time;
@@ -32,8 +33,10 @@ pub use outlook::{Company, Crowding, Link, Outlook, TeamLoad};
 pub use random::{Stream, StreamPurpose, seeded_hash};
 pub use rank::Rank;
 pub use record::{
-    MAX_TEAMS, MatchRecord, Outcome, Participant, Presence, RecordError, Role, ScoreEvent, Span,
+    MAX_ROLES, MAX_TEAMS, MatchRecord, Outcome, Participant, Presence, RecordError, Role,
+    ScoreEvent, Span,
 };
+pub use role::RoleName;
 pub use rulebook::{PatternError, Patterns, Rulebook, RulebookSpec, Scoring, Unknown};
 pub use ruleset::Ruleset;
 pub use time::Timestamp;

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     ChanceModel, Command, Decided, Lobby, LobbyError, Question, Weights,
-    decide::{bot_of_lineup, counted_bot, human_of_lineup},
+    decide::{bot_of_lineup, command_strength, counted_bot, human_of_lineup},
     roster::Human,
     strength::EQUAL,
     weights::{Counted, next_bot, sane_strength},
@@ -445,6 +445,10 @@ impl Lobby {
         let points = 25.0 / outlook.halfway;
         let strength = |human: &WeightedHuman| sane_strength(weights.human_strength(&human.key));
         let mut strengths: Vec<f64> = problem.humans.iter().map(strength).collect();
+        let (lineup, roster) = (self.lineup()?, &self.team_game()?.roster);
+        for (strength, human) in strengths.iter_mut().zip(roster.humans()) {
+            *strength += command_strength(weights, human, &lineup);
+        }
         for party in &problem.parties {
             let friends = party.len().saturating_sub(1) as f64;
             for &member in party {

@@ -72,6 +72,12 @@ pub trait System: Persist + Send + Sync {
     /// The same system rated them there, so the units are the same.
     fn adopt(&mut self, player: Player, known: Strength);
 
+    /// The strength that a player adds by commanding throughout a game like this one, in the units of
+    /// [`scale`](Self::scale); 0 where commanders are not rated apart.
+    fn command(&self, _player: Player, _game: &RatedGame) -> f64 {
+        0.0
+    }
+
     /// Combines a player's estimate with evidence other than games; the deviation of `evidence` is
     /// its uncertainty. Systems without deviations ignore it.
     fn hint(&mut self, _player: Player, _evidence: Strength) {}

@@ -10,7 +10,7 @@ use super::{
     weights::{Counted, next_bot, sane, sane_strength},
 };
 use crate::{
-    domain::{Ident, Kind, LineupPlayer, PlayerKey},
+    domain::{Ident, Kind, LineupPlayer, PlayerKey, RoleName},
     partition::Objective,
 };
 
@@ -249,13 +249,15 @@ impl Lobby {
         weights: &dyn Weights,
     ) -> Result<Option<ChanceModel>, LobbyError> {
         let game = self.team_game()?;
-        let Some(outlook) = weights.outlook(&self.lineup()?) else {
+        let lineup = self.lineup()?;
+        let Some(outlook) = weights.outlook(&lineup) else {
             return Ok(None);
         };
         let strength = |human: &Human| {
             let alone = sane_strength(weights.human_strength(human.id.text()));
             let (friends, multiplier) = (friends(game, human), self.multiplier(game, human));
-            alone + outlook.befriended(alone, friends, multiplier)
+            let command = command_strength(weights, human, &lineup);
+            alone + command + outlook.befriended(alone, friends, multiplier)
         };
         let bots = game.roster.bots();
         let next_bot = next_bot(weights, bots.iter().map(|bot| bot.name.text()));
@@ -271,7 +273,7 @@ impl Lobby {
 
     /// All players in the game, by team. Humans on no team yet are put where they make the sizes
     /// equal. A team without players gets one unknown player.
-    fn lineup(&self) -> Result<Vec<Vec<LineupPlayer>>, LobbyError> {
+    pub(super) fn lineup(&self) -> Result<Vec<Vec<LineupPlayer>>, LobbyError> {
         let roster = &self.team_game()?.roster;
         let mut teams = vec![Vec::new(); usize::from(self.teams)];
         let humans = roster.humans().iter();
@@ -382,7 +384,25 @@ pub(super) fn human_of_lineup(roster: &Roster, human: &Human) -> LineupPlayer {
     LineupPlayer {
         key: PlayerKey { kind, id },
         party: roster.party_number(human),
+        commands: commands(human),
     }
+}
+
+/// The strength that a human adds by commanding; 0 for who does not.
+pub(super) fn command_strength(
+    weights: &dyn Weights,
+    human: &Human,
+    lineup: &[Vec<LineupPlayer>],
+) -> f64 {
+    match commands(human) {
+        true => sane_strength(weights.command_strength(human.id.text(), lineup)),
+        false => 0.0,
+    }
+}
+
+/// Whether a human is to command a team.
+pub(super) fn commands(human: &Human) -> bool {
+    human.role.as_ref().is_some_and(RoleName::is_commander)
 }
 
 /// A bot of this name, for a prediction.
