@@ -18,6 +18,7 @@ mod record;
 mod role;
 mod rulebook;
 mod ruleset;
+mod start_weight;
 mod time;
 pub mod units;
 mod verdict;
@@ -39,5 +40,6 @@ pub use record::{
 pub use role::RoleName;
 pub use rulebook::{PatternError, Patterns, Rulebook, RulebookSpec, Scoring, Unknown};
 pub use ruleset::Ruleset;
+pub use start_weight::StartWeight;
 pub use time::Timestamp;
 pub use verdict::Verdict;

@@ -1,9 +1,6 @@
 //! Converts match records to games as rating systems see them.
 
-use std::{
-    collections::{HashMap, VecDeque},
-    hash::Hash,
-};
+use std::{collections::HashMap, hash::Hash};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -12,6 +9,7 @@ use super::{
     departures::{arrivals::arrivals, departures, missed, with_missed},
     points::points,
     ruling::{self, RatingBasis},
+    usual::{Compared, Usual},
 };
 use crate::{
     domain::{
@@ -93,8 +91,8 @@ pub(super) struct Known {
     rulesets: Numbers<Ruleset>,
     /// The modes of each ruleset, by its number.
     modes: Numbers<(u32, String)>,
-    /// Indexed by player number.
-    lengths: Vec<Lengths>,
+    /// What the games of a mode are usually like, by its number.
+    usual: Vec<Usual>,
 }
 
 /// The smallest share of a game. A smaller one carries no information, and a share of 0 would make
@@ -182,21 +180,20 @@ impl Digest {
         Player(number)
     }
 
-    /// The usual length of a ruleset's games in milliseconds, from the games before this one; then
-    /// adds this one.
-    fn usual_length(&mut self, ruleset: u32, millis: u64) -> u64 {
-        let index = ruleset as usize;
-        if index >= self.known.lengths.len() {
-            self.known.lengths.resize_with(index + 1, Lengths::default);
+    /// The number of a record's mode, and the record beside the usual games of that mode.
+    fn compare(&mut self, record: &MatchRecord, ruleset: u32) -> (u32, Compared) {
+        let mode = self.known.modes.of(&(ruleset, record.mode.clone()));
+        let index = mode as usize;
+        if index >= self.known.usual.len() {
+            self.known.usual.resize_with(index + 1, Usual::default);
         }
-        let usual = self.known.lengths[index].median().unwrap_or(millis);
-        self.known.lengths[index].add(millis);
-        usual
+        (mode, self.known.usual[index].compare(record))
     }
 
     fn game(&mut self, record: &MatchRecord, ruleset: &Ruleset, basis: RatingBasis) -> Digested {
         let number = self.known.rulesets.of(ruleset);
-        let usual = self.usual_length(number, record.millis());
+        let (mode, compared) = self.compare(record, number);
+        let usual = compared.millis;
         let points = points(record, basis.scoring);
         let captures = captures(record);
         let (mut seats, mut tallies, mut played) = (Vec::new(), Vec::new(), Vec::new());
@@ -241,7 +238,7 @@ impl Digest {
         game.scores = telling_scores(record, &game.places);
         game.tallies = tallies;
         game.ruleset = number;
-        game.mode = self.known.modes.of(&(number, record.mode.clone()));
+        (game.mode, game.extent) = (mode, compared.extent);
         game.map = self.known.maps.of(&record.map);
         game.sides = self.settings.sides && record.has_teams();
         game.day = record.end.0 as f64 / MILLIS_A_DAY;
@@ -353,29 +350,6 @@ fn telling_scores(record: &MatchRecord, places: &[u16]) -> Vec<f64> {
     if telling { scores.clone() } else { Vec::new() }
 }
 
-/// Lengths of a ruleset's last games, in milliseconds.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Lengths {
-    last: VecDeque<u64>,
-}
-
-impl Lengths {
-    /// The number of games kept: enough for a stable median, and few enough to follow a changed
-    /// time limit.
-    const KEPT: usize = 101;
-
-    fn add(&mut self, millis: u64) {
-        self.last.push_front(millis);
-        self.last.truncate(Self::KEPT);
-    }
-
-    fn median(&self) -> Option<u64> {
-        let mut sorted: Vec<u64> = self.last.iter().copied().collect();
-        let middle = sorted.len().checked_sub(1)? / 2;
-        Some(*sorted.select_nth_unstable(middle).1)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -398,19 +372,5 @@ mod tests {
     #[test]
     fn ranks_share_places() {
         assert_eq!(ranks(&[1.0, 5.0, 1.0, 0.0]), [1, 0, 1, 3]);
-    }
-
-    #[test]
-    fn the_median_follows() {
-        let mut lengths = Lengths::default();
-        assert_eq!(lengths.median(), None);
-        for millis in [5, 1, 9, 7] {
-            lengths.add(millis);
-        }
-        assert_eq!(lengths.median(), Some(5));
-        for _ in 0..Lengths::KEPT {
-            lengths.add(2);
-        }
-        assert_eq!(lengths.median(), Some(2));
     }
 }

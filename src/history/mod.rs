@@ -26,6 +26,8 @@ mod ruling;
 mod season;
 mod settings;
 mod standing;
+mod starts;
+mod usual;
 
 use digest::Digest;
 use ladder::{Ladder, Measured};
@@ -33,6 +35,7 @@ use levels::Levels;
 use season::Season;
 pub use standing::Spread;
 use standing::Standing;
+use starts::{Starts, StartsOfGame};
 
 pub use bootstrap::Interval;
 pub use evaluate::{Evaluation, Line, Plan, Prediction, Subset, evaluate};

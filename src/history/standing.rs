@@ -10,6 +10,7 @@ use super::{
     Ladder, Measured, Reading, Weight,
     digest::Person,
     newcomers::{Features, Newcomers, SETTLED},
+    starts::{StartsOfGame, prior},
 };
 use crate::{
     domain::{Kind, Link, Rank, Ruleset, Timestamp},
@@ -198,7 +199,8 @@ impl Standing {
     }
 
     /// Learns from a game that ended at `end`.
-    pub fn learn(&mut self, game: &RatedGame, end: Timestamp) {
+    pub fn learn(&mut self, game: &RatedGame, end: Timestamp, starts: &StartsOfGame) {
+        self.start(starts);
         for tally in &game.tallies {
             let fresh = || Career {
                 games: 0,
@@ -212,7 +214,8 @@ impl Standing {
         self.system.update(game);
         self.spread.add(&game.scores);
         for tally in game.tallies.iter().filter(|t| t.learns) {
-            self.place(game, tally.player);
+            let started = starts.iter().any(|(player, _)| *player == tally.player);
+            self.place(game, tally.player, started);
         }
     }
 
@@ -252,9 +255,21 @@ impl Standing {
         self.ladder.rank_of_weight(weight)
     }
 
+    /// Lets the players who are new to this standing start at these weights.
+    fn start(&mut self, starts: &StartsOfGame) {
+        let scale = self.system.scale();
+        for &(player, start) in starts {
+            let known = self.system.strength(player).is_some();
+            if !known && self.careers.get(player).is_none() {
+                let mean = Curve::of(scale).strength(start.weight);
+                self.system.start(player, prior(start, mean, scale));
+            }
+        }
+    }
+
     /// After a player's first game, combines their estimate with the newcomer regression's; after
     /// [`SETTLED`] games, lets the regression learn from the player's first game.
-    fn place(&mut self, game: &RatedGame, player: Player) {
+    fn place(&mut self, game: &RatedGame, player: Player, started: bool) {
         let Some(career) = self.careers.get_mut(player) else {
             return;
         };
@@ -270,6 +285,7 @@ impl Standing {
             career.first = Newcomers::features(game, player);
             let start = career
                 .first
+                .filter(|_| !started) // the operator knows more than a first game shows
                 .and_then(|first| self.newcomers.predict(&first));
             if let Some(start) = start {
                 let mean = newcomer + start.mean;

@@ -13,7 +13,9 @@ use crate::{
     store::{Cursor, DerivedFrom, DerivedRows, DivisionRow, OperatorOverrides},
 };
 
-pub(super) const FOLD_VERSION: u32 = 14;
+/// Part of the settings' key. Change it when the fold changes: a new value makes every database
+/// derive its weights again.
+pub(super) const FOLD_VERSION: u32 = 15;
 /// The version of the form in which settings are hashed. A new value makes every database derive
 /// its weights once again.
 const SETTINGS_FORMAT: u32 = 1;

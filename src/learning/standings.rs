@@ -176,6 +176,10 @@ impl View {
     fn new(knowledge: &Knowledge, ruleset: &Ruleset) -> Self {
         let mut view = Self::default();
         let fold = knowledge.fold(ruleset);
+        let strength_at = |weight| {
+            let strength = fold.and_then(|fold| fold.strength_at(ruleset, weight));
+            strength.unwrap_or(0.0)
+        };
         let best = fold.map_or(Vec::new(), |fold| fold.best_weights(ruleset));
         let is_bot = |weight: &Weight<'_>| weight.key.kind == Kind::Bot;
         let of_bots = best.iter().filter(|(weight, _)| is_bot(weight));
@@ -195,15 +199,16 @@ impl View {
             view.mean_bot = Some((sum / count as f64, count));
             view.mean_bot_strength = strength / count as f64;
         }
+        for (key, start) in &knowledge.starts {
+            view.start(key, start.weight, strength_at(start.weight));
+        }
         for (key, &weight) in &knowledge.pinned {
             let known = view.of(key.kind, &key.id).filter(|known| !known.is_guess);
             let reached = known.map_or(Reached::NEVER, |known| known.reached);
             let rank = fold.and_then(|fold| fold.rank_of_weight(ruleset, weight));
             let pinned = Known {
                 weight,
-                strength: fold
-                    .and_then(|fold| fold.strength_at(ruleset, weight))
-                    .unwrap_or(0.0),
+                strength: strength_at(weight),
                 is_guess: false,
                 is_pinned: true,
                 reached: Reached {
@@ -214,6 +219,30 @@ impl View {
             view.table(key.kind).insert(key.id.clone(), pinned);
         }
         view
+    }
+
+    /// Lets a player start at a weight of this strength: one without matches of this ruleset or of one with
+    /// fewer mutators. Matches of other rulesets are worth as much as the start.
+    fn start(&mut self, key: &PlayerKey, weight: f64, strength: f64) {
+        let elsewhere = self.of(key.kind, &key.id);
+        if elsewhere.is_some_and(|known| !known.is_guess) {
+            return;
+        }
+        let from = |known: Known| Known {
+            weight: known.weight + (1.0 - ELSEWHERE) * (weight - 50.0),
+            strength: known.strength + (1.0 - ELSEWHERE) * strength,
+            is_guess: false,
+            ..known
+        };
+        let fresh = Known {
+            weight,
+            strength,
+            is_guess: false,
+            is_pinned: false,
+            reached: Reached::default(),
+        };
+        let known = elsewhere.map_or(fresh, from);
+        self.table(key.kind).insert(key.id.clone(), known);
     }
 
     fn table(&mut self, kind: Kind) -> &mut HashMap<String, Known> {

@@ -137,6 +137,9 @@ pub struct RatedGame {
     /// The dense number of the ruleset and mode, such as a limit of captures: what decides how many
     /// points a game has.
     pub mode: u32,
+    /// How much of a usual game of its mode it was, 0 to 1: its length or its points beside the usual
+    /// ones, whichever is more. Most of a short game without points is chance.
+    pub extent: f64,
     /// The dense number of the map.
     pub map: u32,
     /// Whether the team number is a side of the map that may be easier to win on.
@@ -191,6 +194,7 @@ impl RatedGame {
         Self {
             seats,
             teams,
+            extent: 1.0,
             ..Self::default()
         }
     }

@@ -41,6 +41,7 @@ mod sense_weights;
 mod sessions;
 mod sidecar;
 mod spans;
+mod start_weights;
 mod stop;
 mod store;
 mod store_story;

@@ -95,6 +95,7 @@ fn part(
     let mut part = RatedGame::new(seats);
     part.places = ranks(&scores);
     part.scores = scores;
+    part.extent = game.extent;
     (part.ruleset, part.mode, part.map) = (game.ruleset, game.mode, game.map);
     (part.sides, part.day) = (game.sides, game.day);
     (part.teams() == record.scores.len()).then_some(part)

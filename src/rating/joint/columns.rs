@@ -41,6 +41,14 @@ pub struct Row {
     pub new: Vec<(Column, f64)>,
 }
 
+impl Row {
+    /// Multiplies all factors by `x`.
+    fn times(&mut self, x: f64) {
+        self.known.iter_mut().for_each(|(_, factor)| *factor *= x);
+        self.new.iter_mut().for_each(|(_, factor)| *factor *= x);
+    }
+}
+
 /// The numbers of the columns, and each player's record of games.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Columns {
@@ -199,6 +207,9 @@ impl Columns {
     /// noise of a match grows with every player in it, as in TrueSkill (nβ²), and the state is in
     /// units in which the noise of a match is 1. Sides and the number of players are effects on the
     /// match as a whole, so their factors are not divided.
+    ///
+    /// All factors are multiplied by the root of the game's [extent](RatedGame::extent): the score is a
+    /// Brownian motion, whose drift grows with time, and whose noise grows with the root of time.
     pub fn row(&self, game: &RatedGame, a: usize, b: usize) -> Row {
         let mut row = Row::default();
         row.known
@@ -239,6 +250,7 @@ impl Columns {
             shared(Column::Side(game.ruleset), side);
             shared(Column::SideMap(game.ruleset, game.map), side);
         }
+        row.times(libm::sqrt(game.extent));
         row
     }
 

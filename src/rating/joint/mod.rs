@@ -464,6 +464,12 @@ impl System for Joint {
         }
     }
 
+    /// The column of a player holds the strength without the effect of being new, which is a newcomer's
+    /// strength.
+    fn start(&mut self, player: Player, prior: Strength) {
+        self.adopt(player, prior);
+    }
+
     fn hint(&mut self, player: Player, evidence: Strength) {
         let Some(number) = self.columns.number(Column::Skill(player)) else {
             return;
