@@ -51,7 +51,7 @@ pub(super) struct TeamStrengths {
     teams: usize,
     fill: Fill,
     next_bot: Counted,
-    /// Turns strengths into a chance; `None` if the game goes by the ratio of weights.
+    /// Turns strengths into a chance; `None` if the game compares teams by the ratio of weights.
     outlook: Option<Outlook>,
 }
 
@@ -137,7 +137,7 @@ impl TeamStrengths {
     }
 
     /// How even the teams are with the bots that play now, 0 to 1: by their chances to win if the
-    /// game goes by chances, otherwise by the ratio of their weights.
+    /// game compares teams by chances, otherwise by the ratio of their weights.
     pub(super) fn evenness_now(&self) -> f64 {
         match &self.outlook {
             None => self.ratio_now(),

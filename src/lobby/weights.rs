@@ -1,7 +1,7 @@
 //! The players' weights, as numbers that the caller supplies. This room does not know how they are
 //! learned.
 
-use super::ScoreSpread;
+use super::{ScoreSpread, roster::Bot};
 use crate::domain::{LineupPlayer, Outlook};
 
 /// The players' weights in one game, and the rating system's predictions for it. Weights are
@@ -95,6 +95,16 @@ pub(super) fn next_bot<'a>(
         weight: sane((mean.weight * known as f64 - sum.weight) / rest),
         strength: (mean.strength * known as f64 - sum.strength) / rest,
     }
+}
+
+/// The weight and strength of a bot of the game; the means if the bot is unknown.
+pub(super) fn counted_bot(weights: &dyn Weights, bot: &Bot) -> Counted {
+    let mean = || Counted {
+        weight: sane(weights.mean_bot().0),
+        strength: sane_strength(weights.mean_bot_strength()),
+    };
+    let known = weights.bot(bot.name.text());
+    known.map_or_else(mean, |bot| Counted::of_bot(&bot))
 }
 
 /// The numbers with which players count in a decision: their weight and, if there is a chance

@@ -209,10 +209,8 @@ impl System for Hive {
     }
 
     fn strength(&self, player: Player) -> Option<Strength> {
-        self.players.get(player).map(|skill| Strength {
-            mean: skill.playing.value,
-            deviation: 0.0,
-        })
+        let skill = self.players.get(player)?;
+        Some(Strength::exact(skill.playing.value))
     }
 
     fn scale(&self) -> Scale {
@@ -259,9 +257,9 @@ impl System for Hive {
 
     fn new_season(&mut self, keep: f64) {
         for skill in self.players.values_mut() {
-            for learnt in [&mut skill.playing, &mut skill.commanding] {
-                learnt.value *= keep;
-                learnt.squares *= keep;
+            for learned in [&mut skill.playing, &mut skill.commanding] {
+                learned.value *= keep;
+                learned.squares *= keep;
             }
             skill.offset *= keep;
         }

@@ -301,10 +301,7 @@ impl System for HiveHistory {
 
     fn strength(&self, player: Player) -> Option<Strength> {
         let skill = self.players.get(player).filter(|skill| skill.rated)?;
-        Some(Strength {
-            mean: skill.value,
-            deviation: 0.0,
-        })
+        Some(Strength::exact(skill.value))
     }
 
     fn scale(&self) -> Scale {

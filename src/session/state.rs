@@ -11,7 +11,7 @@ use tracing::Span;
 use super::{Clock, Ended, Sessions, game_journal::GameJournal};
 use crate::{
     domain::{Ruleset, Timestamp},
-    journal::{EndAnswer, Entry, Snapshot},
+    journal::{EndAnswer, Entry, JournalSnapshot},
     lobby::{Command, Finished, Lobby, LobbyError, RecordFrame},
 };
 
@@ -227,13 +227,13 @@ impl SessionState {
     }
 
     /// The state now, with the session's millisecond.
-    fn snapshot(&self, clock: &dyn Clock, server: Option<&str>) -> (u64, Snapshot<'_>) {
+    fn snapshot(&self, clock: &dyn Clock, server: Option<&str>) -> (u64, JournalSnapshot<'_>) {
         let end = self.ended.as_ref().map(|ended| EndAnswer {
             id: ended.id,
             unrated: ended.unrated.clone(),
             delivered: self.delivered,
         });
-        let snapshot = Snapshot {
+        let snapshot = JournalSnapshot {
             server: server.map(|server| Cow::Owned(server.to_owned())),
             number: self.game,
             date: clock.now(),
