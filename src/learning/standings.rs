@@ -161,14 +161,15 @@ struct PlayerStanding {
     reached: Reached,
 }
 
-/// The division that a player has reached in a [`View`], and since when it may fall.
+/// The division that a player has reached in a [`View`], and the time from which on the displayed
+/// one may fall.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Reached {
     /// The rank; `None` while the player is calibrating, and for weights from games of other rulesets.
     pub(super) rank: Option<Rank>,
-    /// Number of rated matches behind it.
+    /// The number of rated matches from which the weight was learned.
     pub(super) games: u32,
-    /// The end of the last of them.
+    /// The end of the last of these matches.
     pub(super) last_seen: Timestamp,
 }
 
@@ -333,7 +334,7 @@ impl View {
 }
 
 impl Reached {
-    /// That of a player who has not played and whose rank therefore does not fall.
+    /// The value for a player who has not played, whose rank therefore does not fall.
     const NEVER: Self = Self {
         rank: None,
         games: 0,

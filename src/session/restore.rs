@@ -16,7 +16,7 @@ use crate::{
     journal::{Entry, JournaledEnd, JournaledGame},
 };
 
-/// What has been read so far. The latest journals are read first.
+/// The games that the journals read so far contain. The latest journals are read first.
 #[derive(Default)]
 struct LaterJournals {
     servers: BTreeSet<String>,

@@ -59,9 +59,9 @@ pub enum Repeat {
 }
 
 impl Repeat {
-    /// Compares a problem with the last one, which contains the chosen teams. If the same humans
-    /// play, and each is on the chosen team or, after coming back, on none, sets the team of the
-    /// latter to the chosen one.
+    /// Compares a problem with the last one, which contains the chosen teams. A human who has come
+    /// back and is on no team is put on the chosen team, if the same humans play and all others are
+    /// on theirs.
     fn of(last: &ProblemSpec, problem: &mut ProblemSpec) -> Self {
         if *last == *problem {
             return Self::Everything;

@@ -68,7 +68,7 @@ pub struct Joint {
     cleared: bool,
 }
 
-/// Statistics of how the matches of a mode end.
+/// Statistics of the final results of the matches of a mode.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct OutcomeStatistics {
     /// Mean of the squared part of the difference of points that strength does not explain, divided by
