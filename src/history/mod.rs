@@ -27,6 +27,7 @@ mod season;
 mod settings;
 mod standing;
 mod starts;
+mod suspects;
 
 use digest::Digest;
 use ladder::{Ladder, Measured};
@@ -43,3 +44,4 @@ pub use levels::Level;
 pub use metrics::{Bin, Forecast, Metrics};
 pub use ruling::{Played, Rules, Ruling, Unrated, unrated};
 pub use settings::Settings;
+pub use suspects::{Suspect, THRESHOLD as SUSPECT_THRESHOLD};
