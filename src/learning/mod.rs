@@ -15,6 +15,7 @@ mod matches;
 mod ranks;
 mod settings;
 mod standings;
+mod suspects;
 
 use std::sync::{
     Arc,

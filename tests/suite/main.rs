@@ -45,3 +45,4 @@ mod start_weights;
 mod stop;
 mod store;
 mod store_story;
+mod suspects;
