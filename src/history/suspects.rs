@@ -4,8 +4,8 @@
 //! are as the players of the ruleset turned out to be, with a standard deviation of τ around a
 //! newcomer's strength, then m has the standard deviation √(τ² − σ²): what the matches have shown so far.
 //! The statistic is z = m / √(τ² − σ²). It is comparable between players with few matches and with more,
-//! because m stays near 0 as long as little is known. Of honest newcomers, about 1 in 160 has 2.5 or more
-//! (the normal distribution); `tests/suite/suspects.rs` measures it.
+//! because m stays near 0 as long as little is known. Of honest newcomers, 1 in 70 has 2.2 or more by the
+//! normal distribution; `tests/suite/suspects.rs` measures it.
 
 use super::{Measured, Standing, digest::Person};
 use crate::{
@@ -18,7 +18,7 @@ const FEW: std::ops::RangeInclusive<u32> = 3..=20;
 /// The matches from which on a player counts for how strong players turn out to be.
 const SETTLED: u32 = 30;
 /// The least statistic that is listed.
-pub const THRESHOLD: f64 = 2.5;
+pub const THRESHOLD: f64 = 2.2;
 /// The number of imagined players with a typical deviation, for a ruleset with few settled ones.
 const IMAGINED: f64 = 10.0;
 /// Their deviation, as a share of the strength whose weight is 75.

@@ -18,7 +18,8 @@ impl Learning {
         };
         let knowledge = &learned.knowledge;
         let known = |suspect: &Suspect| {
-            knowledge.pinned.contains_key(&suspect.key) || knowledge.starts.contains_key(&suspect.key)
+            knowledge.pinned.contains_key(&suspect.key)
+                || knowledge.starts.contains_key(&suspect.key)
         };
         let all = knowledge.suspects().into_iter();
         Ok(all.filter(|suspect| !known(suspect)).collect())

@@ -75,10 +75,7 @@ impl Lobby {
     ///
     /// # Errors
     /// Fails if there is no game, or if it has no teams.
-    pub fn party_factors(
-        &self,
-        weights: &dyn Weights,
-    ) -> Result<Option<PartyFactors>, LobbyError> {
+    pub fn party_factors(&self, weights: &dyn Weights) -> Result<Option<PartyFactors>, LobbyError> {
         let humans = self.team_game()?.roster.humans();
         let has_friend = humans.iter().enumerate().any(|(index, human)| {
             human.party.is_some() && humans[..index].iter().any(|h| h.party == human.party)
@@ -103,7 +100,13 @@ mod tests {
             per_friend,
             learned,
         };
-        PartyFactors::new(&configured, Some(&Outlook { company, ..outlook() }))
+        PartyFactors::new(
+            &configured,
+            Some(&Outlook {
+                company,
+                ..outlook()
+            }),
+        )
     }
 
     #[test]
@@ -113,7 +116,10 @@ mod tests {
         // With a halfway of 1, a strength of 0.1 is 5 % of the weight.
         let near = |found: PartyFactors, by_hand: [f64; 5]| {
             let found = sizes(&found);
-            let close = found.iter().zip(by_hand).all(|(x, y)| (x - y).abs() < 1e-12);
+            let close = found
+                .iter()
+                .zip(by_hand)
+                .all(|(x, y)| (x - y).abs() < 1e-12);
             assert!(close, "{found:?} {by_hand:?}");
         };
         near(factors(0.1, 1.0), [1.0, 1.05, 1.1, 1.15, 1.35]);

@@ -29,6 +29,7 @@ mod live;
 mod logs;
 mod mutator;
 mod openarena;
+mod parties;
 mod partition;
 mod process;
 mod protocol;
