@@ -40,7 +40,7 @@ use starts::{Starts, StartsOfGame};
 
 pub use bootstrap::Interval;
 pub use evaluate::{Evaluation, Line, Plan, Prediction, Subset, evaluate};
-pub use fold::{BadState, Fold, Late, Reading, Weight};
+pub use fold::{BadState, Fold, Late, LineupReading, Weight};
 pub use levels::Level;
 pub use metrics::{Bin, Forecast, Metrics};
 pub use ruling::{Played, Rules, Ruling, Unrated, unrated};

@@ -1,13 +1,13 @@
 //! One rating system applied to one level: strengths, and their conversion to weights.
 //!
 //! A [`Curve`] converts a strength to the weight that people read. Its unit is a constant of the
-//! rating system, so that only a player's own games move their weight. Decisions that go by chances
+//! rating system, so that only a player's own games move their weight. Decisions by chance
 //! add up the strengths themselves, less a newcomer's.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
 use super::{
-    Ladder, Measured, Reading, Weight,
+    Ladder, LineupReading, Measured, Weight,
     digest::Person,
     newcomers::{Features, Newcomers, SETTLED},
     starts::{StartsOfGame, prior},
@@ -309,7 +309,7 @@ impl Standing {
     }
 
     /// The rating system's prediction for a lineup of two teams, with its inputs.
-    pub fn reading(&self, game: &RatedGame) -> Reading {
+    pub fn reading(&self, game: &RatedGame) -> LineupReading {
         let outlook = self.system.outlook(game);
         let newcomer = Curve::of(self.system.scale()).newcomer();
         let strength = |player| self.system.strength(player).map_or(newcomer, |s| s.mean);
@@ -321,7 +321,7 @@ impl Standing {
                 .sum()
         };
         let chance = self.system.beats(game, 0, 1);
-        Reading {
+        LineupReading {
             outlook,
             edge: edge_of(outlook.link, chance),
             strengths: [sum(0), sum(1)],

@@ -617,6 +617,9 @@ fn matches_are_void_one_by_one_or_from_a_date_on() {
         "1970-01-01T01:20:00",
     ];
     assert_eq!(run_ok(&from).1, "2 matches are void\n");
+    // A date selects among a player's matches, not among ids.
+    let (code, why) = run_ok(&["match", "void", "2", "--from", "1970-01-01"]);
+    assert!(code == 2 && why.contains("cannot be used with"), "{why}");
     assert_eq!(
         run_ok(&["match", "void", "99"]),
         (4, "evenkeel: there is no match 99\n".into())

@@ -29,7 +29,7 @@ pub(super) struct ShowArgs {
     json: bool,
 }
 
-/// What is shown of a player. The field names are the keys of `--json`.
+/// The data of a player that is printed. The field names are the keys of `--json`.
 #[derive(Debug, Serialize)]
 struct PlayerProfile {
     kind: &'static str,
@@ -74,7 +74,7 @@ impl From<NameSeen> for NameLine {
 }
 
 impl WeightLine {
-    /// The line of a row, with the division as it is displayed `now`.
+    /// Converts a row, and computes the division that is displayed at `now`.
     fn new(row: WeightRow, settings: &divisions::Settings, now: Timestamp) -> Self {
         let away = now.0.saturating_sub(row.last_seen.0);
         let rank = row.rank.map(|rank| settings.displayed(rank, away));

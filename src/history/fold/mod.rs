@@ -52,7 +52,7 @@ pub struct Weight<'a> {
 
 /// The prediction of a ruleset's rating system for a lineup of two teams, with its inputs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Reading {
+pub struct LineupReading {
     /// Turns strengths into a chance in games like this one.
     pub outlook: Outlook,
     /// The edge of the first team; the outlook turns it into the chance that the system predicts.
@@ -215,7 +215,7 @@ impl Fold {
         ruleset: &Ruleset,
         map: &str,
         teams: &[Vec<LineupPlayer>],
-    ) -> Option<Reading> {
+    ) -> Option<LineupReading> {
         let game = self.digest.lineup(ruleset, map, teams);
         Some(self.levels.best(ruleset)?.reading(&game))
     }

@@ -13,13 +13,11 @@ use crate::{
 };
 
 fn rulebook() -> Rulebook {
-    let spec = RulebookSpec {
-        gameplay: vec!["insta".into()],
-        unknown: Unknown::Ignore,
-        free_for_all: vec!["ffa".into()],
-        frags: vec!["ffa".into()],
-        ..RulebookSpec::default()
-    };
+    let mut spec = RulebookSpec::default();
+    spec.mutators.gameplay = vec!["insta".into()];
+    spec.mutators.unknown = Unknown::Ignore;
+    spec.game_types.free_for_all = vec!["ffa".into()];
+    spec.game_types.frags = vec!["ffa".into()];
     Rulebook::new(&spec).unwrap()
 }
 
@@ -620,7 +618,7 @@ fn one_head_more_counts_what_was_learned_of_it() {
     let joint = outlook(SystemName::Joint);
     assert!(
         joint.learned_heads(5, 4) > 0.1,
-        "{joint:?}: it learnt something"
+        "{joint:?}: it learned something"
     );
     assert!(joint.heads(5, 4) >= joint.learned_heads(5, 4));
 }

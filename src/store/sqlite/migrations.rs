@@ -1,7 +1,7 @@
 //! The migrations of `migrations/sqlite`, compiled into the program.
 //!
-//! They are listed here, because the macro that would read the folder builds a second copy of the
-//! database's driver.
+//! They are listed here because the macro `sqlx::migrate!`, which would read the folder, compiles a
+//! second copy of the database driver.
 
 use std::sync::LazyLock;
 
