@@ -454,6 +454,10 @@ impl System for Joint {
         }
     }
 
+    fn command(&self, player: Player, _: &RatedGame) -> f64 {
+        self.effect(Column::Command(player))
+    }
+
     fn adopt(&mut self, player: Player, known: Strength) {
         let dormant = matches!(self.away.get(player), Some(Away::Dormant(_)));
         if !dormant && self.columns.number(Column::Skill(player)).is_none() {
