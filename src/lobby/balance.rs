@@ -13,16 +13,17 @@ use super::{
     ChanceModel, Command, Decided, Lobby, LobbyError, Question, Weights,
     decide::{bot_of_lineup, counted_bot, human_of_lineup},
     roster::Human,
-    strength::EQUAL,
+    strength::{EQUAL, TeamStrengths},
     weights::{Counted, next_bot, sane_strength},
 };
 use crate::{
     domain::{
         Company, Ident,
-        units::{Count, Factor, MaxDifference, PositiveShare},
+        units::{Factor, MaxDifference, PositiveShare},
     },
     partition::{
-        self, Bots, Explanation, Objective, Problem, ProblemError, ProblemSpec, WeightedHuman,
+        self, Bots, Explanation, Objective, Problem, ProblemError, ProblemSpec, Relaxed, Tolerance,
+        WeightedHuman,
     },
 };
 
@@ -45,6 +46,9 @@ pub struct Balance {
     /// The wishes that were relaxed so that there are legal teams, one per line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relaxed: Vec<String>,
+    /// The parties that no team holds, each as indices of its members; the problem has their parts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub torn: Vec<Vec<usize>>,
     /// How far the question repeats the last BALANCE of the game.
     #[serde(default)]
     pub repeat: Repeat,
@@ -108,7 +112,7 @@ pub struct BalanceAnswer {
     /// Whether the answer keeps the teams that the last BALANCE chose.
     #[serde(skip)]
     kept: bool,
-    /// The best ratio without pins, if the pins make the teams uneven.
+    /// The best evenness without pins, if the pins make the teams uneven.
     #[serde(skip)]
     without_pins: Option<f64>,
     /// The explanation. It is not stored, because a replay computes it again.
@@ -154,8 +158,15 @@ impl Question for Balance {
                 for note in &self.relaxed {
                     writeln!(f, "{note}")?;
                 }
-                if let Some(ratio) = answer.without_pins {
-                    writeln!(f, "without the pins: ratio {ratio:.6}")?;
+                for party in &self.torn {
+                    writeln!(f, "{}", self.problem.torn_note(party, &answer.team_of))?;
+                }
+                if let Some(evenness) = answer.without_pins {
+                    let what = match self.settings.objective {
+                        Objective::Ratio => "ratio",
+                        Objective::Gap => "evenness",
+                    };
+                    writeln!(f, "without the pins: {what} {evenness:.6}")?;
                 }
                 if answer.kept {
                     writeln!(
@@ -195,7 +206,7 @@ impl Balance {
         seed: u64,
         out_of_time: &mut dyn FnMut() -> bool,
     ) -> Result<BalanceAnswer, ProblemError> {
-        let problem = Problem::new(self.problem.clone())?;
+        let problem = Problem::new(self.without_unwanted_company())?;
         let mut cut_short = false;
         let mut out_of_time = || {
             cut_short |= out_of_time();
@@ -206,17 +217,19 @@ impl Balance {
             (Repeat::Everything, Some(stay)) => (stay, true),
             (_, stay) => {
                 let chosen = partition::solve(&problem, &self.settings, seed, &mut out_of_time)?;
-                let stay = stay.filter(|stay| stay.ratio + EQUAL >= chosen.ratio);
+                let stay = stay.filter(|stay| self.is_as_good(stay, &chosen));
                 let kept = stay.is_some();
                 (stay.unwrap_or(chosen), kept)
             }
         };
-        let pins = self.problem.humans.iter().any(|human| human.pin.is_some());
-        let uneven = pins && !self.relaxed.is_empty();
-        let without_pins = uneven.then(|| self.without_pins(seed, &mut out_of_time));
+        let without_pins = self
+            .problem
+            .without_pins(&self.settings, seed, &mut out_of_time);
+        let costly = |free: &f64| !self.relaxed.is_empty() || *free > solution.evenness() + EQUAL;
+        let without_pins = without_pins.filter(costly);
         Ok(BalanceAnswer {
             kept,
-            without_pins: without_pins.flatten(),
+            without_pins,
             team_of: solution.team_of,
             ratio: solution.ratio,
             cut_short,
@@ -227,7 +240,7 @@ impl Balance {
 }
 
 impl Balance {
-    /// The teams that the last BALANCE chose, if this question repeats it.
+    /// The teams that the last BALANCE chose, if this question repeats it and no pin forbids them.
     fn as_they_are(
         &self,
         seed: u64,
@@ -238,34 +251,68 @@ impl Balance {
         }
         let mut pinned = self.problem.clone();
         for human in &mut pinned.humans {
-            human.pin = Some(human.current?);
+            let current = human.current?;
+            if human.pin.is_some_and(|pin| pin != current) {
+                return None;
+            }
+            human.pin = Some(current);
         }
         // A party that the last BALANCE split stays split.
-        pinned.parties.retain(|party| {
-            let team = |&who: &usize| pinned.humans[who].pin;
+        let together = |party: &Vec<usize>| {
+            let team = |who: &usize| pinned.humans[*who].pin;
             party.iter().all(|who| team(who) == team(&party[0]))
-        });
+        };
+        let parties = std::mem::take(&mut pinned.parties).into_iter();
+        let (kept, torn) = parties.partition(together);
+        pinned.parties = kept;
+        let key = |&who: &usize| pinned.humans[who].key.clone();
+        let given_up = |party: &Vec<usize>| party.iter().map(key).collect();
+        let given_up = torn.iter().map(given_up).collect();
         let problem = Problem::new(pinned).ok()?;
-        partition::solve(&problem, &self.settings, seed, out_of_time).ok()
+        let mut stay = partition::solve(&problem, &self.settings, seed, out_of_time).ok()?;
+        stay.explanation.given_up = given_up;
+        Some(stay)
     }
 
-    /// The best ratio without pins and parties, of teams as equal in number as possible.
-    fn without_pins(&self, seed: u64, out_of_time: &mut dyn FnMut() -> bool) -> Option<f64> {
-        let even = ProblemSpec::default();
-        let mut free = ProblemSpec {
-            max_share: even.max_share,
-            max_difference: even.max_difference,
-            parties: Vec::new(),
-            ..self.problem.clone()
+    /// The problem, in which humans who are on one team with somebody whom they avoid are on no team now: else
+    /// no team less even than the current ones would be a candidate, and they could not get away.
+    fn without_unwanted_company(&self) -> ProblemSpec {
+        let mut problem = self.problem.clone();
+        for &(one, other) in &self.problem.avoid {
+            let team = |who: usize| self.problem.humans[who].current;
+            if one < problem.humans.len()
+                && other < problem.humans.len()
+                && team(one) == team(other)
+            {
+                problem.humans[one].current = None;
+            }
+        }
+        problem
+    }
+
+    /// Whether the present teams are as even as the others, and grant as many wishes.
+    fn is_as_good(&self, present: &partition::Solution, other: &partition::Solution) -> bool {
+        let (torn, avoided) = self.wishes_broken(&present.team_of);
+        let (torn_there, avoided_there) = self.wishes_broken(&other.team_of);
+        present.evenness() + EQUAL >= other.evenness()
+            && torn <= torn_there
+            && avoided <= avoided_there
+    }
+
+    /// How many members of parties are not with their party's first, and how many humans are on one
+    /// team with somebody whom they avoid.
+    fn wishes_broken(&self, team_of: &[u8]) -> (usize, usize) {
+        let apart = |party: &Vec<usize>| {
+            let members = party.iter();
+            members
+                .filter(|&&who| team_of[who] != team_of[party[0]])
+                .count()
         };
-        free.humans.iter_mut().for_each(|human| human.pin = None);
-        let settings = partition::Settings {
-            top: const { Count::of(1) },
-            ..self.settings.clone()
-        };
-        let problem = Problem::new(free).ok()?;
-        let best = partition::solve(&problem, &settings, seed, out_of_time).ok()?;
-        Some(best.ratio)
+        let together = |&&(one, other): &&(usize, usize)| team_of[one] == team_of[other];
+        (
+            self.problem.parties.iter().map(apart).sum(),
+            self.problem.avoid.iter().filter(together).count(),
+        )
     }
 }
 
@@ -286,6 +333,7 @@ impl From<FirstBalance> for Decided<Balance> {
                 problem: first.problem,
                 settings: first.settings,
                 relaxed: Vec::new(),
+                torn: Vec::new(),
                 repeat: Repeat::Nothing,
             },
             seed: first.seed,
@@ -329,7 +377,7 @@ impl Lobby {
         mut settings: partition::Settings,
     ) -> Result<Balance, LobbyError> {
         let mut problem = self.problem(weights, limits)?;
-        let relaxed = problem.relax();
+        let Relaxed { notes, torn } = problem.relax();
         if settings.objective == Objective::Gap {
             match self.chance_model(weights)? {
                 Some(model) => {
@@ -345,7 +393,8 @@ impl Lobby {
         Ok(Balance {
             problem,
             settings,
-            relaxed,
+            relaxed: notes,
+            torn,
             repeat,
         })
     }
@@ -369,14 +418,13 @@ impl Lobby {
         }
         self.change(&Command::Balanced { problem })?;
         let bots = self.bots()?.per_team;
+        let expected = self.expected_bots()?;
+        let snapshot = self.snapshot(weights)?;
         let roster = &self.team_game()?.roster;
         let placed = roster.humans().iter().zip(&answer.team_of);
         Ok(Balanced {
-            ratio: match decided.question.settings.objective {
-                Objective::Ratio => answer.ratio,
-                Objective::Gap => self.ratio(weights, &bots)?,
-            },
-            chance: self.chance(weights, &answer.team_of, &bots)?,
+            ratio: TeamStrengths::of(&snapshot).ratio_settled(),
+            chance: self.chance(weights, &answer.team_of, &expected)?,
             seed: *seed,
             humans: placed
                 .map(|(human, &team)| (human.id.clone(), team))
@@ -392,12 +440,12 @@ impl Lobby {
         limits: SizeLimits,
     ) -> Result<ProblemSpec, LobbyError> {
         let humans = self.team_game()?.roster.humans();
-        let fill = self.fill()?;
+        let fill = self.expected_fill()?;
         let (min, max) = fill.map_range;
-        // Where no bots are added, the places that `partition` fills with bots must have no weight.
+        // Where no bots are expected, the places that `partition` fills with bots must have no weight.
         let (bot_weight, target) = match fill.is_none(humans.len()) {
             true => (0.0, 0),
-            false => (weights.mean_bot().0, fill.wish as usize),
+            false => (self.mean_bot(weights)?.weight, fill.wish as usize),
         };
         let weighted = |human: &Human| WeightedHuman {
             key: human.id.text().to_owned(),
@@ -421,6 +469,11 @@ impl Lobby {
             max_difference: limits.max_difference.get(),
             parties: parties(humans),
             avoid: pairs_to_avoid(humans),
+            // What REBALANCE would leave alone.
+            tolerance: Some(Tolerance {
+                enough: self.settings.rebalance.enough.get(),
+                slack: self.settings.rebalance.min_gain.get(),
+            }),
         })
     }
 
@@ -434,8 +487,11 @@ impl Lobby {
         problem: &mut ProblemSpec,
     ) -> Result<(), LobbyError> {
         let outlook = &model.outlook;
-        let bots = self.bots()?.players as usize;
         let humans = problem.humans.len();
+        let bots = match self.expected_fill()?.is_none(humans) {
+            true => 0,
+            false => self.bots()?.players as usize,
+        };
         let players = bots.max(humans);
         // Of two teams: more than two meet in pairs.
         let players = (2 * players).div_ceil(problem.teams);
@@ -450,7 +506,7 @@ impl Lobby {
             }
         }
         let bot = if bots > 0 {
-            self.mean_bot_strength(weights)?
+            self.mean_bot(weights)?.strength
         } else {
             0.0
         };
@@ -477,33 +533,37 @@ impl Lobby {
         Ok(())
     }
 
-    /// The mean strength of the bots of a game that bots fill up: of those that are there, and of as many as
-    /// come.
-    fn mean_bot_strength(&self, weights: &dyn Weights) -> Result<f64, LobbyError> {
+    /// What the bots of a game that bots fill up count on average: those that are there, and as many as come.
+    fn mean_bot(&self, weights: &dyn Weights) -> Result<Counted, LobbyError> {
         let game = self.team_game()?;
         let wanted = self.bots()?.per_team.iter().sum::<u32>() as usize;
         let here = game.roster.bots();
         let names = || here.iter().map(|bot| bot.name.text());
-        let strengths = here.iter().map(|bot| counted_bot(weights, bot).strength);
-        let mean = strengths.sum::<f64>() / here.len().max(1) as f64;
+        let counted = here.iter().map(|bot| counted_bot(weights, bot));
+        let sum = counted.fold(Counted::default(), |sum, bot| sum + bot);
         let stay = here.len().min(wanted) as f64;
         let come = wanted as f64 - stay;
-        let next = next_bot(weights, names()).strength;
-        Ok((stay * mean + come * next) / f64::max(stay + come, 1.0))
+        let next = next_bot(weights, names());
+        if stay + come == 0.0 {
+            return Ok(next);
+        }
+        let all = sum.times(stay / here.len().max(1) as f64) + next.times(come);
+        Ok(all.times(1.0 / (stay + come)))
     }
 
-    /// The ratio of the teams' weights, with these bots added to the humans.
-    fn ratio(&self, weights: &dyn Weights, bots: &[u32]) -> Result<f64, LobbyError> {
-        let bot = weights.mean_bot().0;
-        let mut sums: Vec<f64> = bots.iter().map(|bots| f64::from(*bots) * bot).collect();
-        for human in self.team_game()?.roster.humans() {
-            if let Some(sum) = human.team.and_then(|team| sums.get_mut(usize::from(team))) {
-                *sum += weights.human(human.id.text());
+    /// The bots on each team, once those that are expected have come and the others gone; where none are
+    /// expected, those that are there.
+    fn expected_bots(&self) -> Result<Vec<u32>, LobbyError> {
+        if self.expected_fill()?.on {
+            return Ok(self.bots()?.per_team);
+        }
+        let mut per_team = vec![0; usize::from(self.teams())];
+        for bot in self.team_game()?.roster.bots() {
+            if let Some(bots) = per_team.get_mut(usize::from(bot.team)) {
+                *bots += 1;
             }
         }
-        let most = sums.iter().copied().fold(0.0, f64::max);
-        let least = sums.iter().copied().fold(f64::INFINITY, f64::min);
-        Ok(if most > 0.0 { least / most } else { 1.0 })
+        Ok(per_team)
     }
 
     /// The predicted chance that team 0 wins, with bots that are on a team and stay, and with the
@@ -584,7 +644,7 @@ fn pairs_to_avoid(humans: &[Human]) -> Vec<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::Outlook;
+    use crate::domain::{Outlook, units::Count};
     use crate::lobby::snapshot::tests::outlook;
     use crate::lobby::{
         Decision, LobbySettings, NewGame, RosterSettings, Update,
@@ -612,11 +672,15 @@ mod tests {
 
     #[test]
     fn bots_that_do_not_come_weigh_nothing() {
-        let bots = |settings| {
-            let question = lobby(settings).balance(&weights(), LIMITS, Default::default());
+        let bots = |settings, acts: Option<bool>| {
+            let mut lobby = lobby(settings);
+            if let Some(acts) = acts {
+                lobby.apply(&Command::DeclareBots { acts }, 0).unwrap();
+            }
+            let question = lobby.balance(&weights(), LIMITS, Default::default());
             question.unwrap().problem.bots
         };
-        let usual = bots(LobbySettings::default());
+        let usual = bots(LobbySettings::default(), Some(true));
         assert_eq!((usual.weight, usual.target), (40.0, 6));
         let off = RosterSettings {
             bots: false,
@@ -626,11 +690,17 @@ mod tests {
             min_humans: Count::of(4),
             ..RosterSettings::default()
         };
-        for roster in [off, waiting] {
-            let none = bots(LobbySettings {
+        for (roster, acts) in [
+            (off, Some(true)),
+            (waiting, Some(true)),
+            (RosterSettings::default(), Some(false)),
+            (RosterSettings::default(), None),
+        ] {
+            let settings = LobbySettings {
                 roster,
                 ..LobbySettings::default()
-            });
+            };
+            let none = bots(settings, acts);
             assert_eq!((none.weight, none.target), (0.0, 0));
         }
     }
