@@ -73,6 +73,7 @@ mod tests {
             snapshot: waiting,
             who: 1,
             settings: PlaceSettings::default(),
+            stays: false,
         };
         let advantage = Advantage {
             teams: vec![team, team],

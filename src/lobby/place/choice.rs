@@ -31,11 +31,22 @@ impl Place {
         let best = open.iter().map(|side| side.evenness()).fold(0.0, f64::max);
         let who = &self.snapshot.humans[self.who];
         if who.pin.is_some() && sides.len() == 1 {
-            return (sides[0].team, Reason::Pin);
+            let reason = if self.stays {
+                Reason::Stays
+            } else {
+                Reason::Pin
+            };
+            return (sides[0].team, reason);
         }
         let budget = self.settings.party_budget.get();
         if let Some(team) = self.party_side(sides, least_over, best - budget) {
-            return (team, Reason::Party);
+            let whole = self.holds_party(team);
+            let reason = if whole {
+                Reason::Party
+            } else {
+                Reason::PartOfParty
+            };
+            return (team, reason);
         }
         let torn = self.snapshot.in_party(self.who);
         let old = open.iter().find(|side| Some(side.team) == who.old_team);
