@@ -2,7 +2,7 @@
 //!
 //! One daemon learns how strong players and bots are from finished games, separately for each game
 //! type and set of gameplay mutators, and chooses teams. Game servers connect over a line protocol;
-//! logs of finished games come in through the command line, or are followed by the daemon.
+//! logs of finished games are read by a command, or followed by the daemon while they grow.
 //!
 //! ```text
 //! a game server ── lines ──▶ server ─▶ protocol ─▶ session ─▶ lobby ─▶ partition ──▶ reply
@@ -13,15 +13,16 @@
 //! # Ground truth and derived data
 //!
 //! The stored matches are the only ground truth. Weights are a pure function of them and of the
-//! configuration: a rebuild folds the matches in (end time, fingerprint) order and gets the same bits
-//! as the daemon that learned them one at a time. So a log that is read twice changes nothing, logs
-//! may come in any order, and a new rating system can be tried on the whole past.
+//! configuration: a rebuild learns from the matches in (end time, fingerprint) order and gets the
+//! same bits as the daemon that learned from them one at a time. So a log that is read twice
+//! changes nothing, logs may come in any order, and a new rating system can be tried on the whole
+//! past.
 //!
 //! # Rooms
 //!
 //! A room may import only rooms above it in this list; `tests/suite/architecture` checks it.
 //!
-//! | room | holds |
+//! | room | content |
 //! | --- | --- |
 //! | [`domain`] | identifiers, rulesets, match records |
 //! | [`partition`] | choosing teams: problem → ranked splits → one pick |
@@ -29,14 +30,14 @@
 //! | [`ingest`] | one folder per log format: bytes → match records |
 //! | [`protocol`] | lines ↔ requests, replies ↔ lines |
 //! | [`lobby`] | one running game: roster, late arrivals, advantage, moves |
-//! | [`journal`] | the form in which a running game is kept on disk |
-//! | [`sidecar`] | what a sidecar decides: log lines and replies → requests and console commands |
+//! | [`journal`] | the format in which a running game is stored on disk |
+//! | [`sidecar`] | the decisions of a sidecar: log lines and replies → requests and console commands |
 //! | [`history`] | the fold of matches into weights, and its evaluation |
-//! | [`store`] | the only room that knows SQL |
+//! | [`store`] | the database; the only room that contains SQL |
 //! | [`learning`] | the learned state, and the weights published from it |
 //! | [`logs`] | log files: reading, following, archiving |
 //! | [`session`] | one connection's game: its decisions and results |
-//! | [`service`] | the use cases joined |
+//! | [`service`] | joins store, learning and sessions |
 //! | [`server`] | TCP: limits, one connection's loop, request → session → reply |
 //! | [`client`] | TCP: the other end of the line, for sidecars, tests and plugins |
 //! | [`config`] | the configuration file |
@@ -54,10 +55,10 @@
 //! | --- | --- |
 //! | match | a finished or abandoned game, as it is stored |
 //! | game | a running game of a server; in a log parser, the game being read |
-//! | ruleset | which games share their weights: a game type and the mutators that affect play |
+//! | ruleset | a game type and the mutators that affect play; games of one ruleset share their weights |
 //! | rulebook | finds the ruleset of a game |
 //! | player | a human or a bot |
-//! | identity | what distinguishes one player from another: a guid, a hash, a name |
+//! | identity | the text that distinguishes one player from another: a guid, a hash, a name |
 //! | roster | the humans and bots in a running game |
 //! | participant | one player of a stored match |
 //! | seat | the index of a participant in a match |
@@ -70,22 +71,23 @@
 //! | share | the part of a match that a player was on a team, 0 to 1 |
 //! | score | the number that a team has |
 //! | points | the number that a player has on the scoreboard |
-//! | weight | 0 to 100, 50 for an unknown player: what teams are balanced by |
-//! | rating | what one rating system knows of a player, in its own units |
-//! | strength | the number in a rating that says how strong the player is; weights are made from it |
+//! | weight | the number by which teams are balanced, 0 to 100; 50 for an unknown player |
+//! | rating | all numbers that one rating system has for a player |
+//! | strength | a rating system's estimate of how strong a player is, minus a newcomer's, in its own unit; weights are computed from it |
 //! | deviation | the standard deviation of a weight or a rating |
+//! | division | a named part of the players of a ruleset, by weight; players are shown it |
+//! | rank | a player's division, and how far through it they are |
 //! | standings | the published weights of all rulesets |
 //! | split | one way to divide the players into teams |
 //! | ratio | the weight of the weakest team divided by that of the strongest, 0 to 1 |
 //! | chance | the predicted probability that a team wins |
-//! | strength | what a rating system believes of a player, above a newcomer, in its own unit; weights are made of it |
-//! | edge | what a rating system makes a chance of: a sum of strengths, numbers of players and the side |
-//! | outlook | how a rating system makes an edge of these |
-//! | evenness | how even teams are, 0 to 1: the ratio, or the chance of the weaker team over that of the stronger |
-//! | decision | an answer with the question it came from; it can be stored and replayed |
+//! | edge | how far one team is ahead of another by strengths, numbers of players and the side of the map; a rating system turns it into a chance |
+//! | outlook | the function by which a rating system computes edges and chances |
+//! | evenness | how even teams are, 0 to 1: the ratio, or the chance of the weaker team divided by that of the stronger one |
+//! | decision | a question and its answer; it can be stored and replayed |
 //! | verdict | who won, as END states it |
 //! | ruling | whether a match is rated, and if not, why |
-//! | fold | to learn from matches one after the other, in order |
+//! | fold | the state that learns from matches one after the other, in order; to learn in this way |
 //! | checkpoint | the stored state of a fold |
 //!
 //! To *record* is to write a match to the store, to *wait* has a time-out, to *poll* is to look
@@ -94,13 +96,15 @@
 //! # Invariants
 //!
 //! - Every weight can be derived again from the stored matches.
-//! - A question about a weight never waits for the disk: it is answered from memory.
+//! - A question about a weight is answered from memory and never waits for the disk.
 //! - A match is one transaction: it is stored as a whole or not at all.
 //! - END is answered only once its match is on disk.
-//! - What a client sent is in the journal before any later reply to it, unless the disk has no room.
+//! - Everything that a client has sent is in the journal before it gets any later reply, unless the
+//!   disk has no room.
 //! - Every input is bounded: lines, logs, configurations, database rows and names are checked where
-//!   they come in, and refused with a reason.
-//! - Every pick can be repeated: the seed is in the reply, and the generator has a name.
+//!   they come in, and refused with a reason if they are wrong.
+//! - Every pick can be repeated: the seed is in the reply, and the random generator (ChaCha8) does
+//!   not change from version to version.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))] // a test may fail by unwrapping
 

@@ -21,7 +21,7 @@ pub(super) struct ConfigArgs {
 enum ConfigCommand {
     /// Print every key with its default, as a file to start from
     Default,
-    /// Check a configuration file and name the line of its first fault
+    /// Check a configuration file, and print the first mistake in it with its line
     Check {
         /// The configuration file to check
         file: PathBuf,

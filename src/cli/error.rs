@@ -1,4 +1,4 @@
-//! Why a command failed, and the exit code that says so.
+//! Why a command failed, and the exit code for it.
 
 use std::{io, path::PathBuf};
 

@@ -15,7 +15,7 @@ use super::{
     CliError, CommonArgs,
     ingest::line_of,
     load_config, open,
-    progress::Progress,
+    progress::{Progress, print_error_line},
     table::{printable, table},
 };
 use crate::{
@@ -34,11 +34,12 @@ const BASE_RATE: &str = "base rate";
 /// decided matches of two teams after the first 20 %; a second table covers those in which every
 /// player had at least 5 games before.
 ///
-/// An even chance counts as half right: an accuracy of 50.0 % with a log loss of 0.6931 is a coin's. If it fills
-/// the column, no system has found anything in these matches that it could learn from.
+/// A prediction of exactly 50 % counts as half right. A system with an accuracy of 50.0 % and a log
+/// loss of 0.6931 predicted no better than a coin; if all systems have these values, none has found
+/// anything to learn in these matches.
 #[derive(Debug, Args)]
 pub(super) struct EvaluateArgs {
-    /// Read logs or JSONL histories instead of the database; each file is a history of its own
+    /// Logs or JSONL histories to read instead of the database; each file is evaluated separately
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Evaluate only this system; may be repeated
@@ -47,8 +48,8 @@ pub(super) struct EvaluateArgs {
     /// Compare the log loss of every system with that of SYSTEM
     #[arg(long, value_name = "SYSTEM", value_parser = systems(), default_value = "joint")]
     against: String,
-    /// Swap the two teams of each match at random with this seed, for histories whose team numbers carry
-    /// no meaning; with FILE= only in that file. May be repeated
+    /// Exchange the two teams of each match or not, at random with this seed, for histories whose
+    /// team numbers mean nothing; with FILE= only in that file. May be repeated
     #[arg(long, value_name = "[FILE=]SEED", value_parser = parse_exchange)]
     exchange: Vec<Exchange>,
     /// Seed of the bootstrap that the confidence intervals come from
@@ -167,7 +168,7 @@ async fn histories(args: &EvaluateArgs) -> Result<Vec<History>, CliError> {
     let history = |file: &PathBuf| {
         let mut hear = |event: IngestEvent<'_>| {
             if let Some(line) = line_of(file, &event) {
-                eprintln!("{line}");
+                print_error_line(&line);
             }
         };
         Ok(History {
@@ -372,7 +373,7 @@ impl HistoryReport {
 }
 
 impl HistoryReport {
-    /// Explains an accuracy of 50 % of systems that never predicted anything.
+    /// If all predictions were 50 %, explains the accuracy of 50.0 %.
     fn explain_coins(&self, out: &mut impl Write) -> io::Result<()> {
         let coins = self.all.iter().filter(|row| row.is_coin());
         let coins: Vec<&str> = coins.map(|row| row.system).collect();
@@ -381,8 +382,8 @@ impl HistoryReport {
         }
         writeln!(
             out,
-            "50.0 % and 0.6931 are a coin's: every match looked even to {}, because these matches hold nothing \
-             that it learns from, or none of their players had played before",
+            "50.0 % and 0.6931 are the figures of a coin: {} predicted 50 % for every match, because there is nothing \
+             to learn from these matches, or none of their players had played before",
             coins.join(", ")
         )
     }

@@ -13,9 +13,9 @@ use crate::{domain::Timestamp, ingest::write_record, service::Service, store::Cu
 
 /// Write the stored matches as JSON objects, one per line
 ///
-/// `evenkeel ingest` reads the file into another database. Matches are written in full. What an
-/// operator has set for players (merged, ignored, fixed weights) is not part of the matches and is
-/// not written.
+/// `evenkeel ingest` reads the file into another database. Matches are written in full. The
+/// operator's settings for players (merged identities, fixed weights) are not part of the matches
+/// and are not written.
 #[derive(Debug, Args)]
 pub(super) struct ExportArgs {
     /// The file to write; - is standard output

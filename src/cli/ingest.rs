@@ -142,7 +142,7 @@ pub(super) fn line_of(path: &Path, event: &IngestEvent<'_>) -> Option<String> {
             }
         )),
         IngestEvent::OutOfOrder(matches) => Some(format!(
-            "{path}: not in order of time: {} before the one above; all are sorted",
+            "{path}: not in order of time: {} before the match of an earlier line; all are sorted by time",
             match *matches {
                 1 => "1 match ended".to_owned(),
                 matches => format!("{matches} matches ended"),

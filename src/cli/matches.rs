@@ -98,7 +98,7 @@ async fn set_void(selection: &SelectionArgs, void: bool) -> Result<(), CliError>
     Ok(())
 }
 
-/// The ids that the flags mean, each once.
+/// The ids of the selected matches, each once.
 async fn select(service: &Service, selection: &SelectionArgs) -> Result<Vec<i64>, CliError> {
     let Some(player) = &selection.player else {
         let mut ids = selection.ids.clone();

@@ -191,6 +191,8 @@ fn log_to_stderr(filter: &str) -> Result<(), CliError> {
     tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(io::stderr)
+        // A full disk must not end the program because its log cannot be written either.
+        .log_internal_errors(false)
         .with_ansi(io::IsTerminal::is_terminal(&io::stderr()))
         .init();
     Ok(())

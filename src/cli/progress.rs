@@ -1,6 +1,9 @@
 //! A progress bar for commands that take longer than a second.
 
-use std::time::{Duration, Instant};
+use std::{
+    io::{self, Write},
+    time::{Duration, Instant},
+};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -40,9 +43,9 @@ impl Progress {
     /// Prints a line on stderr above the bar.
     pub(super) fn print_line(&self, line: &str) {
         if self.shown && !self.bar.is_hidden() {
-            self.bar.suspend(|| eprintln!("{line}"));
+            self.bar.suspend(|| print_error_line(line));
         } else {
-            eprintln!("{line}");
+            print_error_line(line);
         }
     }
 
@@ -50,4 +53,9 @@ impl Progress {
     pub(super) fn done(self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// Prints a line on stderr. A failure, on a full disk for instance, is ignored: the work goes on.
+pub(super) fn print_error_line(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
 }

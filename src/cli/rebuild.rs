@@ -16,12 +16,12 @@ use crate::{
 
 /// Delete all weights and learn them again from the stored matches
 ///
-/// The result is the same, to the bit, as learning from each match when it arrived, in whatever order the
-/// logs were read. A running daemon uses the new weights within a second.
+/// The result is the same to the last bit as that of learning from each match when it arrived, in
+/// whatever order the logs were read. A running daemon uses the new weights within a second.
 #[derive(Debug, Args)]
 pub(super) struct RebuildArgs {
-    /// First read all archived logs again, and replace the matches that came from them. Matches that came
-    /// from no archived log stay
+    /// First read all archived logs again, and replace the matches that came from them. All other
+    /// matches stay
     #[arg(long)]
     from_logs: bool,
     #[command(flatten)]
@@ -36,7 +36,7 @@ pub(super) async fn run(args: RebuildArgs) -> Result<(), CliError> {
         })?),
         false => None,
     };
-    // With an archive of logs, even a missing database can be restored.
+    // With archived logs, even a missing database can be restored.
     let service = open(&config, args.from_logs).await?;
     if let Some(archive) = archive {
         reread(&service, &archive).await?;
@@ -64,7 +64,7 @@ async fn reread(service: &Service, archive: &Arc<Archive>) -> Result<(), CliErro
         let kept = matches.kept;
         writeln!(
             io::stdout(),
-            "{} kept as before, since a player in them is forgotten",
+            "{} kept as before, because a player in them was forgotten",
             counted(kept, "match")
         )?;
     }

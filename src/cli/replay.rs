@@ -1,4 +1,4 @@
-//! `evenkeel replay-decision`: takes a stored decision again.
+//! `evenkeel replay-decision`: makes a stored decision again.
 
 use std::{
     io::{self, Write},
@@ -9,7 +9,7 @@ use clap::Args;
 
 use super::{CliError, CommonArgs, open, table::printable};
 
-/// Take a stored decision again, and compare the answers
+/// Make a stored decision again, and compare the answers
 ///
 /// Decisions of running games (BALANCE, PLACE, ADVANTAGE, REBALANCE, auto-balance) are stored with
 /// all of their input. The view `decision_report` lists them. The exit code is 1 if the answer

@@ -23,7 +23,7 @@ pub(super) async fn run(args: ServeArgs) -> Result<(), CliError> {
         config.server.listen = listen;
     }
     log_to_stderr(&config.log.filter)?;
-    // First of all, so that a signal during the start is not lost.
+    // Install this first, so that a signal during the start is not lost.
     let mut shutdown = ShutdownSignal::install()?;
     let daemon = tokio::select! {
         daemon = Daemon::open(&config) => daemon?,

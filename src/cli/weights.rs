@@ -14,8 +14,8 @@ use crate::{domain::Kind, store::WeightRow};
 
 /// List the weights of the players of one game type, strongest first
 ///
-/// A weight is 0 to 100; a player without matches weighs 50. `±` is its standard deviation. Without --game,
-/// the rulesets that have weights are listed.
+/// A weight is 0 to 100; a player without matches has the weight 50. `±` is its standard deviation.
+/// Without --game, the rulesets that have weights are listed.
 #[derive(Debug, Args)]
 pub(super) struct WeightsArgs {
     /// The game type as the game server names it, an alias from the configuration, or a ruleset as this
@@ -58,7 +58,8 @@ pub(super) async fn run(args: WeightsArgs) -> Result<(), CliError> {
         service.close().await;
         return write_rulesets(&args, &known);
     };
-    // A printed ruleset stands for itself, even where its characters would read as a longer game type.
+    // Text that equals a printed ruleset means that ruleset, even if it could also be read as the
+    // name of a game type.
     let printed = known.iter().find(|&ruleset| {
         args.mutators.is_empty() && (ruleset == game || printable(ruleset) == *game)
     });

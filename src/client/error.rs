@@ -38,7 +38,8 @@ pub enum ClientError {
     /// The server sent a reply that does not belong to the request.
     #[error("the server sent a reply to another request: {0:?}")]
     Unexpected(Box<Reply>),
-    /// More replies and pushes wait to be received than [`ClientSettings::max_backlog`].
+    /// The number of replies and pushes that wait to be received exceeds
+    /// [`ClientSettings::max_backlog`].
     ///
     /// [`ClientSettings::max_backlog`]: super::ClientSettings::max_backlog
     #[error("more than {0} replies wait to be received")]

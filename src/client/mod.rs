@@ -55,15 +55,15 @@ use crate::{
 
 /// A connection to a daemon.
 ///
-/// Most requests are answered with nothing, so [`Client::ask`] sends PING behind them: the PONG shows
-/// that they were accepted.
+/// Most requests have no reply. [`Client::ask`] therefore sends PING after each: the PONG shows
+/// that the request was accepted.
 #[derive(Debug)]
 pub struct Client {
     sender: RequestSender,
     receiver: ReplyReceiver,
     reply_timeout: Duration,
     max_backlog: usize,
-    /// What came while [`Client::ask`] waited for something else.
+    /// Replies and pushes that came while [`Client::ask`] waited for another reply.
     backlog: VecDeque<Received>,
     /// Whether replies to requests of [`Client::send`] may still come.
     owed: bool,
@@ -95,7 +95,7 @@ impl Client {
             .await
             .map_err(|_| ClientError::ConnectTimeout(limit))?
             .map_err(ClientError::Connect)?;
-        // Requests are small, and their replies are waited for.
+        // Requests are small and must be sent at once, because the caller waits for their replies.
         stream.set_nodelay(true)?;
         let (reader, writer) = stream.into_split();
         Ok(Self {

@@ -1,7 +1,12 @@
 //! Checks that involve several keys, and patterns; types check single values.
 
+use std::collections::BTreeSet;
+
 use super::Config;
-use crate::domain::{Patterns, Rulebook};
+use crate::{
+    domain::{Patterns, Rulebook},
+    rating::divisions,
+};
 
 /// A broken rule and the keys that break it together; the operator should change the first one.
 pub(super) struct Fault {
@@ -14,7 +19,8 @@ pub(super) struct Fault {
 impl Config {
     /// The first broken rule; `None` if the configuration is valid.
     pub(super) fn first_fault(&self) -> Option<Fault> {
-        self.order_fault().or_else(|| self.pattern_fault())
+        let order = self.order_fault().or_else(|| self.division_fault());
+        order.or_else(|| self.pattern_fault())
     }
 
     /// Checks pairs of keys of which the first must not be above the second.
@@ -39,6 +45,36 @@ impl Config {
         Some(Fault {
             keys: vec![low.to_owned(), high.to_owned()],
             why: format!("must not be above {high}: {least} is above {most}"),
+        })
+    }
+
+    /// Checks the names and percentiles of divisions.
+    fn division_fault(&self) -> Option<Fault> {
+        let (names, percentiles) = (&self.divisions.names, &self.divisions.percentiles);
+        let of_names = |why: String| Fault {
+            keys: vec!["divisions.names".to_owned()],
+            why,
+        };
+        if names.len() > divisions::MOST {
+            let most = divisions::MOST;
+            return Some(of_names(format!("must be at most {most} names")));
+        }
+        let distinct: BTreeSet<_> = names.iter().collect();
+        if distinct.len() < names.len() {
+            return Some(of_names("must not repeat a name".to_owned()));
+        }
+        let ascending = percentiles.is_sorted_by(|one, next| one < next);
+        let unused = percentiles.is_empty() || names.is_empty();
+        let fits = unused || percentiles.len() + 1 == names.len();
+        let (wanted, found) = (names.len().saturating_sub(1), percentiles.len());
+        (!ascending || !fits).then(|| Fault {
+            keys: vec!["divisions.percentiles".to_owned(), "divisions.names".to_owned()],
+            why: match ascending {
+                false => "must be ascending".to_owned(),
+                true => format!(
+                    "must be empty, or have one number fewer than divisions.names has names: {wanted}, not {found}"
+                ),
+            },
         })
     }
 

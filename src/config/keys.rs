@@ -15,6 +15,7 @@ use crate::{
     lobby::{
         AdvantageSettings, AutoBalanceRules, PlaceSettings, RebalanceSettings, RosterSettings,
     },
+    rating::divisions,
     server::Limits,
     session::BalanceSettings,
 };
@@ -35,6 +36,7 @@ pub struct Config {
     pub auto_balance: AutoBalanceSection,
     pub rating: history::Settings,
     pub season: SeasonSection,
+    pub divisions: divisions::Settings,
     pub mutators: MutatorsSection,
     pub game_types: GameTypesSection,
     pub ingest: IngestSection,
@@ -121,6 +123,7 @@ pub struct MutatorsSection {
 pub struct GameTypesSection {
     pub free_for_all: Vec<String>,
     pub frags: Vec<String>,
+    pub modes: Vec<String>,
     #[serde(deserialize_with = "values::aliases")]
     pub aliases: BTreeMap<String, String>,
 }

@@ -500,6 +500,15 @@ mod tests {
             ("balance.objective", "1", ": invalid type"),
             ("season.starts", "['x']", "must be a date"),
             ("season.starts", "['2027-02-30']", "must be a date"),
+            ("divisions.names", "['']", "must be 1 to 32 characters"),
+            (
+                "divisions.names",
+                "['a', '-']",
+                "must be 1 to 32 characters",
+            ),
+            ("divisions.names", "['a', 'a']", "must not repeat a name"),
+            ("divisions.percentiles", "[60, 50]", "must be ascending"),
+            ("divisions.show", "'both'", ": unknown variant `both`"),
             ("log.filter", "'a=b=c'", "is not a filter"),
             ("store.database", "''", "must not be empty"),
             ("game_types.aliases.x", "' '", "must not be empty"),
@@ -522,10 +531,21 @@ mod tests {
             "balance.objective = 'chance'",
             "balance.party_multiplier = []",
             "season.starts = []",
+            "divisions.names = ['Gold']",
+            "divisions.names = ['Bronze', 'Gold II']\ndivisions.percentiles = [60]",
+            "divisions.show = 'number'",
             "season.starts = ['2027-01-01']",
         ] {
             assert_eq!(fault(good), "", "{good}");
         }
+        let two = "[divisions]\nnames = ['a', 'b', 'c']\npercentiles = [50]";
+        assert!(
+            fault(two).starts_with(
+                "line 3: divisions.percentiles must be empty, or have one number fewer"
+            )
+        );
+        let names: Vec<String> = (0..33).map(|i| i.to_string()).collect();
+        assert!(fault(&format!("[divisions]\nnames = {names:?}")).contains("at most 32 names"));
         let follows = "[[follow]]\npath = 'a'\n[[follow]]\npath = 'b'\n\nformat = 'c'";
         assert!(fault(follows).starts_with("line 6: follow[1].format must be one of: auto, "));
     }

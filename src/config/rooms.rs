@@ -1,4 +1,5 @@
-//! What rooms take from several sections of the file, or from a choice in it.
+//! Converts sections of the file to the settings of the rooms, where a room needs several sections
+//! or a preset.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -39,6 +40,7 @@ impl Config {
             aliases: self.game_types.aliases.clone(),
             free_for_all: self.game_types.free_for_all.clone(),
             frags: self.game_types.frags.clone(),
+            modes: self.game_types.modes.clone(),
         }
     }
 
@@ -96,6 +98,7 @@ impl Config {
         history::Settings {
             seasons,
             season_keeps: self.season.keeps,
+            divisions: self.divisions.clone(),
             ..self.rating.clone()
         }
     }

@@ -1,7 +1,10 @@
 //! The daemon: opens everything that the configuration names, and owns every long-running task.
 //!
-//! All of them are tasks of one [`TaskTracker`], and one [`CancellationToken`] stops them.
-//! No other room starts a task that outlives the call that started it.
+//! All of them are tasks of one [`TaskTracker`], and one [`CancellationToken`] stops them. From then on one
+//! deadline counts: [`Limits::drain_seconds`] for the connections, and [`LAST_WRITES`] more for everything else.
+//!
+//! In other rooms, two things outlive the call that starts them: a write of the backlog, which is a task of the
+//! same tracker, and the thread of a [`Follower`], which ends with it.
 //!
 //! Entry points: [`Daemon::open`] for a configuration, [`run`] for parts that are already open.
 
@@ -11,7 +14,11 @@ mod shutdown;
 
 use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
-use tokio::{net::TcpListener, time};
+use tokio::{
+    net::TcpListener,
+    task::JoinHandle,
+    time::{Instant, timeout_at},
+};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
@@ -25,14 +32,9 @@ use crate::{
 pub use error::DaemonError;
 pub use shutdown::ShutdownSignal;
 
-/// The time limit for the last writes after all sessions have ended.
-const LAST_WRITES: Duration = Duration::from_millis(500);
-
-/// The time limit for the last checkpoint of the learned state.
-const CHECKPOINT: Duration = Duration::from_secs(1);
-
-/// The time limit for archiving the followed logs after all sessions have ended.
-const ARCHIVE: Duration = Duration::from_secs(1);
+/// How long the daemon may run after the time limit of the connections: for the backlog, the checkpoint, the
+/// archive and the end of all tasks together. The rest of a second is left to the end of the process.
+const LAST_WRITES: Duration = Duration::from_millis(900);
 
 /// A daemon that has opened everything and does not serve yet.
 pub struct Daemon {
@@ -91,33 +93,28 @@ impl Daemon {
         self.listener.local_addr()
     }
 
-    /// Serves until `shutdown` resolves, then drains and closes the database.
+    /// Serves until `shutdown` resolves, then drains and closes the database. Returns at most one second after
+    /// [`Limits::drain_seconds`], even if the database is locked or the disk is stuck.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
-        let tasks = Tasks::default();
+        let tasks = Tasks::new(&self.service);
         let learning = self.service.learning().clone();
         tasks.spawn(async move { learning.keep_up_to_date().await });
         let following = self.follower.map(|(follower, interval)| {
             let stop = tasks.stop.clone().cancelled_owned();
             tasks.tracker.spawn(follower.run(interval, stop))
         });
-        tasks
-            .serve(self.listener, self.service.clone(), self.limits, shutdown)
+        let service = self.service;
+        let deadline = tasks
+            .serve(self.listener, service.clone(), self.limits, shutdown)
             .await;
-        if let Some(following) = following {
-            let abort = following.abort_handle();
-            if time::timeout(ARCHIVE, following).await.is_err() {
-                // The next start reads the logs again. The thread of the follower ends by itself.
-                tracing::warn!("the followed logs are not all archived");
-                abort.abort();
-            }
-        }
-        // Without a checkpoint, the next start only takes longer.
-        let written = time::timeout(CHECKPOINT, self.service.learning().checkpoint()).await;
-        if let Ok(Err(error)) = written {
-            tracing::warn!(%error, "cannot write the checkpoint");
-        }
+        tokio::join!(
+            write_backlog(&service, deadline),
+            write_checkpoint(&service, deadline),
+            end_following(following, deadline),
+        );
+        tasks.end(deadline).await;
         // Every match was committed before END was answered, so nothing is lost here.
-        let _ = time::timeout(LAST_WRITES, self.service.close()).await;
+        let _ = timeout_at(deadline, service.close()).await;
         tracing::info!("stopped");
     }
 }
@@ -131,19 +128,58 @@ pub async fn run(
     limits: Limits,
     shutdown: impl Future<Output = ()>,
 ) {
-    Tasks::default()
-        .serve(listener, service, limits, shutdown)
+    let tasks = Tasks::new(&service);
+    let deadline = tasks
+        .serve(listener, service.clone(), limits, shutdown)
         .await;
+    write_backlog(&service, deadline).await;
+    tasks.end(deadline).await;
+}
+
+/// Writes the backlog. What is still in it at the deadline is lost, except for games in the journal.
+async fn write_backlog(service: &Service, deadline: Instant) {
+    match timeout_at(deadline, service.sessions().drain()).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::error!(%error, "abandoned games are not recorded"),
+        Err(_) => tracing::error!("abandoned games are not recorded: the database is too slow"),
+    }
+}
+
+/// Writes a checkpoint of the learned state. Without it, the next start only takes longer.
+async fn write_checkpoint(service: &Service, deadline: Instant) {
+    match timeout_at(deadline, service.learning().checkpoint()).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) => tracing::warn!(%error, "cannot write the checkpoint"),
+        Err(_) => tracing::warn!("cannot write the checkpoint: the database is too slow"),
+    }
+}
+
+/// Waits until the follower has archived its logs.
+async fn end_following(following: Option<JoinHandle<()>>, deadline: Instant) {
+    let Some(following) = following else { return };
+    let abort = following.abort_handle();
+    if timeout_at(deadline, following).await.is_err() {
+        // Nothing is lost: the next start reads the logs again. The follower's thread ends by
+        // itself.
+        tracing::warn!("the followed logs are not all archived");
+        abort.abort();
+    }
 }
 
 /// The tasks of a daemon, which stop together.
-#[derive(Default)]
 struct Tasks {
     tracker: TaskTracker,
     stop: CancellationToken,
 }
 
 impl Tasks {
+    fn new(service: &Service) -> Self {
+        Self {
+            tracker: service.sessions().tasks().clone(),
+            stop: CancellationToken::new(),
+        }
+    }
+
     /// Runs a task until it ends or the daemon stops.
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         let stop = self.stop.clone();
@@ -152,14 +188,15 @@ impl Tasks {
         });
     }
 
-    /// Serves until `shutdown` resolves, stops all tasks, and writes the backlog.
+    /// Serves until `shutdown` resolves, stops all tasks, and ends all connections. Returns the deadline for
+    /// everything else that the daemon has to do before its end.
     async fn serve(
         &self,
         listener: TcpListener,
         service: Arc<Service>,
         limits: Limits,
         shutdown: impl Future<Output = ()>,
-    ) {
+    ) -> Instant {
         let sessions = service.sessions().clone();
         self.spawn(async move { sessions.run_background().await });
         let sessions = service.sessions().clone();
@@ -167,18 +204,26 @@ impl Tasks {
         let learning = service.learning().clone();
         self.spawn(async move { learning.learn_recorded().await });
         let (tasks, stop) = (self.tracker.clone(), self.stop.clone());
-        let server = server::run(listener, service.clone(), limits, tasks, stop);
-        let serving = self.tracker.spawn(server);
+        let serving = self
+            .tracker
+            .spawn(server::run(listener, service, limits, tasks, stop));
         shutdown.await;
+        let deadline = Instant::now() + limits.drain_seconds.duration() + LAST_WRITES;
         self.stop.cancel();
-        self.tracker.close();
-        if let Err(error) = serving.await {
-            tracing::error!(%error, "the server has failed");
-        }
-        match time::timeout(LAST_WRITES, service.sessions().drain()).await {
+        match timeout_at(deadline, serving).await {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => tracing::error!(%error, "abandoned games are not recorded"),
-            Err(_) => tracing::error!("abandoned games are not recorded: the database is too slow"),
+            Ok(Err(error)) => tracing::error!(%error, "the server has failed"),
+            Err(_) => tracing::warn!("connections have not ended in time"),
+        }
+        deadline
+    }
+
+    /// Waits for the end of all tasks.
+    async fn end(&self, deadline: Instant) {
+        self.tracker.close();
+        if timeout_at(deadline, self.tracker.wait()).await.is_err() {
+            let tasks = self.tracker.len();
+            tracing::warn!(tasks, "tasks have not ended in time");
         }
     }
 }
@@ -193,8 +238,8 @@ pub async fn open_service(config: &Config, create: bool) -> Result<Service, Daem
     Ok(Service::open(store, config.service())?)
 }
 
-/// Opens the journal of running games, and parks the games that it holds. Without it, a game does not survive
-/// the daemon, which is no reason not to start.
+/// Opens the journal of running games, and parks the games in it. If it cannot be opened, the
+/// daemon starts all the same, but running games end with it.
 async fn open_journal(service: &Service, folder: &Path) {
     if let Err(error) = service.sessions().open_journal(folder).await {
         let folder = folder.display();

@@ -1,4 +1,5 @@
-//! The content fingerprint, by which a match that is read twice is stored once.
+//! The fingerprint of a match's content. It prevents a match that is read twice from being stored
+//! twice.
 
 use std::fmt;
 

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 /// The reason that LEAVE states.
 ///
-/// A closed set, since each reason either counts against the player or does not. A word that is none
-/// of these is [`Other`](Self::Other): whoever takes the trouble to state a reason does not mean that
-/// the player simply left, and a player is not charged on suspicion.
+/// The set is closed, because each reason either counts against the player or does not. A word that
+/// is none of these is [`Other`](Self::Other), which does not: a game server that states a reason
+/// does not mean that the player simply left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LeaveReason {
@@ -35,7 +35,7 @@ impl LeaveReason {
     /// The longest word that [`read`](Self::read) accepts, in bytes.
     const MAX_WORD: usize = 32;
 
-    /// The word for it in lines, in the database and in the interchange format.
+    /// The word for the reason in protocol lines, in the database and in the interchange format.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Left => "left",
@@ -51,9 +51,9 @@ impl LeaveReason {
         Self::ALL.into_iter().find(|reason| reason.as_str() == word)
     }
 
-    /// The reason that a game server means: one of the words, in upper or lower case, `quit` for
-    /// `left`, and [`Other`](Self::Other) for any other word of up to 32 letters, digits, hyphens and
-    /// underscores. `None` for what is no such word.
+    /// The reason that a game server states: one of the words of [`as_str`](Self::as_str) in upper
+    /// or lower case, or `quit` for `left`. Any other word of up to 32 letters, digits, hyphens and
+    /// underscores is [`Other`](Self::Other); any other text is `None`.
     pub fn read(word: &str) -> Option<Self> {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
         if word.is_empty() || word.len() > Self::MAX_WORD || !word.bytes().all(plain) {

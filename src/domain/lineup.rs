@@ -1,11 +1,11 @@
-//! A lineup that has not been played yet, as a prediction takes it.
+//! A lineup that has not been played yet, in the form that predictions need.
 
 use super::PlayerKey;
 
 /// A player of a lineup to predict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LineupPlayer {
-    /// The identity that predictions know the player by.
+    /// The identity by which predictions look up the player.
     pub key: PlayerKey,
     /// The number of the player's party, which only its members share; `None` without a party.
     pub party: Option<u32>,

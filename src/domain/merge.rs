@@ -40,7 +40,7 @@ impl Participant {
     fn absorb(&mut self, other: Participant) {
         let until = |presence: &[Presence]| presence.last().map(|stay| stay.span.to);
         if until(&other.presence) >= until(&self.presence) {
-            self.left = other.left; // it was the one to leave last
+            self.left = other.left; // the other identity was the last to leave
         }
         self.presence.extend(other.presence);
         self.presence.sort_by_key(|stay| stay.span.from);

@@ -13,6 +13,7 @@ mod merge;
 mod moves;
 mod outlook;
 mod random;
+mod rank;
 mod record;
 mod rulebook;
 mod ruleset;
@@ -29,6 +30,7 @@ pub use lineup::LineupPlayer;
 pub use moves::Move;
 pub use outlook::{Company, Crowding, Link, Outlook, TeamLoad};
 pub use random::{Stream, StreamPurpose, seeded_hash};
+pub use rank::Rank;
 pub use record::{
     MAX_TEAMS, MatchRecord, Outcome, Participant, Presence, RecordError, Role, ScoreEvent, Span,
 };

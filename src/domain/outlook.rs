@@ -1,4 +1,5 @@
-//! How a difference between two teams becomes a chance, as plain data that a decision can store.
+//! How a rating system turns a difference between two teams into a chance, as plain data that a
+//! decision can store.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Link {
-    /// The normal distribution: the edge is in its standard deviations.
+    /// The normal distribution: the edge is in standard deviations.
     Normal,
     /// The logistic distribution: the edge is the logarithm of the odds.
     Logistic,
@@ -24,12 +25,12 @@ pub enum Crowding {
     Mean,
 }
 
-/// How a rating system predicts matches between two teams, for about as many players as the lineup has
-/// that it was made for.
+/// How a rating system predicts matches between two teams. It is made for a lineup, and holds for
+/// matches with about as many players.
 ///
-/// The edge of the first team is a sum: of what its strength, the number of its players and its side of
-/// the map add. The strength of a team is the sum of its players' strengths. Those are in the rating
-/// system's own unit, and that of an average newcomer is 0.
+/// The edge of the first team is the sum of three parts: its strength, the number of its players,
+/// and its side of the map. The strength of a team is the sum of its players' strengths. Those are
+/// in the rating system's own unit, and that of an average newcomer is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outlook {
     /// The function that turns the edge into a chance.
@@ -40,30 +41,31 @@ pub struct Outlook {
     pub players: f64,
     /// How `per_strength` changes with the number of players.
     pub crowding: Crowding,
-    /// The edge for each player that a team has more than the other; 0 where an average player adds
-    /// nothing.
+    /// The edge for each player that a team has more than the other; 0 if an additional average
+    /// player makes no difference.
     pub per_head: f64,
-    /// The edge of a team that is e times as large as the other; 0 where the rating system does not learn
-    /// it.
+    /// The edge of a team that is e (2.718…) times as large as the other; 0 if the rating system
+    /// does not learn it.
     pub per_log_size: f64,
     /// The edge of the first team's side of the map.
     pub side: f64,
-    /// The strength whose weight is 75.
+    /// The strength that has the weight 75.
     pub halfway: f64,
-    /// How uncertain the edge is because the strengths are uncertain, as a standard deviation.
+    /// The standard deviation of the edge that comes from the uncertainty of the strengths.
     pub doubt: f64,
-    /// What premade parties add.
+    /// The strength that premade parties add.
     #[serde(default)]
     pub company: Company,
 }
 
-/// What a rating system has learned of premade parties. The default is that of a system which learns
-/// nothing of them.
+/// What a rating system has learned about premade parties. The default is for systems that do not
+/// learn about parties.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Company {
     /// The strength that each team mate from the same party adds to a player.
     pub per_friend: f64,
-    /// How much of that comes from matches, 0 to 1; the rest is the assumption that friends add nothing.
+    /// The share of that number that comes from matches, 0 to 1; the rest comes from the assumption
+    /// that parties add nothing.
     pub learned: f64,
 }
 
@@ -97,8 +99,8 @@ impl Link {
         }
     }
 
-    /// How even a game with this edge is: the chance of the team behind over that of the team ahead,
-    /// 0 to 1.
+    /// How even a game with this edge is, 0 to 1: the chance of the weaker team divided by that of
+    /// the stronger one.
     pub fn evenness(self, edge: f64) -> f64 {
         let edge = edge.abs();
         match self {
@@ -112,7 +114,7 @@ impl Link {
 }
 
 impl Outlook {
-    /// Whether all numbers are finite and strength adds to the edge.
+    /// Whether all numbers are finite, and a stronger team has a larger edge.
     pub fn is_sound(&self) -> bool {
         let numbers = [self.per_strength, self.players, self.halfway];
         let doubtful = self.doubt >= 0.0 && self.doubt.is_finite();
@@ -130,8 +132,8 @@ impl Outlook {
             && (0.0..=1.0).contains(&self.company.learned)
     }
 
-    /// The doubt for a rating system without deviations: as if each strength had a standard deviation of
-    /// half of [`halfway`](Self::halfway).
+    /// The doubt for a rating system without deviations. It assumes that each strength has a
+    /// standard deviation of half of [`halfway`](Self::halfway).
     pub fn usual_doubt(per_strength: f64, players: f64, halfway: f64) -> f64 {
         per_strength * libm::sqrt(players) * halfway / 2.0
     }
@@ -149,9 +151,9 @@ impl Outlook {
 
     /// The edge of a team of `one` players over a team of `other` players, all equally strong.
     ///
-    /// It is the learned edge, but at least that of odds of `one` to `other`. The ratio of the weights has
-    /// these odds, and players expect a larger team to be worth no less. A team without players counts
-    /// as a tenth of a player.
+    /// It is the learned edge, but at least the edge that gives odds of `one` to `other`. The ratio
+    /// of weights implies these odds, and players expect a larger team to be at least that much
+    /// stronger. A team without players counts as a tenth of a player.
     pub fn heads(&self, one: usize, other: usize) -> f64 {
         if one == other {
             return 0.0;
@@ -174,16 +176,16 @@ impl Outlook {
             + self.heads(one.heads, other.heads)
     }
 
-    /// The strength that a factor of `multiplier` on the weight adds to a player of this strength. It is
-    /// what the added points of weight are worth near the average, where 25 points are
-    /// [`halfway`](Self::halfway).
+    /// The strength that is added to a player of this strength if their weight is multiplied by
+    /// `multiplier`. Each added point of weight counts as it does near the average, where 25 points
+    /// are [`halfway`](Self::halfway).
     pub fn multiplied(&self, strength: f64, multiplier: f64) -> f64 {
         ((multiplier - 1.0) * (2.0 * self.halfway + strength)).max(0.0)
     }
 
-    /// The strength that a party adds to a player of this strength, with `friends` other members on the
-    /// team. The configured factor on the weight is what is assumed before matches show it: as they do,
-    /// what was learned takes its place.
+    /// The strength that a party adds to a player of this strength who has `friends` other members
+    /// on the team. Before any match with parties, it follows from `multiplier`, the configured
+    /// factor on the weight; as matches show the effect, the learned number replaces it.
     pub fn befriended(&self, strength: f64, friends: usize, multiplier: f64) -> f64 {
         let Company {
             per_friend,

@@ -79,7 +79,7 @@ pub struct Participant {
     pub roles: Vec<Role>,
     /// The number of their party, which only its members share; `None` without a party.
     pub party: Option<u32>,
-    /// Why they left before the end; `None` for who stayed or came back, and where the log does not
+    /// Why they left before the end; `None` if they stayed or came back, or if the log does not
     /// state it.
     pub left: Option<LeaveReason>,
 }
@@ -126,8 +126,7 @@ pub struct MatchRecord {
     pub map: String,
     /// The game type as the game names it.
     pub game_type: String,
-    /// The league, region or playlist, where games of one type are distinguished by it; otherwise
-    /// empty.
+    /// The league, region or playlist; empty if there is none.
     pub mode: String,
     /// All active mutators as the game names them, sorted, each once.
     pub mutators: Vec<String>,

@@ -42,6 +42,8 @@ pub struct RulebookSpec {
     pub free_for_all: Vec<String>,
     /// Game types scored by frags and deaths instead of team points.
     pub frags: Vec<String>,
+    /// Game types whose modes are rulesets of their own.
+    pub modes: Vec<String>,
 }
 
 /// A pattern that is not a valid glob.
@@ -63,6 +65,7 @@ pub struct Rulebook {
     aliases: BTreeMap<String, String>,
     free_for_all: GlobSet,
     frags: GlobSet,
+    modes: GlobSet,
 }
 
 impl Rulebook {
@@ -82,6 +85,7 @@ impl Rulebook {
                 .collect(),
             free_for_all: globs("free_for_all", &spec.free_for_all)?,
             frags: globs("frags", &spec.frags)?,
+            modes: globs("modes", &spec.modes)?,
         })
     }
 
@@ -90,6 +94,20 @@ impl Rulebook {
         let mutators = mutators.iter().map(AsRef::as_ref);
         let counted = mutators.filter(|name| self.affects_play(name)).map(fold);
         Ruleset::new(self.game_type(game_type), counted.collect::<BTreeSet<_>>())
+    }
+
+    /// The ruleset of a game of this type and mode, with these mutators active.
+    pub fn ruleset_of_mode<S: AsRef<str>>(
+        &self,
+        game_type: &str,
+        mode: &str,
+        mutators: &[S],
+    ) -> Ruleset {
+        let mode = mode.trim();
+        if mode.is_empty() || !self.modes.is_match(self.bare_type(game_type)) {
+            return self.ruleset(game_type, mutators);
+        }
+        self.ruleset(&format!("{game_type}/{mode}"), mutators)
     }
 
     /// Whether a mutator affects play, and so belongs to the ruleset.
@@ -105,22 +123,50 @@ impl Rulebook {
 
     /// Whether games of this type are played in teams.
     pub fn is_team_game(&self, game_type: &str) -> bool {
-        !self.free_for_all.is_match(self.game_type(game_type))
+        !self.free_for_all.is_match(self.bare_type(game_type))
     }
 
     /// How games of this type are scored: by team points, or by frags.
     pub fn scoring(&self, game_type: &str) -> Scoring {
-        if self.frags.is_match(self.game_type(game_type)) {
+        if self.frags.is_match(self.bare_type(game_type)) {
             Scoring::Frags
         } else {
             Scoring::TeamPoints
         }
     }
 
-    /// The canonical name of a game type: in lower case, and with aliases resolved.
+    /// The canonical name of a game type: in lower case, and with aliases resolved. Where modes are
+    /// rulesets of their own, a mode can follow the name after a slash: `ctf/5 captures`.
     pub fn game_type(&self, name: &str) -> String {
+        match self.split_mode(name) {
+            (game_type, Some(mode)) => format!("{game_type}/{mode}"),
+            (game_type, None) => game_type,
+        }
+    }
+
+    /// The canonical name of a game type, without a mode.
+    fn bare_type(&self, name: &str) -> String {
+        self.split_mode(name).0
+    }
+
+    /// The canonical name of a game type and its mode, where its modes are rulesets of their own.
+    fn split_mode(&self, name: &str) -> (String, Option<String>) {
         let name = fold(name);
-        self.aliases.get(&name).cloned().unwrap_or(name)
+        if let Some((game_type, mode)) = name.split_once('/') {
+            let game_type = self.resolve(game_type.trim());
+            if self.modes.is_match(&game_type) {
+                return (game_type, Some(mode.trim().to_owned()));
+            }
+        }
+        (self.resolve(&name), None)
+    }
+
+    /// The game type that a folded name is an alias of, or that name.
+    fn resolve(&self, name: &str) -> String {
+        self.aliases
+            .get(name)
+            .map_or(name, String::as_str)
+            .to_owned()
     }
 }
 
@@ -171,6 +217,7 @@ mod tests {
             aliases: [("ctf".to_owned(), "XGame.xCTFGame".to_owned())].into(),
             free_for_all: list(&["*deathmatch"]),
             frags: list(&["*.xDeathMatch"]),
+            modes: list(&["*.xctfgame"]),
         })
         .unwrap()
     }
@@ -195,6 +242,23 @@ mod tests {
             a.fallbacks().map(|r| r.to_string()).collect::<Vec<_>>(),
             [a.to_string(), "xgame.xctfgame".to_owned()]
         );
+    }
+
+    #[test]
+    fn modes_are_rulesets_only_where_the_operator_wants_it() {
+        let book = book(Unknown::Ignore);
+        let none: [&str; 0] = [];
+        let of = |game_type, mode| book.ruleset_of_mode(game_type, mode, &none).to_string();
+        assert_eq!(of("CTF", "Five "), "xgame.xctfgame/five");
+        assert_eq!(of("ctf", ""), "xgame.xctfgame");
+        assert_eq!(of("XGame.xDeathMatch", "five"), "xgame.xdeathmatch");
+        // A running game names its mode itself.
+        assert_eq!(
+            book.ruleset("ctf / five", &none).to_string(),
+            of("ctf", "five")
+        );
+        assert_eq!(book.game_type("dm/five"), "dm/five", "a name of its own");
+        assert!(book.is_team_game("ctf/five") && book.scoring("ctf/five") == Scoring::TeamPoints);
     }
 
     #[test]

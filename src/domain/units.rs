@@ -287,12 +287,20 @@ real! {
     PlayerWeight, "0 to 100", value => 0.0 <= value && value <= 100.0
 }
 real! {
+    /// The percentage of a population that is below a mark.
+    Percentile, "0 to 100", value => 0.0 <= value && value <= 100.0
+}
+real! {
     /// A factor that can only increase a quantity; 1 changes nothing.
     Factor, "1 to 10", value => 1.0 <= value && value <= 10.0
 }
 real! {
     /// A factor that must increase a quantity.
     GrowthFactor, "above 1, at most 10", value => 1.0 < value && value <= 10.0
+}
+real! {
+    /// The shape of a Gamma distribution whose most likely value is above 0.
+    GammaShape, "above 1, at most 1000", value => 1.0 < value && value <= 1_000.0
 }
 real! {
     /// The exponent applied to a share.

@@ -1,4 +1,5 @@
-//! Paired block bootstrap: is one system better than another, or is the difference chance?
+//! Paired block bootstrap: shows whether one system is better than another, or whether the
+//! difference may be chance.
 
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 

@@ -1,9 +1,6 @@
 //! Converts match records to games as rating systems see them.
 
-use std::{
-    collections::{HashMap, VecDeque},
-    hash::Hash,
-};
+use std::{collections::HashMap, hash::Hash};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -12,6 +9,7 @@ use super::{
     departures::{arrivals::arrivals, departures, missed, with_missed},
     points::points,
     ruling::{self, RatingBasis},
+    usual::{Compared, Usual},
 };
 use crate::{
     domain::{
@@ -21,8 +19,8 @@ use crate::{
     rating::{Player, RatedGame, Seat, Tally},
 };
 
-/// Dense numbers for names, in the order of their first appearance. The map is only used for
-/// look-ups, so its random order affects nothing.
+/// Numbers keys from 0 without gaps, in the order of their first appearance. The map is used only
+/// for look-ups, so its random order affects nothing.
 #[derive(Clone, Debug)]
 struct Numbers<K>(HashMap<K, u32>);
 
@@ -82,17 +80,19 @@ pub(super) struct Digest {
     known: Known,
 }
 
-/// What a [`Digest`] has learnt from the matches so far: the players, maps and rulesets that the
-/// dense numbers stand for, and how long games last.
+/// What a [`Digest`] has learned from the matches so far: the players, maps and rulesets that have
+/// dense numbers, and how long games last.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Known {
     players: Numbers<PlayerKey>,
-    /// Players' numbers; the index into `people`.
+    /// The number of each player, which is the index into `people`.
     people: Vec<Person>,
     maps: Numbers<String>,
     rulesets: Numbers<Ruleset>,
-    /// Indexed by player number.
-    lengths: Vec<Lengths>,
+    /// The modes of each ruleset, by its number.
+    modes: Numbers<(u32, String)>,
+    /// What the games of a mode are usually like, by its number.
+    usual: Vec<Usual>,
 }
 
 /// The smallest share of a game. A smaller one carries no information, and a share of 0 would make
@@ -100,7 +100,7 @@ pub(super) struct Known {
 const LEAST_SHARE: f64 = 1e-6;
 const MILLIS_A_DAY: f64 = 86_400_000.0;
 
-/// The role that the Natural Selection 2 page rates separately.
+/// The role that Natural Selection 2 rates separately.
 const COMMANDER: &str = "commander";
 
 impl Digest {
@@ -124,7 +124,8 @@ impl Digest {
 
     /// The ruleset of a match, and the match as a game, or the reason why it is not rated.
     pub fn digest(&mut self, record: &MatchRecord) -> (Ruleset, Result<Digested, Unrated>) {
-        let ruleset = self.rulebook.ruleset(&record.game_type, &record.mutators);
+        let rulebook = &self.rulebook;
+        let ruleset = rulebook.ruleset_of_mode(&record.game_type, &record.mode, &record.mutators);
         let basis = ruling::judge(record, &self.rulebook, &self.settings.rules);
         let digested = basis.map(|basis| self.game(record, &ruleset, basis));
         (ruleset, digested)
@@ -176,21 +177,20 @@ impl Digest {
         Player(number)
     }
 
-    /// The usual length of a ruleset's games in milliseconds, from the games before this one; then
-    /// adds this one.
-    fn usual_length(&mut self, ruleset: u32, millis: u64) -> u64 {
-        let index = ruleset as usize;
-        if index >= self.known.lengths.len() {
-            self.known.lengths.resize_with(index + 1, Lengths::default);
+    /// The number of a record's mode, and the record beside the usual games of that mode.
+    fn compare(&mut self, record: &MatchRecord, ruleset: u32) -> (u32, Compared) {
+        let mode = self.known.modes.of(&(ruleset, record.mode.clone()));
+        let index = mode as usize;
+        if index >= self.known.usual.len() {
+            self.known.usual.resize_with(index + 1, Usual::default);
         }
-        let usual = self.known.lengths[index].median().unwrap_or(millis);
-        self.known.lengths[index].add(millis);
-        usual
+        (mode, self.known.usual[index].compare(record))
     }
 
     fn game(&mut self, record: &MatchRecord, ruleset: &Ruleset, basis: RatingBasis) -> Digested {
         let number = self.known.rulesets.of(ruleset);
-        let usual = self.usual_length(number, record.millis());
+        let (mode, compared) = self.compare(record, number);
+        let usual = compared.millis;
         let points = points(record, basis.scoring);
         let captures = captures(record);
         let (mut seats, mut tallies, mut played) = (Vec::new(), Vec::new(), Vec::new());
@@ -235,6 +235,7 @@ impl Digest {
         game.scores = telling_scores(record, &game.places);
         game.tallies = tallies;
         game.ruleset = number;
+        (game.mode, game.extent) = (mode, compared.extent);
         game.map = self.known.maps.of(&record.map);
         game.sides = self.settings.sides && record.has_teams();
         game.day = record.end.0 as f64 / MILLIS_A_DAY;
@@ -289,7 +290,7 @@ pub(super) fn own_seats(
     seats
 }
 
-/// The number of a party in [`Seat::party`], where 0 is none.
+/// The number of a party in [`Seat::party`], in which 0 means no party.
 fn party_number(party: Option<u32>) -> u32 {
     party.map_or(0, |party| party.saturating_add(1))
 }
@@ -300,15 +301,15 @@ fn command(participant: &Participant, team: u8) -> f64 {
     own.map(|r| r.share).sum::<f64>().min(1.0)
 }
 
-/// The weighted share of a game that a stay covers; earlier time counts more. It is a^(−entry) −
-/// a^(−exit) with a = 2^(2/r), where r is the usual length, as on the Natural Selection 2 page: the
-/// first half of a usual game counts twice as much as the second. The result is divided by that of
-/// a stay from start to end, which is therefore 1.
+/// The weighted share of a game that a stay covers; earlier time counts more. As in Natural
+/// Selection 2, it is a^(−entry) − a^(−exit) with a = 2^(2/r), where r is the usual length, so that
+/// the first half of a game of usual length counts twice as much as the second. The share is
+/// divided by that of a stay from start to end, so that such a stay has the share 1.
 pub(super) fn share(stay: &Presence, millis: u64, usual: u64) -> f64 {
     let remaining = |at: u64| libm::exp2(-2.0 * at as f64 / usual.max(1) as f64);
     let all = 1.0 - remaining(millis);
     if all <= 0.0 {
-        return 1.0; // far shorter than usual: all of it is equally early
+        return 1.0; // so short that all of it counts as equally early
     }
     (remaining(stay.span.from) - remaining(stay.span.to)) / all
 }
@@ -340,8 +341,8 @@ pub(super) fn ranks(numbers: &[f64]) -> Vec<u16> {
     numbers.iter().map(rank).collect()
 }
 
-/// The scores, if they agree with the places, else nothing. Where they disagree (a mission failed,
-/// whatever the kills), their margins mean nothing either.
+/// The scores if they agree with the places, otherwise an empty list. If they disagree, for example
+/// because a mission failed whatever the kills were, the differences of scores mean nothing either.
 fn telling_scores(record: &MatchRecord, places: &[u16]) -> Vec<f64> {
     let scores = &record.scores;
     let any = scores.iter().any(|score| *score != 0.0);
@@ -352,29 +353,6 @@ fn telling_scores(record: &MatchRecord, places: &[u16]) -> Vec<f64> {
     let pairs = || (0..scores.len()).flat_map(|i| (0..i).map(move |j| (i, j)));
     let telling = any && places.len() == scores.len() && pairs().all(|(i, j)| order(i, j));
     if telling { scores.clone() } else { Vec::new() }
-}
-
-/// Lengths of a ruleset's last games, in milliseconds.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Lengths {
-    last: VecDeque<u64>,
-}
-
-impl Lengths {
-    /// How many games are kept: enough for a stable median, few enough to follow a changed time
-    /// limit.
-    const KEPT: usize = 101;
-
-    fn add(&mut self, millis: u64) {
-        self.last.push_front(millis);
-        self.last.truncate(Self::KEPT);
-    }
-
-    fn median(&self) -> Option<u64> {
-        let mut sorted: Vec<u64> = self.last.iter().copied().collect();
-        let middle = sorted.len().checked_sub(1)? / 2;
-        Some(*sorted.select_nth_unstable(middle).1)
-    }
 }
 
 #[cfg(test)]
@@ -399,19 +377,5 @@ mod tests {
     #[test]
     fn ranks_share_places() {
         assert_eq!(ranks(&[1.0, 5.0, 1.0, 0.0]), [1, 0, 1, 3]);
-    }
-
-    #[test]
-    fn the_median_follows() {
-        let mut lengths = Lengths::default();
-        assert_eq!(lengths.median(), None);
-        for millis in [5, 1, 9, 7] {
-            lengths.add(millis);
-        }
-        assert_eq!(lengths.median(), Some(5));
-        for _ in 0..Lengths::KEPT {
-            lengths.add(2);
-        }
-        assert_eq!(lengths.median(), Some(2));
     }
 }

@@ -1,18 +1,18 @@
-//! The levels at which weights are learnt: a ruleset, its game type with any mutators, all games.
+//! The levels at which weights are learned: a ruleset, its game type with any mutators, all games.
 //!
-//! Each level has a standing that learns from all games at or below it. With only one ruleset below
-//! it, a level would learn the same as that ruleset, so it shares its standing. When a second
-//! ruleset appears, the level starts from a copy. A player who is new to a ruleset starts from
-//! their strength at the next level.
+//! Each level has a standing that learns from all games at or below it. As long as a level has only
+//! one ruleset below it, both would learn the same, so the level uses the ruleset's standing. When
+//! a second ruleset appears, the level gets a copy of that standing. A player who is new to a
+//! ruleset starts from their strength at the next level.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Standing;
+use super::{Standing, digest::Person};
 use crate::{
     domain::{Ruleset, Timestamp},
-    rating::{Player, RatedGame, Settings},
+    rating::{Player, RatedGame, Settings, divisions},
 };
 
 /// How close the games behind a weight are to the requested ruleset.
@@ -140,6 +140,19 @@ impl Levels {
             standing.learn(game, end);
         }
         self.pass_down(game);
+    }
+
+    /// Gives the humans of a game that was learned from their divisions under its ruleset.
+    pub fn divide(
+        &mut self,
+        ruleset: &Ruleset,
+        settings: &divisions::Settings,
+        game: &RatedGame,
+        people: &[Person],
+    ) {
+        if let Some(own) = self.standings.rulesets.get_mut(ruleset) {
+            own.divide(settings, game, people);
+        }
     }
 
     /// Updates the strengths that lower levels have adopted: players of this game who are new to a

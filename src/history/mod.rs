@@ -17,6 +17,7 @@ mod departures;
 mod digest;
 mod evaluate;
 mod fold;
+mod ladder;
 mod levels;
 mod metrics;
 mod newcomers;
@@ -25,8 +26,10 @@ mod ruling;
 mod season;
 mod settings;
 mod standing;
+mod usual;
 
 use digest::Digest;
+use ladder::{Ladder, Measured};
 use levels::Levels;
 use season::Season;
 pub use standing::Spread;

@@ -3,8 +3,8 @@
 //! One victory reveals little about one player among eight. Points, kills, deaths and captures
 //! reveal more, if they matter in the game. A ridge regression learns this from the history: it
 //! predicts the strength that a player has after ten games from their first game. Each case is
-//! predicted before the regression learns it, and unless these predictions are clearly better than
-//! the mean, newcomers start at the mean.
+//! predicted before the regression learns from it. Newcomers start at the mean unless these
+//! predictions have been clearly better than the mean.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,14 +16,15 @@ pub(super) type Features = [f64; WIDTH];
 const WIDTH: usize = 4;
 /// The number of games after which a player's strength is used as the target of the regression.
 pub(super) const SETTLED: u32 = 10;
-/// The ridge penalty: counts like this many games of typical features in which each coefficient was
-/// 0.
+/// The ridge penalty. It pulls each coefficient towards 0 as much as this many typical games
+/// without any effect would.
 const RIDGE: f64 = 5.0;
 /// The number of cases from which on the regression is used.
-/// The largest squared error, relative to that of the mean, at which the regression is used.
 const CASES: f64 = 30.0;
+/// The largest squared error, relative to that of the mean, at which the regression is used.
 const BETTER: f64 = 0.9;
-/// The largest feature. Three times the mean and more count alike, so features are from −1 to 2.
+/// The largest feature: everything from three times the mean on counts alike, so features are from
+/// −1 to 2.
 const MOST: f64 = 2.0;
 
 /// The regression of one ruleset.

@@ -1,11 +1,12 @@
-//! What each player's teams scored and conceded in a match while the player was on them.
+//! The points that each player's teams scored and conceded in a match while the player was on them.
 
 use crate::{
     domain::{MatchRecord, Outcome, Participant, Scoring},
     rating::presence::Points,
 };
 
-/// F and A of every participant of a game, in the order of the record.
+/// For each participant, in the order of the record: F, the points that their teams scored while
+/// they were on them, and A, the points scored against those teams in that time.
 ///
 /// A stay includes an event at its first millisecond and excludes one at its last, except that an
 /// event at the end of the game counts for every player who stayed to the end: the capture that

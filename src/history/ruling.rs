@@ -38,13 +38,13 @@ pub enum Unrated {
     TooShort,
     /// It ended without a result.
     Abandoned,
-    /// A team game without scores in its log.
+    /// A team game for which no score was reported.
     NoScores,
     /// A team had no player at any time.
     TeamEmpty,
     /// A game without teams in which only one player took part.
     NoOpponent,
-    /// It has no bots to rate, and fewer humans than [`Rules::min_humans`], or more time of bots.
+    /// No player in it can be rated: it had no bots, and fewer humans than [`Rules::min_humans`].
     TooFewHumans,
 }
 
@@ -105,8 +105,8 @@ pub struct Played {
     /// Points scored against the player's teams while they were on them; deaths in a game without
     /// teams.
     pub conceded: f64,
-    /// Whether the match changes this player's rating: not for humans in a match of mostly bots,
-    /// which rates the bots only.
+    /// Whether the match changes this player's rating. A match that is played mostly by bots
+    /// changes only those of the bots.
     pub counts: bool,
 }
 
@@ -144,7 +144,7 @@ pub(super) fn judge(
     if !humans && players().all(|p| p.key.kind == Kind::Human) {
         return Err(Unrated::TooFewHumans);
     }
-    // Last, so that whoever repairs the reports is not sent from one reason to the next.
+    // Checked last: if a match has another reason, too, that one is reported first.
     if is_silent(record) {
         return Err(Unrated::NoScores);
     }
@@ -169,7 +169,7 @@ fn scoring(record: &MatchRecord, rulebook: &Rulebook) -> Result<Scoring, Unrated
     Ok(Scoring::Frags) // without teams only frags order the players
 }
 
-/// Whether a team game was never reported a score or a winner.
+/// Whether neither a score nor a winner was ever reported in a team game.
 fn is_silent(record: &MatchRecord) -> bool {
     let scored = record.scores.iter().any(|&score| score != 0.0);
     record.has_teams()

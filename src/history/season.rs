@@ -21,8 +21,8 @@ impl Season {
         }
     }
 
-    /// The share to keep, once for each season that began after the previous call's instant and up
-    /// to `now`.
+    /// The share that players keep, once for each season that began after the `now` of the previous
+    /// call, up to and including this `now`.
     pub fn begun_by(&mut self, now: Timestamp) -> Vec<f64> {
         let still = self.starts.partition_point(|start| *start > now);
         let begun = self.starts.split_off(still);

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Rules;
 use crate::{
     domain::{Timestamp, units::Share},
-    rating,
+    rating::{self, divisions},
 };
 
 /// How matches become weights. Plain data; the caller checks the ranges.
@@ -17,8 +17,8 @@ pub struct Settings {
     /// Which matches are rated.
     #[serde(flatten)]
     pub rules: Rules,
-    /// Whether the team number is a side of the map that may be easier to win on. False where games
-    /// number their teams at random.
+    /// Whether the team number stands for a side of the map, which may be easier to win on. Set it
+    /// to false if games number their teams at random.
     pub sides: bool,
     /// The instants at which seasons begin.
     #[serde(skip_deserializing)]
@@ -26,6 +26,9 @@ pub struct Settings {
     /// The share of their distance from a newcomer that each player keeps at a new season, 0 to 1.
     #[serde(skip_deserializing, default = "season_keeps")]
     pub season_keeps: Share,
+    /// The divisions of the players of a ruleset.
+    #[serde(skip_deserializing)]
+    pub divisions: divisions::Settings,
 }
 
 impl Default for Settings {
@@ -42,11 +45,12 @@ impl From<rating::Settings> for Settings {
             sides: true,
             seasons: Vec::new(),
             season_keeps: season_keeps(),
+            divisions: divisions::Settings::default(),
         }
     }
 }
 
-/// A regular keeps a place at the top, and ten games can change it.
+/// With 0.8, a regular player stays near the top after a new season, but ten games can change that.
 fn season_keeps() -> Share {
     const { Share::of(0.8) }
 }

@@ -1,19 +1,21 @@
 //! One rating system applied to one level: strengths, and their conversion to weights.
 //!
-//! A [`Curve`] makes the weight that people read: its unit is a constant of the rating system, so that
-//! a weight moves by its player's games alone. Strengths themselves, above a newcomer's, are what the
-//! search for an even chance sums up.
+//! A [`Curve`] converts a strength to the weight that people read. Its unit is a constant of the
+//! rating system, so that only a player's own games move their weight. Decisions that go by chances
+//! add up the strengths themselves, less a newcomer's.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
 use super::{
-    Reading, Weight,
+    Ladder, Measured, Reading, Weight,
     digest::Person,
     newcomers::{Features, Newcomers, SETTLED},
 };
 use crate::{
-    domain::{Link, Ruleset, Timestamp},
-    rating::{Player, RatedGame, Roll, Scale, Settings, Strength, System, SystemName, normal},
+    domain::{Kind, Link, Rank, Ruleset, Timestamp},
+    rating::{
+        Player, RatedGame, Roll, Scale, Settings, Strength, System, SystemName, divisions, normal,
+    },
 };
 
 /// A rating system, and the players who have been in its games.
@@ -23,22 +25,25 @@ pub(super) struct Standing {
     careers: Roll<Career>,
     newcomers: Newcomers,
     spread: Spread,
+    ladder: Ladder,
 }
 
-/// How far apart the scores of matches end, the latest ones counting most.
+/// How far apart the final scores of matches are; the latest matches count most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
-    /// Matches, older ones counting less.
+    /// Number of matches, older ones counting less.
     pub matches: f64,
     /// Sum of the squared differences between two teams' final scores in them.
     squares: f64,
 }
 
-/// What a match still counts for the spread when another is over: the limits of scores and times change.
+/// The factor on all earlier matches in the spread when another match is added, because servers
+/// change their score and time limits.
 const FADING: f64 = 0.98;
 
 impl Spread {
-    /// Notes the final scores of a match. Of more than two teams, all pairs count, as one match.
+    /// Adds the final scores of a match. With more than two teams, the mean over all pairs of teams
+    /// counts as one match.
     fn add(&mut self, scores: &[f64]) {
         let teams = scores.len() as f64;
         let mean = scores.iter().sum::<f64>() / teams.max(1.0);
@@ -74,6 +79,7 @@ impl Clone for Standing {
             careers: self.careers.clone(),
             newcomers: self.newcomers.clone(),
             spread: self.spread,
+            ladder: self.ladder.clone(),
         }
     }
 }
@@ -85,22 +91,24 @@ impl Serialize for Standing {
             careers,
             newcomers,
             spread,
+            ladder,
             ..
         } = self;
-        (self.name, state, careers, newcomers, spread).serialize(serializer)
+        (self.name, state, careers, newcomers, spread, ladder).serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Standing {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let (name, state, careers, newcomers, spread) =
-            <(SystemName, &[u8], _, _, _)>::deserialize(deserializer)?;
+        let (name, state, careers, newcomers, spread, ladder) =
+            <(SystemName, &[u8], _, _, _, _)>::deserialize(deserializer)?;
         Ok(Self {
             name,
             system: name.restore(state).map_err(de::Error::custom)?,
             careers,
             newcomers,
             spread,
+            ladder,
         })
     }
 }
@@ -156,7 +164,7 @@ impl Curve {
         }
     }
 
-    /// The strength above a newcomer's that has this weight, which counts as 1 to 99.
+    /// The strength that has this weight, minus a newcomer's. The weight is limited to 1 to 99.
     fn strength(self, weight: f64) -> f64 {
         let above = weight.clamp(1.0, 99.0) - 50.0;
         match self {
@@ -184,6 +192,7 @@ impl Standing {
             careers: Roll::default(),
             newcomers: Newcomers::default(),
             spread: Spread::default(),
+            ladder: Ladder::default(),
         }
     }
 
@@ -206,6 +215,42 @@ impl Standing {
         }
     }
 
+    /// Gives the humans of a game their divisions, after [`learn`](Self::learn) has learned from it.
+    /// `people` are all players by number.
+    pub fn divide(&mut self, settings: &divisions::Settings, game: &RatedGame, people: &[Person]) {
+        let mut ladder = std::mem::take(&mut self.ladder);
+        let is_human = |player: &Player| {
+            let person = people.get(player.index());
+            person.is_some_and(|person| person.key.kind == Kind::Human)
+        };
+        let measured = |player| self.measured(player);
+        let playing = game.tallies.iter().filter(|tally| tally.learns);
+        let playing = playing.map(|tally| tally.player).filter(is_human);
+        ladder.learn(settings, playing.filter_map(measured), || {
+            let humans = self.careers.players().filter(is_human);
+            humans.filter_map(measured).collect()
+        });
+        self.ladder = ladder;
+    }
+
+    /// The weight of a player with a rated game in this standing, and how sure it is.
+    fn measured(&self, player: Player) -> Option<Measured> {
+        let career = self.careers.get(player).filter(|c| c.games > 0)?;
+        let strength = self.system.strength(player)?;
+        let curve = Curve::of(self.system.scale());
+        Some(Measured {
+            player,
+            weight: curve.weight(strength.mean),
+            deviation: curve.deviation(strength),
+            games: career.games,
+        })
+    }
+
+    /// The rank that a weight has in this standing. `None` where there are no divisions.
+    pub fn rank_of_weight(&self, weight: f64) -> Option<Rank> {
+        self.ladder.rank_of_weight(weight)
+    }
+
     /// After a player's first game, combines their estimate with the newcomer regression's; after
     /// [`SETTLED`] games, lets the regression learn from the player's first game.
     fn place(&mut self, game: &RatedGame, player: Player) {
@@ -215,9 +260,10 @@ impl Standing {
         if career.games != 1 && career.games != SETTLED {
             return;
         }
-        let newcomer = match self.system.scale() {
-            Scale::Strengths { newcomer, .. } => newcomer,
-            Scale::Weights => return, // systems with weights accept no other evidence
+        // Only an estimate with a deviation can be combined with other evidence.
+        let known = self.system.strength(player).filter(|s| s.deviation > 0.0);
+        let (Scale::Strengths { newcomer, .. }, Some(known)) = (self.system.scale(), known) else {
+            return;
         };
         if career.games == 1 {
             career.first = Newcomers::features(game, player);
@@ -228,9 +274,7 @@ impl Standing {
                 let mean = newcomer + start.mean;
                 self.system.hint(player, Strength { mean, ..start });
             }
-        } else if let Some(first) = career.first.take()
-            && let Some(known) = self.system.strength(player)
-        {
+        } else if let Some(first) = career.first.take() {
             let mean = known.mean - newcomer;
             self.newcomers.learn(&first, Strength { mean, ..known });
         }
@@ -248,7 +292,7 @@ impl Standing {
         self.careers.get(player).is_some_and(|c| c.games > 0)
     }
 
-    /// How the rating system reads a lineup of two teams.
+    /// The rating system's prediction for a lineup of two teams, with its inputs.
     pub fn reading(&self, game: &RatedGame) -> Reading {
         let outlook = self.system.outlook(game);
         let newcomer = Curve::of(self.system.scale()).newcomer();
@@ -268,13 +312,13 @@ impl Standing {
         }
     }
 
-    /// How far apart the scores of such games end.
+    /// How far apart the final scores of such games are.
     pub fn spread(&self) -> Spread {
         self.spread
     }
 
-    /// The strength above a newcomer's that has this weight; weights beyond 1 and 99 count as those,
-    /// since no strength has 0 or 100.
+    /// The strength that has this weight, minus a newcomer's. Weights below 1 or above 99 count as
+    /// 1 or 99, because no strength has the weight 0 or 100.
     pub fn strength_at(&self, weight: f64) -> f64 {
         Curve::of(self.system.scale()).strength(weight)
     }
@@ -293,21 +337,26 @@ impl Standing {
             Some((
                 people.get(player.index())?,
                 self.careers.get(player)?,
-                strength,
+                (player, strength),
             ))
         });
         let rated: Vec<_> = rated.collect();
         let scale = self.system.scale();
         let curve = Curve::of(scale);
-        let weight = |(person, career, strength): (&'a Person, &Career, Strength)| Weight {
-            ruleset,
-            key: &person.key,
-            name: &person.name,
-            weight: curve.weight(strength.mean),
-            deviation: curve.deviation(strength),
-            strength: strength.mean - curve.newcomer(),
-            games: career.games,
-            last_seen: career.last_seen,
+        let weight = |(person, career, (player, strength)): (&'a Person, &Career, _)| {
+            let Strength { mean, .. } = strength;
+            let weight = curve.weight(mean);
+            Weight {
+                ruleset,
+                key: &person.key,
+                name: &person.name,
+                weight,
+                deviation: curve.deviation(strength),
+                strength: mean - curve.newcomer(),
+                rank: self.ladder.rank(player, weight),
+                games: career.games,
+                last_seen: career.last_seen,
+            }
         };
         let mut weights: Vec<Weight<'a>> = rated.into_iter().map(weight).collect();
         weights.sort_by(|a, b| a.key.cmp(b.key));
@@ -315,7 +364,7 @@ impl Standing {
     }
 }
 
-/// The edge whose chance this is. A chance of 0 or 1 counts as one in a million million.
+/// The edge that has this chance. The chance is limited to 1e-12 to 1 − 1e-12.
 fn edge_of(link: Link, chance: f64) -> f64 {
     let chance = chance.clamp(1e-12, 1.0 - 1e-12);
     match link {

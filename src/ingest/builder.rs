@@ -1,5 +1,5 @@
-//! Collects what a log states of one game, and builds the match record from it: who played on which
-//! team and when, who killed whom, and how the scores changed.
+//! Collects what a log states about one game (who played on which team and when, who killed whom,
+//! how the scores changed), and builds the match record from it.
 
 use std::collections::HashMap;
 
@@ -11,8 +11,8 @@ const MAX_VISITS: usize = 20_000;
 const MAX_STAYS: usize = 100_000;
 const MAX_EVENTS: usize = 200_000;
 
-/// The team of a player whose team no line has stated yet. The record of a team game leaves out what
-/// was played on it.
+/// The team of a player whose team no line has stated yet. The record of a team game leaves out the
+/// time on it.
 pub(super) const UNKNOWN_TEAM: u8 = u8::MAX;
 
 /// The parts of a record that do not come from its players.
@@ -33,7 +33,7 @@ pub(super) struct MatchHeader {
 struct Visit {
     key: PlayerKey,
     name: String,
-    /// While the player plays: the team, and since when.
+    /// The team, and when the player joined it; `None` if the player is not playing.
     current: Option<(u8, u64)>,
     /// Earlier periods on a team.
     stays: Vec<Presence>,
@@ -49,7 +49,7 @@ pub(super) struct MatchBuilder {
     /// The earliest time the next event may have.
     next: u64,
     visits: Vec<Visit>,
-    /// Until the record is built, `by` is a visit and not a participant.
+    /// In these events, `by` is the index of a visit; the built record has that of a participant.
     events: Vec<ScoreEvent>,
     /// How many stays all visits have together.
     stays: usize,
@@ -57,15 +57,16 @@ pub(super) struct MatchBuilder {
 }
 
 impl MatchBuilder {
-    /// Returns the time for an event that the log's coarse clock puts at `millis`. No two events get
-    /// the same time, so that times keep the order of the lines.
+    /// Returns the time for an event that happened at `millis` by the log's clock, which is coarse.
+    /// No two events get the same time, so that times keep the order of the lines.
     pub(super) fn tick(&mut self, millis: u64) -> u64 {
         let at = millis.max(self.next);
         self.next = at.saturating_add(1);
         at
     }
 
-    /// Begins a visit. Beyond [`MAX_VISITS`] it returns the last one instead, and the game is too large.
+    /// Begins a visit. If there are [`MAX_VISITS`] already, returns the last one instead and marks
+    /// the game as too large.
     pub(super) fn enter(&mut self, key: PlayerKey, name: String) -> usize {
         if self.visits.len() >= MAX_VISITS {
             self.too_large = true;
@@ -104,8 +105,9 @@ impl MatchBuilder {
         visit.current = team.map(|team| (team, at));
     }
 
-    /// Like [`MatchBuilder::set_team`] at the next free time from `millis` on; begins the visit first
-    /// if `visit` is `None` and there is a team. `player` is asked for the identity and the name then.
+    /// Like [`MatchBuilder::set_team`] at the next free time from `millis` on; begins the visit
+    /// first if `visit` is `None` and there is a team. `player` is called for the identity and the
+    /// name then.
     pub(super) fn place(
         &mut self,
         visit: &mut Option<usize>,
@@ -204,8 +206,9 @@ impl MatchBuilder {
         sums
     }
 
-    /// Scales the score changes so that each team's add up to its final score. One factor has to fit
-    /// all teams (a capture may be worth 10 points); if none does, all score changes are removed.
+    /// Scales the score changes so that each team's add up to its final score. The factor must be
+    /// the same for all teams (a capture may be worth 10 points); if there is no such factor, all
+    /// score changes are removed.
     pub(super) fn reconcile(&mut self, scores: &[f64]) {
         let sums = self.sums(scores.len());
         let worth = sums.iter().zip(scores).find(|(sum, _)| **sum != 0.0);
@@ -320,8 +323,9 @@ fn join_visits(visits: Vec<Visit>, teams: usize) -> (Vec<Participant>, Vec<Optio
     (participants, seats)
 }
 
-/// Sorts stays by time, and joins those on the same team that touch or overlap. Where an identity seems
-/// to be on two teams at once (two players share it), the stay that began first is kept whole.
+/// Sorts stays by time, and joins those on the same team that touch or overlap. If an identity
+/// seems to be on two teams at once, because two players share it, the stay that began first is
+/// kept whole.
 fn join_stays(stays: &mut Vec<Presence>) {
     stays.sort_by_key(|stay| stay.span.from);
     let mut joined: Vec<Presence> = Vec::with_capacity(stays.len());

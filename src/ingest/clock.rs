@@ -1,10 +1,10 @@
-//! A log's clock and a log's dates, each placed on one line of time that begins with the log and never
-//! runs backwards.
+//! Converts a log's clock, and a log's dates, to the time since the log began, which never
+//! decreases.
 
 use crate::domain::Timestamp;
 
 /// A log's own clock. A reading lower than the one before means that the game server was restarted
-/// at 0; the line of time continues from there.
+/// and its clock began at 0 again; the time since the log began continues.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LogClock {
     /// The last reading, in milliseconds.
@@ -28,9 +28,9 @@ impl LogClock {
         self.position
     }
 
-    /// The start of a game whose play began at this time: as a timestamp, and as the clock's reading
-    /// for [`MatchRecord::clock`](crate::domain::MatchRecord::clock). `date` is a date that the log
-    /// states and the position it was stated at; without one the timestamp counts from the beginning
+    /// The start of a game whose play began at this time: as a timestamp, and as the clock's
+    /// reading for [`MatchRecord::clock`](crate::domain::MatchRecord::clock). `date` is a date in
+    /// the log, with its position in the log; without one, the timestamp counts from the beginning
     /// of the log.
     pub(super) fn start(&self, date: Option<(Timestamp, u64)>) -> (Timestamp, Option<u64>) {
         match date {
@@ -55,8 +55,8 @@ pub(super) fn signed(millis: u64) -> i64 {
 /// calendar was set: summer time began, or a wrong clock was corrected.
 const MAX_STEP: i64 = 50 * 60 * 1_000;
 
-/// The dates of a log that has one for each line. Where the calendar was set, in either direction, no
-/// time passes.
+/// The dates of a log that has one for each line. If the server's calendar was set, forwards or
+/// backwards, no time passes in between.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Calendar {
     last: Option<Timestamp>,
@@ -73,7 +73,7 @@ impl Calendar {
         }
     }
 
-    /// Advances the line of time, for a log without dates that states how long a game lasted.
+    /// Advances the time, for a log without dates that states how long a game lasted.
     pub(super) fn pass(&mut self, millis: u64) {
         self.position = self.position.saturating_add(millis);
     }

@@ -6,7 +6,7 @@ use super::{
     lines::{Framed, Lines, LogLine, MAX_LINE},
 };
 
-/// What the caller knows of a log that the log itself does not contain.
+/// Properties of a log that the log itself does not contain.
 #[derive(Clone, Debug, Default)]
 pub struct Context {
     /// The name that the records give to the server.
@@ -15,10 +15,10 @@ pub struct Context {
 
 /// Reads one log of one format, line by line.
 pub trait LogParser: Send {
-    /// Takes the next line, and appends what it completes.
+    /// Takes the next line, and appends the items that it completes.
     fn line(&mut self, line: LogLine<'_>, items: &mut Vec<LogItem>);
 
-    /// Ends the log, and appends what was still open.
+    /// Ends the log, and appends the items that were not complete yet.
     fn finish(&mut self, items: &mut Vec<LogItem>);
 
     /// How much time has passed on the log's own clock, in milliseconds. Records of a log without

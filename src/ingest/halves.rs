@@ -14,9 +14,9 @@ pub const PAUSE: i64 = 30 * 60 * 1_000;
 /// The share of players that both halves must have in common: one in four may have been substituted.
 const SAME: f64 = 0.75;
 
-/// Joins two games into one match, if `second` is the second half of `first`; returns `None` otherwise.
-/// The match has the teams of the first half and the length of both halves: its end is earlier than the
-/// second half's by the pause.
+/// Joins two games into one match, if `second` is the second half of `first`; returns `None`
+/// otherwise. The match has the teams of the first half, and lasts as long as both halves together:
+/// the pause between them is removed, so the match ends earlier than the second half did.
 pub fn join_halves(first: &MatchRecord, second: &MatchRecord) -> Option<MatchRecord> {
     let same = |r: &MatchRecord| (r.server.clone(), r.map.clone(), r.game_type.clone());
     let pause = second.start.0.saturating_sub(first.end.0);

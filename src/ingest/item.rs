@@ -1,4 +1,4 @@
-//! What a log contains.
+//! The items that a parser finds in a log.
 
 use std::borrow::Cow;
 
@@ -28,7 +28,8 @@ pub enum LogItem {
         line: u64,
         /// The number of the earlier line.
         first: u64,
-        /// Whether the line is dropped: it states a time of day, and two such matches cannot be.
+        /// Whether the line is dropped. It is if it states a time of day, because two such matches
+        /// cannot have been played.
         dropped: bool,
     },
     /// A line that does not follow the format. Reading continues with the next line.
@@ -41,7 +42,7 @@ pub enum LogItem {
 }
 
 impl LogItem {
-    /// What a game that begins on this line amounts to.
+    /// The item for a game that begins on this line: its match, or the reason why there is none.
     pub(super) fn of_game(line: u64, outcome: Result<MatchRecord, Skip>) -> Self {
         match outcome {
             Ok(record) => Self::Match(Box::new(record)),

@@ -36,7 +36,8 @@ pub use lines::{Framed, Lines, LogLine, MAX_LINE};
 pub use reader::Reader;
 pub use skip::Skip;
 
-/// How many bytes of a log's beginning [`detect`] needs; fewer only if the whole log is shorter.
+/// The number of bytes from a log's beginning that [`detect`] needs. Pass fewer only if the whole
+/// log is shorter.
 pub const HEAD: usize = 64 * 1024;
 
 /// All formats, in the order in which [`detect`] tries them.

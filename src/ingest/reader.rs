@@ -1,4 +1,4 @@
-//! One log being read: bytes in chunks of any size in, items out.
+//! Reads one log: takes bytes in chunks of any size and returns items.
 
 use super::{
     encoding::Encoding,
@@ -24,7 +24,7 @@ impl Reader {
         }
     }
 
-    /// Takes the next bytes of the log, and appends what they complete.
+    /// Takes the next bytes of the log, and appends the items that they complete.
     pub fn feed(&mut self, chunk: &[u8], items: &mut Vec<LogItem>) {
         let (lines, parser) = (&mut self.lines, &mut self.parser);
         self.encoding.feed(chunk, |text| {
@@ -44,8 +44,8 @@ impl Reader {
         self.parser.elapsed()
     }
 
-    /// Ends the log, appends what was still open, and returns how much time has passed on the log's
-    /// own clock, in milliseconds.
+    /// Ends the log, appends the items that were not complete yet, and returns how much time has
+    /// passed on the log's own clock, in milliseconds.
     pub fn finish(mut self, items: &mut Vec<LogItem>) -> u64 {
         let (lines, parser) = (&mut self.lines, &mut self.parser);
         self.encoding.finish(|text| {

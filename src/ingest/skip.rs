@@ -11,9 +11,9 @@ pub enum Skip {
     Unfinished,
     /// The game was broken off: the map was changed or the server was stopped.
     Aborted,
-    /// The log has only warm-up of this game, and no play.
+    /// The log contains only the warm-up of this game, and no play.
     WarmUp,
-    /// The game began before the log did, so that it is not known who played on which team.
+    /// The game began before the log did, so that the players' teams are unknown.
     StartedBeforeLog,
     /// A team game whose score the log does not state.
     NoResult,

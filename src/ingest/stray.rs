@@ -1,8 +1,8 @@
-//! Play that belongs to no game whose beginning the log contains.
+//! Play outside the games whose beginning the log contains.
 
 use super::{item::LogItem, skip::Skip};
 
-/// Notices play outside games. Play after a game's end is that game's aftermath and ignored; any other
+/// Notices play outside games. Play just after a game's end is ignored. Any other stray play
 /// belongs to a game that began before the log did, which is reported as skipped.
 #[derive(Debug, Default)]
 pub(super) struct StrayPlay {
@@ -19,8 +19,8 @@ impl StrayPlay {
         }
     }
 
-    /// Appends the game to which the stray play belongs, if there was any. `aftermath` is whether play
-    /// that follows is the aftermath of a game.
+    /// Appends the game to which the stray play belongs, if there was any. `aftermath` says whether
+    /// the play that follows comes just after a game's end.
     pub(super) fn close(&mut self, aftermath: bool, items: &mut Vec<LogItem>) {
         if let Some(line) = self.line.take() {
             let reason = Skip::StartedBeforeLog;

@@ -3,7 +3,7 @@
 
 use super::text::{LineResult, real, whole_number};
 
-/// Points beyond this are not a score; they would only spoil the sums.
+/// The most points of a score, positive or negative. Larger numbers are errors in a log.
 const MAX_POINTS: f64 = 1e6;
 
 /// The fields of a line after its time.
@@ -41,7 +41,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Takes a team's number, of `teams` teams; any other (255) stands for none.
+    /// Takes the number of one of `teams` teams. Any other number, such as 255, stands for no team.
     pub(super) fn team(&mut self, teams: usize) -> LineResult<Option<u8>> {
         let team = whole_number(self.next()?).ok_or("a team's number is missing")?;
         let team = u8::try_from(team).ok();

@@ -1,4 +1,4 @@
-//! Where a client plays, as a log states it.
+//! The team of a client, as a log states it.
 
 /// The team of a client on a game server. A client is one connection: a human's or a bot's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

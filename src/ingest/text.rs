@@ -29,7 +29,7 @@ pub(super) fn name_or(bytes: &[u8], unnamed: &str) -> String {
     }
 }
 
-/// The key of a player of whom only the name is known.
+/// The key of a player who has no identity but the name.
 pub(super) fn key_by_name(bot: bool, name: String) -> PlayerKey {
     match bot {
         true => PlayerKey {
@@ -43,8 +43,8 @@ pub(super) fn key_by_name(bot: bool, name: String) -> PlayerKey {
     }
 }
 
-/// The identity of a human of whom only the name is known. A name of 16 or more hexadecimal digits
-/// could be another player's guid, and gets a prefix so that it cannot pass for it.
+/// The identity of a human who has no identity but the name. A name of 16 or more hexadecimal
+/// digits gets a prefix, so that a player cannot use another player's guid as a name.
 pub(super) fn weak_identity(name: &str) -> String {
     let digits = name.len() >= 16 && name.bytes().all(|b| b.is_ascii_hexdigit());
     if digits {

@@ -1,8 +1,8 @@
-//! The short form of the events that make up most of a game. Written as JSON, they would cost a busy server
-//! several times as much.
+//! A short form for the most frequent events of a game. As JSON, they would cost a busy server
+//! several times as much time.
 //!
-//! An entry in this form is [`MARK`] and then its millisecond and its event in the encoding of postcard. Whatever
-//! has no short form is JSON, which never begins with the mark.
+//! An entry in this form is [`MARK`], followed by its millisecond and its event in the encoding of
+//! postcard. All other entries are JSON, which never begins with the mark.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,8 @@ use crate::{domain::Ident, lobby::Command};
 /// The first byte of an entry in the short form.
 const MARK: u8 = 0;
 
-/// An event in play. Its players are given by their text, and sent the same bytes.
+/// An event in play. It contains only the texts of its players' ids, so it can be used only if the
+/// game server sent the same bytes.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) enum BriefEntry<'a> {
     Kill {
@@ -67,13 +68,14 @@ impl<'a> BriefEntry<'a> {
         })
     }
 
-    /// Appends this entry; `None` if it has no written form.
+    /// Appends this entry; `None` if it cannot be encoded.
     pub(super) fn write(self, at: u64, payload: &mut Vec<u8>) -> Option<()> {
         payload.push(MARK);
         postcard::to_io(&(at, self), payload).ok().map(drop)
     }
 
-    /// The entry at the beginning of these bytes, and the bytes behind it; `None` if it is not in the short form.
+    /// The entry at the beginning of these bytes, and the bytes after it; `None` if it is not in
+    /// the short form.
     pub(super) fn read<'e>(
         bytes: &'a [u8],
     ) -> Option<Result<(TimedEntry<'e>, &'a [u8]), JournalError>> {
@@ -86,7 +88,8 @@ impl<'a> BriefEntry<'a> {
         Some(read.ok_or(JournalError::Unreadable))
     }
 
-    /// The command; `None` if it contains what is no number, which JSON could not either.
+    /// The command; `None` if it contains an infinite number or NaN, which JSON cannot express
+    /// either.
     fn command(self) -> Option<Command> {
         let number = |number: f64| number.is_finite().then_some(number);
         Some(match self {
@@ -111,7 +114,7 @@ impl<'a> BriefEntry<'a> {
     }
 }
 
-/// The text of an identifier that was sent as its text.
+/// The text of an identifier; `None` if the game server sent other bytes than the text.
 fn plain(id: &Ident) -> Option<&str> {
     (id.raw() == id.text().as_bytes()).then(|| id.text())
 }

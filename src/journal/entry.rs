@@ -1,4 +1,4 @@
-//! What a journal holds: a state, and then everything that changed it.
+//! The content of a journal: a state, followed by everything that changed it.
 
 use std::borrow::Cow;
 
@@ -14,21 +14,21 @@ use crate::{
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Entry<'a> {
-    /// Everything before is replaced by this state.
+    /// This state replaces all entries before it.
     Snapshot(Box<Snapshot<'a>>),
     /// HELLO named the game server.
     Server(Cow<'a, str>),
     /// A command that the lobby has carried out.
     Command(Cow<'a, Command>),
-    /// The reasons for the last decision, one per line. The next game has none.
+    /// The reasons for the last decision, one per line. They belong to the present game only.
     Reasons(Cow<'a, [String]>),
-    /// The number of the game from here on.
+    /// The number that the game has from this entry on.
     Number(i64),
     /// The date of the session's millisecond 0, as of START.
     Epoch(Timestamp),
     /// END ended the game; its match is not on disk yet.
     End(Verdict),
-    /// The match is on disk, and END is answered with this.
+    /// The match is on disk, and this is the answer to END.
     Ended(EndAnswer),
     /// An answer to END is about to be sent: the match's id, or that the match is kept.
     Delivered,
@@ -45,7 +45,7 @@ pub struct Snapshot<'a> {
     pub date: Timestamp,
     /// The date of the session's millisecond 0, as of START.
     pub epoch: Timestamp,
-    /// What END was answered, if the game is over.
+    /// The answer to END; `None` if the game is not over.
     pub end: Option<EndAnswer>,
     /// The reasons for the last decision of the game, one per line.
     pub reasons: Cow<'a, [String]>,
@@ -60,7 +60,7 @@ pub struct EndAnswer {
     pub id: i64,
     /// Why the match is not rated; `None` if it is.
     pub unrated: Option<String>,
-    /// Whether it has been sent, or was about to be.
+    /// Whether the answer has been sent, or was about to be sent.
     pub delivered: bool,
 }
 
@@ -69,10 +69,10 @@ pub struct EndAnswer {
 pub struct EntryBuffer(FrameBuffer);
 
 impl EntryBuffer {
-    /// Adds what happened at `at`, in milliseconds of the session.
+    /// Adds an entry for something that happened at `at`, in milliseconds of the session.
     ///
     /// # Errors
-    /// The entry has no written form. The buffer is of no more use then.
+    /// Fails if the entry cannot be encoded. The buffer cannot be used after that.
     pub fn push(&mut self, at: u64, entry: &Entry<'_>) -> Result<(), JournalError> {
         let payload = self.0.payload();
         match BriefEntry::of(entry) {
@@ -92,10 +92,10 @@ impl EntryBuffer {
         self.0.clear();
     }
 
-    /// The frame of all entries; `None` without any.
+    /// The frame of all entries; `None` if there are none.
     ///
     /// # Errors
-    /// The entries are too many for a frame.
+    /// Fails if the entries do not fit into one frame.
     pub fn frame(&mut self) -> Result<Option<&[u8]>, JournalError> {
         self.0.seal()
     }

@@ -3,16 +3,16 @@
 /// Why a journal cannot be resumed from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JournalError {
-    /// The bytes are no journal, or one of another version.
-    #[error("it is no journal of this version")]
+    /// The bytes are not a journal, or belong to another version.
+    #[error("it is not a journal of this version")]
     Foreign,
-    /// Not even its beginning is whole.
+    /// Even the first frame is torn or damaged.
     #[error("its beginning is torn or damaged")]
     Damaged,
-    /// A whole frame holds what this version does not know.
+    /// An undamaged frame contains an entry that this version does not know.
     #[error("it holds entries that this version cannot read")]
     Unreadable,
-    /// The state at its beginning contradicts itself.
+    /// The state in the first entry contradicts itself.
     #[error("the state at its beginning is inconsistent")]
     Inconsistent,
     /// An entry cannot be written.

@@ -12,21 +12,21 @@ use flate2::Crc;
 
 use super::JournalError;
 
-/// What every journal begins with. The last byte is the version of the format.
+/// The first bytes of every journal. The last of them is the version of the format.
 pub const HEADER: [u8; 8] = *b"EVKLGAM\x01";
 
-/// The most bytes of a payload. A snapshot of the largest game has less.
+/// The most bytes of a payload. A snapshot of the largest possible game has fewer.
 pub const MAX_PAYLOAD: usize = 32 << 20;
 
 /// Bytes before the payload.
 const PREFIX: usize = 8;
 
-/// Collects a payload and makes a frame of it.
+/// Collects a payload and makes a frame from it.
 #[derive(Debug, Default)]
 pub(super) struct FrameBuffer(Vec<u8>);
 
 impl FrameBuffer {
-    /// The payload so far, to be appended to.
+    /// The payload so far, to append to it.
     pub(super) fn payload(&mut self) -> &mut Vec<u8> {
         if self.0.is_empty() {
             self.0.resize(PREFIX, 0);
@@ -42,10 +42,10 @@ impl FrameBuffer {
         self.0.clear();
     }
 
-    /// Completes the frame; `None` without a payload.
+    /// Completes the frame; `None` if the payload is empty.
     ///
     /// # Errors
-    /// The payload is too long.
+    /// Fails if the payload is longer than [`MAX_PAYLOAD`].
     pub(super) fn seal(&mut self) -> Result<Option<&[u8]>, JournalError> {
         if self.is_empty() {
             return Ok(None);
@@ -61,7 +61,7 @@ impl FrameBuffer {
     }
 }
 
-/// The payloads of a journal, up to the first frame that is not whole.
+/// The payloads of a journal, up to the first frame that is torn or damaged.
 #[derive(Debug)]
 pub(super) struct Frames<'a> {
     rest: &'a [u8],
@@ -70,7 +70,7 @@ pub(super) struct Frames<'a> {
 
 impl<'a> Frames<'a> {
     /// # Errors
-    /// The bytes do not begin with the header.
+    /// Fails if the bytes do not begin with the header.
     pub(super) fn read(journal: &'a [u8]) -> Result<Self, JournalError> {
         let rest = journal.strip_prefix(&HEADER);
         Ok(Self {
@@ -79,7 +79,7 @@ impl<'a> Frames<'a> {
         })
     }
 
-    /// Bytes of the journal up to the end of the last whole frame that was read.
+    /// The number of bytes of the journal up to the end of the last undamaged frame that was read.
     pub(super) fn valid(&self) -> usize {
         self.valid
     }

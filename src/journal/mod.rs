@@ -1,11 +1,11 @@
-//! The form of the journal, from which a game goes on after the daemon was stopped or killed.
+//! The format of the journal, from which a game is resumed after the daemon was stopped or killed.
 //!
-//! A journal belongs to one session's game. It begins with a [`Snapshot`] of the game and continues with
-//! an [`Entry`] for everything that changed it, collected in frames with a length and a checksum.
-//! [`JournaledGame::read`] carries the entries out again. Reading expects the worst of its bytes: a tail
-//! that is torn or damaged is cut off, and what is inconsistent is an error, never a panic.
+//! A journal belongs to one session's game. It begins with a [`Snapshot`] of the game and continues
+//! with an [`Entry`] for everything that changed it, collected in frames with a length and a
+//! checksum. [`JournaledGame::read`] applies the entries again. Reading does not trust the bytes: a
+//! torn or damaged tail is cut off, and inconsistent content is an error, never a panic.
 //!
-//! This room neither reads nor writes files, and knows no clock.
+//! This room does not read or write files, and does not use a clock.
 //!
 //! Entry points: [`EntryBuffer`] to write, [`JournaledGame::read`] to read.
 

@@ -1,4 +1,4 @@
-//! Derives weights from the stored matches, and notices when new matches make that necessary.
+//! Derives weights from the stored matches, and derives them again when there are new matches.
 
 use std::time::Duration;
 
@@ -9,18 +9,20 @@ use tracing::{Instrument, Span};
 use super::{Learning, LearningError, Settings, checkpoint::Checkpoint, learned::Learned};
 use crate::{
     domain::MatchRecord,
-    store::{Cursor, DerivedFrom, DerivedRows, OperatorOverrides},
+    rating::divisions::DivisionName,
+    store::{Cursor, DerivedFrom, DerivedRows, DivisionRow, OperatorOverrides},
 };
 
-/// Part of the settings' key. A new value, for a changed fold, makes every database derive its
-/// weights again.
-pub(super) const FOLD_VERSION: u32 = 8;
+/// Part of the settings' key. Change it when the fold changes: a new value makes every database
+/// derive its weights again.
+pub(super) const FOLD_VERSION: u32 = 15;
 /// The version of the form in which settings are hashed. A new value makes every database derive
 /// its weights once again.
 const SETTINGS_FORMAT: u32 = 1;
 /// Number of matches read per query.
 const CHUNK: u32 = 512;
-/// How often the daemon checks the database file, and a running ingest for its end.
+/// How often the daemon checks whether the database file is still in place, and whether a running
+/// ingest has ended.
 const TURN: Duration = Duration::from_millis(250);
 /// The delay before a failed read or write is tried again.
 const RETRY: Duration = Duration::from_secs(1);
@@ -151,7 +153,8 @@ impl Learning {
     }
 
     /// Learns from new matches. Does not overwrite what another configuration has derived on disk:
-    /// two configurations that share a database would replace each other's weights for ever.
+    /// otherwise two configurations that share a database would replace each other's weights for
+    /// ever.
     async fn learn_from_others(&self) -> Result<(), LearningError> {
         let key = self.key(&self.store.overrides().await?);
         let derived = self.store.derived_from().await?;
@@ -161,13 +164,15 @@ impl Learning {
             );
         }
         if self.learn(RefreshMode::KeepOthers, |_| ()).await? {
-            tracing::info!("learned from matches that another process had recorded only");
+            tracing::info!(
+                "learned from matches that another process had recorded without learning from them"
+            );
         }
         Ok(())
     }
 
     /// Notifies [`learn_recorded`](Self::learn_recorded) that this process has recorded a match.
-    /// What is logged of learning from it stands in the current span.
+    /// Log lines about learning from it belong to the current span.
     pub fn match_recorded(&self) {
         let mut cause = self.cause.lock();
         if cause.is_none() {
@@ -205,14 +210,15 @@ impl Learning {
         mode: RefreshMode,
         mut progress: impl FnMut(u64),
     ) -> Result<bool, LearningError> {
-        // One caller at a time. The state is put back only after a complete fold.
+        // The lock admits one caller at a time. The state is put back only after a complete fold.
         let mut slot = self.learned.lock().await;
         loop {
             let overrides = self.store.overrides().await?;
             let key = self.key(&overrides);
             let (stored, _) = self.store.extent().await?;
             let before = self.store.derived_from().await?;
-            // Rulings of another configuration are all replaced, so all matches are folded again.
+            // If the rulings on disk come from another configuration, all of them are replaced, so
+            // all matches are folded again.
             let other = before.as_ref().is_none_or(|before| before.settings != key);
             let all = mode == RefreshMode::Rebuild || (other && mode == RefreshMode::Write);
             let mut learned = match slot.take() {
@@ -432,20 +438,31 @@ impl Learning {
             from,
             rulings: std::mem::take(&mut learned.pending),
             weights: learned.knowledge.rows(),
+            divisions: self.division_rows(),
         };
         let written = self.store.replace_derived(&derived, all).await;
         learned.pending = derived.rulings;
         Ok(written?)
     }
 
-    /// The key of what weights depend on besides the matches: the settings, and the operator's
-    /// overrides.
+    fn division_rows(&self) -> Vec<DivisionRow> {
+        let settings = &self.settings.history.divisions;
+        let row = |name: &DivisionName| DivisionRow {
+            name: name.as_str().to_owned(),
+            decay_after_days: settings.decay_after_days.get(),
+            decay_days: settings.decay_days.get(),
+        };
+        settings.names.iter().map(row).collect()
+    }
+
+    /// The key of everything besides the matches that weights depend on: the settings and the
+    /// operator's overrides.
     fn key(&self, overrides: &OperatorOverrides) -> String {
         format!("{} {}", self.settings_key, overrides.changes)
     }
 }
 
-/// Runs work that takes long beside the runtime's own threads, in the current span.
+/// Runs work that takes long on a thread that may block, in the current span.
 async fn on_blocking_thread<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, LearningError> {

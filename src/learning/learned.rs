@@ -1,4 +1,4 @@
-//! The learned state, as the one task that adds matches to it sees it.
+//! The learned state. Only one task at a time adds matches to it.
 
 #![allow(
     clippy::disallowed_methods,
@@ -13,13 +13,13 @@ use std::{
 
 use super::{Settings, checkpoint::Checkpoint};
 use crate::{
-    domain::{MatchRecord, Outcome, PatternError, PlayerKey, Rulebook, Ruleset},
+    domain::{Kind, MatchRecord, Outcome, PatternError, PlayerKey, Rulebook, Ruleset},
     history::{self, Fold, Late, Plan, Ruling, Weight, evaluate},
     rating::{SystemChoice, SystemName},
     store::{Cursor, OperatorOverrides, Performance, RulingRow, Stored, WeightRow},
 };
 
-/// The state after the matches folded so far, and the position reached.
+/// What was learned from the matches folded so far, and the position after the last of them.
 #[derive(Clone)]
 pub(super) struct Learned {
     /// The position after the last match folded.
@@ -135,8 +135,8 @@ impl Learned {
         }
     }
 
-    /// The record as it is to be rated. A void match counts as abandoned, so that it takes a place in
-    /// the order of matches and changes no rating.
+    /// The record in the form in which it is rated. A void match counts as abandoned: it keeps its
+    /// place in the order of matches and changes no rating.
     pub(super) fn rated_record(&self, stored: Stored) -> MatchRecord {
         let mut record = stored.record;
         if self.void.contains(&stored.id) {
@@ -290,6 +290,14 @@ impl Knowledge {
 
     fn row(&self, weight: Weight<'_>) -> WeightRow {
         let pinned = self.pinned.get(weight.key).copied();
+        let human = weight.key.kind == Kind::Human;
+        let rank = match pinned.filter(|_| human) {
+            Some(pinned) => {
+                let fold = self.fold(weight.ruleset);
+                fold.and_then(|fold| fold.rank_of_weight(weight.ruleset, pinned))
+            }
+            None => weight.rank,
+        };
         WeightRow {
             ruleset: weight.ruleset.to_string(),
             key: weight.key.clone(),
@@ -300,6 +308,7 @@ impl Knowledge {
             } else {
                 weight.deviation
             },
+            rank,
             games: weight.games,
             last_seen: weight.last_seen,
         }

@@ -20,7 +20,7 @@ impl Learning {
         Ok(all.into_iter().map(|stored| stored.record).collect())
     }
 
-    /// Likewise, with their ids.
+    /// Reads the same matches, with their ids in the store.
     ///
     /// # Errors
     /// Fails if the database does.

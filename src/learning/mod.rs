@@ -12,6 +12,7 @@ mod derive;
 mod error;
 mod learned;
 mod matches;
+mod ranks;
 mod settings;
 mod standings;
 
@@ -28,6 +29,7 @@ use crate::{domain::Rulebook, store::Store};
 
 pub use derive::Rebuilt;
 pub use error::LearningError;
+pub use ranks::DisplayedRank;
 pub use settings::Settings;
 pub use standings::{Standings, View};
 
@@ -36,7 +38,7 @@ use learned::Learned;
 /// The learned state, and the weights published from it.
 pub struct Learning {
     settings: Settings,
-    /// A hash of the settings; derived data with another key was made with other settings.
+    /// A hash of the settings. Derived data with another hash was made with other settings.
     settings_key: String,
     rulebook: Rulebook,
     store: Arc<dyn Store>,
@@ -87,7 +89,8 @@ impl Learning {
         })
     }
 
-    /// The weights as of the last fold. A snapshot: a later fold publishes a new one.
+    /// The weights as of the last fold. The value does not change; a later fold publishes a new
+    /// one.
     pub fn standings(&self) -> Arc<Standings> {
         self.standings.read().clone()
     }

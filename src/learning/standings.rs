@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 
 use super::learned::Knowledge;
 use crate::{
-    domain::{Kind, LineupPlayer, MatchRecord, Ruleset},
+    domain::{Kind, LineupPlayer, MatchRecord, Rank, Ruleset, Timestamp},
     history::{Fold, Level, Reading, Spread, Weight},
 };
 
@@ -38,7 +38,7 @@ impl Standings {
         }
     }
 
-    /// A match with the identities that an operator has merged, as it is learned from.
+    /// The match in the form from which weights are learned, with merged identities replaced.
     pub fn merged<'a>(&self, record: &'a MatchRecord) -> Cow<'a, MatchRecord> {
         let merges = self.knowledge.as_ref().map(|known| &known.counts_as);
         match merges.filter(|merges| !merges.is_empty()) {
@@ -76,7 +76,8 @@ impl Standings {
         self.chances(ruleset, map, teams)?.first().copied()
     }
 
-    /// How the rating system reads a lineup of two teams; `None` where nothing has been learned at all.
+    /// The rating system's prediction for a lineup of two teams, with its inputs; `None` if nothing
+    /// has been learned at all.
     pub fn reading(
         &self,
         ruleset: &Ruleset,
@@ -86,14 +87,14 @@ impl Standings {
         self.learned(ruleset)?.reading(ruleset, map, teams)
     }
 
-    /// The strength above a newcomer's that has this weight; 0 where nothing has been learned at all.
+    /// The strength that has this weight, minus a newcomer's; 0 if nothing has been learned at all.
     pub fn strength_at(&self, ruleset: &Ruleset, weight: f64) -> f64 {
         let fold = self.learned(ruleset);
         let strength = fold.and_then(|fold| fold.strength_at(ruleset, weight));
         strength.unwrap_or(0.0)
     }
 
-    /// How far apart the scores of matches of a ruleset end; nothing before any match.
+    /// How far apart the final scores of a ruleset's matches are; the default before any match.
     pub fn spread(&self, ruleset: &Ruleset) -> Spread {
         let spread = self.learned(ruleset).and_then(|fold| fold.spread(ruleset));
         spread.unwrap_or_default()
@@ -102,7 +103,7 @@ impl Standings {
     /// The fold that serves a ruleset, if it has learned anything.
     fn learned(&self, ruleset: &Ruleset) -> Option<&Fold> {
         let fold = self.knowledge.as_ref()?.fold(ruleset)?;
-        fold.rulesets().next()?; // otherwise all chances would be a coin's
+        fold.rulesets().next()?; // without a rated match, all chances would be 50 %
         Some(fold)
     }
 
@@ -122,15 +123,16 @@ impl Standings {
 /// is strong in one game type is often, but not always, strong in another.
 const ELSEWHERE: f64 = 0.5;
 
-/// The weights that apply to one ruleset. A player's weight comes from its own games, else from
-/// games of its game type with fewer mutators, else, as a guess, from games with other rules.
+/// The weights that apply to one ruleset. A player's weight comes from games of the ruleset, else
+/// from games of the same game type with fewer mutators, else, as a guess, from games with other
+/// rules.
 #[derive(Clone, Debug, Default)]
 pub struct View {
     humans: HashMap<String, Known>,
     bots: HashMap<String, Known>,
     mean_bot: Option<(f64, usize)>,
     mean_bot_strength: f64,
-    /// The bots whose mean that is.
+    /// The names of the bots over which `mean_bot` is taken.
     in_mean: HashSet<String>,
 }
 
@@ -140,10 +142,22 @@ struct Known {
     weight: f64,
     /// The strength above a newcomer's, see [`Weight::strength`].
     strength: f64,
-    /// Whether it comes from games of other rulesets alone.
+    /// Whether it comes only from games of other rulesets.
     is_guess: bool,
     /// Whether the operator has fixed it.
     is_pinned: bool,
+    reached: Reached,
+}
+
+/// The division that a player has reached in a [`View`], and since when it may fall.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Reached {
+    /// The rank; `None` while the player is calibrating, and for weights from games of other rulesets.
+    pub(super) rank: Option<Rank>,
+    /// Number of rated matches behind it.
+    pub(super) games: u32,
+    /// The end of the last of them.
+    pub(super) last_seen: Timestamp,
 }
 
 impl View {
@@ -170,6 +184,9 @@ impl View {
             view.mean_bot_strength = strength / count as f64;
         }
         for (key, &weight) in &knowledge.pinned {
+            let known = view.of(key.kind, &key.id).filter(|known| !known.is_guess);
+            let reached = known.map_or(Reached::NEVER, |known| known.reached);
+            let rank = fold.and_then(|fold| fold.rank_of_weight(ruleset, weight));
             let pinned = Known {
                 weight,
                 strength: fold
@@ -177,6 +194,10 @@ impl View {
                     .unwrap_or(0.0),
                 is_guess: false,
                 is_pinned: true,
+                reached: Reached {
+                    rank: rank.filter(|_| key.kind == Kind::Human),
+                    ..reached
+                },
             };
             view.table(key.kind).insert(key.id.clone(), pinned);
         }
@@ -198,11 +219,18 @@ impl View {
         table.get(id).copied()
     }
 
-    /// A human's known weight in this ruleset, 0 to 100: from its own games, from games of its game
-    /// type with fewer mutators, or pinned. `None` for a human who has only played others.
+    /// A human's known weight in this ruleset, 0 to 100: from games of the ruleset, from games of
+    /// the same game type with fewer mutators, or pinned. `None` for a human who has played only
+    /// other games.
     pub fn human(&self, id: &str) -> Option<f64> {
         let known = self.of(Kind::Human, id).filter(|known| !known.is_guess);
         known.map(|known| known.weight)
+    }
+
+    /// The division that a human has reached in this ruleset.
+    pub(super) fn rank(&self, id: &str) -> Reached {
+        let known = self.of(Kind::Human, id).filter(|known| !known.is_guess);
+        known.map_or_else(Reached::default, |known| known.reached)
     }
 
     /// The weight that decisions use for a player, 0 to 100: the known one, or a guess from games
@@ -211,8 +239,9 @@ impl View {
         self.of(kind, id).map(|known| known.weight)
     }
 
-    /// A player's strength above a newcomer's, as far as decisions expect it: a pinned weight's own, or a
-    /// guess from other games, half as far from a newcomer's.
+    /// The strength that decisions use for a player, minus a newcomer's: the known one, that of a
+    /// pinned weight, or a guess from games of other rulesets, which is halved. `None` for a player
+    /// without games.
     pub fn strength(&self, kind: Kind, id: &str) -> Option<f64> {
         self.of(kind, id).map(|known| known.strength)
     }
@@ -222,7 +251,8 @@ impl View {
         self.of(kind, id).is_some_and(|known| known.is_pinned)
     }
 
-    /// The mean of that over the bots of [`mean_bot`](Self::mean_bot); 0 if there are none.
+    /// The mean of [`strength`](Self::strength) over the bots of [`mean_bot`](Self::mean_bot); 0 if
+    /// there are none.
     pub fn mean_bot_strength(&self) -> f64 {
         self.mean_bot_strength
     }
@@ -261,9 +291,23 @@ impl View {
     }
 }
 
+impl Reached {
+    /// That of a player who has not played and whose rank therefore does not fall.
+    const NEVER: Self = Self {
+        rank: None,
+        games: 0,
+        last_seen: Timestamp(i64::MAX),
+    };
+}
+
 impl Known {
     fn from(weight: &Weight<'_>, level: Level) -> Self {
         let is_guess = !level.is_near();
+        let reached = Reached {
+            rank: weight.rank.filter(|_| !is_guess),
+            games: weight.games,
+            last_seen: weight.last_seen,
+        };
         let (weight, strength) = match is_guess {
             true => (
                 50.0 + ELSEWHERE * (weight.weight - 50.0),
@@ -276,6 +320,7 @@ impl Known {
             strength,
             is_guess,
             is_pinned: false,
+            reached,
         }
     }
 }

@@ -108,8 +108,9 @@ impl Arrivals {
 
     /// Finds the best placement on these teams.
     ///
-    /// Tries all placements if there are at most [`MAX_TRIED`]. Otherwise places the heaviest group
-    /// where that is best, then the next (Graham's LPT rule, 1969): O(groups · teams²).
+    /// Tries all placements if there are at most [`MAX_TRIED`]. Otherwise puts the heaviest group
+    /// on the team where the merit is best, then the next heaviest (Graham's LPT rule, 1969):
+    /// O(groups · teams²).
     pub(super) fn place(mut self, strength: &TeamStrengths) -> Arrived {
         let teams = strength.sides().len();
         let ways = |ways: usize, _: &Group| ways.saturating_mul(teams);

@@ -69,8 +69,8 @@ pub enum Repeat {
 
 impl Repeat {
     /// Compares a problem with the last one, which contains the chosen teams. If the same humans
-    /// play, each on the chosen team or without a team after coming back, sets those without one to
-    /// the chosen team.
+    /// play, and each is on the chosen team or, after coming back, on none, sets the team of the
+    /// latter to the chosen one.
     fn of(last: &ProblemSpec, problem: &mut ProblemSpec) -> Self {
         if *last == *problem {
             return Self::Everything;
@@ -171,7 +171,7 @@ impl Question for Balance {
                 if answer.kept {
                     writeln!(
                         f,
-                        "the teams of the last BALANCE stay: the same players, and none better"
+                        "the teams of the last BALANCE stay: the players are the same, and no other teams are better"
                     )?;
                 }
                 Ok(())
@@ -477,9 +477,10 @@ impl Lobby {
         })
     }
 
-    /// Replaces weights by strengths, on a scale on which 25 points are the strength whose weight is 75,
-    /// and adds what the side is worth, and a place that no bot fills: the teams whose sums differ the least are
-    /// then those whose chances differ the least, and the evenness is that of their chances.
+    /// Replaces weights by strengths, on a scale on which 25 points are the strength whose weight
+    /// is 75. Adds the worth of the side of the map and of a place that no bot fills. The teams
+    /// whose sums differ least are then the teams whose chances differ least, and the evenness is
+    /// that of the chances.
     fn go_by_chance(
         &self,
         weights: &dyn Weights,
@@ -493,7 +494,8 @@ impl Lobby {
             false => self.bots()?.players as usize,
         };
         let players = bots.max(humans);
-        // Of two teams: more than two meet in pairs.
+        // Players in a game of two teams. Of more than two teams, each pair is compared as such a
+        // game.
         let players = (2 * players).div_ceil(problem.teams);
         let per_strength = outlook.per_strength_at(players);
         let points = 25.0 / outlook.halfway;
@@ -510,7 +512,7 @@ impl Lobby {
         } else {
             0.0
         };
-        // Without bots, the larger of two teams of odd numbers has one head more.
+        // Without bots and with an odd number of humans, one of two teams has one head more.
         let head = match bots {
             0 => outlook.heads(players.div_ceil(2), players - players.div_ceil(2)) / per_strength,
             _ => 0.0,
@@ -533,7 +535,8 @@ impl Lobby {
         Ok(())
     }
 
-    /// What the bots of a game that bots fill up count on average: those that are there, and as many as come.
+    /// What a bot counts on average once bots have filled up the game: of those in the game that
+    /// stay, and those that will be added.
     fn mean_bot(&self, weights: &dyn Weights) -> Result<Counted, LobbyError> {
         let game = self.team_game()?;
         let wanted = self.bots()?.per_team.iter().sum::<u32>() as usize;
@@ -607,8 +610,8 @@ impl Lobby {
     }
 }
 
-/// What is left of the configured multipliers of parties beside what matches have shown, see
-/// [`Outlook::befriended`](crate::domain::Outlook::befriended).
+/// The part of the configured party multipliers that still counts, besides the effect that matches
+/// have shown; see [`Outlook::befriended`](crate::domain::Outlook::befriended).
 fn assumed(multipliers: &[Factor], company: Company) -> Vec<Factor> {
     let left = |multiplier: &Factor| {
         let left = 1.0 + (1.0 - company.learned) * (multiplier.get() - 1.0);

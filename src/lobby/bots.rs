@@ -47,8 +47,8 @@ impl Fill {
         Some(size.max(largest))
     }
 
-    /// The plan that makes teams with these humans equal in size. Each human without a team counts
-    /// on the smallest team, where they will be placed.
+    /// The plan that fills up all teams to one size. `humans` is the number of humans on each team.
+    /// Each human without a team counts on the smallest team, where they will be placed.
     pub fn for_teams(&self, humans: &[usize], unplaced: usize) -> BotPlan {
         let humans = with_unplaced(humans.to_vec(), unplaced);
         let largest = humans.iter().copied().max().unwrap_or(0);
@@ -78,7 +78,7 @@ impl Fill {
 /// Whether a session acts on bots: adds those that the lobby asks for, and removes the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BotUse {
-    /// What HELLO states; it rules over what the session shows.
+    /// Whether it does, as HELLO states it; this overrides `shown`.
     pub declared: Option<bool>,
     /// Whether the session has sent BOTJOIN, or asked about bots.
     pub shown: bool,
@@ -102,9 +102,9 @@ pub struct BotPlan {
 }
 
 impl BotPlan {
-    /// Reduces the plan to a roster for `most` players, of whom these are humans: at most that many
-    /// players, and bots only in the places that the humans leave. Bots are removed from the team
-    /// with the most.
+    /// Reduces the plan to at most `most` players in all. `humans` is the number of humans on each
+    /// team; bots get only the places that they leave. Bots are removed from the team with the
+    /// most.
     pub(super) fn at_most(mut self, most: usize, humans: &[usize]) -> Self {
         let teams = to_u32(humans.len().max(1));
         self.players = self.players.min(to_u32(most) / teams * teams);
@@ -137,7 +137,7 @@ impl fmt::Display for Fill {
         }
         writeln!(
             f,
-            "{}: {wish} wished for, the map is for {min} to {max}; bots from {} on",
+            "{}: {wish} are wanted, the map is made for {min} to {max}; games get bots from {} on",
             counted(self.players(), "player"),
             counted(*min_humans, "human")
         )

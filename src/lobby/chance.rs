@@ -1,16 +1,16 @@
-//! The chance model of a snapshot: what a decision needs to predict who wins, with the heads that are
-//! there, as plain data.
+//! The chance model of a snapshot: as plain data, what a decision needs to predict who wins with
+//! the players who are present.
 
 use serde::{Deserialize, Serialize};
 
 use super::Snapshot;
 use crate::domain::{Outlook, TeamLoad};
 
-/// How strong everybody of a snapshot is, and how strengths make chances. Strengths are in the rating
-/// system's unit, above a newcomer's.
+/// How strong all players of a snapshot are, and how strengths become chances. Strengths are in the
+/// rating system's unit; a newcomer's is 0.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChanceModel {
-    /// How strengths make a chance.
+    /// Turns the teams' strengths into a chance.
     pub outlook: Outlook,
     /// The strength of each human, in the snapshot's order, with what their party adds.
     pub humans: Vec<f64>,
@@ -21,7 +21,8 @@ pub struct ChanceModel {
 }
 
 impl ChanceModel {
-    /// Whether it fits the snapshot, and its numbers are finite.
+    /// Whether the model has a strength for each human and bot of the snapshot, and all numbers are
+    /// finite.
     pub(super) fn is_sound(&self, snapshot: &Snapshot) -> bool {
         let strengths = self.humans.iter().chain(&self.bots);
         self.outlook.is_sound()
@@ -31,8 +32,8 @@ impl ChanceModel {
     }
 }
 
-/// The edge of the strongest team over the weakest, as if those two played alone; at least 0. Sides
-/// count where there are two teams. O(teams²).
+/// The edge of the strongest team over the weakest in a game between these two alone; at least 0.
+/// The side of the map counts only in a game of two teams. O(teams²).
 pub(super) fn largest_edge(outlook: &Outlook, teams: &[TeamLoad]) -> f64 {
     if let &[one, other] = teams {
         return (outlook.edge(one, other) + outlook.side).abs();

@@ -90,7 +90,7 @@ pub enum Command {
         /// For how many milliseconds from now; `None` until the next PROTECT.
         millis: Option<u64>,
     },
-    /// START: play begins, at time 0. If it is sent again, play begins again.
+    /// START: play begins, at time 0. Fails in play.
     Start,
     /// SCORE: a team's score changes. Ignored unless the game is in play.
     Score {
@@ -131,7 +131,7 @@ pub enum Command {
         /// One team per human, in JOIN order.
         team_of: Vec<u8>,
     },
-    /// BALANCE was answered; if it is sent again, the teams stay where they are as good.
+    /// BALANCE was answered. If it is sent again, the teams stay unless others are better.
     Balanced {
         /// The problem that BALANCE solved, with the chosen teams as the current ones.
         problem: Box<ProblemSpec>,
@@ -149,9 +149,10 @@ pub enum Command {
         /// The advised moves, which replace earlier advice.
         moves: Vec<Move>,
     },
-    /// ADVANTAGE was answered; what the score counts in the next answer must not jump away from this one.
+    /// ADVANTAGE was answered. In the next answer, the part of the score may differ only a little
+    /// from this one.
     Help {
-        /// What each team's score counted, as the logarithm of a factor.
+        /// How much stronger its score made each team, as the logarithm of a factor.
         by_score: Vec<f64>,
     },
     /// Auto-balance moved a human who died.

@@ -39,6 +39,6 @@ pub enum LobbyError {
     #[error("play has begun; send END or GAME first")]
     AlreadyStarted,
     /// The reported events do not make a valid match record.
-    #[error("no match record can be made of this: {0}")]
+    #[error("the reported events do not make a valid match record: {0}")]
     Record(#[from] RecordError),
 }

@@ -88,7 +88,7 @@ impl Memory {
         self.people.retain(|_, past| !past.conduct.is_clean());
     }
 
-    /// Whether there are no more people in it than it remembers.
+    /// Whether it contains at most [`MAX_REMEMBERED`] humans.
     pub(super) fn is_sound(&self) -> bool {
         self.people.len() <= MAX_REMEMBERED
     }

@@ -6,9 +6,9 @@
 //!
 //! `state` contains the game, `command` defines its changes, `people` and `play` apply them. A
 //! decision takes a [`Snapshot`]; together with the settings it is a [`Question`], whose answer is
-//! a pure function of it and a seed. Question and answer together are a [`Decided`], which can be
-//! explained line by line, stored and replayed. `course` follows the game from START to END and
-//! makes a match record of it.
+//! a pure function of the question and a seed. Question and answer together are a [`Decided`],
+//! which can be explained line by line, stored and replayed. `course` follows the game from START
+//! to END and makes a match record of it.
 //!
 //! Entry points: [`Lobby::apply`] for changes, [`Lobby::place`], [`Lobby::advantage`],
 //! [`Lobby::rebalance`], [`Lobby::died`] and [`Lobby::balance`] for decisions, [`Lobby::end`] for

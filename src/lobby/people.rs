@@ -83,7 +83,7 @@ impl Lobby {
         exists(team, teams)?;
         game.roster.bot_join(name, team)?;
         let seat = game.seat_of(Some(team));
-        game.course.sit(&seated_bot(name), seat, now);
+        game.course.set_team(&seated_bot(name), seat, now);
         self.show_bots();
         Ok(())
     }
@@ -92,7 +92,7 @@ impl Lobby {
         let now = self.now;
         let game = self.game_mut()?;
         game.roster.bot_leave(name)?;
-        game.course.sit(&seated_bot(name), None, now);
+        game.course.set_team(&seated_bot(name), None, now);
         Ok(())
     }
 
@@ -127,8 +127,7 @@ impl Lobby {
         }
     }
 
-    /// Records a change of team: if REBALANCE advised it, as a decision's, otherwise as the human's
-    /// own.
+    /// Notes a change of team. It counts as the human's own unless REBALANCE advised it.
     fn note_move(&mut self, id: &Ident, from: Option<u8>, to: Option<u8>) {
         let (now, text) = (self.now, id.text());
         let (Some(game), Some(to)) = (&mut self.game, to) else {
@@ -158,7 +157,7 @@ impl Lobby {
         let game = self.game_mut()?;
         let human = game.roster.find(id).ok_or(LobbyError::UnknownPlayer)?;
         let seat = game.seat_of(human.team);
-        game.course.sit(&seated_human(human), seat, now);
+        game.course.set_team(&seated_human(human), seat, now);
         Ok(())
     }
 }
@@ -173,11 +172,11 @@ impl RunningGame {
     pub(super) fn seat_all(&mut self, now: u64) {
         for human in self.roster.humans() {
             let seat = self.seat_of(human.team);
-            self.course.sit(&seated_human(human), seat, now);
+            self.course.set_team(&seated_human(human), seat, now);
         }
         for bot in self.roster.bots() {
             let seat = self.seat_of(Some(bot.team));
-            self.course.sit(&seated_bot(&bot.name), seat, now);
+            self.course.set_team(&seated_bot(&bot.name), seat, now);
         }
     }
 }

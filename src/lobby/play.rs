@@ -21,7 +21,7 @@ impl Lobby {
         game.course.start(teams, now);
         game.seat_all(now);
         game.by_score = None;
-        // Warm-up is over: teams that were uneven in it are uneven from now on.
+        // Teams that were uneven in warm-up count as uneven only from now on.
         if let Some((_, since)) = &mut game.watch.imbalance {
             *since = now;
         }
@@ -73,8 +73,8 @@ impl Lobby {
         Ok(())
     }
 
-    /// Ends the game and makes its record. If it is repeated, it gives the same answer until the
-    /// next START or GAME. It is separate from [`apply`](Self::apply) because it has a result.
+    /// Ends the game and makes its record. A second call returns the same record, until the next
+    /// START or GAME. It is not a [`Command`](super::Command) because it has a result.
     ///
     /// # Errors
     /// Fails if there is no game or no such team, if play has not begun, or if the game makes no
@@ -83,7 +83,7 @@ impl Lobby {
         let (now, teams) = (self.now, self.teams);
         let reported = self.reports_scores();
         let game = self.game_mut()?;
-        // Without any reported score, a team game is not a draw.
+        // A team game of a server that reports no scores is undecided, not a draw.
         let silent = game.has_teams && !reported && !game.course.has_scored();
         let decided = !(silent && verdict == Verdict::Scores);
         if let Verdict::Won(team) = verdict {
@@ -106,8 +106,8 @@ impl Lobby {
         }
     }
 
-    /// The record of a game in play that GAME or a lost connection ends; `None` if play has not
-    /// begun or is over, or if nobody has taken part in it.
+    /// The record of a game that GAME or a lost connection ends during play; `None` if play has not
+    /// begun or is over, or if no player has taken part.
     pub fn abandoned(&self, frame: &RecordFrame) -> Option<Finished> {
         let game = self.game.as_ref()?;
         let facts = game.facts(frame, self.teams);

@@ -51,7 +51,7 @@ impl Roster {
         }
     }
 
-    /// The roster with room for so many humans, and so many bots.
+    /// The roster with room for `room` humans and as many bots.
     pub(super) fn with_room(mut self, room: usize) -> Self {
         self.room = room;
         self

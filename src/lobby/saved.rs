@@ -1,11 +1,13 @@
-//! What outlives a lobby: its commands, from which it can be made again, and the lobby itself as plain data.
+//! What a journal stores of a lobby: its commands, from which it can be made again, and the lobby
+//! itself as plain data.
 
 use std::collections::BTreeSet;
 
 use super::{Command, Lobby, LobbySettings, RunningGame, state::MAX_MUTATORS};
 use crate::domain::MAX_TEAMS;
 
-/// The most humans, or bots, that the settings can allow, and of whom a last team is remembered.
+/// The most humans, or bots, in a game, and the most humans whose last team is remembered. More in
+/// stored data means that the data is damaged.
 const MAX_PEOPLE: usize = 1_024;
 
 /// A command that was carried out, and the millisecond of the session at which it was.
@@ -17,8 +19,8 @@ impl Lobby {
         self.now
     }
 
-    /// From now on, notes the commands that decisions apply. Those of [`apply`](Self::apply) are known to its
-    /// caller.
+    /// Notes the commands that decisions apply from now on. It does not note those of
+    /// [`apply`](Self::apply), which the caller knows.
     pub fn keep_trail(&mut self) {
         self.trail.get_or_insert_default();
     }
@@ -28,8 +30,8 @@ impl Lobby {
         self.trail.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
-    /// Completes a lobby that was read as plain data; `None` if its parts are inconsistent. It is a lobby
-    /// under `settings`, whatever they were before.
+    /// Completes a lobby that was read as plain data, and gives it these settings instead of its
+    /// own; `None` if its parts are inconsistent.
     pub fn restored(mut self, settings: LobbySettings) -> Option<Self> {
         let teams = self.teams;
         if !(2..=MAX_TEAMS).contains(&usize::from(teams))

@@ -20,9 +20,9 @@ pub struct RosterSettings {
     /// The number of players that a game should have, bots included, unless the session sends
     /// MINPLAYERS.
     pub min_players: Players,
-    /// The fewest players for a map that recommends no number.
+    /// The fewest players of a game whose MAP states no numbers.
     pub level_min: Players,
-    /// The most players for such a map, at least `level_min`.
+    /// The most players of such a game, at least `level_min`.
     pub level_max: Players,
     /// Whether games get bots.
     pub bots: bool,
@@ -31,7 +31,7 @@ pub struct RosterSettings {
 }
 
 impl RosterSettings {
-    /// Fewest and most players for a map that recommends none.
+    /// The fewest and the most players of a game whose MAP states no numbers.
     pub fn map_range(&self) -> (u32, u32) {
         (self.level_min.get(), self.level_max.get())
     }

@@ -23,16 +23,16 @@ pub struct Snapshot {
     pub next_bot: f64,
     /// Each team's score so far.
     pub scores: Vec<f64>,
-    /// Whether the game server has reported points in this game; without, all points are 0.
+    /// Whether the game server has reported points in this game. If not, all points are 0.
     #[serde(default = "reported")]
     pub points_reported: bool,
-    /// What chances are predicted from. Without, as in decisions of version 0.1, decisions go by the
-    /// ratio of weights.
+    /// The model that predicts chances. If there is none, as in decisions of version 0.1, decisions
+    /// go by the ratio of weights.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chance: Option<ChanceModel>,
 }
 
-/// Version 0.1 took the points for reported.
+/// Version 0.1 did not store this, and assumed that points were reported.
 fn reported() -> bool {
     true
 }
@@ -54,7 +54,7 @@ pub struct HumanInGame {
     pub old_team: Option<u8>,
     /// Their points on the scoreboard.
     pub points: f64,
-    /// Whether the game server has reported their points; without, they are 0.
+    /// Whether the game server has reported their points. If not, they are 0.
     #[serde(default = "reported")]
     pub points_reported: bool,
     /// Why they must not be moved now; `None` if they may be.
@@ -130,7 +130,7 @@ impl Snapshot {
                 .is_none_or(|chance| chance.is_sound(self))
     }
 
-    /// What a human counts with.
+    /// The weight and strength with which a human counts.
     pub(super) fn counted(&self, human: usize) -> Counted {
         let strengths = self.chance.as_ref().map(|chance| &chance.humans);
         Counted {
@@ -139,7 +139,7 @@ impl Snapshot {
         }
     }
 
-    /// What a bot counts with.
+    /// The weight and strength with which a bot counts.
     pub(super) fn counted_bot(&self, bot: usize) -> Counted {
         let strengths = self.chance.as_ref().map(|chance| &chance.bots);
         Counted {
@@ -152,7 +152,7 @@ impl Snapshot {
     pub(super) fn are_sound(&self, bots: &[BotInGame]) -> bool {
         let robot =
             |bot: &BotInGame| bot.team < self.teams && bot.weight >= 0.0 && bot.weight.is_finite();
-        // Each team may lack as many as a map asks for.
+        // Each team may lack as many bots as a map recommends players.
         bots.len() <= MOST * MAX_TEAMS && bots.iter().all(robot)
     }
 
@@ -201,9 +201,9 @@ impl Snapshot {
             .map(|(other, _)| other)
     }
 
-    /// Of these humans of one team, those who are not among its best: the lower `share` by points,
-    /// and those whose points are not reported. If no points are reported, weights decide. Of equal humans
-    /// none counts as better.
+    /// Of `team`, the humans of one team, those who are not among its best: the lower `share` by
+    /// points, and those whose points are not reported. If no points are reported at all, weights
+    /// decide. Humans with equal points or weights have equal ranks.
     pub(super) fn lower_share(&self, team: Vec<usize>, share: f64) -> Vec<usize> {
         let by = |key: fn(&HumanInGame) -> f64| -> Vec<(usize, f64)> {
             let keyed = team.iter().map(|&who| (who, key(&self.humans[who])));

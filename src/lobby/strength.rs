@@ -13,11 +13,11 @@ pub(super) const EQUAL: f64 = 1e-9;
 pub(super) struct TeamSum {
     /// Number of humans.
     pub(super) humans: usize,
-    /// What the humans count together.
+    /// The sums of the humans' weights and strengths.
     counted: Counted,
     /// Number of bots now.
     bots: usize,
-    /// What they count together.
+    /// The sums of the bots' weights and strengths.
     of_bots: Counted,
 }
 
@@ -27,13 +27,14 @@ impl TeamSum {
         self.humans + self.bots
     }
 
-    /// What they count now.
+    /// The sums over all present players.
     pub(super) fn present(&self) -> Counted {
         self.counted + self.of_bots
     }
 
-    /// What its bots count once there are `wanted`. Which bot the game removes is unknown, so the
-    /// mean of those on the team leaves; each one added weighs `next` (UT2004 page, "Late changes").
+    /// The sums over the team's bots once there are `wanted` of them. It is unknown which bot the
+    /// game removes, so each bot that leaves counts as the mean of those on the team; each one that
+    /// is added counts as `next` (UT2004 page, "Late changes").
     fn bots_of(&self, wanted: usize, next: Counted) -> Counted {
         if wanted >= self.bots {
             self.of_bots + next.times((wanted - self.bots) as f64)
@@ -50,7 +51,7 @@ pub(super) struct TeamStrengths {
     teams: usize,
     fill: Fill,
     next_bot: Counted,
-    /// How strengths make a chance, where the game goes by chances.
+    /// Turns strengths into a chance; `None` if the game goes by the ratio of weights.
     outlook: Option<Outlook>,
 }
 
@@ -89,8 +90,8 @@ impl TeamStrengths {
         &self.sides[..self.teams]
     }
 
-    /// Adds humans who count so much to a team. Returns what [`restore`](Self::restore) needs to
-    /// undo it to the bit.
+    /// Adds to a team `humans` humans whose weights and strengths sum up to `counted`. Returns the
+    /// previous sums, with which [`restore`](Self::restore) undoes the change exactly.
     pub(super) fn add(&mut self, team: usize, humans: usize, counted: Counted) -> TeamSum {
         let before = self.sides[team];
         self.sides[team].humans += humans;
@@ -98,7 +99,7 @@ impl TeamStrengths {
         before
     }
 
-    /// Takes humans who count so much off a team.
+    /// Removes such humans from a team.
     pub(super) fn remove(&mut self, team: usize, humans: usize, counted: Counted) -> TeamSum {
         let before = self.sides[team];
         self.sides[team].humans = before.humans.saturating_sub(humans);
@@ -135,8 +136,8 @@ impl TeamStrengths {
         }
     }
 
-    /// How even the teams are with the bots that play now, 0 to 1: by their chances where the game goes
-    /// by those, otherwise the ratio.
+    /// How even the teams are with the bots that play now, 0 to 1: by their chances to win if the
+    /// game goes by chances, otherwise by the ratio of their weights.
     pub(super) fn evenness_now(&self) -> f64 {
         match &self.outlook {
             None => self.ratio_now(),
@@ -144,13 +145,14 @@ impl TeamStrengths {
         }
     }
 
-    /// How even they are once bots have been added or removed. O(teams), or O(teams²) by chances.
+    /// How even the teams are once bots have been added or removed. O(teams), or O(teams²) by
+    /// chances.
     pub(super) fn evenness_settled(&self) -> f64 {
         self.evenness_of(self.likeness_settled())
     }
 
-    /// The same on a scale that is quicker to compute: it grows with the evenness, and is 1 where that
-    /// is.
+    /// The same on a scale that is faster to compute. It grows with the evenness, and both are 1
+    /// together.
     pub(super) fn likeness_settled(&self) -> f64 {
         match &self.outlook {
             None => self.ratio_settled(),
@@ -171,7 +173,8 @@ impl TeamStrengths {
         self.outlook.is_some()
     }
 
-    /// The edge of the strongest team over the weakest, with teams of `size`, or as they are.
+    /// The edge of the strongest team over the weakest if every team has `size` players; with
+    /// `None`, as the teams are.
     fn edge(&self, outlook: &Outlook, size: Option<usize>) -> f64 {
         let mut loads = [TeamLoad::default(); MAX_TEAMS];
         for (load, side) in loads.iter_mut().zip(self.sides()) {
@@ -192,7 +195,7 @@ impl TeamStrengths {
         self.fill.team_size(self.teams, humans.sum(), largest)
     }
 
-    /// How many bots each team lacks; 0 where bots are left as they are, or are to go.
+    /// How many bots each team lacks; 0 if the bots stay as they are, or some will be removed.
     pub(super) fn missing_bots(&self) -> impl Iterator<Item = usize> {
         let size = self.settled_size().unwrap_or(0);
         self.sides()

@@ -1,10 +1,11 @@
-//! The players' weights as numbers from outside; how they are learnt does not matter here.
+//! The players' weights, as numbers that the caller supplies. This room does not know how they are
+//! learned.
 
 use super::ScoreSpread;
 use crate::domain::{LineupPlayer, Outlook};
 
-/// The weights in one game, finite, at least 0 and in one unit, and predictions of the rating
-/// system for it.
+/// The players' weights in one game, and the rating system's predictions for it. Weights are
+/// finite, at least 0 and all in one unit.
 pub trait Weights {
     /// A human's weight; the default for an unknown human.
     fn human(&self, id: &str) -> f64;
@@ -20,12 +21,13 @@ pub trait Weights {
         0.0
     }
 
-    /// The mean strength of the known bots likewise; that of a bot of the default weight if none is known.
+    /// The mean strength of the known bots, in the same unit; if none is known, the strength of a
+    /// bot of the default weight.
     fn mean_bot_strength(&self) -> f64 {
         0.0
     }
 
-    /// How far apart the scores of such games end; nothing where no match is known.
+    /// How far apart the final scores of such games are; the default if no such match is stored.
     fn spread(&self) -> ScoreSpread {
         ScoreSpread::default()
     }
@@ -36,17 +38,17 @@ pub trait Weights {
         Vec::new()
     }
 
-    /// How strengths make chances in a game of these teams; `None` where nothing has been learned that
-    /// predicts one.
+    /// How strengths become chances in a game of these teams; `None` if nothing has been learned
+    /// that predicts one.
     fn outlook(&self, _teams: &[Vec<LineupPlayer>]) -> Option<Outlook> {
         None
     }
 
-    /// The chance that the first of these teams wins, 0 to 1, as the rating system predicts it; `None`
-    /// if it knows nothing.
+    /// The chance that the first of these teams wins, 0 to 1, as the rating system predicts it;
+    /// `None` if it has learned nothing.
     ///
-    /// `strengths` is what each team's strengths add up to as decisions count them: with parties, pinned
-    /// weights and bots in the place of others, of which the rating system knows nothing.
+    /// `strengths` is the sum of the strengths of each team, as decisions count them. Unlike the
+    /// rating system's own, they include what parties and pinned weights add.
     fn chance(&self, _teams: &[Vec<LineupPlayer>], _strengths: &[f64]) -> Option<f64> {
         None
     }
@@ -57,13 +59,13 @@ pub trait Weights {
 pub struct BotWeight {
     /// The bot's own weight, 0 to 100.
     pub weight: f64,
-    /// Its strength, as of [`Weights::human_strength`].
+    /// Its strength, in the unit of [`Weights::human_strength`].
     pub strength: f64,
     /// Whether it is one of those whose mean is [`Weights::mean_bot`].
     pub in_mean: bool,
 }
 
-/// What is expected of the next bot to be added, by weight and by strength: the mean over the known bots
+/// The expected weight and strength of the next bot that is added: the means over the known bots
 /// that do not play already. O(bots).
 pub(super) fn next_bot<'a>(
     weights: &dyn Weights,
@@ -90,7 +92,8 @@ pub(super) fn next_bot<'a>(
     }
 }
 
-/// What players count with: by weight, and by strength where a chance model has strengths.
+/// The numbers with which players count in a decision: their weight and, if there is a chance
+/// model, their strength.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Counted {
     pub(super) weight: f64,
@@ -126,7 +129,7 @@ impl std::ops::Add for Counted {
     }
 }
 
-/// The strength, limited likewise; 0 if it is not a number.
+/// The strength, clamped to the range of [`sane`]; 0 if it is NaN.
 pub(super) fn sane_strength(strength: f64) -> f64 {
     match strength.is_nan() {
         true => 0.0,

@@ -20,13 +20,13 @@ pub enum LogError {
         source: io::Error,
     },
     /// The content belongs to no known format.
-    #[error("{}: this is no log of any known format ({})", path.display(), format_names().join(", "))]
+    #[error("{}: not a log of any known format ({})", path.display(), format_names().join(", "))]
     Unknown {
         /// Path of the file.
         path: PathBuf,
     },
     /// A format was given, and the content does not belong to it.
-    #[error("{}: nothing in this is a {format} log", path.display())]
+    #[error("{}: not a log of the format {format}", path.display())]
     NotThis {
         /// Path of the file.
         path: PathBuf,

@@ -52,10 +52,10 @@ pub enum IngestEvent<'a> {
         /// Whether the line is dropped.
         dropped: bool,
     },
-    /// So many more lines have the same bytes as an earlier one.
+    /// This many more lines have the same bytes as an earlier one.
     MoreRepeated(u64),
-    /// So many matches stand in the file after one that ended later. Only
-    /// [`read_matches`](super::read_matches) reports it, which sorts them.
+    /// This many matches come after one that ended later. Only
+    /// [`read_matches`](super::read_matches) reports this; it sorts the matches.
     OutOfOrder(u64),
     /// A game makes no match.
     Skipped {
@@ -326,8 +326,9 @@ impl FileToRead {
             }
             reading.feed(&chunk[..filled], &mut items);
             if reading.needs_begin() && log.is_file {
-                // The log began before its end by the time on its clock. Reading the file once to
-                // find that time keeps the matches of a long log out of memory.
+                // When the log began is its end minus the time that passed on its clock. The file
+                // is read once just to find that time, so that the matches of a long log need not
+                // be kept in memory.
                 let elapsed = log.elapsed(format, || sender.is_closed())?;
                 reading.set_begin(log.written.plus_millis(-elapsed), &mut items);
             }

@@ -43,7 +43,7 @@ impl Evenness {
         }
     }
 
-    /// The smaller sum over the larger, 0 to 1; by [`Measure::Ratio`] this is the ratio.
+    /// The smaller sum divided by the larger, 0 to 1. With [`Measure::Ratio`] this is the ratio.
     pub fn evenness(self) -> f64 {
         self.least.max(0) as f64 / self.most as f64
     }
@@ -58,8 +58,9 @@ impl Evenness {
     /// The smallest and the largest sum that one of `teams` teams can have if they add up to
     /// `total` and are at least this even.
     ///
-    /// With x the least, the strongest has at least the mean of the others, (t − x)/(k − 1), and
-    /// x ≥ r (t − x)/(k − 1) ⇔ x ≥ r t/(k − 1 + r); the greatest likewise.
+    /// Let x be the smallest sum and r the evenness. The strongest team has at least the mean of
+    /// the others, (t − x)/(k − 1), so x ≥ r (t − x)/(k − 1) ⇔ x ≥ r t/(k − 1 + r). The largest sum
+    /// follows in the same way.
     fn sums(self, total: i64, teams: i64) -> (i64, i64) {
         let (least, most) = (self.least as u128, self.most as u128);
         let (total, others) = (total as u128, teams as u128 - 1);
@@ -110,9 +111,9 @@ impl Eq for Evenness {}
 
 /// How to compare teams: an objective, and the numbers it needs.
 ///
-/// By [`Gap`](Self::Gap), a gap g between the strongest and the weakest team counts like the same
-/// gap between two teams that always add up to one total t: (t − g)/(t + g). Then a smaller gap is
-/// more even whatever the sums are, and the same engines serve both objectives.
+/// With [`Gap`](Self::Gap), the evenness of teams with a gap g between the strongest and the
+/// weakest is (t − g)/(t + g) for a fixed total t. A smaller gap is then always more even, whatever
+/// the sums are, and the same engines serve both objectives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Measure {
     /// The ratio of the sums.
@@ -140,8 +141,8 @@ impl Measure {
         }
     }
 
-    /// The evenness of teams that are `slack` millionths from even; from a million on, any teams
-    /// pass.
+    /// The evenness of teams that are `slack` millionths from even. With a million or more, any
+    /// teams are even enough.
     pub fn goal(self, slack: u64) -> Evenness {
         let slack = slack.min(1_000_000) as i64;
         match self {

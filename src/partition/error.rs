@@ -22,8 +22,8 @@ pub enum ProblemError {
     /// The handicap is infinite or NaN.
     #[error("the handicap is {0}: it must be a finite number")]
     Handicap(f64),
-    /// What two average teams add up to is infinite, NaN, 0 or negative.
-    #[error("what two teams add up to is {0}: it must be a finite number above 0")]
+    /// [`ProblemSpec::even_total`](super::ProblemSpec::even_total) is infinite, NaN, 0 or negative.
+    #[error("the sum of two average teams is {0}: it must be a finite number above 0")]
     EvenTotal(f64),
     /// The problem has a handicap, and the objective cannot count one.
     #[error("the objective `{0}` cannot count a handicap; use `gap`")]
@@ -33,7 +33,7 @@ pub enum ProblemError {
     SameKey(String),
     /// The limits of a map's players contradict each other, or exceed the largest number.
     #[error(
-        "a level for {min} to {max} players with a target of {target}: the minimum may not exceed \
+        "a map for {min} to {max} players with a target of {target}: the minimum may not exceed \
          the maximum, and none may exceed {limit}", limit = super::MAX_PLAYERS
     )]
     Level {

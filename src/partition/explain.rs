@@ -47,8 +47,8 @@ pub struct Explanation {
     pub current_gap: Option<f64>,
     /// The parties that were given up, each as its members' keys.
     pub given_up: Vec<Vec<String>>,
-    /// The best evenness without keeping any party; `None` if the parties' cost did not have to be
-    /// known.
+    /// The best evenness without keeping any party; `None` if it was not needed to decide which
+    /// parties to keep.
     pub ratio_without_parties: Option<f64>,
     /// For each human, in the caller's order, the result if they alone were on another team.
     pub what_if: Vec<WhatIf>,

@@ -1,8 +1,8 @@
 //! Weights as whole numbers, so that sums are exact.
 //!
-//! Sums of f64 depend on their order: a sum that is updated step by step drifts, two engines
-//! disagree in the last bits, and whether 12.1 + 0.2 ties with 12.3 depends on rounding. On a grid
-//! every sum is an exact i64. If the weights have few decimals the grid is decimal: weights in
+//! Sums of f64 depend on the order of addition: a sum that is updated step by step drifts, two
+//! engines disagree in the last bits, and rounding decides whether 12.1 + 0.2 equals 12.3. On a
+//! grid every sum is an exact i64. If the weights have few decimals the grid is decimal: weights in
 //! whole numbers or hundredths then have few different sums, which makes [`meet`](super::engine)
 //! fast. Otherwise the grid is so fine that rounding to it loses less than one f64 addition does.
 

@@ -252,8 +252,8 @@ fn groups(problem: &Problem, kept: &[bool]) -> Vec<Vec<usize>> {
 /// The weight of a bot; 0 if no split has room for a bot and its weight would make the grid too
 /// coarse for the humans' weights.
 fn bot_weight(problem: &Problem) -> f64 {
-    /// Up to so many times the largest weight of a human, a bot's weight leaves the humans' weights
-    /// with far more digits than any rating has.
+    /// The largest weight of a bot, as a multiple of the largest weight of a human, at which the
+    /// grid still gives the humans' weights far more digits than any rating has.
     const COARSE: f64 = 1e6;
     let (spec, counts) = (problem.spec(), problem.counts());
     let weights = spec.humans.iter().map(|human| human.weight);

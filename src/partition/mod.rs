@@ -1,7 +1,7 @@
 //! Choosing teams: a problem, its most even splits, and one pick among them, explained.
 //!
 //! Pure: no clock, no files, no threads, and no randomness but the seed's. Weights come in as
-//! numbers; how they are learnt does not matter here. The same problem and seed give the same
+//! numbers; this room does not know how they are learned. The same problem and seed give the same
 //! answer on every machine, whatever the order of the humans. Only a search that the caller's clock
 //! cuts short depends on how far it came.
 //!
@@ -47,7 +47,7 @@ use crate::domain::MAX_TEAMS;
 /// splits found so far. A caller without a deadline of its own should use [`DEFAULT_TIME`].
 ///
 /// # Errors
-/// The forced engine cannot solve the problem, or the problem has a handicap and the objective is not
+/// Fails if the forced engine cannot solve the problem, or if the problem has a handicap and the objective is not
 /// [`Objective::Gap`].
 pub fn solve(
     problem: &Problem,

@@ -19,8 +19,9 @@ pub(super) struct KeptParties {
 }
 
 /// Keeps all parties if that costs no more evenness than the budget. Otherwise gives up one party
-/// at a time, the one whose loss helps most, until it does. Needs one search for all candidates per
-/// attempt, and at most parties² / 2 searches for one candidate.
+/// at a time, always the one whose loss helps most, until the rest costs no more than the budget.
+/// Needs one search for all candidates per attempt, and at most parties² / 2 searches for one
+/// candidate.
 ///
 /// # Errors
 /// Fails if the forced engine cannot solve the problem.

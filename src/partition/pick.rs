@@ -12,8 +12,8 @@ pub struct Candidate {
     pub ratio: f64,
     /// The largest sum minus the smallest, with the handicap added to team 0's.
     pub gap: f64,
-    /// What candidates are ranked by, 0 to 1: the ratio; or by
-    /// [`Objective::Gap`](super::Objective::Gap) the ratio that two average teams with this gap
+    /// The number by which candidates are ranked, 0 to 1: the ratio or, with
+    /// [`Objective::Gap`](super::Objective::Gap), the ratio that two average teams with this gap
     /// would have.
     pub evenness: f64,
     /// The value of each term, before its factor.

@@ -83,12 +83,12 @@ pub struct ProblemSpec {
     pub teams: usize,
     /// The bots that fill the teams.
     pub bots: Bots,
-    /// What team 0's side is worth in the unit of the weights: finite, negative if it is the worse
-    /// side. Only [`Objective::Gap`](super::Objective::Gap) can count it; it has no meaning for a
-    /// ratio.
+    /// The worth of team 0's side of the map in the unit of the weights: finite, and negative if it
+    /// is the worse side. Only [`Objective::Gap`](super::Objective::Gap) can count it; it has no
+    /// meaning for a ratio.
     pub handicap: f64,
-    /// What two average teams are taken to add up to where a gap between them is measured by it, in the
-    /// unit of the weights: above 0. `None` for what they do add up to, bots included. As
+    /// The total t with which a gap g becomes the evenness (t − g)/(t + g), in the unit of the
+    /// weights, above 0. `None` for the sum of two average teams, bots included. Like
     /// [`handicap`](Self::handicap), it has no meaning for a ratio.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub even_total: Option<f64>,

@@ -1,6 +1,6 @@
-//! Relaxes wishes that no legal split can satisfy: raises limits as far as pins need it, and splits
-//! parties that fit on no team as little as possible. So a game gets teams whatever its players
-//! wish for.
+//! Relaxes wishes that no legal split can satisfy, so that a game gets teams whatever its players
+//! wish for. Raises limits as far as pins require, and divides parties that fit on no team as
+//! little as possible.
 
 use super::{Problem, ProblemSpec, Settings, problem::Counts, solve};
 use crate::domain::units::Count;
@@ -53,13 +53,13 @@ impl ProblemSpec {
         }
         let most = filled.iter().copied().max()?;
         let least = filled.iter().copied().min()?;
-        // Half a human more, so that rounding down does not lose one.
+        // Half a human is added, so that rounding down does not remove one.
         let share = (most as f64 + 0.5) / self.humans.len().max(1) as f64;
         self.max_share = self.max_share.max(share.min(1.0));
         self.max_difference = self.max_difference.map(|limit| limit.max(most - least));
         let sizes: Vec<String> = filled.iter().map(usize::to_string).collect();
         Some(format!(
-            "pins are obeyed: they make the teams' humans {}",
+            "pins are obeyed, although the teams then have unequal numbers of humans: {}",
             sizes.join(" to ")
         ))
     }
@@ -161,11 +161,11 @@ impl ProblemSpec {
         let parts = (0..self.teams).map(on).filter(|part| part.len() > 1);
         let parts: Vec<String> = parts.map(|part| names(&part)).collect();
         let together = match &parts[..] {
-            [] => "none of them are together".to_owned(),
+            [] => "none of them stay together".to_owned(),
             parts => format!("{} stay together", parts.join(" and ")),
         };
         format!(
-            "the party of {} is torn, because no team holds all of it: {together}",
+            "the party of {} is torn, because no team has room for all of it: {together}",
             names(party)
         )
     }

@@ -90,8 +90,9 @@ pub struct Settings {
 }
 
 impl Default for Settings {
-    /// The factors make 1 % of ratio cost as much as a repeated lineup, or as the best players of
-    /// the teams being the whole range of weights apart; an avoided pair costs five times that.
+    /// With these factors, 1 % of ratio costs as much as repeating the last game's teams, or as a
+    /// difference of the whole range of weights between the teams' best players. An avoided pair
+    /// costs five times that.
     fn default() -> Self {
         Self {
             engine: None,

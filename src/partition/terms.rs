@@ -20,7 +20,7 @@ pub struct Factors {
 /// One number for each term: a split's value, or what it costs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Terms {
-    /// 1 − evenness, 0 to 1; by the objective `ratio` the evenness is the ratio.
+    /// 1 − evenness, 0 to 1. With the objective `ratio`, the evenness is the ratio.
     pub ratio_gap: f64,
     /// Difference of the teams' best humans, relative to the best of all, 0 to 1. For a team
     /// without humans a bot counts.
@@ -34,7 +34,8 @@ pub struct Terms {
     pub avoided_pairs: f64,
     /// Number of humans who have to leave their current team.
     pub moved: f64,
-    /// Of the pairs that were on one team in the last game, the share that are again, 0 to 1.
+    /// Of the pairs that were on one team in the last game, the share that are on one team again, 0
+    /// to 1.
     pub repeated: f64,
 }
 

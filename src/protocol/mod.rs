@@ -10,6 +10,10 @@
 #![doc = ""]
 #![doc = include_str!("../../docs/protocol.md")]
 
+#[cfg(test)]
+#[macro_use]
+mod testing;
+
 mod error;
 mod framing;
 mod push;

@@ -1,12 +1,12 @@
 //! `elo` for teams, after the World of Tanks Blitz balancer.
 //!
 //! A player's expected score compares their rating with the opponents' total minus the rest of
-//! their own team, which is the difference of the teams' totals. The page leaves three details
-//! open, decided here as follows. Totals add up distances from the mean, so that a team with one
-//! player more is not 1,500 points stronger. A player far from the mean moves away from it more
-//! slowly. And a player's share of a change depends on their place on the team's scoreboard: a
-//! winner who played well gains four times what a winner who played badly gains (+40, +10), and a
-//! loser who played well loses a quarter of what the worst loser loses.
+//! their own team, which is the difference of the teams' totals. The published description leaves
+//! three details open, which are decided here as follows. Totals add up distances from the mean, so
+//! that a team with one player more is not 1,500 points stronger. A player far from the mean moves
+//! away from it more slowly. And a player's share of a change depends on their place on the team's
+//! scoreboard: the best winner gains four times as much as the worst winner (+40 and +10), and the
+//! best loser loses a quarter of what the worst loser loses.
 
 use std::cmp::Ordering;
 
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::domain::{Company, Crowding, Link, Outlook};
 
 use super::{Player, RatedGame, Roll, Scale, Strength, System};
-use crate::domain::units::{Amount, PositiveAmount};
+use crate::domain::units::{Amount, Factor, PositiveAmount};
 
 /// Settings of the `elo` formula.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,10 +35,13 @@ pub struct Settings {
     /// The distance from the mean, in rating points, at which a player moves half as fast.
     #[serde(rename = "elo_slowdown")]
     pub slowdown: PositiveAmount,
+    /// The factor on `k` in a player's first ten games of each season, which calibrate the rating.
+    #[serde(rename = "elo_calibration")]
+    pub calibration: Factor,
 }
 
-/// 12 is half of a common K for duels: in a team game, a result says less about each player. 1.6 and
-/// 0.4 are the page's +40 and +10 around +25.
+/// 12 is half of a common K for duels: in a team game, a result says less about each player. 1.6
+/// and 0.4 are the published +40 and +10, divided by their middle of 25.
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -46,23 +49,35 @@ impl Default for Settings {
             best: const { Amount::of(1.6) },
             worst: const { Amount::of(0.4) },
             slowdown: const { PositiveAmount::of(400.0) },
+            calibration: const { Factor::of(2.0) },
         }
     }
 }
 
 /// Every player's first rating, and the mean of all ratings.
 const MEAN: f64 = 1_500.0;
-/// The strength above a newcomer's whose weight is 75, see [`Scale`].
+/// The strength above a newcomer's that has the weight 75; see [`Scale`].
 const HALFWAY: f64 = 42.0;
 /// The difference of rating points that makes the odds ten to one.
 const DECADE: f64 = 400.0;
+
+/// The games in which a rating is calibrated.
+const CALIBRATION: u32 = 10;
+
+/// One player's rating.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct EloRating {
+    /// The distance from [`MEAN`].
+    distance: f64,
+    /// Number of games of this season.
+    games: u32,
+}
 
 /// The `elo` system: one rating per player, without deviations.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Elo {
     settings: Settings,
-    /// Ratings as distances from [`MEAN`].
-    players: Roll<f64>,
+    players: Roll<EloRating>,
 }
 
 impl Elo {
@@ -75,7 +90,17 @@ impl Elo {
     }
 
     fn known(&self, player: Player) -> f64 {
-        self.players.get(player).copied().unwrap_or(0.0)
+        self.players.get(player).map_or(0.0, |r| r.distance)
+    }
+
+    /// The most that a player of average performance wins or loses by the next game.
+    fn step(&self, player: Player) -> f64 {
+        let rating = self.players.get(player).copied().unwrap_or_default();
+        let factor = match rating.games < CALIBRATION {
+            true => self.settings.calibration.get(),
+            false => 1.0,
+        };
+        self.settings.k.get() * factor * self.slowed(rating.distance)
     }
 
     fn total(&self, game: &RatedGame, team: usize) -> f64 {
@@ -83,14 +108,14 @@ impl Elo {
         seats.map(|s| s.share * self.known(s.player)).sum()
     }
 
-    /// The factor on a change of a player at this distance from the mean.
+    /// The factor by which a change shrinks for a player at this distance from the mean.
     fn slowed(&self, distance: f64) -> f64 {
         let half = self.settings.slowdown.get();
         half / (half + distance.abs())
     }
 
-    /// The factor of performance on a change, from `place` on the team's scoreboard: 0 for the
-    /// worst, 1 for the best.
+    /// The factor on a change for the player's performance. `place` is the place on the team's
+    /// scoreboard: 0 for the worst, 1 for the best.
     fn bonus(&self, place: f64, won: bool) -> f64 {
         let (best, worst) = (self.settings.best.get(), self.settings.worst.get());
         let well = if won { place } else { 1.0 - place };
@@ -138,21 +163,26 @@ impl System for Elo {
             let surprise = 0.5 - 0.5 * f64::from(result as i8) - self.beats(game, a, b);
             for (team, surprise) in [(a, surprise), (b, -surprise)] {
                 for seat in game.team(team).iter().filter(|s| s.learns) {
-                    let change = self.settings.k.get() * seat.share * surprise;
+                    let change = self.step(seat.player) * seat.share * surprise;
                     let bonus = self.bonus(place(game, team, seat.player), surprise > 0.0);
-                    let slowed = self.slowed(self.known(seat.player));
-                    changes.push((seat.player, change * bonus * slowed));
+                    changes.push((seat.player, change * bonus));
                 }
             }
         }
-        for (player, change) in changes {
-            *self.players.enter(player, || 0.0) += change;
+        for &(player, change) in &changes {
+            self.players.enter(player, EloRating::default).distance += change;
+        }
+        // Of a player who changed teams there are several changes, and one game.
+        changes.sort_unstable_by_key(|(player, _)| *player);
+        changes.dedup_by_key(|(player, _)| *player);
+        for (player, _) in changes {
+            self.players.enter(player, EloRating::default).games += 1;
         }
     }
 
     fn strength(&self, player: Player) -> Option<Strength> {
-        self.players.get(player).map(|distance| Strength {
-            mean: MEAN + distance,
+        self.players.get(player).map(|rating| Strength {
+            mean: MEAN + rating.distance,
             deviation: 0.0,
         })
     }
@@ -181,11 +211,15 @@ impl System for Elo {
     }
 
     fn adopt(&mut self, player: Player, known: Strength) {
-        self.players.set(player, known.mean - MEAN);
+        let distance = known.mean - MEAN;
+        self.players.set(player, EloRating { distance, games: 0 });
     }
 
     fn new_season(&mut self, keep: f64) {
-        self.players.values_mut().for_each(|r| *r *= keep);
+        for rating in self.players.values_mut() {
+            rating.distance *= keep;
+            rating.games = 0;
+        }
     }
 }
 
@@ -205,9 +239,30 @@ mod tests {
         let mut system = Elo::new(Settings::default());
         assert_eq!(system.beats(&game, 0, 1), 0.5);
         system.update(&game);
-        assert_eq!(distances(&system, &game), [-6.0, -6.0, 6.0, 3.0]);
-        let chance = 1.0 / (1.0 + 10_f64.powf((6.0 + 1.5 + 12.0) / 400.0));
+        // A surprise of 1/2 of a K of 12, twice as much in the first games.
+        assert_eq!(distances(&system, &game), [-12.0, -12.0, 12.0, 6.0]);
+        let chance = 1.0 / (1.0 + 10_f64.powf((12.0 + 3.0 + 24.0) / 400.0));
         assert!((system.beats(&game, 0, 1) - chance).abs() < 1e-12);
+    }
+
+    #[test]
+    fn ten_games_of_a_season_calibrate() {
+        let mut system = Elo::new(Settings::default());
+        let steps = |system: &Elo| [0, 1, 2].map(|player| system.step(Player(player)));
+        let equals = game(&[&[1.0], &[1.0]], &[0, 0]); // a tie, which moves no rating
+        (0..9).for_each(|_| system.update(&equals));
+        assert_eq!(steps(&system), [24.0; 3]);
+        system.update(&equals);
+        assert_eq!(steps(&system), [12.0, 12.0, 24.0]);
+        system.new_season(1.0);
+        assert_eq!(steps(&system), [24.0; 3]);
+        // Who changed teams has played one game.
+        let seats = [(0, 0), (0, 1), (1, 1), (2, 0)];
+        let seat = |(player, team)| crate::rating::Seat::new(Player(player), team);
+        let mut changed = RatedGame::new(seats.into_iter().map(seat).collect());
+        changed.places = vec![0, 1];
+        system.update(&changed);
+        assert_eq!(system.players.get(Player(0)).map(|r| r.games), Some(1));
     }
 
     #[test]
@@ -220,6 +275,7 @@ mod tests {
         game.tallies = [(0, 9.0), (1, 1.0), (2, 5.0), (3, 2.0)].map(tally).to_vec();
         let mut system = Elo::new(Settings {
             k: PositiveAmount::of(50.0),
+            calibration: Factor::of(1.0),
             ..Settings::default()
         });
         system.update(&game);

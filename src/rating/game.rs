@@ -26,14 +26,15 @@ pub struct Seat {
     /// Share of the game that the player was on this team, weighted, 0 to 1; 1 for a player who was
     /// there from start to end.
     pub share: f64,
-    /// The part of `share` that the player missed by leaving early of their own accord, 0 for all
-    /// others: the rest of the game counts for them as if they had stayed.
+    /// The part of `share` that the player missed by leaving early of their own accord; the rest of
+    /// the game counts for them as if they had stayed. 0 for all other players.
     pub missed: f64,
     /// Share of the game that the player commanded this team, 0 to 1.
     pub command: f64,
     /// The number of the player's party; 0 for none.
     pub party: u32,
-    /// Whether the game may change this player's estimate (false for humans among mostly bots).
+    /// Whether the game may change this player's estimate. False for humans in a game played mostly
+    /// by bots.
     pub learns: bool,
 }
 
@@ -133,6 +134,12 @@ pub struct RatedGame {
     pub tallies: Vec<Tally>,
     /// The dense number of the ruleset.
     pub ruleset: u32,
+    /// The dense number of the ruleset and mode, such as a limit of captures: what decides how many
+    /// points a game has.
+    pub mode: u32,
+    /// How much of a usual game of its mode it was, 0 to 1: its length or its points beside the usual
+    /// ones, whichever is more. Most of a short game without points is chance.
+    pub extent: f64,
     /// The dense number of the map.
     pub map: u32,
     /// Whether the team number is a side of the map that may be easier to win on.
@@ -146,7 +153,7 @@ pub struct RatedGame {
     pub arrivals: Vec<Arrival>,
 }
 
-/// A player who left early of their own accord, and the game as it stood then.
+/// A player who left early of their own accord, and the state of the game when they left.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Departure {
     /// The player who left.
@@ -187,6 +194,7 @@ impl RatedGame {
         Self {
             seats,
             teams,
+            extent: 1.0,
             ..Self::default()
         }
     }
@@ -196,7 +204,36 @@ impl RatedGame {
         &self.seats
     }
 
-    /// The time shares of everyone, together.
+    /// All seats, sorted by player and then by team: those of a player who changed teams follow each
+    /// other.
+    pub fn by_player(&self) -> Vec<Seat> {
+        let mut seats = self.seats.clone();
+        seats.sort_by_key(|seat| (seat.player, seat.team));
+        seats
+    }
+
+    /// The game of two teams with the net time shares of those who changed sides: on the team they were
+    /// longer on, the difference of their shares, and nothing on the other. Sums of strengths then differ
+    /// by as much as before, and by one part of each player. `None` if nobody changed sides, or if there
+    /// are other than two teams.
+    pub fn net(&self) -> Option<Self> {
+        let (one, other) = (self.team(0), self.team(1));
+        if self.teams() != 2 || !share_a_player(one, other) {
+            return None;
+        }
+        let mut net = self.clone();
+        let (one, other) = net.seats.split_at_mut(one.len());
+        for seat in one {
+            if let Some(twin) = other.iter_mut().find(|s| s.player == seat.player) {
+                let less = seat.share.min(twin.share);
+                seat.share -= less;
+                twin.share -= less;
+            }
+        }
+        Some(net)
+    }
+
+    /// The sum of the time shares of all seats.
     pub fn shares(&self) -> f64 {
         self.seats.iter().map(|seat| seat.share).sum()
     }
@@ -213,7 +250,7 @@ impl RatedGame {
             .map_or(&[], |range| &self.seats[range.clone()])
     }
 
-    /// How many others of a seat's party are on its team.
+    /// The number of other players of a seat's party on the same team.
     pub fn friends(&self, seat: &Seat) -> usize {
         seat.friends(self.team(usize::from(seat.team)))
     }
@@ -222,6 +259,19 @@ impl RatedGame {
     /// the outcome is unknown.
     pub fn result(&self, a: usize, b: usize) -> Option<Ordering> {
         Some(self.places.get(a)?.cmp(self.places.get(b)?))
+    }
+
+    /// How much of the victory a team has: 1 for the first, 0 for all others, and ½ for each of several
+    /// that share the first place. `None` where the outcome is unknown.
+    pub fn victory(&self, team: usize) -> Option<f64> {
+        let own = self.places.get(team)?;
+        let best = self.places.iter().min()?;
+        let first = self.places.iter().filter(|place| *place == best).count();
+        Some(match (own == best, first) {
+            (false, _) => 0.0,
+            (true, 1) => 1.0,
+            (true, _) => 0.5,
+        })
     }
 
     /// Pairs of teams with neighbouring places, in order of place, each with its result. These
@@ -235,6 +285,19 @@ impl RatedGame {
         let pair = |w: &[usize]| Some((w[0], w[1], self.result(w[0], w[1])?));
         order.windows(2).filter_map(pair).collect()
     }
+}
+
+/// Whether a player has a seat in both, which are sorted by player.
+fn share_a_player(one: &[Seat], other: &[Seat]) -> bool {
+    let (mut i, mut j) = (0, 0);
+    while let (Some(a), Some(b)) = (one.get(i), other.get(j)) {
+        match a.player.cmp(&b.player) {
+            Ordering::Less => i += 1,
+            Ordering::Greater => j += 1,
+            Ordering::Equal => return true,
+        }
+    }
+    false
 }
 
 #[cfg(test)]
@@ -255,6 +318,33 @@ mod tests {
         );
         assert!(players(2).is_empty());
         assert!(game.neighbours().is_empty());
+    }
+
+    #[test]
+    fn who_changed_sides_has_the_difference() {
+        let seat = |player, team, share| Seat {
+            share,
+            ..Seat::new(Player(player), team)
+        };
+        let seats = vec![
+            seat(1, 0, 0.25),
+            seat(2, 0, 1.0),
+            seat(1, 1, 0.75),
+            seat(0, 1, 1.0),
+        ];
+        let game = RatedGame::new(seats);
+        let net = game.net().unwrap();
+        let shares = net.seats().iter().map(|s| (s.player.0, s.team, s.share));
+        let by_hand = [(1, 0, 0.0), (2, 0, 1.0), (0, 1, 1.0), (1, 1, 0.5)];
+        assert_eq!(shares.collect::<Vec<_>>(), by_hand);
+        assert_eq!(net.net().map(|again| again == net), Some(true));
+        let players = game.by_player().into_iter().map(|s| (s.player.0, s.team));
+        let by_hand = [(0, 1), (1, 0), (1, 1), (2, 0)];
+        assert_eq!(players.collect::<Vec<_>>(), by_hand);
+        assert_eq!(
+            RatedGame::new(vec![seat(0, 0, 1.0), seat(1, 1, 1.0)]).net(),
+            None
+        );
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! Each player is rated against one composite opponent: an individual with the mean rating of the
 //! opposing team's players. Every game is a rating period of its own; a time share of a game counts
-//! as that share of a game. The numbers inside are on Glicko-2's scale; strengths are on the
+//! as that share of a game, and a player who changed teams has a bout for each. Days without a game
+//! are periods without a game, which make a rating less certain. The numbers inside are on Glicko-2's scale; strengths are on the
 //! original scale around 1500.
 
 use serde::{Deserialize, Serialize};
@@ -14,12 +15,14 @@ use super::{Player, RatedGame, Roll, Scale, Seat, Strength, System, normal};
 /// Points on the original scale in one unit of the Glicko-2 scale.
 const UNIT: f64 = 173.717_8;
 const CENTRE: f64 = 1_500.0;
-/// The strength above a newcomer's whose weight is 75, see [`Scale`].
+/// The strength above a newcomer's that has the weight 75; see [`Scale`].
 const HALFWAY: f64 = 520.0;
 /// A newcomer's deviation, from Glickman's paper.
 const DEVIATION: f64 = 350.0 / UNIT;
 /// A newcomer's volatility, from Glickman's paper.
 const VOLATILITY: f64 = 0.06;
+/// The days without a game that are one rating period.
+const PERIOD: f64 = 7.0;
 /// τ, which limits how fast volatility changes.
 const TAU: f64 = 0.5;
 
@@ -113,6 +116,8 @@ fn volatility(player: Rating, v: f64, delta: f64) -> f64 {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Glicko2 {
     players: Roll<Rating>,
+    /// The day of each player's last game.
+    last: Roll<f64>,
 }
 
 impl Glicko2 {
@@ -121,15 +126,26 @@ impl Glicko2 {
         Self::default()
     }
 
-    fn known(&self, player: Player) -> Rating {
-        *self.players.get(player).unwrap_or(&NEWCOMER)
+    /// A player's rating on a day: each period since the last game adds the volatility to the deviation,
+    /// up to a newcomer's (step 6 of the paper).
+    fn on(&self, player: Player, day: f64) -> Rating {
+        let Some(&known) = self.players.get(player) else {
+            return NEWCOMER;
+        };
+        let away = self
+            .last
+            .get(player)
+            .map_or(0.0, |last| (day - last).max(0.0));
+        let variance = known.phi * known.phi + known.sigma * known.sigma * away / PERIOD;
+        let phi = libm::sqrt(variance).min(known.phi.max(DEVIATION));
+        Rating { phi, ..known }
     }
 
     /// The composite opponent for a team: means weighted by time shares.
-    fn composite(&self, team: &[Seat]) -> Rating {
+    fn composite(&self, game: &RatedGame, team: usize) -> Rating {
         let (mut shares, mut mu, mut square) = (0.0, 0.0, 0.0);
-        for seat in team {
-            let player = self.known(seat.player);
+        for seat in game.team(team) {
+            let player = self.on(seat.player, game.day);
             shares += seat.share;
             mu += seat.share * player.mu;
             square += seat.share * player.phi * player.phi;
@@ -147,7 +163,7 @@ impl Glicko2 {
 
 impl System for Glicko2 {
     fn beats(&self, game: &RatedGame, a: usize, b: usize) -> f64 {
-        let (a, b) = (self.composite(game.team(a)), self.composite(game.team(b)));
+        let (a, b) = (self.composite(game, a), self.composite(game, b));
         let g = damping(libm::sqrt(a.phi * a.phi + b.phi * b.phi));
         normal::logistic(g * (a.mu - b.mu))
     }
@@ -155,30 +171,33 @@ impl System for Glicko2 {
     fn update(&mut self, game: &RatedGame) {
         let pairs = game.neighbours();
         let teams: Vec<Rating> = (0..game.teams())
-            .map(|t| self.composite(game.team(t)))
+            .map(|team| self.composite(game, team))
             .collect();
-        let mut changed = Vec::new();
-        for seat in game.seats().iter().filter(|s| s.learns) {
-            let team = usize::from(seat.team);
-            let bout = |&(a, b, result): &(usize, usize, std::cmp::Ordering)| {
-                let (opponent, result) = match team {
-                    t if t == a => (b, result),
-                    t if t == b => (a, result.reverse()),
-                    _ => return None,
-                };
-                Some(Bout {
-                    opponent: teams[opponent],
-                    score: 0.5 - 0.5 * f64::from(result as i8),
-                    share: seat.share,
-                })
+        let bout = |seat: &Seat, &(a, b, result): &(usize, usize, std::cmp::Ordering)| {
+            let (opponent, result) = match usize::from(seat.team) {
+                t if t == a => (b, result),
+                t if t == b => (a, result.reverse()),
+                _ => return None,
             };
-            let bouts: Vec<Bout> = pairs.iter().filter_map(bout).collect();
-            if !bouts.is_empty() {
-                changed.push((seat.player, period(self.known(seat.player), &bouts)));
+            Some(Bout {
+                opponent: teams[opponent],
+                score: 0.5 - 0.5 * f64::from(result as i8),
+                share: seat.share,
+            })
+        };
+        let mut changed = Vec::new();
+        let seats = game.by_player();
+        for seats in seats.chunk_by(|a, b| a.player == b.player) {
+            let (player, learns) = (seats[0].player, seats[0].learns);
+            let each = |seat| pairs.iter().filter_map(move |pair| bout(seat, pair));
+            let bouts: Vec<Bout> = seats.iter().flat_map(each).collect();
+            if learns && !bouts.is_empty() {
+                changed.push((player, period(self.on(player, game.day), &bouts)));
             }
         }
         for (player, rating) in changed {
-            *self.players.enter(player, || rating) = rating;
+            self.players.set(player, rating);
+            self.last.set(player, game.day);
         }
     }
 
@@ -190,19 +209,19 @@ impl System for Glicko2 {
     }
 
     fn outlook(&self, game: &RatedGame) -> Outlook {
-        let (a, b) = (self.composite(game.team(0)), self.composite(game.team(1)));
+        let (a, b) = (self.composite(game, 0), self.composite(game, 1));
         let g = damping(libm::sqrt(a.phi * a.phi + b.phi * b.phi));
         let players = game.shares().max(1.0);
         Outlook {
             link: Link::Logistic,
-            per_strength: g * 2.0 / (players * UNIT), // of two teams of half the players each
+            per_strength: g * 2.0 / (players * UNIT), // two teams with half of the players each
             players,
             crowding: Crowding::Mean,
             per_head: 0.0,
             per_log_size: 0.0,
             side: 0.0,
             halfway: HALFWAY,
-            // Of a mean of half the players, on either side.
+            // The deviation of the difference of two means, each over half of the players.
             doubt: g * libm::sqrt(2.0 * (a.phi * a.phi + b.phi * b.phi) / players),
             company: Company::default(),
         }
@@ -222,6 +241,18 @@ impl System for Glicko2 {
             sigma: VOLATILITY,
         };
         self.players.set(player, rating);
+    }
+
+    fn hint(&mut self, player: Player, evidence: Strength) {
+        let Some(rating) = self.players.get_mut(player) else {
+            return;
+        };
+        let known = Strength {
+            mean: CENTRE + UNIT * rating.mu,
+            deviation: UNIT * rating.phi,
+        };
+        let after = known.with(evidence);
+        (rating.mu, rating.phi) = ((after.mean - CENTRE) / UNIT, after.deviation / UNIT);
     }
 
     fn new_season(&mut self, keep: f64) {
@@ -286,5 +317,75 @@ mod tests {
         system.update(&half);
         let less = strengths(&system, &half)[0];
         assert!(less.0 > CENTRE && less.0 < got[0].0 && less.1 > got[0].1);
+    }
+
+    #[test]
+    fn a_hint_is_weighed_by_how_sure_it_is() {
+        let duel = game(&[&[1.0], &[1.0]], &[0, 1]);
+        let mut system = Glicko2::new();
+        system.update(&duel);
+        let (mean, deviation) = strengths(&system, &duel)[0];
+        // Equally sure: the mean of both, and half of the variance.
+        let evidence = Strength {
+            mean: mean + 100.0,
+            deviation,
+        };
+        system.hint(Player(0), evidence);
+        let after = strengths(&system, &duel)[0];
+        assert!((after.0 - mean - 50.0).abs() < 1e-9, "{after:?}");
+        assert!((after.1 - deviation / 2.0_f64.sqrt()).abs() < 1e-9);
+        system.hint(Player(9), evidence);
+        assert_eq!(system.strength(Player(9)), None, "a player without games");
+    }
+
+    #[test]
+    fn who_changed_teams_has_one_period_with_both_bouts() {
+        let seat = |player, team, share| Seat {
+            share,
+            ..Seat::new(Player(player), team)
+        };
+        let seats = vec![
+            seat(0, 0, 0.75),
+            seat(1, 0, 1.0),
+            seat(0, 1, 0.25),
+            seat(2, 1, 1.0),
+        ];
+        let mut game = RatedGame::new(seats);
+        game.places = vec![0, 1];
+        let mut system = Glicko2::new();
+        system.update(&game);
+        // All are newcomers, so both composites are one. Three quarters of a victory and one quarter of a
+        // defeat: with g = 1/√(1 + 3φ²/π²), φ = 350/173.7178, the information is g²/4, the surprise
+        // g · (0.75 − 0.25)/2, φ′² = 1/(1/(φ² + σ²) + g²/4), and μ′ = φ′² · g/4.
+        let phi2 = (350.0_f64 / 173.717_8).powi(2);
+        let g = 1.0 / (1.0 + 3.0 * phi2 / std::f64::consts::PI.powi(2)).sqrt();
+        let after = 1.0 / (1.0 / (phi2 + 0.06 * 0.06) + g * g / 4.0);
+        let got = strengths(&system, &game)[0];
+        // The volatility changes by less than a millionth here.
+        assert!(
+            (got.0 - (CENTRE + UNIT * after * g / 4.0)).abs() < 1e-3,
+            "{got:?}"
+        );
+        assert!((got.1 - UNIT * after.sqrt()).abs() < 1e-3, "{got:?}");
+    }
+
+    #[test]
+    fn days_without_a_game_make_a_rating_less_certain() {
+        let mut duel = game(&[&[1.0], &[1.0]], &[0, 1]);
+        let mut system = Glicko2::new();
+        (0..50).for_each(|_| system.update(&duel));
+        let known = *system.players.get(Player(0)).unwrap();
+        assert_eq!(system.on(Player(0), 0.0), known);
+        // Ten weeks are ten periods: φ² + 10 σ².
+        let by_hand = (known.phi * known.phi + 10.0 * known.sigma * known.sigma).sqrt();
+        assert!((system.on(Player(0), 70.0).phi - by_hand).abs() < 1e-12);
+        assert_eq!(system.on(Player(0), 1e9).phi, DEVIATION);
+        duel.day = 70.0;
+        let mut rested = system.clone();
+        rested.update(&duel);
+        duel.day = 0.0;
+        system.update(&duel);
+        let deviation = |system: &Glicko2| strengths(system, &duel)[0].1;
+        assert!(deviation(&rested) > deviation(&system));
     }
 }

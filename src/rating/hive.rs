@@ -1,12 +1,16 @@
 //! `hive`: the skill system of Natural Selection 2, build 267.
 //!
 //! The log odds of team 1 are the time-weighted difference of the teams' skills, the same
-//! difference of the commanders' skills, and F(side, map, size), the log odds of the record on that
-//! side and map at that size. Each game moves every player along the gradient of its log
-//! likelihood. The rate for the skill is AdaGrad's, which is fast for newcomers, plus a constant,
-//! which follows players who change; the per-side offset has the constant rate only.
+//! difference of the commanders' skills, and F(side, map, size): the log odds of how often that
+//! side has won on that map in games of that size. Each game moves every player along the gradient
+//! of its log likelihood. The learning rate of a skill is AdaGrad's, which is high for newcomers,
+//! plus a constant, which lets the skill follow a player who changes. The offset per side has only
+//! the constant rate.
 //!
-//! Three formulas of the page cannot be meant as printed and are corrected here: AdaGrad sums
+//! Every skill is counted from a newcomer's, which is learned in the same way: a team with more
+//! players has an advantage of as much, as the published model predicts.
+//!
+//! Three of the published formulas cannot be meant as printed and are corrected here: AdaGrad sums
 //! *squared* gradients (a sum of signed gradients can be negative, and a root is taken of it); the
 //! offset is *added* to; and the record behind F begins with some games at even odds, because
 //! log(rate / (1 − rate)) is infinite once one side has won every game.
@@ -17,10 +21,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{Company, Crowding, Link, Outlook};
 
-use super::{Player, RatedGame, Roll, Scale, Strength, System, normal};
+use super::{Player, RatedGame, Roll, Scale, Seat, Strength, System, normal};
 use crate::domain::units::{Amount, PositiveAmount};
 
-/// The page's tunable parameters.
+/// The tunable parameters of the published system.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
     /// c, the constant rate, 0 or more.
@@ -29,18 +33,23 @@ pub struct Settings {
     /// a, AdaGrad's rate, 0 or more.
     #[serde(rename = "hive_adaptive")]
     pub adaptive: Amount,
-    /// ε, above 0: the larger, the smaller the steps of the first games.
+    /// ε, above 0. A larger value makes the steps of the first games smaller.
     #[serde(rename = "hive_epsilon")]
     pub epsilon: PositiveAmount,
+    /// The skill of a newcomer before any game, 0 or more; then it is learned.
+    #[serde(rename = "hive_start")]
+    pub start: Amount,
 }
 
-/// Tuned on the first fifth of the measured sets; a factor of two either way changes little.
+/// Tuned on the first fifth of each measured history. Half or twice these values change little.
+/// A newcomer starts at the mode of the prior of [`hive_history`](super::hive_history).
 impl Default for Settings {
     fn default() -> Self {
         Self {
             constant: const { Amount::of(1.0) },
             adaptive: const { Amount::of(1.0) },
             epsilon: const { PositiveAmount::of(0.02) },
+            start: const { Amount::of(6.0) },
         }
     }
 }
@@ -74,6 +83,8 @@ struct Skill {
 pub struct Hive {
     settings: Settings,
     players: Roll<Skill>,
+    /// The skill of a newcomer, which everyone's is counted from: what one head more is worth.
+    newcomer: Learnt,
     record: SideRecord,
 }
 
@@ -83,6 +94,10 @@ impl Hive {
         Self {
             settings,
             players: Roll::default(),
+            newcomer: Learnt {
+                value: settings.start.get(),
+                squares: 0.0,
+            },
             record: SideRecord::default(),
         }
     }
@@ -99,7 +114,8 @@ impl Hive {
             for seat in game.team(team) {
                 let skill = self.known(seat.player);
                 let side = if game.sides { sign * skill.offset } else { 0.0 };
-                log_odds += sign * seat.share / time * (skill.playing.value + side);
+                let playing = self.newcomer.value + skill.playing.value;
+                log_odds += sign * seat.share / time * (playing + side);
                 log_odds += sign * seat.command / command * skill.commanding.value;
             }
         }
@@ -107,8 +123,56 @@ impl Hive {
     }
 }
 
+/// How far the result of two teams was from what was expected of it.
+struct Surprise {
+    teams: [usize; 2],
+    /// 1, ½ or 0 for the first of them, less its chance.
+    size: f64,
+    /// The time shares of everyone, together.
+    time: f64,
+    /// The time shares of the first team, less those of the second.
+    more: f64,
+    /// The shares of command, together.
+    command: f64,
+}
+
+impl Hive {
+    /// Moves a player who had these seats one step along the sum of the gradients.
+    fn learn(&mut self, seats: &[Seat], surprises: &[Surprise], sides: bool) {
+        let (mut playing, mut offset, mut commanding) = (0.0, 0.0, 0.0);
+        for (seat, surprise) in seats
+            .iter()
+            .flat_map(|s| surprises.iter().map(move |p| (s, p)))
+        {
+            let sign = match surprise.teams.map(|team| team == usize::from(seat.team)) {
+                [true, _] => 1.0,
+                [_, true] => -1.0,
+                _ => continue,
+            };
+            let gradient = surprise.size * seat.share / surprise.time;
+            playing += sign * gradient;
+            offset += gradient;
+            commanding += sign * surprise.size * seat.command / surprise.command;
+        }
+        let settings = self.settings;
+        let skill = self.players.enter(seats[0].player, Skill::default);
+        skill.playing.step(playing, &settings);
+        if sides {
+            skill.offset += settings.constant.get() * offset;
+        }
+        if commanding != 0.0 {
+            skill.commanding.step(commanding, &settings);
+        }
+    }
+}
+
+/// The time shares of a team, together.
+fn time(team: &[Seat]) -> f64 {
+    team.iter().map(|seat| seat.share).sum()
+}
+
 /// A sum over both teams; 1 if the sum is 0, so that it can be a divisor.
-fn total(game: &RatedGame, a: usize, b: usize, of: impl Fn(&super::Seat) -> f64) -> f64 {
+fn total(game: &RatedGame, a: usize, b: usize, of: impl Fn(&Seat) -> f64) -> f64 {
     let sum: f64 = game.team(a).iter().chain(game.team(b)).map(of).sum();
     if sum > 0.0 { sum } else { 1.0 }
 }
@@ -119,25 +183,27 @@ impl System for Hive {
     }
 
     fn update(&mut self, game: &RatedGame) {
-        for (a, b, result) in game.neighbours() {
-            let surprise = 0.5 - 0.5 * f64::from(result as i8) - self.beats(game, a, b);
-            let time = total(game, a, b, |s| s.share);
-            let command = total(game, a, b, |s| s.command);
-            for (team, sign) in [(a, 1.0), (b, -1.0)] {
-                for seat in game.team(team).iter().filter(|s| s.learns) {
-                    let settings = self.settings;
-                    let skill = self.players.enter(seat.player, Skill::default);
-                    let gradient = surprise * seat.share / time;
-                    skill.playing.step(sign * gradient, &settings);
-                    if game.sides {
-                        skill.offset += settings.constant.get() * gradient;
-                    }
-                    if seat.command > 0.0 {
-                        let gradient = sign * surprise * seat.command / command;
-                        skill.commanding.step(gradient, &settings);
-                    }
-                }
+        let pairs = game.neighbours();
+        let surprise = |&(a, b, result): &(usize, usize, std::cmp::Ordering)| Surprise {
+            teams: [a, b],
+            size: 0.5 - 0.5 * f64::from(result as i8) - self.beats(game, a, b),
+            time: total(game, a, b, |s| s.share),
+            more: time(game.team(a)) - time(game.team(b)),
+            command: total(game, a, b, |s| s.command),
+        };
+        let surprises: Vec<Surprise> = pairs.iter().map(surprise).collect();
+        let seats = game.by_player();
+        for seats in seats.chunk_by(|a, b| a.player == b.player) {
+            if seats[0].learns {
+                self.learn(seats, &surprises, game.sides);
             }
+        }
+        let more = |surprise: &Surprise| surprise.size * surprise.more / surprise.time;
+        let gradient: f64 = surprises.iter().map(more).sum();
+        if gradient != 0.0 {
+            self.newcomer.step(gradient, &self.settings);
+        }
+        for (a, b, result) in pairs {
             self.record.add(game, a, b, result);
         }
     }
@@ -156,9 +222,10 @@ impl System for Hive {
         }
     }
 
-    /// The side has F, and everyone's offset, which is added on one side and on the other not taken away.
+    /// The side is worth F plus the offsets of all players: players on side 0 add theirs, players
+    /// on side 1 subtract it.
     fn outlook(&self, game: &RatedGame) -> Outlook {
-        let offset = |s: &super::Seat| s.share * self.known(s.player).offset;
+        let offset = |s: &Seat| s.share * self.known(s.player).offset;
         let offsets: f64 = game.seats().iter().map(offset).sum();
         let time = total(game, 0, 1, |s| s.share);
         let side = match game.sides && game.teams() == 2 {
@@ -170,7 +237,7 @@ impl System for Hive {
             per_strength: 1.0 / time,
             players: time,
             crowding: Crowding::Mean,
-            per_head: 0.0,
+            per_head: self.newcomer.value / time,
             per_log_size: 0.0,
             side,
             halfway: HALFWAY,
@@ -195,7 +262,7 @@ impl System for Hive {
     }
 }
 
-/// The record behind F(side, map, size): how often side 0 won.
+/// The counts from which F(side, map, size) is computed: how often side 0 won.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct SideRecord {
     sides: BTreeMap<u32, Tried>,
@@ -211,7 +278,8 @@ struct Tried {
 impl Tried {
     /// The rate of victories, with `PRIOR` imaginary games at the rate `expected` added.
     fn rate(&self, expected: f64) -> f64 {
-        /// Imaginary games: a record of ten games has the same influence as `expected`.
+        /// The number of imaginary games. After as many real games, record and `expected` count the
+        /// same.
         const PRIOR: f64 = 10.0;
         (self.won + PRIOR * expected) / (self.games + PRIOR)
     }
@@ -222,14 +290,14 @@ impl Tried {
     }
 }
 
-/// Players above which a game is a large one, after the page's example.
-const LARGE: usize = 16;
-/// The strength above a newcomer's whose weight is 75, see [`Scale`].
+/// A game with more players than this counts as a large one, as in the published example.
+const LARGE: f64 = 16.0;
+/// The strength above a newcomer's that has the weight 75; see [`Scale`].
 const HALFWAY: f64 = 1.6;
 
 impl SideRecord {
     fn key(game: &RatedGame) -> (u32, u32, bool) {
-        (game.ruleset, game.map, game.seats().len() > LARGE)
+        (game.ruleset, game.map, game.shares() > LARGE)
     }
 
     /// Log odds of team `a` against team `b` from sides and map alone; 0 in a game without sides.
@@ -257,7 +325,7 @@ impl SideRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rating::{Seat, testing::game};
+    use crate::rating::testing::game;
 
     #[test]
     fn the_first_game_by_hand() {
@@ -265,6 +333,7 @@ mod tests {
             constant: Amount::of(2.0),
             adaptive: Amount::of(3.0),
             epsilon: PositiveAmount::of(0.01),
+            start: Amount::of(0.0),
         };
         let game = game(&[&[1.0, 0.5], &[1.0]], &[0, 1]);
         let mut system = Hive::new(settings);
@@ -279,9 +348,48 @@ mod tests {
             assert!((got.playing.value - expected).abs() < 1e-12, "{got:?}");
             assert_eq!((got.offset, got.commanding.value), (0.0, 0.0));
         }
-        let log_odds = (skill(1.0) + 0.5 * skill(0.5) + skill(1.0)) / 2.5;
+        // The first team had half a player more, so a newcomer's skill has the gradient 0.5 · 0.5/2.5.
+        let newcomer = (2.0 + 3.0 / (0.1_f64 * 0.1 + 0.01).sqrt()) * 0.1;
+        assert!((system.newcomer.value - newcomer).abs() < 1e-12);
+        let skills = skill(1.0) + 0.5 * skill(0.5) + skill(1.0);
+        let log_odds = (skills + 0.5 * newcomer) / 2.5;
         let chance = 1.0 / (1.0 + (-log_odds).exp());
         assert!((system.beats(&game, 0, 1) - chance).abs() < 1e-12);
+    }
+
+    #[test]
+    fn one_head_more_is_worth_a_newcomer() {
+        // Before any game, four newcomers beat three with log odds of 6/7.
+        let mut system = Hive::new(Settings::default());
+        let uneven = |number: u32| {
+            let seat = |i: u32| Seat::new(Player(7 * number + i), u16::from(i >= 4));
+            let mut game = RatedGame::new((0..7).map(seat).collect());
+            let won = !number.is_multiple_of(4); // three of four games
+            game.places = vec![u16::from(!won), u16::from(won)];
+            game
+        };
+        let before = 1.0 / (1.0 + (-6.0_f64 / 7.0).exp());
+        assert!((system.beats(&uneven(0), 0, 1) - before).abs() < 1e-12);
+        let outlook = system.outlook(&uneven(0));
+        assert!((outlook.link.chance(outlook.learned_heads(4, 3)) - before).abs() < 1e-12);
+        // Between strangers, who are different ones every time, three of four become ln 3 · 7 = 7.7.
+        (0..400).for_each(|number| system.update(&uneven(number)));
+        let chance = system.beats(&uneven(400), 0, 1);
+        assert!((chance - 0.75).abs() < 0.03, "{chance}");
+    }
+
+    #[test]
+    fn a_large_game_has_many_at_a_time() {
+        // Twenty sat on one chair each after the other, two at a time: a game of two.
+        let seat = |i: u32| Seat {
+            share: 0.1,
+            ..Seat::new(Player(i), (i % 2) as u16)
+        };
+        let game = RatedGame::new((0..20).map(seat).collect());
+        assert!(!SideRecord::key(&game).2);
+        let all = |i: u32| Seat::new(Player(i), (i % 2) as u16);
+        assert!(SideRecord::key(&RatedGame::new((0..18).map(all).collect())).2);
+        assert!(!SideRecord::key(&RatedGame::new((0..16).map(all).collect())).2);
     }
 
     #[test]
@@ -304,6 +412,30 @@ mod tests {
             assert!(offset(home) > offset(away), "{home} {away}");
         }
         assert!(offset(0) > 0.0 && offset(3) < 0.0);
+    }
+
+    #[test]
+    fn who_changed_teams_takes_one_step_on_the_sum() {
+        let seat = |player, team, share| Seat {
+            share,
+            ..Seat::new(Player(player), team)
+        };
+        let seats = vec![seat(0, 0, 0.75), seat(0, 1, 0.25), seat(1, 1, 1.0)];
+        let mut game = RatedGame::new(seats);
+        (game.places, game.sides) = (vec![0, 1], true);
+        let mut system = Hive::new(Settings {
+            start: Amount::of(0.0),
+            ..Settings::default()
+        });
+        system.update(&game);
+        // The surprise is 1/2. Of the skill's gradient (0.75 − 0.25)/4 remains, of the offset's, which is
+        // the same on both sides, (0.75 + 0.25)/4; the constant rate is 1.
+        let (gradient, offset) = (0.125_f64, 0.25);
+        let skill = (1.0 + 1.0 / (gradient * gradient + 0.02).sqrt()) * gradient;
+        let got = system.known(Player(0));
+        assert!((got.playing.value - skill).abs() < 1e-12, "{got:?}");
+        assert!((got.playing.squares - gradient * gradient).abs() < 1e-15);
+        assert!((got.offset - offset).abs() < 1e-12);
     }
 
     #[test]

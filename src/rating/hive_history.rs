@@ -2,32 +2,98 @@
 //!
 //! The log odds are those of [`hive`](super::hive), without offsets and commanders. Instead of one
 //! step per game, it finds the skills that make all games together most likely, under a Gamma prior
-//! that keeps each skill above 0. The page iterates s ← s + (k−1)/s − 1/θ + Σ gradients; that step
-//! has no scale and can jump below 0. So here each skill in turn takes a Newton step on the same
-//! log posterior, which is concave, until no skill moves.
+//! that keeps each skill above 0. The published iteration, s ← s + (k−1)/s − 1/θ + Σ gradients, has
+//! no step size and can jump below 0. Here each skill in turn takes a Newton step on the same log
+//! posterior, which is concave, until no skill moves any more.
 //!
-//! Solving after each game would take quadratic time over a history. So it solves each time the
-//! history has grown by an eighth; in between, each game moves only its own players.
+//! Solving after each game would take quadratic time over a history. So all skills are solved each
+//! time the history has grown by an eighth; between these solves, each game moves only its own
+//! players.
+//!
+//! The published system has no seasons. Here a season ends the history: what is known of each player
+//! by then, moved towards a newcomer, becomes that player's own prior.
 
 use serde::{Deserialize, Serialize};
 
-use crate::domain::{Company, Crowding, Link, Outlook};
+use crate::domain::{
+    Company, Crowding, Link, Outlook,
+    units::{GammaShape, PositiveAmount},
+};
 
 use super::{Player, RatedGame, Roll, Scale, Strength, System, hive::SideRecord, normal};
 
-/// Shape k and scale θ of the Gamma prior: the mode is (k − 1)θ = 6; one player in six is above
-/// about 12.
-const K: f64 = 4.0;
-const THETA: f64 = 2.0;
-/// The mode of the prior: the skill of a player without games.
-const MODE: f64 = (K - 1.0) * THETA;
-/// The strength above a newcomer's whose weight is 75, see [`Scale`].
-const HALFWAY: f64 = 2.05;
+/// The prior on skills. Only the ratio of skills to the noise of a game matters, so both keys change
+/// how far apart players are before their games tell.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settings {
+    /// k, the shape of the Gamma prior: the larger, the rarer very low skills are.
+    #[serde(rename = "hive_k")]
+    pub shape: GammaShape,
+    /// θ, the scale of the Gamma prior: the smaller, the rarer very high skills are.
+    #[serde(rename = "hive_theta")]
+    pub scale: PositiveAmount,
+}
+
+/// The mode is (k − 1)θ = 6; one player in six is above about 12.
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            shape: const { GammaShape::of(4.0) },
+            scale: const { PositiveAmount::of(2.0) },
+        }
+    }
+}
+
+impl Settings {
+    /// The prior of a player without games.
+    pub(super) fn prior(&self) -> Gamma {
+        Gamma {
+            excess: self.shape.get() - 1.0,
+            rate: 1.0 / self.scale.get(),
+        }
+    }
+}
+
+/// The strength above a newcomer's that has the weight 75, per variance of the prior; see [`Scale`].
+const HALFWAY: f64 = 2.05 / 12.0;
 /// The most sweeps over all players in one solve. A Newton step converges quadratically, but the
 /// skills of team mates depend on each other.
 const SWEEPS: usize = 50;
 /// The change of a skill below which a sweep counts it as converged.
 const CONVERGED: f64 = 1e-6;
+
+/// A Gamma distribution of a skill. Its logarithm is excess · ln(s) − rate · s, and a constant.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Gamma {
+    /// k − 1, above 0.
+    excess: f64,
+    /// 1/θ, above 0.
+    rate: f64,
+}
+
+impl Gamma {
+    /// The distribution with this mode, above 0, and this variance there.
+    fn around(Strength { mean, deviation }: Strength) -> Self {
+        let rate = mean / (deviation * deviation);
+        Self {
+            excess: mean * rate,
+            rate,
+        }
+    }
+
+    /// The most likely skill.
+    pub(super) fn mode(self) -> f64 {
+        self.excess / self.rate
+    }
+
+    /// The mode, with the deviation of the Gaussian that is as curved there.
+    fn strength(self) -> Strength {
+        Strength {
+            mean: self.mode(),
+            deviation: libm::sqrt(self.excess) / self.rate,
+        }
+    }
+}
 
 /// Two teams that played each other.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -42,64 +108,133 @@ struct Meeting {
     log_odds: f64,
 }
 
+/// A player's part in one meeting.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Attendance {
+    /// Index of the meeting.
+    meeting: usize,
+    /// The player's part in it, as in [`Meeting::parts`].
+    part: f64,
+    /// Whether the player's skill is to explain its result.
+    learns: bool,
+}
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Skill {
     value: f64,
-    /// Indices of the player's meetings, each with the player's part in it.
-    meetings: Vec<(usize, f64)>,
+    prior: Gamma,
+    meetings: Vec<Attendance>,
+    /// Whether any game, of any season, has counted for this player.
+    rated: bool,
 }
 
 /// The `hive-history` system: the most likely skills over the whole history.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HiveHistory {
+    /// The prior of a player without games.
+    newcomer: Gamma,
     players: Roll<Skill>,
     meetings: Vec<Meeting>,
     solved: usize,
     record: SideRecord,
 }
 
+/// A player's part in a game: the normalised time share on the first of two teams, less that on the
+/// second.
+struct Part {
+    player: Player,
+    share: f64,
+    learns: bool,
+}
+
+/// The parts of all players of two teams, ordered by player.
+fn parts(game: &RatedGame, a: usize, b: usize) -> Vec<Part> {
+    let own = |team: u16| [a, b].iter().position(|&t| t == usize::from(team));
+    let mut seats = game.by_player();
+    seats.retain(|seat| own(seat.team).is_some());
+    let total: f64 = seats.iter().map(|s| s.share).sum();
+    let total = if total > 0.0 { total } else { 1.0 };
+    let part = |seats: &[super::Seat]| {
+        let signed = |s: &super::Seat| {
+            if own(s.team) == Some(0) {
+                s.share
+            } else {
+                -s.share
+            }
+        };
+        Part {
+            player: seats[0].player,
+            share: seats.iter().map(signed).sum::<f64>() / total,
+            learns: seats[0].learns,
+        }
+    };
+    seats
+        .chunk_by(|x, y| x.player == y.player)
+        .map(part)
+        .collect()
+}
+
 impl HiveHistory {
     /// A system without any games.
-    pub fn new() -> Self {
-        Self::default()
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            newcomer: settings.prior(),
+            players: Roll::default(),
+            meetings: Vec::new(),
+            solved: 0,
+            record: SideRecord::default(),
+        }
     }
 
     fn value(&self, player: Player) -> f64 {
-        self.players.get(player).map_or(MODE, |s| s.value)
+        let skill = self.players.get(player);
+        skill.map_or(self.newcomer.mode(), |s| s.value)
     }
 
-    /// The players of both teams with their normalised time shares, those of team `b` negative.
-    fn parts(game: &RatedGame, a: usize, b: usize) -> Vec<(Player, f64)> {
-        let both = [(a, 1.0), (b, -1.0)];
-        let seats = both.into_iter();
-        let seats = seats.flat_map(|(team, sign)| game.team(team).iter().map(move |s| (s, sign)));
-        let total: f64 = seats.clone().map(|(s, _)| s.share).sum();
-        let total = if total > 0.0 { total } else { 1.0 };
-        seats
-            .map(|(s, sign)| (s.player, sign * s.share / total))
-            .collect()
+    fn halfway(&self) -> f64 {
+        HALFWAY * self.newcomer.strength().variance()
     }
 
     fn enter(&mut self, game: &RatedGame, a: usize, b: usize, result: f64) {
-        let parts = Self::parts(game, a, b);
+        let parts = parts(game, a, b);
         let offset = self.record.log_odds(game, a, b);
-        let own = |(player, x): &(Player, f64)| x * self.value(*player);
+        let own = |part: &Part| part.share * self.value(part.player);
         let log_odds = offset + parts.iter().map(own).sum::<f64>();
-        let number = self.meetings.len();
-        for &(player, part) in &parts {
+        let prior = self.newcomer;
+        for part in &parts {
             let fresh = || Skill {
-                value: MODE,
+                value: prior.mode(),
+                prior,
                 meetings: Vec::new(),
+                rated: false,
             };
-            let skill = self.players.enter(player, fresh);
-            skill.meetings.push((number, part));
+            let skill = self.players.enter(part.player, fresh);
+            skill.rated |= part.learns;
+            skill.meetings.push(Attendance {
+                meeting: self.meetings.len(),
+                part: part.share,
+                learns: part.learns,
+            });
         }
         self.meetings.push(Meeting {
-            parts,
+            parts: parts.iter().map(|p| (p.player, p.share)).collect(),
             offset,
             result,
             log_odds,
         });
+    }
+
+    /// The first derivative of the log posterior at a skill, and the negative of the second.
+    fn slope_and_curve(&self, skill: &Skill) -> (f64, f64) {
+        let (s, Gamma { excess, rate }) = (skill.value, skill.prior);
+        let (mut slope, mut curve) = (excess / s - rate, excess / (s * s));
+        for attendance in skill.meetings.iter().filter(|a| a.learns) {
+            let (part, meeting) = (attendance.part, &self.meetings[attendance.meeting]);
+            let p = normal::logistic(meeting.log_odds);
+            slope += part * (meeting.result - p);
+            curve += part * part * p * (1.0 - p);
+        }
+        (slope, curve)
     }
 
     /// Takes one Newton step of one skill, and returns the change.
@@ -107,19 +242,11 @@ impl HiveHistory {
         let Some(skill) = self.players.get(player) else {
             return 0.0;
         };
-        let s = skill.value;
-        let mut slope = (K - 1.0) / s - 1.0 / THETA;
-        let mut curve = (K - 1.0) / (s * s);
-        for &(number, part) in &skill.meetings {
-            let meeting = &self.meetings[number];
-            let p = normal::logistic(meeting.log_odds);
-            slope += part * (meeting.result - p);
-            curve += part * part * p * (1.0 - p);
-        }
+        let (s, (slope, curve)) = (skill.value, self.slope_and_curve(skill));
         let next = (s + slope / curve).max(s / 4.0); // stays above 0, where the prior's density is 0
         let change = next - s;
-        for &(number, part) in &skill.meetings {
-            self.meetings[number].log_odds += part * change;
+        for attendance in &skill.meetings {
+            self.meetings[attendance.meeting].log_odds += attendance.part * change;
         }
         if let Some(skill) = self.players.get_mut(player) {
             skill.value = next;
@@ -152,8 +279,9 @@ impl HiveHistory {
 
 impl System for HiveHistory {
     fn beats(&self, game: &RatedGame, a: usize, b: usize) -> f64 {
-        let own = |(player, x): &(Player, f64)| x * self.value(*player);
-        let skills: f64 = Self::parts(game, a, b).iter().map(own).sum();
+        let parts = parts(game, a, b);
+        let own = |part: &Part| part.share * self.value(part.player);
+        let skills: f64 = parts.iter().map(own).sum();
         normal::logistic(skills + self.record.log_odds(game, a, b))
     }
 
@@ -172,7 +300,8 @@ impl System for HiveHistory {
     }
 
     fn strength(&self, player: Player) -> Option<Strength> {
-        self.players.get(player).map(|skill| Strength {
+        let skill = self.players.get(player).filter(|skill| skill.rated)?;
+        Some(Strength {
             mean: skill.value,
             deviation: 0.0,
         })
@@ -180,23 +309,24 @@ impl System for HiveHistory {
 
     fn scale(&self) -> Scale {
         Scale::Strengths {
-            newcomer: MODE,
-            halfway: HALFWAY,
+            newcomer: self.newcomer.mode(),
+            halfway: self.halfway(),
         }
     }
 
     fn outlook(&self, game: &RatedGame) -> Outlook {
         let players = game.shares().max(1.0);
+        let halfway = self.halfway();
         Outlook {
             link: Link::Logistic,
             per_strength: 1.0 / players,
             players,
             crowding: Crowding::Mean,
-            per_head: MODE / players,
+            per_head: self.newcomer.mode() / players,
             per_log_size: 0.0,
             side: self.record.log_odds(game, 0, 1),
-            halfway: HALFWAY,
-            doubt: Outlook::usual_doubt(1.0 / players, players, HALFWAY),
+            halfway,
+            doubt: Outlook::usual_doubt(1.0 / players, players, halfway),
             company: Company::default(),
         }
     }
@@ -204,31 +334,62 @@ impl System for HiveHistory {
     /// Ignored: only the history counts in this system.
     fn adopt(&mut self, _: Player, _: Strength) {}
 
-    /// Ignored: the solve weighs all games alike, however old.
-    fn new_season(&mut self, _: f64) {}
+    /// Replaces the meetings by a prior for each player: the skill and how sure it is, moved towards a
+    /// newcomer's.
+    fn new_season(&mut self, keep: f64) {
+        let newcomer = self.newcomer.strength();
+        let priors = self.players.players().filter_map(|player| {
+            let skill = self.players.get(player)?;
+            let (_, curve) = self.slope_and_curve(skill);
+            let known = Strength {
+                mean: skill.value,
+                deviation: 1.0 / libm::sqrt(curve),
+            };
+            Some((player, Gamma::around(known.faded(keep, newcomer))))
+        });
+        let priors: Vec<(Player, Gamma)> = priors.collect();
+        for (player, prior) in priors {
+            if let Some(skill) = self.players.get_mut(player) {
+                skill.value = prior.mode();
+                skill.prior = prior;
+                skill.meetings.clear();
+            }
+        }
+        self.meetings.clear();
+        self.solved = 0;
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rating::testing::game;
+    use crate::rating::{
+        Seat,
+        testing::{game, strengths},
+    };
+
+    const MODE: f64 = 6.0;
+
+    fn system() -> HiveHistory {
+        HiveHistory::new(Settings::default())
+    }
 
     /// The slope of the log posterior at a player's skill, computed from scratch.
     fn slope(system: &HiveHistory, player: Player) -> f64 {
         let skill = system.players.get(player).unwrap();
-        let own = |(number, part): &(usize, f64)| {
-            let meeting = &system.meetings[*number];
+        let own = |attendance: &Attendance| {
+            let meeting = &system.meetings[attendance.meeting];
             let parts = meeting.parts.iter();
             let x: f64 = parts.map(|(p, x)| x * system.value(*p)).sum();
-            part * (meeting.result - 1.0 / (1.0 + (-x - meeting.offset).exp()))
+            attendance.part * (meeting.result - 1.0 / (1.0 + (-x - meeting.offset).exp()))
         };
         let games: f64 = skill.meetings.iter().map(own).sum();
-        (K - 1.0) / skill.value - 1.0 / THETA + games
+        3.0 / skill.value - 0.5 + games
     }
 
     #[test]
     fn solved_means_no_slope_is_left() {
-        let mut system = HiveHistory::new();
+        let mut system = system();
         for places in [[0, 1], [0, 1], [1, 0], [0, 0], [0, 1]] {
             system.update(&game(&[&[1.0, 0.5], &[1.0, 1.0]], &places));
             system.update(&game(&[&[1.0], &[0.3, 1.0]], &places));
@@ -243,10 +404,86 @@ mod tests {
 
     #[test]
     fn the_larger_team_is_believed_to_win() {
-        let system = HiveHistory::new();
+        let system = system();
         let uneven = game(&[&[1.0, 1.0, 1.0], &[1.0, 1.0]], &[]);
         let log_odds = MODE / 5.0;
         let chance = 1.0 / (1.0 + (-log_odds).exp());
         assert!((system.beats(&uneven, 0, 1) - chance).abs() < 1e-12);
+        // Teams by chance count a head as the prediction does, here 6/5, in a match of any size.
+        let outlook = system.outlook(&uneven);
+        assert!((outlook.heads(3, 2) - log_odds).abs() < 1e-12);
+        assert!((outlook.link.chance(outlook.heads(3, 2)) - chance).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_player_who_changed_teams_has_the_difference_of_the_shares() {
+        let seat = |player, team, share| Seat {
+            share,
+            ..Seat::new(Player(player), team)
+        };
+        // Player 0 was on the first team for three quarters of the game, then on the second.
+        let mut game = RatedGame::new(vec![seat(0, 0, 0.75), seat(0, 1, 0.25), seat(1, 1, 1.0)]);
+        game.places = vec![0, 1];
+        let mut system = system();
+        system.enter(&game, 0, 1, 1.0);
+        // Parts: (0.75 − 0.25)/2 = 1/4 and −1/2; the log odds are 6/4 − 6/2 = −1.5. One Newton step:
+        let p = 1.0 / (1.0 + 1.5_f64.exp());
+        let curve = 3.0 / 36.0 + p * (1.0 - p) / 16.0;
+        let by_hand = MODE + (1.0 - p) / 4.0 / curve; // the prior's slope at its mode is 0
+        assert!((system.meetings[0].log_odds + 1.5).abs() < 1e-12);
+        system.step(Player(0));
+        assert!((system.value(Player(0)) - by_hand).abs() < 1e-12);
+    }
+
+    #[test]
+    fn who_does_not_learn_stays() {
+        let seats = game(&[&[1.0], &[1.0]], &[]).seats().to_vec();
+        let seat = |mut seat: Seat| {
+            seat.learns = seat.player == Player(1);
+            seat
+        };
+        let mut game = RatedGame::new(seats.into_iter().map(seat).collect());
+        game.places = vec![0, 1];
+        let mut system = system();
+        for _ in 0..20 {
+            system.update(&game);
+        }
+        assert_eq!(system.strength(Player(0)), None);
+        assert_eq!(system.value(Player(0)), MODE);
+        assert!(system.value(Player(1)) < 5.0);
+    }
+
+    #[test]
+    fn a_season_keeps_a_share_of_the_distance() {
+        let mut system = system();
+        let duel = game(&[&[1.0], &[1.0]], &[0, 1]);
+        for _ in 0..10 {
+            system.update(&duel);
+        }
+        system.solve();
+        let before = strengths(&system, &duel)[0].0;
+        // The curve is (k − 1)/s² + 10 · (1/2)² · p(1 − p), the variance its inverse. A season that
+        // keeps a half leaves a quarter of it, and three quarters of a newcomer's 36/3.
+        let skills = [0, 1].map(|player| system.value(Player(player)));
+        let p = 1.0 / (1.0 + ((skills[1] - skills[0]) / 2.0).exp());
+        let variance = 1.0 / (3.0 / (before * before) + 2.5 * p * (1.0 - p));
+        let (mode, variance) = (MODE + (before - MODE) / 2.0, variance / 4.0 + 9.0);
+        system.new_season(0.5);
+        assert!(before > 7.0);
+        assert!((system.value(Player(0)) - mode).abs() < 1e-12);
+        let prior = system.players.get(Player(0)).unwrap().prior.strength();
+        assert!((prior.mean - mode).abs() < 1e-12, "{prior:?}");
+        assert!(
+            (prior.variance() - variance).abs() < 1e-9,
+            "{prior:?} {variance}"
+        );
+        // A game of the next season moves the skill from there, along that prior.
+        let p = 1.0 / (1.0 + ((system.value(Player(1)) - mode) / 2.0).exp());
+        system.enter(&duel, 0, 1, 1.0);
+        system.step(Player(0));
+        let by_hand = mode + (1.0 - p) / 2.0 / (1.0 / variance + p * (1.0 - p) / 4.0);
+        assert!((system.value(Player(0)) - by_hand).abs() < 1e-9);
+        system.new_season(0.0);
+        assert!((system.value(Player(0)) - MODE).abs() < 1e-12);
     }
 }

@@ -8,6 +8,7 @@
 //! randomness, and no sum whose order depends on a hash map or on threads. The same games therefore
 //! give the same bits on every machine. Entry point: [`SystemName::build`].
 
+pub mod divisions;
 pub mod elo;
 mod game;
 pub mod glicko2;
@@ -15,6 +16,7 @@ pub mod hive;
 pub mod hive_history;
 pub mod joint;
 pub mod normal;
+pub mod plain_points;
 pub mod presence;
 mod roll;
 mod running;
@@ -26,6 +28,7 @@ mod strength;
 mod testing;
 pub mod trueskill;
 pub mod weng_lin;
+pub mod winrate;
 
 use std::fmt;
 
@@ -56,11 +59,13 @@ pub trait System: Persist + Send + Sync {
     /// The units of this system's strengths, and how they convert to weights.
     fn scale(&self) -> Scale;
 
-    /// How strengths make the chance of the first of two teams in games like this one: with so many
-    /// players, on this map, and as uncertain as about these players.
+    /// Turns strengths into the chance that the first of two teams wins a game like this one: with
+    /// the same number of players, on the same map, and with the same uncertainty about the
+    /// players.
     ///
-    /// For systems whose chance depends on sums of strengths, this is what [`beats`](Self::beats) does.
-    /// For those that compare means it is near that, where the teams are of equal size.
+    /// For systems whose chance depends on sums of strengths, it gives the same chance as
+    /// [`beats`](Self::beats). For systems that compare means, it gives nearly the same if the
+    /// teams have equal sizes.
     fn outlook(&self, game: &RatedGame) -> Outlook;
 
     /// Starts a player who is new to this ruleset from the strength they have in other rulesets.
@@ -71,8 +76,8 @@ pub trait System: Persist + Send + Sync {
     /// its uncertainty. Systems without deviations ignore it.
     fn hint(&mut self, _player: Player, _evidence: Strength) {}
 
-    /// Starts a new season: each player keeps the share `keep` (0 to 1) of their distance from a
-    /// newcomer, and their deviation moves towards a newcomer's.
+    /// Starts a new season: each player's distance from a newcomer shrinks to the share `keep` (0
+    /// to 1), and their deviation moves towards a newcomer's.
     fn new_season(&mut self, keep: f64);
     /// A warning for the operator about the state of this system, for example that it has reached a
     /// limit.
@@ -81,7 +86,7 @@ pub trait System: Persist + Send + Sync {
     }
 }
 
-/// What every rating system gets for being plain data: it can be copied and serialised.
+/// Copying and serialising, which every rating system gets because its state is plain data.
 pub trait Persist {
     /// An independent copy, behind the trait.
     fn boxed_clone(&self) -> Box<dyn System>;
@@ -90,7 +95,7 @@ pub trait Persist {
     /// program that wrote it can read it.
     ///
     /// # Errors
-    /// None in practice; the encoder's signature has one.
+    /// Never fails in practice; the encoder's signature has an error.
     fn save(&self) -> Result<Vec<u8>, postcard::Error>;
 }
 
@@ -128,7 +133,7 @@ pub enum SystemName {
     /// Full covariance between players: [`joint`].
     #[default]
     Joint,
-    /// Shares of being on the team as it scores: [`presence`].
+    /// Share of the points that a player's team scores while the player is on it: [`presence`].
     Presence,
     /// Elo for teams, of World of Tanks Blitz: [`elo`].
     Elo,
@@ -146,11 +151,15 @@ pub enum SystemName {
     ThurstoneMosteller,
     /// Mean scoreboard position, of Sector's Edge: [`scoreboard`].
     Scoreboard,
+    /// Share of games won, a baseline: [`winrate`].
+    WinRate,
+    /// Victories less defeats, a baseline: [`plain_points`].
+    PlainPoints,
 }
 
 impl SystemName {
     /// All systems, in the order in which tables list them.
-    pub const ALL: [SystemName; 10] = [
+    pub const ALL: [SystemName; 12] = [
         SystemName::Joint,
         SystemName::Presence,
         SystemName::Elo,
@@ -161,6 +170,8 @@ impl SystemName {
         SystemName::PlackettLuce,
         SystemName::ThurstoneMosteller,
         SystemName::Scoreboard,
+        SystemName::WinRate,
+        SystemName::PlainPoints,
     ];
 
     /// The name of the system in the configuration and in tables.
@@ -176,6 +187,8 @@ impl SystemName {
             SystemName::PlackettLuce => "weng-lin-pl",
             SystemName::ThurstoneMosteller => "weng-lin-tm",
             SystemName::Scoreboard => "scoreboard",
+            SystemName::WinRate => "winrate",
+            SystemName::PlainPoints => "plain-points",
         }
     }
 
@@ -191,7 +204,9 @@ impl SystemName {
             SystemName::Presence => Box::new(presence::PresenceSystem::new(settings.presence)),
             SystemName::Elo => Box::new(elo::Elo::new(settings.elo)),
             SystemName::Hive => Box::new(hive::Hive::new(settings.hive)),
-            SystemName::HiveHistory => Box::new(hive_history::HiveHistory::new()),
+            SystemName::HiveHistory => {
+                Box::new(hive_history::HiveHistory::new(settings.hive_history))
+            }
             SystemName::Glicko2 => Box::new(glicko2::Glicko2::new()),
             SystemName::TrueSkill => Box::new(trueskill::TrueSkill::new(settings.trueskill)),
             SystemName::PlackettLuce => {
@@ -201,13 +216,15 @@ impl SystemName {
                 Box::new(weng_lin::WengLin::new(weng_lin::Model::ThurstoneMosteller))
             }
             SystemName::Scoreboard => Box::new(scoreboard::Scoreboard::new(settings.scoreboard)),
+            SystemName::WinRate => Box::new(winrate::WinRate::new()),
+            SystemName::PlainPoints => Box::new(plain_points::PlainPoints::new()),
         }
     }
 
     /// Restores a system from the bytes that [`Persist::save`] wrote; they include its settings.
     ///
     /// # Errors
-    /// The bytes are not a saved state of this system. Memory use is bounded by a small multiple of
+    /// Fails if the bytes are not a saved state of this system. Memory use is bounded by a small multiple of
     /// their number.
     pub fn restore(self, state: &[u8]) -> Result<Box<dyn System>, postcard::Error> {
         fn read<T: System + DeserializeOwned + 'static>(
@@ -230,6 +247,8 @@ impl SystemName {
                 read::<weng_lin::WengLin>(state)
             }
             SystemName::Scoreboard => read::<scoreboard::Scoreboard>(state),
+            SystemName::WinRate => read::<winrate::WinRate>(state),
+            SystemName::PlainPoints => read::<plain_points::PlainPoints>(state),
         }
     }
 }
@@ -253,7 +272,7 @@ pub enum SystemChoice {
 impl SystemChoice {
     const AUTO: &str = "auto";
 
-    /// The word for it in the configuration.
+    /// The value of `[rating] system` for this choice.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Auto => Self::AUTO,
@@ -261,7 +280,8 @@ impl SystemChoice {
         }
     }
 
-    /// The system to use; with [`Auto`](Self::Auto), until there are matches to compare systems on.
+    /// The system to use. With [`Auto`](Self::Auto), it is used until there are matches on which
+    /// systems can be compared.
     pub fn name(self) -> SystemName {
         match self {
             Self::Auto => SystemName::default(),

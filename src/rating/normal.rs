@@ -112,7 +112,7 @@ fn mills(z: f64) -> f64 {
 /// The observation that the variable is between `low` and `high`.
 pub fn between(low: f64, high: f64) -> Moments {
     let mass = cdf(high) - cdf(low);
-    // An interval far out in a tail, or of no width, is replaced by its end nearest to 0.
+    // If the interval is far out in a tail, or has no width, its end nearest to 0 stands for it.
     if mass < 1e-100 {
         let v = if low > 0.0 { low } else { high.min(0.0) };
         return Moments { v, w: 1.0 };

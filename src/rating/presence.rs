@@ -32,14 +32,15 @@ use super::{
 pub struct Settings {
     /// How many of a player's last games count.
     pub window: Count<1, 1_000>,
-    /// Games after which a game counts half.
+    /// The number of later games of a player after which a game counts half; the weight of games
+    /// falls exponentially.
     pub half_life: HalfLife,
     /// Imaginary points, half scored and half conceded.
     pub prior: Amount,
 }
 
-/// 30 games are the page's recommendation; with 10 and 4, the weight of a newcomer moves at once
-/// and that of a regular by a few points per game.
+/// The UT2004 balancing page recommends 30 games. With a half-life of 10 and a prior of 4, the
+/// weight of a newcomer moves at once, and that of a regular player by a few points per game.
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -53,9 +54,9 @@ impl Default for Settings {
 /// Points that a player's teams scored and conceded while the player was on them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Points {
-    /// F of the page, 0 or more.
+    /// F in the [module](self)'s formula, 0 or more.
     pub scored: f64,
-    /// A of the page, 0 or more.
+    /// A in the [module](self)'s formula, 0 or more.
     pub conceded: f64,
 }
 

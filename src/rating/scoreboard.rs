@@ -2,8 +2,8 @@
 //!
 //! Positions are counted from the bottom over all players of a match: the last of n gets 1/n of the
 //! maximum, the first gets all of it; players with equal points share the mean of their positions.
-//! The page's maximum depends on the mode (6, 16 or 24), because it compares its powers within a
-//! mode only. As a weight, a position is a percentage of the maximum.
+//! In Sector's Edge, the maximum depends on the mode (6, 16 or 24), because powers are compared
+//! within one mode only. As a weight, a position is a percentage of the maximum.
 
 use std::collections::VecDeque;
 
@@ -25,7 +25,7 @@ pub struct Settings {
     pub window: Count<1, 1_000>,
 }
 
-/// The page's 50 matches.
+/// 50 matches, as in Sector's Edge.
 impl Default for Settings {
     fn default() -> Self {
         Self {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{SystemChoice, elo, hive, presence, scoreboard, trueskill};
+use super::{SystemChoice, elo, hive, hive_history, presence, scoreboard, trueskill};
 
 /// Which system to use, and the settings of each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -18,6 +18,9 @@ pub struct Settings {
     /// Settings of `hive`.
     #[serde(flatten)]
     pub hive: hive::Settings,
+    /// Settings of `hive-history`.
+    #[serde(flatten)]
+    pub hive_history: hive_history::Settings,
     /// Settings of `trueskill`.
     #[serde(flatten)]
     pub trueskill: trueskill::Settings,

@@ -8,8 +8,8 @@ use crate::domain::{Company, Crowding, Link, Outlook};
 
 use super::{Player, RatedGame, joint::columns, normal};
 
-/// How much stronger team `a` is than team `b` by these weights: Σ (weight − 50), in units of 50
-/// times √(n/2), which is the noise of a match of n players.
+/// How much stronger team `a` is than team `b` by these weights: the difference of their Σ (weight
+/// − 50), divided by 50 · √(n/2), which is the noise of a match of n players.
 pub fn edge(game: &RatedGame, a: usize, b: usize, weight: impl Fn(Player) -> Option<f64>) -> f64 {
     let (mut sum, mut shares) = (0.0, 0.0);
     for (team, sign) in [(a, 1.0), (b, -1.0)] {
@@ -25,8 +25,7 @@ pub fn edge(game: &RatedGame, a: usize, b: usize, weight: impl Fn(Player) -> Opt
 /// The posterior of the one coefficient b of a logistic regression, chance = 1/(1 + e^(−b·x)), as a
 /// Gaussian. Each game is one step of Newton's method (the extended Kalman filter).
 ///
-/// For systems whose strengths are not log odds: it converts them to chances, so that all systems
-/// can be compared.
+/// It converts strengths that are not log odds to chances, so that all systems can be compared.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub struct Slope {
     mean: f64,
@@ -51,7 +50,7 @@ impl Slope {
         normal::logistic(self.mean * x / libm::sqrt(1.0 + spread))
     }
 
-    /// How weights above 50 make a chance, without the slope's own uncertainty.
+    /// Turns weights, less 50, into a chance, without the uncertainty of the slope itself.
     pub fn outlook(&self, game: &RatedGame) -> Outlook {
         let players = game.shares().max(1.0);
         let per_strength = self.mean * columns::unit(players) / 50.0;
@@ -69,7 +68,7 @@ impl Slope {
         }
     }
 
-    /// Learns from a game of difference `x` that ended so; `Less` is a victory.
+    /// Learns from a game of difference `x` with this result; `Less` is a victory.
     pub fn learn(&mut self, x: f64, result: Ordering) {
         let result = 0.5 - 0.5 * f64::from(result as i8);
         let p = normal::logistic(self.mean * x);

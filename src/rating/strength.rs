@@ -25,6 +25,15 @@ impl Strength {
         self.deviation * self.deviation
     }
 
+    /// This estimate, combined with independent evidence: the product of the two Gaussians.
+    pub fn with(self, evidence: Strength) -> Self {
+        let part = self.variance() / (self.variance() + evidence.variance());
+        Self {
+            mean: self.mean + part * (evidence.mean - self.mean),
+            deviation: self.deviation * libm::sqrt(1.0 - part),
+        }
+    }
+
     /// This estimate one season later, when the player keeps the share `keep` of their distance
     /// from `newcomer`: one step of an Ornstein-Uhlenbeck process whose stationary distribution is
     /// `newcomer`.
@@ -47,9 +56,9 @@ pub enum Scale {
     Strengths {
         /// The strength of an average newcomer.
         newcomer: f64,
-        /// How far above a newcomer the weight is 75, half of the way to 100. A constant of the
-        /// system, so that no other player's games move a weight: about three times what four
-        /// newcomers gain who beat four.
+        /// The strength above a newcomer's that has the weight 75, half of the way to 100. It is a
+        /// constant of the system, so that no other player's games move a weight. Its size is about
+        /// three times what a newcomer gains in a first victory in four against four.
         halfway: f64,
     },
 }

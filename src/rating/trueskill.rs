@@ -48,17 +48,18 @@ impl Default for Settings {
     }
 }
 
-/// No key of the configuration.
+/// The paper's mean; no key of the configuration changes it.
 fn mean() -> f64 {
     25.0
 }
 
-/// No key of the configuration.
+/// The paper's deviation; no key of the configuration changes it.
 fn deviation() -> f64 {
     25.0 / 3.0
 }
 
-/// The strength above a newcomer's whose weight is 75, see [`Scale`], in deviations of a newcomer.
+/// The strength above a newcomer's that has the weight 75, in deviations of a newcomer; see
+/// [`Scale`].
 const HALFWAY: f64 = 0.9;
 
 /// The `trueskill` system: an independent Gaussian per player.
@@ -162,7 +163,7 @@ impl TrueSkill {
     /// loses.
     fn learn(&mut self, seats: &[Seat], c: f64, moments: Moments) {
         let (v, w, drift) = (moments.v / c, moments.w / (c * c), self.drift);
-        for seat in seats.iter().filter(|s| s.learns) {
+        for seat in seats.iter().filter(|s| s.learns && s.share > 0.0) {
             let player = self.enter(seat.player);
             let before = player.variance + drift;
             let gain = seat.share * before;
@@ -175,6 +176,8 @@ impl TrueSkill {
     /// Learns from a game of two teams: the difference of their performances is one truncated
     /// Gaussian.
     fn two(&mut self, game: &RatedGame, result: Ordering) {
+        let net = game.net();
+        let game = net.as_ref().unwrap_or(game);
         let (ours, theirs) = (game.team(0), game.team(1));
         let (a, b) = (self.team(ours), self.team(theirs));
         let c = libm::sqrt(a.variance + b.variance);
@@ -201,16 +204,38 @@ impl TrueSkill {
         });
         let margins: Vec<f64> = margins.collect();
         let posteriors = propagate(&priors, &pairs, &margins);
-        for (team, (prior, posterior)) in priors.iter().zip(posteriors).enumerate() {
-            let c = libm::sqrt(prior.variance);
-            if c > 0.0 {
-                let moments = Moments {
-                    v: (posterior.mean - prior.mean) / c,
-                    w: 1.0 - posterior.variance / prior.variance,
-                };
-                self.learn(game.team(team), c, moments);
+        let step = |(prior, posterior): (&Gaussian, Gaussian)| {
+            let variance = prior.variance.max(f64::MIN_POSITIVE);
+            Moments {
+                v: (posterior.mean - prior.mean) / variance,
+                w: (1.0 - posterior.variance / prior.variance) / variance,
+            }
+        };
+        let steps: Vec<Moments> = priors.iter().zip(posteriors).map(step).collect();
+        let seats = game.by_player();
+        for seats in seats.chunk_by(|a, b| a.player == b.player) {
+            if seats[0].learns {
+                self.learn_once(seats, &steps);
             }
         }
+    }
+
+    /// Updates a player who had these seats by one step, from the [`step`](Self::learn) of each team.
+    fn learn_once(&mut self, seats: &[Seat], steps: &[Moments]) {
+        /// The share of a variance that at least remains.
+        const LEAST: f64 = 1e-4;
+        let drift = self.drift;
+        let player = self.enter(seats[0].player);
+        let before = player.variance + drift;
+        let mut lost = 0.0;
+        for seat in seats {
+            let step = &steps[usize::from(seat.team)];
+            let gain = seat.share * before;
+            player.mean += gain * step.v;
+            lost += gain * gain * step.w;
+        }
+        player.variance = (before - lost).max(LEAST * before);
+        player.seen = true;
     }
 }
 
@@ -317,6 +342,8 @@ fn propagate(
 
 impl System for TrueSkill {
     fn beats(&self, game: &RatedGame, a: usize, b: usize) -> f64 {
+        let net = game.net();
+        let game = net.as_ref().unwrap_or(game);
         let (a, b) = (self.team(game.team(a)), self.team(game.team(b)));
         let c = libm::sqrt(a.variance + b.variance);
         if c > 0.0 {
@@ -372,12 +399,10 @@ impl System for TrueSkill {
         };
     }
 
-    /// Multiplies the two Gaussians.
     fn hint(&mut self, player: Player, evidence: Strength) {
         let rated = self.enter(player);
-        let part = rated.variance / (rated.variance + evidence.variance());
-        rated.mean += part * (evidence.mean - rated.mean);
-        rated.variance *= 1.0 - part;
+        let after = rated.strength().with(evidence);
+        (rated.mean, rated.variance) = (after.mean, after.variance());
     }
 
     fn new_season(&mut self, keep: f64) {
@@ -483,6 +508,33 @@ mod tests {
             by_messages.many(&game);
             close(&strengths(&by_messages, &game), &after(&shares, &places));
         }
+    }
+
+    #[test]
+    fn who_changed_teams_takes_one_step_with_the_difference_of_the_shares() {
+        let seat = |player, team, share| Seat {
+            share,
+            ..Seat::new(Player(player), team)
+        };
+        let seats = vec![seat(0, 0, 0.75), seat(0, 1, 0.25), seat(1, 1, 1.0)];
+        let mut game = RatedGame::new(seats);
+        game.places = vec![0, 1];
+        let settings = Settings {
+            ties: ShareBelowOne::of(0.0),
+            ..Settings::default()
+        };
+        let mut system = TrueSkill::new(settings);
+        // The performances are 0.5 · s₀ and s₁, with variances of V = (25/3)² + (25/300)² + (25/6)² each:
+        // c² = 1.25 V, and t = −12.5/c.
+        let before = (25.0_f64 / 3.0).powi(2) + (25.0_f64 / 300.0).powi(2);
+        let c = (1.25 * (before + (25.0_f64 / 6.0).powi(2))).sqrt();
+        let t = -12.5 / c;
+        assert!((system.beats(&game, 0, 1) - normal::cdf(t)).abs() < 1e-12);
+        let v = normal::pdf(t) / normal::cdf(t);
+        let mean = 25.0 + 0.5 * before * v / c;
+        let variance = before - (0.5 * before / c).powi(2) * v * (v + t);
+        system.update(&game);
+        close(&strengths(&system, &game)[..1], &[(mean, variance.sqrt())]);
     }
 
     #[test]

@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{Company, Crowding, Link, Outlook};
 
-use super::{Player, RatedGame, Roll, Scale, Strength, System, normal};
+use super::{Player, RatedGame, Roll, Scale, Seat, Strength, System, normal};
 
 /// A newcomer's mean, as in the paper.
 const MEAN: f64 = 25.0;
-/// The strength above a newcomer's whose weight is 75, see [`Scale`].
+/// The strength above a newcomer's that has the weight 75; see [`Scale`].
 const HALFWAY: f64 = 7.5;
 /// A newcomer's deviation, as in the paper.
 const DEVIATION: f64 = 25.0 / 3.0;
@@ -23,7 +23,7 @@ const DEVIATION: f64 = 25.0 / 3.0;
 const BETA: f64 = 25.0 / 6.0;
 /// Drift before each game; its square is added to the variance, as in TrueSkill.
 const DRIFT: f64 = 25.0 / 300.0;
-/// The share of a variance that at least remains after a game.
+/// The least share of a variance that remains after a game.
 const KAPPA: f64 = 0.0001;
 /// Thurstone-Mosteller's tie margin.
 const EPSILON: f64 = 0.1;
@@ -158,8 +158,31 @@ fn thurstone_mosteller(teams: &[Team], places: &[u16]) -> Vec<Step> {
     (0..teams.len()).map(step).collect()
 }
 
+/// A player's estimate after a game in which they had these seats: one step along the sum of the
+/// gradients. A player's share of a team's change is their share of its variance.
+fn moved<'a>(
+    before: Strength,
+    seats: impl Iterator<Item = &'a Seat>,
+    teams: &[Team],
+    steps: &[Step],
+) -> Strength {
+    let (mut mean, mut left) = (before.mean, 1.0);
+    for seat in seats {
+        let (team, step) = (teams[usize::from(seat.team)], steps[usize::from(seat.team)]);
+        let part = before.variance() / team.variance.max(f64::MIN_POSITIVE);
+        mean += seat.share * part * step.omega;
+        left -= seat.share * seat.share * part * step.delta;
+    }
+    Strength {
+        mean,
+        deviation: before.deviation * libm::sqrt(left.max(KAPPA)),
+    }
+}
+
 impl System for WengLin {
     fn beats(&self, game: &RatedGame, a: usize, b: usize) -> f64 {
+        let net = game.net();
+        let game = net.as_ref().unwrap_or(game);
         let (a, b) = (self.team(game, a), self.team(game, b));
         match self.model {
             Model::PlackettLuce => normal::logistic((a.mean - b.mean) / luce_scale(&[a, b])),
@@ -171,22 +194,22 @@ impl System for WengLin {
         if game.places.len() != game.teams() {
             return;
         }
+        let net = game.net();
+        let game = net.as_ref().unwrap_or(game);
         let teams: Vec<Team> = (0..game.teams()).map(|t| self.team(game, t)).collect();
         let steps = match self.model {
             Model::PlackettLuce => plackett_luce(&teams, &game.places),
             Model::ThurstoneMosteller => thurstone_mosteller(&teams, &game.places),
         };
-        for seat in game.seats().iter().filter(|s| s.learns) {
-            let (team, step) = (teams[usize::from(seat.team)], steps[usize::from(seat.team)]);
-            let before = self.before(seat.player);
-            // A player's share of the team's change is their share of its variance.
-            let part = before.variance() / team.variance.max(f64::MIN_POSITIVE);
-            let left = 1.0 - seat.share * seat.share * part * step.delta;
-            let after = Strength {
-                mean: before.mean + seat.share * part * step.omega,
-                deviation: before.deviation * libm::sqrt(left.max(KAPPA)),
-            };
-            *self.players.enter(seat.player, || after) = after;
+        let seats = game.by_player();
+        for seats in seats.chunk_by(|a, b| a.player == b.player) {
+            let (player, learns) = (seats[0].player, seats[0].learns);
+            let seats = seats.iter().filter(|seat| seat.share > 0.0);
+            if learns && seats.clone().next().is_some() {
+                let before = self.before(player);
+                let after = moved(before, seats, &teams, &steps);
+                self.players.set(player, after);
+            }
         }
     }
 
@@ -223,6 +246,12 @@ impl System for WengLin {
 
     fn adopt(&mut self, player: Player, known: Strength) {
         self.players.set(player, known);
+    }
+
+    fn hint(&mut self, player: Player, evidence: Strength) {
+        if let Some(known) = self.players.get_mut(player) {
+            *known = known.with(evidence);
+        }
     }
 
     fn new_season(&mut self, keep: f64) {
@@ -263,6 +292,53 @@ mod tests {
             let near = (player.0 - mean).abs() < 1e-7 && (player.1 - s).abs() < 1e-7;
             assert!(near, "{got:?}");
         }
+    }
+
+    #[test]
+    fn who_changed_teams_takes_one_step_with_the_difference_of_the_shares() {
+        let seat = |player, team, share| Seat {
+            share,
+            ..Seat::new(Player(player), team)
+        };
+        let with = |seats: Vec<Seat>| {
+            let mut game = RatedGame::new(seats);
+            game.places = vec![0, 1];
+            game
+        };
+        let changed = with(vec![
+            seat(0, 0, 0.75),
+            seat(1, 0, 1.0),
+            seat(0, 1, 0.25),
+            seat(2, 1, 1.0),
+        ]);
+        // What one team has of the player and the other has, too, cancels: half a game remains.
+        let half = with(vec![seat(0, 0, 0.5), seat(1, 0, 1.0), seat(2, 1, 1.0)]);
+        for model in [Model::PlackettLuce, Model::ThurstoneMosteller] {
+            let [mut one, mut other] = [WengLin::new(model), WengLin::new(model)];
+            for _ in 0..3 {
+                assert_eq!(one.beats(&changed, 0, 1), other.beats(&half, 0, 1));
+                one.update(&changed);
+                other.update(&half);
+            }
+            assert_eq!(strengths(&one, &half), strengths(&other, &half));
+        }
+    }
+
+    #[test]
+    fn a_hint_is_weighed_by_how_sure_it_is() {
+        let duel = game(&[&[1.0], &[1.0]], &[0, 1]);
+        let mut system = WengLin::new(Model::PlackettLuce);
+        system.update(&duel);
+        let (mean, deviation) = strengths(&system, &duel)[0];
+        // Evidence of twice the deviation has a fifth of the say: 1/4 against 1.
+        let evidence = Strength {
+            mean: mean + 10.0,
+            deviation: 2.0 * deviation,
+        };
+        system.hint(Player(0), evidence);
+        let after = strengths(&system, &duel)[0];
+        assert!((after.0 - mean - 2.0).abs() < 1e-9, "{after:?}");
+        assert!((after.1 * after.1 - 0.8 * deviation * deviation).abs() < 1e-9);
     }
 
     #[test]

@@ -25,10 +25,10 @@ const WRITE: usize = 64 * 1024;
 
 /// The time limit for sending the last replies after the daemon stops.
 const LAST_WRITE: Duration = Duration::from_secs(1);
-/// How long input is still read and discarded after the last reply.
-const LEAVE: Duration = Duration::from_millis(500);
+/// How long the daemon still reads and discards input after the last reply.
+const DISCARD: Duration = Duration::from_millis(500);
 /// The most bytes of input that are discarded after the last reply.
-const LEAVE_BYTES: usize = 64 * 1024;
+const DISCARD_BYTES: usize = 64 * 1024;
 
 /// The reason why a connection ended.
 #[derive(Debug)]
@@ -78,16 +78,16 @@ struct Connection<S> {
     stream: S,
     limits: Limits,
     session: Session,
-    /// Lines to send that answer no request.
+    /// Lines to send without a request.
     pushes: MailboxReceiver,
     framer: Framer,
     input: BytesMut,
     /// Replies and pushes that have not been sent yet, each complete.
     output: BytesMut,
     errors: u32,
-    /// The time at which the connection is closed unless a line ends before.
+    /// The time at which the connection is closed unless a line is completed before.
     patience: Instant,
-    /// The same without regard to a line that has begun. Blank lines do not move it.
+    /// The same, but not postponed when a line begins, nor by blank lines.
     idle_until: Instant,
     inside_line: bool,
 }
@@ -107,7 +107,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         // effect.
         let _ = self.flush(stop).await;
         let _ = timeout(self.limits.write_seconds.duration(), self.stream.shutdown()).await;
-        self.take_leave().await;
+        self.discard_input().await;
         tracing::debug!(?end, "connection ended");
         end
     }
@@ -119,8 +119,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 if let Next::Close(end) = self.line(line).await {
                     return end;
                 }
-                // A peer that must send HELLO gets no more time by sending other lines, and no peer
-                // by sending blank ones.
+                // Only lines that are not blank give a peer more time; before a required HELLO, no
+                // line does.
                 if !blank && !self.session.must_say_hello() {
                     self.idle_until = Instant::now() + self.limits.idle_seconds.duration();
                 }
@@ -159,8 +159,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         }
     }
 
-    /// Buffers this line and the other waiting ones. Replies are buffered whole, so a push is never
-    /// inside one.
+    /// Buffers this line and the other queued ones. Replies are buffered whole, so a push never
+    /// comes inside a reply.
     fn push(&mut self, line: String) {
         Push::new(line).encode(&mut self.output);
         while self.output.len() < WRITE
@@ -172,8 +172,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
     /// Reads and discards, for a moment, what the peer has already sent. Closing a connection with
     /// unread input resets it, and the peer could lose the last replies.
-    async fn take_leave(&mut self) {
-        let mut left = LEAVE_BYTES;
+    async fn discard_input(&mut self) {
+        let mut left = DISCARD_BYTES;
         let rest = async {
             while left > 0 {
                 self.input.clear();
@@ -183,7 +183,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 }
             }
         };
-        let _ = timeout(LEAVE, rest).await;
+        let _ = timeout(DISCARD, rest).await;
     }
 
     /// Starts the time limit of a line once its first byte has arrived.
@@ -209,7 +209,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 Err(refusal) => Err(refusal),
             },
             FramedLine::TooLong => {
-                let text = format!("a line may hold {} bytes", self.limits.max_line_bytes.get());
+                let text = format!(
+                    "the line is longer than {} bytes",
+                    self.limits.max_line_bytes.get()
+                );
                 let code = Code::TooLong;
                 Err(Refusal { code, text })
             }
@@ -270,7 +273,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 
     fn refuse(&mut self, refusal: Refusal) -> Next {
-        // A fault of the daemon is none of the client's.
+        // A fault of the daemon does not count as an error of the client.
         self.errors += u32::from(refusal.code != Code::Internal);
         Reply::Error(refusal).encode(&mut self.output);
         if self.errors < self.limits.max_errors.get() {
@@ -285,7 +288,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         Next::Close(ConnectionEnd::ForCause)
     }
 
-    /// Sends the replies, once what they follow is in the journal.
+    /// Writes the journal, then sends the replies.
     async fn flush(&mut self, stop: &CancellationToken) -> Result<(), ConnectionEnd> {
         if self.output.is_empty() {
             self.session.write_journal();

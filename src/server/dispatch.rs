@@ -21,7 +21,7 @@ pub(super) async fn answer(
     decide(session, request).await.map_err(refusal)
 }
 
-/// Applies a request that changes the game; passes on any other.
+/// Applies a request that changes the game, and passes on any other.
 async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>, SessionError> {
     let command = match request {
         Request::Game(game_type) => session.new_game(&game_type),
@@ -50,11 +50,7 @@ async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>
         Request::Clock(seconds) => Command::Clock {
             left: millis(seconds),
         },
-        Request::Balance { .. }
-        | Request::Place(_)
-        | Request::Advantage
-        | Request::Rebalance { .. }
-        | Request::Death(_) => return decision(session, request).await,
+        Request::Death(id) => return Ok(session.died(&id)?.map(Reply::Move)),
         question => return reply(session, question).await,
     };
     session.apply(&command)?;
@@ -84,19 +80,25 @@ fn millis(seconds: u32) -> u64 {
     u64::from(seconds) * 1_000
 }
 
-/// Handles a request for a decision; `None` if it has no reply.
-async fn decision(session: &mut Session, request: Request) -> Result<Option<Reply>, SessionError> {
+async fn balance(
+    session: &mut Session,
+    top: Option<usize>,
+    seed: Option<u64>,
+) -> Result<Reply, SessionError> {
+    let balanced = session.balance(top, seed).await?;
+    Ok(Reply::Balance {
+        ratio: balanced.ratio,
+        chance: balanced.chance,
+        seed: balanced.seed,
+        humans: balanced.humans,
+        bots: balanced.bots,
+    })
+}
+
+/// Handles a request that always has a reply.
+async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>, SessionError> {
     Ok(Some(match request {
-        Request::Balance { top, seed } => {
-            let balanced = session.balance(top, seed).await?;
-            Reply::Balance {
-                ratio: balanced.ratio,
-                chance: balanced.chance,
-                seed: balanced.seed,
-                humans: balanced.humans,
-                bots: balanced.bots,
-            }
-        }
+        Request::Balance { top, seed } => balance(session, top, seed).await?,
         Request::Place(id) => {
             let placed = session.place(&id, None)?;
             Reply::Place(id, placed.team, placed.ratio)
@@ -113,14 +115,6 @@ async fn decision(session: &mut Session, request: Request) -> Result<Option<Repl
                 moves: advice.steps,
             }
         }
-        Request::Death(id) => return Ok(session.died(&id)?.map(Reply::Move)),
-        _ => return Ok(None),
-    }))
-}
-
-/// Handles a request that is neither a command nor asks for a decision; `None` if it has no reply.
-async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>, SessionError> {
-    Ok(Some(match request {
         Request::Player(id) => {
             let weight = session.player(&id)?;
             Reply::Player(id, weight)
@@ -128,6 +122,15 @@ async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>,
         Request::Bot(name) => {
             let weight = session.bot(&name)?;
             Reply::Bot(name, weight)
+        }
+        Request::Rank(id) => {
+            let rank = session.rank(&id)?;
+            Reply::Rank {
+                id,
+                division: rank.division,
+                games: rank.games,
+                weight: rank.weight,
+            }
         }
         Request::MeanBot => {
             let (weight, count) = session.mean_bot()?;
@@ -159,13 +162,9 @@ async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>,
                 unrated: ended.unrated,
             }
         }
-        // The callers handle these, and the connection handles QUIT. They are listed so that the
-        // compiler notices a new verb.
+        // The caller and, for QUIT, the connection have handled these. They are listed so that the
+        // compiler reports a new verb that is missing here.
         Request::Quit
-        | Request::Balance { .. }
-        | Request::Place(_)
-        | Request::Advantage
-        | Request::Rebalance { .. }
         | Request::Death(_)
         | Request::Game(_)
         | Request::Mutator(_)

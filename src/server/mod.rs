@@ -50,8 +50,8 @@ pub struct Limits {
 }
 
 /// Serves until `stop` is cancelled; connections are tasks of `tasks`. Then each session finishes its
-/// current command, sends the pending replies and closes. Returns once all connections have ended, or
-/// after [`Limits::drain_seconds`].
+/// current command, sends the pending replies and closes. Connections that have not ended after
+/// [`Limits::drain_seconds`] are dropped with what they wait for. Returns once all connections have ended.
 pub async fn run(
     listener: TcpListener,
     service: Arc<Service>,
@@ -61,65 +61,80 @@ pub async fn run(
 ) {
     let most = limits.max_connections.as_usize();
     let room = Arc::new(Semaphore::new(most));
-    let door = Door {
+    let drop_all = CancellationToken::new();
+    let acceptor = Acceptor {
         service,
         limits,
         stop: stop.clone(),
+        drop_all: drop_all.clone(),
         tasks,
         room: room.clone(),
     };
-    stop.run_until_cancelled(door.accept_all(&listener)).await;
+    stop.run_until_cancelled(acceptor.accept_all(&listener))
+        .await;
     drop(listener);
     // Each connection holds a permit until it ends.
-    let all = room.acquire_many(u32::try_from(most).unwrap_or(u32::MAX));
-    let drained = time::timeout(limits.drain_seconds.duration(), all).await;
+    let all = || room.acquire_many(u32::try_from(most).unwrap_or(u32::MAX));
+    let drained = time::timeout(limits.drain_seconds.duration(), all()).await;
     if drained.is_err() {
         tracing::warn!(
             connections = most - room.available_permits(),
             "dropping connections that did not drain in time"
         );
+        drop_all.cancel();
+        let _ = all().await;
     }
 }
 
-/// State that all connections share, to accept new ones.
-struct Door {
+/// Accepts connections, and holds the state that all of them share.
+struct Acceptor {
     service: Arc<Service>,
     limits: Limits,
     stop: CancellationToken,
+    /// When cancelled, every connection is dropped, whatever it waits for.
+    drop_all: CancellationToken,
     tasks: TaskTracker,
     room: Arc<Semaphore>,
 }
 
-impl Door {
+impl Acceptor {
     async fn accept_all(&self, listener: &TcpListener) {
         loop {
             match listener.accept().await {
                 Ok((stream, peer)) => match self.room.clone().try_acquire_owned() {
-                    Ok(permit) => self.welcome(stream, peer, permit),
-                    Err(_) => self.turn_away(stream),
+                    Ok(permit) => self.start_connection(stream, peer, permit),
+                    Err(_) => self.refuse(stream),
                 },
                 Err(error) => {
                     tracing::warn!(%error, "cannot accept a connection");
-                    // Probably out of file descriptors: give other connections time to end.
+                    // The process has probably run out of file descriptors: give other connections
+                    // time to end.
                     time::sleep(Duration::from_millis(100)).await;
                 }
             }
         }
     }
 
-    fn welcome(&self, stream: TcpStream, peer: std::net::SocketAddr, permit: OwnedSemaphorePermit) {
+    fn start_connection(
+        &self,
+        stream: TcpStream,
+        peer: std::net::SocketAddr,
+        permit: OwnedSemaphorePermit,
+    ) {
         let (service, limits, stop) = (self.service.clone(), self.limits, self.stop.clone());
+        let drop_all = self.drop_all.clone();
         self.tasks.spawn(async move {
             let _permit = permit;
             // Replies are small, and game servers wait for them.
             let _ = stream.set_nodelay(true);
             let span = tracing::debug_span!("connection", %peer);
-            serve(stream, &service, limits, stop).instrument(span).await;
+            let serving = serve(stream, &service, limits, stop).instrument(span);
+            drop_all.run_until_cancelled(serving).await;
         });
     }
 
     /// Refuses a connection with an error line. The peer has one second to close its side.
-    fn turn_away(&self, mut stream: TcpStream) {
+    fn refuse(&self, mut stream: TcpStream) {
         tracing::debug!("refusing a connection: there are too many");
         let text = "too many connections".to_owned();
         let mut bytes = BytesMut::new();

@@ -1,4 +1,4 @@
-//! Connects the rooms: one store, the weights learnt from it, and the sessions that use both.
+//! Connects the rooms: one store, the weights learned from it, and the sessions that use both.
 //!
 //! Operators read and write the [`store`](Service::store) directly; after a change that affects
 //! weights, call [`Learning::refresh`].

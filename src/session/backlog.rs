@@ -58,7 +58,7 @@ struct PendingMatch {
     record: MatchRecord,
     /// The number of its game.
     game: i64,
-    /// The journal that is not needed any more once the match is on disk.
+    /// The game's journal, which is removed once the match is on disk.
     journal: Option<Arc<JournalFile>>,
     /// The span of its session.
     span: Span,
@@ -76,7 +76,7 @@ impl PendingMatches {
         true
     }
 
-    /// Removes the first match. Returns the journal that is not needed any more.
+    /// Removes the first match. Returns its journal, which the caller removes.
     fn pop(&mut self) -> Option<Arc<JournalFile>> {
         let gone = self.queue.pop_front()?;
         self.parts -= gone.parts();
@@ -105,7 +105,7 @@ impl Backlog {
         self.note(DecisionNote::Decided(decision));
     }
 
-    /// Adds that the decisions of a game belong to a match.
+    /// Adds a note that the decisions of a game belong to a match.
     pub(super) fn became(&self, game: i64, match_id: i64) {
         self.note(DecisionNote::Became { game, match_id });
     }
@@ -138,8 +138,8 @@ impl Backlog {
         kept
     }
 
-    /// Has a journal removed once the match of the game with this number is on disk. Returns whether that
-    /// match waits.
+    /// Makes the backlog remove a journal once the match of the game with this number is on disk.
+    /// Returns whether that match is in the backlog.
     pub(super) fn attach(&self, game: i64, journal: Option<Arc<JournalFile>>) -> bool {
         let mut matches = self.matches.lock();
         let mut queue = matches.queue.iter_mut();
@@ -191,7 +191,7 @@ impl Sessions {
             sessions.write_matches().await?;
             sessions.write_notes().await
         };
-        tokio::spawn(written.in_current_span()).await?
+        self.tasks().spawn(written.in_current_span()).await?
     }
 
     async fn write_matches(&self) -> Result<(), SessionError> {
@@ -211,7 +211,8 @@ impl Sessions {
         }
     }
 
-    /// Records a match. One that cannot be recorded whatever the database does is given up.
+    /// Records a match. If the match itself is the reason why it cannot be recorded, it is dropped
+    /// and logged.
     async fn write_match(&self, record: MatchRecord, game: i64) -> Result<(), SessionError> {
         match self.store.record_game(&record, game).await {
             Ok(recorded) => {

@@ -41,7 +41,7 @@ impl Clock for MachineClock {
 
     fn now(&self) -> Timestamp {
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        // A clock before 1970 has never been set: it counts as 1970.
+        // A time before 1970 means that the clock was never set; it counts as 1970.
         let millis = since.map_or(0, |since| since.as_millis());
         Timestamp(i64::try_from(millis).unwrap_or(i64::MAX))
     }

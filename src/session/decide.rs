@@ -3,7 +3,7 @@
 
 #![allow(
     clippy::disallowed_methods,
-    reason = "the deadline of a pick is in real time, whatever clock the sessions have"
+    reason = "the deadline of choosing teams is in real time, whatever clock the sessions have"
 )]
 
 use std::{fmt::Display, time::Instant};
@@ -47,8 +47,8 @@ impl Session {
         Ok(plan)
     }
 
-    /// Chooses teams for all humans and puts them there. Draws a seed if there is no `seed`;
-    /// compares the configured number of candidates if there is no `top`.
+    /// Chooses teams for all humans and puts them there. Without a `seed`, draws one; without
+    /// `top`, picks from the configured number of best splits.
     ///
     /// # Errors
     /// Fails if there is no game, if it has no teams, or if no core was free before the deadline.
@@ -74,8 +74,8 @@ impl Session {
         Ok(balanced)
     }
 
-    /// Chooses the team of a late arrival and puts them there. The seed, which decides between
-    /// equal teams, is drawn if there is none.
+    /// Chooses the team of a late arrival and puts them there. The seed decides between equal
+    /// teams; if there is none, draws one.
     ///
     /// # Errors
     /// Fails if there is no game, if it has no teams, or if no human has that id.
@@ -141,7 +141,7 @@ impl Session {
             Fate::Moves(step) => self.as_sent(step),
             Fate::Stays(_) => None,
         };
-        // Deaths are frequent; those while the teams are balanced are not worth storing.
+        // Deaths are frequent, so only those in unbalanced games are stored.
         if matches!(decided.answer.assessment, Assessment::Unbalanced { .. }) {
             self.keep_decision(decided, None)?;
         } else {
@@ -150,7 +150,8 @@ impl Session {
         Ok(step)
     }
 
-    /// The move with the id in the bytes that the game server sent.
+    /// The same move, with the id in the bytes that the game server sent; `None` if that human has
+    /// left.
     fn as_sent(&self, step: &Move) -> Option<Move> {
         let roster = &self.state.lobby.game().ok()?.roster;
         Some(Move {

@@ -8,7 +8,7 @@ pub enum SessionError {
     /// The lobby refused the command.
     #[error(transparent)]
     Lobby(#[from] LobbyError),
-    /// The client is not permitted to send the command, or not now.
+    /// The client may not send the command, or may not send it now.
     #[error("{0}")]
     NotAllowed(&'static str),
     /// An argument is invalid.
@@ -17,7 +17,8 @@ pub enum SessionError {
     /// No core was free before the deadline.
     #[error("there was no time to choose teams")]
     Overloaded,
-    /// The match of a game that has ended cannot be written now. It is kept, and written as soon as it can be.
+    /// The match of a game that has ended cannot be written now. It is kept in the backlog and
+    /// written as soon as possible.
     #[error("kept")]
     Kept,
     /// The database failed.

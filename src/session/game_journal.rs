@@ -7,14 +7,15 @@ use crate::journal::{Entry, EntryBuffer, HEADER, JournalError, Snapshot};
 
 /// A journal that is longer than this, and than twice its last snapshot, is replaced by a new snapshot.
 const COMPACT: u64 = 64 << 10;
-/// The same while the game is over. A snapshot is short then, and nobody waits for it in play.
+/// The same after the end of a game, when a snapshot is short and no player waits for the daemon.
 const COMPACT_AFTER_END: u64 = 16 << 10;
-/// Milliseconds until a journal is begun again after it failed; twice as many each time, up to the most.
+/// Milliseconds after a failure until a journal is begun again. Each further failure doubles them,
+/// up to [`LONGEST_RETRY`].
 const RETRY: u64 = 10_000;
 const LONGEST_RETRY: u64 = 640_000;
 
-/// Collects what happens in one session's game and appends it to the game's file. A failure costs the file and
-/// not the game: it is begun again later, with a snapshot.
+/// Collects what happens in one session's game and appends it to the game's file. If writing fails,
+/// the file is removed and the game goes on; a new file is begun later, with a snapshot.
 #[derive(Debug, Default)]
 pub(super) struct GameJournal {
     folder: Option<Arc<JournalFolder>>,
@@ -22,16 +23,16 @@ pub(super) struct GameJournal {
     file: Option<Arc<JournalFile>>,
     /// Entries since the last write.
     entries: EntryBuffer,
-    /// No new snapshot is due up to this length.
+    /// The length in bytes above which a new snapshot replaces the file.
     compact_at: u64,
     /// The millisecond of the clock before which a journal that failed is not begun again.
     retry_at: u64,
-    /// How long the last failure made it wait.
+    /// The milliseconds between the last failure and `retry_at`.
     pause: u64,
 }
 
 impl GameJournal {
-    /// The journal of a new game; without a folder, nothing is ever written.
+    /// The journal of a new game. Without a folder it writes nothing.
     pub(super) fn new(folder: Option<Arc<JournalFolder>>) -> Self {
         Self {
             folder,
@@ -39,10 +40,11 @@ impl GameJournal {
         }
     }
 
-    /// The journal that an earlier daemon has left, cut off behind its first `valid` bytes.
+    /// Continues the journal that an earlier daemon has left, and cuts it off after its first
+    /// `valid` bytes.
     ///
     /// # Errors
-    /// The file cannot be changed.
+    /// Fails if the file cannot be changed.
     pub(super) fn left(
         folder: &Arc<JournalFolder>,
         file: Arc<JournalFile>,
@@ -57,7 +59,7 @@ impl GameJournal {
         })
     }
 
-    /// Whether journals are kept at all.
+    /// Whether this daemon keeps journals.
     pub(super) fn is_on(&self) -> bool {
         self.folder.is_some()
     }
@@ -67,7 +69,8 @@ impl GameJournal {
         self.file.is_some() && self.entries.is_empty()
     }
 
-    /// Adds what happened at this millisecond of the session, to be written by [`write`](Self::write).
+    /// Adds an entry for something that happened at this millisecond of the session.
+    /// [`write`](Self::write) writes it.
     pub(super) fn push(&mut self, at: u64, entry: &Entry<'_>) {
         if self.file.is_some()
             && let Err(error) = self.entries.push(at, entry)
@@ -76,9 +79,9 @@ impl GameJournal {
         }
     }
 
-    /// Writes what was added. Begins the file where there is none, or replaces it where it has become long:
-    /// with the snapshot that `snapshot` makes, if it makes one. `now` is the millisecond of the clock, and
-    /// `over` whether the game is over.
+    /// Writes the entries that were added. If there is no file, or it has become too long, begins a
+    /// new one with the snapshot that `snapshot` returns, if it returns one. `now` is the
+    /// millisecond of the clock, and `over` whether the game is over.
     pub(super) fn write<'a>(
         &mut self,
         now: u64,
@@ -109,7 +112,7 @@ impl GameJournal {
             Ok(created) => created,
             Err(error) if self.file.is_none() => return self.fail(&error, now),
             Err(error) => {
-                // The old file is whole and grows until there is room for a new one.
+                // The old file is complete, and may grow until there is room for a new one.
                 tracing::debug!(%error, "a journal cannot be shortened");
                 self.compact_at = self.compact_at.max(COMPACT) + COMPACT;
                 return;
@@ -124,14 +127,14 @@ impl GameJournal {
     fn fail(&mut self, error: &dyn Display, now: u64) {
         tracing::warn!(
             %error,
-            "a running game is not in the journal: after a crash it could not be resumed"
+            "a running game is not in the journal: it could not be resumed after a crash"
         );
         self.pause = (2 * self.pause).clamp(RETRY, LONGEST_RETRY);
         self.retry_at = now.saturating_add(self.pause);
         self.forget();
     }
 
-    /// Removes the file; the game then is as one that has none yet.
+    /// Removes the file. The next write begins a new one.
     pub(super) fn forget(&mut self) {
         self.entries.clear();
         if let (Some(folder), Some(file)) = (&self.folder, self.file.take()) {
@@ -139,7 +142,7 @@ impl GameJournal {
         }
     }
 
-    /// The file, which the caller removes.
+    /// Gives the file to the caller, who removes it.
     pub(super) fn take_file(&mut self) -> Option<Arc<JournalFile>> {
         self.file.take()
     }

@@ -55,7 +55,7 @@ pub struct Session {
     state: SessionState,
     server: Option<String>,
     registration: Registration,
-    /// Whether an answer to END is among the replies that are not sent.
+    /// Whether the replies that are not sent yet include one to END.
     owes_end: bool,
     /// Around every log line that this session causes, also on other tasks and threads.
     span: Span,
@@ -72,7 +72,7 @@ impl Session {
     pub fn open(sessions: Arc<Sessions>) -> (Self, MailboxReceiver) {
         let (mailbox, pushes) = Mailbox::new();
         let registration = Registration::new(&sessions, mailbox);
-        // An error's span is on whenever any line of the session is.
+        // A span at level ERROR is enabled whenever any log line of the session is.
         let span = error_span!("session", id = registration.number(), server = Empty);
         let session = Self {
             state: SessionState::new(&sessions, &span),
@@ -91,10 +91,10 @@ impl Session {
         &self.span
     }
 
-    /// Names the game server. With `resume`, continues at once the game that its last connection
-    /// left, or that this connection still has although it is dead, and returns whether there was
-    /// one. Otherwise the first command that needs a game continues a parked one, unless that
-    /// command is GAME.
+    /// Names the game server. With `resume`, continues at once the game that the server's last
+    /// connection left, or that this last connection still has because the daemon has not noticed
+    /// its end. Returns whether there was such a game. Otherwise the first command that needs a
+    /// game continues a parked one, unless that command is GAME.
     ///
     /// # Errors
     /// Fails if clients are configured, and the server is not one of them or the token is wrong.
@@ -131,9 +131,9 @@ impl Session {
             .write_journal(&self.sessions, self.server.as_deref());
     }
 
-    /// Writes to the journal what has happened, before the replies to it are sent. An answer to END among them
-    /// counts as delivered from here on: if the daemon is killed now, it may have arrived, and the next END may
-    /// be that of another game.
+    /// Writes to the journal what has happened, before the replies are sent. If one of the replies
+    /// answers END, it counts as delivered from now on: even if the daemon is killed now, the
+    /// client may have received it, and the next END may be that of another game.
     pub fn before_replies(&mut self) {
         if std::mem::take(&mut self.owes_end) {
             self.state.note_delivered();
@@ -144,14 +144,14 @@ impl Session {
     /// Notes whether this game server adds and removes bots as it is asked to, as HELLO states it.
     ///
     /// # Errors
-    /// None today; a command of the lobby may fail.
+    /// Fails if the lobby refuses the command, which no version does so far.
     pub fn declare_bots(&mut self, acts: bool) -> Result<(), SessionError> {
         let clock = self.sessions.clock.clone();
         self.state.apply(&Command::DeclareBots { acts }, &*clock)?;
         Ok(())
     }
 
-    /// Notes that this game server asks about bots, so that it will act on them.
+    /// Notes that this game server asks about bots. It is then expected to act on the answers.
     pub(super) fn show_bots(&mut self) -> Result<(), SessionError> {
         if self.lobby().game().is_ok() && !self.state.lobby.bot_use().shown {
             let clock = self.sessions.clock.clone();
@@ -194,7 +194,7 @@ impl Session {
         }
         let judged = command.judged();
         let before = judged.map(|id| (id, self.lobby().conduct(id)));
-        // This resumes a parked game, whose milliseconds then count.
+        // This resumes a parked game; the time is then counted in that game's milliseconds.
         self.lobby();
         let clock = self.sessions.clock.clone();
         self.state.apply(command, &*clock)?;
@@ -250,7 +250,7 @@ impl Session {
             (before.asks, conduct.asks),
         ];
         if counts.into_iter().any(|(before, now)| news(before, now)) {
-            tracing::info!(player = id.text(), %conduct, "may be gaming the balance");
+            tracing::info!(player = id.text(), %conduct, "this player may be exploiting the balancing");
         }
     }
 }

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use super::state::SessionState;
 
-/// The most games parked at once; the one parked first makes room for another.
+/// The most games parked at once. If there are more, the one that was parked first is given up.
 const MAX_PARKED: usize = 256;
 /// The most games of an earlier daemon that are parked at once.
 const MAX_RESTORED: usize = 4_096;
@@ -19,18 +19,19 @@ const MAX_RESTORED: usize = 4_096;
 pub(super) struct ParkedGames {
     /// By server name, each with the millisecond of the clock at which it was parked.
     games: Mutex<BTreeMap<String, (u64, SessionState)>>,
-    /// How many games an earlier daemon has left, if they are more than [`MAX_PARKED`].
+    /// The number of games that an earlier daemon has left, if that is more than [`MAX_PARKED`].
     restored: AtomicUsize,
 }
 
 impl ParkedGames {
-    /// Makes room for so many games of an earlier daemon, which all had connections at once.
+    /// Raises the limit to this number of games, up to [`MAX_RESTORED`]. An earlier daemon may have
+    /// had more connections than games can be parked otherwise.
     pub(super) fn make_room(&self, games: usize) {
         let games = games.min(MAX_RESTORED);
         self.restored.store(games, Ordering::Relaxed);
     }
 
-    /// Parks a game. Returns the games that had to make room for it, with their servers.
+    /// Parks a game. Returns the games that no longer fit, with the names of their servers.
     pub(super) fn put(
         &self,
         server: &str,

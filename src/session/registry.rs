@@ -1,7 +1,8 @@
 //! The connected sessions by the name of their game server.
 //!
 //! A dead connection can remain open for hours. When its server reconnects, the new session
-//! replaces the old one and does not have to wait for it to be noticed.
+//! replaces the old one, and need not wait until the daemon notices that the old connection is
+//! dead.
 
 use std::{
     collections::BTreeMap,

@@ -1,4 +1,5 @@
-//! The games that an earlier daemon has left in the journal: they are parked until their servers come back.
+//! Parks the games that an earlier daemon has left in the journal, until their servers connect
+//! again.
 
 use std::{collections::BTreeSet, io, path::Path, sync::Arc};
 
@@ -15,7 +16,7 @@ use crate::{
     journal::{Entry, JournaledEnd, JournaledGame},
 };
 
-/// What the later journals have shown, which are read first.
+/// What has been read so far. The latest journals are read first.
 #[derive(Default)]
 struct Found {
     servers: BTreeSet<String>,
@@ -23,13 +24,14 @@ struct Found {
 }
 
 impl Sessions {
-    /// Journals running games in this folder from now on, and parks the games that an earlier daemon has left
-    /// there. Those that cannot be resumed, because nobody gave a name or the daemon was away for longer than
-    /// the grace of parked games, are recorded as abandoned. To be called once, before the first session.
+    /// Journals running games in this folder from now on, and parks the games that an earlier
+    /// daemon has left there. Games that cannot be resumed, because their server gave no name or
+    /// the daemon was away for longer than the grace period of parked games, are recorded as
+    /// abandoned. Call it once, before the first session.
     ///
     /// # Errors
-    /// Another daemon uses the folder, or it cannot be used at all. A damaged journal is no error: it is
-    /// discarded.
+    /// Fails if another daemon uses the folder, or if the folder cannot be used. A damaged journal
+    /// is discarded without an error.
     pub async fn open_journal(&self, path: &Path) -> io::Result<()> {
         let (folder, alive) = JournalFolder::open(path)?;
         let now = self.clock.now();
@@ -50,7 +52,7 @@ impl Sessions {
         Ok(())
     }
 
-    /// Parks the game of a journal, or gives it up.
+    /// Parks the game of a journal, or records it as abandoned.
     async fn restore(
         &self,
         folder: &Arc<JournalFolder>,
@@ -69,7 +71,11 @@ impl Sessions {
         let torn = bytes.len() - game.valid;
         if torn > 0 || game.failed > 0 {
             let failed = game.failed;
-            tracing::warn!(torn, failed, "a journal is not whole, or of other settings");
+            tracing::warn!(
+                torn,
+                failed,
+                "a journal is damaged, or was written under other settings"
+            );
         }
         let server = game.server.clone();
         if game
@@ -84,7 +90,10 @@ impl Sessions {
         };
         match server {
             Some(server) if recent && found.servers.insert(server.clone()) => {
-                tracing::info!(server, "a running game waits for its server to come back");
+                tracing::info!(
+                    server,
+                    "a running game waits for its server to connect again"
+                );
                 let now = self.clock.millis();
                 for (server, state) in self.parked.put(&server, state, now) {
                     self.give_up(state, Some(&server));
@@ -94,7 +103,7 @@ impl Sessions {
         }
     }
 
-    /// The state of a session whose game this is; `None` if it has none that can go on.
+    /// The session state that the journal describes; `None` if it has no game that can go on.
     async fn state_of(
         &self,
         folder: &Arc<JournalFolder>,
@@ -132,7 +141,7 @@ impl Sessions {
         Some(state)
     }
 
-    /// Finds out whether the match of a game is on disk, where the journal may not know it.
+    /// Finds out whether the match of a game is on disk, if the journal does not say so.
     async fn restore_end(&self, state: &mut SessionState, end: JournaledEnd) {
         let recorded = self.end_of_game(state.game).await.unwrap_or_else(|error| {
             tracing::warn!(%error, "cannot tell whether the match of a journaled game is on disk");
@@ -141,6 +150,7 @@ impl Sessions {
         match (end, recorded) {
             (JournaledEnd::Answered(answer), _) => {
                 state.delivered = answer.delivered;
+                state.answered = answer.delivered;
                 let (id, unrated) = (answer.id, answer.unrated);
                 state.ended = Some(Ended { id, unrated });
             }
@@ -164,7 +174,8 @@ impl Sessions {
                 }
             }
             (JournaledEnd::Open, Some(ended)) => {
-                // A power cut has taken END from the journal, but not from the database.
+                // After a power cut the journal may lack the END of a match that is in the
+                // database.
                 let frame = state.frame(None);
                 if state.lobby.end(Verdict::Draw, &frame).is_ok() {
                     state.note(&Entry::End(Verdict::Draw));

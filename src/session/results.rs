@@ -1,8 +1,9 @@
 //! How games end: by END, by the next GAME, or with the connection.
 //!
 //! A game whose connection ended is parked for the configured grace period, until its server
-//! reconnects. A game that is given up is recorded as abandoned; abandoned matches are never rated.
-//! A daemon that stops leaves its games in the journal, from which the next one parks them.
+//! reconnects. A game that is not resumed is given up: it is recorded as abandoned, and abandoned
+//! matches are never rated. A daemon that stops leaves its games in the journal, from which the
+//! next daemon parks them.
 
 use std::sync::Arc;
 
@@ -29,10 +30,10 @@ impl Session {
     /// of the same server, gets the same answer.
     ///
     /// # Errors
-    /// Fails if there is no game, the team does not exist, play has not begun, or the reported events
-    /// make no valid record: the game then continues, and END can be repeated. Fails with
-    /// [`SessionError::Kept`] if the match cannot be written now: the game is over, and a repeated END
-    /// gets the id once the match is on disk.
+    /// Fails if there is no game, the team does not exist, play has not begun, or the reported
+    /// events do not make a valid record: the game then continues, and END can be repeated. Fails
+    /// with [`SessionError::Kept`] if the match cannot be written now: the game is over, and a
+    /// repeated END gets the id once the match is on disk.
     pub async fn end(&mut self, verdict: Verdict) -> Result<Ended, SessionError> {
         let server = self.server.clone();
         self.lobby().game()?;
@@ -45,7 +46,8 @@ impl Session {
         }
         let frame = self.state.frame(server.as_deref());
         let before = self.state.lobby.clone();
-        // Until the match is on disk, no snapshot can stand for the game: END is in the journal as an entry.
+        // A snapshot does not contain a match that is not on disk yet, so END is written to the
+        // journal as an entry.
         self.write_journal();
         let finished = self.lobby().end(verdict, &frame)?;
         self.state.ending = true;
@@ -79,7 +81,7 @@ impl Session {
         Ok(ended)
     }
 
-    /// Answers END again for a match that could not be recorded before: writes it, if that can be done now.
+    /// Answers a repeated END for a match that could not be recorded before. Tries to write it now.
     async fn end_kept(&mut self) -> Result<Ended, SessionError> {
         let game = self.state.game;
         let written = self.sessions.write_backlog().await;
@@ -109,8 +111,9 @@ impl Session {
         ended
     }
 
-    /// Ends the session. With `park`, the game of a server that gave its name is parked. Otherwise the daemon
-    /// stops: the game is left in the journal, or given up if it is not there whole.
+    /// Ends the session. With `park`, the game of a server that gave its name is parked. Without
+    /// it, because the daemon stops, the game is left in the journal; if the journal does not have
+    /// all of it, the game is given up.
     pub fn close(&mut self, park: bool) {
         self.write_journal();
         let state = std::mem::replace(
@@ -126,6 +129,8 @@ impl Session {
             return;
         }
         match &self.server {
+            // END was cut off: it is in the journal, and the next start records the match.
+            None if state.ending && state.journal.is_whole() => {}
             Some(server) if park => {
                 let now = self.sessions.clock.millis();
                 for (server, state) in self.sessions.parked.put(server, state, now) {
@@ -139,9 +144,10 @@ impl Session {
 
     /// Resumes the parked game of this server. Returns whether there was one.
     ///
-    /// After a restart of the daemon, a game that is over and whose END was answered is of use only to a
-    /// server that asks for the answer again. To one that asks whether its game goes on, `explicitly`, it is
-    /// given up: this may be another game, of which nothing has arrived.
+    /// After a restart of the daemon, a game that is over and whose END was answered by the id of its match
+    /// is given up: the server may have begun another game since, of which nothing has arrived. If END was
+    /// answered `kept`, the server may still want the id, unless it asks whether its game goes on,
+    /// `explicitly`.
     pub(super) fn resume_parked(&mut self, explicitly: bool) -> bool {
         let Some(server) = &self.server else {
             return false;
@@ -150,7 +156,7 @@ impl Session {
         let Some(state) = self.sessions.parked.take(server, earliest) else {
             return false;
         };
-        if explicitly && state.restarted && state.delivered {
+        if state.restarted && state.delivered && (explicitly || state.answered) {
             self.sessions.give_up(state, Some(server));
             return false;
         }
@@ -170,7 +176,7 @@ impl Session {
         if let Some(left) = left {
             self.sessions.give_up(left, server);
         }
-        // The game lasts until now, not until its last event, as its journal has it, too.
+        // The game lasts until now, not until its last event; the same holds in its journal.
         let now = self.state.millis(&*self.sessions.clock);
         self.state.lobby.at(now);
         if let Some(finished) = self.state.abandoned(server) {
@@ -182,13 +188,13 @@ impl Session {
         if let Some(left) = left_bots {
             let own = self.state.lobby.bot_use();
             self.inherit_bots(left);
-            // What this connection declared came later.
+            // The declaration of this connection is the later one.
             self.inherit_bots(own);
         }
     }
 
-    /// Adds what another connection of this server has shown about bots. Where both declared
-    /// whether it acts on them, `bots` rules.
+    /// Adds `bots`, what another connection of this server has shown about bots. If both
+    /// connections declared whether the server acts on bots, `bots` overrides the present one.
     fn inherit_bots(&mut self, bots: BotUse) {
         let clock = self.sessions.clock.clone();
         let declared = bots.declared.map(|acts| Command::DeclareBots { acts });
@@ -208,8 +214,8 @@ impl Sessions {
         }
     }
 
-    /// Leaves the parked games in the journal, or gives them up where they are not there whole, and writes the
-    /// backlog, because the daemon stops.
+    /// Prepares the stop of the daemon: leaves the parked games in the journal, gives up those that
+    /// the journal does not have completely, and writes the backlog.
     ///
     /// # Errors
     /// Fails if the database does.
@@ -219,12 +225,13 @@ impl Sessions {
                 self.give_up(state, Some(&server));
             }
         }
-        let written = self.write_backlog().await;
-        self.sync_journals().await;
+        // The journals reach the disk even if the database is locked until the daemon's end.
+        let (written, ()) = tokio::join!(self.write_backlog(), self.sync_journals());
         written
     }
 
-    /// Records a game that goes no further as abandoned, and removes its journal once it is on disk.
+    /// Records a game that will not continue as abandoned, and removes its journal once the match
+    /// is on disk.
     pub(super) fn give_up(&self, mut state: SessionState, server: Option<&str>) {
         let span = state.span.clone();
         let _in_span = span.enter();
@@ -255,7 +262,7 @@ impl Sessions {
         kept
     }
 
-    /// The record of a finished game, and why it is not rated, `None` if it is.
+    /// The record of a finished game, and the reason why it is not rated; `None` if it is rated.
     pub(super) fn judge(&self, finished: Finished) -> (MatchRecord, Option<String>) {
         let mut record = finished.record;
         if finished.cut {
@@ -268,7 +275,8 @@ impl Sessions {
 
     fn unrated(&self, record: &MatchRecord) -> Option<String> {
         let rules = &self.learning.settings().history.rules;
-        // As the fold sees it: a game against another identity of one's own has no opponent.
+        // Merged identities count as one player, as in the fold: a game of a player against another
+        // of their own identities has no opponent.
         let standings = self.learning.standings();
         let merged = standings.merged(record);
         let unrated = history::unrated(&merged, self.rulebook(), rules);

@@ -9,6 +9,7 @@ use tokio::{
     sync::Semaphore,
     time::{MissedTickBehavior, interval},
 };
+use tokio_util::task::TaskTracker;
 
 use super::{
     Clock, MachineClock, Mailbox, SessionError, Settings, backlog::Backlog,
@@ -22,7 +23,7 @@ use crate::{
 
 /// How often journals are forced to the disk.
 const SYNC: Duration = Duration::from_secs(2);
-/// The most milliseconds of a running game that a power cut may take.
+/// The most milliseconds of a running game that may be lost in a power cut.
 const MAX_LOSS: u64 = 5_000;
 
 /// The state that all sessions share: the store, the published weights, the parked games, and the
@@ -38,6 +39,7 @@ pub struct Sessions {
     pub(super) parked: ParkedGames,
     pub(super) registry: ConnectionRegistry,
     pub(super) backlog: Backlog,
+    tasks: TaskTracker,
     /// Where running games are journaled, if they are.
     pub(super) journals: OnceLock<Arc<JournalFolder>>,
 }
@@ -69,6 +71,7 @@ impl Sessions {
             parked: ParkedGames::default(),
             registry: ConnectionRegistry::default(),
             backlog: Backlog::default(),
+            tasks: TaskTracker::new(),
             journals: OnceLock::new(),
         })
     }
@@ -91,14 +94,21 @@ impl Sessions {
         &self.cores
     }
 
+    /// The tasks that outlive the call that starts them, because what they write must be whole. Who stops the
+    /// sessions waits for them.
+    pub fn tasks(&self) -> &TaskTracker {
+        &self.tasks
+    }
+
     /// Where running games are journaled, if they are.
     pub(super) fn journals(&self) -> Option<Arc<JournalFolder>> {
         self.journals.get().cloned()
     }
 
-    /// Forces the journals to the disk every two seconds, until dropped. What is written just after one round
-    /// has passed its file is on the disk at the end of the next round: with rounds of up to 2.5 seconds, a
-    /// power cut takes no more than the last five. A disk that is slower than that is logged.
+    /// Forces the journals to the disk every two seconds, until dropped. An entry that is written
+    /// just after a round has synced its file reaches the disk by the end of the next round. If no
+    /// round takes more than 2.5 seconds, a power cut therefore loses at most five seconds. If
+    /// rounds take longer, the log says so.
     pub async fn run_journal_sync(&self) {
         let mut rounds = interval(SYNC);
         rounds.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -113,9 +123,9 @@ impl Sessions {
                 match slow {
                     true => tracing::warn!(
                         millis = loss,
-                        "the disk is slow: a power cut would take more than the last five seconds of running games"
+                        "the disk is slow: in a power cut, more than the last five seconds of running games would be lost"
                     ),
-                    false => tracing::info!("the disk is fast enough again for the journals"),
+                    false => tracing::info!("the disk is fast enough for the journals again"),
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! The state of one session's game: all that a lost connection leaves for the next one.
+//! The state of one session's game: everything that a lost connection passes on to the next one.
 
 use std::{
     borrow::Cow,
@@ -15,41 +15,44 @@ use crate::{
     lobby::{Command, Finished, Lobby, LobbyError, RecordFrame},
 };
 
-/// A lobby, and what the session keeps about its game.
+/// A lobby, and what the session stores besides it about the game.
 #[derive(Debug)]
 pub(super) struct SessionState {
     pub(super) lobby: Lobby,
-    /// The instant from which the lobby's milliseconds count, as of START.
+    /// The instant at which the lobby's milliseconds were 0, as computed at START.
     pub(super) epoch: Timestamp,
     /// Set by the first question about a weight, and cleared by GAME and MUTATOR.
     ruleset: Option<Ruleset>,
     /// The reasons for the last decision; cleared by GAME.
     reasons: Vec<String>,
-    /// Whether the journal does not have them yet.
+    /// Whether the reasons are not in the journal yet.
     new_reasons: bool,
-    /// The number that the decisions before one END have in common.
+    /// The number of the game, which all decisions before one END share.
     pub(super) game: i64,
     /// The answer to END, if it has been sent.
     pub(super) ended: Option<Ended>,
-    /// Whether an answer to END, its match's id or that the match is kept, has been sent or is about to be.
+    /// Whether an answer to END (the id of its match, or that the match is kept) has been sent or
+    /// is about to be sent.
     pub(super) delivered: bool,
-    /// Whether the daemon was restarted since.
+    /// Whether the answer that was sent before a restart of the daemon was the match's id.
+    pub(super) answered: bool,
+    /// Whether the daemon was restarted since this game began.
     pub(super) restarted: bool,
     /// END is being carried out: the game is over, and its match may or may not be on disk.
     pub(super) ending: bool,
     /// The span of the session that has the game, or had it last.
     pub(super) span: Span,
-    /// END could not be answered yet: the match waits in the backlog, under the number of this game.
+    /// Whether the match of this game's END is still in the backlog, under the number of this game.
     pub(super) kept: bool,
     /// The numbers of this session's games whose matches may wait in the backlog.
     pub(super) waiting: Vec<i64>,
-    /// What has to be added to the clock's milliseconds to get the session's. It is not 0 in a game that an
-    /// earlier daemon began.
+    /// The session's milliseconds minus the clock's. It is not 0 if an earlier daemon began the
+    /// game.
     shift: i64,
     pub(super) journal: GameJournal,
 }
 
-/// What a session's state is made of when its game is read from a journal.
+/// The parts of a session's state that come from a journal.
 pub(super) struct JournaledState {
     pub(super) lobby: Lobby,
     pub(super) epoch: Timestamp,
@@ -79,6 +82,7 @@ impl SessionState {
             game: draw_game(),
             ended: None,
             delivered: false,
+            answered: false,
             restarted: false,
             ending: false,
             kept: false,
@@ -135,7 +139,7 @@ impl SessionState {
     pub(super) fn begin_play(&mut self, epoch: Timestamp) {
         self.epoch = epoch;
         if self.kept {
-            // The match in the backlog has the number.
+            // The match in the backlog has the present number.
             self.game = draw_game();
         }
         self.forget_end();
@@ -146,6 +150,7 @@ impl SessionState {
     fn forget_end(&mut self) {
         self.ended = None;
         self.delivered = false;
+        self.answered = false;
         self.restarted = false;
         self.ending = false;
         self.kept = false;
@@ -188,7 +193,7 @@ impl SessionState {
         Ok(())
     }
 
-    /// Adds an entry to the journal, behind what the lobby's decisions have changed.
+    /// Adds an entry to the journal, after entries for what the lobby's decisions have changed.
     pub(super) fn note(&mut self, entry: &Entry<'_>) {
         self.note_trail();
         self.journal.push(self.lobby.now(), entry);
@@ -200,8 +205,8 @@ impl SessionState {
         }
     }
 
-    /// Writes to the journal what has happened since the last time. A game that is over and whose match is
-    /// not on disk is in its journal as what happened, and in no snapshot.
+    /// Writes to the journal what has happened since the last time. A game that is over and whose
+    /// match is not on disk yet is journaled entry by entry, without a new snapshot.
     pub(super) fn write_journal(&mut self, sessions: &Sessions, server: Option<&str>) {
         if !self.journal.is_on() || self.lobby.game().is_err() {
             return;
@@ -264,7 +269,7 @@ impl SessionState {
     }
 
     /// The record of a game that does not continue; `None` if play has not begun or is over, or if
-    /// nobody has taken part in it.
+    /// no player has taken part.
     pub(super) fn abandoned(&self, server: Option<&str>) -> Option<Finished> {
         self.lobby.abandoned(&self.frame(server))
     }

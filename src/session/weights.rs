@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Session, SessionError};
 use crate::{
     domain::{Ident, Kind, LineupPlayer, Outlook, Ruleset},
-    learning::{Standings, View},
+    learning::{DisplayedRank, Standings, View},
     lobby::{BotWeight, LobbyError, ScoreSpread, Weights},
 };
 
@@ -15,7 +15,7 @@ pub(super) struct GameWeights {
     pub(super) view: Arc<View>,
     pub(super) ruleset: Ruleset,
     pub(super) map: String,
-    /// A human's weight, and the mean bot's, where nothing is known.
+    /// The default weights of an unknown human and of the mean bot.
     pub(super) defaults: (f64, f64),
 }
 
@@ -77,8 +77,8 @@ impl Weights for GameWeights {
         }
     }
 
-    /// What the rating system predicts for this very lineup, with what decisions count otherwise than
-    /// it does added to the edge.
+    /// The rating system's prediction for exactly this lineup. What decisions count differently
+    /// from the rating system is added to the edge.
     fn chance(&self, teams: &[Vec<LineupPlayer>], strengths: &[f64]) -> Option<f64> {
         let predicted = || self.standings.chance(&self.ruleset, &self.map, teams);
         let (one, other) = match teams {
@@ -113,6 +113,19 @@ impl Session {
         Ok(standings.view(self.ruleset()?).human(id.text()))
     }
 
+    /// A human's division in this game, as it is displayed now.
+    ///
+    /// # Errors
+    /// Fails if there is no game, or if no divisions are configured.
+    pub fn rank(&mut self, id: &Ident) -> Result<DisplayedRank, SessionError> {
+        let standings = self.sessions.ready_standings()?;
+        let now = self.sessions.clock.now();
+        let ruleset = self.ruleset()?.clone();
+        let learning = &self.sessions.learning;
+        let rank = learning.displayed_rank(&standings, &ruleset, id.text(), now);
+        rank.ok_or(SessionError::NotAllowed("no divisions are configured"))
+    }
+
     /// A bot's weight in this game; the mean for an unknown bot.
     ///
     /// # Errors
@@ -126,7 +139,8 @@ impl Session {
         Ok(known.unwrap_or_else(|| view.mean_bot().map_or(default, |(mean, _)| mean)))
     }
 
-    /// The mean weight and the number of the known bots; the configured default and 0 without any.
+    /// The mean weight and the number of the known bots; the configured default and 0 if there are
+    /// none.
     ///
     /// # Errors
     /// Fails if there is no game.
@@ -140,7 +154,8 @@ impl Session {
             .unwrap_or((default, 0)))
     }
 
-    /// The ruleset of the session's game, which a parked game becomes if there is no other.
+    /// The ruleset of the session's game. If there is no game, the server's parked game is resumed
+    /// first.
     pub(super) fn ruleset(&mut self) -> Result<&Ruleset, LobbyError> {
         self.lobby();
         self.state.ruleset(&self.sessions)

@@ -1,4 +1,4 @@
-//! The connection to the daemon, as a sidecar sees it.
+//! What a sidecar knows about its connection to the daemon.
 
 use super::Act;
 use crate::{
@@ -9,8 +9,8 @@ use crate::{
 /// The longest time without a request, in milliseconds. The daemon closes connections that are idle
 /// for longer.
 const SILENCE: u64 = 60_000;
-/// The longest name of a player that is sent beside an identity, in bytes, so that a line stays below
-/// the daemon's limit of 1,024 bytes.
+/// The longest name of a player, in bytes, that is sent together with an identity. It keeps lines
+/// below the daemon's limit of 1,024 bytes.
 const MAX_NAME: usize = 128;
 
 /// Whether there is a connection, and what is known about its daemon.

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::StoreError;
-use crate::domain::{Kind, PlayerKey, Timestamp};
+use crate::domain::{Kind, PlayerKey, Rank, Timestamp};
 
 /// The weight of one player under one ruleset.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,10 +18,24 @@ pub struct WeightRow {
     pub weight: f64,
     /// The standard deviation in units of the weight; 0 if the rating system has none.
     pub deviation: f64,
+    /// The division that was reached; `None` for bots, while the player is calibrating, and without
+    /// divisions.
+    pub rank: Option<Rank>,
     /// Number of rated matches behind the weight.
     pub games: u32,
     /// The end of the latest of these matches.
     pub last_seen: Timestamp,
+}
+
+/// A division, as views need it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DivisionRow {
+    /// The name.
+    pub name: String,
+    /// Days without a match after which the displayed division falls.
+    pub decay_after_days: u32,
+    /// In how many further days it falls by one division; 0 for never.
+    pub decay_days: u32,
 }
 
 /// The ruling on one match: whether it is rated, and what its participants did.
@@ -68,6 +82,8 @@ pub struct DerivedRows {
     pub rulings: Vec<RulingRow>,
     /// The weights of all players under all rulesets.
     pub weights: Vec<WeightRow>,
+    /// The divisions, the lowest first.
+    pub divisions: Vec<DivisionRow>,
 }
 
 /// Access to the derived tables.

@@ -1,4 +1,4 @@
-//! What can be wrong with a database, for the operator.
+//! The errors of a database, with messages for the operator.
 
 use std::path::PathBuf;
 
@@ -7,14 +7,14 @@ use crate::domain::RecordError;
 /// Why a call to the database failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    /// Another process holds it.
+    /// Another process has locked the database.
     #[error("the database is locked by another process")]
     Locked(#[source] sqlx::Error),
-    /// This process may not write it.
+    /// This process may not write to the database.
     #[error("the database is read-only")]
     ReadOnly(#[source] sqlx::Error),
-    /// The file is damaged, or holds no database.
-    #[error("the database is damaged, or no SQLite database")]
+    /// The file is damaged, or is not a database.
+    #[error("the database is damaged, or is not an SQLite database")]
     Corrupt(#[source] sqlx::Error),
     /// The file cannot be opened or created.
     #[error("the database cannot be opened or created")]
@@ -25,7 +25,7 @@ pub enum StoreError {
     /// There is no database, and this command does not create one.
     #[error("there is no database at {}", path.display())]
     Missing {
-        /// The path at which it should be.
+        /// The path at which the database should be.
         path: PathBuf,
     },
     /// The database belongs to another program.
@@ -39,7 +39,7 @@ pub enum StoreError {
     Newer {
         /// The path of the database.
         path: PathBuf,
-        /// The first migration this program does not know.
+        /// The number of the first migration that this program does not know.
         version: i64,
     },
     /// A record that must not be stored, or whose rows were changed by hand.
@@ -50,8 +50,8 @@ pub enum StoreError {
         /// The check that it fails.
         why: RecordError,
     },
-    /// More games of one server, on one map and with the same players, began within a minute than there are
-    /// seconds in it.
+    /// More than 64 games of one server, on one map and with the same players, began within the
+    /// same second.
     #[error("too many games of {server} began at the same time")]
     Crowded {
         /// Name of the game server.
@@ -60,7 +60,7 @@ pub enum StoreError {
     /// A value that no version of Evenkeel writes.
     #[error("the database holds an impossible value: {0}")]
     BadValue(String),
-    /// An error, with the path of the database.
+    /// Another error of this type, with the path of the database.
     #[error("{}: {source}", path.display())]
     At {
         /// The path of the database.

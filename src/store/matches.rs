@@ -57,9 +57,9 @@ pub type JoinHalves = fn(&MatchRecord, &MatchRecord) -> Option<MatchRecord>;
 /// The result of writing a record that may be half of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HalfRecorded {
-    /// The other half is not on disk: it is a match of its own.
+    /// The other half is not on disk; the record is stored as a match of its own.
     Alone(Recorded),
-    /// It and its other half are now one match.
+    /// The record and its other half are now one match.
     Joined {
         /// The id of that match.
         id: i64,
@@ -69,7 +69,7 @@ pub enum HalfRecorded {
 }
 
 impl HalfRecorded {
-    /// The id of the match that it is, or is part of.
+    /// The id of the match that the record is, or is part of.
     pub fn id(self) -> i64 {
         match self {
             Self::Alone(recorded) => recorded.id(),
@@ -111,8 +111,9 @@ pub trait Matches: Send + Sync {
         records: &[(MatchRecord, Fingerprint)],
     ) -> Result<Vec<Recorded>, StoreError>;
 
-    /// Writes a record, joined with its other half if that is on disk and the pause between them is at
-    /// most `pause` milliseconds. The match then counts as both: either half, read again, is a duplicate.
+    /// Writes a record, joined with its other half if that is on disk and the pause between them is
+    /// at most `pause` milliseconds. The joined match then stands for both halves: if either is
+    /// read again, it is a duplicate.
     ///
     /// # Errors
     /// Fails if the record fails [`MatchRecord::check`], or if the database does.

@@ -22,7 +22,9 @@ use std::{fmt, path::Path, sync::Arc, time::Duration};
 use async_trait::async_trait;
 
 pub use decisions::{DecisionNote, DecisionRow, Decisions};
-pub use derived::{Derived, DerivedFrom, DerivedRows, Performance, RulingRow, WeightRow};
+pub use derived::{
+    Derived, DerivedFrom, DerivedRows, DivisionRow, Performance, RulingRow, WeightRow,
+};
 pub use error::StoreError;
 pub use logs::{LogMatches, LogReplaced, Logs};
 pub use matches::{Cursor, HalfRecorded, JoinHalves, Matches, Recorded, Stored};

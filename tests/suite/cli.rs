@@ -124,7 +124,7 @@ fn what_is_no_log_is_an_error_and_the_rest_is_still_read() {
     assert_eq!(code, 4);
     assert!(out.contains("rated               ┆ 1"), "{out}");
     assert_eq!(
-        err.matches("no log of any known format (idtech3, ut2004, ")
+        err.matches("not a log of any known format (idtech3, ut2004, ")
             .count(),
         2,
         "{err}"

@@ -115,6 +115,32 @@ fn a_log_is_followed_until_it_is_enough() {
     assert_eq!(matches.lines().count(), 3);
 }
 
+/// A log of the program that lies on a full disk must not end it.
+#[test]
+fn following_goes_on_where_nothing_can_be_logged() {
+    let Ok(full) = File::options().write(true).open("/dev/full") else {
+        return println!("skipped: there is no /dev/full here");
+    };
+    let folder = TempDir::new().unwrap();
+    append(&folder.path().join("games.log"), CTF);
+    fs::write(folder.path().join("c.toml"), "ingest.follow_ms = 10\n").unwrap();
+    let mut command = evenkeel(
+        folder.path(),
+        &["follow", "games.log", "--config", "c.toml"],
+    );
+    let mut follow = command.stderr(full).spawn().unwrap();
+    let exported = || {
+        let output = evenkeel(folder.path(), &["export"]).output().unwrap();
+        output.status.success() && !output.stdout.is_empty()
+    };
+    while !exported() {
+        assert_eq!(follow.try_wait().unwrap(), None, "it has ended");
+    }
+    let id = follow.id().to_string();
+    assert!(Command::new("kill").arg(id).status().unwrap().success());
+    assert!(follow.wait().unwrap().success());
+}
+
 #[test]
 fn the_daemon_follows_what_is_configured() {
     let folder = TempDir::new().unwrap();

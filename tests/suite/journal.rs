@@ -165,6 +165,20 @@ async fn an_end_that_was_answered_is_not_the_answer_for_the_next_game() {
     // A GAME that is sent now may never arrive.
     daemon.kill();
     let daemon = Process::start(folder.path());
+    let mut stream = daemon.connect();
+    assert!(ask(&mut stream, "HELLO s\n").starts_with("HELLO "));
+    assert_eq!(ask(&mut stream, "END\n"), "ERROR no-game send GAME first");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_game_that_was_answered_does_not_go_on() {
+    let folder = TempDir::new().unwrap();
+    let mut daemon = Process::start(folder.path());
+    let (mut stream, _) = resume(&daemon);
+    tell(&mut stream, BEGIN);
+    assert!(ask(&mut stream, "END\n").starts_with("END 1 "));
+    daemon.kill();
+    let daemon = Process::start(folder.path());
     let (mut stream, resumed) = resume(&daemon);
     assert!(!resumed, "the client sends everything from GAME on");
     assert_eq!(ask(&mut stream, "END\n"), "ERROR no-game send GAME first");

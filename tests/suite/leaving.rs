@@ -25,7 +25,7 @@ async fn left(daemon: &Daemon) -> Vec<(String, Option<LeaveReason>)> {
 async fn a_match_knows_who_left_and_why() {
     let (daemon, clock) = Daemon::start_by_hand("").await;
     let mut client = daemon.client().await;
-    let joins: String = "abcdefghi"
+    let joins: String = "abcdefghij"
         .chars()
         .enumerate()
         .map(|(n, id)| format!("JOIN {id} team={}\n", n % 2))
@@ -37,7 +37,7 @@ async fn a_match_knows_who_left_and_why() {
     client
         .tell(
             "SCORE 0\nLEAVE a\nLEAVE b reason=quit\nLEAVE c reason=KICKED\nLEAVE d reason=timeout\n\
-             LEAVE e reason=moved\nLEAVE f reason=bored\nLEAVE g\nJOIN g\n",
+             LEAVE e reason=moved\nLEAVE f reason=bored\nLEAVE g\nJOIN g team=0\nLEAVE j\nJOIN j\n",
         )
         .await;
     clock.pass(MINUTE);
@@ -52,6 +52,7 @@ async fn a_match_knows_who_left_and_why() {
         ("f", Some(LeaveReason::Other)),
         ("g", None),
         ("h", None),
+        ("j", Some(LeaveReason::Left)), // watches the rest
     ];
     let expected = expected.map(|(id, left)| (id.to_owned(), left));
     assert_eq!(left(&daemon).await, expected);

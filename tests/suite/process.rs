@@ -352,7 +352,7 @@ fn a_damaged_database_is_named() {
         assert_eq!(output.status.code(), Some(5), "{args:?}");
         let output = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(
-            output.contains("evenkeel.db: the database is damaged, or no SQLite database"),
+            output.contains("evenkeel.db: the database is damaged, or is not an SQLite database"),
             "{output}"
         );
     }

@@ -284,7 +284,7 @@ async fn bots_can_be_off_and_balance_says_so() {
         .talk("GAME ctf\nMINPLAYERS 6\nJOIN a team=0\nBOTS\nJOIN b team=0\nBOTS\nEXPLAIN\n")
         .await;
     assert!(
-        reply.starts_with("BOTS 0 0 0\nBOTS 6 1 3\nEXPLAIN 1\nWHY 6 players: 6 wished for"),
+        reply.starts_with("BOTS 0 0 0\nBOTS 6 1 3\nEXPLAIN 1\nWHY 6 players: 6 are wanted"),
         "{reply}"
     );
 }

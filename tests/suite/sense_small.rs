@@ -93,7 +93,7 @@ fn evaluate_names_malformed_lines_as_ingest_does() {
     );
     assert_eq!(code, 0);
     assert!(
-        evaluated.contains("past.jsonl:8: y is none of 1, 0.5 and 0"),
+        evaluated.contains("past.jsonl:8: y must be 1, 0.5 or 0"),
         "{evaluated}"
     );
     let (_, _, ingested) = run(folder.path(), &["ingest", "past.jsonl"]);
@@ -199,9 +199,12 @@ fn evaluate_says_what_fifty_per_cent_means() {
     ];
     let (code, out, _) = run(folder.path(), &args);
     assert_eq!(code, 0);
-    assert!(out.contains("50.0 % and 0.6931 are a coin's"), "{out}");
+    assert!(
+        out.contains("50.0 % and 0.6931 are the figures of a coin"),
+        "{out}"
+    );
     let (_, help, _) = run(folder.path(), &["evaluate", "--help"]);
-    assert!(help.contains("a log loss of 0.6931 is a coin's"), "{help}");
+    assert!(help.contains("predicted no better than a coin"), "{help}");
 }
 
 #[test]

@@ -253,7 +253,7 @@ async fn the_reasons_say_who_of_a_torn_party_is_together_in_truth() {
         let lines = why(&mut client).await;
         let note = lines.iter().find(|line| line.contains("is torn")).cloned();
         let note = note.unwrap_or_else(|| panic!("{teams:?} {lines:?}"));
-        let (_, together) = note.split_once("holds all of it: ").unwrap();
+        let (_, together) = note.split_once("room for all of it: ").unwrap();
         let mut parts: Vec<Vec<&str>> = vec![Vec::new(); 2];
         for id in &ids[..size] {
             parts[usize::from(team_of(&teams, id))].push(id);
@@ -395,11 +395,17 @@ async fn who_is_on_a_team_already_is_not_called_pinned() {
     assert_eq!((team, why.contains("(on it already)")), (1, true), "{why}");
     let lines = self::why(&mut client).await;
     let says = |words: &str| lines.iter().any(|line| line.contains(words));
-    assert!(says("placed 2 other players without a team"), "{lines:?}");
+    assert!(
+        says("2 other players without a team were placed"),
+        "{lines:?}"
+    );
     place(&mut client, "n").await;
     let lines = self::why(&mut client).await;
     let says = |words: &str| lines.iter().any(|line| line.contains(words));
-    assert!(says("placed 1 other player without a team"), "{lines:?}");
+    assert!(
+        says("1 other player without a team was placed"),
+        "{lines:?}"
+    );
 }
 
 #[tokio::test]

@@ -59,7 +59,7 @@ async fn every_line_of_a_session_has_its_number_and_its_server() {
         assert!(hello.starts_with("HELLO evenkeel/"), "{hello}");
     }
     east.tell(&format!("{GAME}LEAVE b\nJOIN b team=1\n")).await;
-    let gaming = daemon.wait_for("may be gaming the balance");
+    let gaming = daemon.wait_for("this player may be exploiting the balancing");
     // The connection breaks, and another one takes the game up.
     drop(east);
     daemon.wait_for("connection ended");

@@ -353,7 +353,7 @@ async fn a_file_that_is_no_database_is_left_alone() {
     assert!(
         refusal(&path)
             .await
-            .contains("damaged, or no SQLite database")
+            .contains("damaged, or is not an SQLite database")
     );
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
 }

@@ -7,11 +7,12 @@ use evenkeel::{
     domain::{
         Fingerprint,
         Kind::{Bot, Human},
-        MatchRecord, Outcome, PlayerKey, Presence, Role, ScoreEvent, Span, Timestamp,
+        MatchRecord, Outcome, PlayerKey, Presence, Rank, Role, ScoreEvent, Span, Timestamp,
     },
     store::{
-        self, Cursor, DecisionNote, DecisionRow, DerivedFrom, DerivedRows, HalfRecorded,
-        LogMatches, LogReplaced, Performance, Recorded, RulingRow, Store, StoreError, WeightRow,
+        self, Cursor, DecisionNote, DecisionRow, DerivedFrom, DerivedRows, DivisionRow,
+        HalfRecorded, LogMatches, LogReplaced, Performance, Recorded, RulingRow, Store, StoreError,
+        WeightRow,
     },
 };
 use tempfile::TempDir;
@@ -360,8 +361,17 @@ async fn weights_are_derived(store: &dyn Store, elsewhere: &dyn Store, ids: &[i6
         name: id.to_uppercase(),
         weight,
         deviation: 2.5,
+        rank: (id == "bob").then_some(Rank {
+            division: 1,
+            progress: 0.25,
+        }),
         games: 2,
         last_seen: Timestamp(7),
+    };
+    let division = |name: &str| DivisionRow {
+        name: name.into(),
+        decay_after_days: 0,
+        decay_days: 0,
     };
     let mut rows = DerivedRows {
         from: DerivedFrom {
@@ -371,6 +381,7 @@ async fn weights_are_derived(store: &dyn Store, elsewhere: &dyn Store, ids: &[i6
         },
         rulings: vec![ruling(ids[0], None), ruling(ids[1], Some("too-short"))],
         weights: vec![weight("ann", 60.5), weight("bob", 70.25)],
+        divisions: ["Low", "High"].map(division).to_vec(),
     };
     assert!(
         !store.replace_derived(&rows, false).await.unwrap(),

@@ -26,8 +26,8 @@ const MAX_FILE: u64 = 1 << 20;
 /// Choose teams for a list of players
 ///
 /// The list has one line `weight name` per player. A lobby file in TOML or JSON can contain every
-/// setting of the lobby; flags override it. Give `--format toml` or `json` if the file's name does
-/// not end in it.
+/// setting of the lobby; flags override it. If the name of the file does not end in .toml or .json,
+/// give its format with `--format`.
 #[derive(Debug, Args)]
 pub(super) struct BalanceArgs {
     /// The list or lobby file; - is standard input
@@ -48,7 +48,7 @@ pub(super) struct BalanceArgs {
     /// The number of players wanted, bots included
     #[arg(long, value_name = "N")]
     target: Option<usize>,
-    /// Choose teams without bots, as `[lobby] bots = false` does
+    /// Choose teams without bots, as with `[lobby] bots = false`
     #[arg(long, conflicts_with_all = ["target", "bot_weight"])]
     no_bots: bool,
     /// The weight of a bot
@@ -75,7 +75,7 @@ pub(super) struct BalanceArgs {
     /// The team that a player was on in the last game; may be repeated
     #[arg(long = "last", value_name = "NAME=TEAM")]
     last: Vec<String>,
-    /// How much ratio keeping the parties may cost
+    /// How much of the ratio keeping the parties together may cost
     #[arg(long, value_name = "RATIO")]
     party_budget: Option<f64>,
     /// The weights of parties of 2, 3, … players, as multiples of their members' sum
@@ -85,7 +85,7 @@ pub(super) struct BalanceArgs {
     /// avoided_pairs, moved, repeated, or all); may be repeated
     #[arg(long = "factor", value_name = "TERM=COST")]
     factors: Vec<String>,
-    /// How many of the best combinations to pick one from
+    /// Pick one of the K best combinations
     #[arg(long, value_name = "K")]
     top: Option<usize>,
     /// Pick with a probability proportional to quality to this power; inf picks the best
@@ -94,7 +94,7 @@ pub(super) struct BalanceArgs {
     /// The seed of the pick; drawn by default, and always printed
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Use this engine
+    /// Find the combinations with this engine; by default, the fastest suitable one
     #[arg(long, value_enum)]
     engine: Option<EngineArg>,
     /// Time limit in milliseconds, after which the best teams found so far are the result
@@ -243,7 +243,7 @@ fn read(args: &BalanceArgs) -> Result<(String, FileFormat), CliError> {
     if bytes.len() as u64 > MAX_FILE {
         let path = args.file.display();
         return Err(CliError::Input(format!(
-            "{path}: a lobby may hold {MAX_FILE} bytes"
+            "{path}: the file is longer than {MAX_FILE} bytes"
         )));
     }
     let format = match (
@@ -315,7 +315,8 @@ fn settings(args: &BalanceArgs, config: &Config) -> Result<partition::Settings, 
         settings.party_budget = checked("--party-budget", budget)?;
     }
     if let Some(megabytes) = args.memory {
-        // No search can use more than the upper end, and none can do with less than the lower one.
+        // More megabytes than the upper end are of no use to any search, and no search works with
+        // fewer than the lower end.
         settings.memory_mb = checked("--memory", megabytes.clamp(1, 4_096) as u64)?;
     }
     if let Some(multipliers) = &args.party_multiplier {
@@ -336,7 +337,7 @@ fn settings(args: &BalanceArgs, config: &Config) -> Result<partition::Settings, 
     Ok(settings)
 }
 
-/// The value of a flag as a setting that knows its range.
+/// Converts the value of a flag to a setting, which checks the range.
 fn checked<V, T: TryFrom<V, Error: std::fmt::Display>>(flag: &str, value: V) -> Result<T, String> {
     T::try_from(value).map_err(|error| format!("{flag} {error}"))
 }

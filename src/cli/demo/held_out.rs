@@ -1,4 +1,4 @@
-//! How well the weights predict matches that they were not learnt from.
+//! Measures how well the weights predict matches from which they were not learned.
 
 use crate::{
     config::Config,
@@ -6,13 +6,13 @@ use crate::{
     history::{self, Plan, Subset},
 };
 
-/// The share of the matches that are learnt before the first prediction counts. After half of them
+/// The share of the matches that are learned before the first prediction counts. After half of them
 /// all bots have played, and the other half is enough to measure.
 const LEARNED: f64 = 0.5;
 
 /// The predictions of the later matches, each made before the match is learned from.
 pub(super) struct HeldOut {
-    /// Number of matches learnt before the first prediction.
+    /// Number of matches learned before the first prediction.
     pub(super) learned: usize,
     /// Number of matches predicted.
     pub(super) matches: usize,
@@ -36,7 +36,7 @@ impl HeldOut {
             rulebook,
             &settings,
             &plan,
-            &mut || 0.0, // how long it takes is of no interest
+            &mut || 0.0, // the time is not reported
             &mut |_| (),
         );
         let table = result.table(None, Subset::All, None);

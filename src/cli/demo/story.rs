@@ -48,10 +48,10 @@ pub(super) fn leaderboard(
         "\
 1. Evenkeel learns from finished matches
 
-The history that comes with the program: {count} capture-the-flag matches, 4 against 4, that {bots} bots
-played on a real OpenArena server, on {maps} maps, to five captures. What was learned from them under
-the ruleset {RULESET}, as weights from 0 to 100 (50 is an unknown player), with their standard
-deviation. \"Skill\" is what each bot was set to on the server, 1 to 5. Evenkeel does not see it.
+The program comes with {count} recorded capture-the-flag matches: 4 against 4, to five captures, played
+by {bots} bots on {maps} maps of a real OpenArena server. This table shows the weights that Evenkeel
+learns from them for the ruleset {RULESET}: 0 to 100 (an unknown player has 50), with standard
+deviations (±). \"Skill\" is the setting of each bot on the server, 1 to 5; Evenkeel does not see it.
 "
     )?;
     let mut table = table(&[">", "name", ">weight", ">±", ">matches", ">skill"]);
@@ -82,8 +82,8 @@ pub(super) fn teams(out: &mut impl Write, lobby: &PickedTeams) -> io::Result<()>
         "\
 2. It picks teams
 
-Eight of the bots meet, as if they were people who have joined a game server. Evenkeel picks
-teams of humans in the same way, by weights of their own.
+Eight of the bots join a game, as if they were humans, and Evenkeel picks two teams. It does the
+same for humans, whose weights are learned separately.
 "
     )?;
     let mut table = table(&["team 0", ">weight", "team 1", ">weight"]);
@@ -112,9 +112,9 @@ pub(super) fn reasons(out: &mut impl Write, lobby: &PickedTeams) -> io::Result<(
 3. It says why
 
 - The weaker team has {:.1} % of the stronger one's weight: a ratio of {:.3}.
-- There are {} ways to make two teams of four. The most even of all has the ratio {best:.3}; Evenkeel
-  picks one of the {} most even at random, so that the teams are not the same every time; the less
-  even one is, the less often it is picked. The demo's random seed is fixed.
+- There are {} ways to make two teams of four. The most even one has the ratio {best:.3}. Evenkeel
+  picks one of the {} most even ones at random, so that the teams are not the same every time; less
+  even ones are picked less often. The demo's random seed is fixed.
 - The rating system gives team 0 a chance of {} to win. With teams drawn at random, it gives the
   stronger team {} on average, and {} in the worst case.",
         100.0 * solution.ratio,
@@ -129,7 +129,7 @@ pub(super) fn reasons(out: &mut impl Write, lobby: &PickedTeams) -> io::Result<(
     if let Some(what) = what_if.min_by(|a, b| a.ratio.total_cmp(&b.ratio)) {
         writeln!(
             out,
-            "- Nobody matters more than {}: if {} alone changed to team {}, the ratio would be {:.3}.",
+            "- {} matters most: if {} alone changed to team {}, the ratio would be {:.3}.",
             what.who, what.who, what.other, what.ratio
         )?;
     }
@@ -148,8 +148,8 @@ pub(super) fn predictions(out: &mut impl Write, forecast: &HeldOut) -> io::Resul
         "\
 4. It predicts matches that it has not seen
 
-The same history once more, from nothing: learned from the first {learned} matches, Evenkeel predicts each
-of the last {matches} before it learns from that match, too.
+Evenkeel starts again without weights. It learns from the first {learned} matches, and then predicts each
+of the last {matches} before it learns from that match.
 "
     )?;
     let mut table = table(&["", ">Evenkeel", ">a coin"]);
@@ -166,13 +166,13 @@ of the last {matches} before it learns from that match, too.
     ]);
     writeln!(
         out,
-        "{table}\n\nA coin predicts {right} or more of {matches} in {} tries of 100. {matches} matches are few: \
-         `evenkeel evaluate`\nmeasures the same, with intervals, on your own matches.\n",
+        "{table}\n\nA coin is right in {right} or more of {matches} matches in {} of 100 tries. {matches} matches are few:\n\
+         `evenkeel evaluate` measures the same, with intervals, on your own matches.\n",
         tries(forecast.by_luck())
     )
 }
 
-/// Tries of 100, with as many decimals as are needed to show more than 0.
+/// The number of tries out of 100, with as many decimals as are needed to show more than 0.
 fn tries(chance: f64) -> String {
     let hundred = 100.0 * chance;
     match hundred {
@@ -201,15 +201,15 @@ Start the daemon on them, and ask it from another terminal:
         )?,
         None => writeln!(
             out,
-            "  evenkeel demo --keep DIR    the same, and leaves database and configuration for the daemon
-  evenkeel serve              starts the daemon with a database of its own
+            "  evenkeel demo --keep DIR    shows the same and keeps the database and a configuration
+  evenkeel serve              starts the daemon with a new database
 ",
         )?,
     }
     writeln!(
         out,
         "\
-Teach it your own matches from the logs of your servers:
+Learn from the logs of your own game servers:
   evenkeel ingest games.log
 
 How to connect a game server is described in docs/connect.md."

@@ -28,7 +28,7 @@ pub(super) struct PickedTeams {
 }
 
 impl PickedTeams {
-    /// Picks teams with the default configuration and the weights just learnt.
+    /// Picks teams with the default configuration and the weights just learned.
     ///
     /// # Errors
     /// Fails if the lobby is not a valid problem.

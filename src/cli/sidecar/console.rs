@@ -89,8 +89,8 @@ impl Console {
         Ok(console)
     }
 
-    /// Makes the server execute the commands. Packets can be lost: only the log shows whether it
-    /// did.
+    /// Makes the server execute the commands. Packets can be lost: only the log shows whether the
+    /// server has executed them.
     pub(super) async fn send(&self, commands: &[String]) -> io::Result<()> {
         self.write(commands)?;
         let mut packet = OUT_OF_BAND.to_vec();
@@ -127,7 +127,7 @@ impl Console {
                         return format!("the game server answers: {}", shown(text));
                     }
                 }
-                // The port is closed now (an ICMP answer); the server may come back.
+                // An ICMP answer reported that the port is closed now; the server may come back.
                 Err(error) => return format!("the game server cannot be reached: {error}"),
             }
         }

@@ -19,8 +19,8 @@ const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// The time limit for sending the last requests on exit.
 const LAST_REQUESTS: Duration = Duration::from_secs(5);
-/// The most requests, and the most events, that can be queued. A daemon that leaves as many
-/// requests unread is considered to hang.
+/// The most requests, and the most events, that can be queued. A daemon that leaves that many
+/// requests unread is treated as hanging.
 const QUEUE: usize = 4_096;
 
 /// An event of the connection.
@@ -62,7 +62,7 @@ impl DaemonConnection {
         }
     }
 
-    /// Starts to connect. From now on, a connection that ends is replaced.
+    /// Starts to connect. From now on, it connects again whenever a connection ends.
     pub(super) fn connect(&mut self) {
         let work = keep_connected(self.address, self.event_sender.clone());
         self.task = Some(tokio::spawn(work));

@@ -32,7 +32,7 @@ use daemon::{DaemonConnection, DaemonEvent};
 const POLL: Duration = Duration::from_millis(100);
 /// The most bytes of the log per read.
 const CHUNK: usize = 64 * 1024;
-/// How often a move is ordered before the sidecar gives up on it.
+/// How often the command for a move is sent before the sidecar gives up on the move.
 const ATTEMPTS: u32 = 3;
 
 /// Balance a game server that cannot speak the protocol, by its log and its remote console
@@ -74,16 +74,17 @@ struct IdTech3Args {
     /// Choose teams when no player has joined or left for this long (0.1 to 60)
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = parse_seconds)]
     settle: Duration,
-    /// Weigh and place each bot by itself, as if it were a human
+    /// Pick a team for each bot by its own weight, as for a human
     #[arg(long)]
     treat_bots_as_players: bool,
-    /// Also move players during play: late arrivals, and players who die on a team that is too strong
+    /// Move players during play, too: late arrivals, and players who die while their team is too
+    /// strong
     #[arg(long)]
     auto_balance: bool,
     /// Move humans by !putteam instead of forceteam, for games with admin commands
     #[arg(long)]
     admin: bool,
-    /// Bot that may be added or removed to fill the teams, with its skill; may be repeated
+    /// Bot, with its skill, that may be added and removed to fill the teams; may be repeated
     #[arg(long = "bot", value_name = "NAME:SKILL")]
     bots: Vec<SpareBot>,
     /// Print the console commands without sending them

@@ -58,7 +58,8 @@ pub(super) struct SimulateArgs {
     seed: u64,
     #[command(flatten)]
     world: WorldArgs,
-    /// The reason that LEAVE states for quitters; only those who left count for the rest of a game
+    /// The reason that LEAVE states for quitters; only with `left` does the rest of the game count
+    /// for them
     #[arg(long, value_name = "REASON", default_value = "left", value_parser = reason, requires = "quitters")]
     quit_reason: LeaveReason,
     /// Print JSON
@@ -78,7 +79,7 @@ struct WorldArgs {
     /// Number of humans in a game, on average
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = value_parser!(u64).range(2..=64))]
     present: u64,
-    /// Number of bots that can be added, and the number of players up to which they are
+    /// Number of bots that exist; they fill up a game to this many players
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = value_parser!(u64).range(0..=32))]
     bots: u64,
     /// Standard deviation of ln strength between humans
@@ -106,7 +107,8 @@ struct WorldArgs {
     /// strong as one who stays
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = up_to_a_half)]
     quitters: f64,
-    /// How many goals behind quitters leave; so many that they never do shows the same seasons without it
+    /// By how many goals a team must be behind for its quitters to leave; with a number that no
+    /// team reaches, the same seasons are played without quitters
     #[arg(long, value_name = "GOALS", default_value_t = 2.0, value_parser = amount, requires = "quitters")]
     quit_behind: f64,
 }

@@ -24,7 +24,8 @@ pub(super) struct GameOutcome {
     pub(super) scores: [f64; 2],
     /// The stronger team's chance to score the next goal, as the mean over the game; ½ is even.
     pub(super) favourite: f64,
-    /// The chance that team 0 wins, if no tie, by the true strengths at the start.
+    /// The chance that team 0 wins, given that the game is not a tie, by the true strengths at the
+    /// start.
     pub(super) chance: f64,
     /// Number of humans moved during play.
     pub(super) moves: usize,
@@ -46,7 +47,7 @@ pub(super) struct SimServer<'a> {
     pub(super) policy: Policy,
     pub(super) settings: &'a WorldSettings,
     pub(super) people: &'a TrueStrengths,
-    /// What LEAVE states of those who leave because they are behind.
+    /// The reason that LEAVE states for humans who leave because their team is behind.
     pub(super) quit_reason: LeaveReason,
 }
 
@@ -54,12 +55,13 @@ struct GameInPlay<'a, 'b> {
     server: &'a mut SimServer<'b>,
     plan: &'a GamePlan,
     teams: BTreeMap<SimPlayer, u8>,
-    /// Those who have left because they were behind, and do not come back.
+    /// Humans who left because their team was behind; they do not come back.
     gone: BTreeSet<usize>,
     points: BTreeMap<SimPlayer, f64>,
     now: u64,
     outcome: GameOutcome,
-    /// The integral of the favourite's chance over the time of play.
+    /// The integral, over the time of play so far, of the stronger team's chance to score the next
+    /// goal.
     favoured: f64,
 }
 
@@ -205,7 +207,7 @@ impl GameInPlay<'_, '_> {
         self.follow_bots()
     }
 
-    /// The quitters of a team that is too far behind leave.
+    /// Makes the quitters of a team that is too far behind leave.
     fn quit(&mut self) -> Result<(), SessionError> {
         let [zero, one] = self.outcome.scores;
         let enough = self.server.settings.quit_behind;

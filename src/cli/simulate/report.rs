@@ -27,20 +27,21 @@ pub(super) struct SeasonFigures {
     pub(super) bots: Option<f64>,
     /// Number of humans moved during play, per hour of one human's play.
     pub(super) moves: f64,
-    /// Mean weights of those who leave when they are behind, of those as strong who stay, and of all
-    /// humans after the season.
+    /// Mean weight, after the season, of the humans who leave when their team is behind; then of
+    /// equally strong ones who stay, and of all humans.
     pub(super) quitters: Option<f64>,
     pub(super) stayers: Option<f64>,
     pub(super) all: Option<f64>,
 }
 
-/// What a season has taught of its players.
+/// The weights that a season's games have given its players.
 pub(super) struct LearnedWeights<'a> {
     /// Index and weight of the humans, and of the bots, with enough games.
     pub(super) humans: &'a [(usize, f64)],
     pub(super) bots: &'a [(usize, f64)],
     pub(super) truth: &'a TrueStrengths,
-    /// How many humans quit: the first ones. As many after them are as strong and stay.
+    /// The number of quitters, who are the first humans. The same number of humans after them are
+    /// equally strong and stay.
     pub(super) quitters: usize,
 }
 
@@ -133,8 +134,8 @@ struct PolicyLine {
     spearman_humans: Option<Estimate>,
     spearman_bots: Option<Estimate>,
     moves_per_player_hour: Option<Estimate>,
-    /// Mean weights of quitters, of those as strong who stay, their difference season by season, and of
-    /// all humans.
+    /// Mean weight of the quitters; then of equally strong humans who stay, the difference of the
+    /// two season by season, and the mean weight of all humans.
     quitters: Option<Estimate>,
     stayers: Option<Estimate>,
     quitters_less_stayers: Option<Estimate>,

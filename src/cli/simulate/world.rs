@@ -29,9 +29,10 @@ pub(super) struct WorldSettings {
     pub(super) deaths: f64,
     /// How long a human stays, in minutes, on average.
     pub(super) stay: f64,
-    /// How many of the humans, the first ones, leave as soon as their team is `quit_behind` behind.
+    /// The number of humans who leave as soon as their team is `quit_behind` goals behind; they are
+    /// the first ones.
     pub(super) quitters: usize,
-    /// How many goals behind a quitter leaves.
+    /// The number of goals by which a team must be behind for its quitters to leave.
     pub(super) quit_behind: f64,
 }
 
@@ -130,7 +131,7 @@ impl GamePlan {
     }
 }
 
-/// Arrivals and departures, equally many on average.
+/// Draws arrivals and departures, which are equally frequent on average.
 fn comings_and_goings(
     settings: &WorldSettings,
     mut there: Vec<usize>,

@@ -1,8 +1,8 @@
 //! Bots that come after a player has left early, and the stretch of the game that each of them played.
 //!
-//! Such a bot comes because a player left, and the player left because of the score: the bot is not to
-//! blame for it. Humans come when they like, so what they learn from is the whole game, as for their
-//! team mates.
+//! Such a bot comes because a player left, and the player may have left because of the score, for
+//! which the bot is not to blame. So the bot's rating learns from its own stretch alone. Humans
+//! come when they like, so their ratings learn from the whole game, like those of their team mates.
 
 use super::{MOST, as_it_stood, part, played, until};
 use crate::{
@@ -55,7 +55,8 @@ fn rated<'a>(
     learning.map(|(participant, tally)| (participant, tally.player))
 }
 
-/// A bot's stretch of the game, during `own`; `None` if a team had no player in it, or before it.
+/// A bot's stretch of the game, which is `own`; `None` if a team had no player during the stretch,
+/// or none before it.
 fn stretch(
     record: &MatchRecord,
     game: &RatedGame,
@@ -79,7 +80,7 @@ fn stretch(
     let scores = standing(record, own.from);
     let after = match own.to < record.millis() {
         true => standing(record, own.to),
-        false => game.scores.clone(), // with what happened in the last millisecond
+        false => game.scores.clone(), // includes what happened in the last millisecond
     };
     let scores = after.into_iter().zip(scores);
     let scores = scores.map(|(after, before)| after - before).collect();
@@ -92,7 +93,7 @@ fn stretch(
     })
 }
 
-/// The parts of the stays after the millisecond `from`, counted from it.
+/// The parts of the stays after the millisecond `from`, with times counted from `from`.
 fn since(presence: &[Presence], from: u64) -> Vec<Presence> {
     let after = presence.iter().filter(|stay| stay.span.to > from);
     let cut = after.map(|stay| Presence {

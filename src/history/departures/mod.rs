@@ -1,8 +1,9 @@
-//! Players who leave a game early of their own accord: what they missed, and the game as it stood then.
+//! Players who leave a game early of their own accord: how much of it they missed, and the state of
+//! the game when they left.
 //!
-//! Without this, a player who leaves whenever the team is behind would have a smaller part in defeats
-//! than in victories. Players who came back do not count as departed, nor do those whom the game server
-//! removed or lost, nor those whose reason the record does not state.
+//! Without this, a player who leaves whenever the team is behind would have a smaller part in
+//! defeats than in victories. A player does not count as departed if they came back, if the game
+//! server removed them or lost their connection, or if the record states no reason.
 
 pub(super) mod arrivals;
 
@@ -20,9 +21,10 @@ use crate::{
 /// limit bounds the cost of a hostile record.
 const MOST: usize = 64;
 
-/// What a departed participant missed of the first `until` milliseconds of the game: the team that they
-/// left, and the weighted share of that time, 0 to 1. `None` if they did not leave early of their own
-/// accord, and in a game without teams. `usual` is the usual length of a game in milliseconds.
+/// What a departed participant missed: the team that they left, and the weighted share of the first
+/// `until` milliseconds of the game for which they were gone, 0 to 1. `None` if they did not leave
+/// early of their own accord, and in a game without teams. `usual` is the usual length of a game in
+/// milliseconds.
 pub(super) fn missed(
     record: &MatchRecord,
     participant: &Participant,
@@ -43,7 +45,7 @@ pub(super) fn missed(
     Some((team, share(&Presence { team, span }, until, usual)))
 }
 
-/// The seat with what its player missed, if it is on the team that they left.
+/// Adds what the player missed to the seat, if the seat is on the team that the player left.
 pub(super) fn with_missed(seat: Seat, missed: Option<(u8, f64)>) -> Seat {
     match missed {
         Some((team, missed)) if u16::from(team) == seat.team => Seat {
@@ -55,9 +57,9 @@ pub(super) fn with_missed(seat: Seat, missed: Option<(u8, f64)>) -> Seat {
     }
 }
 
-/// The players who left early, each with the game as it stood then. `game` is the whole game, and
-/// `usual` the usual length of a game in milliseconds. Empty where the scores do not decide the
-/// outcome: then the record does not show which team was behind.
+/// The players who left early, each with the state of the game when they left. `game` is the whole
+/// game, and `usual` the usual length of a game in milliseconds. Empty if the scores do not decide
+/// the outcome, because the record then does not show which team was behind.
 pub(super) fn departures(record: &MatchRecord, game: &RatedGame, usual: u64) -> Vec<Departure> {
     if game.scores.is_empty() {
         return Vec::new();
@@ -93,7 +95,8 @@ fn part(
     let mut part = RatedGame::new(seats);
     part.places = ranks(&scores);
     part.scores = scores;
-    (part.ruleset, part.map) = (game.ruleset, game.map);
+    part.extent = game.extent;
+    (part.ruleset, part.mode, part.map) = (game.ruleset, game.mode, game.map);
     (part.sides, part.day) = (game.sides, game.day);
     (part.teams() == record.scores.len()).then_some(part)
 }

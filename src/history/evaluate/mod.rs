@@ -18,13 +18,13 @@ use crate::{
 pub struct Plan {
     /// The systems, in the order of the report.
     pub systems: Vec<SystemName>,
-    /// The share of all matches, 0 to below 1, at the start that the systems learn from without
-    /// being measured.
+    /// The share of all matches, from the first one on, from which the systems learn without being
+    /// measured; 0 to below 1.
     pub warm_up: f64,
     /// The number of earlier games from which on a player counts as experienced.
     pub experience: u32,
-    /// The seed of a coin that decides for each match whether its teams are exchanged; sides are
-    /// not learnt then. For histories whose team numbers mean nothing.
+    /// For histories whose team numbers mean nothing: the seed by which each match's teams are
+    /// exchanged at random or not. Sides are then not learned.
     pub exchange: Option<u64>,
     /// The seed of the resampling behind the intervals.
     pub seed: u64,
@@ -92,8 +92,8 @@ pub struct Prediction {
     pub number: usize,
     /// The system; `None` is the base rate.
     pub system: Option<SystemName>,
-    /// The chance that team 0 of the record wins, and whether it won. An exchange of the teams has
-    /// been undone.
+    /// The predicted chance that team 0 of the record wins, and whether it won. If the teams were
+    /// exchanged, this is undone here.
     pub forecast: Forecast,
 }
 
@@ -168,7 +168,7 @@ impl Evaluation {
     }
 
     /// The system with the lowest log loss on a ruleset, and its line; the first one if several are
-    /// equal. `rating.system = "auto"` uses it. `None` if there are no predictions.
+    /// equal. `rating.system = "auto"` chooses by this. `None` if there are no predictions.
     pub fn best(&self, ruleset: &Ruleset) -> Option<(SystemName, Line)> {
         let table = self.table(Some(ruleset), Subset::All, None);
         let systems = table

@@ -3,9 +3,10 @@
 use super::{Digest, Level, Levels, Ruling, Season, Settings, Spread, digest::Digested};
 use crate::{
     domain::{
-        Fingerprint, LineupPlayer, MatchRecord, Outlook, PlayerKey, Rulebook, Ruleset, Timestamp,
+        Fingerprint, LineupPlayer, MatchRecord, Outlook, PlayerKey, Rank, Rulebook, Ruleset,
+        Timestamp,
     },
-    rating,
+    rating::{self, divisions},
 };
 
 /// The match is not later than the last one folded: fold all matches again, in order.
@@ -21,7 +22,7 @@ pub struct BadState(#[from] postcard::Error);
 /// The weight of one player under one ruleset.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Weight<'a> {
-    /// The ruleset whose games it was learnt from.
+    /// The ruleset from whose games it was learned.
     pub ruleset: &'a Ruleset,
     /// The player: kind (human or bot) and id.
     pub key: &'a PlayerKey,
@@ -33,24 +34,27 @@ pub struct Weight<'a> {
     /// The standard deviation, in units of the weight: half the difference between the weights one
     /// deviation of the strength above and below. 0 in systems without deviations.
     pub deviation: f64,
-    /// The strength that the weight is of, above a newcomer's, in the rating system's unit. Sums of it
-    /// are teams' strengths.
+    /// The strength from which the weight is computed, minus a newcomer's, in the rating system's
+    /// unit. The sum over a team is the team's strength.
     pub strength: f64,
+    /// The division under this ruleset; `None` without divisions, for bots, and while the player is
+    /// calibrating.
+    pub rank: Option<Rank>,
     /// Number of rated games that the player was in.
     pub games: u32,
     /// The end of the last rated game that the player was in.
     pub last_seen: Timestamp,
 }
 
-/// A lineup of two teams, as the rating system of a ruleset reads it.
+/// The prediction of a ruleset's rating system for a lineup of two teams, with its inputs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reading {
-    /// How strengths make a chance in games like this.
+    /// Turns strengths into a chance in games like this one.
     pub outlook: Outlook,
-    /// The edge of the first team, whose chance is what the system predicts.
+    /// The edge of the first team; the outlook turns it into the chance that the system predicts.
     pub edge: f64,
-    /// What each team's strengths add up to, in the unit of [`Weight::strength`], with what players of one
-    /// party add for each other.
+    /// The sum of each team's strengths, in the unit of [`Weight::strength`], including what players
+    /// of one party add to each other.
     pub strengths: [f64; 2],
 }
 
@@ -60,6 +64,7 @@ pub struct Fold {
     digest: Digest,
     levels: Levels,
     season: Season,
+    divisions: divisions::Settings,
     last: Option<(Timestamp, Fingerprint)>,
 }
 
@@ -72,6 +77,7 @@ impl Fold {
             digest: Digest::new(rulebook, &settings),
             levels: Levels::new(settings.rating),
             season: Season::new(&settings),
+            divisions: settings.divisions,
             last: None,
         }
     }
@@ -95,6 +101,10 @@ impl Fold {
         let (ruleset, digested) = self.digest.digest(record);
         let rated = digested.map(|Digested { game, played }| {
             self.levels.learn(&ruleset, &game, record.end);
+            if self.divisions.is_on() {
+                let people = self.digest.people();
+                self.levels.divide(&ruleset, &self.divisions, &game, people);
+            }
             played
         });
         Ok(Ruling { ruleset, rated })
@@ -104,7 +114,7 @@ impl Fold {
     /// [`restore`](Self::restore) it.
     ///
     /// # Errors
-    /// None in practice; the encoder's signature has one.
+    /// Never fails in practice; the encoder's signature has an error.
     pub fn save(&self) -> Result<Vec<u8>, BadState> {
         let state = (self.digest.known(), self.levels.standings(), self.last);
         Ok(postcard::to_stdvec(&state)?)
@@ -114,7 +124,7 @@ impl Fold {
     /// the caller compares those.
     ///
     /// # Errors
-    /// The bytes are not a saved state. Memory use is proportional to their number.
+    /// Fails if the bytes are not a saved state. Memory use is proportional to their number.
     pub fn restore(
         rulebook: &Rulebook,
         settings: impl Into<Settings>,
@@ -183,7 +193,8 @@ impl Fold {
         }
     }
 
-    /// How the rating system reads a lineup, by the best it knows of the ruleset. `None` before any game.
+    /// The prediction for a lineup, with its inputs, by the rating system of the closest [`Level`].
+    /// `None` before any game.
     pub fn reading(
         &self,
         ruleset: &Ruleset,
@@ -194,17 +205,26 @@ impl Fold {
         Some(self.levels.best(ruleset)?.reading(&game))
     }
 
-    /// How far apart the scores of such games end, by the best that is known of the ruleset itself. `None` before
-    /// any game of it.
+    /// How far apart the final scores of the ruleset's matches are. `None` before any game of the
+    /// ruleset.
     pub fn spread(&self, ruleset: &Ruleset) -> Option<Spread> {
         let own = self.levels.standing(ruleset, Level::Ruleset);
         let own = own.or_else(|| self.levels.standing(ruleset, Level::FewerMutators));
         Some(own?.spread())
     }
 
-    /// The strength above a newcomer's that has this weight under a ruleset. `None` before any game.
+    /// The strength that has this weight under a ruleset, minus a newcomer's. `None` before any
+    /// game.
     pub fn strength_at(&self, ruleset: &Ruleset, weight: f64) -> Option<f64> {
         Some(self.levels.best(ruleset)?.strength_at(weight))
+    }
+
+    /// The rank that a weight has under a ruleset, or under the closest one with fewer mutators. `None` without
+    /// divisions, and before any game.
+    pub fn rank_of_weight(&self, ruleset: &Ruleset, weight: f64) -> Option<Rank> {
+        let own = self.levels.standing(ruleset, Level::Ruleset);
+        let own = own.or_else(|| self.levels.standing(ruleset, Level::FewerMutators));
+        own?.rank_of_weight(weight)
     }
 
     /// Remarks for the operator on the rating of a ruleset, one sentence each.

@@ -1,4 +1,4 @@
-//! Which player is on which client number, and by what the player is known.
+//! Tracks which player has which client number, and the player's identity.
 
 use super::grammar::pairs;
 use crate::{
@@ -25,20 +25,21 @@ pub(crate) struct Client {
     guid: Vec<u8>,
     /// Whether `ClientUserinfoChanged` has a skill, as only a bot's does.
     skilled: bool,
-    /// The same of `ClientUserinfo`.
+    /// Whether `ClientUserinfo` has a skill.
     userinfo_skilled: bool,
     /// The player's visit in the record of the game being read.
     pub(crate) visit: Option<usize>,
-    /// The team that visit is on.
+    /// The team that the visit is on.
     pub(crate) seated: Option<u8>,
-    /// The identity that visit has.
+    /// The identity that the visit has.
     pub(crate) known_as: Option<ClientIdentity>,
-    /// Whether name or identity may have changed since.
+    /// Whether the name or identity may have changed since the visit got them.
     pub(crate) renamed: bool,
 }
 
 impl Client {
-    /// Whether a line has stated the client's team, as one does for every client that connects.
+    /// Whether a line has stated the client's team. The log has such a line for every client that
+    /// connects.
     pub(crate) fn is_known(&self) -> bool {
         self.team != ClientTeam::Unknown
     }

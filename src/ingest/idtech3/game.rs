@@ -30,7 +30,8 @@ enum ScoreSource {
 pub(super) struct Game {
     /// The line on which it began.
     pub(super) line: u64,
-    /// Whether the log has a line for every client, because it contains the beginning of the game.
+    /// Whether every client's name and team is in the log, because the log contains the beginning
+    /// of the game.
     pub(super) clients_known: bool,
     setup: GameSetup,
     /// When play began.
@@ -49,7 +50,7 @@ pub(super) struct Game {
     /// of a suicide.
     actor: Option<usize>,
     result: Option<[i64; TEAMS]>,
-    /// Whether a client took part of which no line states who it is.
+    /// Whether a client took part whose name and team no line states.
     stranger: bool,
 }
 
@@ -73,7 +74,7 @@ impl Game {
         }
     }
 
-    /// Discards what was played so far: play begins now, with a round.
+    /// Discards everything played so far: play begins now, with a round.
     pub(super) fn restart(&mut self, setup: GameSetup, now: LogClock) {
         let dated = self.dated;
         *self = Self::new(self.line, setup, now, self.clients_known);
@@ -143,8 +144,8 @@ impl Game {
         visit
     }
 
-    /// Handles a client's new name or id. A player known by a strong identity keeps it; a different
-    /// one means that another player has taken the client number.
+    /// Handles a client's new name or id. A player who has a strong identity keeps it; a different
+    /// strong identity means that another player has taken the client number.
     fn rename(&mut self, client: &mut Client, now: LogClock) {
         let (Some(visit), Some(old)) = (client.visit, client.known_as.take()) else {
             return;
@@ -177,7 +178,8 @@ impl Game {
     pub(super) fn event(&mut self, event: Event<'_>, clients: &ClientSlots, now: LogClock) {
         match event {
             Event::Points { client, points } if self.is_over() => {
-                // Results are written once: a repetition belongs to a later game, or is noise.
+                // The game writes each result once: a repeated one belongs to a later game, or is
+                // an error in the log.
                 if let Some(visit) = visit_of(clients, client) {
                     self.builder.points(visit).get_or_insert(points as f64);
                 }

@@ -5,7 +5,7 @@ use crate::ingest::text::{LineResult, number, skip_blanks};
 /// Client numbers are below this; no server of this engine has more. `Kill` uses 1022 for the world.
 pub(crate) const MAX_CLIENTS: usize = 256;
 
-/// What a line states, as far as a record needs it. Client numbers are below [`MAX_CLIENTS`].
+/// The content of a line that a record needs. Client numbers are below [`MAX_CLIENTS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event<'a> {
     /// A game begins, with these settings: `\key\value…`.
@@ -56,8 +56,9 @@ pub(crate) enum Event<'a> {
     Other,
 }
 
-/// Reads a line, and returns its time on the log's clock, in milliseconds, with its event; `None` for a
-/// separator. A line without an end (`whole` is false) counts only if more bytes could not change it.
+/// Reads a line, and returns its time on the log's clock, in milliseconds, with its event; `None`
+/// for a separator. A line without a line end (`whole` is false) counts only if no further bytes
+/// could change its meaning.
 ///
 /// # Errors
 /// Returns what is wrong with the line.
@@ -124,7 +125,8 @@ fn event<'a>(verb: &[u8], rest: &'a [u8]) -> LineResult<Event<'a>> {
     })
 }
 
-/// Reads `mmm:ss ` before a line, and returns milliseconds and the rest.
+/// Reads the time `mmm:ss ` at the start of a line, and returns it in milliseconds with the rest of
+/// the line.
 fn clock(line: &[u8]) -> Option<(u64, &[u8])> {
     let (minutes, rest) = number(skip_blanks(line))?;
     let [b':', tens @ b'0'..=b'5', ones @ b'0'..=b'9', rest @ ..] = rest else {

@@ -14,10 +14,10 @@ use crate::ingest::{
     skip::Skip,
 };
 
-/// What the lines being read belong to.
+/// The part of the log to which the lines being read belong.
 enum LogPhase {
-    /// The log has just begun, or its clock was set back: play would belong to a game whose beginning
-    /// is missing.
+    /// The log has just begun, or its clock was set back. If play comes next, it belongs to a game
+    /// whose beginning is missing.
     Beginning,
     /// A game whose beginning is missing; its play was first seen on this line.
     Headless(u64),
@@ -44,7 +44,7 @@ impl Parser {
         }
     }
 
-    /// Ends whatever is being read, and appends what it amounts to.
+    /// Ends the current phase, and appends the match, or the reason why there is none.
     fn close(&mut self, items: &mut Vec<LogItem>) {
         match std::mem::replace(&mut self.phase, LogPhase::BetweenGames) {
             LogPhase::Beginning | LogPhase::BetweenGames => {}
@@ -65,8 +65,8 @@ impl Parser {
         self.phase = LogPhase::Game(Box::new(game));
     }
 
-    /// A round of Urban Terror begins. Until the exit it belongs to the same game, and the first round
-    /// after a warm-up is where that game's play begins.
+    /// A round of Urban Terror begins. Until the exit, rounds belong to the same game; its play
+    /// begins with the first round after a warm-up.
     fn round(&mut self, line: u64, info: &[u8], items: &mut Vec<LogItem>) {
         match &mut self.phase {
             LogPhase::Game(game) if game.is_between_rounds() => return,
@@ -147,8 +147,8 @@ impl LogParser for Parser {
             Ok(None) => {}
             Ok(Some((at, event))) => {
                 if self.clock.read(at) && !matches!(event, Event::InitGame(_)) {
-                    // The server was restarted. The game being read will have no end (unless it has
-                    // had it), and a game whose beginning is missing may follow.
+                    // The server was restarted. Unless its end was read already, the game being
+                    // read has no end; a game whose beginning is missing may follow.
                     self.close(items);
                     self.clients = ClientSlots::default();
                     self.phase = LogPhase::Beginning;
@@ -160,8 +160,9 @@ impl LogParser for Parser {
     }
 
     fn finish(&mut self, items: &mut Vec<LogItem>) {
-        // A log that is still being written may end between a game's end and its results. The game is
-        // skipped for now: the next reading has the results, and without them the record would differ.
+        // A log that is still being written may end between a game's end and its results. The game
+        // is skipped now, because its record would differ without the results. The next reading of
+        // the log has them.
         if let LogPhase::Game(game) = &mut self.phase
             && !game.has_results(&mut self.clients)
         {

@@ -1,7 +1,7 @@
-//! How teams score in id Tech 3: which kills, captures and stated totals change whose score by how much.
+//! How teams score in id Tech 3: the changes of scores by kills, captures, and totals in the log.
 //!
-//! Pure functions of a line and of who is on which team, for the parser, which reads finished logs,
-//! and for a sidecar, which reports the same game while it is played.
+//! These are pure functions of a line and of the clients' teams. The parser uses them for finished
+//! logs, and a sidecar for a game that is being played.
 
 use super::setup::GameSetup;
 
@@ -19,10 +19,11 @@ pub(crate) struct TeamPoints {
     pub(crate) by: Option<usize>,
 }
 
-/// What one `Kill:` line counts for.
+/// The effect of one `Kill:` line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct KillScore {
-    /// The killer's client number, if the victim was an enemy: only such kills count for a player.
+    /// The killer's client number; `None` if the victim was not an enemy, because such a kill does
+    /// not count for a player.
     pub(crate) enemy_killed_by: Option<usize>,
     /// The change of a team's score, in games where teams score by killing.
     pub(crate) points: Option<TeamPoints>,
@@ -32,9 +33,9 @@ impl KillScore {
     /// Evaluates a kill. `killer` is `None` for the world, `team_change` marks the death by which the
     /// game carries out a change of teams, and `team_of` returns the team of a client number.
     ///
-    /// In team deathmatch an enemy's death gains the killer's team a point; a team mate's death costs
-    /// it one. A death by one's own hand or the world's costs the victim's team a point, unless it was
-    /// a change of teams.
+    /// In team deathmatch an enemy's death gains the killer's team a point; a team mate's death
+    /// costs it one. A death by suicide or by the world costs the victim's team a point, unless it
+    /// was a change of teams.
     pub(crate) fn of(
         setup: &GameSetup,
         killer: Option<usize>,

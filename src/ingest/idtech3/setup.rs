@@ -8,12 +8,12 @@ use crate::{
     ingest::text::{atoi, date_time, name, real},
 };
 
-/// Gameplay settings, with their defaults. A setting at another value becomes a mutator, and so makes a
-/// ruleset of its own; a game without the setting counts as at the default. Votes, limits, downloads,
-/// awards, videos and network settings are not among them, because they do not change how players
-/// compare.
+/// Gameplay settings, with their defaults. A setting with another value becomes a mutator, so that
+/// the game has another ruleset; a game without the setting counts as having the default. Votes,
+/// limits, downloads, awards, videos and network settings are not among them, because they do not
+/// change how players compare.
 const VARIANTS: [(&str, f64); 21] = [
-    // Quake III Arena and everything that came of it.
+    // Quake III Arena and all games derived from it.
     ("dmflags", 0.0),
     ("g_gravity", 800.0),
     ("g_speed", 320.0),
@@ -40,7 +40,7 @@ const VARIANTS: [(&str, f64); 21] = [
     ("server_promode", 0.0),
 ];
 
-/// The game's name where the line has none: that of the original Quake III Arena.
+/// The game's name if the line has none: that of the original Quake III Arena.
 const DEFAULT_GAME: &str = "baseq3";
 
 /// The settings of a game that matter to its record.
@@ -106,7 +106,7 @@ impl GameTypeInfo {
             (1, false) => "duel",
             (3, _) => "tdm",
             (4, false) | (7, true) => "ctf",
-            // Urban Terror gives other games to some numbers, and has more of them.
+            // Urban Terror uses some numbers for other game types, and has more numbers.
             (1, true) => "lms",
             (4, true) => "ts",
             (5, true) => "ftl",
@@ -133,7 +133,8 @@ impl GameTypeInfo {
     }
 }
 
-/// The mutator for a setting that is not at its default: `name` where the value is 1, else `name=value`.
+/// The mutator for a setting that does not have its default: `name` if the value is 1, else
+/// `name=value`.
 fn mutator(key: &[u8], value: &[u8]) -> Option<String> {
     let same = |known: &str| known.as_bytes().eq_ignore_ascii_case(key);
     let (key, default) = VARIANTS.iter().find(|(known, _)| same(known))?;

@@ -36,14 +36,14 @@ enum RoleCell {
 
 /// The length given to every match, in milliseconds, because rows have none: 20 minutes.
 const MILLIS: u64 = 20 * 60 * 1_000;
-/// How far the shares of a player who changed teams may add up to more than the whole match: they are
-/// published with a few digits.
+/// By how much the shares of a player who changed teams may exceed the whole match in sum, because
+/// they are published with only a few digits.
 const ROUNDED: f64 = 0.01;
 /// The role recorded for a share of commanding.
 const COMMANDER: &str = "commander";
 
 const SECONDS_A_DAY: i64 = 86_400;
-/// Days remembered at most; a history of that many is either made up or older than the calendar.
+/// The most days that are remembered. A history of more days is not a real one.
 const MAX_DAYS: usize = 1 << 16;
 
 /// The time of a row, whatever else is in it.
@@ -52,7 +52,7 @@ struct Time {
     t: f64,
 }
 
-/// Whether the time of a row is more than a date. A row without a time has none.
+/// Whether a row states a time of day, and not only a date or nothing.
 pub(super) fn has_time_of_day(line: &[u8]) -> bool {
     let time = serde_json::from_slice(line).map(|Time { t }| t.floor() as i64);
     time.is_ok_and(|t| !is_whole_day(t))
@@ -67,7 +67,8 @@ fn is_whole_day(t: i64) -> bool {
 pub(super) struct History {
     /// The time of the last row, and the second at which its match is taken to begin.
     last: Option<(i64, i64)>,
-    /// For each day that rows without a time of day name, the second at which its last match begins.
+    /// For each day in rows without a time of day: the second at which the last match of that day
+    /// begins.
     days: BTreeMap<i64, i64>,
 }
 
@@ -143,7 +144,7 @@ fn record(row: HistoryRow, start: Timestamp, server: String) -> Result<MatchReco
         1.0 => Outcome::Won(0),
         0.0 => Outcome::Won(1),
         0.5 => Outcome::Draw,
-        _ => return Err("y is none of 1, 0.5 and 0"),
+        _ => return Err("y must be 1, 0.5 or 0"),
     };
     let millis = i64::try_from(MILLIS).unwrap_or(i64::MAX);
     Ok(MatchRecord {
@@ -197,9 +198,9 @@ fn enter(all: &mut Vec<Participant>, id: &str, stay: Presence, part: Option<&Rol
     }
 }
 
-/// When a player left who was there from the start and has this share of a match, in milliseconds of play.
-/// Shares weigh early time more, as (1 − a^(−exit)) / (1 − a^(−length)) with a = 2^(2/length); this is the
-/// inverse.
+/// The millisecond of play at which a player left, if they were there from the start and have this
+/// share of the match. Shares weigh early time more, as (1 − a^(−exit)) / (1 − a^(−length)) with a
+/// = 2^(2/length); this is the inverse.
 fn millis(share: f64) -> u64 {
     let left = 1.0 - 0.75 * share.min(1.0);
     let part = -0.5 * libm::log2(left);

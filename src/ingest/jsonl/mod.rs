@@ -2,25 +2,25 @@
 //!
 //! # The interchange format, version 1
 //!
-//! A complete match, as `evenkeel export` writes it, and the format to which to convert games that are
-//! kept in some other form. Keys may come in any order. An object with a key that is not in this list is
-//! refused, so that nothing is lost unnoticed.
+//! A complete match, as `evenkeel export` writes it. Records of games in any other form can be
+//! converted to this format. Keys may come in any order. An object with a key that is not in this
+//! list is refused, so that nothing is lost unnoticed.
 //!
 //! | key | type | meaning | when left out |
 //! | --- | --- | --- | --- |
-//! | `evenkeel` | 1 | the version of this format | then it is not this dialect |
+//! | `evenkeel` | 1 | the version of this format | the line is a row of a published history |
 //! | `start`, `end` | date or number | when play began (after warm-up) and ended: `2026-11-20T15:14:28.5Z` (UTC unless it has an offset), or milliseconds since 1970 | required |
 //! | `game` | text | the game type as the game names it | required |
 //! | `server` | text | the game server's name | as given on the command line |
 //! | `map`, `mode` | text | the map; the league, region or playlist | empty |
-//! | `clock` | number | where the log had no dates: its own clock when play began, in milliseconds; `start` is then an estimate | dates are true |
+//! | `clock` | number | if the log had no dates: its own clock when play began, in milliseconds; `start` is then an estimate | the dates are exact |
 //! | `mutators` | list of texts | all active ones | none |
 //! | `scores` | list of numbers | the final score of each team, 2 to 8 of them | a game without teams |
 //! | `outcome` | text | `won`, `draw`, `undecided` or `abandoned` | by the scores |
 //! | `winner` | number | the team that won, from 0; only with `won` | by the scores |
 //! | `players` | list of objects | the players, one entry per identity | no players |
-//! | `events` | list of objects | score changes in time order | none are known |
-//! | `fingerprint` | text | 32 hexadecimal digits: what identifies the match; only where it cannot be computed from the rest, because a player in it was forgotten | computed from the rest |
+//! | `events` | list of objects | score changes in time order | unknown |
+//! | `fingerprint` | text | 32 hexadecimal digits that identify the match; only present if they cannot be computed from the rest, because a player in it was forgotten | computed from the rest |
 //!
 //! A player:
 //!
@@ -33,21 +33,24 @@
 //! | `stays` | list of objects | `team`, and `from` and `to` in milliseconds since the start of play, in time order | `team` applies, or the player never played |
 //! | `points` | number | scoreboard points at the end | not known |
 //! | `kills`, `deaths` | numbers | enemies killed; deaths of whatever cause | 0 |
-//! | `roles` | list of objects | parts taken beside playing: `role` (text), `team`, `share` (0 to 1) | none |
-//! | `party` | number | the same number for players who want one team, and for no others | no party |
+//! | `roles` | list of objects | special roles, such as commander: `role` (text), `team`, `share` (0 to 1) | none |
+//! | `party` | number | the number of the player's party, which only its members share | no party |
+//! | `left` | text | why the player left before the end: `left`, `kicked`, `timeout`, `moved` or `other` | the player stayed or came back, or the reason is unknown |
 //!
 //! An event: `at` (milliseconds since the start of play), `team`, `points` (by how much the score
-//! changed), and `by`, where it is known: the index in `players`, from 0, of the player who caused it.
+//! changed), and, if it is known, `by`: the index in `players`, from 0, of the player who caused
+//! it.
 //!
 //! # Published histories
 //!
-//! See `history`: team games with lineup and outcome only, as collections of games are published.
+//! The file `history.rs` describes them: team games of which only lineup and outcome are published.
 //!
 //! # Identical lines
 //!
-//! A line with the same bytes as an earlier one is reported. It is dropped if it states a time of day, since the
-//! same players cannot play two such matches at once. A published history whose times are whole days may well
-//! hold two matches with the same players and result, and so its identical lines are kept.
+//! A line with the same bytes as an earlier one is reported. It is dropped if it states a time of
+//! day, because the same players cannot play two such matches at once. A published history whose
+//! times are whole days may well contain two matches with the same players and result, so its
+//! identical lines are kept.
 
 mod history;
 mod record;
@@ -119,7 +122,7 @@ impl Parser {
                 reason: Skip::Impossible(why),
             },
             (Ok(()), Some(fingerprint)) => LogItem::Exported(Box::new(record), fingerprint),
-            // Its dates were estimated when it was first stored, and have to stay the same.
+            // The dates were estimated when the match was first stored, and must not change.
             (Ok(()), None) if record.clock.is_some() => {
                 let fingerprint = Fingerprint::of(&record);
                 LogItem::Exported(Box::new(record), fingerprint)

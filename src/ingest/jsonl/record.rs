@@ -141,11 +141,11 @@ pub fn write(record: &MatchRecord, fingerprint: Fingerprint) -> String {
         players: record.participants.iter().map(PlayerEntry::of).collect(),
         events: record.events.iter().map(EventEntry::of).collect(),
     };
-    // Cannot fail: all keys are text, and every number of a checked record is finite.
+    // This cannot fail: all keys are text, and every number of a checked record is finite.
     serde_json::to_string(&line).unwrap_or_default()
 }
 
-/// Reads a line. The record is not checked yet. The fingerprint is `None` if it is the one that follows
+/// Reads a line. The caller must check the record. The fingerprint is `None` if it can be computed
 /// from the record.
 ///
 /// # Errors
@@ -172,7 +172,7 @@ pub(super) fn read(
         (Some(OutcomeWord::Draw), None) => Outcome::Draw,
         (Some(OutcomeWord::Undecided), None) => Outcome::Undecided,
         (Some(OutcomeWord::Abandoned), None) => Outcome::Abandoned,
-        (_, Some(_)) => return Err("a winner of what was not won".into()),
+        (_, Some(_)) => return Err("there is a winner, but the outcome is not `won`".into()),
     };
     let mut mutators: Vec<String> = entry.mutators.into_iter().map(Cow::into_owned).collect();
     mutators.sort();
@@ -206,7 +206,7 @@ fn reason(error: &serde_json::Error) -> Cow<'static, str> {
 }
 
 fn fingerprint(text: &str) -> Result<Fingerprint, &'static str> {
-    Fingerprint::parse(text).ok_or("the fingerprint is no 32 hexadecimal digits")
+    Fingerprint::parse(text).ok_or("the fingerprint is not 32 hexadecimal digits")
 }
 
 impl DateOrMillis {
@@ -220,7 +220,7 @@ impl DateOrMillis {
     fn read(&self) -> Result<Timestamp, &'static str> {
         match self {
             Self::Millis(millis) => Ok(Timestamp(*millis)),
-            Self::Text(text) => Timestamp::parse(text).ok_or("start or end is no date"),
+            Self::Text(text) => Timestamp::parse(text).ok_or("start or end is not a date"),
         }
     }
 }
@@ -278,7 +278,10 @@ impl<'a> PlayerEntry<'a> {
         let mut roles: Vec<Role> = self.roles.into_iter().map(role).collect();
         roles.sort_by(|a, b| (&a.name, a.team).cmp(&(&b.name, b.team)));
         let left = match self.left {
-            Some(left) => Some(LeaveReason::parse(&left).ok_or("no such reason to have left")?),
+            Some(left) => Some(
+                LeaveReason::parse(&left)
+                    .ok_or("`left` must be left, kicked, timeout, moved or other")?,
+            ),
             None => None,
         };
         if is_on_two_teams(&stays) {
@@ -302,8 +305,8 @@ impl<'a> PlayerEntry<'a> {
     }
 }
 
-/// Whether stays on different teams overlap by more than an instant. Stays are in time order; those that
-/// are not are refused elsewhere.
+/// Whether stays on different teams overlap by more than an instant. Stays must be in time order,
+/// which [`MatchRecord::check`] checks.
 fn is_on_two_teams(stays: &[StayEntry]) -> bool {
     let mut last: Option<&StayEntry> = None;
     for stay in stays.iter().filter(|stay| stay.to > stay.from) {
@@ -380,7 +383,10 @@ mod tests {
                 r#","map":7"#,
                 "invalid type: integer `7`, expected a string at line 1 column 50",
             ),
-            (r#","winner":0"#, "a winner of what was not won"),
+            (
+                r#","winner":0"#,
+                "there is a winner, but the outcome is not `won`",
+            ),
             (r#","outcome":"won""#, "the winner is missing"),
             (
                 r#","outcome":"won","winner":0"#,
@@ -414,7 +420,7 @@ mod tests {
         );
         assert_eq!(
             why(line("").replace(":9", ":\"soon\"")),
-            "start or end is no date"
+            "start or end is not a date"
         );
         let hostile = why(line(&format!(r#","\u001b[2J{}":1"#, "x".repeat(9_999))));
         assert!(

@@ -5,7 +5,8 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
 };
 
-/// Lines remembered at most, of some 40 bytes each. A file with more is compared in parts of that length.
+/// The most lines that are remembered; each takes some 40 bytes. In a file with more lines, only
+/// lines within one part of this length are compared.
 const MAX_LINES: usize = 1 << 20;
 
 /// The lines of a file so far, each as a hash with its number.
@@ -15,7 +16,8 @@ pub(super) struct Repeats {
 }
 
 impl Repeats {
-    /// Remembers a line; the number of the first line with the same bytes, if there was one.
+    /// Remembers a line, and returns the number of the first line with the same bytes, if there was
+    /// one.
     pub(super) fn first(&mut self, bytes: &[u8], number: u64) -> Option<u64> {
         let mut hash = DefaultHasher::new();
         bytes.hash(&mut hash);

@@ -1,4 +1,4 @@
-//! Which players are on the server, and on which team.
+//! Tracks which players are on the server, and on which team.
 
 use std::collections::BTreeMap;
 
@@ -6,9 +6,9 @@ use super::grammar::PlayerTag;
 use crate::domain::{Kind, PlayerKey};
 use crate::ingest::{builder::MatchBuilder, team::ClientTeam, text};
 
-/// A server gives out fewer connection numbers while one map is played.
+/// The most connections while one map is played. A real server has fewer.
 const MAX_CLIENTS: usize = 10_000;
-/// For this long after a change of teams, lines may still name the old team. In milliseconds.
+/// The time in milliseconds for which lines may still name the old team after a change of teams.
 const LAG: u64 = 2_000;
 
 /// The name recorded for a player without one.
@@ -70,7 +70,7 @@ fn is_nobody(auth: &[u8]) -> bool {
     [&b"Console"[..], b"HLTV", b"CONSOLE"].contains(&auth)
 }
 
-/// The part of the game being read that a change of clients affects.
+/// The parts of the game being read that a change of clients affects.
 pub(super) struct GameContext<'a> {
     /// `None` once the game is over.
     pub(super) builder: Option<&'a mut MatchBuilder>,
@@ -100,8 +100,9 @@ impl ConnectedClients {
         self.0.get(&uid)
     }
 
-    /// Takes over what a line states of a player. `came` is whether the player arrives with this line; a
-    /// player first mentioned by any other line has been there all along.
+    /// Takes over the data of a player that a line states. `came` says whether the player arrives
+    /// with this line. A player who is first mentioned by any other line has been there since the
+    /// game began.
     pub(super) fn meet(&mut self, who: PlayerTag<'_>, came: bool, context: &mut GameContext<'_>) {
         if is_nobody(who.auth) {
             return;
@@ -166,13 +167,14 @@ impl ConnectedClients {
         }
     }
 
-    /// Notes a death, and returns whether it counts: lines may be doubled, and dates have whole seconds.
+    /// Notes a death, and returns whether it counts. Logs may contain a line twice, and their dates
+    /// have whole seconds.
     pub(super) fn dies(&mut self, uid: u32, now: u64) -> bool {
         let client = self.0.get_mut(&uid);
         client.is_some_and(|client| client.died.replace(now) != Some(now))
     }
 
-    /// Notes a capture, and returns whether it counts: lines may be doubled.
+    /// Notes a capture, and returns whether it counts. Logs may contain a line twice.
     pub(super) fn captures(&mut self, uid: u32, now: u64) -> bool {
         let client = self.0.get_mut(&uid);
         client.is_some_and(|client| client.captured.replace(now) != Some(now))

@@ -17,10 +17,10 @@ use crate::{
 
 /// Red, blue, yellow and green.
 const TEAMS: usize = 4;
-/// No real game has more rounds.
+/// The most rounds of one game. A real game has fewer.
 const MAX_ROUNDS: usize = 1_000;
 
-/// Gameplay settings, with their defaults. A setting at another value becomes a mutator.
+/// Gameplay settings, with their defaults. A setting with another value becomes a mutator.
 const VARIANTS: [(&str, f64); 5] = [
     ("mp_friendlyfire", 0.0),
     ("mp_highlander", 0.0),
@@ -29,15 +29,15 @@ const VARIANTS: [(&str, f64); 5] = [
     ("tf_weapon_criticals", 1.0),
 ];
 
-/// The game's name where the log does not state it.
+/// The game's name if the log does not state it.
 const UNNAMED: &str = "source";
 
-/// What the log states of the server: its game, its map, its settings.
+/// The server's game, map and settings, as far as the log states them.
 #[derive(Debug, Default)]
 pub(super) struct ServerSetup {
     game: String,
     map: String,
-    /// Settings that are not at their default, by name.
+    /// Settings that do not have their default value, by name.
     variants: BTreeMap<&'static str, String>,
 }
 
@@ -75,8 +75,9 @@ impl ServerSetup {
         self.variants.iter().map(name).collect()
     }
 
-    /// The game and what is played, for example `tf.ctf`: by the prefix of the map's name or, where the log
-    /// does not name the map, by what happened.
+    /// The game type, for example `tf.ctf`: the folder of the game and the prefix of the map's
+    /// name. If the log does not name the map, `seen`, which follows from the events, replaces the
+    /// prefix.
     fn game_type(&self, seen: Option<&'static str>) -> String {
         let game = if self.game.is_empty() {
             UNNAMED
@@ -98,27 +99,29 @@ pub(super) struct Game {
     pub(super) line: u64,
     /// When play began: in milliseconds since the log began, and as a date.
     began: Option<(u64, Option<Timestamp>)>,
-    /// Whether another game has just ended, whose aftermath may follow.
+    /// Whether another game has just ended, so that lines about it may still follow.
     after: bool,
-    /// The first line with play before any beginning. It is warm-up, or a game that began before the log.
+    /// The first line with play, if it comes before any beginning of a game. Such play is warm-up,
+    /// or belongs to a game that began before the log.
     before: Option<u64>,
-    /// Whether it is a game that began before the log, because a round ended.
+    /// Whether that play belongs to a game that began before the log, which the end of a round
+    /// shows.
     foreign: bool,
     /// Whether a round is being played, so that the start of another begins the game again.
     round: bool,
     lasted: Option<u64>,
     builder: MatchBuilder,
-    /// Score changes by round: the time, the team and its points.
+    /// The score changes after rounds: time, team and points.
     rounds: Vec<(u64, u8, f64)>,
     totals: [f64; TEAMS],
     results: [Option<f64>; TEAMS],
-    /// What is played, as far as events show it.
+    /// The kind of play that the events have shown, for example `koth`.
     seen: Option<&'static str>,
     mutators: Vec<String>,
 }
 
 impl Game {
-    /// No game yet.
+    /// The state before any game has begun.
     pub(super) fn new(line: u64) -> Self {
         Self {
             line,
@@ -137,7 +140,7 @@ impl Game {
         }
     }
 
-    /// No game, after one that ended.
+    /// The state after a game that has ended.
     pub(super) fn after(line: u64) -> Self {
         let after = true;
         Self {
@@ -146,7 +149,7 @@ impl Game {
         }
     }
 
-    /// Begins play, or begins it again.
+    /// Begins play. If play has begun already, everything before is discarded.
     pub(super) fn begin(
         &mut self,
         line: u64,
@@ -222,7 +225,7 @@ impl Game {
         }
     }
 
-    /// Notes play, which may belong to a game that began before the log.
+    /// Notes that there is play on this line; it may belong to a game that began before the log.
     fn play(&mut self, line: u64) {
         if self.began.is_none() && !self.after && self.before.is_none() {
             (self.line, self.before) = (line, Some(line));
@@ -271,7 +274,8 @@ impl Game {
         clients: &mut ConnectedClients,
         now: Calendar,
     ) {
-        // Clients change after the end, too, and the next game begins with those who are there.
+        // Track clients after the end of a game, too, because the next game begins with those who
+        // are there.
         note(who, act, clients, &mut self.context(now));
         match act {
             _ if self.lasted.is_some() => {}
@@ -326,7 +330,7 @@ impl Game {
         }
     }
 
-    /// Why there is no record of a game without an end, or `None` if there was no game worth a report.
+    /// The reason why a game without an end has no record; `None` if there was nothing to report.
     pub(super) fn unfinished(self, reason: Skip) -> Option<Skip> {
         match self.began {
             _ if self.foreign => Some(Skip::StartedBeforeLog),
@@ -350,7 +354,7 @@ impl Game {
         let scores: Vec<f64> = scores.map(|score| score.unwrap_or(0.0)).collect();
         self.builder.reconcile(&scores);
         if !self.builder.has_scores() {
-            // The captures do not add up to the result, so rounds decide.
+            // The captures do not add up to the result, so the scores of the rounds are used.
             for &(at, team, points) in &self.rounds {
                 self.builder.score(team, points, None, at);
             }
@@ -370,7 +374,7 @@ impl Game {
     }
 }
 
-/// Takes over what a line states of its players and their teams.
+/// Takes over the data of players and their teams that a line states.
 fn note(
     who: PlayerTag<'_>,
     act: PlayerAction<'_>,

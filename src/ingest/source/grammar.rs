@@ -8,7 +8,7 @@ use crate::{
     },
 };
 
-/// What a line states, as far as a record needs it.
+/// The content of a line that a record needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Event<'a> {
     /// The log begins; the game's folder names the game.
@@ -24,7 +24,7 @@ pub(super) enum Event<'a> {
     RoundStart,
     /// A round ends, won by a team or by none.
     RoundEnd,
-    /// What was played so far does not count.
+    /// Everything played so far does not count.
     Restart,
     GameOver,
     /// A team's score after a round.
@@ -60,7 +60,7 @@ pub(super) enum PlayerAction<'a> {
     Kill(PlayerTag<'a>),
     /// Died by suicide or by the world.
     Die,
-    /// Captured a flag, or what the map has in its place.
+    /// Captured a flag, or the object that the map has instead of a flag.
     Capture,
     Other,
 }

@@ -81,7 +81,7 @@ impl Parser {
                 self.close(line, Skip::Aborted, items);
                 self.setup = ServerSetup::of(folder);
                 self.clients = ConnectedClients::default();
-                // A log has to yield the same records whatever log was read before it.
+                // A log must give the same records, whatever log was read before it.
                 self.game = Game::new(line);
             }
             Event::Closed => self.close(line, Skip::Aborted, items),

@@ -13,7 +13,7 @@ use crate::{
     },
 };
 
-/// A server gives out fewer player numbers during one game.
+/// The most player numbers in one game. A real server uses fewer.
 const MAX_PLAYERS: usize = 10_000;
 
 /// What the game calls a player without a name.
@@ -54,7 +54,8 @@ pub(super) struct Game {
     builder: MatchBuilder,
     /// One more than the highest team number seen.
     teams: usize,
-    /// The player who acted last, and when: points that the team gets at that time are credited to them.
+    /// The player who acted last, and when. Points that the team gets at the same time are credited
+    /// to this player.
     actor: Option<(u32, LogClock)>,
 }
 
@@ -116,7 +117,7 @@ impl Game {
         Ok(())
     }
 
-    /// Begins play, with the players who are there. What happened before was warm-up.
+    /// Begins play, with the players who are there. Everything before was warm-up.
     fn start(&mut self, now: LogClock) {
         self.began = Some(now);
         self.builder = MatchBuilder::default();
@@ -132,8 +133,8 @@ impl Game {
         self.players = players;
     }
 
-    /// Handles `C number id name …`. In the stock log the id is a hash of the CD key, of the name at the
-    /// statistics site and of its password; OLStats has a bot's name in its place.
+    /// Handles `C number id name …`. In the stock log the id is a hash of the CD key and of the
+    /// name and password at the statistics site. For a bot, OLStats writes its name instead.
     fn connect(&mut self, mut fields: Fields<'_>, now: LogClock) -> LineResult<()> {
         let (number, login) = (fields.player_or_none()?, fields.next()?);
         let site_name = fields.next().unwrap_or_default();
@@ -187,8 +188,9 @@ impl Game {
         Ok(())
     }
 
-    /// Handles a player's team. At login the line has the team given; later it has the team asked for,
-    /// but it is written only if the player did change. Of two teams, that is then the other one.
+    /// Handles a line about a player's team. At login it contains the team that the player got.
+    /// Later it contains the team that the player requested, and is written only if the player did
+    /// change teams; in a game of two teams, the new team is then the other one.
     fn team_change(&mut self, number: Option<u32>, team: Option<u8>, now: LogClock) {
         let Some(stated) = team else { return };
         self.teams = self.teams.max(usize::from(stated) + 1);
@@ -211,8 +213,8 @@ impl Game {
         self.players.extend(number.map(|number| (number, player)));
     }
 
-    /// Marks a player as a bot. The log mentions a bot only when it first does something, but it has been
-    /// there since the last human with a lower number joined, or since play began.
+    /// Marks a player as a bot. The log mentions a bot only when it first does something. It has
+    /// been there since the last human with a lower number joined, or since play began.
     fn is_bot(&mut self, number: Option<u32>) {
         let Some(number) = number else { return };
         if self.players.get(&number).is_none_or(|player| player.bot) {
@@ -286,7 +288,7 @@ impl Game {
         self.actor = number.map(|number| (number, now)).or(self.actor);
     }
 
-    /// Changes what is known of a player.
+    /// Changes the data of a player.
     fn learn(&mut self, number: Option<u32>, change: impl FnOnce(&mut Player)) {
         if let Some(player) = number.and_then(|number| self.players.get_mut(&number)) {
             change(player);
@@ -374,7 +376,7 @@ fn is_hash(id: &[u8]) -> bool {
     id.len() == 32 && id.iter().all(u8::is_ascii_hexdigit) && id.iter().any(|&b| b != b'0')
 }
 
-/// Whether a class of game is a team game: decided by its name where that is known, otherwise by whether
+/// Whether a class of game is a team game. For known classes, the name decides; for others, whether
 /// the log mentions teams.
 fn is_team_game(class: &str, has_teams: bool) -> bool {
     let class = class.to_lowercase();

@@ -25,7 +25,8 @@ pub(super) const FORMAT: Format = Format {
     in_halves: false,
 };
 
-/// How an OLStats log introduces itself, before the first line that has a time.
+/// The start of the line by which an OLStats log can be recognised; it comes before the first line
+/// that has a time.
 const OLSTATS: &[u8] = b"OLStats";
 
 fn detect(head: &[u8]) -> bool {
@@ -41,7 +42,7 @@ fn detect(head: &[u8]) -> bool {
             b"NG", b"SI", b"SG", b"C", b"PS", b"PP", b"BI", b"D", b"G", b"S", b"T", b"K", b"TK",
             b"P", b"EG",
         ];
-        // UT99's format has times and tabs as well, but spells its verbs out.
+        // UT99's format has times and tabs as well, but its verbs are whole words.
         Some(verbs.contains(&verb))
     })
 }

@@ -90,8 +90,8 @@ impl Parser {
     }
 }
 
-/// Whether a game that ended for this reason was played to its end. Mods have more such reasons; these
-/// are known to be complete words.
+/// Whether a game that ended for this reason was played to its end. Mods have more such reasons.
+/// The ones here are known to be complete words.
 fn is_end(reason: &[u8]) -> bool {
     let ends: [&[u8]; 5] = [
         b"fraglimit",

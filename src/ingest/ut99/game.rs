@@ -15,7 +15,7 @@ use crate::{
 
 /// Red, blue, green and gold.
 const TEAMS: usize = 4;
-/// A server gives out fewer player numbers during one game.
+/// The most player numbers in one game. A real server uses fewer.
 const MAX_PLAYERS: usize = 10_000;
 
 /// What the game calls a player without a name.
@@ -95,8 +95,8 @@ impl Game {
     ) -> LineResult<()> {
         let over = self.lasted.is_some();
         match kind {
-            // After the end come the results; the first of each counts, until all are there. So a log that
-            // is read before it is complete yields the same record, or none.
+            // After the end of play, the first result of each kind counts, until all results are
+            // there. So a log that is read before it is complete gives the same record, or none.
             b"info" | b"map" | b"game" | b"game_start" | b"game_end" if over => {}
             b"teamscore" | b"stat_player" if over && self.has_results() => {}
             b"info" if fields.next()? == b"Absolute_Time" => self.date = date(fields.next()?),
@@ -179,7 +179,7 @@ impl Game {
         Ok(())
     }
 
-    /// Begins play, with the players who are there. What happened before was warm-up.
+    /// Begins play, with the players who are there. Everything before was warm-up.
     fn begin(&mut self, now: LogClock) {
         if self.lasted.is_some() {
             return;
@@ -193,7 +193,7 @@ impl Game {
         }
     }
 
-    /// Handles `player what …`. Some kinds name the player first, some last.
+    /// Handles `player what …`. Depending on `what`, the player's number comes first or last.
     fn player(&mut self, mut fields: Fields<'_>, now: LogClock) -> LineResult<()> {
         match fields.next()? {
             what @ (b"Connect" | b"Rename") => {
@@ -219,8 +219,8 @@ impl Game {
         Ok(())
     }
 
-    /// Changes what is known of a player, who is added if new. `moved` is whether the change may be one of
-    /// team, or of being there.
+    /// Changes the data of a player, who is added if new. `moved` says whether the player may have
+    /// changed teams, joined or left.
     fn learn(&mut self, number: u32, now: LogClock, moved: bool, change: impl FnOnce(&mut Player)) {
         if self.players.len() >= MAX_PLAYERS && !self.players.contains_key(&number) {
             return;
@@ -361,8 +361,8 @@ fn place(player: &mut Player, builder: &mut MatchBuilder, millis: u64) {
     player.visit = visit;
 }
 
-/// Reads `2019.07.08.14.16.47.663.-4.0`: local time to the millisecond, and how many hours that is ahead
-/// of UTC.
+/// Reads `2019.07.08.14.16.47.663.-4.0`: local time to the millisecond, and the number of hours by
+/// which it is ahead of UTC.
 fn date(text: &[u8]) -> Option<Timestamp> {
     let mut parts = text.splitn(8, |&b| b == b'.');
     let mut next = || parts.next().and_then(text::whole_number);

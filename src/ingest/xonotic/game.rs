@@ -18,7 +18,7 @@ use crate::{
 const GAME: &str = "xonotic";
 /// Red, blue, yellow and pink.
 const TEAMS: usize = 4;
-/// A server gives out fewer player numbers during one game.
+/// The most player numbers in one game. A real server uses fewer.
 const MAX_CLIENTS: usize = 10_000;
 
 /// A player on the server.
@@ -44,7 +44,7 @@ fn name(nick: &[u8]) -> String {
     }
 }
 
-/// What the score lines being read are.
+/// The kind of score lines being read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ScoreSection {
     /// No scores are being read.
@@ -71,7 +71,7 @@ pub(super) struct Game {
     section: ScoreSection,
     /// Which of the scores in a list decides the game.
     label: Option<usize>,
-    /// Whether a player was on a team.
+    /// Whether any player was on a team.
     teams: bool,
     team_scores: [Option<f64>; TEAMS],
 }
@@ -108,7 +108,7 @@ impl Game {
                 self.section = ScoreSection::Final;
                 let mut at = now;
                 if let (None, Some(seconds)) = (self.date, seconds) {
-                    // Without dates, only the game itself states how long it lasted.
+                    // In a log without dates, only this line states how long the game lasted.
                     at = (seconds * 1_000.0) as u64; // saturates
                     calendar.pass(at);
                 }
@@ -152,7 +152,7 @@ impl Game {
         }
     }
 
-    /// Begins play, with the players who are there. What happened before was warm-up.
+    /// Begins play, with the players who are there. Everything before was warm-up.
     fn restart(&mut self, calendar: &Calendar) {
         self.builder = MatchBuilder::default();
         self.date = calendar.date();
@@ -252,7 +252,7 @@ impl Game {
         }
         let points = self.label.and_then(|label| grammar::score(scores, label));
         *self.builder.points(visit) = points;
-        // Without dates, the time a player took part is the only clue to when they joined.
+        // In a log without dates, only the time that a player took part shows when they joined.
         if let (None, Some(played), Some(seconds)) = (self.date, played, seconds) {
             let missed = ((seconds - played).max(0.0) * 1_000.0) as u64; // saturates
             self.builder.set_start(visit, missed.min(at));

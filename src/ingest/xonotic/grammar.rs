@@ -8,7 +8,7 @@ use crate::{
     },
 };
 
-/// What a line states, as far as a record needs it. `id` is the number the server gave to a player.
+/// The content of a line that a record needs. `id` is the number that the server gave to a player.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Event<'a> {
     /// The time of the lines that follow.
@@ -37,7 +37,7 @@ pub(super) enum Event<'a> {
     },
     /// The player of this number captured a flag.
     Capture(u32),
-    /// The map begins again: what was played so far was warm-up.
+    /// The map begins again: everything played so far was warm-up.
     Restart,
     /// The game is over, and its final scores follow.
     Scores {
@@ -89,7 +89,7 @@ pub(super) fn read(line: &[u8]) -> LineResult<Event<'_>> {
         b"join" => {
             let (id, _slot, address) = (fields.id()?, fields.next()?, fields.next()?);
             let bot = address == b"bot";
-            // An IPv6 address has colons as the nick may have; it stands in brackets.
+            // An IPv6 address contains colons, as a nick may; it is in brackets.
             let nick = match address.first() {
                 Some(b'[') => after(fields.rest()?, b"]:"),
                 _ => fields.rest()?,

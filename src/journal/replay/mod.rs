@@ -1,4 +1,4 @@
-//! From the bytes of a journal to the game that it was kept of.
+//! Restores a game from the bytes of its journal.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use crate::{
     lobby::{Command, Finished, Lobby, LobbySettings, RecordFrame},
 };
 
-/// A game as its journal leaves it.
+/// A game, restored from its journal.
 #[derive(Clone, Debug)]
 pub struct JournaledGame {
     /// The game server, if HELLO has named it.
@@ -21,29 +21,29 @@ pub struct JournaledGame {
     pub origin: Timestamp,
     /// The lobby after the last entry.
     pub lobby: Lobby,
-    /// How far the game's end has come.
+    /// Whether the game has ended, and whether its match is on disk.
     pub end: JournaledEnd,
     /// The reasons for the last decision of the game, one per line.
     pub reasons: Vec<String>,
     /// Matches of earlier games of this session, each with the number of its game. Some of them may be
     /// on disk.
     pub earlier: Vec<(i64, Finished)>,
-    /// Commands that failed, as they do under other settings.
+    /// The number of commands that failed, which happens if the settings have changed.
     pub failed: usize,
-    /// Bytes of the journal up to the end of the last whole frame.
+    /// The number of bytes of the journal up to the end of the last undamaged frame.
     pub valid: usize,
 }
 
-/// How far the end of a journaled game has come.
+/// Whether a journaled game has ended, and whether its match is on disk.
 #[derive(Clone, Debug, PartialEq)]
 pub enum JournaledEnd {
-    /// END has not come.
+    /// The journal contains no END.
     Open,
-    /// END has come. Whether the match is on disk is not known.
+    /// The journal contains END, but not whether the match is on disk.
     Over {
-        /// What END has to record.
+        /// The match that END must record.
         finished: Box<Finished>,
-        /// Whether `ERROR internal kept` has been sent, or was about to be.
+        /// Whether `ERROR internal kept` has been sent, or was about to be sent.
         delivered: bool,
     },
     /// The match is on disk.
@@ -55,7 +55,8 @@ impl JournaledGame {
     /// `settings`.
     ///
     /// # Errors
-    /// [`JournalError`], if not even the beginning can be read, or a whole frame cannot be understood.
+    /// Fails with a [`JournalError`] if the first frame cannot be read, or if this version does not
+    /// understand an undamaged frame.
     pub fn read(journal: &[u8], settings: &LobbySettings) -> Result<Self, JournalError> {
         let mut frames = Frames::read(journal)?;
         let first = frames.next().ok_or(JournalError::Damaged)?;
@@ -171,7 +172,7 @@ impl JournaledGame {
         }
     }
 
-    /// What a match record contains beside the game itself.
+    /// The parts of a match record that do not come from the game itself.
     fn frame(&self) -> RecordFrame {
         RecordFrame {
             server: self.server.clone().unwrap_or_default(),

@@ -94,7 +94,10 @@ impl Basis {
         }
         if self.spread.matches > 0.0 {
             let usual = libm::sqrt(self.spread.square);
-            writeln!(f, "such matches end {usual:.3} apart (root mean square)")?;
+            writeln!(
+                f,
+                "final scores of such matches differ by {usual:.3} (root mean square)"
+            )?;
         }
         Ok(())
     }

@@ -60,13 +60,14 @@ impl Advantage {
         }
     }
 
-    /// How much stronger its score makes each team, as the logarithm of a factor: by its lead over the
-    /// mean score of the teams that play.
+    /// For each team, the logarithm of the factor by which its score makes it stronger. It depends
+    /// on the lead over the mean score of the teams that play.
     fn by_score(&self, basis: &Basis, trust: f64) -> Vec<f64> {
         let playing = self.playing().count().max(1) as f64;
         let scores = || self.playing().map(|team| self.teams[team].score);
         let mean = scores().sum::<f64>() / playing;
-        // Between two teams: the mean is half a lead away from each.
+        // For two teams this is the sum of their scores; each leads the mean by half the
+        // difference.
         let sum = 2.0 * scores().map(f64::abs).sum::<f64>() / playing;
         let score = |team: &TeamState| match team.players {
             0 => 0.0,
@@ -75,8 +76,9 @@ impl Advantage {
         self.teams.iter().map(score).collect()
     }
 
-    /// The team against which another's factor is largest, and the logarithms of that factor's parts:
-    /// heads, players, score. O(teams²).
+    /// Finds the pair of teams with the largest factor of one over the other. Returns the weaker of
+    /// the two and the logarithms of the three parts of that factor: heads, players, score.
+    /// O(teams²).
     fn weakest(&self, basis: &Basis, trust: f64, by_score: &[f64]) -> (u8, [f64; 3]) {
         let two = self.teams.len() == 2;
         let pairs = self

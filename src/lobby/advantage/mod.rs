@@ -6,22 +6,24 @@
 //!
 //! ```text
 //! heads    h = ln n₁ − ln n₂                       n: players on the team, bots included
-//! players  p = the strength per player that the weaker team surely lacks
+//! players p = how much stronger the players are, beyond doubt
 //! trust    τ = c^1.5,  c = elapsed / (elapsed + left);  0 until the first SCORE
 //! score    s = τ · ln 1.5 · lead / (usual difference after c)
 //! factor   ln f = h + (1 − τ) · p + s
 //! ```
 //!
-//! `p` is 0 while the interval of the predicted chance holds an even game ([`strength`](mod@strength)).
-//! Before anything has been learned, `p` is the ratio of the mean weights.
+//! `p` is 0 while the 99 % interval of the predicted chance contains 50 %
+//! ([`strength`](mod@strength)). Before anything has been learned, `p` is the logarithm of the
+//! ratio of the mean weights.
 //!
 //! As time runs out, trust moves from what was known before the game to the score. This follows H.
-//! Stern's model of scores as a Brownian motion (1994). A lead counts by how far apart such matches end
-//! ([`score`](mod@score)).
+//! Stern's model of scores as a Brownian motion (1994). A lead is compared with the usual
+//! difference of the scores of such matches ([`score`](mod@score)).
 //!
-//! The team against which another's f is largest gets the help. Who is there counts at once. `s` starts
-//! at 0 with START and follows the score no faster than the slew limit allows, measured in ln f. Below
-//! the dead band there is no help, and the cap limits it.
+//! The help goes to the weaker team of the pair with the largest f. A player who joins or leaves
+//! changes f at once; `s` starts at 0 with START and changes no faster than the slew limit allows.
+//! The slew limit is a limit on ln f per minute. If f is below the dead band, no team gets help; if
+//! f is above the cap, the help is the cap.
 //!
 //! Decisions that version 0.1 stored have no [`Basis`] and are answered by its formula ([`first`](mod@first)).
 
@@ -93,17 +95,17 @@ pub struct Advantage {
     pub last: Option<(Help, u64)>,
     /// The settings when the question was asked.
     pub settings: AdvantageSettings,
-    /// What is known beside the teams; `None` in decisions of version 0.1.
+    /// What ADVANTAGE knows besides the teams; `None` in decisions of version 0.1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub basis: Option<Basis>,
 }
 
-/// What is known beside the teams: predictions, earlier matches and the last answer.
+/// What ADVANTAGE knows besides the teams: predictions, earlier matches and the last answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Basis {
     /// What predicts which team is stronger.
     pub known: Known,
-    /// How far apart the scores of such matches are in the end.
+    /// How far apart the final scores of matches under this ruleset are.
     pub spread: ScoreSpread,
     /// [`Assistance::by_score`] of the last answer since START; empty before the first.
     pub last: Vec<f64>,

@@ -60,8 +60,9 @@ impl Situation {
         self.judge(&self.powers())
     }
 
-    /// Checks the exceptions first, in the order of the page; then sizes, then power. With more
-    /// than two teams, compares the largest with the smallest, or the strongest with the weakest.
+    /// Checks the exceptions first, in the order in which Sector's Edge lists them; then sizes,
+    /// then power. With more than two teams, compares the largest with the smallest, or the
+    /// strongest with the weakest.
     pub(super) fn judge(&self, powers: &Powers) -> Assessment {
         let rules = &self.rules;
         if !rules.on {
@@ -109,7 +110,7 @@ impl Situation {
     }
 }
 
-/// The first team whose value no other value is `beyond`, and that value.
+/// The first team whose value is extreme, and that value: no other value is `beyond` it.
 fn extreme<T: Copy + Default>(
     values: impl Iterator<Item = T>,
     beyond: impl Fn(T, T) -> bool,

@@ -179,8 +179,9 @@ impl AutoBalance {
         }
     }
 
-    /// Whether the chances to win would be less even with the human who died on team `to`: the move then
-    /// goes too far. `None` without a chance model; the powers decide there, as the page has it.
+    /// Whether the chances to win would be less even with the human who died on team `to`, so that
+    /// the move would make that team too strong. `None` without a chance model; the powers then
+    /// decide, as in Sector's Edge.
     fn less_even(&self, to: u8) -> Option<bool> {
         let now = TeamStrengths::of(&self.situation.snapshot);
         let before = now.by_chance().then(|| now.evenness_settled())?;
@@ -190,8 +191,8 @@ impl AutoBalance {
         Some(after + EQUAL < before)
     }
 
-    /// Those of the stronger team who may be moved (`CanBeAutobalanced` of Sector's Edge), or why the
-    /// human who died may not.
+    /// The humans of the stronger team who may be moved (`CanBeAutobalanced` of Sector's Edge), or
+    /// the reason why the human who died may not.
     fn eligible(&self, strong: u8) -> Result<Vec<usize>, StayReason> {
         let Situation {
             snapshot, rules, ..

@@ -78,8 +78,9 @@ fn players(snapshot: &Snapshot, coming: &[BotInGame]) -> Vec<RankedPlayer> {
         .collect()
 }
 
-/// `sortedPower`: each player's index in ascending order of weight, plus `base`. Players with equal
-/// weights get the mean of their indices, so that the order of joining does not matter.
+/// `sortedPower` of Sector's Edge: each player's index in ascending order of weight, plus `base`.
+/// Players with equal weights get the mean of their indices, so that the order of joining does not
+/// matter.
 fn ranks(players: &[RankedPlayer], base: f64) -> Vec<f64> {
     let mut rank = vec![0.0; players.len()];
     let order = sorted(players, |player| player.weight);
@@ -99,8 +100,9 @@ fn share_among_equals(rank: &mut [f64], order: &[usize], key: impl Fn(usize) -> 
     }
 }
 
-/// `sortedPointsPower`: the same by points, except that the index only increases after players with
-/// points, so that all players with 0 points, and the first one with more, get `base`.
+/// `sortedPointsPower` of Sector's Edge: the same by points, except that the index only increases
+/// after players with points, so that all players with 0 points, and the first one with more, get
+/// `base`.
 fn point_ranks(players: &[RankedPlayer], base: f64) -> Vec<f64> {
     let mut rank = vec![0.0; players.len()];
     let mut current = base;

@@ -110,8 +110,8 @@ impl AutoBalanceRules {
     }
 
     /// Rules that a player of Sector's Edge proposed: teams are unbalanced if their weights differ
-    /// by more than 20 %, and the human outside parties whose move brings them closest together is
-    /// moved.
+    /// by more than 20 %, and of the humans who are in no party, the one whose move brings the
+    /// weights closest together is moved.
     pub fn players_proposal() -> Self {
         Self {
             like_sizes: MaxDifference::OFF,
@@ -136,8 +136,8 @@ impl AutoBalanceRules {
         }
     }
 
-    /// Whether a move that leaves these powers tips the balance: the difference then exceeds the
-    /// gap. A difference of exactly the gap does not.
+    /// Whether a move makes the other team too strong: with the powers after the move, the
+    /// difference exceeds the gap. A difference of exactly the gap is allowed.
     pub(super) fn tips(&self, strong: f64, weak: f64) -> bool {
         let gap = self.gap.get();
         match self.gap_of {

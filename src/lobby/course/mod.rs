@@ -20,7 +20,7 @@ mod record;
 pub(super) use record::GameFacts;
 pub use record::{Finished, RecordFrame};
 
-/// Bounds of a record; a game that exceeds one is cut, see [`Finished::cut`].
+/// Bounds of a record. A game that exceeds one is cut short; see [`Finished::cut`].
 const MAX_TRACKS: usize = 1_024;
 const MAX_STAYS: usize = 100_000;
 const MAX_EVENTS: usize = 200_000;
@@ -31,9 +31,9 @@ const MAX_POINTS: f64 = 1e9;
 enum PlayPhase {
     #[default]
     WarmUp,
-    /// Since this millisecond of the session.
+    /// Play began at this millisecond of the session.
     Running(u64),
-    /// With the record, until it is on disk.
+    /// Play has ended. The record is kept until [`PlayCourse::forget`] frees it.
     Over(#[serde(skip)] Option<Box<Finished>>),
 }
 
@@ -43,13 +43,13 @@ struct PlayerTrack {
     key: PlayerKey,
     name: String,
     party: Option<String>,
-    /// The team that they are on, and the millisecond of play since when.
+    /// The team that they are on, and the millisecond of play at which they joined it.
     seat: Option<(u8, u64)>,
     stays: Vec<Presence>,
     points: Option<f64>,
     kills: u32,
     deaths: u32,
-    /// How often KILL named them as the victim.
+    /// How often they were the victim in KILL.
     killed: u32,
     /// Why they left, unless they have come back.
     left: Option<LeaveReason>,
@@ -62,7 +62,7 @@ pub(super) struct PlayCourse {
     /// The earliest millisecond of play for the next event.
     next: u64,
     tracks: Vec<PlayerTrack>,
-    /// Made anew of the tracks when a course is read.
+    /// Not stored: when a course is read, this index is made again from the tracks.
     #[serde(skip)]
     index: BTreeMap<PlayerKey, usize>,
     scores: Vec<f64>,
@@ -84,22 +84,26 @@ pub(super) struct SeatedPlayer<'a> {
 }
 
 impl PlayCourse {
-    /// Puts a player on `team`, or on no team, from `now` on.
-    pub(super) fn sit(&mut self, who: &SeatedPlayer<'_>, team: Option<u8>, now: u64) {
+    /// Puts a player on `team`, or on no team, from `now` on. A player who left, and now watches,
+    /// still counts as having left.
+    pub(super) fn set_team(&mut self, who: &SeatedPlayer<'_>, team: Option<u8>, now: u64) {
         let Some(track) = self.track(who) else { return };
-        self.tracks[track].left = None;
+        if team.is_some() {
+            self.tracks[track].left = None;
+        }
         let seat = self.tracks[track].seat;
         if seat.map(|(team, _)| team) == team {
             return;
         }
         let at = self.tick(now);
-        self.rise(track, at);
+        self.end_stay(track, at);
         self.tracks[track].seat = team.map(|team| (team, at));
     }
 
-    /// Ends a human's part in the game, and notes why. Whoever comes back has not left.
+    /// Ends a human's part in the game, and notes why. A human who comes back to a team counts as not
+    /// having left.
     pub(super) fn leave(&mut self, who: &SeatedPlayer<'_>, reason: LeaveReason, now: u64) {
-        self.sit(who, None, now);
+        self.set_team(who, None, now);
         if let Some(track) = self.track(who) {
             self.tracks[track].left = Some(reason);
         }
@@ -143,7 +147,7 @@ impl PlayCourse {
     }
 
     /// Ends a player's stay on a team.
-    fn rise(&mut self, track: usize, at: u64) {
+    fn end_stay(&mut self, track: usize, at: u64) {
         let Some((team, from)) = self.tracks[track].seat.take() else {
             return;
         };
@@ -291,11 +295,12 @@ impl PlayCourse {
         }
     }
 
-    /// Ends the game and makes its record; without a verdict, it is undecided. Called again, it returns the same record.
+    /// Ends the game and makes its record. Without a verdict the outcome is undecided. A second
+    /// call returns the same record.
     ///
     /// # Errors
-    /// Fails if play has not begun, if its record was [forgotten](Self::forget), or if it makes no
-    /// valid record; play then continues.
+    /// Fails if play has not begun, if its record was [forgotten](Self::forget), or if the record
+    /// is not valid; play then continues.
     pub(super) fn end(
         &mut self,
         facts: &GameFacts<'_>,
@@ -317,7 +322,7 @@ impl PlayCourse {
         Ok(finished)
     }
 
-    /// Frees everything that only the record needs, if play is over. START does so, too.
+    /// If play is over, frees everything that only the record needs. START does so, too.
     pub(super) fn forget(&mut self) {
         if let PlayPhase::Over(finished) = &mut self.phase {
             *finished = None;
@@ -329,7 +334,7 @@ impl PlayCourse {
         }
     }
 
-    /// Completes a course that was read; `None` if it exceeds the bounds.
+    /// Completes a course that was read from the disk; `None` if it exceeds the bounds.
     pub(super) fn restored(mut self) -> Option<Self> {
         let seated = |(at, track): (usize, &PlayerTrack)| (track.key.clone(), at);
         self.index = self.tracks.iter().enumerate().map(seated).collect();

@@ -49,7 +49,7 @@ impl PlayCourse {
         let mut ended = self.clone();
         let millis = ended.tick(now);
         for track in 0..ended.tracks.len() {
-            ended.rise(track, millis);
+            ended.end_stay(track, millis);
         }
         let after = |millis: u64| i64::try_from(millis).unwrap_or(i64::MAX);
         let start = facts.frame.epoch.plus_millis(after(start));

@@ -54,23 +54,23 @@ fn stay(team: u8, from: u64, to: u64) -> Presence {
 #[test]
 fn a_game_becomes_a_record() {
     let mut course = PlayCourse::default();
-    course.sit(&human("ann"), Some(0), 100);
-    course.sit(&human("ben"), Some(1), 200);
-    course.sit(&human("gone"), Some(1), 300);
-    course.sit(&human("gone"), None, 400);
+    course.set_team(&human("ann"), Some(0), 100);
+    course.set_team(&human("ben"), Some(1), 200);
+    course.set_team(&human("gone"), Some(1), 300);
+    course.set_team(&human("gone"), None, 400);
     course.start(2, 5_000);
     let (ann, ben) = (course.find("ann").unwrap(), course.find("ben").unwrap());
     course.score(1, 1.0, Some(ben), 6_000);
-    course.sit(&bot("Sarge"), Some(0), 7_000);
+    course.set_team(&bot("Sarge"), Some(0), 7_000);
     let sarge = course.find("Sarge").unwrap();
     course.kill(ben, sarge);
     course.kill(ann, sarge);
     course.kill(ann, ann);
     course.points(ann, 12.5);
     course.death(ben);
-    course.sit(&human("ben"), Some(0), 8_000);
-    course.sit(&human("ben"), None, 9_000);
-    course.sit(&human("ben"), Some(1), 10_000);
+    course.set_team(&human("ben"), Some(0), 8_000);
+    course.set_team(&human("ben"), None, 9_000);
+    course.set_team(&human("ben"), Some(1), 10_000);
     course.score(0, 3.0, None, 11_000);
     let record = end(&mut course, Verdict::Scores, 15_000);
 
@@ -108,12 +108,12 @@ fn a_game_becomes_a_record() {
 #[test]
 fn lines_of_one_millisecond_keep_their_order() {
     let mut course = PlayCourse::default();
-    course.sit(&human("a"), Some(0), 0);
-    course.sit(&human("b"), Some(1), 0);
+    course.set_team(&human("a"), Some(0), 0);
+    course.set_team(&human("b"), Some(1), 0);
     course.start(2, 0);
     let a = course.find("a");
     course.score(0, 1.0, a, 500);
-    course.sit(&human("a"), None, 500);
+    course.set_team(&human("a"), None, 500);
     course.score(1, 1.0, None, 500);
     let record = end(&mut course, Verdict::Scores, 500);
     let span = record.participants[0].presence[0].span;
@@ -125,7 +125,7 @@ fn lines_of_one_millisecond_keep_their_order() {
 #[test]
 fn nothing_counts_before_the_start_and_after_the_end() {
     let mut course = PlayCourse::default();
-    course.sit(&human("a"), Some(0), 0);
+    course.set_team(&human("a"), Some(0), 0);
     let a = course.find("a").unwrap();
     let warm_up = |course: &mut PlayCourse| {
         course.score(0, 1.0, Some(a), 10);
@@ -166,11 +166,11 @@ fn nothing_counts_before_the_start_and_after_the_end() {
 #[test]
 fn what_only_the_record_needed_is_freed() {
     let mut course = PlayCourse::default();
-    course.sit(&human("a"), Some(0), 0);
+    course.set_team(&human("a"), Some(0), 0);
     course.forget();
     course.start(2, 0);
     for n in 0..1_000 {
-        course.sit(&human("a"), Some((n % 2) as u8), n);
+        course.set_team(&human("a"), Some((n % 2) as u8), n);
         course.score(0, 1.0, None, n);
     }
     course.forget();
@@ -185,7 +185,7 @@ fn what_only_the_record_needed_is_freed() {
     let again = course.end(&facts(&frame(), 2), Some(Verdict::Scores), 3_000);
     assert_eq!(again, Err(LobbyError::NotStarted));
     course.start(2, 4_000);
-    course.sit(&human("a"), Some(1), 4_000);
+    course.set_team(&human("a"), Some(1), 4_000);
     let record = end(&mut course, Verdict::Scores, 5_000);
     assert_eq!(record.participants.len(), 1);
 }
@@ -193,7 +193,7 @@ fn what_only_the_record_needed_is_freed() {
 #[test]
 fn a_game_broken_off_is_abandoned() {
     let mut course = PlayCourse::default();
-    course.sit(&human("a"), Some(0), 0);
+    course.set_team(&human("a"), Some(0), 0);
     course.start(2, 0);
     course.score(0, 2.0, None, 1_000);
     let finished = course.abandoned(&facts(&frame(), 2), 4_000).unwrap();
@@ -212,12 +212,12 @@ fn parties_are_numbered_and_one_alone_is_none() {
         ("d", Some("z")),
     ];
     for (id, party) in people {
-        course.sit(&of(id, party), Some(0), 0);
+        course.set_team(&of(id, party), Some(0), 0);
     }
-    course.sit(&of("e", Some("y")), Some(1), 0);
-    course.sit(&of("f", Some("x")), None, 0);
+    course.set_team(&of("e", Some("y")), Some(1), 0);
+    course.set_team(&of("f", Some("x")), None, 0);
     course.start(2, 0);
-    course.sit(&of("d", Some("y")), Some(1), 10);
+    course.set_team(&of("d", Some("y")), Some(1), 10);
     let record = end(&mut course, Verdict::Scores, 1_000);
     let parties: Vec<_> = (record.participants.iter())
         .map(|person| (person.key.id.as_str(), person.party))
@@ -247,8 +247,8 @@ fn the_clock_runs_on() {
 #[test]
 fn a_game_without_teams_has_no_scores() {
     let mut course = PlayCourse::default();
-    course.sit(&human("a"), Some(0), 0);
-    course.sit(&human("b"), Some(0), 0);
+    course.set_team(&human("a"), Some(0), 0);
+    course.set_team(&human("b"), Some(0), 0);
     course.start(0, 0);
     let (a, b) = (course.find("a").unwrap(), course.find("b").unwrap());
     course.kill(a, b);
@@ -266,7 +266,7 @@ fn a_game_without_teams_has_no_scores() {
 fn what_no_record_can_hold_is_refused_and_the_game_goes_on() {
     let mut course = PlayCourse::default();
     let long = "x".repeat(2_000);
-    course.sit(&human(&long), Some(0), 0);
+    course.set_team(&human(&long), Some(0), 0);
     course.start(2, 0);
     let refused = course.end(&facts(&frame(), 2), Some(Verdict::Scores), 1_000);
     assert!(matches!(
@@ -281,11 +281,11 @@ fn a_flood_is_cut_and_says_so() {
     let mut course = PlayCourse::default();
     course.start(2, 0);
     for n in 0..2_000 {
-        course.sit(&human(&n.to_string()), Some(0), n);
+        course.set_team(&human(&n.to_string()), Some(0), n);
     }
     let a = human("0");
     for n in 0..210_000 {
-        course.sit(&a, Some((n % 2) as u8), 2_000);
+        course.set_team(&a, Some((n % 2) as u8), 2_000);
         course.score(0, 1e6, None, 2_000);
     }
     assert!(course.tracks.len() <= MAX_TRACKS && course.events.len() <= MAX_EVENTS);

@@ -234,7 +234,7 @@ impl Lobby {
         })
     }
 
-    /// The same, with what chances are predicted from where decisions go by chances.
+    /// The same; with `[balance] objective = "chance"`, it contains a chance model, too.
     fn snapshot_by_objective(&self, weights: &dyn Weights) -> Result<Snapshot, LobbyError> {
         let mut snapshot = self.snapshot(weights)?;
         if self.settings.objective == Objective::Gap {
@@ -243,7 +243,8 @@ impl Lobby {
         Ok(snapshot)
     }
 
-    /// What chances are predicted from; `None` where nothing has been learned that predicts one.
+    /// The model that predicts chances for the present players; `None` as long as nothing has been
+    /// learned that predicts one.
     pub(super) fn chance_model(
         &self,
         weights: &dyn Weights,
@@ -269,8 +270,8 @@ impl Lobby {
         }))
     }
 
-    /// Everybody in the game, by team; those on no team yet are where they make the sizes equal. A team of
-    /// nobody has a stranger.
+    /// All players in the game, by team. Humans on no team yet are put where they make the sizes
+    /// equal. A team without players gets one unknown player.
     fn lineup(&self) -> Result<Vec<Vec<LineupPlayer>>, LobbyError> {
         let roster = &self.team_game()?.roster;
         let mut teams = vec![Vec::new(); usize::from(self.teams)];
@@ -365,7 +366,7 @@ impl Lobby {
     }
 }
 
-/// How many other members of a human's party are on the human's team.
+/// The number of other members of a human's party on the human's team.
 fn friends(game: &RunningGame, human: &Human) -> usize {
     if human.party.is_none() || human.team.is_none() {
         return 0;
@@ -391,7 +392,7 @@ pub(super) fn bot_of_lineup(name: &str) -> LineupPlayer {
     PlayerKey { kind, id }.into()
 }
 
-/// What a bot of the game counts with; the mean if it is unknown.
+/// The weight and strength of a bot of the game; the means if the bot is unknown.
 pub(super) fn counted_bot(weights: &dyn Weights, bot: &Bot) -> Counted {
     let mean = || Counted {
         weight: sane(weights.mean_bot().0),

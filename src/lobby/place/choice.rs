@@ -10,24 +10,32 @@ use crate::{
 type Cost = fn(&Prospect) -> f64;
 
 impl Place {
-    /// Opens the teams that would outnumber another by one human too many, if bots fill up the others
-    /// and the game would be clearly more even than on any team that is open anyway.
+    /// Allows teams that would have one human too many, if bots fill up the other teams and the
+    /// game would be clearly more even than with the arrival on any team that is allowed anyway.
     pub(super) fn excuse(&self, sides: &mut [Prospect]) {
         let least = sides.iter().map(|side| side.over).min().unwrap_or(0);
-        let open = sides.iter().filter(|side| side.over == least);
-        let best = open.map(Prospect::evenness).fold(0.0, f64::max);
+        let open = || sides.iter().filter(|side| side.over == least);
+        let later = open().map(|side| side.over_later).min().unwrap_or(0);
+        let best = open().map(Prospect::evenness).fold(0.0, f64::max);
         let clear = best + self.settings.clear_gain.get();
         if self.snapshot.fill.on {
             let one_over = sides.iter_mut().filter(|side| side.over == least + 1);
             let clearly = one_over.filter(|side| least == 0 && side.evenness() > clear + EQUAL);
-            clearly.for_each(|side| side.over = least);
+            for side in clearly {
+                side.over = least;
+                side.over_later = side.over_later.min(later);
+            }
         }
     }
 
     /// The team of the arrival, and the criterion that decided.
     pub(super) fn choose(&self, sides: &[Prospect], seed: u64) -> (u8, Reason) {
-        let least_over = sides.iter().map(|side| side.over).min().unwrap_or(0);
-        let open: Vec<&Prospect> = sides.iter().filter(|s| s.over == least_over).collect();
+        let least = sides
+            .iter()
+            .map(Prospect::too_many)
+            .min()
+            .unwrap_or_default();
+        let open: Vec<&Prospect> = sides.iter().filter(|s| s.too_many() == least).collect();
         let best = open.iter().map(|side| side.evenness()).fold(0.0, f64::max);
         let who = &self.snapshot.humans[self.who];
         if who.pin.is_some() && sides.len() == 1 {
@@ -39,7 +47,7 @@ impl Place {
             return (sides[0].team, reason);
         }
         let budget = self.settings.party_budget.get();
-        if let Some(team) = self.party_side(sides, least_over, best - budget) {
+        if let Some(team) = self.party_side(sides, least, best - budget) {
             let whole = self.holds_party(team);
             let reason = if whole {
                 Reason::Party
@@ -58,7 +66,8 @@ impl Place {
         (team, if torn { Reason::Torn } else { reason })
     }
 
-    /// The best of the `open` teams by the criteria that concern no wish of the arrival's.
+    /// The best of the `open` teams by the criteria that do not depend on the arrival's pin, party
+    /// or old team.
     fn most_even(&self, open: Vec<&Prospect>, all: &[Prospect], seed: u64) -> (u8, Reason) {
         let only_open = open.len() == 1;
         let mut left = open;
@@ -92,16 +101,17 @@ impl Place {
         (left.get(drawn).map_or(0, |side| side.team), reason)
     }
 
-    /// The team with the most members of the arrival's party: of several, the most even with the whole
-    /// party on it. `None` if the party would then exceed the allowed difference by more than `over`
-    /// humans, or make the game less even than `least`.
-    fn party_side(&self, sides: &[Prospect], over: usize, least: f64) -> Option<u8> {
+    /// The team with the most members of the arrival's party; of several such teams, the one that
+    /// is the most even with the whole party on it. `None` if the party would then exceed the
+    /// allowed difference by more than `over` humans, or make the game less even than `least`.
+    fn party_side(&self, sides: &[Prospect], over: (usize, usize), least: f64) -> Option<u8> {
         if !self.snapshot.in_party(self.who) {
             return None;
         }
         let most = sides.iter().map(|side| side.mates).max()?;
         let theirs = sides.iter().filter(|side| side.mates == most);
-        let theirs = theirs.filter(|side| side.over_with_party <= over);
+        let theirs = theirs
+            .filter(|side| side.over_with_party <= over.0 && side.over_later_with_party <= over.1);
         let best = theirs.reduce(|a, b| {
             if b.evenness_with_party() > a.evenness_with_party() + EQUAL {
                 b
@@ -114,8 +124,8 @@ impl Place {
 }
 
 impl Prospect {
-    /// Why this team was chosen, if it was the only one open: on any other, the arrival would make too
-    /// large a difference in humans.
+    /// The reason if this team was the only one allowed because the arrival would make the
+    /// difference in humans too large on any other.
     fn beside(&self, sides: &[Self]) -> Reason {
         let others = sides.iter().filter(|side| side.team != self.team);
         let best = others.map(Self::evenness).fold(0.0, f64::max);

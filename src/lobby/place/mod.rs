@@ -4,9 +4,9 @@
 //! added or removed. Other humans on no team yet are placed provisionally. The evenness is the chance of
 //! the weaker team over that of the stronger; without a chance model it is the ratio of the weights.
 //!
-//! A team that would outnumber another by more than the settings allow is not open. The exception: bots
-//! fill up the others, and the game is clearly more even. Between the open teams these decide, in this
-//! order:
+//! A team that would outnumber another by more than the settings allow is not open to the arrival,
+//! unless bots fill up the other teams and the game would be clearly more even. Between the open
+//! teams, these criteria decide, in this order:
 //!
 //! 1. a pin;
 //! 2. the party, if a team has room for all of it and that costs little evenness;
@@ -61,8 +61,8 @@ pub struct Placement {
     pub sides: Vec<Prospect>,
     /// Number of other humans without a team.
     pub others: usize,
-    /// Whether all placements of those were tried. If not, they were placed one by one, the heaviest
-    /// first.
+    /// Whether all placements of the other humans without a team were tried. If not, they were
+    /// placed one by one, the heaviest first.
     pub exact: bool,
 }
 
@@ -79,12 +79,18 @@ pub struct Prospect {
     /// `None` without a chance model: then the ratios decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evenness: Option<(f64, f64)>,
-    /// How many humans too many there would be on teams that outnumber the smallest by more than allowed; 0
-    /// if a clearly more even game excuses that.
+    /// How many humans too many there would be on teams that outnumber the smallest by more than
+    /// allowed; 0 if a clearly more even game justifies that.
     pub over: usize,
-    /// `over`, if the rest of the party joins it, too.
+    /// The same once the others without a team have been placed provisionally.
+    #[serde(default)]
+    pub over_later: usize,
+    /// The value of `over` if the rest of the party joins the team, too.
     #[serde(default)]
     pub over_with_party: usize,
+    /// The value of `over_later` if the rest of the party joins the team, too.
+    #[serde(default)]
+    pub over_later_with_party: usize,
     /// Number of members of the arrival's party on the team, or pinned to it.
     pub mates: usize,
     /// Number of humans on the team.
@@ -132,7 +138,10 @@ impl Question for Place {
         } = answer;
         writeln!(f, "{who} to team {team} ({reason}): ratio {ratio:.6}")?;
         if !self.snapshot.fill.on {
-            writeln!(f, "only bots that are on a team count: none are expected")?;
+            writeln!(
+                f,
+                "only bots that are on a team count: none are expected to come"
+            )?;
         }
         let party = self.snapshot.in_party(self.who);
         for side in &answer.sides {
@@ -146,8 +155,9 @@ impl Question for Place {
             };
             writeln!(
                 f,
-                "placed {} without a team provisionally ({how})",
-                counted(answer.others, "other player")
+                "{} without a team {} placed provisionally ({how})",
+                counted(answer.others, "other player"),
+                if answer.others == 1 { "was" } else { "were" }
             )?;
         }
         self.snapshot.write_conduct(f)
@@ -155,7 +165,13 @@ impl Question for Place {
 }
 
 impl Prospect {
-    /// Writes what decides for and against the team; `party` is whether the arrival is in one.
+    /// How many humans too many there would be: now, and once the others have been placed.
+    fn too_many(&self) -> (usize, usize) {
+        (self.over, self.over_later)
+    }
+
+    /// Writes what decides for and against the team. `party` says whether the arrival is in a
+    /// party.
     fn explain(&self, party: bool, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let team = self.team;
         if let Some((evenness, with_party)) = self.evenness {
@@ -172,7 +188,7 @@ impl Prospect {
         }
         write!(f, ", humans {}", self.humans)?;
         if party {
-            write!(f, ", of the party {}", self.mates)?;
+            write!(f, ", members of the party on it {}", self.mates)?;
         }
         write!(f, ", score {}", self.score)?;
         if self.over > 0 {
@@ -201,12 +217,11 @@ impl Place {
     /// The result of joining `team`, and whether it is exact.
     fn prospect(&self, strength: &TeamStrengths, team: usize) -> (Prospect, bool) {
         let limit = self.settings.max_difference.get().unwrap_or(usize::MAX);
-        // Others who are on no team yet may never come to play: the short side comes first.
-        let over = |here: &TeamStrengths, all: &Arrived| all.merit.over.max(here.excess(limit));
+        // Others who are on no team yet may never play, so first only those on a team count.
         let mut here = strength.clone();
         here.add(team, 1, self.snapshot.counted(self.who));
         let alone = Arrivals::of(&self.snapshot, &[self.who], limit).place(&here);
-        let over_alone = over(&here, &alone);
+        let over = here.excess(limit);
         let number = team as u8;
         let humans = &self.snapshot.humans;
         let mates = || {
@@ -220,6 +235,8 @@ impl Place {
         for &mate in &together {
             here.add(team, 1, self.snapshot.counted(mate));
         }
+        // Where bots fill up the other team, friends may come before the others who wait.
+        let limit_of_party = limit.saturating_add(usize::from(self.snapshot.fill.on));
         let whole = match together.is_empty() {
             true => alone.clone(),
             false => {
@@ -234,12 +251,10 @@ impl Place {
             with_party: whole.ratio,
             evenness: (strength.by_chance())
                 .then_some((alone.merit.evenness, whole.merit.evenness)),
-            over: over_alone,
-            // Where bots fill up the other team, friends may come before the others who wait.
-            over_with_party: match self.snapshot.fill.on {
-                true => whole.merit.over.max(here.excess(limit.saturating_add(1))),
-                false => over(&here, &whole),
-            },
+            over,
+            over_later: alone.merit.over,
+            over_with_party: here.excess(limit_of_party),
+            over_later_with_party: whole.merit.over,
             mates: there.count(),
             humans: strength.sides()[team].humans,
             score: self.score(number),

@@ -41,7 +41,7 @@ impl fmt::Display for Reason {
             Reason::Stays => "on it already",
             Reason::Party => "with their party",
             Reason::PartOfParty => "with part of their party, which is torn: others of it are on another team",
-            Reason::Torn => "their party is torn: no team holds all of it without outnumbering or outweighing the other",
+            Reason::Torn => "their party is torn: no team can take all of it without outnumbering or outweighing the other",
             Reason::OldTeam => "their old team",
             Reason::ShortSide => "the short side comes first",
             Reason::Ratio => "best ratio",

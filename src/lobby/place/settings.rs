@@ -11,7 +11,7 @@ use crate::domain::units::{MaxDifference, Share, UpToADay};
 pub struct PlaceSettings {
     /// How much evenness keeping a party together may cost.
     ///
-    /// The configuration has one key for this and BALANCE, so it is not in section `[place]`.
+    /// PLACE and BALANCE share one key of the configuration, which is not in the section `[place]`.
     #[serde(default = "party_budget")]
     pub party_budget: Share,
     /// How much evenness returning to the old team may cost.
@@ -20,8 +20,8 @@ pub struct PlaceSettings {
     pub rejoin_grace_seconds: UpToADay,
     /// By how many humans the joined team may outnumber another.
     pub max_difference: MaxDifference,
-    /// The gain in evenness for which a team may outnumber another by one human more than that. Only
-    /// where bots fill up the other team.
+    /// The gain in evenness above which a team may exceed `max_difference` by one human, provided
+    /// that bots fill up the other team.
     #[serde(default = "never")]
     pub clear_gain: Share,
 }
@@ -32,11 +32,12 @@ fn never() -> Share {
 }
 
 impl Default for PlaceSettings {
-    /// The party budget is that of BALANCE. Five minutes cover a crash and a restart. ADVANTAGE can make
-    /// up for a tenth of evenness, so a player who leaves the losing team and comes back does not get to
-    /// the other one. With a difference of 1, the short side is filled up first. A gain of a half is
-    /// beyond doubt: of random games with bots and weights N(50, 15), at most one arrival in a hundred
-    /// joins the larger side, even in 1 against 2 (the test `the_short_side_comes_first`).
+    /// The party budget is that of BALANCE. Five minutes cover a crash and a restart. ADVANTAGE can
+    /// make up for a tenth of evenness; with that budget, a player who leaves the losing team and
+    /// comes back does not get onto the winning one. With a difference of 1, the short side is
+    /// filled up first. A gain of 0.5 is very rare: in random games with bots and normally
+    /// distributed weights (mean 50, standard deviation 15), at most one arrival in a hundred joins
+    /// the larger side, even in 1 against 2 (the test `the_short_side_comes_first`).
     fn default() -> Self {
         Self {
             party_budget: party_budget(),

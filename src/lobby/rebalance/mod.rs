@@ -1,12 +1,13 @@
 //! REBALANCE: the fewest moves that make the teams even enough.
 //!
 //! REBALANCE first places the humans without a team. If the teams are then even enough, no one else
-//! moves. Otherwise it tries all plans with one move, then with two and with three, and keeps the best
-//! plan of each number. Beyond three moves, it extends the best plan so far by the move or swap that
-//! helps most, for as long as one helps. (The NS2 page does so from the first move on.)
+//! moves. Otherwise it tries all plans with one move, then with two and with three, and keeps the
+//! best plan of each number. Beyond three moves, it extends the best plan so far by the move or
+//! swap that helps most, as long as there is one that helps. (Natural Selection 2 does so from the
+//! first move on.)
 //!
-//! It advises the shortest plan that makes the teams even enough. If there is none, it advises the plan
-//! with the largest gain after the price of its moves.
+//! It advises the shortest plan that makes the teams even enough. If there is none, it advises the
+//! plan with the largest gain, after subtracting `min_gain` for each of its moves.
 
 use std::fmt;
 
@@ -89,7 +90,8 @@ pub struct Advice {
     pub after: f64,
     /// The plans compared: the number of moves and the resulting ratio of each. The first has no moves.
     pub ladder: Vec<(usize, f64)>,
-    /// The evenness by chances, which is compared instead of the ratios where chances decide.
+    /// The evenness by chances, which is compared instead of the ratios if the game goes by
+    /// chances.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evenness: Option<EvennessOfPlans>,
     /// The number of moves up to which all plans were tried.
@@ -98,7 +100,8 @@ pub struct Advice {
     pub held: Vec<(String, MoveBlock)>,
 }
 
-/// How even the chances to win are: the weaker team's over the stronger's, 0 to 1.
+/// How even the chances to win are, 0 to 1: the chance of the weaker team divided by that of the
+/// stronger one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EvennessOfPlans {
     /// The evenness now, with the bots that are there.
@@ -139,7 +142,7 @@ impl Question for Rebalance {
         let planner = Planner::new(settled, units, limit);
         let exact = planner.exact_up_to(settings.max_moves.as_usize());
         let ladder = planner.ladder(exact, settings);
-        // Once arrivals are placed, it does not matter how even the teams were before.
+        // If arrivals were placed, a plan need not make the teams more even than they were before.
         let floor = if arrived.teams.is_empty() {
             now.evenness_now()
         } else {
@@ -225,10 +228,10 @@ impl Question for Rebalance {
     }
 }
 
-/// The shortest plan that makes the teams even enough; if there is none, the plan with the largest gain
-/// after the price of its moves. A plan with moves must make the teams more even than `floor`, and more
-/// even than the plan without moves. While a team is empty, hardly any plan is more even: then the one that
-/// leaves the fewest humans too many, and is no less even.
+/// The shortest plan that makes the teams even enough; if there is none, the plan with the largest
+/// gain after subtracting `min_gain` for each of its moves. A plan with moves must make the teams
+/// more even than `floor`, and more even than the plan without moves. While a team is empty, hardly
+/// any plan can: then the one that leaves the fewest humans too many and is no less even.
 fn choose<'a>(
     ladder: &'a [MovePlan],
     settings: &RebalanceSettings,

@@ -6,9 +6,9 @@ use crate::lobby::{
     weights::Counted,
 };
 
-/// The most plans to try; where there would be more, plans of fewer moves are tried. A million take ten
-/// milliseconds. 64 humans on two teams have 43,745 plans of at most three moves, which take half a
-/// millisecond.
+/// The most plans to try. If there are more plans of up to three moves, only plans of fewer moves
+/// are all tried. A million plans take ten milliseconds. 64 humans on two teams have 43,745 plans
+/// of at most three moves, which take half a millisecond.
 const MAX_TRIED: u128 = 1_000_000;
 /// The most moves of a plan for which all plans are tried.
 const MAX_EXACT: usize = 3;
@@ -18,7 +18,7 @@ const MAX_EXACT: usize = 3;
 pub(super) struct MoveUnit {
     /// Indices of the humans; each counts as a move.
     pub(super) members: Vec<usize>,
-    /// The sum of what the members count.
+    /// The sums of the members' weights and strengths.
     pub(super) counted: Counted,
     /// The team that the members are on.
     pub(super) from: usize,
@@ -258,9 +258,9 @@ impl PlanWalk<'_> {
         self.strength.restore(unit.from, left);
     }
 
-    /// Keeps the current plan if it is legal and better than the best so far: more even, or equally even
-    /// with fewer humans too many, then with a smaller difference in humans. Of equal plans the first one
-    /// stays. The order of the units is random, by the seed.
+    /// Keeps the current plan if it is legal and better than the best so far: more even, or equally
+    /// even with fewer humans too many, then with a smaller difference in humans. Of equal plans the
+    /// first one is kept; the seed shuffles the units, so that this is a random one.
     fn consider(&mut self) {
         let spread = self.strength.spread();
         if spread > self.planner.most {

@@ -26,7 +26,8 @@ const MAX_SCORED: usize = 256;
 pub struct Lobby {
     #[serde(skip)]
     pub(super) settings: LobbySettings,
-    /// The commands that decisions have applied, where they are wanted.
+    /// The commands that decisions have applied; `None` until [`keep_trail`](Self::keep_trail) is
+    /// called.
     #[serde(skip)]
     pub(super) trail: Option<Vec<TimedCommand>>,
     /// The current time in milliseconds of the session.
@@ -60,7 +61,8 @@ pub struct RunningGame {
     pub(super) map_range: Option<(u32, u32)>,
     pub(super) course: PlayCourse,
     pub(super) watch: BalanceWatch,
-    /// What each team's score counted in the last answer to ADVANTAGE, and when that was given.
+    /// How much stronger its score made each team in the last answer to ADVANTAGE, and when that
+    /// answer was given.
     pub(super) by_score: Option<(Vec<f64>, u64)>,
     /// The problem that the last BALANCE solved, with the teams that it chose.
     pub(super) balanced: Option<Box<ProblemSpec>>,
@@ -71,8 +73,8 @@ pub struct RunningGame {
 /// The balance of the teams at the last assessment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BalanceWatch {
-    /// The team that is too strong by the auto-balance rules, and the millisecond of the session
-    /// since when.
+    /// The team that is too strong by the auto-balance rules, and the millisecond of the session at
+    /// which that began.
     pub imbalance: Option<(u8, u64)>,
     /// The team with the highest weight; `None` if several share it.
     pub stronger: Option<u8>,
@@ -103,8 +105,8 @@ impl Lobby {
     }
 
     /// Begins a new game and discards the mutators, map and roster of the last one. The session's
-    /// wishes (teams, fewest players) remain, and so do the humans' last teams, so that the same
-    /// teams are not chosen again and again. An unfinished game is lost: get its record from
+    /// TEAMS and MINPLAYERS remain, and so do the humans' last teams, so that the same teams are
+    /// not chosen again and again. An unfinished game is lost: get its record from
     /// [`abandoned`](Self::abandoned) first.
     pub(super) fn begin(&mut self, new: &NewGame) {
         if let Some(game) = &self.game {
@@ -236,12 +238,12 @@ impl Lobby {
         self.bot_use.shown = true;
     }
 
-    /// What the number of bots depends on, beside the humans, for decisions about teams: bots that
-    /// are not there are expected only from a session that acts on them. All others leave the bots
-    /// as they are.
+    /// What the number of bots depends on, besides the humans, for decisions about teams. Bots are
+    /// expected to come or go only if the session acts on bots; otherwise the bots are taken as
+    /// they are.
     ///
     /// # Errors
-    /// There is no game.
+    /// Fails if there is no game.
     pub(super) fn expected_fill(&self) -> Result<Fill, LobbyError> {
         let fill = self.fill()?;
         Ok(Fill {

@@ -20,8 +20,8 @@ use crate::{
     },
 };
 
-/// How many matches of a long log are recorded at once: a transaction takes as long for one as for
-/// some. At the end of the log, those found so far are recorded.
+/// The number of matches of a long log that are recorded in one transaction, because a transaction
+/// takes about as long for some matches as for one. At the end of the log, fewer are recorded.
 const BATCH: usize = 32;
 
 /// Size, time and id of a file, to notice changes in a file that is no longer read.
@@ -99,7 +99,7 @@ impl FollowedFile {
         matches!(self.stage, FollowStage::Complete(_)) && self.matches.is_empty()
     }
 
-    /// How many bytes of it are not read yet.
+    /// The number of bytes of the file that are not read yet.
     pub fn unread(&self) -> u64 {
         if self.is_complete() {
             0
@@ -108,7 +108,7 @@ impl FollowedFile {
         }
     }
 
-    /// Reads its new lines and requests that its matches are recorded.
+    /// Reads the new lines of the file, and sends a request to record its matches.
     pub fn poll(
         &mut self,
         requests: &Requests,
@@ -151,7 +151,7 @@ impl FollowedFile {
         requests.link(archived, ids)
     }
 
-    /// Reads to its current end.
+    /// Reads the file to its current end.
     fn read(&mut self, requests: &Requests) -> Result<(), LogError> {
         let mut chunk = vec![0; HEAD];
         loop {
@@ -178,7 +178,7 @@ impl FollowedFile {
                         self.record(requests)?;
                     }
                     if self.is_complete() {
-                        return Ok(()); // it is no log
+                        return Ok(()); // the file is not a log
                     }
                 }
             }
@@ -265,7 +265,7 @@ impl FollowedFile {
         Ok(())
     }
 
-    /// Ignores the file until it changes, because it is no log.
+    /// Ignores the file until it changes, because it is not a log.
     fn ignore(&mut self) {
         tracing::debug!(path = %self.tail.path().display(), "not a log of any known format");
         self.spool = None;
@@ -284,7 +284,8 @@ impl FollowedFile {
     /// Stops reading the file until its stamp changes.
     fn close(&mut self) {
         let stamp = FileStamp::of(self.tail.path());
-        // If it has grown or was replaced since it was read, it has already changed.
+        // If the file has grown or was replaced since it was read, it counts as changed, and is not
+        // complete.
         let read = (self.tail.id(), self.tail.offset());
         let same =
             |stamp: &FileStamp| self.format.is_none() || read == (Some(stamp.id), stamp.length);
@@ -292,7 +293,7 @@ impl FollowedFile {
         self.tail = Tail::new(self.tail.path());
     }
 
-    /// Requests that the matches found so far are recorded. Those that cannot be recorded stay in
+    /// Sends a request to record the matches found so far. Those that cannot be recorded stay in
     /// `matches`.
     fn record(&mut self, requests: &Requests) -> Result<(), LogError> {
         self.take_items();

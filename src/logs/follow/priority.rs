@@ -5,10 +5,10 @@ use std::{io, panic::resume_unwind, thread};
 use thread_priority::{Error, ThreadPriority};
 
 /// Runs `work` on a thread of the lowest priority, so that it uses only time that no session needs.
-/// If the operating system refuses the priority, the thread works as any other.
+/// If the operating system refuses the priority, the thread has the normal one.
 ///
-/// On a machine whose cores are all busy, `work` takes very long. So it must be work that nobody
-/// waits for.
+/// On a machine whose cores are all busy, `work` takes very long. Use it only for work that no
+/// session waits for.
 ///
 /// # Errors
 /// Fails if the operating system refuses to start a thread.
@@ -25,8 +25,9 @@ pub(super) fn at_lowest<T: Send>(work: impl FnOnce() -> T + Send) -> io::Result<
     })
 }
 
-/// On Linux, a core that runs only idle threads counts as free for a thread that wakes up. A core with
-/// a thread of low priority does not: an answer then waits for a busier core.
+/// Sets the policy "idle". On Linux, a core that runs only idle threads counts as free for a thread
+/// that wakes up. A core that runs a thread of merely low priority does not, so that the thread of
+/// a session might wait for another core.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn set_lowest() -> Result<(), Error> {
     use thread_priority::{

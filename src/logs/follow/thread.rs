@@ -18,12 +18,12 @@ use crate::{
     store::{HalfRecorded, StoreError},
 };
 
-/// With more bytes than this to read, a log is read at the lowest priority.
+/// A log with more bytes than this to read is read at the lowest priority.
 const LONG_BYTES: u64 = 1_000_000;
 
 /// A command to the thread, which answers each with [`FollowRequest::Done`].
 pub(super) enum FollowCommand {
-    /// Read what is new in all logs, at this time.
+    /// Read the new lines of all logs; this is the current time.
     Poll(SystemTime),
     /// Archive all logs as far as they were read, and end.
     End,
@@ -87,7 +87,7 @@ impl Requests {
         sent.map_err(|_| LogError::Stopped)
     }
 
-    /// Requests that matches are recorded, and waits for the result.
+    /// Sends a request to record matches, and waits for the result.
     pub fn record(
         &self,
         log: &Path,
@@ -104,7 +104,7 @@ impl Requests {
         answered.blocking_recv().map_err(|_| LogError::Stopped)
     }
 
-    /// Requests that an archived log is linked to its matches, and waits for the result.
+    /// Sends a request to link an archived log to its matches, and waits for the result.
     pub fn link(&self, archived: ArchivedLog, ids: Vec<i64>) -> Result<(), LogError> {
         let (answer, answered) = oneshot::channel();
         self.send(FollowRequest::Link(archived, ids, answer))?;
@@ -155,7 +155,7 @@ impl FollowedLogs {
         }
     }
 
-    /// Reads what is new in all logs.
+    /// Reads the new lines of all logs.
     fn poll(&mut self, now: SystemTime) {
         for (at, follow) in self.follows.iter().enumerate() {
             for path in files(&follow.path) {

@@ -6,7 +6,7 @@ use crate::partition::{balance::Evenness, instance::Instance};
 ///
 /// If k teams add up to T, the weakest has at most ⌊T/k⌋ and the strongest at least ⌈T/k⌉. Also,
 /// some team has the strongest human: if that team has at least x, the weakest of the others has at
-/// most (T − x)/(k − 1). A negative handicap can belong to that team.
+/// most (T − x)/(k − 1). That team may also be the one with a negative handicap.
 pub(crate) fn upper(instance: &Instance) -> Evenness {
     let counts = &instance.counts;
     let teams = counts.teams as i64;
@@ -33,8 +33,8 @@ pub(crate) fn upper(instance: &Instance) -> Evenness {
     sizes.map(bound).max().unwrap_or(Evenness::of([1]))
 }
 
-/// A lower bound on the sum of lifts of a team that contains this atom: the team needs further
-/// atoms and takes the weakest, whole or in parts.
+/// A lower bound on the sum of lifts of a team that contains this atom. It assumes that the weakest
+/// atoms, whole or in parts, fill up the rest of the team.
 fn least_with(instance: &Instance, atom: usize) -> i64 {
     let size = instance.atoms[atom].size;
     let [mut needed, mut possible] =

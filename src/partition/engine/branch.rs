@@ -3,8 +3,8 @@
 //! R. E. Korf and E. L. Schreiber (Optimally partitioning sets, IJCAI 2013) fill one set after
 //! another with subsets whose sums are within the range that the best partition so far permits;
 //! each interchangeable set takes the first number left. Here the bound is the evenness of the K-th
-//! best split so far. Because it only takes effect once K splits are known, the search starts with
-//! a guessed bound, and repeats with a laxer one until it finds K.
+//! best split so far. Because that bound exists only once K splits are known, the search starts
+//! with a guessed bound, and repeats with a looser one until it finds K splits.
 
 use super::ranked::Ranked;
 use crate::partition::{
@@ -26,8 +26,8 @@ pub(crate) fn solve(
 ) -> (bool, u128) {
     let mut looked_at = 0;
     let mut left = steps;
-    // How far from even the first attempt may go, in millionths; each further one, eight times as
-    // far.
+    // How far from even splits may be in the first attempt, in millionths; each further attempt
+    // allows eight times as much.
     let mut slack = 1u64;
     loop {
         let whole = slack >= 1_000_000;

@@ -1,8 +1,8 @@
 //! The engines: find the K most even splits of an instance.
 //!
 //! One file per engine; [`solve`] is the only entry point and chooses one by estimated effort. All
-//! exact engines give the same answer. If more splits tie than fit, the seed alone decides which
-//! are included.
+//! exact engines give the same answer. If more splits are equally even than fit, the seed alone
+//! decides which of them are included.
 
 mod bound;
 mod branch;

@@ -1,7 +1,7 @@
 //! Encodes and parses replies. Each kind is written and read in this file only.
 //!
 //! Identifiers are written in exactly the bytes that the peer sent, which may contain unquoted
-//! blanks. So lines are parsed from both ends, and the identifier is the rest.
+//! blanks. So a line is parsed from both ends, and the identifier is what remains in the middle.
 
 use std::str::FromStr;
 
@@ -28,6 +28,12 @@ impl Reply {
         match self {
             Reply::Player(id, weight) => put_weight(out, "PLAYER", id, *weight),
             Reply::Bot(id, weight) => put_weight(out, "BOT", id, Some(*weight)),
+            Reply::Rank {
+                id,
+                division,
+                games,
+                weight,
+            } => put_rank(out, id, division.as_ref(), *games, *weight),
             Reply::MeanBot(weight, count) => {
                 put_line(out, "MEANBOT", format_args!("{weight:.3} {count}"));
             }
@@ -88,7 +94,10 @@ impl Reply {
         }
         let lines = number(split_first(rest).0).ok();
         lines.filter(|&lines| lines <= MAX_LINES).ok_or_else(|| {
-            MalformedReply::new("a reply announces no possible number of lines", first)
+            MalformedReply::new(
+                "the number of lines that a reply announces is missing or too large",
+                first,
+            )
         })
     }
 
@@ -114,6 +123,7 @@ impl Reply {
         let parsed = match verb {
             b"PLAYER" => parse_player(rest),
             b"BOT" => parse_bot(rest),
+            b"RANK" => parse_rank(rest),
             b"MEANBOT" => parse_mean_bot(rest),
             b"HELLO" => parse_hello(rest),
             b"PONG" => Ok(Reply::Pong),
@@ -157,6 +167,47 @@ fn parse_player(rest: &[u8]) -> Parsed {
 fn parse_bot(rest: &[u8]) -> Parsed {
     let (id, weight) = split_last(rest);
     Ok(Reply::Bot(ident(id)?, decimal(weight)?))
+}
+
+/// `RANK <id> <division> <progress> <games> [<weight>]`, with `-` for division and progress while the
+/// player is calibrating.
+fn put_rank(
+    out: &mut BytesMut,
+    id: &Ident,
+    division: Option<&(String, f64)>,
+    games: u32,
+    weight: Option<f64>,
+) {
+    let mut line = WordWriter::new(out, "RANK");
+    line.raw(id);
+    match division {
+        Some((name, progress)) => {
+            line.word(&Ident::from_text(name));
+            line.plain(format_args!("{progress:.3}"));
+        }
+        None => line.plain("- -"),
+    }
+    line.plain(games);
+    if let Some(weight) = weight {
+        line.plain(format_args!("{weight:.3}"));
+    }
+    line.end();
+}
+
+fn parse_rank(rest: &[u8]) -> Parsed {
+    let mut words = Words::new(Bytes::copy_from_slice(rest));
+    let mut word = || words.word("").map_err(|_| "an argument is missing");
+    let (id, name, progress, games) = (word()?, word()?, word()?, word()?);
+    let progress = dash_or(progress.text().as_bytes(), decimal)?;
+    let weight = word().ok().map(|weight| decimal(weight.text().as_bytes()));
+    words.end().map_err(|_| "too many arguments")?;
+    let division = progress.map(|progress| (name.text().to_owned(), progress));
+    Ok(Reply::Rank {
+        id,
+        division,
+        games: number(games.text().as_bytes())?,
+        weight: weight.transpose()?,
+    })
 }
 
 fn parse_mean_bot(rest: &[u8]) -> Parsed {

@@ -19,6 +19,18 @@ pub enum Reply {
     Player(Ident, Option<f64>),
     /// A bot's weight.
     Bot(Ident, f64),
+    /// A human's division.
+    Rank {
+        /// The identity of the human, as it was sent.
+        id: Ident,
+        /// The name of the division, and the way through it, 0 to 1; `None` while the player is
+        /// calibrating.
+        division: Option<(String, f64)>,
+        /// Number of rated matches in this ruleset.
+        games: u32,
+        /// The weight; `None` if players are not shown it, or it is unknown.
+        weight: Option<f64>,
+    },
     /// The mean weight of the known bots, and their number.
     MeanBot(f64, usize),
     /// The reply to HELLO.
@@ -34,7 +46,7 @@ pub enum Reply {
     Pong,
     /// The teams that BALANCE chose.
     Balance {
-        /// The smaller team's weight over the larger's, 0 to 1.
+        /// The weight of the weakest team divided by that of the strongest, 0 to 1.
         ratio: f64,
         /// The predicted chance that team 0 wins; `None` if there is no prediction.
         chance: Option<f64>,

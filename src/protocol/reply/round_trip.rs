@@ -57,39 +57,64 @@ fn error() -> impl Strategy<Value = Reply> {
     (code, text()).prop_map(|(code, text)| Reply::Error(Refusal { code, text }))
 }
 
-fn reply() -> impl Strategy<Value = Reply> {
+fn rank() -> impl Strategy<Value = Reply> {
+    let name = "[^\\p{C} ]([^\\p{C}]{0,12}[^\\p{C} ])?".prop_filter("a dash", |name| name != "-");
+    let division = option::of((name, (0u32..=1_000).prop_map(|n| f64::from(n) / 1e3)));
+    (ident(), division, any::<u32>(), option::of(thousandths())).prop_map(
+        |(id, division, games, weight)| Reply::Rank {
+            id,
+            division,
+            games,
+            weight,
+        },
+    )
+}
+
+fn hello() -> impl Strategy<Value = Reply> {
     let hello = (
         "[a-z]{1,8}/[0-9.]{1,5}",
         any::<u32>(),
         any::<Option<bool>>(),
     );
-    prop_oneof![
-        (ident(), option::of(thousandths())).prop_map(|(id, weight)| Reply::Player(id, weight)),
-        (ident(), thousandths()).prop_map(|(id, weight)| Reply::Bot(id, weight)),
-        (thousandths(), 0usize..1_000).prop_map(|(weight, count)| Reply::MeanBot(weight, count)),
-        hello.prop_map(|(program, protocol, resumed)| Reply::Hello {
-            program,
-            protocol,
-            resumed
-        }),
-        Just(Reply::Pong),
-        balance(),
-        (0u32..100, vec(0u32..100, 0..8)).prop_map(|(least, bots)| Reply::Bots(least, bots)),
-        (ident(), 0u8..8, millionths()).prop_map(|(id, team, ratio)| Reply::Place(id, team, ratio)),
-        option::of((0u8..8, thousandths())).prop_map(Reply::Advantage),
-        (millionths(), millionths(), vec(step(), 0..8)).prop_map(|(before, after, moves)| {
-            Reply::Rebalance {
-                before,
-                after,
-                moves,
-            }
-        }),
-        step().prop_map(Reply::Move),
-        ("[0-9]{1,9}", option::of(text())).prop_map(|(id, unrated)| Reply::End { id, unrated }),
-        vec(text(), 0..9).prop_map(Reply::Explain),
-        error(),
-    ]
+    hello.prop_map(|(program, protocol, resumed)| Reply::Hello {
+        program,
+        protocol,
+        resumed,
+    })
 }
+
+fn rebalance() -> impl Strategy<Value = Reply> {
+    (millionths(), millionths(), vec(step(), 0..8)).prop_map(|(before, after, moves)| {
+        Reply::Rebalance {
+            before,
+            after,
+            moves,
+        }
+    })
+}
+
+strategy_of_every_variant!(reply -> Reply {
+    1: Reply::Player(..) => (ident(), option::of(thousandths()))
+        .prop_map(|(id, weight)| Reply::Player(id, weight)),
+    1: Reply::Bot(..) => (ident(), thousandths()).prop_map(|(id, weight)| Reply::Bot(id, weight)),
+    1: Reply::Rank { .. } => rank(),
+    1: Reply::MeanBot(..) => (thousandths(), 0usize..1_000)
+        .prop_map(|(weight, count)| Reply::MeanBot(weight, count)),
+    1: Reply::Hello { .. } => hello(),
+    1: Reply::Pong => Just(Reply::Pong),
+    1: Reply::Balance { .. } => balance(),
+    1: Reply::Bots(..) => (0u32..100, vec(0u32..100, 0..8))
+        .prop_map(|(least, bots)| Reply::Bots(least, bots)),
+    1: Reply::Place(..) => (ident(), 0u8..8, millionths())
+        .prop_map(|(id, team, ratio)| Reply::Place(id, team, ratio)),
+    1: Reply::Advantage(_) => option::of((0u8..8, thousandths())).prop_map(Reply::Advantage),
+    1: Reply::Rebalance { .. } => rebalance(),
+    1: Reply::Move(_) => step().prop_map(Reply::Move),
+    1: Reply::End { .. } => ("[0-9]{1,9}", option::of(text()))
+        .prop_map(|(id, unrated)| Reply::End { id, unrated }),
+    1: Reply::Explain(_) => vec(text(), 0..9).prop_map(Reply::Explain),
+    1: Reply::Error(_) => error(),
+});
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]

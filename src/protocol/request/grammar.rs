@@ -1,5 +1,5 @@
-//! A request ↔ its line. Each verb is read and written in this file alone; a line with arguments left
-//! over is refused.
+//! Parses a line to a request, and writes a request as a line. Each verb is read and written only
+//! in this file. A line with too many arguments is refused.
 
 use bytes::{Bytes, BytesMut};
 
@@ -18,7 +18,8 @@ const MAX_PLAYERS: u64 = 1_024;
 const MAX_TOP: u64 = 4_096;
 /// The longest time in a command, in seconds: a week, which no game lasts.
 const MAX_SECONDS: u64 = 7 * 24 * 3_600;
-/// The largest number of points in a command, positive or negative; beyond it a counter is broken.
+/// The largest number of points in a command, positive or negative. A larger one means that a
+/// counter of the game is broken.
 const MAX_POINTS: f64 = 1e6;
 
 impl Request {
@@ -37,6 +38,7 @@ impl Request {
             b"MUTATOR" => Self::Mutator(words.whole_rest("the mutator")?),
             b"PLAYER" => Self::Player(words.whole_rest("the player")?),
             b"BOT" => Self::Bot(words.whole_rest("the bot")?),
+            b"RANK" => Self::Rank(words.word("the player")?),
             b"MEANBOT" => Self::MeanBot,
             b"HELLO" => hello(&mut words)?,
             b"PING" => Self::Ping,
@@ -106,6 +108,7 @@ impl Request {
             | Self::Mutator(id)
             | Self::Player(id)
             | Self::Bot(id)
+            | Self::Rank(id)
             | Self::BotLeave(id)
             | Self::Place(id)
             | Self::Death(id) => line.word(id),
@@ -144,7 +147,7 @@ impl Request {
 fn hello(words: &mut Words) -> Result<Request, Refusal> {
     let server = words.word("the server's name")?;
     let (mut token, mut resume, mut bots) = (None, None, None);
-    // No other option is looked for here, so that a token may hold a `=`.
+    // No other `key=` counts as an option here, because a token may contain a `=`.
     let is_option = words.has_option("resume") || words.has_option("bots");
     if !words.is_empty() && !is_option {
         token = Some(Token::new(words.word("the token")?.text()));
@@ -174,7 +177,7 @@ fn put_hello(
 ) {
     line.word(server);
     match token {
-        // It could be mistaken for an option.
+        // Quoted, because it could be mistaken for an option.
         Some(Token(text)) if text.contains('=') => line.quoted(text),
         Some(Token(text)) => line.word(&Ident::from_text(text)),
         None => {}
@@ -414,7 +417,7 @@ fn once(fresh: bool, key: &str) -> Result<(), Refusal> {
     }
 }
 
-/// Refuses a verb, of which the reply repeats as much as a line has room for.
+/// Refuses an unknown verb. The reply repeats as much of it as a line has room for.
 fn unknown(verb: &[u8]) -> Refusal {
     let shown = verb[..verb.len().min(32)].escape_ascii();
     Refusal {

@@ -21,17 +21,20 @@ pub enum Request {
     Player(Ident),
     /// Asks for a bot's weight.
     Bot(Ident),
+    /// Asks for a human's division.
+    Rank(Ident),
     /// Asks for the mean weight of the known bots.
     MeanBot,
     /// Names the game server.
     Hello {
         /// The name under which its games are stored and resumed.
         server: Ident,
-        /// The proof of that name, where the daemon has clients configured.
+        /// The proof of that name, if `[server.clients]` lists any clients.
         token: Option<Token>,
         /// Whether to resume the game that this server's last connection left.
         resume: bool,
-        /// Whether this server adds and removes bots as it is asked to; `None` leaves it open.
+        /// Whether this server adds and removes bots as the daemon asks; `None` if HELLO does not
+        /// state it.
         bots: Option<bool>,
     },
     /// Asks for a PONG.
@@ -85,7 +88,7 @@ pub enum Request {
     Bots,
     /// Asks which team a late arrival should join.
     Place(Ident),
-    /// Asks which team needs an advantage, and how large a one.
+    /// Asks which team needs an advantage, and how large it must be.
     Advantage,
     /// Asks for the fewest moves that make the game even.
     Rebalance {
@@ -166,7 +169,7 @@ impl Join {
     }
 }
 
-/// The token of HELLO as it stands on the wire. `Debug` does not show it.
+/// The token of HELLO, in the bytes that are sent. `Debug` does not show it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(Box<str>);
 
@@ -188,25 +191,26 @@ impl fmt::Debug for Token {
     }
 }
 
-/// When a request is answered, a refusal aside.
+/// When a request that is not refused has a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplyRule {
-    /// With exactly one reply.
+    /// The server always sends exactly one reply.
     Always,
-    /// With a reply or with nothing.
+    /// The server sends one reply or none.
     Sometimes,
     /// The server never replies, except to refuse the request.
     Never,
 }
 
 impl Request {
-    /// The verb, as it stands on the wire.
+    /// The verb, as it is sent.
     pub fn verb(&self) -> &'static str {
         match self {
             Self::Game(_) => "GAME",
             Self::Mutator(_) => "MUTATOR",
             Self::Player(_) => "PLAYER",
             Self::Bot(_) => "BOT",
+            Self::Rank(_) => "RANK",
             Self::MeanBot => "MEANBOT",
             Self::Hello { .. } => "HELLO",
             Self::Ping => "PING",
@@ -236,11 +240,12 @@ impl Request {
         }
     }
 
-    /// When this request is answered. Any request may be refused instead.
+    /// When this request has a reply. Any request may be refused instead.
     pub fn reply_rule(&self) -> ReplyRule {
         match self {
             Self::Player(_)
             | Self::Bot(_)
+            | Self::Rank(_)
             | Self::MeanBot
             | Self::Hello { .. }
             | Self::Ping
@@ -252,7 +257,23 @@ impl Request {
             | Self::Explain
             | Self::End(_) => ReplyRule::Always,
             Self::Death(_) => ReplyRule::Sometimes,
-            _ => ReplyRule::Never,
+            Self::Game(_)
+            | Self::Mutator(_)
+            | Self::Quit
+            | Self::Map { .. }
+            | Self::Teams(_)
+            | Self::MinPlayers(_)
+            | Self::Join(_)
+            | Self::Leave { .. }
+            | Self::Move { .. }
+            | Self::BotJoin { .. }
+            | Self::BotLeave(_)
+            | Self::Protect { .. }
+            | Self::Start
+            | Self::Score { .. }
+            | Self::Points { .. }
+            | Self::Kill { .. }
+            | Self::Clock(_) => ReplyRule::Never,
         }
     }
 }

@@ -68,39 +68,6 @@ fn leave(id: Ident) -> Request {
     Request::Leave { id, reason }
 }
 
-/// Verbs whose argument is one identifier, or an identifier and a team.
-fn named() -> impl Strategy<Value = Request> {
-    (0usize..10, ident(), 0u8..8).prop_map(|(verb, id, team)| match verb {
-        0 => Request::Game(id),
-        1 => Request::Mutator(id),
-        2 => Request::Player(id),
-        3 => Request::Bot(id),
-        4 => Request::Leave {
-            id,
-            reason: LeaveReason::ALL[usize::from(team) % LeaveReason::ALL.len()],
-        },
-        5 => Request::BotLeave(id),
-        6 => Request::Place(id),
-        7 => Request::Death(id),
-        8 => Request::Move { id, team },
-        _ => Request::BotJoin { name: id, team },
-    })
-}
-
-fn bare() -> impl Strategy<Value = Request> {
-    prop::sample::select(vec![
-        Request::MeanBot,
-        Request::Ping,
-        Request::Quit,
-        Request::Bots,
-        Request::Advantage,
-        Request::Explain,
-        Request::Start,
-        Request::End(Verdict::Scores),
-        Request::End(Verdict::Draw),
-    ])
-}
-
 fn hello() -> impl Strategy<Value = Request> {
     let token = prop_oneof![
         ident().prop_map(|id| id.text().to_owned()),
@@ -120,29 +87,60 @@ fn hello() -> impl Strategy<Value = Request> {
     })
 }
 
-fn request() -> impl Strategy<Value = Request> {
+fn map() -> impl Strategy<Value = Request> {
     let range = option::of((0u32..=1_024, 0u32..=1_024).prop_map(|(a, b)| (a.min(b), a.max(b))));
-    let score = (0u8..8, points(), option::of(ident()));
+    (ident(), range).prop_map(|(name, range)| Request::Map { name, range })
+}
+
+fn verdict() -> impl Strategy<Value = Verdict> {
     prop_oneof![
-        8 => named(),
-        4 => bare(),
-        8 => join(),
-        4 => hello(),
-        2 => (ident(), range).prop_map(|(name, range)| Request::Map { name, range }),
-        1 => (2u8..=8).prop_map(Request::Teams),
-        1 => (0u32..=1_024).prop_map(Request::MinPlayers),
-        2 => (option::of(1usize..=4_096), option::of(any::<u64>()))
-            .prop_map(|(top, seed)| Request::Balance { top, seed }),
-        1 => option::of(any::<u64>()).prop_map(|seed| Request::Rebalance { seed }),
-        2 => (ident(), option::of(0u32..=604_800))
-            .prop_map(|(id, seconds)| Request::Protect { id, seconds }),
-        2 => score.prop_map(|(team, points, by)| Request::Score { team, points, by }),
-        2 => (ident(), points()).prop_map(|(id, points)| Request::Points { id, points }),
-        2 => (ident(), ident()).prop_map(|(killer, victim)| Request::Kill { killer, victim }),
-        1 => (0u32..=604_800).prop_map(Request::Clock),
-        1 => (0u8..8).prop_map(|team| Request::End(Verdict::Won(team))),
+        2 => Just(Verdict::Scores),
+        2 => Just(Verdict::Draw),
+        1 => (0u8..8).prop_map(Verdict::Won),
     ]
 }
+
+strategy_of_every_variant!(request -> Request {
+    2: Request::Game(_) => ident().prop_map(Request::Game),
+    2: Request::Mutator(_) => ident().prop_map(Request::Mutator),
+    2: Request::Player(_) => ident().prop_map(Request::Player),
+    2: Request::Bot(_) => ident().prop_map(Request::Bot),
+    2: Request::Rank(_) => ident().prop_map(Request::Rank),
+    1: Request::MeanBot => Just(Request::MeanBot),
+    8: Request::Hello { .. } => hello(),
+    1: Request::Ping => Just(Request::Ping),
+    1: Request::Quit => Just(Request::Quit),
+    4: Request::Map { .. } => map(),
+    2: Request::Teams(_) => (2u8..=8).prop_map(Request::Teams),
+    2: Request::MinPlayers(_) => (0u32..=1_024).prop_map(Request::MinPlayers),
+    16: Request::Join(_) => join(),
+    2: Request::Leave { .. } => (ident(), prop::sample::select(&LeaveReason::ALL[..]))
+        .prop_map(|(id, reason)| Request::Leave { id, reason }),
+    2: Request::Move { .. } => (ident(), 0u8..8).prop_map(|(id, team)| Request::Move { id, team }),
+    2: Request::BotJoin { .. } => (ident(), 0u8..8)
+        .prop_map(|(name, team)| Request::BotJoin { name, team }),
+    2: Request::BotLeave(_) => ident().prop_map(Request::BotLeave),
+    4: Request::Balance { .. } => (option::of(1usize..=4_096), option::of(any::<u64>()))
+        .prop_map(|(top, seed)| Request::Balance { top, seed }),
+    1: Request::Bots => Just(Request::Bots),
+    2: Request::Place(_) => ident().prop_map(Request::Place),
+    1: Request::Advantage => Just(Request::Advantage),
+    2: Request::Rebalance { .. } => option::of(any::<u64>())
+        .prop_map(|seed| Request::Rebalance { seed }),
+    1: Request::Explain => Just(Request::Explain),
+    4: Request::Protect { .. } => (ident(), option::of(0u32..=604_800))
+        .prop_map(|(id, seconds)| Request::Protect { id, seconds }),
+    1: Request::Start => Just(Request::Start),
+    4: Request::Score { .. } => (0u8..8, points(), option::of(ident()))
+        .prop_map(|(team, points, by)| Request::Score { team, points, by }),
+    4: Request::Points { .. } => (ident(), points())
+        .prop_map(|(id, points)| Request::Points { id, points }),
+    4: Request::Kill { .. } => (ident(), ident())
+        .prop_map(|(killer, victim)| Request::Kill { killer, victim }),
+    2: Request::Death(_) => ident().prop_map(Request::Death),
+    2: Request::Clock(_) => (0u32..=604_800).prop_map(Request::Clock),
+    4: Request::End(_) => verdict().prop_map(Request::End),
+});
 
 fn line(request: &Request) -> Bytes {
     let mut out = BytesMut::new();

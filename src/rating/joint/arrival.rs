@@ -1,13 +1,14 @@
-//! Bots that come after a player has left early: each learns from its own stretch of the game alone.
+//! Bots that come after a player has left early. Each learns only from its own stretch of the game.
 //!
-//! A player leaves when the team is behind. The bot that comes instead is on a team that will probably
-//! lose, however strong the bot is. So the row of the game leaves out the bot's seat, and the bot's
-//! stretch of the game is an observation of its own. It changes the estimate of that bot and no other.
+//! A player leaves when the team is behind. The bot that comes instead is on a team that will
+//! probably lose, however strong the bot is. So the row of the game leaves out the bot's seat, and
+//! the bot's stretch of the game is an observation of its own. That observation changes only the
+//! estimate of that bot.
 //!
-//! The stretch is predicted from everything that the game had shown when the bot came. What remains is
-//! chance, which moves no mean on average. With A the row of the game up to then, y its
-//! [step](OutcomeStatistics::step), and B the row of the stretch, the mean of the latent difference of
-//! the stretch is B·m + (B·S·A)·y.
+//! The stretch is predicted from everything that the game had shown when the bot came. The rest is
+//! luck, which moves no mean on average. Let A be the row of the game up to that moment, y its
+//! [step](OutcomeStatistics::step), and B the row of the stretch. The mean of the latent difference
+//! of the stretch is then B·m + (B·S·A)·y.
 
 use super::{Column, Joint, columns::Row, filter::Latent};
 use crate::rating::{Arrival, Seat};
@@ -38,8 +39,8 @@ impl Joint {
         Expectation(expected)
     }
 
-    /// By member, the mean of the latent difference of a stretch: `until` is the row of the game up to it,
-    /// `own` the row of the stretch.
+    /// The mean of the latent difference of a stretch, by member of the bank. `until` is the row of
+    /// the game before the stretch, `own` the row of the stretch.
     fn means(
         &mut self,
         arrival: &Arrival,
@@ -47,8 +48,7 @@ impl Joint {
         until: &Row,
         own: &Row,
     ) -> Vec<f64> {
-        let ruleset = arrival.game.ruleset;
-        let statistics = *self.outcomes.entry(ruleset).or_default();
+        let statistics = *self.outcomes.entry(arrival.game.mode).or_default();
         let scores = &arrival.before.scores;
         let columns: Vec<usize> = own.known.iter().map(|&(column, _)| column).collect();
         let members = self.bank.members.iter_mut().map(|member| {
@@ -63,7 +63,7 @@ impl Joint {
 
     /// Learns a bot's estimate from its stretch. Call it after the filters have learned from the game.
     pub(super) fn welcome(&mut self, arrival: &Arrival, expected: &Expectation) {
-        let statistics = *self.outcomes.entry(arrival.game.ruleset).or_default();
+        let statistics = *self.outcomes.entry(arrival.game.mode).or_default();
         let Some(own) = self.columns.number(Column::Skill(arrival.player)) else {
             return;
         };

@@ -15,8 +15,8 @@ use super::filter::{Filter, Latent, Observation, Prior};
 use crate::rating::Strength;
 
 /// The standard deviations between players that are tried, in units of the noise of a match of two.
-/// These five octaves contain all measured sets (0.1 for casual rounds of friends, 0.8 for a
-/// league, 1.6 for open pick-up games).
+/// This range contains the values of all measured histories (0.1 for casual rounds of friends, 0.8
+/// for a league, 1.6 for open pick-up games).
 const SKILLS: [f64; 5] = [0.1, 0.2, 0.4, 0.8, 1.6];
 /// Standard deviation of the drift per match, before the limit of [`DRIFT_SHARE`].
 const DRIFT: f64 = 0.05;
@@ -24,10 +24,12 @@ const DRIFT: f64 = 0.05;
 const DRIFT_SHARE: f64 = 0.1;
 /// The days of absence that add as much drift as a match.
 const DAYS: f64 = 7.0;
-/// How many filters remain after so many matches. Evidence differs by about a hundredth per match,
-/// so by then a dropped filter is clearly worse, or as good as the ones that remain.
+/// Pairs of a number of matches and the number of filters that remain after them. Evidence differs
+/// by about a hundredth per match, so a filter that is dropped then is either clearly worse than
+/// those that remain, or no better.
 const HALVINGS: [(u64, usize); 4] = [(128, 3), (512, 2), (1_024, 3), (2_048, 1)];
-/// The number of matches after which drifts are tried, too: until then all drifts predict the same.
+/// The number of matches after which several drifts are tried. Before, all drifts predict nearly
+/// the same.
 const DRIFTING: u64 = 512;
 /// The drifts tried, as factors on the drift and on [`DAYS`]: unchanged, half the drift, double the
 /// drift, and a day of absence as a match.
@@ -46,7 +48,8 @@ pub struct Member {
     pub filter: Filter,
     /// The factor on its latent differences.
     pub calibration: Calibration,
-    /// The latent difference of the match looked at, before learning from it.
+    /// The latent difference of the match that [`look`](Member::look) was last called for, before
+    /// learning from it.
     #[serde(skip)]
     pub seen: Latent,
     #[serde(skip)]
@@ -205,7 +208,7 @@ impl Member {
         if let Observation::Sign(sign) = observed.outcome {
             let chance = self.calibration.chance(ruleset, self.seen);
             let given = if sign > 0.0 { chance } else { 1.0 - chance };
-            self.evidence += libm::log(given.max(1e-12)); // one upset rules no filter out
+            self.evidence += libm::log(given.max(1e-12)); // a single surprising result must not exclude a filter
             self.calibration.learn(ruleset, self.seen, sign);
         }
         let points = if self.points { observed.points } else { None };
@@ -231,8 +234,8 @@ impl Member {
         self.filter.learn(observed, self.seen, &self.gain, &[]);
     }
 
-    /// Adds drift to the columns of players: for one match, and for the days each was away; never
-    /// beyond the prior's variance.
+    /// Adds drift to the columns of players: for one match, and for the days each was away; the
+    /// variance never exceeds the prior's.
     pub fn drift(&mut self, columns: impl Iterator<Item = (usize, f64)>) {
         let most = self.prior.skill * self.prior.skill;
         let step = self.prior.drift * self.prior.drift;

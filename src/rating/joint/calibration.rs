@@ -1,10 +1,11 @@
-//! The factor that makes a member's chances as decided as the outcomes turn out to be.
+//! A factor, learned from outcomes, that corrects chances which are too close to 50 % or too far
+//! from it.
 //!
-//! A member's chance is Φ(z), where z is the latent difference divided by its standard deviation. If
-//! the outcome depends more on strength than what the member learns from, Φ(z) is too close to a
-//! half; if less, it is too far from it. So the chance is Φ(κ·z), where κ starts at 1 and is learned
-//! from the outcomes. Each ruleset has its own κ, which differs from that of all games as far as its
-//! matches show it.
+//! A member's chance is Φ(z), where z is the latent difference divided by its standard deviation.
+//! If the outcome depends more on strength than what the member learns from, Φ(z) is too close to a
+//! half; if less, it is too far from it. So the chance is Φ(κ·z), where κ starts at 1 and is
+//! learned from the outcomes. Each ruleset has its own κ: the sum of a part that all games share
+//! and a part that is learned from its own matches.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,8 @@ use serde::{Deserialize, Serialize};
 use super::filter::Latent;
 use crate::rating::normal;
 
-/// Standard deviation of the common part of κ before any match: κ is learned in some hundred matches.
+/// Standard deviation of the common part of κ before any match. With it, κ is learned in some
+/// hundred matches.
 const ALL: f64 = 0.1;
 /// Standard deviation of the part of κ that belongs to a ruleset, before any match.
 const RULESET: f64 = 0.05;

@@ -16,12 +16,13 @@ pub enum Column {
     Command(Player),
     /// The effect of being new, the same for all players.
     Newness,
-    /// The effect of having made e times the points of an average player in earlier matches, the same
-    /// for all players.
+    /// The effect of having made e (2.718…) times the points of an average player in earlier
+    /// matches; it is the same for all players.
     Record,
-    /// One head more than the other team.
+    /// The effect of having one player more than the other team.
     Size,
-    /// The effect of a team that is e times as large by time shares, added to that.
+    /// The effect of a team whose sum of time shares is e times that of the other; it is added to
+    /// that of [`Size`](Self::Size).
     LogSize,
     /// The effect of each team mate from the same party.
     Party,
@@ -38,6 +39,14 @@ pub struct Row {
     pub known: Vec<(usize, f64)>,
     /// Columns that have no number yet, with their factors.
     pub new: Vec<(Column, f64)>,
+}
+
+impl Row {
+    /// Multiplies all factors by `x`.
+    fn times(&mut self, x: f64) {
+        self.known.iter_mut().for_each(|(_, factor)| *factor *= x);
+        self.new.iter_mut().for_each(|(_, factor)| *factor *= x);
+    }
 }
 
 /// The numbers of the columns, and each player's record of games.
@@ -60,7 +69,7 @@ struct Career {
     /// Sum over matches of ln(points / points of an average player in the same time), in which older
     /// matches count less.
     record: f64,
-    /// What those matches count together; a match from start to end counts 1.
+    /// The sum of these matches' factors; a match from start to end begins with a factor of 1.
     seen: f64,
 }
 
@@ -77,17 +86,18 @@ impl Default for Career {
     }
 }
 
-/// Points that everybody is given on top of their own in each match, so that the record of a short
-/// stay is near 0.
+/// Points that are added to those of every player in each match, so that the record of a short stay
+/// is near 0.
 const FEW_POINTS: f64 = 2.0;
 /// Matches with average points that a newcomer's record starts with.
-const FEW_MATCHES: f64 = 1.0;
-/// The share that a match still counts in a record after the next one: the last thirty count most.
-const FADING: f64 = 0.97;
+const FEW_MATCHES: f64 = 0.5;
+/// The factor on all earlier matches of a record when another is added. The last eight matches count
+/// most, so that a player who has changed is noticed within as many.
+const FADING: f64 = 0.88;
 
 /// A player with less than this share of a game does not count as one player more.
 const HEAD: f64 = 0.1;
-/// The least share of a player who was there from start to end, less rounding errors.
+/// A player with at least this share was there from start to end; it is 1 minus rounding errors.
 const THROUGHOUT: f64 = 1.0 - 1e-9;
 
 impl Columns {
@@ -172,8 +182,8 @@ impl Columns {
         }
     }
 
-    /// The logarithm of how many times the points of an average player a player made in earlier matches;
-    /// 0 for a newcomer, and where matches have no points.
+    /// The logarithm of a player's points in earlier matches divided by those of an average player;
+    /// 0 for a newcomer, and if matches have no points.
     pub fn record(&self, player: Player) -> f64 {
         let of = |career: &Career| career.record / (career.seen + FEW_MATCHES);
         self.games.get(player).map_or(0.0, of)
@@ -197,6 +207,9 @@ impl Columns {
     /// noise of a match grows with every player in it, as in TrueSkill (nβ²), and the state is in
     /// units in which the noise of a match is 1. Sides and the number of players are effects on the
     /// match as a whole, so their factors are not divided.
+    ///
+    /// All factors are multiplied by the root of the game's [extent](RatedGame::extent): the score is a
+    /// Brownian motion, whose drift grows with time, and whose noise grows with the root of time.
     pub fn row(&self, game: &RatedGame, a: usize, b: usize) -> Row {
         let mut row = Row::default();
         row.known
@@ -208,7 +221,7 @@ impl Columns {
         let both = [(one.as_slice(), 1.0), (other.as_slice(), -1.0)];
         let shares = |team: &[Seat]| team.iter().map(|s| s.share).sum::<f64>();
         let unit = unit(shares(both[0].0) + shares(both[1].0));
-        // Where players left early, those who came in their place do not make the team larger.
+        // If players left early, the players who replaced them do not make the team larger.
         let left_early = game.seats().iter().any(|seat| seat.missed > 0.0);
         let least = if left_early { THROUGHOUT } else { HEAD };
         let (mut newness, mut record, mut heads, mut party) = (0.0, 0.0, 0.0, 0.0);
@@ -237,11 +250,12 @@ impl Columns {
             shared(Column::Side(game.ruleset), side);
             shared(Column::SideMap(game.ruleset, game.map), side);
         }
+        row.times(libm::sqrt(game.extent));
         row
     }
 
-    /// Adds to a row. With `again`, adds up with an entry for the same column: of a player who was
-    /// on both teams.
+    /// Adds an entry to a row. With `again`, the row may have an entry for the same column, because
+    /// a player was on both teams; the factors are then added.
     fn enter(&self, row: &mut Row, column: Column, x: f64, again: bool) {
         if x == 0.0 {
             return;

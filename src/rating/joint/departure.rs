@@ -1,28 +1,31 @@
-//! Players who leave early: they learn from the game as it stood then, instead of from its end.
+//! Players who leave early. They learn from the state of the game when they left, instead of from
+//! its end.
 //!
-//! If players choose their share of a game, the estimates are biased. A player who quits whenever the
-//! team is behind takes part in two thirds, say, of each defeat and in the whole of each victory. So the
-//! game counts for all players as if that player had stayed ([`Seat::missed`](crate::rating::Seat)),
-//! and the mean of that player learns from the part of the game that they played. For the rest, the
-//! filter charges them what it expected at that moment.
+//! If players could choose their share of a game, the estimates would be biased: a player who quits
+//! whenever the team is behind takes part in, say, two thirds of each defeat and in the whole of
+//! each victory. So the game counts for all players as if that player had stayed
+//! ([`Seat::missed`](crate::rating::Seat)), and the mean of that player learns from the part of the
+//! game that they played. The rest of the game counts with the result that the filter expected when
+//! they left.
 //!
-//! This moves no mean on average, whenever the player leaves. The score of a game is a Brownian motion
-//! (Stern 1994), so what it lets one expect of the end is a martingale, and no rule of when to stop
+//! This moves no mean on average, whenever the player leaves. The score of a game is a Brownian
+//! motion (Stern 1994), so the expected final result is a martingale, and no rule for when to stop
 //! gains anything from a martingale (Doob's optional stopping theorem).
 //!
 //! Let τ be the share of play time that is over, and value the difference of points as
-//! [`OutcomeStatistics`] scales it. The standing score is √τ · value in units of the noise of a whole
-//! game, and the value is an observation √τ·a·x + N(0, 1). A member of the bank that learns from
-//! outcomes uses the chance to win that this score leaves instead:
+//! [`OutcomeStatistics`] scales it. The standing score is √τ · value in units of the noise of a
+//! whole game, and the value is an observation √τ·a·x + N(0, 1). A member of the bank that learns
+//! from outcomes uses instead p, the chance to win that remains at this score:
 //!
 //! ```text
 //! y = √τ · value,   m' = (m + q·y) / (1 + q·τ),   q' = q / (1 + q·τ)
 //! p = Φ((y + (1 − τ)·m') / √((1 − τ) + (1 − τ)²·q'))
 //! ```
 //!
-//! where m and q are the mean and variance of a·x before the game. It learns the mean of what a victory
-//! and a defeat would teach, weighted by p and 1 − p. Covariances learn from the end of the game, as
-//! those of all players do: they depend on the lineup far more than on the result.
+//! where m and q are the mean and variance of a·x before the game. The change of its means is the
+//! one of a victory times p plus the one of a defeat times 1 − p. Covariances learn from the end of
+//! the game, like those of all other players, because they depend far more on the lineup than on
+//! the result.
 
 use super::{
     Column, Joint, OutcomeStatistics, anscombe,
@@ -31,7 +34,8 @@ use super::{
 };
 use crate::rating::{Departure, RatedGame, Seat, normal};
 
-/// What the members of the bank predict of a departed player's game before they learn the result.
+/// What the members of the bank predict for the part of a game that a departed player played,
+/// before they learn the result.
 pub(super) struct Foresight {
     /// The numbers of the player's columns: skill and command.
     own: Vec<usize>,
@@ -81,12 +85,12 @@ impl Joint {
         Foresight { own, pairs, means }
     }
 
-    /// Replaces what a departed player's means have learned from the end of the game by what they learn
-    /// from the part that the player played. The columns `others` share the difference equally: the sum
-    /// of all means stays the same, so that weights do not drift. Call it after the filters have learned
-    /// from the game.
+    /// Undoes what a departed player's means have learned from the end of the game, and lets them
+    /// learn from the part that the player played. The difference is divided equally among the
+    /// columns `others`, so that the sum of all means, and with it the mean weight, stays the same.
+    /// Call it after the filters have learned from the game.
     pub(super) fn charge(&mut self, departure: &Departure, outlook: &Foresight, others: &[usize]) {
-        let statistics = self.outcomes.entry(departure.game.ruleset).or_default();
+        let statistics = self.outcomes.entry(departure.game.mode).or_default();
         for (index, member) in self.bank.members.iter_mut().enumerate() {
             let Some(before) = outlook.means.get(index) else {
                 continue;

@@ -1,27 +1,29 @@
 //! `joint`, the default: a probit filter that maintains the full covariance between players.
 //!
-//! A team game reveals only sums: which of its players made a team win remains open. A system with
-//! an independent deviation per player discards that question after each match; the covariance
-//! between all players preserves it until another lineup answers it. The state is a Gaussian over
-//! `columns`: players, commanders, the effect of being new, of one player more, of a party, of
-//! sides, and of sides on a map. A match is a sparse row a of factors; its latent difference is d =
-//! a·x + N(0, 1), and team a wins when d > 0, so the chance is Φ(a·m / √(1 + a·S·a)). Learning is
-//! moment matching with one rank-1 change of S (`filter`). A factor in that chance, learned from the
-//! outcomes, keeps it as decided as they are (`calibration`).
+//! A team game reveals only sums of strengths: it remains open which of its players made a team
+//! win. A system with an independent deviation per player discards that information after each
+//! match. The covariance between all players preserves it until a match with another lineup
+//! decides. The state is a Gaussian over `columns`: players, commanders, the effect of being new,
+//! of one player more, of a party, of sides, and of sides on a map. A match is a sparse row a of
+//! factors; its latent difference is d = a·x + N(0, 1), and team a wins when d > 0, so the chance
+//! is Φ(a·m / √(1 + a·S·a)). Learning is moment matching with one rank-1 change of S (`filter`). A
+//! factor on the argument of Φ, which is learned from the outcomes, keeps the chances from being
+//! too close to 50 % or too far from it (`calibration`).
 //!
-//! - **Ties** mean that |d| was below ε, where ε gives as large a share of ties between equals as
-//!   the matches so far had. A decided match counts by its sign alone, not as |d| > ε: in real
-//!   games the rules define ties, so they are not a band between victory and defeat.
-//! - **Points**, where a game has them: the difference of the teams' √points has about the same
-//!   noise whatever the number of points (Anscombe). Divided by the typical size of that noise,
-//!   it is taken as d itself, in place of the outcome, which is only its sign.
-//! - **Records**: the points that a player made in earlier matches, compared with an average player's,
-//!   have an effect that is learned as all others are. Where the points of a game mean nothing, it
-//!   stays near 0; where they do, a player is known sooner than from sums of teams.
-//! - **Priors** are weighed by evidence (`bank`), so there is nothing to tune. The remaining
-//!   constants, on which the evidence was not decisive, were chosen on the first fifth of three
-//!   sets of finished games (the benchmark `accuracy` measures on the rest); values around them do
-//!   as well.
+//! - **Ties** mean that |d| was below ε. ε is chosen so that matches between equal teams tie as
+//!   often as the matches so far did. A decided match counts only by the sign of d, not as |d| > ε:
+//!   in real games the rules decide what a tie is, so ties do not lie between victory and defeat on
+//!   the scale of d.
+//! - **Points**, if a game has them, replace the outcome. The difference of the teams' √points has
+//!   about the same noise whatever the number of points (Anscombe). Divided by the typical size of
+//!   that noise, it is an observation of d itself, while the outcome shows only the sign of d.
+//! - **Records**: the points that a player made in earlier matches, compared with an average
+//!   player's, have an effect that is learned like all other effects. If the points of a game mean
+//!   nothing, the effect stays near 0. If they show strength, a player's strength is known sooner
+//!   than from the results of teams.
+//! - **Priors** are weighed by evidence (`bank`), so there is nothing to tune. The other constants,
+//!   for which the evidence was not clear, were chosen on the first fifth of three sets of finished
+//!   games (the benchmark `accuracy` measures on the rest); values near them do as well.
 //! - **Absence** adds drift: a week adds as much as a match, unless the evidence favours a day.
 //! - **Above [`ACTIVE`] columns**, the players who have been away longest leave the covariance.
 //!   Their strengths are kept, independent of all others, until they return.
@@ -48,7 +50,7 @@ use crate::domain::{Company, Crowding, Link, Outlook};
 
 /// The most columns in the covariance: 8 MB, and about half a millisecond per match.
 pub const ACTIVE: usize = 2_000;
-/// The distance above a newcomer's strength at which the weight is 75, see [`Scale`].
+/// The strength above a newcomer's that has the weight 75; see [`Scale`].
 const HALFWAY: f64 = 0.46;
 
 /// The `joint` system.
@@ -57,7 +59,7 @@ pub struct Joint {
     columns: Columns,
     bank: Bank,
     matches: u64,
-    /// Statistics of matches, by ruleset number.
+    /// Statistics of matches, by [mode](RatedGame::mode).
     outcomes: BTreeMap<u32, OutcomeStatistics>,
     /// Players outside the covariance.
     away: Roll<Away>,
@@ -66,7 +68,7 @@ pub struct Joint {
     cleared: bool,
 }
 
-/// Statistics of how the matches of a ruleset end.
+/// Statistics of how the matches of a mode end.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct OutcomeStatistics {
     /// Mean of the squared part of the difference of points that strength does not explain, divided by
@@ -79,8 +81,8 @@ struct OutcomeStatistics {
 }
 
 impl Default for OutcomeStatistics {
-    /// Starts as after one match with a typical score, 2 : 1, and five outcomes of which one is a
-    /// tie.
+    /// The state after one imaginary match with a typical score, 2 : 1, and five imaginary
+    /// outcomes, one of which is a tie.
     fn default() -> Self {
         Self {
             points: Running::from(0.1),
@@ -168,7 +170,7 @@ impl Joint {
         }
         let variance = self.bank.mean(|m| m.seen.variance);
         let mean = self.bank.mean(|m| m.seen.mean);
-        let statistics = self.outcomes.entry(game.ruleset).or_default();
+        let statistics = self.outcomes.entry(game.mode).or_default();
         let observed = statistics.observe(game, a, b, result, mean, variance);
         if observed.points.is_some() {
             self.bank.try_points();
@@ -228,7 +230,7 @@ impl Joint {
         self.away.get(player)?.of(member)
     }
 
-    /// The latent difference of two teams as each member of the bank has it, with the member's weight.
+    /// Each member's estimate of the latent difference of two teams, with the member's weight.
     fn latents(
         &self,
         game: &RatedGame,
@@ -271,8 +273,8 @@ impl Joint {
 }
 
 impl Joint {
-    /// What has been learned of premade parties. The share that was learned is the part of the prior's
-    /// variance that matches have removed.
+    /// What the filters have learned about premade parties. The learned share is the part of the
+    /// prior's variance that matches have removed.
     fn company(&self) -> Company {
         let Some(number) = self.columns.number(Column::Party) else {
             return Company::default();
@@ -314,7 +316,7 @@ impl OutcomeStatistics {
         }
         let points = game.scores.get(a).zip(game.scores.get(b)).map(|(x, y)| {
             let difference = anscombe(*x) - anscombe(*y);
-            // What strength does not explain is noise.
+            // The part that strength does not explain is noise.
             let scale = libm::sqrt(self.points.mean());
             let rest = difference - scale * mean;
             self.points.add(rest * rest / (1.0 + variance));
@@ -323,7 +325,7 @@ impl OutcomeStatistics {
         Observations { outcome, points }
     }
 
-    /// The observation of the latent difference that a result is, for the first of the two teams.
+    /// The observation of the latent difference that follows from the first team's result.
     fn outcome(&self, result: Ordering) -> Observation {
         match result {
             Ordering::Less => Observation::Sign(1.0),
@@ -332,7 +334,7 @@ impl OutcomeStatistics {
         }
     }
 
-    /// The ε at which, at typical uncertainty, the share of ties is that of the matches so far.
+    /// The ε that gives, at typical uncertainty, the share of ties that the matches so far had.
     fn tie_margin(&self) -> f64 {
         let share = self.ties / (self.ties + self.decided);
         normal::quantile(0.5 + 0.5 * share) * libm::sqrt(1.0 + self.variance.mean())
@@ -417,7 +419,7 @@ impl System for Joint {
         }
     }
 
-    /// The noise is that of this very lineup, 1 + a·S·a.
+    /// The noise is that of exactly this lineup, 1 + a·S·a.
     fn outlook(&self, game: &RatedGame) -> Outlook {
         let (mut per_latent, mut variance) = (0.0, 0.0);
         for (weight, member, latent) in self.latents(game, 0, 1) {
@@ -462,7 +464,8 @@ impl System for Joint {
         let Some(number) = self.columns.number(Column::Skill(player)) else {
             return;
         };
-        // Subtract the effects that hold for the game that the evidence comes from.
+        // Subtract the effects that the player's earlier matches had in the game from which the
+        // evidence comes.
         let career = self.career(player);
         for member in &mut self.bank.members {
             member.observe(number, evidence.mean - career, evidence.variance());

@@ -152,6 +152,30 @@ fn a_hint_moves_who_it_is_about_and_those_they_played_with() {
 }
 
 #[test]
+fn each_mode_has_its_own_scale_of_points() {
+    let duel = |mode, players: [u32; 2], scores: [f64; 2]| {
+        let seat = |(team, p): (u16, u32)| Seat::new(Player(p), team);
+        let mut game = RatedGame::new((0..).zip(players).map(seat).collect());
+        game.places = vec![0, 1];
+        (game.mode, game.scores) = (mode, scores.to_vec());
+        game
+    };
+    // Won in turns, so that strength explains none of the points.
+    let in_turns = |mode, first, scores| -> Vec<RatedGame> {
+        let pair = |n: u32| [first + n % 2, first + (n + 1) % 2];
+        (0..30).map(|n| duel(mode, pair(n), scores)).collect()
+    };
+    let captures = in_turns(0, 0, [3.0, 2.0]);
+    let frags = |mode| in_turns(mode, 2, [9_900.0, 4_000.0]);
+    let scale = |games: Vec<RatedGame>| learnt(&games).outcomes[&0].points.mean();
+    let alone = scale(captures.clone());
+    let beside = scale([frags(1), captures.clone()].concat());
+    assert!((beside / alone - 1.0).abs() < 0.1, "{beside} {alone}");
+    let mixed = scale([frags(0), captures].concat());
+    assert!(mixed > 10.0 * alone, "{mixed} {alone}");
+}
+
+#[test]
 fn friends_who_won_once_by_hand() {
     // Two against two, all new. The factor of a player is √(2/4), that of the effect of a party
     // 2 · √(2/4) = √2: two players have a friend each. With σ between players and 0.1 σ for the effect,

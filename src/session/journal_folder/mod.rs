@@ -276,12 +276,16 @@ fn check_length(length: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Forces the names in a folder to the disk, where folders can be opened.
+/// Forces the names in a folder to the disk.
+#[cfg(unix)]
 fn sync_folder(path: &Path) -> io::Result<()> {
-    match cfg!(windows) {
-        true => Ok(()),
-        false => File::open(path)?.sync_all(),
-    }
+    File::open(path)?.sync_all()
+}
+
+/// Leaves the names in a folder to the file system: here, a folder cannot be opened.
+#[cfg(not(unix))]
+fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 #[cfg(test)]

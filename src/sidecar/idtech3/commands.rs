@@ -83,7 +83,7 @@ impl Orders {
         self.force.len() + self.kick.len().max(self.add.len())
     }
 
-    /// Orders that a bot is removed and added again on `team`. Returns false if its name is unsafe.
+    /// Adds orders to remove a bot and add it again on `team`. Returns false if its name is unsafe.
     pub(super) fn reseat(&mut self, bot: PresentBot, team: u8) -> bool {
         let Some(again) = bot.again else { return false };
         self.kick.push(bot.number);

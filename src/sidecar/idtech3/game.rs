@@ -79,8 +79,8 @@ impl FollowedGame {
         }
     }
 
-    /// Handles the start or the end of a connection: the daemon loses what was sent of a game in
-    /// play.
+    /// Handles the start or the end of a connection. The daemon then no longer has the part of a
+    /// running game that was sent before.
     pub(super) fn interrupt(&mut self) {
         self.complete &= matches!(self.phase, GamePhase::Opening | GamePhase::WarmUp);
     }
@@ -122,8 +122,9 @@ impl FollowedGame {
         self.phase == GamePhase::Playing && at >= self.since.saturating_add(LATE)
     }
 
-    /// Starts play, or starts it again. For the daemon, a game that starts again in play is still the same
-    /// game: its final score corrects what was reported before.
+    /// Starts play, or starts it again. If a game starts again during play, the daemon still
+    /// regards it as the same game, and its final score corrects the scores that were reported
+    /// before.
     pub(super) fn start(&mut self, at: u64, slots: &Slots, out: &mut Outbox<'_>) {
         let again = self.is_followed();
         self.enter(GamePhase::Playing, at);

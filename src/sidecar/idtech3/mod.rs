@@ -35,12 +35,13 @@ pub struct IdTech3 {
     slots: Slots,
     game: Option<FollowedGame>,
     lull: Lull,
-    /// Whether games on this server begin with a warm-up, in which teams are then chosen. Otherwise
-    /// they are chosen after the previous game.
+    /// Whether games on this server begin with a warm-up. If so, teams are chosen in it; otherwise,
+    /// after the previous game.
     warms_up: bool,
     /// Whether the last announced game was a warm-up.
     warmed: bool,
-    /// Since when the daemon's team of a player may differ from the actual one.
+    /// When the team of some player in the daemon's roster began to differ, possibly, from the
+    /// actual one.
     doubt: Option<u64>,
 }
 

@@ -18,7 +18,7 @@ pub struct Settings {
     pub admin: bool,
     /// How long no player must have joined or left before teams are chosen.
     pub settle: u64,
-    /// How often a move is ordered at most if it does not take effect; at least once.
+    /// The most times, at least 1, that a move is ordered if it does not take effect.
     pub attempts: u32,
     /// Bots that may be added and removed to reach the daemon's numbers. If empty, bots only change
     /// teams.

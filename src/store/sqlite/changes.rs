@@ -1,4 +1,4 @@
-//! A stream of commits: a counter for those of this process, and polling the file for those of
+//! A stream of commits. A counter shows those of this process; polling the file shows those of
 //! others.
 
 use std::time::Duration;
@@ -51,7 +51,7 @@ impl Changes for Commits {
                 return Ok(());
             }
             if let Ok(Err(_)) = timeout(POLL, self.own.changed()).await {
-                sleep(POLL).await; // the store of this process is closed
+                sleep(POLL).await; // this process has closed the store; other processes may still write
             }
         }
     }

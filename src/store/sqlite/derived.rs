@@ -9,8 +9,11 @@ use super::{
     parts::rows,
 };
 use crate::{
-    domain::{Kind, PlayerKey, Timestamp},
-    store::{Derived, DerivedFrom, DerivedRows, Performance, RulingRow, StoreError, WeightRow},
+    domain::{Kind, PlayerKey, Rank, Timestamp},
+    store::{
+        Derived, DerivedFrom, DerivedRows, DivisionRow, Performance, RulingRow, StoreError,
+        WeightRow,
+    },
 };
 
 #[async_trait]
@@ -85,6 +88,7 @@ impl Derived for SqliteStore {
         insert_rulings(&mut tx, &new).await?;
         sqlx::query("DELETE FROM weights").execute(&mut *tx).await?;
         insert_weights(&mut tx, &derived.weights).await?;
+        replace_divisions(&mut tx, &derived.divisions).await?;
         sqlx::query("INSERT OR REPLACE INTO derived_from VALUES (1, ?, ?, ?)")
             .bind(derived.from.matches)
             .bind(derived.from.last_match)
@@ -161,15 +165,36 @@ async fn insert_rulings(
 }
 
 async fn insert_weights(tx: &mut SqliteConnection, rows: &[WeightRow]) -> Result<(), StoreError> {
-    let columns = "INSERT OR REPLACE INTO weights (ruleset, kind, player, name, weight, deviation, games, last_seen)";
+    let columns = "INSERT OR REPLACE INTO weights (ruleset, kind, player, name, weight, deviation, games, last_seen, division, progress)";
     insert(tx, columns, rows, |mut row, w| {
         row.push_bind(w.ruleset.clone())
             .push_bind(w.key.kind.as_str());
         row.push_bind(w.key.id.clone()).push_bind(w.name.clone());
         row.push_bind(w.weight).push_bind(w.deviation);
         row.push_bind(w.games).push_bind(w.last_seen.0);
+        row.push_bind(w.rank.map(|rank| rank.division))
+            .push_bind(w.rank.map(|rank| rank.progress));
     })
     .await
+}
+
+async fn replace_divisions(
+    tx: &mut SqliteConnection,
+    divisions: &[DivisionRow],
+) -> Result<(), StoreError> {
+    sqlx::query("DELETE FROM divisions")
+        .execute(&mut *tx)
+        .await?;
+    for (number, division) in (0_i64..).zip(divisions) {
+        sqlx::query("INSERT INTO divisions VALUES (?, ?, ?, ?)")
+            .bind(number)
+            .bind(&division.name)
+            .bind(division.decay_after_days)
+            .bind(division.decay_days)
+            .execute(&mut *tx)
+            .await?;
+    }
+    Ok(())
 }
 
 fn from_row(row: &SqliteRow) -> Result<DerivedFrom, StoreError> {
@@ -183,6 +208,9 @@ fn from_row(row: &SqliteRow) -> Result<DerivedFrom, StoreError> {
 fn weight(row: &SqliteRow) -> Result<WeightRow, StoreError> {
     let kind = row.try_get("kind")?;
     let kind = Kind::parse(kind).ok_or_else(|| StoreError::BadValue(format!("kind {kind}")))?;
+    let division: Option<u8> = row.try_get("division")?;
+    let progress: Option<f64> = row.try_get("progress")?;
+    let rank = division.zip(progress);
     Ok(WeightRow {
         ruleset: row.try_get("ruleset")?,
         key: PlayerKey {
@@ -192,6 +220,7 @@ fn weight(row: &SqliteRow) -> Result<WeightRow, StoreError> {
         name: row.try_get("name")?,
         weight: row.try_get("weight")?,
         deviation: row.try_get("deviation")?,
+        rank: rank.map(|(division, progress)| Rank { division, progress }),
         games: row.try_get("games")?,
         last_seen: Timestamp(row.try_get("last_seen")?),
     })

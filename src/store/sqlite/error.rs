@@ -1,4 +1,4 @@
-//! SQLite's error codes, and those of the migrator, as [`StoreError`].
+//! Converts SQLite's error codes, and the migrator's errors, to [`StoreError`].
 
 use std::path::Path;
 
@@ -30,7 +30,7 @@ impl StoreError {
     }
 }
 
-/// By SQLite's primary result code, the low byte of the extended one.
+/// Converts by SQLite's primary result code, which is the low byte of the extended one.
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
         let database = error.as_database_error().and_then(|e| e.code());

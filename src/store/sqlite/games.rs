@@ -8,11 +8,12 @@ use crate::{
     store::{Recorded, StoreError},
 };
 
-/// How many games of one server, on one map and with the same players, may begin within one second.
+/// The most games of one server, on one map and with the same players, that may begin within one
+/// second.
 const MAX_PER_SECOND: usize = 64;
 
-/// As [`Matches::record_game`](crate::store::Matches::record_game), within a transaction. The record has
-/// been checked.
+/// Does what [`Matches::record_game`](crate::store::Matches::record_game) does, within a
+/// transaction. The caller has checked the record.
 pub(super) async fn insert_game(
     tx: &mut SqliteConnection,
     record: &MatchRecord,
@@ -42,8 +43,8 @@ pub(super) async fn insert_game(
     })
 }
 
-/// Whether the match with this id is the one of `record`: it began at the same millisecond, in the same game
-/// type, and is no other game's.
+/// Whether the match with this id is that of `record`: it began at the same millisecond, has the
+/// same game type, and does not belong to another game.
 async fn is_same(
     tx: &mut SqliteConnection,
     id: i64,

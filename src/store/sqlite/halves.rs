@@ -12,10 +12,11 @@ use crate::{
     store::{HalfRecorded, JoinHalves, Recorded, StoreError, Stored},
 };
 
-/// How many matches of one server and map are tried as the other half, at most.
+/// The most matches of one server and map that are tried as the other half.
 const TRIED: i64 = 8;
 
-/// As [`Matches::record_half`](crate::store::Matches::record_half), within a transaction.
+/// Does what [`Matches::record_half`](crate::store::Matches::record_half) does, within a
+/// transaction.
 pub(super) async fn insert_half(
     tx: &mut SqliteConnection,
     record: &MatchRecord,
@@ -40,7 +41,8 @@ pub(super) async fn insert_half(
     ))
 }
 
-/// Matches that could be the other half, the nearest in time first: none that was joined already.
+/// Matches that could be the other half, the nearest in time first. Excludes matches that were
+/// joined already.
 async fn candidates(
     tx: &mut SqliteConnection,
     record: &MatchRecord,
@@ -54,7 +56,7 @@ async fn candidates(
          ORDER BY abs(started_at - ?3) LIMIT ?8",
     )
     .bind(record.start.plus_millis(-pause).0)
-    // No second half is longer than a day.
+    // A second half lasts at most a day.
     .bind(record.end.plus_millis(pause + 86_400_000).0)
     .bind(record.start.0)
     .bind(record.end.0)
@@ -69,7 +71,7 @@ async fn candidates(
     Ok(found)
 }
 
-/// Puts the joined match in the place of the half that is on disk.
+/// Replaces the half that is on disk by the joined match.
 async fn replace(
     tx: &mut SqliteConnection,
     half: Fingerprint,
@@ -78,7 +80,8 @@ async fn replace(
 ) -> Result<HalfRecorded, StoreError> {
     let fingerprint = Fingerprint::of(joined);
     let id = match known(tx, fingerprint).await? {
-        // The first half has the same start, and with the same players the same fingerprint.
+        // The first half has the same start; if it also has the same players, it has the same
+        // fingerprint.
         Some(id) if id != other.id => id,
         _ => {
             sqlx::query("UPDATE matches SET fingerprint = randomblob(16) WHERE id = ?")
@@ -105,7 +108,7 @@ async fn replace(
             .execute(&mut *tx)
             .await?;
     }
-    // Weights may have been derived from the half alone.
+    // Existing weights may have been derived from only one half.
     changed(tx).await?;
     let instead_of = other.id;
     Ok(HalfRecorded::Joined { id, instead_of })

@@ -1,4 +1,4 @@
-//! Match records into their tables: rows of many matches in each statement.
+//! Writes match records to their tables, with rows of many matches in each statement.
 
 use sqlx::{QueryBuilder, Sqlite, SqliteConnection, query_builder::Separated};
 
@@ -13,10 +13,10 @@ use crate::{
 /// Rows per statement: at most ten values each, far below SQLite's limit of 32,766 parameters.
 pub(super) const ROWS: usize = 1_000;
 
-/// A match that has its id, and whose parts are to be written.
+/// A match that already has an id, and whose parts must still be written.
 type New<'a> = (i64, &'a MatchRecord);
 
-/// Writes each match unless it is on disk, also as half of another.
+/// Writes each match unless it is on disk already, as a match or as half of another.
 pub(super) async fn insert_matches(
     tx: &mut SqliteConnection,
     records: &[(&MatchRecord, Fingerprint)],
@@ -36,7 +36,7 @@ pub(super) async fn insert_matches(
     Ok(recorded)
 }
 
-/// Writes a match unless it is on disk, also as half of another.
+/// Writes a match unless it is on disk already, as a match or as half of another.
 pub(super) async fn insert_if_new(
     tx: &mut SqliteConnection,
     record: &MatchRecord,
@@ -48,7 +48,7 @@ pub(super) async fn insert_if_new(
     })
 }
 
-/// Writes a match that is not on disk; its id.
+/// Writes a match that is not on disk, and returns its id.
 pub(super) async fn insert_match(
     tx: &mut SqliteConnection,
     record: &MatchRecord,
@@ -213,7 +213,8 @@ async fn insert_events(tx: &mut SqliteConnection, new: &[New<'_>]) -> Result<(),
     .await
 }
 
-/// Writes any number of rows, [`ROWS`] in a statement, by a clause `INSERT INTO table (columns)`.
+/// Writes any number of rows, at most [`ROWS`] per statement. The statement begins with the clause
+/// `INSERT INTO table (columns)`.
 pub(super) async fn insert<T>(
     tx: &mut SqliteConnection,
     clause: &'static str,

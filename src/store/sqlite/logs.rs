@@ -90,7 +90,8 @@ impl Logs for SqliteStore {
 
 /// Links a match to the log it was read from.
 async fn link(tx: &mut SqliteConnection, log: Fingerprint, id: i64) -> Result<(), StoreError> {
-    // The id of a half that was joined with another is gone: then this links nothing.
+    // If the match was a half and has been joined with the other half, its id no longer exists, and
+    // nothing is linked.
     sqlx::query("INSERT OR IGNORE INTO log_matches SELECT ?, id FROM matches WHERE id = ?")
         .bind(&log.0[..])
         .bind(id)
@@ -105,13 +106,13 @@ async fn remove(tx: &mut SqliteConnection, id: i64) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Whether a player in it was forgotten, whom its log still names.
+/// Whether a player in the record was forgotten; its log still names that player.
 fn is_altered(record: &MatchRecord) -> bool {
     let mut all = record.participants.iter();
     all.any(|p| p.name.is_empty() && p.key.id.starts_with("forgotten-"))
 }
 
-/// Whether two records are of one game: a server plays one at a time.
+/// Whether two records describe the same game. A server plays only one game at a time.
 fn is_same_game(one: &MatchRecord, other: &MatchRecord) -> bool {
     one.server == other.server && one.start < other.end && other.start < one.end
 }

@@ -1,9 +1,8 @@
 //! SQLite: one file, one writer, readers that never wait for it.
 //!
-//! Every write is one transaction on the one writing connection; a connection on which a write failed is
-//! replaced. Readers see the last commit. Other
-//! processes may share the file (an `ingest` beside the daemon): `PRAGMA data_version` shows that they
-//! have written.
+//! Every write is one transaction on the only writing connection; a connection on which a write
+//! failed is replaced. Readers see the last commit. Other processes may share the file (an `ingest`
+//! beside the daemon): `PRAGMA data_version` shows that they have written.
 
 mod changes;
 mod decisions;
@@ -14,6 +13,7 @@ mod halves;
 mod insert;
 mod logs;
 mod matches;
+mod migrations;
 mod parts;
 mod players;
 mod write;
@@ -36,13 +36,12 @@ use tokio::{
 };
 
 use super::{Changes, Store, StoreError};
+use migrations::MIGRATIONS;
 use write::WriteTransaction;
-
-static MIGRATIONS: sqlx::migrate::Migrator = sqlx::migrate!("migrations/sqlite");
 
 /// "EVKL", in the header of the file, so that another program's database is never migrated.
 const APPLICATION_ID: i64 = 0x4556_4b4c;
-/// How soon a locked database is tried again.
+/// The delay before a locked database is tried again.
 const RETRY: Duration = Duration::from_millis(10);
 
 /// An open SQLite database.
@@ -59,10 +58,10 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// As [`open`](super::open).
+    /// Does what [`open`](super::open) does, with SQLite.
     ///
     /// # Errors
-    /// As [`open`](super::open).
+    /// Those of [`open`](super::open).
     pub async fn open(path: &Path, create: bool, busy: Duration) -> Result<Self, StoreError> {
         if !create && !path.exists() {
             return Err(StoreError::Missing {
@@ -72,7 +71,8 @@ impl SqliteStore {
         let deadline = Instant::now() + busy;
         loop {
             match Self::try_open(path, create, busy).await {
-                // Becoming a WAL database takes an exclusive lock, for which SQLite itself does not wait.
+                // Switching to WAL mode needs an exclusive lock, for which SQLite itself does not
+                // wait.
                 Err(error) if error.is_locked() && Instant::now() < deadline => sleep(RETRY).await,
                 done => return done,
             }
@@ -84,7 +84,8 @@ impl SqliteStore {
             .filename(path)
             .create_if_missing(create)
             .foreign_keys(true)
-            // A forgotten player leaves nothing in free pages of the file.
+            // Overwrites deleted data, so that a forgotten player does not remain in free pages of
+            // the file.
             .pragma("secure_delete", "ON")
             .busy_timeout(busy);
         let fail = |error| StoreError::new(path, error);
@@ -93,20 +94,20 @@ impl SqliteStore {
             .map_err(fail)?;
         refuse_foreign(path, &mut first).await?;
         first.close().await.map_err(fail)?;
-        // Only now that the file is known to be Evenkeel's does it become a WAL database.
+        // Switch to WAL mode only now that the file is known to be Evenkeel's.
         let options = options
             .journal_mode(SqliteJournalMode::Wal)
-            // A match that was acknowledged survives a power cut, too.
+            // Sync at each commit, so that a match whose END was answered survives a power cut.
             .synchronous(SqliteSynchronous::Full);
         let pool = |connections| SqlitePoolOptions::new().max_connections(connections);
         let writer = pool(1).connect_with(options.clone()).await.map_err(fail)?;
         migrate(path, &writer).await?;
         if create {
-            // A database that cannot be written is an error now, not at the first match.
+            // Report a database that cannot be written now, not at the first match.
             let trial = writer.begin_with("BEGIN IMMEDIATE").await.map_err(fail)?;
             trial.rollback().await.map_err(fail)?;
         }
-        // One of them belongs to `changes`.
+        // One of the three connections is for `changes`.
         let readers = pool(3).connect_with(options).await.map_err(fail)?;
         Ok(Self {
             writer,
@@ -122,7 +123,7 @@ impl SqliteStore {
         WriteTransaction::begin(&self.writer).await
     }
 
-    /// Ends a write, and wakes who listens to [`Store::changes`].
+    /// Commits a write, and wakes the tasks that wait for [`Store::changes`].
     async fn commit(&self, tx: WriteTransaction) -> Result<(), StoreError> {
         tx.commit().await?;
         self.commits.send_modify(|commits| *commits += 1);
@@ -148,8 +149,9 @@ impl Store for SqliteStore {
     }
 }
 
-/// Brings the tables up to date. Of two processes that do so at once, one finds that the other has
-/// just made the change that it was about to make, and tries again: at most once per migration.
+/// Brings the tables up to date. If two processes do so at once, one of them finds that the other
+/// has just made the change that it was about to make. It then tries again, at most once per
+/// migration.
 async fn migrate(path: &Path, writer: &SqlitePool) -> Result<(), StoreError> {
     let mut tries = 1 + MIGRATIONS.iter().count();
     loop {

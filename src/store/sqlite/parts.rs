@@ -1,4 +1,4 @@
-//! Match records out of their tables.
+//! Reads match records from their tables.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::{
     store::{StoreError, Stored},
 };
 
-/// These matches, in no particular order.
+/// Reads the matches with these ids, in no particular order.
 pub(super) async fn fetch(
     tx: &mut SqliteConnection,
     ids: &[i64],
@@ -32,7 +32,7 @@ pub(super) async fn fetch(
     Ok(matches)
 }
 
-/// The row of a match: a record without its parts.
+/// Reads the row of a match: the record without its parts.
 pub(super) fn head(row: &SqliteRow) -> Result<Stored, StoreError> {
     let id: i64 = row.try_get("id")?;
     let bytes: &[u8] = row.try_get("fingerprint")?;
@@ -68,7 +68,7 @@ pub(super) fn head(row: &SqliteRow) -> Result<Stored, StoreError> {
     })
 }
 
-/// What other tables hold of some matches, by match id.
+/// The parts of some matches that are in other tables, by match id.
 #[derive(Default)]
 pub(super) struct MatchParts {
     mutators: HashMap<i64, Vec<String>>,
@@ -202,7 +202,7 @@ fn bad_value(what: &str, id: i64) -> StoreError {
     StoreError::BadValue(format!("{what} of match {id}"))
 }
 
-/// Nothing is lost: times in play are at most a week.
+/// Converts without loss, because times in play are at most a week.
 pub(super) fn to_i64(millis: u64) -> i64 {
     i64::try_from(millis).unwrap_or(i64::MAX)
 }

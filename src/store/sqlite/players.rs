@@ -95,7 +95,8 @@ impl Players for SqliteStore {
                     "INSERT INTO voided_fingerprints SELECT fingerprint FROM matches
                      WHERE id = ?1 AND id NOT IN (SELECT match_id FROM voided_matches)"
                 }
-                // A match is also void by a half that was void before the other half came.
+                // A match is also void if one half of it was made void before the halves were
+                // joined.
                 false => {
                     "DELETE FROM voided_fingerprints WHERE fingerprint IN
                      (SELECT fingerprint FROM matches WHERE id = ?1
@@ -106,7 +107,7 @@ impl Players for SqliteStore {
             count += u64::from(done.rows_affected() > 0);
         }
         if count > 0 {
-            // What was learned from these matches is in the checkpoint.
+            // The checkpoint contains what was learned from these matches.
             let query = sqlx::query("DELETE FROM derived_checkpoint");
             query.execute(&mut *tx).await?;
             changed(&mut tx).await?;
@@ -174,7 +175,7 @@ impl Players for SqliteStore {
 
 /// Forgets one identity. Returns the number of matches it was in.
 async fn forget(tx: &mut SqliteConnection, player: &PlayerKey) -> Result<u64, StoreError> {
-    // The new id is a number that no other identity has and that does not reveal this one.
+    // The new id contains a number that no other identity has, and that does not reveal the old id.
     let done = sqlx::query(
         "UPDATE participants SET name = '', player = 'forgotten-' ||
                  (SELECT changes + 1 FROM player_changes)
@@ -195,7 +196,8 @@ async fn forget(tx: &mut SqliteConnection, player: &PlayerKey) -> Result<u64, St
             .bind(&player.id);
         query.execute(&mut *tx).await?;
     }
-    // Decisions name players in JSON; those that name this one are deleted. So is the checkpoint.
+    // Decisions contain players' ids in JSON. Those that contain this one are deleted, and so is
+    // the checkpoint.
     if let Ok(quoted) = serde_json::to_string(&player.id) {
         let query = sqlx::query("DELETE FROM decisions WHERE instr(decision, ?) > 0");
         query.bind(quoted).execute(&mut *tx).await?;
@@ -207,7 +209,7 @@ async fn forget(tx: &mut SqliteConnection, player: &PlayerKey) -> Result<u64, St
     Ok(done.rows_affected())
 }
 
-/// Counts a change that makes weights wrong which were derived before.
+/// Counts a change after which weights that were derived before are no longer right.
 pub(super) async fn changed(tx: &mut SqliteConnection) -> Result<(), StoreError> {
     let query = sqlx::query("UPDATE player_changes SET changes = changes + 1");
     query.execute(tx).await?;

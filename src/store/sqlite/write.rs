@@ -1,4 +1,5 @@
-//! The one kind of write: a transaction on the writing connection, which a failed write does not give back.
+//! The only kind of write: a transaction on the writing connection. If it fails, the connection is
+//! closed instead of being reused.
 
 use std::ops::{Deref, DerefMut};
 
@@ -6,18 +7,18 @@ use sqlx::{Sqlite, SqliteConnection, SqlitePool, pool::PoolConnection};
 
 use crate::store::StoreError;
 
-/// A write under way. Dropped before [`commit`](Self::commit) has succeeded, it closes its connection, which
-/// rolls it back.
+/// A write that has begun. If it is dropped before [`commit`](Self::commit) has succeeded, it
+/// closes its connection, which rolls the write back.
 ///
-/// SQLite ends a transaction by itself when the disk is full or fails, and whether it has done so is not
-/// known here. A new connection is in no transaction, whatever happened to the old one.
+/// When the disk is full or fails, SQLite may end a transaction by itself, which this program
+/// cannot see. A new connection has no open transaction, whatever happened to the old one.
 pub(super) struct WriteTransaction {
     connection: PoolConnection<Sqlite>,
     finished: bool,
 }
 
 impl WriteTransaction {
-    /// Waits for the writers of this process and of others, and begins.
+    /// Waits until no other connection or process writes, and begins.
     pub(super) async fn begin(writer: &SqlitePool) -> Result<Self, StoreError> {
         let mut write = Self {
             connection: writer.acquire().await?,
@@ -27,7 +28,8 @@ impl WriteTransaction {
         match begun.map_err(StoreError::from) {
             Ok(_) => Ok(write),
             Err(error) => {
-                // A transaction that only waited in vain for a lock has not begun.
+                // If the lock was not free in time, the transaction has not begun, and the
+                // connection can be reused.
                 write.finished = error.is_locked();
                 Err(error)
             }

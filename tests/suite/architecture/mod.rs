@@ -99,8 +99,8 @@ const PURE: [&str; 9] = [
     "sidecar",
 ];
 
-/// Paths that a pure room must not name.
-const IMPURE: [&str; 14] = [
+/// Paths, or parts of them, that a pure room must not name.
+const IMPURE: [&str; 22] = [
     "tokio",
     "tokio_util",
     "sqlx",
@@ -112,9 +112,30 @@ const IMPURE: [&str; 14] = [
     "std::env",
     "std::process",
     "std::thread",
+    "io::stdin",
+    "io::stdout",
+    "io::stderr",
     "SystemTime",
     "Instant::now",
+    "Zoned::now",
+    "Timestamp::now",
     "SysRng",
+    "OsRng",
+    "rand::rng",
+    "thread_rng",
+];
+
+/// Macros that a pure room must not use.
+const IMPURE_MACROS: [&str; 5] = ["print", "println", "eprint", "eprintln", "dbg"];
+
+/// Words in a `cfg` that make the code differ between systems.
+const SYSTEMS: [&str; 6] = [
+    "unix",
+    "windows",
+    "target_os",
+    "target_family",
+    "target_env",
+    "target_vendor",
 ];
 
 static SOURCES: LazyLock<Sources> = LazyLock::new(|| {
@@ -204,14 +225,74 @@ fn circles_within_rooms_are_counted() {
 
 #[test]
 fn pure_rooms_are_pure() {
+    let mut faults = BTreeSet::new();
     for room in PURE {
-        for (_, module) in SOURCES.room(room) {
-            let text = without_comments(&fs::read_to_string(&module.file).unwrap());
-            for word in IMPURE {
+        for (path, module) in SOURCES.room(room) {
+            for fault in impurities(&SOURCES, path) {
                 let file = module.file.display();
-                assert!(!names(&text, word), "{file} is pure and names {word}");
+                faults.insert(format!("{file} is pure and names {fault}"));
             }
         }
+    }
+    assert!(faults.is_empty(), "{faults:#?}");
+}
+
+/// What a pure module must not name, but does.
+fn impurities(sources: &Sources, module: &ModulePath) -> Vec<String> {
+    let mut found = Vec::new();
+    for named in sources.names(module) {
+        let forbidden = |part: &&&str| {
+            let part: Vec<&str> = part.split("::").collect();
+            named.windows(part.len()).any(|window| window == part)
+        };
+        found.extend(IMPURE.iter().find(forbidden).map(|_| named.join("::")));
+    }
+    let code = sources.code(module);
+    let used = |name: &str| {
+        words(code).any(|(at, word)| word == name && code[at + word.len()..].starts_with('!'))
+    };
+    // A test may print what it has measured.
+    if !module.contains(&"tests".to_owned()) {
+        let macros = IMPURE_MACROS.iter().filter(|name| used(name));
+        found.extend(macros.map(|name| format!("{name}!")));
+    }
+    found
+}
+
+#[test]
+fn impurities_are_found_whatever_their_name() {
+    let impure = |code: &str| {
+        let mut sources = Sources::default();
+        let path = vec!["lobby".to_owned()];
+        sources.add(path.clone(), Path::new(""), without_comments(code));
+        impurities(&sources, &path)
+    };
+    for code in [
+        "use std::{fs, path::Path};",
+        "use std::{path::Path, time::SystemTime};",
+        "fn f() { std::fs::read(\"x\") }",
+        "use std::time::Instant; fn f() { Instant::now(); }",
+        "use std::time::{Duration, Instant as I}; fn f() { I::now(); }",
+        "use std::time as t; fn f() { t::Instant::now(); }",
+        "use std as s; use s::fs as f; fn g() { f::read(); }",
+        "use std::*; fn g() { fs::read(); }",
+        "fn f() { jiff::Zoned::now(); }",
+        "use jiff::Zoned as Z; fn f() { Z::now(); }",
+        "use jiff::Timestamp as T; fn f() { T::now(); }",
+        "fn f() { println!(\"x\"); }",
+        "fn f() { use std::{io::{Read, stdout}}; }",
+        "use tokio::sync::Notify;",
+        "#[derive(clap::Args)] struct X;",
+    ] {
+        assert_ne!(impure(code), [""; 0], "{code}");
+    }
+    for code in [
+        "use std::{path::Path, time::Duration}; // std::fs",
+        "use std::time::Instant; fn f(now: Instant) -> Instant { now }",
+        "fn f() { let fs = \"std::fs\"; write!(fs); }",
+        "use crate::partition::Clock; fn f(clock: &dyn Clock) { clock.now(); }",
+    ] {
+        assert_eq!(impure(code), [""; 0], "{code}");
     }
 }
 
@@ -238,6 +319,37 @@ fn what_only_unix_has_is_behind_a_cfg() {
         }
     }
     assert!(faults.is_empty(), "{faults:#?}");
+}
+
+/// Whatever a `cfg` makes different on another system, an operator can read it in the documentation.
+#[test]
+fn what_depends_on_the_system_is_documented() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = fs::read_to_string(root.join("docs/operation.md")).unwrap();
+    let (mut files, mut missing) = (BTreeSet::new(), BTreeSet::new());
+    for (room, _) in ROOMS {
+        for (_, module) in SOURCES.room(room) {
+            let text = without_comments(&fs::read_to_string(&module.file).unwrap());
+            if differs_between_systems(&text) {
+                let file = module.file.strip_prefix(root).unwrap().to_str().unwrap();
+                files.insert(file.to_owned());
+                if !page.contains(&format!("`{file}`")) {
+                    missing.insert(file.to_owned());
+                }
+            }
+        }
+    }
+    assert!(missing.is_empty(), "not in docs/operation.md: {missing:#?}");
+    assert!(files.len() > 3, "the search is broken: {files:?}");
+}
+
+/// Whether an attribute or a macro `cfg` in the code asks for the system.
+fn differs_between_systems(code: &str) -> bool {
+    let asks = words(code).filter(|(_, word)| ["cfg", "cfg_attr", "cfg_select"].contains(word));
+    asks.map(|(at, _)| &code[at..]).any(|rest| {
+        let end = rest.find([']', ';', '{']).unwrap_or(rest.len());
+        words(&rest[..end]).any(|(_, word)| SYSTEMS.contains(&word))
+    })
 }
 
 #[test]
@@ -341,6 +453,17 @@ fn the_search_finds_what_it_must() {
         without_comments("a // b\n\"c\\\"\" 'd' r#\"e\"\"# &'f g"),
         "a  \n      &'f g"
     );
+    for code in [
+        "#[cfg(not(windows))]\nfn f() {}",
+        "match cfg!(windows) { }",
+        "#[cfg(any(target_os = \"linux\", test))]\nfn f() {}",
+        "#[cfg_attr(unix, path = \"x\")]\nmod f;",
+    ] {
+        assert!(differs_between_systems(code), "{code}");
+    }
+    for code in ["#[cfg(test)]\nmod unix;", "let windows = text.windows(2);"] {
+        assert!(!differs_between_systems(code), "{code}");
+    }
     for fine in [
         "#[cfg(unix)]\nuse std::os::unix::A;",
         "#[cfg(unix)]\nfn f() { unix() }",

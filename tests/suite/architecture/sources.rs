@@ -107,6 +107,34 @@ impl Sources {
         })
     }
 
+    /// The code of a module, see [`Module::code`].
+    pub fn code(&self, path: &ModulePath) -> &str {
+        &self.modules[path].code
+    }
+
+    /// Every path that a module names, as far as its own `use` declarations lead: with `use a::{b as c}`, `c::d`
+    /// is also `a::b::d`.
+    pub fn names(&self, path: &ModulePath) -> BTreeSet<Vec<String>> {
+        let module = &self.modules[path];
+        let used = module.uses.iter().map(|item| item.path.clone());
+        let mut open: Vec<_> = used.chain(paths(&module.code)).collect();
+        let mut found = BTreeSet::new();
+        while let Some(named) = open.pop() {
+            let short = named.len() <= DEEPEST && found.len() < 100_000;
+            if short && found.insert(named.clone()) {
+                let same = module.uses.iter().filter(|item| item.name == named[0]);
+                open.extend(same.map(|item| [&item.path[..], &named[1..]].concat()));
+                let globs = module.uses.iter().filter(|item| item.name == "*");
+                let outside = globs.filter(|item| {
+                    !["crate", "self", "super"].contains(&item.path[0].as_str())
+                        && item.path[0] != named[0]
+                });
+                open.extend(outside.map(|item| [&item.path[..], &named[..]].concat()));
+            }
+        }
+        found
+    }
+
     /// The modules that the paths in a module refer to: for each path the module that defines its
     /// last item, and, for a path from the crate's root, the module that it names.
     pub fn imports(&self, path: &ModulePath) -> BTreeSet<ModulePath> {

@@ -128,10 +128,10 @@ struct Lane<'a, W> {
     b: List<'a, W>,
     room: Room<'a, W>,
     /// Number of items of `a` merged so far.
-    /// Number of items of `b` merged so far.
     i: usize,
-    /// Number of items written so far.
+    /// Number of items of `b` merged so far.
     j: usize,
+    /// Number of items written so far.
     k: usize,
 }
 

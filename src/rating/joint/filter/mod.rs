@@ -19,7 +19,7 @@ pub struct Prior {
     pub skill: f64,
     /// Standard deviation of a player's drift from one match to the next.
     pub drift: f64,
-    /// The days of absence that let a player drift as far as a match does.
+    /// The days of absence that add as much drift as a match.
     pub days: f64,
 }
 
@@ -30,7 +30,8 @@ const SIDE: f64 = 0.5;
 const SIDE_MAP: f64 = 0.1;
 /// Standard deviation of the effect of one player more.
 const SIZE: f64 = 0.3;
-/// Standard deviation of the effect of a team e times as large, added to that.
+/// Standard deviation of the effect of a team e times as large, which is added to the effect of
+/// [`SIZE`].
 const LOG_SIZE: f64 = 0.15;
 /// Standard deviation of the effect of being new, as a factor on [`Prior::skill`].
 const NEWNESS: f64 = 0.5;
@@ -139,7 +140,7 @@ impl Filter {
         self.mean.len()
     }
 
-    /// Appends a column that is independent of the others.
+    /// Appends a column that is independent of the others, with this mean and deviation.
     pub fn add(&mut self, start: Strength) {
         self.mean.push(start.mean);
         self.covariance.push(start.variance());

@@ -1,18 +1,18 @@
 //! `evenkeel player`: shows what is stored about a player, and sets the operator's overrides.
 
+mod show;
+
 use std::io::{self, Write};
 
 use clap::{Args, Subcommand};
-use comfy_table::Cell;
 
-use super::{
-    CliError, CommonArgs, open,
-    table::{name_cell, printable, table},
-};
+use super::{CliError, CommonArgs, open, table::printable};
 use crate::{
     domain::{Ident, Kind, PlayerKey, counted},
     service::Service,
 };
+
+use show::ShowArgs;
 
 /// Show a player, merge two identities, forget a player, or fix a weight
 ///
@@ -27,8 +27,8 @@ pub(super) struct PlayerArgs {
 #[derive(Debug, Subcommand)]
 enum PlayerCommand {
     /// Show the names a player has used, and their weight in each ruleset
-    Show(IdentityArgs),
-    /// Count the matches of one identity for another, when both belong to one person
+    Show(ShowArgs),
+    /// Count the matches of one identity for another one, because both belong to one person
     Merge {
         #[command(flatten)]
         player: IdentityArgs,
@@ -40,7 +40,7 @@ enum PlayerCommand {
     Split(IdentityArgs),
     /// Remove a player's identity and names from the database; the matches stay
     Forget(IdentityArgs),
-    /// Fix a player's weight in all rulesets, whatever the matches say
+    /// Fix a player's weight in all rulesets, regardless of the player's matches
     PinWeight {
         #[command(flatten)]
         player: IdentityArgs,
@@ -52,7 +52,7 @@ enum PlayerCommand {
 
 #[derive(Debug, Args)]
 struct IdentityArgs {
-    /// The player's identity: a guid, a hash, or a name where the game has nothing better
+    /// The player's identity: a guid, a hash, or the name if the game has no other identity
     id: String,
     /// The player is a bot
     #[arg(long)]
@@ -88,7 +88,8 @@ impl IdentityArgs {
 impl PlayerCommand {
     fn player(&self) -> &IdentityArgs {
         match self {
-            Self::Show(player) | Self::Split(player) | Self::Forget(player) => player,
+            Self::Show(show) => &show.player,
+            Self::Split(player) | Self::Forget(player) => player,
             Self::Merge { player, .. } | Self::PinWeight { player, .. } => player,
         }
     }
@@ -111,9 +112,8 @@ pub(super) async fn run(args: PlayerArgs) -> Result<(), CliError> {
     let key = player.key();
     let id = printable(&key.id);
     let changed = match &args.command {
-        PlayerCommand::Show(_) => {
-            require_matches(&service, &key).await?;
-            show(&service, &key).await?;
+        PlayerCommand::Show(args) => {
+            show::run(args, &service, &key).await?;
             None
         }
         PlayerCommand::Merge { into, .. } => {
@@ -175,45 +175,4 @@ async fn merge(service: &Service, key: &PlayerKey, into: &str) -> Result<PlayerK
     }
     service.store().merge_player(key, &target).await?;
     Ok(target)
-}
-
-async fn show(service: &Service, key: &PlayerKey) -> Result<(), CliError> {
-    let mut out = io::stdout().lock();
-    writeln!(out, "{} {}", key.kind, printable(&key.id))?;
-    let overrides = service.store().overrides().await?;
-    for (who, into) in &overrides.merged {
-        if who == key {
-            writeln!(out, "counts as {}", printable(&into.id))?;
-        } else if into == key {
-            writeln!(out, "{} counts as this player", printable(&who.id))?;
-        }
-    }
-    for (_, weight) in overrides.pinned.iter().filter(|(who, _)| who == key) {
-        writeln!(out, "weight fixed at {weight}")?;
-    }
-    let mut names = table(&["name", ">matches", "first", "last"]);
-    for seen in service.store().names(key).await? {
-        let (first, last) = (seen.first.to_string(), seen.last.to_string());
-        names.add_row([
-            name_cell(&seen.name),
-            Cell::new(seen.matches),
-            Cell::new(first),
-            Cell::new(last),
-        ]);
-    }
-    writeln!(out, "{names}")?;
-    let mut weights = table(&["ruleset", ">weight", ">±", ">games", "last seen"]);
-    for row in service.store().weights_of(key).await? {
-        weights.add_row([
-            name_cell(&row.ruleset),
-            Cell::new(format!("{:.3}", row.weight)),
-            Cell::new(format!("{:.3}", row.deviation)),
-            Cell::new(row.games),
-            Cell::new(row.last_seen.to_string()),
-        ]);
-    }
-    if !weights.is_empty() {
-        writeln!(out, "{weights}")?;
-    }
-    Ok(())
 }

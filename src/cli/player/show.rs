@@ -1,0 +1,189 @@
+//! `evenkeel player show`: what is stored about a player.
+
+use std::io::{self, Write};
+
+use clap::Args;
+use comfy_table::Cell;
+use serde::Serialize;
+
+use super::{IdentityArgs, require_matches};
+use crate::{
+    cli::{
+        CliError,
+        table::{name_cell, printable, table},
+    },
+    domain::{PlayerKey, Timestamp},
+    rating::divisions,
+    service::Service,
+    session::{Clock, MachineClock},
+    store::{NameSeen, WeightRow},
+};
+
+/// The arguments of `player show`.
+#[derive(Debug, Args)]
+pub(super) struct ShowArgs {
+    #[command(flatten)]
+    pub(super) player: IdentityArgs,
+    /// Print a JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is shown of a player. The field names are the keys of `--json`.
+#[derive(Debug, Serialize)]
+struct PlayerProfile {
+    kind: &'static str,
+    id: String,
+    counts_as: Option<String>,
+    /// The identities that count as this player.
+    merged: Vec<String>,
+    pinned_weight: Option<f64>,
+    names: Vec<NameLine>,
+    weights: Vec<WeightLine>,
+}
+
+#[derive(Debug, Serialize)]
+struct NameLine {
+    name: String,
+    matches: u32,
+    first: String,
+    last: String,
+}
+
+#[derive(Debug, Serialize)]
+struct WeightLine {
+    ruleset: String,
+    weight: f64,
+    deviation: f64,
+    division: Option<String>,
+    progress: Option<f64>,
+    games: u32,
+    last_seen: String,
+}
+
+impl From<NameSeen> for NameLine {
+    fn from(seen: NameSeen) -> Self {
+        Self {
+            name: seen.name,
+            matches: seen.matches,
+            first: seen.first.to_string(),
+            last: seen.last.to_string(),
+        }
+    }
+}
+
+impl WeightLine {
+    /// The line of a row, with the division as it is displayed `now`.
+    fn new(row: WeightRow, settings: &divisions::Settings, now: Timestamp) -> Self {
+        let away = now.0.saturating_sub(row.last_seen.0);
+        let rank = row.rank.map(|rank| settings.displayed(rank, away));
+        let name = rank.and_then(|rank| settings.name(rank.division));
+        Self {
+            ruleset: row.ruleset,
+            weight: row.weight,
+            deviation: row.deviation,
+            division: name.map(str::to_owned),
+            progress: rank.map(|rank| rank.progress),
+            games: row.games,
+            last_seen: row.last_seen.to_string(),
+        }
+    }
+}
+
+/// Prints what is stored about the player.
+pub(super) async fn run(
+    args: &ShowArgs,
+    service: &Service,
+    key: &PlayerKey,
+) -> Result<(), CliError> {
+    require_matches(service, key).await?;
+    let settings = &service.learning().settings().history.divisions;
+    let profile = profile(service, key, settings, MachineClock::default().now()).await?;
+    let mut out = io::stdout().lock();
+    match args.json {
+        true => {
+            serde_json::to_writer_pretty(&mut out, &profile)?;
+            writeln!(out)?;
+        }
+        false => write_tables(&mut out, &profile, settings.is_on())?,
+    }
+    Ok(())
+}
+
+async fn profile(
+    service: &Service,
+    key: &PlayerKey,
+    settings: &divisions::Settings,
+    now: Timestamp,
+) -> Result<PlayerProfile, CliError> {
+    let store = service.store();
+    let overrides = store.overrides().await?;
+    let merged = overrides.merged.iter();
+    let into = merged.clone().find(|(who, _)| who == key);
+    let from = merged.filter(|(_, into)| into == key);
+    let pinned = overrides.pinned.iter().find(|(who, _)| who == key);
+    let weights = store.weights_of(key).await?.into_iter();
+    let names = store.names(key).await?.into_iter();
+    Ok(PlayerProfile {
+        kind: key.kind.as_str(),
+        id: key.id.clone(),
+        counts_as: into.map(|(_, into)| into.id.clone()),
+        merged: from.map(|(who, _)| who.id.clone()).collect(),
+        pinned_weight: pinned.map(|(_, weight)| *weight),
+        names: names.map(NameLine::from).collect(),
+        weights: weights
+            .map(|row| WeightLine::new(row, settings, now))
+            .collect(),
+    })
+}
+
+fn write_tables(out: &mut impl Write, of: &PlayerProfile, divisions: bool) -> io::Result<()> {
+    writeln!(out, "{} {}", of.kind, printable(&of.id))?;
+    if let Some(into) = &of.counts_as {
+        writeln!(out, "counts as {}", printable(into))?;
+    }
+    for id in &of.merged {
+        writeln!(out, "{} counts as this player", printable(id))?;
+    }
+    if let Some(weight) = of.pinned_weight {
+        writeln!(out, "weight fixed at {weight}")?;
+    }
+    let mut names = table(&["name", ">matches", "first", "last"]);
+    for line in &of.names {
+        names.add_row([
+            name_cell(&line.name),
+            Cell::new(line.matches),
+            Cell::new(&line.first),
+            Cell::new(&line.last),
+        ]);
+    }
+    writeln!(out, "{names}")?;
+    if of.weights.is_empty() {
+        return Ok(());
+    }
+    let mut heads = vec!["ruleset", ">weight", ">±", ">games", "last seen"];
+    if divisions {
+        heads.extend(["division", ">progress"]);
+    }
+    let mut weights = table(&heads);
+    for line in &of.weights {
+        weights.add_row(weight_cells(line, divisions));
+    }
+    writeln!(out, "{weights}")
+}
+
+fn weight_cells(line: &WeightLine, divisions: bool) -> Vec<Cell> {
+    let mut cells = vec![
+        name_cell(&line.ruleset),
+        Cell::new(format!("{:.3}", line.weight)),
+        Cell::new(format!("{:.3}", line.deviation)),
+        Cell::new(line.games),
+        Cell::new(&line.last_seen),
+    ];
+    if divisions {
+        let progress = line.progress.map(|part| format!("{:.0} %", 100.0 * part));
+        cells.push(name_cell(line.division.as_deref().unwrap_or("-")));
+        cells.push(Cell::new(progress.as_deref().unwrap_or("-")));
+    }
+    cells
+}

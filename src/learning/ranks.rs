@@ -1,0 +1,44 @@
+//! The division of a player, as players may be shown it.
+
+use super::{Learning, Standings};
+use crate::domain::{Rank, Ruleset, Timestamp};
+
+/// A player's division as it is displayed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DisplayedRank {
+    /// The name of the division and the progress in it, 0 to 1; `None` while the player is calibrating.
+    pub division: Option<(String, f64)>,
+    /// Number of rated matches behind it.
+    pub games: u32,
+    /// The weight, where players may be shown it and it is known.
+    pub weight: Option<f64>,
+}
+
+impl Learning {
+    /// The displayed division of a human under a ruleset: lower than the division that was reached if the
+    /// player has not been seen for long before `now`. `None` if no divisions are configured.
+    pub fn displayed_rank(
+        &self,
+        standings: &Standings,
+        ruleset: &Ruleset,
+        id: &str,
+        now: Timestamp,
+    ) -> Option<DisplayedRank> {
+        let settings = &self.settings.history.divisions;
+        if !settings.is_on() {
+            return None;
+        }
+        let view = standings.view(ruleset);
+        let reached = view.rank(id);
+        let displayed = reached.rank.map(|rank| {
+            let away = now.0.saturating_sub(reached.last_seen.0);
+            settings.displayed(rank, away)
+        });
+        let named = |rank: Rank| Some((settings.name(rank.division)?.to_owned(), rank.progress));
+        Some(DisplayedRank {
+            division: displayed.and_then(named),
+            games: reached.games,
+            weight: view.human(id).filter(|_| settings.shows_weights()),
+        })
+    }
+}

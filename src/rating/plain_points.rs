@@ -1,0 +1,122 @@
+//! `plain-points`: a point for each victory, less one for each defeat, a baseline of the World of
+//! Tanks Blitz balancer.
+//!
+//! Neither the strength of the opponents nor the number of games matters: who plays more is farther
+//! from 0. A part of a game counts as that part.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::Outlook;
+
+use super::{
+    Player, RatedGame, Roll, Scale, Strength, System,
+    slope::{Slope, edge},
+};
+
+/// The points whose weight is 75, see [`Scale`].
+const HALFWAY: f64 = 10.0;
+/// What a point counts where [`edge`] expects weights: it measures them in distances of 50.
+const PER_POINT: f64 = 50.0 / HALFWAY;
+
+/// The `plain-points` system: victories less defeats.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct PlainPoints {
+    players: Roll<f64>,
+    slope: Slope,
+}
+
+impl PlainPoints {
+    /// A system without any games.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn edge(&self, game: &RatedGame, a: usize, b: usize) -> f64 {
+        let weight = |points: &f64| 50.0 + PER_POINT * points;
+        edge(game, a, b, |player| self.players.get(player).map(weight))
+    }
+}
+
+impl System for PlainPoints {
+    fn beats(&self, game: &RatedGame, a: usize, b: usize) -> f64 {
+        self.slope.chance(self.edge(game, a, b))
+    }
+
+    fn update(&mut self, game: &RatedGame) {
+        for (a, b, result) in game.neighbours() {
+            self.slope.learn(self.edge(game, a, b), result);
+        }
+        for seat in game.seats().iter().filter(|seat| seat.learns) {
+            if let Some(victory) = game.victory(usize::from(seat.team)) {
+                let points = self.players.enter(seat.player, || 0.0);
+                *points += seat.share * (2.0 * victory - 1.0);
+            }
+        }
+    }
+
+    fn strength(&self, player: Player) -> Option<Strength> {
+        self.players.get(player).map(|&mean| Strength {
+            mean,
+            deviation: 0.0,
+        })
+    }
+
+    fn outlook(&self, game: &RatedGame) -> Outlook {
+        let by_weight = self.slope.outlook(game);
+        let per_strength = PER_POINT * by_weight.per_strength;
+        Outlook {
+            per_strength,
+            halfway: HALFWAY,
+            doubt: Outlook::usual_doubt(per_strength, by_weight.players, HALFWAY),
+            ..by_weight
+        }
+    }
+
+    fn scale(&self) -> Scale {
+        Scale::Strengths {
+            newcomer: 0.0,
+            halfway: HALFWAY,
+        }
+    }
+
+    fn adopt(&mut self, player: Player, known: Strength) {
+        self.players.set(player, known.mean);
+    }
+
+    fn new_season(&mut self, keep: f64) {
+        self.players.values_mut().for_each(|points| *points *= keep);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rating::testing::{game, strengths};
+
+    #[test]
+    fn the_points_by_hand() {
+        let mut system = PlainPoints::new();
+        let half = game(&[&[0.5], &[1.0]], &[0, 1]);
+        for places in [[0, 1], [0, 1], [0, 0], [1, 0]] {
+            system.update(&game(&[&[1.0], &[1.0]], &places));
+        }
+        // Two victories, a tie and a defeat: 2 − 1.
+        assert_eq!(strengths(&system, &half), [(1.0, 0.0), (-1.0, 0.0)]);
+        system.update(&half);
+        assert_eq!(strengths(&system, &half), [(1.5, 0.0), (-2.0, 0.0)]);
+        system.new_season(0.5);
+        assert_eq!(strengths(&system, &half), [(0.75, 0.0), (-1.0, 0.0)]);
+    }
+
+    #[test]
+    fn the_outlook_is_the_prediction() {
+        let mut system = PlainPoints::new();
+        let duel = game(&[&[1.0], &[1.0]], &[0, 1]);
+        (0..6).for_each(|_| system.update(&duel));
+        let outlook = system.outlook(&duel);
+        // Twelve points between them, of which each is worth mean · √(2/2) / 10 of log odds.
+        let by_hand = outlook.link.chance(outlook.per_strength * 12.0);
+        let chance = system.beats(&duel, 0, 1);
+        assert!(chance > 0.6 && by_hand >= chance && by_hand < chance + 0.1);
+    }
+}

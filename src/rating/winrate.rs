@@ -1,0 +1,138 @@
+//! `winrate`: the share of a player's games that they won, a baseline of the World of Tanks Blitz
+//! balancer.
+//!
+//! A tie counts as half a victory, and a part of a game as that part. Nothing is added to the counts,
+//! so that the weight of a player with one game is 0, 50 or 100.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domain::Outlook;
+
+use super::{
+    Player, RatedGame, Roll, Scale, Strength, System,
+    slope::{Slope, edge},
+};
+
+/// A player's games.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Victories {
+    won: f64,
+    games: f64,
+}
+
+impl Victories {
+    fn weight(&self) -> f64 {
+        match self.games > 0.0 {
+            true => 100.0 * self.won / self.games,
+            false => 50.0,
+        }
+    }
+}
+
+/// The `winrate` system: games won and games played.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct WinRate {
+    players: Roll<Victories>,
+    slope: Slope,
+}
+
+impl WinRate {
+    /// A system without any games.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn weight(&self, player: Player) -> Option<f64> {
+        self.players.get(player).map(Victories::weight)
+    }
+}
+
+impl System for WinRate {
+    fn beats(&self, game: &RatedGame, a: usize, b: usize) -> f64 {
+        self.slope.chance(edge(game, a, b, |p| self.weight(p)))
+    }
+
+    fn update(&mut self, game: &RatedGame) {
+        for (a, b, result) in game.neighbours() {
+            let edge = edge(game, a, b, |p| self.weight(p));
+            self.slope.learn(edge, result);
+        }
+        for seat in game.seats().iter().filter(|seat| seat.learns) {
+            if let Some(victory) = game.victory(usize::from(seat.team)) {
+                let known = self.players.enter(seat.player, Victories::default);
+                known.won += seat.share * victory;
+                known.games += seat.share;
+            }
+        }
+    }
+
+    fn strength(&self, player: Player) -> Option<Strength> {
+        self.weight(player).map(|mean| Strength {
+            mean,
+            deviation: 0.0,
+        })
+    }
+
+    fn outlook(&self, game: &RatedGame) -> Outlook {
+        self.slope.outlook(game)
+    }
+
+    fn scale(&self) -> Scale {
+        Scale::Weights
+    }
+
+    /// Ignored: a newcomer has won half of no games.
+    fn adopt(&mut self, _: Player, _: Strength) {}
+
+    /// Adds games of which half were won, as many as move the rate towards a half by as much.
+    fn new_season(&mut self, keep: f64) {
+        for known in self.players.values_mut() {
+            known.won = 0.5 * known.games + keep * (known.won - 0.5 * known.games);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rating::{Seat, testing::game};
+
+    #[test]
+    fn the_rate_by_hand() {
+        let mut system = WinRate::new();
+        assert_eq!(system.weight(Player(0)), None);
+        for places in [[0, 1], [0, 1], [0, 0], [1, 0]] {
+            system.update(&game(&[&[1.0], &[1.0]], &places));
+        }
+        // Two and a half of four, and one and a half of four.
+        assert_eq!(system.weight(Player(0)), Some(62.5));
+        assert_eq!(system.weight(Player(1)), Some(37.5));
+        system.new_season(0.5);
+        assert_eq!(system.weight(Player(0)), Some(56.25));
+    }
+
+    #[test]
+    fn parts_of_a_game_count_as_parts() {
+        let seat = |player, team, share| Seat {
+            share,
+            ..Seat::new(Player(player), team)
+        };
+        let mut game = RatedGame::new(vec![seat(0, 0, 0.75), seat(0, 1, 0.25), seat(1, 1, 1.0)]);
+        game.places = vec![0, 1];
+        let mut system = WinRate::new();
+        system.update(&game);
+        assert_eq!(system.weight(Player(0)), Some(75.0));
+    }
+
+    #[test]
+    fn chances_follow_the_rates() {
+        let mut system = WinRate::new();
+        let duel = game(&[&[1.0], &[1.0]], &[0, 1]);
+        assert_eq!(system.beats(&duel, 0, 1), 0.5);
+        for place in [0, 0, 0, 1].into_iter().cycle().take(400) {
+            system.update(&game(&[&[1.0], &[1.0]], &[place, 1 - place]));
+        }
+        let chance = system.beats(&duel, 0, 1);
+        assert!((chance - 0.75).abs() < 0.05, "{chance}");
+    }
+}
