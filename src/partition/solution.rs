@@ -146,8 +146,6 @@ fn candidates(
         let terms = scorer.terms(&team_of, balance);
         Candidate::new(instance, team_of, balance, terms, &settings.factors)
     };
-    let content = |(now, on): &&(Evenness, Vec<u8>)| scorer.terms(on, *now).avoided_pairs == 0.0;
-    let floor = current.filter(content).map(|(now, _)| *now);
     let best = answer.splits.first().map_or(0.0, |(b, _)| b.evenness());
     let tolerance = problem.spec().tolerance;
     let least = tolerance.map_or(0.0, |tolerance| tolerance.least(best) - ROUNDING);

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Question, Snapshot,
-    arrivals::{Arrivals, Arrived, open_to},
+    arrivals::{Arrivals, open_to},
     chance::chance_of_weaker,
     strength::TeamStrengths,
 };
