@@ -56,27 +56,27 @@
 //! | match | a finished or abandoned game, as it is stored |
 //! | game | a running game of a server; in a log parser, the game being read |
 //! | ruleset | a game type and the mutators that affect play; games of one ruleset share their weights |
-//! | rulebook | finds the ruleset of a game |
+//! | rulebook | the lists that assign each game to a ruleset |
 //! | player | a human or a bot |
 //! | identity | the text that distinguishes one player from another: a guid, a hash, a name |
 //! | roster | the humans and bots in a running game |
 //! | participant | one player of a stored match |
 //! | seat | the index of a participant in a match |
-//! | lineup | who played on which team of a match, and for how long |
+//! | lineup | the players on each team of a match, and how long each played |
 //! | party | humans who want to be on one team |
-//! | pin | fixes a human to a team, or a player to a weight |
+//! | pin | a setting that fixes a human to a team, or a player's weight |
 //! | session | one connection and its running game |
 //! | journal | a running game on disk: a snapshot, and an entry for everything that has changed it since |
 //! | parked game | a game whose connection ended, and that waits for its server |
-//! | share | the part of a match that a player was on a team, 0 to 1 |
+//! | share | the part of a match for which a player was on a team, 0 to 1 |
 //! | score | the number that a team has |
 //! | points | the number that a player has on the scoreboard |
 //! | weight | the number by which teams are balanced, 0 to 100; 50 for an unknown player |
 //! | rating | all numbers that one rating system has for a player |
 //! | strength | a rating system's estimate of how strong a player is, minus a newcomer's, in its own unit; weights are computed from it |
 //! | deviation | the standard deviation of a weight or a rating |
-//! | division | a named part of the players of a ruleset, by weight; players are shown it |
-//! | rank | a player's division, and how far through it they are |
+//! | division | a part of the players of a ruleset, by weight, whose name players may be shown |
+//! | rank | a player's division, and the progress in it, 0 to 1 |
 //! | standings | the published weights of all rulesets |
 //! | split | one way to divide the players into teams |
 //! | ratio | the weight of the weakest team divided by that of the strongest, 0 to 1 |
@@ -90,8 +90,8 @@
 //! | fold | the state that learns from matches one after the other, in order; to learn in this way |
 //! | checkpoint | the stored state of a fold |
 //!
-//! To *record* is to write a match to the store, to *wait* has a time-out, to *poll* is to look
-//! again at intervals, to *drain* is to let what is under way end.
+//! To *record* is to write a match to the store; to *wait* is to await with a time-out; to *poll*
+//! is to look again at intervals; to *drain* is to let everything that has begun end.
 //!
 //! # Invariants
 //!

@@ -51,10 +51,10 @@ struct SelectionArgs {
     #[arg(long, value_name = "ID", conflicts_with = "ids")]
     player: Option<String>,
     /// Only the player's matches that ended on this date or later, as 2026-11-20 or 2026-11-20T15:30:00, UTC
-    #[arg(long, value_name = "DATE", requires = "player", value_parser = parse_date)]
+    #[arg(long, value_name = "DATE", requires = "player", conflicts_with = "ids", value_parser = parse_date)]
     from: Option<Timestamp>,
     /// The player is a bot
-    #[arg(long, requires = "player")]
+    #[arg(long, requires = "player", conflicts_with = "ids")]
     bot: bool,
     #[command(flatten)]
     common: CommonArgs,
@@ -124,8 +124,12 @@ async fn select(service: &Service, selection: &SelectionArgs) -> Result<Vec<i64>
     let ids = service.store().matches_of(&key, since).await?;
     if ids.is_empty() {
         let player = printable(player);
+        let since = match selection.from {
+            Some(from) => format!(" that ended on {from} or later"),
+            None => String::new(),
+        };
         return Err(CliError::Input(format!(
-            "{kind} {player} has played in none of the matches"
+            "{kind} {player} has played in none of the matches{since}"
         )));
     }
     Ok(ids)
@@ -145,7 +149,10 @@ async fn show(service: &Service, id: i64) -> Result<(), CliError> {
         out,
         "match {id}: {} on {}, {server}, {} (UTC), {minutes:.1} minutes",
         printable(&record.game_type),
-        printable(&record.map),
+        match record.map.as_str() {
+            "" => "an unnamed map".to_owned(),
+            map => printable(map),
+        },
         record.start
     )?;
     if !record.mutators.is_empty() {

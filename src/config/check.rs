@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Config;
+use super::{Config, values::NO_NAME};
 use crate::{
     domain::{Patterns, Rulebook},
     rating::divisions,
@@ -20,7 +20,8 @@ impl Config {
     /// The first broken rule; `None` if the configuration is valid.
     pub(super) fn first_fault(&self) -> Option<Fault> {
         let order = self.order_fault().or_else(|| self.division_fault());
-        order.or_else(|| self.pattern_fault())
+        let aliases = || self.alias_fault();
+        order.or_else(aliases).or_else(|| self.pattern_fault())
     }
 
     /// Checks pairs of keys of which the first must not be above the second.
@@ -74,6 +75,24 @@ impl Config {
                 true => format!(
                     "must be empty, or have one number fewer than divisions.names has names: {wanted}, not {found}"
                 ),
+            },
+        })
+    }
+
+    /// Checks that no alias is blank, nor the name that it stands for.
+    fn alias_fault(&self) -> Option<Fault> {
+        const TABLE: &str = "game_types.aliases";
+        let blank = |text: &str| text.trim().is_empty();
+        let mut aliases = self.game_types.aliases.iter();
+        let (alias, _) = aliases.find(|(alias, name)| blank(alias) || blank(name))?;
+        Some(match blank(alias) {
+            true => Fault {
+                keys: vec![TABLE.to_owned()],
+                why: NO_NAME.to_owned(),
+            },
+            false => Fault {
+                keys: vec![format!("{TABLE}.{alias}")],
+                why: "must not be empty".to_owned(),
             },
         })
     }

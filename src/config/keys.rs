@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::values::{self, Date, FormatChoice, JournalChoice};
 use crate::{
     domain::{
-        Secret, Unknown,
+        GameTypeLists, MutatorLists, Secret,
         units::{Count, Millis, Share, UpToADay, UpToAWeek},
     },
     history,
@@ -37,8 +37,8 @@ pub struct Config {
     pub rating: history::Settings,
     pub season: SeasonSection,
     pub divisions: divisions::Settings,
-    pub mutators: MutatorsSection,
-    pub game_types: GameTypesSection,
+    pub mutators: MutatorLists,
+    pub game_types: GameTypeLists,
     pub ingest: IngestSection,
     pub follow: Vec<FollowSection>,
 }
@@ -104,28 +104,6 @@ pub enum RulesPreset {
 pub struct SeasonSection {
     pub starts: Vec<Date>,
     pub keeps: Share,
-}
-
-/// The keys of section `[mutators]`.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(missing_docs)]
-pub struct MutatorsSection {
-    pub gameplay: Vec<String>,
-    pub ignore: Vec<String>,
-    pub unknown: Unknown,
-}
-
-/// The keys of section `[game_types]`.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[allow(missing_docs)]
-pub struct GameTypesSection {
-    pub free_for_all: Vec<String>,
-    pub frags: Vec<String>,
-    pub modes: Vec<String>,
-    #[serde(deserialize_with = "values::aliases")]
-    pub aliases: BTreeMap<String, String>,
 }
 
 /// The keys of section `[ingest]`.

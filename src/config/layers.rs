@@ -12,6 +12,8 @@ use super::{ConfigError, DEFAULT};
 
 /// Tables in which the operator chooses the names of keys.
 const FREE_TABLES: [&str; 2] = ["server.clients", "game_types.aliases"];
+/// The key of which there may be several sections.
+const LIST_OF_SECTIONS: &str = "follow";
 const ENV_PREFIX: &str = "EVENKEEL_";
 
 /// The compiled-in file as a table; a test checks that it parses.
@@ -19,11 +21,12 @@ pub(super) fn defaults() -> Table {
     let mut table: Table = DEFAULT.parse().unwrap_or_default();
     // TOML cannot express an empty list of [[follow]] sections that a file may add to.
     let none = Value::Array(Vec::new());
-    table.entry("follow").or_insert(none);
+    table.entry(LIST_OF_SECTIONS).or_insert(none);
     table
 }
 
-/// Fails at the first key of `own` that is not in `known`, the defaults.
+/// Fails at the first key of `own` that is not in `known`, the defaults, or that is a section in only one of
+/// them.
 pub(super) fn refuse_unknown_keys(
     text: &str,
     own: &DeTable<'_>,
@@ -37,11 +40,24 @@ pub(super) fn refuse_unknown_keys(
             let why = format!("unknown key {path}");
             return Err(ConfigError::Line { line, why });
         };
-        if let (DeValue::Table(own), Value::Table(known)) = (value.get_ref(), default)
-            && !FREE_TABLES.contains(&path.as_str())
-        {
-            refuse_unknown_keys(text, own, known, &path)?;
-        }
+        let why = match (value.get_ref(), default) {
+            (DeValue::Table(own), Value::Table(known)) => {
+                if !FREE_TABLES.contains(&path.as_str()) {
+                    refuse_unknown_keys(text, own, known, &path)?;
+                }
+                continue;
+            }
+            (DeValue::Array(_), Value::Table(_)) => {
+                format!("{path} must be one section, [{path}], not several")
+            }
+            (_, Value::Table(_)) => format!("{path} must be a section, [{path}]"),
+            (DeValue::Table(_), Value::Array(_)) if path == LIST_OF_SECTIONS => {
+                format!("{path} must be in double brackets, [[{path}]]: there may be several")
+            }
+            (DeValue::Table(_), _) => format!("{path} must be a value, not a section"),
+            _ => continue,
+        };
+        return Err(ConfigError::Line { line, why });
     }
     Ok(())
 }

@@ -34,13 +34,8 @@ impl Config {
     /// The lists that assign games to rulesets.
     pub fn rulebook(&self) -> RulebookSpec {
         RulebookSpec {
-            gameplay: self.mutators.gameplay.clone(),
-            ignore: self.mutators.ignore.clone(),
-            unknown: self.mutators.unknown,
-            aliases: self.game_types.aliases.clone(),
-            free_for_all: self.game_types.free_for_all.clone(),
-            frags: self.game_types.frags.clone(),
-            modes: self.game_types.modes.clone(),
+            mutators: self.mutators.clone(),
+            game_types: self.game_types.clone(),
         }
     }
 

@@ -11,6 +11,8 @@ use crate::{
     logs,
 };
 
+/// Why a table is refused that has a blank key.
+pub(super) const NO_NAME: &str = "must not have an empty name";
 /// The value that lets the program choose.
 const AUTO: &str = "auto";
 
@@ -124,30 +126,12 @@ pub(super) fn filter<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Er
 pub(super) fn clients<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<BTreeMap<String, Secret>, D::Error> {
-    let tokens = filled_entries(from)?;
+    let tokens = BTreeMap::<String, Filled>::deserialize(from)?;
+    if tokens.keys().any(|name| name.trim().is_empty()) {
+        return Err(D::Error::custom(NO_NAME));
+    }
     let hashed = tokens
         .into_iter()
-        .map(|(name, token)| (name, Secret::of(&token)));
+        .map(|(name, token)| (name, Secret::of(&token.0)));
     Ok(hashed.collect())
-}
-
-/// Deserialises aliases: the canonical name of each alias.
-pub(super) fn aliases<'de, D: Deserializer<'de>>(
-    from: D,
-) -> Result<BTreeMap<String, String>, D::Error> {
-    filled_entries(from)
-}
-
-/// Deserialises a table whose keys and values must not be blank.
-fn filled_entries<'de, D: Deserializer<'de>>(
-    from: D,
-) -> Result<BTreeMap<String, String>, D::Error> {
-    let entries = BTreeMap::<String, Filled>::deserialize(from)?;
-    if entries.keys().any(|key| key.trim().is_empty()) {
-        return Err(D::Error::custom("must not have an empty name"));
-    }
-    Ok(entries
-        .into_iter()
-        .map(|(key, value)| (key, value.0))
-        .collect())
 }

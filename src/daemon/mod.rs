@@ -1,10 +1,11 @@
 //! The daemon: opens everything that the configuration names, and owns every long-running task.
 //!
-//! All of them are tasks of one [`TaskTracker`], and one [`CancellationToken`] stops them. From then on one
-//! deadline counts: [`Limits::drain_seconds`] for the connections, and [`LAST_WRITES`] more for everything else.
+//! All of them are tasks of one [`TaskTracker`], and one [`CancellationToken`] stops them. From then on
+//! there is one deadline: [`Limits::drain_seconds`] for the connections, and 0.9 s more for
+//! everything else.
 //!
-//! In other rooms, two things outlive the call that starts them: a write of the backlog, which is a task of the
-//! same tracker, and the thread of a [`Follower`], which ends with it.
+//! In other rooms, two things outlive the call that starts them: a write of the backlog, which is a
+//! task of the same tracker, and the thread of a [`Follower`], which ends when the follower does.
 //!
 //! Entry points: [`Daemon::open`] for a configuration, [`run`] for parts that are already open.
 
@@ -147,7 +148,7 @@ async fn write_backlog(service: &Service, deadline: Instant) {
 
 /// Writes a checkpoint of the learned state. Without it, the next start only takes longer.
 async fn write_checkpoint(service: &Service, deadline: Instant) {
-    match timeout_at(deadline, service.learning().checkpoint()).await {
+    match timeout_at(deadline, service.learning().save_checkpoint()).await {
         Ok(Ok(())) => {}
         Ok(Err(error)) => tracing::warn!(%error, "cannot write the checkpoint"),
         Err(_) => tracing::warn!("cannot write the checkpoint: the database is too slow"),

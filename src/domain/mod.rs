@@ -5,6 +5,7 @@
 //! Entry point: [`MatchRecord`], the only ground truth.
 
 mod counted;
+mod error;
 mod fingerprint;
 mod ident;
 mod leave;
@@ -17,11 +18,13 @@ mod rank;
 mod record;
 mod rulebook;
 mod ruleset;
+mod start_weight;
 mod time;
 pub mod units;
 mod verdict;
 
 pub use counted::counted;
+pub use error::{PatternError, RecordError};
 pub use fingerprint::Fingerprint;
 pub(crate) use ident::decode;
 pub use ident::{Ident, Kind, PlayerKey, Secret};
@@ -32,9 +35,13 @@ pub use outlook::{Company, Crowding, Link, Outlook, TeamLoad};
 pub use random::{Stream, StreamPurpose, seeded_hash};
 pub use rank::Rank;
 pub use record::{
-    MAX_TEAMS, MatchRecord, Outcome, Participant, Presence, RecordError, Role, ScoreEvent, Span,
+    MAX_EVENTS, MAX_PLAYERS, MAX_STAYS, MAX_TEAMS, MatchRecord, Outcome, Participant, Presence,
+    Role, ScoreEvent, Span,
 };
-pub use rulebook::{PatternError, Patterns, Rulebook, RulebookSpec, Scoring, Unknown};
+pub use rulebook::{
+    GameTypeLists, MutatorLists, Patterns, Rulebook, RulebookSpec, Scoring, Unknown,
+};
 pub use ruleset::Ruleset;
+pub use start_weight::StartWeight;
 pub use time::Timestamp;
 pub use verdict::Verdict;

@@ -1,20 +1,20 @@
-//! Where a player stands among the divisions of a ruleset.
+//! A player's place among the divisions of a ruleset.
 
 use serde::{Deserialize, Serialize};
 
-/// A player's division, and how far the player is through it.
+/// A player's division, and the player's progress in it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rank {
     /// The number of the division; 0 is the lowest.
     pub division: u8,
-    /// The way through the division, 0 to 1. At 0 the player is about to fall to the division below,
-    /// and at 1 to rise to the one above. In the lowest division, 0 is about the lowest weight of all
-    /// players, and in the highest division, 1 is about the highest.
+    /// The progress in the division, 0 to 1. At 0 the player is about to fall to the division
+    /// below, and at 1 to rise to the one above. In the lowest division, 0 is about the lowest
+    /// weight of all players, and in the highest division, 1 is about the highest.
     pub progress: f64,
 }
 
 impl Rank {
-    /// The rank as one number, which grows with both fields.
+    /// The rank as one number: the division plus the progress.
     pub fn position(self) -> f64 {
         f64::from(self.division) + self.progress
     }
@@ -26,7 +26,8 @@ impl Rank {
             return self;
         }
         let position = (self.position() - divisions).max(0.0);
-        // A full division counts as the start of the next one only for players who are in that.
+        // Division 2 with progress 1 and division 3 with progress 0 are the same position; only a
+        // player who was in division 3 is shown as that.
         let division = position.floor().min(f64::from(self.division));
         Self {
             division: division as u8,

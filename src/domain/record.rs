@@ -2,14 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LeaveReason, PlayerKey, Timestamp};
+use super::{LeaveReason, PlayerKey, RecordError, Timestamp};
 
 /// The largest number of teams a game may have.
 pub const MAX_TEAMS: usize = 8;
-/// Bounds on one record, far above any real game, so that a hostile log cannot exhaust memory.
-const MAX_PARTICIPANTS: usize = 1_024;
-const MAX_EVENTS: usize = 200_000;
-const MAX_SPANS: usize = 100_000;
+// Bounds on one record, far above any real game, so that a hostile log cannot exhaust memory.
+/// The largest number of players in one game, over all its time.
+pub const MAX_PLAYERS: usize = 1_024;
+/// The largest number of score events in one game.
+pub const MAX_EVENTS: usize = 200_000;
+/// The largest number of stays on a team in one game, over all its players.
+pub const MAX_STAYS: usize = 100_000;
 const MAX_MUTATORS: usize = 256;
 const MAX_ROLES: usize = 16;
 const MAX_TEXT: usize = 1_024;
@@ -140,11 +143,6 @@ pub struct MatchRecord {
     pub outcome: Outcome,
 }
 
-/// Why a record is invalid, in one sentence.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct RecordError(&'static str);
-
 impl MatchRecord {
     /// Length of play in milliseconds.
     pub fn millis(&self) -> u64 {
@@ -208,7 +206,7 @@ impl MatchRecord {
 
     fn check_participants(&self) -> Result<(), RecordError> {
         ensure(
-            self.participants.len() <= MAX_PARTICIPANTS,
+            self.participants.len() <= MAX_PLAYERS,
             "too many participants",
         )?;
         let mut keys: Vec<_> = self.participants.iter().map(|p| &p.key).collect();
@@ -218,7 +216,7 @@ impl MatchRecord {
             "a participant is listed twice",
         )?;
         let spans: usize = self.participants.iter().map(|p| p.presence.len()).sum();
-        ensure(spans <= MAX_SPANS, "too many stays on teams")?;
+        ensure(spans <= MAX_STAYS, "too many stays on teams")?;
         for participant in &self.participants {
             let Participant {
                 key,

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-use super::Ruleset;
+use serde::{Deserialize, Serialize};
+
+use super::{PatternError, Ruleset};
 
 /// What the ratings of a game type are computed from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +19,7 @@ pub enum Scoring {
 }
 
 /// How a mutator that is on no list is treated.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unknown {
     /// It affects play, so that games with it have a ruleset of their own.
@@ -28,14 +30,32 @@ pub enum Unknown {
 }
 
 /// The lists that make a [`Rulebook`], by default empty. Patterns are case-insensitive globs.
-#[derive(Clone, Debug, Default, serde::Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct RulebookSpec {
+    /// Which mutators affect play.
+    #[serde(flatten)]
+    pub mutators: MutatorLists,
+    /// The names of game types, and how they are scored.
+    #[serde(flatten)]
+    pub game_types: GameTypeLists,
+}
+
+/// Which mutators affect play.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MutatorLists {
     /// Mutators that affect play. A name on both lists affects play.
     pub gameplay: Vec<String>,
     /// Mutators that do not affect play.
     pub ignore: Vec<String>,
     /// How to treat mutators on neither list.
     pub unknown: Unknown,
+}
+
+/// The names of game types, and how they are scored.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GameTypeLists {
     /// Other names of a game type: alias → name.
     pub aliases: BTreeMap<String, String>,
     /// Game types without teams.
@@ -44,16 +64,6 @@ pub struct RulebookSpec {
     pub frags: Vec<String>,
     /// Game types whose modes are rulesets of their own.
     pub modes: Vec<String>,
-}
-
-/// A pattern that is not a valid glob.
-#[derive(Debug, thiserror::Error)]
-#[error("{list}: {source}")]
-pub struct PatternError {
-    /// Name of the list that contains the pattern.
-    pub list: &'static str,
-    #[source]
-    source: globset::Error,
 }
 
 /// Decides which ruleset a game belongs to, and how it is scored.
@@ -74,18 +84,19 @@ impl Rulebook {
     /// # Errors
     /// Returns the first pattern that is not a valid glob.
     pub fn new(spec: &RulebookSpec) -> Result<Self, PatternError> {
-        let aliases = &spec.aliases;
+        let (mutators, game_types) = (&spec.mutators, &spec.game_types);
+        let aliases = &game_types.aliases;
         Ok(Self {
-            gameplay: globs("gameplay", &spec.gameplay)?,
-            ignore: globs("ignore", &spec.ignore)?,
-            unknown: spec.unknown,
+            gameplay: globs("gameplay", &mutators.gameplay)?,
+            ignore: globs("ignore", &mutators.ignore)?,
+            unknown: mutators.unknown,
             aliases: aliases
                 .iter()
                 .map(|(a, name)| (fold(a), fold(name)))
                 .collect(),
-            free_for_all: globs("free_for_all", &spec.free_for_all)?,
-            frags: globs("frags", &spec.frags)?,
-            modes: globs("modes", &spec.modes)?,
+            free_for_all: globs("free_for_all", &game_types.free_for_all)?,
+            frags: globs("frags", &game_types.frags)?,
+            modes: globs("modes", &game_types.modes)?,
         })
     }
 
@@ -210,14 +221,20 @@ mod tests {
 
     fn book(unknown: Unknown) -> Rulebook {
         let list = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect();
-        Rulebook::new(&RulebookSpec {
+        let mutators = MutatorLists {
             gameplay: list(&["*instagib*", "g_*"]),
             ignore: list(&["*stats*", "*insta*color*"]),
             unknown,
+        };
+        let game_types = GameTypeLists {
             aliases: [("ctf".to_owned(), "XGame.xCTFGame".to_owned())].into(),
             free_for_all: list(&["*deathmatch"]),
             frags: list(&["*.xDeathMatch"]),
             modes: list(&["*.xctfgame"]),
+        };
+        Rulebook::new(&RulebookSpec {
+            mutators,
+            game_types,
         })
         .unwrap()
     }
@@ -238,10 +255,6 @@ mod tests {
         );
         assert_eq!(a, b);
         assert_eq!(a.to_string(), "xgame.xctfgame+g_rockets+xgame.mutinstagib");
-        assert_eq!(
-            a.fallbacks().map(|r| r.to_string()).collect::<Vec<_>>(),
-            [a.to_string(), "xgame.xctfgame".to_owned()]
-        );
     }
 
     #[test]

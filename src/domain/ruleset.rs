@@ -38,13 +38,6 @@ impl Ruleset {
             && self.mutators.len() < other.mutators.len()
             && self.mutators.is_subset(&other.mutators)
     }
-
-    /// The rulesets whose weights apply, best first: this one, then the game type without mutators.
-    pub fn fallbacks(&self) -> impl Iterator<Item = Ruleset> {
-        let bare =
-            (!self.mutators.is_empty()).then(|| Self::new(self.game_type.clone(), BTreeSet::new()));
-        std::iter::once(self.clone()).chain(bare)
-    }
 }
 
 /// Formats the key, such as `baseoa.ctf`, or `baseoa.ctf+g_instantgib` with mutators. A backslash

@@ -77,13 +77,13 @@ pub(super) struct Person {
 pub(super) struct Digest {
     rulebook: Rulebook,
     settings: Settings,
-    known: Known,
+    known: DigestState,
 }
 
 /// What a [`Digest`] has learned from the matches so far: the players, maps and rulesets that have
 /// dense numbers, and how long games last.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Known {
+pub(super) struct DigestState {
     players: Numbers<PlayerKey>,
     /// The number of each player, which is the index into `people`.
     people: Vec<Person>,
@@ -108,17 +108,17 @@ impl Digest {
         Self {
             rulebook: rulebook.clone(),
             settings: settings.clone(),
-            known: Known::default(),
+            known: DigestState::default(),
         }
     }
 
     /// The part of the state that a checkpoint stores.
-    pub fn known(&self) -> &Known {
+    pub fn known(&self) -> &DigestState {
         &self.known
     }
 
     /// Continues from the state in a checkpoint.
-    pub fn resume(&mut self, known: Known) {
+    pub fn resume(&mut self, known: DigestState) {
         self.known = known;
     }
 

@@ -1,9 +1,9 @@
-//! Which player of one ruleset has which division.
+//! The divisions of the players of one ruleset.
 //!
-//! The division of a player changes only with a match of theirs, after which the weight is compared
-//! with the borders. So a player who looks again next day sees what they saw before, whatever others
-//! have done. The borders follow the players slowly: they are set again each time the number of matches
-//! has grown by a sixteenth, at a cost of O(players) each time.
+//! A player's division changes only with the player's own matches: after each, the weight is
+//! compared with the borders. So a player who looks again next day sees the same division, whatever
+//! others have done. The borders are computed again each time the number of matches has grown by a
+//! sixteenth, in O(players).
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,8 @@ use crate::{
     },
 };
 
-/// The part by which the number of matches grows until the borders are set again.
+/// The borders are computed again when the number of matches has grown by this fraction: one
+/// sixteenth.
 const GROWTH: u64 = 16;
 
 /// The divisions of the players of one ruleset. Like ratings, they are a function of the matches.
@@ -24,12 +25,12 @@ pub(super) struct Ladder {
     borders: Option<Borders>,
     /// Number of rated matches.
     matches: u64,
-    /// The number of matches at which the borders are set next.
+    /// The number of matches at which the borders are computed next.
     due: u64,
     held: Roll<u8>,
 }
 
-/// What decides on a player's division.
+/// The numbers that decide on a player's division.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Measured {
     pub player: Player,

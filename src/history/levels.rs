@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Standing, digest::Person};
+use super::{Standing, StartsOfGame, digest::Person};
 use crate::{
     domain::{Ruleset, Timestamp},
     rating::{Player, RatedGame, Settings, divisions},
@@ -128,7 +128,13 @@ impl Levels {
     }
 
     /// Learns from a game that ended at `end`, on every level.
-    pub fn learn(&mut self, ruleset: &Ruleset, game: &RatedGame, end: Timestamp) {
+    pub fn learn(
+        &mut self,
+        ruleset: &Ruleset,
+        game: &RatedGame,
+        end: Timestamp,
+        starts: &StartsOfGame,
+    ) {
         self.open(ruleset);
         let own = self.standings.rulesets.get_mut(ruleset);
         let game_type = self.standings.types.get_mut(ruleset.game_type());
@@ -137,7 +143,7 @@ impl Levels {
             .chain(game_type)
             .chain(&mut self.standings.all)
         {
-            standing.learn(game, end);
+            standing.learn(game, end, starts);
         }
         self.pass_down(game);
     }

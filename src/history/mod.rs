@@ -26,6 +26,7 @@ mod ruling;
 mod season;
 mod settings;
 mod standing;
+mod starts;
 mod usual;
 
 use digest::Digest;
@@ -34,10 +35,11 @@ use levels::Levels;
 use season::Season;
 pub use standing::Spread;
 use standing::Standing;
+use starts::{Starts, StartsOfGame};
 
 pub use bootstrap::Interval;
 pub use evaluate::{Evaluation, Line, Plan, Prediction, Subset, evaluate};
-pub use fold::{BadState, Fold, Late, Reading, Weight};
+pub use fold::{BadState, Fold, Late, LineupReading, Weight};
 pub use levels::Level;
 pub use metrics::{Bin, Forecast, Metrics};
 pub use ruling::{Played, Rules, Ruling, Unrated, unrated};

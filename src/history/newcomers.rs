@@ -145,7 +145,7 @@ mod tests {
     use crate::rating::Tally;
     use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 
-    fn learnt(slope: f64) -> Newcomers {
+    fn learned(slope: f64) -> Newcomers {
         let mut random = ChaCha8Rng::seed_from_u64(2);
         let mut newcomers = Newcomers::default();
         for _ in 0..1_000 {
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn what_tells_something_moves_the_prior_to_what_is_expected() {
-        let predicted = learnt(0.8).predict(&[0.0, 0.5, 0.0, 0.0]).unwrap();
+        let predicted = learned(0.8).predict(&[0.0, 0.5, 0.0, 0.0]).unwrap();
         // Strengths have variance 0.8²/3 + 0.6²/12 + 0.1²; the last two remain unexplained.
         let (all, left) = (0.64 / 3.0 + 0.03 + 0.01, 0.03 + 0.01);
         let part = all / (all + predicted.variance());
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn what_tells_nothing_is_not_believed() {
-        assert_eq!(learnt(0.0).predict(&[0.0, 0.5, 0.0, 0.0]), None);
+        assert_eq!(learned(0.0).predict(&[0.0, 0.5, 0.0, 0.0]), None);
         assert_eq!(Newcomers::default().predict(&[1.0; WIDTH]), None);
         let mut silent = Newcomers::default(); // games without statistics
         for i in 0..1_000 {

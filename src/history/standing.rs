@@ -1,15 +1,16 @@
 //! One rating system applied to one level: strengths, and their conversion to weights.
 //!
 //! A [`Curve`] converts a strength to the weight that people read. Its unit is a constant of the
-//! rating system, so that only a player's own games move their weight. Decisions that go by chances
+//! rating system, so that only a player's own games move their weight. Decisions by chance
 //! add up the strengths themselves, less a newcomer's.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
 use super::{
-    Ladder, Measured, Reading, Weight,
+    Ladder, LineupReading, Measured, Weight,
     digest::Person,
     newcomers::{Features, Newcomers, SETTLED},
+    starts::{StartsOfGame, prior},
 };
 use crate::{
     domain::{Kind, Link, Rank, Ruleset, Timestamp},
@@ -197,7 +198,8 @@ impl Standing {
     }
 
     /// Learns from a game that ended at `end`.
-    pub fn learn(&mut self, game: &RatedGame, end: Timestamp) {
+    pub fn learn(&mut self, game: &RatedGame, end: Timestamp, starts: &StartsOfGame) {
+        self.start(starts);
         for tally in &game.tallies {
             let fresh = || Career {
                 games: 0,
@@ -211,7 +213,8 @@ impl Standing {
         self.system.update(game);
         self.spread.add(&game.scores);
         for tally in game.tallies.iter().filter(|t| t.learns) {
-            self.place(game, tally.player);
+            let started = starts.iter().any(|(player, _)| *player == tally.player);
+            self.place(game, tally.player, started);
         }
     }
 
@@ -251,9 +254,21 @@ impl Standing {
         self.ladder.rank_of_weight(weight)
     }
 
+    /// Lets the players who are new to this standing start at these weights.
+    fn start(&mut self, starts: &StartsOfGame) {
+        let scale = self.system.scale();
+        for &(player, start) in starts {
+            let known = self.system.strength(player).is_some();
+            if !known && self.careers.get(player).is_none() {
+                let mean = Curve::of(scale).strength(start.weight);
+                self.system.start(player, prior(start, mean, scale));
+            }
+        }
+    }
+
     /// After a player's first game, combines their estimate with the newcomer regression's; after
     /// [`SETTLED`] games, lets the regression learn from the player's first game.
-    fn place(&mut self, game: &RatedGame, player: Player) {
+    fn place(&mut self, game: &RatedGame, player: Player, started: bool) {
         let Some(career) = self.careers.get_mut(player) else {
             return;
         };
@@ -269,6 +284,7 @@ impl Standing {
             career.first = Newcomers::features(game, player);
             let start = career
                 .first
+                .filter(|_| !started) // the operator knows more than a first game shows
                 .and_then(|first| self.newcomers.predict(&first));
             if let Some(start) = start {
                 let mean = newcomer + start.mean;
@@ -293,7 +309,7 @@ impl Standing {
     }
 
     /// The rating system's prediction for a lineup of two teams, with its inputs.
-    pub fn reading(&self, game: &RatedGame) -> Reading {
+    pub fn reading(&self, game: &RatedGame) -> LineupReading {
         let outlook = self.system.outlook(game);
         let newcomer = Curve::of(self.system.scale()).newcomer();
         let strength = |player| self.system.strength(player).map_or(newcomer, |s| s.mean);
@@ -305,7 +321,7 @@ impl Standing {
                 .sum()
         };
         let chance = self.system.beats(game, 0, 1);
-        Reading {
+        LineupReading {
             outlook,
             edge: edge_of(outlook.link, chance),
             strengths: [sum(0), sum(1)],

@@ -4,12 +4,13 @@
 use std::collections::HashMap;
 
 use super::skip::Skip;
-use crate::domain::{MatchRecord, Participant, PlayerKey, Presence, ScoreEvent, Span, Timestamp};
+use crate::domain::{
+    MAX_EVENTS, MAX_STAYS, MatchRecord, Participant, PlayerKey, Presence, ScoreEvent, Span,
+    Timestamp,
+};
 
-/// Bounds that keep a hostile log from filling the memory, far above any real game.
+/// The largest number of visits of players that one game may have, far above any real game.
 const MAX_VISITS: usize = 20_000;
-const MAX_STAYS: usize = 100_000;
-const MAX_EVENTS: usize = 200_000;
 
 /// The team of a player whose team no line has stated yet. The record of a team game leaves out the
 /// time on it.

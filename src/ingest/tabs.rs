@@ -1,10 +1,35 @@
 //! Lines of fields between tabs, as both Unreal Tournament logs have them: seconds, a kind of event,
 //! and its arguments.
 
-use super::text::{LineResult, real, whole_number};
+use super::{
+    clock::LogClock,
+    format::Context,
+    stray::StrayPlay,
+    text::{LineResult, real, whole_number},
+};
 
 /// The most points of a score, positive or negative. Larger numbers are errors in a log.
 const MAX_POINTS: f64 = 1e6;
+
+/// The state of a parser of such a log, which contains games of type `G` one after the other.
+pub(super) struct TabParser<G> {
+    pub(super) server: String,
+    pub(super) clock: LogClock,
+    /// The game being read.
+    pub(super) game: Option<Box<G>>,
+    pub(super) stray: StrayPlay,
+}
+
+impl<G> TabParser<G> {
+    pub(super) fn new(context: &Context) -> Self {
+        Self {
+            server: context.server.clone(),
+            clock: LogClock::default(),
+            game: None,
+            stray: StrayPlay::default(),
+        }
+    }
+}
 
 /// The fields of a line after its time.
 #[derive(Clone)]

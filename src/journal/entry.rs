@@ -15,7 +15,7 @@ use crate::{
 #[serde(rename_all = "kebab-case")]
 pub enum Entry<'a> {
     /// This state replaces all entries before it.
-    Snapshot(Box<Snapshot<'a>>),
+    Snapshot(Box<JournalSnapshot<'a>>),
     /// HELLO named the game server.
     Server(Cow<'a, str>),
     /// A command that the lobby has carried out.
@@ -36,7 +36,7 @@ pub enum Entry<'a> {
 
 /// The state of a session's game.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Snapshot<'a> {
+pub struct JournalSnapshot<'a> {
     /// The game server, once HELLO has named it.
     pub server: Option<Cow<'a, str>>,
     /// The number of the game, which no other game has.

@@ -4,7 +4,7 @@
 //!
 //! | bytes | content |
 //! | --- | --- |
-//! | 4 | length of the payload, little-endian, 1 to [`MAX_PAYLOAD`] |
+//! | 4 | length of the payload, little-endian, 1 to 32 MiB |
 //! | 4 | CRC-32 of the payload, little-endian |
 //! | length | the payload |
 
@@ -16,7 +16,7 @@ use super::JournalError;
 pub const HEADER: [u8; 8] = *b"EVKLGAM\x01";
 
 /// The most bytes of a payload. A snapshot of the largest possible game has fewer.
-pub const MAX_PAYLOAD: usize = 32 << 20;
+const MAX_PAYLOAD: usize = 32 << 20;
 
 /// Bytes before the payload.
 const PREFIX: usize = 8;

@@ -1,6 +1,6 @@
 //! The format of the journal, from which a game is resumed after the daemon was stopped or killed.
 //!
-//! A journal belongs to one session's game. It begins with a [`Snapshot`] of the game and continues
+//! A journal belongs to one session's game. It begins with a [`JournalSnapshot`] of the game and continues
 //! with an [`Entry`] for everything that changed it, collected in frames with a length and a
 //! checksum. [`JournaledGame::read`] applies the entries again. Reading does not trust the bytes: a
 //! torn or damaged tail is cut off, and inconsistent content is an error, never a panic.
@@ -15,7 +15,7 @@ mod error;
 mod frame;
 mod replay;
 
-pub use entry::{EndAnswer, Entry, EntryBuffer, Snapshot};
+pub use entry::{EndAnswer, Entry, EntryBuffer, JournalSnapshot};
 pub use error::JournalError;
-pub use frame::{HEADER, MAX_PAYLOAD};
+pub use frame::HEADER;
 pub use replay::{JournaledEnd, JournaledGame};

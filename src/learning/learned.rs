@@ -13,7 +13,7 @@ use std::{
 
 use super::{Settings, checkpoint::Checkpoint};
 use crate::{
-    domain::{Kind, MatchRecord, Outcome, PatternError, PlayerKey, Rulebook, Ruleset},
+    domain::{Kind, MatchRecord, Outcome, PatternError, PlayerKey, Rulebook, Ruleset, StartWeight},
     history::{self, Fold, Late, Plan, Ruling, Weight, evaluate},
     rating::{SystemChoice, SystemName},
     store::{Cursor, OperatorOverrides, Performance, RulingRow, Stored, WeightRow},
@@ -61,6 +61,8 @@ pub(super) struct Knowledge {
     chosen: BTreeMap<Ruleset, SystemName>,
     first: SystemName,
     pub(super) pinned: BTreeMap<PlayerKey, f64>,
+    /// The weights at which players start, by the identity that they count as.
+    pub(super) starts: BTreeMap<PlayerKey, StartWeight>,
     /// The identities that an operator has merged into others.
     pub(super) counts_as: Arc<BTreeMap<PlayerKey, PlayerKey>>,
 }
@@ -77,10 +79,12 @@ impl Learned {
         let first = settings.history.rating.system.name();
         let auto = settings.history.rating.system == SystemChoice::Auto;
         let systems: &[SystemName] = if auto { &SystemName::ALL } else { &[first] };
+        let starts = start_weights(overrides);
         let fold = |&system: &SystemName| {
             let mut history = settings.history.clone();
             history.rating.system = system.into();
-            (system, Fold::new(&rulebook, history))
+            let fold = Fold::new(&rulebook, history).with_starts(starts.clone());
+            (system, fold)
         };
         Ok(Self {
             cursor: Cursor::START,
@@ -93,6 +97,7 @@ impl Learned {
                 chosen: BTreeMap::new(),
                 first,
                 pinned: overrides.pinned.iter().cloned().collect(),
+                starts: starts.clone(),
                 counts_as: Arc::new(overrides.merged.iter().cloned().collect()),
             },
             void: overrides.void.clone(),
@@ -233,7 +238,7 @@ impl Learned {
             let mut history = settings.history.clone();
             history.rating.system = (*system).into();
             let fold = Fold::restore(&learned.rulebook, history, state).ok()?;
-            Some((*system, fold))
+            Some((*system, fold.with_starts(learned.knowledge.starts.clone())))
         });
         let folds: BTreeMap<SystemName, Fold> = restored.collect::<Option<_>>()?;
         let knowledge = &mut learned.knowledge;
@@ -313,6 +318,27 @@ impl Knowledge {
             last_seen: weight.last_seen,
         }
     }
+}
+
+/// The start weights by the identity that each player counts as; its own comes first.
+fn start_weights(overrides: &OperatorOverrides) -> BTreeMap<PlayerKey, StartWeight> {
+    let into: BTreeMap<_, _> = overrides
+        .merged
+        .iter()
+        .map(|(who, into)| (who, into))
+        .collect();
+    let mut starts = BTreeMap::new();
+    for (key, start) in &overrides.starts {
+        match into.get(key) {
+            Some(into) => {
+                starts.entry((*into).clone()).or_insert(*start);
+            }
+            None => {
+                starts.insert(key.clone(), *start);
+            }
+        }
+    }
+    starts
 }
 
 /// Converts a ruling for the store. `seats` maps the participants of the folded record to those of

@@ -12,7 +12,9 @@ mod derive;
 mod error;
 mod learned;
 mod matches;
+mod poll;
 mod ranks;
+mod resume;
 mod settings;
 mod standings;
 

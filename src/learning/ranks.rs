@@ -1,4 +1,4 @@
-//! The division of a player, as players may be shown it.
+//! The division of a player, in the form in which players may see it.
 
 use super::{Learning, Standings};
 use crate::domain::{Rank, Ruleset, Timestamp};
@@ -8,15 +8,16 @@ use crate::domain::{Rank, Ruleset, Timestamp};
 pub struct DisplayedRank {
     /// The name of the division and the progress in it, 0 to 1; `None` while the player is calibrating.
     pub division: Option<(String, f64)>,
-    /// Number of rated matches behind it.
+    /// The number of rated matches from which the weight was learned.
     pub games: u32,
-    /// The weight, where players may be shown it and it is known.
+    /// The weight, if players may see it and it is known.
     pub weight: Option<f64>,
 }
 
 impl Learning {
-    /// The displayed division of a human under a ruleset: lower than the division that was reached if the
-    /// player has not been seen for long before `now`. `None` if no divisions are configured.
+    /// The displayed division of a human under a ruleset. It is lower than the division that the
+    /// player reached if the last match was long before `now`. `None` if no divisions are
+    /// configured.
     pub fn displayed_rank(
         &self,
         standings: &Standings,

@@ -10,8 +10,8 @@ use parking_lot::Mutex;
 
 use super::learned::Knowledge;
 use crate::{
-    domain::{Kind, LineupPlayer, MatchRecord, Rank, Ruleset, Timestamp},
-    history::{Fold, Level, Reading, Spread, Weight},
+    domain::{Kind, LineupPlayer, MatchRecord, PlayerKey, Rank, Ruleset, Timestamp},
+    history::{Fold, Level, LineupReading, Spread, Weight},
 };
 
 /// The number of rulesets whose views are cached. It is limited because peers can invent rulesets.
@@ -83,7 +83,7 @@ impl Standings {
         ruleset: &Ruleset,
         map: &str,
         teams: &[Vec<LineupPlayer>],
-    ) -> Option<Reading> {
+    ) -> Option<LineupReading> {
         self.learned(ruleset)?.reading(ruleset, map, teams)
     }
 
@@ -128,8 +128,8 @@ const ELSEWHERE: f64 = 0.5;
 /// rules.
 #[derive(Clone, Debug, Default)]
 pub struct View {
-    humans: HashMap<String, Known>,
-    bots: HashMap<String, Known>,
+    humans: HashMap<String, PlayerStanding>,
+    bots: HashMap<String, PlayerStanding>,
     mean_bot: Option<(f64, usize)>,
     mean_bot_strength: f64,
     /// The names of the bots over which `mean_bot` is taken.
@@ -138,7 +138,7 @@ pub struct View {
 
 /// One player's weight in a [`View`].
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct PlayerStanding {
     weight: f64,
     /// The strength above a newcomer's, see [`Weight::strength`].
     strength: f64,
@@ -149,14 +149,15 @@ struct Known {
     reached: Reached,
 }
 
-/// The division that a player has reached in a [`View`], and since when it may fall.
+/// The division that a player has reached in a [`View`], and the time from which on the displayed
+/// one may fall.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Reached {
     /// The rank; `None` while the player is calibrating, and for weights from games of other rulesets.
     pub(super) rank: Option<Rank>,
-    /// Number of rated matches behind it.
+    /// The number of rated matches from which the weight was learned.
     pub(super) games: u32,
-    /// The end of the last of them.
+    /// The end of the last of these matches.
     pub(super) last_seen: Timestamp,
 }
 
@@ -164,13 +165,17 @@ impl View {
     fn new(knowledge: &Knowledge, ruleset: &Ruleset) -> Self {
         let mut view = Self::default();
         let fold = knowledge.fold(ruleset);
+        let strength_at = |weight| {
+            let strength = fold.and_then(|fold| fold.strength_at(ruleset, weight));
+            strength.unwrap_or(0.0)
+        };
         let best = fold.map_or(Vec::new(), |fold| fold.best_weights(ruleset));
         let is_bot = |weight: &Weight<'_>| weight.key.kind == Kind::Bot;
         let of_bots = best.iter().filter(|(weight, _)| is_bot(weight));
         let closest = of_bots.map(|(_, level)| *level).min();
         let (mut sum, mut strength, mut count) = (0.0, 0.0, 0);
         for (weight, level) in &best {
-            let known = Known::from(weight, *level);
+            let known = PlayerStanding::from(weight, *level);
             let id = weight.key.id.clone();
             if is_bot(weight) && Some(*level) == closest {
                 (sum, count) = (sum + known.weight, count + 1);
@@ -183,15 +188,16 @@ impl View {
             view.mean_bot = Some((sum / count as f64, count));
             view.mean_bot_strength = strength / count as f64;
         }
+        for (key, start) in &knowledge.starts {
+            view.start(key, start.weight, strength_at(start.weight));
+        }
         for (key, &weight) in &knowledge.pinned {
             let known = view.of(key.kind, &key.id).filter(|known| !known.is_guess);
             let reached = known.map_or(Reached::NEVER, |known| known.reached);
             let rank = fold.and_then(|fold| fold.rank_of_weight(ruleset, weight));
-            let pinned = Known {
+            let pinned = PlayerStanding {
                 weight,
-                strength: fold
-                    .and_then(|fold| fold.strength_at(ruleset, weight))
-                    .unwrap_or(0.0),
+                strength: strength_at(weight),
                 is_guess: false,
                 is_pinned: true,
                 reached: Reached {
@@ -204,14 +210,38 @@ impl View {
         view
     }
 
-    fn table(&mut self, kind: Kind) -> &mut HashMap<String, Known> {
+    /// Lets a player start at a weight of this strength: one without matches of this ruleset or of one with
+    /// fewer mutators. Matches of other rulesets are worth as much as the start.
+    fn start(&mut self, key: &PlayerKey, weight: f64, strength: f64) {
+        let elsewhere = self.of(key.kind, &key.id);
+        if elsewhere.is_some_and(|known| !known.is_guess) {
+            return;
+        }
+        let from = |known: PlayerStanding| PlayerStanding {
+            weight: known.weight + (1.0 - ELSEWHERE) * (weight - 50.0),
+            strength: known.strength + (1.0 - ELSEWHERE) * strength,
+            is_guess: false,
+            ..known
+        };
+        let fresh = PlayerStanding {
+            weight,
+            strength,
+            is_guess: false,
+            is_pinned: false,
+            reached: Reached::default(),
+        };
+        let known = elsewhere.map_or(fresh, from);
+        self.table(key.kind).insert(key.id.clone(), known);
+    }
+
+    fn table(&mut self, kind: Kind) -> &mut HashMap<String, PlayerStanding> {
         match kind {
             Kind::Human => &mut self.humans,
             Kind::Bot => &mut self.bots,
         }
     }
 
-    fn of(&self, kind: Kind, id: &str) -> Option<Known> {
+    fn of(&self, kind: Kind, id: &str) -> Option<PlayerStanding> {
         let table = match kind {
             Kind::Human => &self.humans,
             Kind::Bot => &self.bots,
@@ -292,7 +322,7 @@ impl View {
 }
 
 impl Reached {
-    /// That of a player who has not played and whose rank therefore does not fall.
+    /// The value for a player who has not played, whose rank therefore does not fall.
     const NEVER: Self = Self {
         rank: None,
         games: 0,
@@ -300,7 +330,7 @@ impl Reached {
     };
 }
 
-impl Known {
+impl PlayerStanding {
     fn from(weight: &Weight<'_>, level: Level) -> Self {
         let is_guess = !level.is_near();
         let reached = Reached {

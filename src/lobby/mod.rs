@@ -1,6 +1,7 @@
 //! One running game: its roster, its score, and the decisions on its teams.
 //!
-//! Only [`Command`]s change a [`Lobby`]. Everything else that it depends on is an argument: the
+//! [`Command`]s change a [`Lobby`]; at the end of a game, so do [`Lobby::end`] and
+//! [`Lobby::forget_course`]. Everything else that it depends on is an argument: the
 //! players' weights as numbers ([`Weights`]), the time as milliseconds of the session, randomness
 //! as a seed. A command that fails changes nothing.
 //!

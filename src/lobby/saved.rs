@@ -4,11 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::{Command, Lobby, LobbySettings, RunningGame, state::MAX_MUTATORS};
-use crate::domain::MAX_TEAMS;
-
-/// The most humans, or bots, in a game, and the most humans whose last team is remembered. More in
-/// stored data means that the data is damaged.
-const MAX_PEOPLE: usize = 1_024;
+use crate::domain::{MAX_PLAYERS, MAX_TEAMS};
 
 /// A command that was carried out, and the millisecond of the session at which it was.
 pub type TimedCommand = (u64, Command);
@@ -35,7 +31,7 @@ impl Lobby {
     pub fn restored(mut self, settings: LobbySettings) -> Option<Self> {
         let teams = self.teams;
         if !(2..=MAX_TEAMS).contains(&usize::from(teams))
-            || self.last_teams.len() > MAX_PEOPLE
+            || self.last_teams.len() > MAX_PLAYERS
             || !self.memory.is_sound()
         {
             return None;
@@ -56,10 +52,10 @@ fn restored_game(mut game: RunningGame, teams: u8, room: usize) -> Option<Runnin
     let exists = |team: Option<u8>| team.is_none_or(|team| team < teams);
     let (humans, bots) = (game.roster.humans(), game.roster.bots());
     let mut ids = BTreeSet::new();
-    let sound = humans.len() <= MAX_PEOPLE
-        && bots.len() <= MAX_PEOPLE
+    let sound = humans.len() <= MAX_PLAYERS
+        && bots.len() <= MAX_PLAYERS
         && game.mutators.len() <= MAX_MUTATORS
-        && game.advised.len() <= MAX_PEOPLE
+        && game.advised.len() <= MAX_PLAYERS
         && humans
             .iter()
             .all(|human| exists(human.team) && exists(human.pin))

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::{ChanceModel, Conduct, bots::Fill, strength::TeamStrengths, weights::Counted};
-use crate::domain::MAX_TEAMS;
+use crate::domain::{MAX_PLAYERS, MAX_TEAMS};
 
 /// Who plays on which team, with their weights. A [`Lobby`](super::Lobby) makes it; it is stored
 /// with the decision, so that the decision can be replayed.
@@ -27,7 +27,7 @@ pub struct Snapshot {
     #[serde(default = "reported")]
     pub points_reported: bool,
     /// The model that predicts chances. If there is none, as in decisions of version 0.1, decisions
-    /// go by the ratio of weights.
+    /// compare teams by the ratio of their weights.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chance: Option<ChanceModel>,
 }
@@ -106,9 +106,6 @@ impl fmt::Display for MoveBlock {
     }
 }
 
-/// The most humans, or players that a game may want.
-const MOST: usize = 1_024;
-
 impl Snapshot {
     /// Whether its parts are consistent: existing teams, weights that are finite and not negative,
     /// and no more players than a roster can hold.
@@ -120,8 +117,8 @@ impl Snapshot {
         };
         (2..=MAX_TEAMS).contains(&usize::from(self.teams))
             && self.scores.len() == usize::from(self.teams)
-            && self.humans.len() <= MOST
-            && self.fill.wish.max(self.fill.map_range.0) as usize <= MOST
+            && self.humans.len() <= MAX_PLAYERS
+            && self.fill.wish.max(self.fill.map_range.0) as usize <= MAX_PLAYERS
             && self.humans.iter().all(person)
             && self.are_sound(&self.bots)
             && self
@@ -153,7 +150,7 @@ impl Snapshot {
         let robot =
             |bot: &BotInGame| bot.team < self.teams && bot.weight >= 0.0 && bot.weight.is_finite();
         // Each team may lack as many bots as a map recommends players.
-        bots.len() <= MOST * MAX_TEAMS && bots.iter().all(robot)
+        bots.len() <= MAX_PLAYERS * MAX_TEAMS && bots.iter().all(robot)
     }
 
     /// Adds the bots that the game server is expected to add to the teams as they are now.

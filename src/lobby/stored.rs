@@ -3,9 +3,11 @@
 //! Version 0.1 stored times of the settings in milliseconds, the gap of auto-balance together with
 //! its unit, and BALANCE in another form, with its memory in bytes.
 
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use super::{Decision, balance::FirstBalance};
+use super::{Balance, BalanceAnswer, Decided, Decision, Repeat};
+use crate::partition::{self, ProblemSpec};
 
 /// Parses a decision of this kind in the form of an older version; `None` if it has no such form.
 pub(super) fn read_older(kind: &str, json: &str) -> Option<Decision> {
@@ -47,6 +49,32 @@ fn to_seconds(settings: &mut Map<String, Value>, name: &str) {
     if let Some(millis) = settings.remove(name).and_then(|value| value.as_u64()) {
         let name = name.trim_end_matches("_length");
         settings.insert(format!("{name}_seconds"), (millis / 1_000).into());
+    }
+}
+
+/// A stored decision of version 0.1, which had another form.
+#[derive(Deserialize)]
+struct FirstBalance {
+    problem: ProblemSpec,
+    settings: partition::Settings,
+    seed: u64,
+    team_of: Vec<u8>,
+    cut_short: bool,
+}
+
+impl From<FirstBalance> for Decided<Balance> {
+    fn from(first: FirstBalance) -> Self {
+        Self {
+            question: Balance {
+                problem: first.problem,
+                settings: first.settings,
+                relaxed: Vec::new(),
+                torn: Vec::new(),
+                repeat: Repeat::Nothing,
+            },
+            seed: first.seed,
+            answer: BalanceAnswer::of_teams(first.team_of, first.cut_short),
+        }
     }
 }
 

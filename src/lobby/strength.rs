@@ -1,5 +1,5 @@
-//! The teams' weights, while a decision tries humans on different teams and bots are added or
-//! removed to match.
+//! The sums of the teams' weights and strengths, while a decision tries humans on different teams.
+//! Bots are added or removed to fill up the teams.
 
 use super::{Snapshot, bots::Fill, chance::largest_edge, weights::Counted};
 use crate::domain::{MAX_TEAMS, Outlook, TeamLoad};
@@ -51,7 +51,7 @@ pub(super) struct TeamStrengths {
     teams: usize,
     fill: Fill,
     next_bot: Counted,
-    /// Turns strengths into a chance; `None` if the game goes by the ratio of weights.
+    /// Turns strengths into a chance; `None` if the game compares teams by the ratio of weights.
     outlook: Option<Outlook>,
 }
 
@@ -137,7 +137,7 @@ impl TeamStrengths {
     }
 
     /// How even the teams are with the bots that play now, 0 to 1: by their chances to win if the
-    /// game goes by chances, otherwise by the ratio of their weights.
+    /// game compares teams by chances, otherwise by the ratio of their weights.
     pub(super) fn evenness_now(&self) -> f64 {
         match &self.outlook {
             None => self.ratio_now(),
@@ -151,8 +151,8 @@ impl TeamStrengths {
         self.evenness_of(self.likeness_settled())
     }
 
-    /// The same on a scale that is faster to compute. It grows with the evenness, and both are 1
-    /// together.
+    /// The evenness on another scale, which is faster to compute: it grows with the evenness, and
+    /// is 1 only if the evenness is 1.
     pub(super) fn likeness_settled(&self) -> f64 {
         match &self.outlook {
             None => self.ratio_settled(),
@@ -160,7 +160,7 @@ impl TeamStrengths {
         }
     }
 
-    /// The evenness for a value of that scale.
+    /// The evenness for a value of [`likeness_settled`](Self::likeness_settled).
     pub(super) fn evenness_of(&self, likeness: f64) -> f64 {
         match &self.outlook {
             None => likeness,

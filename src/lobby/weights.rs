@@ -1,7 +1,7 @@
 //! The players' weights, as numbers that the caller supplies. This room does not know how they are
 //! learned.
 
-use super::ScoreSpread;
+use super::{ScoreSpread, roster::Bot};
 use crate::domain::{LineupPlayer, Outlook};
 
 /// The players' weights in one game, and the rating system's predictions for it. Weights are
@@ -16,7 +16,7 @@ pub trait Weights {
     /// The mean weight of the known bots, and their number; the default and 0 if there are none.
     fn mean_bot(&self) -> (f64, usize);
 
-    /// A human's strength above an average newcomer's, in the unit of [`outlook`](Self::outlook).
+    /// A human's strength minus an average newcomer's, in the unit of [`outlook`](Self::outlook).
     fn human_strength(&self, _id: &str) -> f64 {
         0.0
     }
@@ -61,7 +61,7 @@ pub struct BotWeight {
     pub weight: f64,
     /// Its strength, in the unit of [`Weights::human_strength`].
     pub strength: f64,
-    /// Whether it is one of those whose mean is [`Weights::mean_bot`].
+    /// Whether this bot is one of those over which [`Weights::mean_bot`] is the mean.
     pub in_mean: bool,
 }
 
@@ -92,6 +92,16 @@ pub(super) fn next_bot<'a>(
     }
 }
 
+/// The weight and strength of a bot of the game; the means if the bot is unknown.
+pub(super) fn counted_bot(weights: &dyn Weights, bot: &Bot) -> Counted {
+    let mean = || Counted {
+        weight: sane(weights.mean_bot().0),
+        strength: sane_strength(weights.mean_bot_strength()),
+    };
+    let known = weights.bot(bot.name.text());
+    known.map_or_else(mean, |bot| Counted::of_bot(&bot))
+}
+
 /// The numbers with which players count in a decision: their weight and, if there is a chance
 /// model, their strength.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -101,7 +111,7 @@ pub(super) struct Counted {
 }
 
 impl Counted {
-    /// What a known bot counts.
+    /// The weight and strength of a known bot.
     pub(super) fn of_bot(bot: &BotWeight) -> Self {
         Self {
             weight: sane(bot.weight),
@@ -139,7 +149,7 @@ pub(super) fn sane_strength(strength: f64) -> f64 {
 
 /// The weight, clamped to a range in which sums are exact; 0 if it is NaN.
 pub(super) fn sane(weight: f64) -> f64 {
-    /// Far above any scale, and far below where sums of f64 lose whole numbers.
+    /// Far above any weight, and far below the numbers at which sums of f64 are no longer exact.
     const MOST: f64 = 1e9;
     if weight.is_nan() {
         0.0

@@ -14,104 +14,17 @@ use std::{
 use tokio::{sync::mpsc, task::spawn_blocking};
 
 use super::{
-    Archive, LogError, LogFile, LogOrigin, Reading, Spool, log_file, reading::into_match,
-    record::record_matches,
+    Archive, IngestEvent, LogError, LogFile, LogOrigin, Reading, Spool, events::LineReports,
+    reading::into_match, record::record_matches,
 };
 use crate::{
     domain::{Fingerprint, MatchRecord, Timestamp},
-    ingest::{Format, HEAD, LogItem, Skip},
+    ingest::{Format, LogItem},
     store::{HalfRecorded, Recorded, Store},
 };
 
-/// The most malformed lines of a file that are reported one by one, and the most identical ones.
-const MAX_REPORTED: u64 = 10;
-
 /// The most chunks of a file in the queue for the recording of their matches.
 const QUEUE: usize = 32;
-
-/// An event while a file is read, for a caller that shows progress.
-#[derive(Debug)]
-pub enum IngestEvent<'a> {
-    /// This many bytes of the file have been read.
-    Bytes(u64),
-    /// A line does not follow the format.
-    Malformed {
-        /// The number of the line, from 1.
-        line: u64,
-        /// What is wrong with it.
-        why: &'a str,
-    },
-    /// This many more lines do not follow the format.
-    MoreMalformed(u64),
-    /// A line has the same bytes as an earlier one.
-    Repeated {
-        /// The number of the line, from 1.
-        line: u64,
-        /// The number of the earlier line.
-        first: u64,
-        /// Whether the line is dropped.
-        dropped: bool,
-    },
-    /// This many more lines have the same bytes as an earlier one.
-    MoreRepeated(u64),
-    /// This many matches come after one that ended later. Only
-    /// [`read_matches`](super::read_matches) reports this; it sorts the matches.
-    OutOfOrder(u64),
-    /// A game makes no match.
-    Skipped {
-        /// The line on which the game begins.
-        line: u64,
-        /// Why it makes no match.
-        reason: Skip,
-    },
-}
-
-/// Reports the lines of one file that make no match: the first ones one by one, the rest as a number.
-#[derive(Default)]
-pub(super) struct LineReports {
-    malformed: u64,
-    repeated: u64,
-}
-
-impl LineReports {
-    /// Reports an item that is not a match, up to [`MAX_REPORTED`] of each kind.
-    pub(super) fn item(&mut self, item: &LogItem, on_event: &mut impl FnMut(IngestEvent<'_>)) {
-        match *item {
-            LogItem::Malformed { line, ref why } => {
-                self.malformed += 1;
-                if self.malformed <= MAX_REPORTED {
-                    on_event(IngestEvent::Malformed { line, why });
-                }
-            }
-            LogItem::Repeated {
-                line,
-                first,
-                dropped,
-            } => {
-                self.repeated += 1;
-                if self.repeated <= MAX_REPORTED {
-                    on_event(IngestEvent::Repeated {
-                        line,
-                        first,
-                        dropped,
-                    });
-                }
-            }
-            LogItem::Skipped { line, reason } => on_event(IngestEvent::Skipped { line, reason }),
-            LogItem::Match(_) | LogItem::Exported(..) => {}
-        }
-    }
-
-    /// Reports, at the end of the file, how many lines were not reported one by one.
-    pub(super) fn finish(&self, on_event: &mut impl FnMut(IngestEvent<'_>)) {
-        if self.malformed > MAX_REPORTED {
-            on_event(IngestEvent::MoreMalformed(self.malformed - MAX_REPORTED));
-        }
-        if self.repeated > MAX_REPORTED {
-            on_event(IngestEvent::MoreRepeated(self.repeated - MAX_REPORTED));
-        }
-    }
-}
 
 /// How many games the logs contained, by what was done with them.
 #[derive(Clone, Debug, Default)]
@@ -304,12 +217,10 @@ impl FileToRead {
     ) -> Result<FileEnd, LogError> {
         let fail = LogError::file(&self.path);
         let log = LogFile::new(&self.path)?;
-        let mut bytes = log.open().map_err(&fail)?;
-        let mut chunk = vec![0; HEAD];
-        let mut filled = bytes.fill(&mut chunk).map_err(&fail)?;
+        let mut chunks = log.chunks()?;
         let format = match self.format {
             Some(format) => format,
-            None => log_file::detect(&chunk[..filled], &self.path)?,
+            None => chunks.detect()?,
         };
         let send = |items: &mut Vec<LogItem>, position| {
             let items = std::mem::take(items);
@@ -320,11 +231,11 @@ impl FileToRead {
         let mut reading = Reading::new(format, &self.server, self.date);
         let mut spool = self.spool().map_err(&fail)?;
         let mut items = Vec::new();
-        while filled > 0 {
+        while let Some(chunk) = chunks.read()? {
             if let Some(spool) = &mut spool {
-                spool.write(&chunk[..filled]).map_err(&fail)?;
+                spool.write(chunk).map_err(&fail)?;
             }
-            reading.feed(&chunk[..filled], &mut items);
+            reading.feed(chunk, &mut items);
             if reading.needs_begin() && log.is_file {
                 // When the log began is its end minus the time that passed on its clock. The file
                 // is read once just to find that time, so that the matches of a long log need not
@@ -332,11 +243,10 @@ impl FileToRead {
                 let elapsed = log.elapsed(format, || sender.is_closed())?;
                 reading.set_begin(log.written.plus_millis(-elapsed), &mut items);
             }
-            send(&mut items, bytes.position())?;
-            filled = bytes.fill(&mut chunk).map_err(&fail)?;
+            send(&mut items, chunks.position())?;
         }
         let elapsed = reading.finish(log.written, &mut items);
-        send(&mut items, bytes.position())?;
+        send(&mut items, chunks.position())?;
         let written = log.written;
         Ok(FileEnd {
             elapsed,

@@ -68,22 +68,74 @@ impl LogFile {
         format: &Format,
         mut stopped: impl FnMut() -> bool,
     ) -> Result<i64, LogError> {
-        let fail = LogError::file(&self.path);
         let mut reader = Reader::new(format, &Context::default());
-        let (mut chunk, mut items) = (vec![0; HEAD], Vec::new());
-        let mut bytes = self.open().map_err(&fail)?;
-        loop {
-            let filled = bytes.fill(&mut chunk).map_err(&fail)?;
-            if filled == 0 {
-                let elapsed = reader.finish(&mut items);
-                return Ok(i64::try_from(elapsed).unwrap_or(0));
-            }
-            reader.feed(&chunk[..filled], &mut items);
+        let mut items = Vec::new();
+        let mut chunks = self.chunks()?;
+        while let Some(chunk) = chunks.read()? {
+            reader.feed(chunk, &mut items);
             items.clear();
             if stopped() {
                 return Err(LogError::Stopped);
             }
         }
+        let elapsed = reader.finish(&mut items);
+        Ok(i64::try_from(elapsed).unwrap_or(0))
+    }
+
+    /// Opens the file at its beginning, to be read in chunks.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be read.
+    pub fn chunks(&self) -> Result<LogChunks, LogError> {
+        let fail = LogError::file(&self.path);
+        let mut bytes = self.open().map_err(&fail)?;
+        let mut chunk = vec![0; HEAD];
+        let filled = bytes.fill(&mut chunk).map_err(&fail)?;
+        Ok(LogChunks {
+            path: self.path.clone(),
+            bytes,
+            chunk,
+            filled,
+            is_first: true,
+        })
+    }
+}
+
+/// A log that is being read in chunks of [`HEAD`] bytes.
+pub struct LogChunks {
+    path: PathBuf,
+    bytes: LogBytes,
+    chunk: Vec<u8>,
+    /// How many bytes of `chunk` are of the log.
+    filled: usize,
+    /// Whether `chunk` is the first one, which [`read`](Self::read) has not returned yet.
+    is_first: bool,
+}
+
+impl LogChunks {
+    /// The format of the log by its first chunk.
+    ///
+    /// # Errors
+    /// Fails if no format is detected. Call it before [`read`](Self::read).
+    pub fn detect(&self) -> Result<&'static Format, LogError> {
+        detect(&self.chunk[..self.filled], &self.path)
+    }
+
+    /// The next bytes of the log; `None` at its end.
+    ///
+    /// # Errors
+    /// Fails if the file cannot be read or its compression is damaged.
+    pub fn read(&mut self) -> Result<Option<&[u8]>, LogError> {
+        if !std::mem::take(&mut self.is_first) {
+            let filled = self.bytes.fill(&mut self.chunk);
+            self.filled = filled.map_err(LogError::file(&self.path))?;
+        }
+        Ok((self.filled > 0).then(|| &self.chunk[..self.filled]))
+    }
+
+    /// Number of bytes of the file read so far; of a compressed file, compressed bytes.
+    pub fn position(&self) -> u64 {
+        self.bytes.position()
     }
 }
 

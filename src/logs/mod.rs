@@ -10,6 +10,7 @@
 
 mod archive;
 mod error;
+mod events;
 mod follow;
 mod ingest;
 mod log_file;
@@ -28,9 +29,10 @@ use crate::{
 
 pub use archive::{Archive, ArchivedLog, LogOrigin, Spool};
 pub use error::LogError;
+pub use events::IngestEvent;
 pub use follow::{Follow, Follower};
-pub use ingest::{Ingest, IngestCounts, IngestEvent};
-pub use log_file::{CountingFile, LogBytes, LogFile};
+pub use ingest::{Ingest, IngestCounts};
+pub use log_file::{CountingFile, LogBytes, LogChunks, LogFile};
 pub use read_matches::read_matches;
 pub use reading::Reading;
 pub use reread::{Reread, reread};

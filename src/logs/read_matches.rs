@@ -2,12 +2,10 @@
 
 use std::path::Path;
 
-use super::{
-    IngestEvent, LogError, LogFile, Reading, ingest::LineReports, log_file, reading::into_match,
-};
+use super::{IngestEvent, LogError, LogFile, Reading, events::LineReports, reading::into_match};
 use crate::{
     domain::{Fingerprint, MatchRecord},
-    ingest::{HEAD, join_halves},
+    ingest::join_halves,
 };
 
 /// Reads all matches of a file, in the order in which they ended. Joins halves, and returns a match
@@ -19,17 +17,13 @@ pub fn read_matches(
     path: &Path,
     on_event: &mut impl FnMut(IngestEvent<'_>),
 ) -> Result<Vec<MatchRecord>, LogError> {
-    let fail = LogError::file(path);
     let log = LogFile::new(path)?;
-    let mut bytes = log.open().map_err(&fail)?;
-    let mut chunk = vec![0; HEAD];
-    let mut filled = bytes.fill(&mut chunk).map_err(&fail)?;
-    let format = log_file::detect(&chunk[..filled], path)?;
+    let mut chunks = log.chunks()?;
+    let format = chunks.detect()?;
     let mut reading = Reading::new(format, "", None);
     let mut items = Vec::new();
-    while filled > 0 {
-        reading.feed(&chunk[..filled], &mut items);
-        filled = bytes.fill(&mut chunk).map_err(&fail)?;
+    while let Some(chunk) = chunks.read()? {
+        reading.feed(chunk, &mut items);
     }
     reading.finish(log.written, &mut items);
     let mut reports = LineReports::default();

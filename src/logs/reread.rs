@@ -6,12 +6,12 @@
 use std::{path::Path, sync::Arc};
 
 use super::{
-    Archive, LogError, LogFile, LogOrigin, Reading, archive::read_origin, format_of, log_file,
+    Archive, LogError, LogFile, LogOrigin, Reading, archive::read_origin, format_of,
     reading::into_match,
 };
 use crate::{
     domain::{Fingerprint, Timestamp},
-    ingest::{HEAD, PAUSE, join_halves},
+    ingest::{PAUSE, join_halves},
     store::{LogMatches, LogReplaced, Store},
 };
 
@@ -86,21 +86,17 @@ fn by_age(archive: &Archive) -> Result<Vec<LogToRead>, LogError> {
 /// Reads the matches of an archived log.
 fn read(log: &LogToRead) -> Result<LogMatches, LogError> {
     let path: &Path = &log.path;
-    let fail = LogError::file(path);
-    let mut bytes = LogFile::new(path)?.open().map_err(&fail)?;
-    let mut chunk = vec![0; HEAD];
-    let mut filled = bytes.fill(&mut chunk).map_err(&fail)?;
+    let mut chunks = LogFile::new(path)?.chunks()?;
     let format = match log.origin.format.as_deref().and_then(format_of) {
         Some(format) => format,
-        None => log_file::detect(&chunk[..filled], path)?,
+        None => chunks.detect()?,
     };
     let begin = log.origin.began.map(Timestamp);
     let mut reading = Reading::new(format, &log.origin.server, begin);
     let (mut items, mut matches) = (Vec::new(), Vec::new());
-    while filled > 0 {
-        reading.feed(&chunk[..filled], &mut items);
+    while let Some(chunk) = chunks.read()? {
+        reading.feed(chunk, &mut items);
         matches.extend(items.drain(..).filter_map(into_match));
-        filled = bytes.fill(&mut chunk).map_err(&fail)?;
     }
     reading.finish(log.written, &mut items);
     matches.extend(items.into_iter().filter_map(into_match));

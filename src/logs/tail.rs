@@ -35,8 +35,6 @@ pub enum Tailed {
 #[derive(Debug)]
 pub struct Tail {
     path: PathBuf,
-    /// Whether the content that the file has at the first read is skipped.
-    skip: bool,
     open: Option<OpenFile>,
 }
 
@@ -55,17 +53,9 @@ struct OpenFile {
 impl Tail {
     /// Reads a file from its beginning. The file need not exist yet.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        let path = path.into();
-        let (skip, open) = (false, None);
-        Self { path, skip, open }
-    }
-
-    /// Reads a file from its end at the time of the first read.
-    pub fn from_end(path: impl Into<PathBuf>) -> Self {
-        let skip = true;
         Self {
-            skip,
-            ..Self::new(path)
+            path: path.into(),
+            open: None,
         }
     }
 
@@ -104,8 +94,8 @@ impl Tail {
     /// Fails if the file cannot be read, and with `InvalidInput` if the path leads to something else,
     /// such as a pipe or a folder.
     pub fn read(&mut self, chunk: &mut [u8]) -> io::Result<Tailed> {
-        if self.open.is_none() && !self.begin()? {
-            return Ok(Tailed::Nothing);
+        if self.open.is_none() {
+            self.open = OpenFile::new(&self.path)?;
         }
         let Some(open) = &mut self.open else {
             return Ok(Tailed::Nothing);
@@ -130,25 +120,6 @@ impl Tail {
         }
         open.idle = true;
         Ok(Tailed::Nothing)
-    }
-
-    /// Opens the file. Returns false if it does not exist.
-    fn begin(&mut self) -> io::Result<bool> {
-        let Some(mut open) = OpenFile::new(&self.path)? else {
-            // A file that is created later has no old content.
-            self.skip = false;
-            return Ok(false);
-        };
-        if std::mem::take(&mut self.skip) {
-            open.offset = open.file.metadata()?.len();
-            let from = open.offset.saturating_sub(MARK as u64);
-            let mut mark = vec![0; usize::try_from(open.offset - from).unwrap_or(0)];
-            open.file.seek(SeekFrom::Start(from))?;
-            open.file.read_exact(&mut mark)?;
-            open.mark = mark;
-        }
-        self.open = Some(open);
-        Ok(true)
     }
 }
 
@@ -330,22 +301,6 @@ mod tests {
         assert_eq!(all(&mut tail), "|");
         append(&path, "y\n");
         assert_eq!(all(&mut tail), "y\n");
-    }
-
-    #[test]
-    fn from_the_end() {
-        let folder = TempDir::new().unwrap();
-        let path = folder.path().join("log");
-        append(&path, "old\n");
-        let mut tail = Tail::from_end(&path);
-        assert_eq!(all(&mut tail), "");
-        append(&path, "new\n");
-        assert_eq!(all(&mut tail), "new\n");
-        let later = folder.path().join("later");
-        let mut tail = Tail::from_end(&later);
-        assert_eq!(all(&mut tail), "");
-        append(&later, "all of it\n");
-        assert_eq!(all(&mut tail), "all of it\n");
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub(super) struct TopSplits<C> {
 }
 
 /// What a [`TopSplits`] has collected.
-pub(super) struct Found<C> {
+pub(super) struct BestSplits<C> {
     /// The items more even than `at`, most even first, fewer than `keep`; or all items offered.
     pub better: Vec<(Evenness, C)>,
     /// The evenness of the last of the K best; `None` if no more than `keep` items were offered.
@@ -78,10 +78,10 @@ impl<C> TopSplits<C> {
         self.full = self.found.len() + self.keep;
     }
 
-    pub fn finish(mut self) -> Found<C> {
+    pub fn finish(mut self) -> BestSplits<C> {
         self.tidy();
         let Some(at) = self.at else {
-            return Found {
+            return BestSplits {
                 better: self.found,
                 at: None,
                 tied: Vec::new(),
@@ -95,7 +95,7 @@ impl<C> TopSplits<C> {
             .into_iter()
             .map(|(_, item)| item)
             .collect();
-        Found {
+        BestSplits {
             better: self.found,
             at: Some(at),
             tied,

@@ -8,8 +8,8 @@ pub enum ProblemError {
     /// The number of teams is out of its range.
     #[error("{0} teams: between 2 and {max} are possible", max = super::MAX_TEAMS)]
     Teams(usize),
-    /// There are more humans than [`MAX_HUMANS`](super::MAX_HUMANS).
-    #[error("{0} humans: at most {max} are possible", max = super::MAX_HUMANS)]
+    /// There are too many humans to search all splits of.
+    #[error("{0} humans: at most {max} are possible", max = super::problem::MAX_HUMANS)]
     Humans(usize),
     /// A weight is negative, infinite or NaN.
     #[error("the weight of {who} is {weight}: it must be a finite number of at least 0")]
@@ -34,7 +34,7 @@ pub enum ProblemError {
     /// The limits of a map's players contradict each other, or exceed the largest number.
     #[error(
         "a map for {min} to {max} players with a target of {target}: the minimum may not exceed \
-         the maximum, and none may exceed {limit}", limit = super::MAX_PLAYERS
+         the maximum, and none may exceed {limit}", limit = crate::domain::MAX_PLAYERS
     )]
     Level {
         /// The fewest players of the map.

@@ -33,7 +33,7 @@ mod tests;
 pub use error::ProblemError;
 pub use explain::{Explanation, WhatIf};
 pub use pick::Candidate;
-pub use problem::{Bots, MAX_HUMANS, MAX_PLAYERS, Problem, ProblemSpec, Tolerance, WeightedHuman};
+pub use problem::{Bots, Problem, ProblemSpec, Tolerance, WeightedHuman};
 pub use relax::Relaxed;
 pub use settings::{DEFAULT_TIME, Engine, MAX_TOP, Objective, Settings};
 pub use solution::Solution;

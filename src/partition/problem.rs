@@ -3,12 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::ProblemError;
-use crate::domain::MAX_TEAMS;
+use crate::domain::{MAX_PLAYERS, MAX_TEAMS};
 
 /// The most humans of one problem.
-pub const MAX_HUMANS: usize = 128;
-/// The largest number of players that a map's limits can ask for, bots included.
-pub const MAX_PLAYERS: usize = 1024;
+pub(super) const MAX_HUMANS: usize = 128;
 
 /// A human to put on a team.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -77,7 +75,7 @@ impl Tolerance {
 /// The input of a [`Problem`]. Parties and pairs refer to humans by index.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ProblemSpec {
-    /// At most [`MAX_HUMANS`], each with a different key.
+    /// At most 128, each with a different key.
     pub humans: Vec<WeightedHuman>,
     /// Number of teams, 2 to [`MAX_TEAMS`].
     pub teams: usize,

@@ -181,10 +181,8 @@ impl System for Elo {
     }
 
     fn strength(&self, player: Player) -> Option<Strength> {
-        self.players.get(player).map(|rating| Strength {
-            mean: MEAN + rating.distance,
-            deviation: 0.0,
-        })
+        let rating = self.players.get(player)?;
+        Some(Strength::exact(MEAN + rating.distance))
     }
 
     fn outlook(&self, game: &RatedGame) -> Outlook {

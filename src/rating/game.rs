@@ -134,8 +134,8 @@ pub struct RatedGame {
     pub tallies: Vec<Tally>,
     /// The dense number of the ruleset.
     pub ruleset: u32,
-    /// The dense number of the ruleset and mode, such as a limit of captures: what decides how many
-    /// points a game has.
+    /// The dense number of the combination of ruleset and mode. A mode, such as a limit of
+    /// captures, decides how many points a game has.
     pub mode: u32,
     /// How much of a usual game of its mode it was, 0 to 1: its length or its points beside the usual
     /// ones, whichever is more. Most of a short game without points is chance.
@@ -204,18 +204,18 @@ impl RatedGame {
         &self.seats
     }
 
-    /// All seats, sorted by player and then by team: those of a player who changed teams follow each
-    /// other.
+    /// All seats, sorted by player and then by team, so that the seats of a player who changed
+    /// teams follow each other.
     pub fn by_player(&self) -> Vec<Seat> {
         let mut seats = self.seats.clone();
         seats.sort_by_key(|seat| (seat.player, seat.team));
         seats
     }
 
-    /// The game of two teams with the net time shares of those who changed sides: on the team they were
-    /// longer on, the difference of their shares, and nothing on the other. Sums of strengths then differ
-    /// by as much as before, and by one part of each player. `None` if nobody changed sides, or if there
-    /// are other than two teams.
+    /// The same game, with one seat for each player who changed sides: on the team that they were
+    /// on for longer, with the difference of their two shares. The difference between the teams'
+    /// sums of strengths stays the same. `None` if no player changed sides, or if the game does not
+    /// have two teams.
     pub fn net(&self) -> Option<Self> {
         let (one, other) = (self.team(0), self.team(1));
         if self.teams() != 2 || !share_a_player(one, other) {
@@ -287,7 +287,7 @@ impl RatedGame {
     }
 }
 
-/// Whether a player has a seat in both, which are sorted by player.
+/// Whether some player has a seat in both lists, which are sorted by player.
 fn share_a_player(one: &[Seat], other: &[Seat]) -> bool {
     let (mut i, mut j) = (0, 0);
     while let (Some(a), Some(b)) = (one.get(i), other.get(j)) {

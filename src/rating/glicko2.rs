@@ -2,9 +2,9 @@
 //!
 //! Each player is rated against one composite opponent: an individual with the mean rating of the
 //! opposing team's players. Every game is a rating period of its own; a time share of a game counts
-//! as that share of a game, and a player who changed teams has a bout for each. Days without a game
-//! are periods without a game, which make a rating less certain. The numbers inside are on Glicko-2's scale; strengths are on the
-//! original scale around 1500.
+//! as that share of a game, and a player who changed teams has a bout for each team. Time without a
+//! game consists of rating periods without a game, which make a rating less certain. The numbers
+//! inside are on Glicko-2's scale; strengths are on the original scale around 1500.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ const HALFWAY: f64 = 520.0;
 const DEVIATION: f64 = 350.0 / UNIT;
 /// A newcomer's volatility, from Glickman's paper.
 const VOLATILITY: f64 = 0.06;
-/// The days without a game that are one rating period.
+/// The number of days that make one rating period while a player does not play.
 const PERIOD: f64 = 7.0;
 /// τ, which limits how fast volatility changes.
 const TAU: f64 = 0.5;
@@ -126,8 +126,8 @@ impl Glicko2 {
         Self::default()
     }
 
-    /// A player's rating on a day: each period since the last game adds the volatility to the deviation,
-    /// up to a newcomer's (step 6 of the paper).
+    /// A player's rating on a day. Each period since the last game increases the deviation by the
+    /// volatility, up to a newcomer's deviation (step 6 of the paper).
     fn on(&self, player: Player, day: f64) -> Rating {
         let Some(&known) = self.players.get(player) else {
             return NEWCOMER;

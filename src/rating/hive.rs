@@ -7,8 +7,8 @@
 //! plus a constant, which lets the skill follow a player who changes. The offset per side has only
 //! the constant rate.
 //!
-//! Every skill is counted from a newcomer's, which is learned in the same way: a team with more
-//! players has an advantage of as much, as the published model predicts.
+//! Skills are relative to a newcomer's skill, which is learned in the same way. It is the advantage
+//! that a team has for each additional player, as in the published model.
 //!
 //! Three of the published formulas cannot be meant as printed and are corrected here: AdaGrad sums
 //! *squared* gradients (a sum of signed gradients can be negative, and a root is taken of it); the
@@ -36,7 +36,7 @@ pub struct Settings {
     /// ε, above 0. A larger value makes the steps of the first games smaller.
     #[serde(rename = "hive_epsilon")]
     pub epsilon: PositiveAmount,
-    /// The skill of a newcomer before any game, 0 or more; then it is learned.
+    /// The skill of a newcomer before any game, 0 or more. Games then change it.
     #[serde(rename = "hive_start")]
     pub start: Amount,
 }
@@ -83,7 +83,8 @@ struct Skill {
 pub struct Hive {
     settings: Settings,
     players: Roll<Skill>,
-    /// The skill of a newcomer, which everyone's is counted from: what one head more is worth.
+    /// The skill of a newcomer, to which all other skills are relative. It is the worth of one
+    /// player more on a team.
     newcomer: Learnt,
     record: SideRecord,
 }
@@ -123,16 +124,16 @@ impl Hive {
     }
 }
 
-/// How far the result of two teams was from what was expected of it.
+/// The difference between the result of two teams and the expected result.
 struct Surprise {
     teams: [usize; 2],
-    /// 1, ½ or 0 for the first of them, less its chance.
+    /// The result of the first team (1, ½ or 0) minus its chance.
     size: f64,
-    /// The time shares of everyone, together.
+    /// The sum of the time shares of all seats.
     time: f64,
-    /// The time shares of the first team, less those of the second.
+    /// The sum of the time shares of the first team minus that of the second.
     more: f64,
-    /// The shares of command, together.
+    /// The sum of the shares of command.
     command: f64,
 }
 
@@ -166,7 +167,7 @@ impl Hive {
     }
 }
 
-/// The time shares of a team, together.
+/// The sum of the time shares of a team.
 fn time(team: &[Seat]) -> f64 {
     team.iter().map(|seat| seat.share).sum()
 }
@@ -209,10 +210,8 @@ impl System for Hive {
     }
 
     fn strength(&self, player: Player) -> Option<Strength> {
-        self.players.get(player).map(|skill| Strength {
-            mean: skill.playing.value,
-            deviation: 0.0,
-        })
+        let skill = self.players.get(player)?;
+        Some(Strength::exact(skill.playing.value))
     }
 
     fn scale(&self) -> Scale {
@@ -253,9 +252,9 @@ impl System for Hive {
 
     fn new_season(&mut self, keep: f64) {
         for skill in self.players.values_mut() {
-            for learnt in [&mut skill.playing, &mut skill.commanding] {
-                learnt.value *= keep;
-                learnt.squares *= keep;
+            for learned in [&mut skill.playing, &mut skill.commanding] {
+                learned.value *= keep;
+                learned.squares *= keep;
             }
             skill.offset *= keep;
         }

@@ -10,8 +10,8 @@
 //! time the history has grown by an eighth; between these solves, each game moves only its own
 //! players.
 //!
-//! The published system has no seasons. Here a season ends the history: what is known of each player
-//! by then, moved towards a newcomer, becomes that player's own prior.
+//! The published system has no seasons. Here the history starts again with each season: the
+//! estimate of each player at that time, moved towards a newcomer's, becomes that player's prior.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,14 +22,14 @@ use crate::domain::{
 
 use super::{Player, RatedGame, Roll, Scale, Strength, System, hive::SideRecord, normal};
 
-/// The prior on skills. Only the ratio of skills to the noise of a game matters, so both keys change
-/// how far apart players are before their games tell.
+/// The prior on skills. Only the ratio of skills to the noise of a game matters, so both keys
+/// change how far apart the skills of players are expected to be before they have played.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
-    /// k, the shape of the Gamma prior: the larger, the rarer very low skills are.
+    /// k, the shape of the Gamma prior. A larger value makes very low skills rarer.
     #[serde(rename = "hive_k")]
     pub shape: GammaShape,
-    /// θ, the scale of the Gamma prior: the smaller, the rarer very high skills are.
+    /// θ, the scale of the Gamma prior. A smaller value makes very high skills rarer.
     #[serde(rename = "hive_theta")]
     pub scale: PositiveAmount,
 }
@@ -86,7 +86,7 @@ impl Gamma {
         self.excess / self.rate
     }
 
-    /// The mode, with the deviation of the Gaussian that is as curved there.
+    /// The mode, with the deviation of the Gaussian that has the same curvature there.
     fn strength(self) -> Strength {
         Strength {
             mean: self.mode(),
@@ -115,7 +115,7 @@ struct Attendance {
     meeting: usize,
     /// The player's part in it, as in [`Meeting::parts`].
     part: f64,
-    /// Whether the player's skill is to explain its result.
+    /// Whether the result counts for the player's skill.
     learns: bool,
 }
 
@@ -139,7 +139,7 @@ pub struct HiveHistory {
     record: SideRecord,
 }
 
-/// A player's part in a game: the normalised time share on the first of two teams, less that on the
+/// A player's part in a game: the normalised time share on the first of two teams minus that on the
 /// second.
 struct Part {
     player: Player,
@@ -301,10 +301,7 @@ impl System for HiveHistory {
 
     fn strength(&self, player: Player) -> Option<Strength> {
         let skill = self.players.get(player).filter(|skill| skill.rated)?;
-        Some(Strength {
-            mean: skill.value,
-            deviation: 0.0,
-        })
+        Some(Strength::exact(skill.value))
     }
 
     fn scale(&self) -> Scale {
@@ -334,8 +331,8 @@ impl System for HiveHistory {
     /// Ignored: only the history counts in this system.
     fn adopt(&mut self, _: Player, _: Strength) {}
 
-    /// Replaces the meetings by a prior for each player: the skill and how sure it is, moved towards a
-    /// newcomer's.
+    /// Replaces the meetings by a prior for each player: the skill and its uncertainty, both moved
+    /// towards a newcomer's.
     fn new_season(&mut self, keep: f64) {
         let newcomer = self.newcomer.strength();
         let priors = self.players.players().filter_map(|player| {

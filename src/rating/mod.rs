@@ -72,6 +72,15 @@ pub trait System: Persist + Send + Sync {
     /// The same system rated them there, so the units are the same.
     fn adopt(&mut self, player: Player, known: Strength);
 
+    /// Starts a player who has no estimate yet from a prior other than a newcomer's. The mean of `prior`
+    /// is above a newcomer's strength. Systems that cannot adopt a strength ignore it.
+    fn start(&mut self, player: Player, prior: Strength) {
+        if let Scale::Strengths { newcomer, .. } = self.scale() {
+            let mean = newcomer + prior.mean;
+            self.adopt(player, Strength { mean, ..prior });
+        }
+    }
+
     /// Combines a player's estimate with evidence other than games; the deviation of `evidence` is
     /// its uncertainty. Systems without deviations ignore it.
     fn hint(&mut self, _player: Player, _evidence: Strength) {}

@@ -133,10 +133,7 @@ impl System for PresenceSystem {
     }
 
     fn strength(&self, player: Player) -> Option<Strength> {
-        self.weight(player).map(|mean| Strength {
-            mean,
-            deviation: 0.0,
-        })
+        self.weight(player).map(Strength::exact)
     }
 
     fn outlook(&self, game: &RatedGame) -> Outlook {

@@ -92,10 +92,7 @@ impl System for Scoreboard {
     }
 
     fn strength(&self, player: Player) -> Option<Strength> {
-        self.weight(player).map(|mean| Strength {
-            mean,
-            deviation: 0.0,
-        })
+        self.weight(player).map(Strength::exact)
     }
 
     fn outlook(&self, game: &RatedGame) -> Outlook {

@@ -20,6 +20,14 @@ impl Strength {
         }
     }
 
+    /// The estimate of a system that has no deviations.
+    pub fn exact(mean: f64) -> Self {
+        Self {
+            mean,
+            deviation: 0.0,
+        }
+    }
+
     /// The square of the deviation.
     pub fn variance(&self) -> f64 {
         self.deviation * self.deviation

@@ -553,7 +553,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_learnt_of_without_wanting() {
+    fn nobody_is_learned_of_without_wanting() {
         let mut seats = game(&[&[1.0], &[1.0]], &[0, 1]).seats().to_vec();
         seats[0].learns = false;
         let mut game = RatedGame::new(seats);

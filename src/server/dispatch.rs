@@ -1,8 +1,9 @@
 //! Converts requests to calls of the session, and its answers to replies.
 
 use crate::{
+    domain::{Ident, Verdict},
     lobby::{Command, LobbyError, Update},
-    protocol::{Code, Join, Refusal, Reply, Request},
+    protocol::{Code, Join, Refusal, Reply, Request, Token},
     session::{Session, SessionError},
 };
 
@@ -95,10 +96,53 @@ async fn balance(
     })
 }
 
+fn rebalance(session: &mut Session, seed: Option<u64>) -> Result<Reply, SessionError> {
+    let advice = session.rebalance(seed)?;
+    Ok(Reply::Rebalance {
+        before: advice.before,
+        after: advice.after,
+        moves: advice.steps,
+    })
+}
+
+fn rank(session: &mut Session, id: Ident) -> Result<Reply, SessionError> {
+    let rank = session.rank(&id)?;
+    Ok(Reply::Rank {
+        id,
+        division: rank.division,
+        games: rank.games,
+        weight: rank.weight,
+    })
+}
+
+async fn hello(
+    session: &mut Session,
+    server: &Ident,
+    token: Option<&Token>,
+    resume: bool,
+    bots: Option<bool>,
+) -> Result<Reply, SessionError> {
+    let token = token.map(Token::secret);
+    let resumed = session.hello(server, token.as_ref(), resume).await?;
+    if let Some(acts) = bots {
+        session.declare_bots(acts)?;
+    }
+    Ok(Reply::hello(resumed))
+}
+
+async fn end(session: &mut Session, verdict: Verdict) -> Result<Reply, SessionError> {
+    let ended = session.end(verdict).await?;
+    Ok(Reply::End {
+        id: ended.id.to_string(),
+        unrated: ended.unrated,
+    })
+}
+
 /// Handles a request that always has a reply.
 async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>, SessionError> {
     Ok(Some(match request {
         Request::Balance { top, seed } => balance(session, top, seed).await?,
+        Request::Rebalance { seed } => rebalance(session, seed)?,
         Request::Place(id) => {
             let placed = session.place(&id, None)?;
             Reply::Place(id, placed.team, placed.ratio)
@@ -106,14 +150,6 @@ async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>,
         Request::Advantage => {
             let help = session.advantage()?;
             Reply::Advantage(help.map(|help| (help.team, help.factor)))
-        }
-        Request::Rebalance { seed } => {
-            let advice = session.rebalance(seed)?;
-            Reply::Rebalance {
-                before: advice.before,
-                after: advice.after,
-                moves: advice.steps,
-            }
         }
         Request::Player(id) => {
             let weight = session.player(&id)?;
@@ -123,15 +159,7 @@ async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>,
             let weight = session.bot(&name)?;
             Reply::Bot(name, weight)
         }
-        Request::Rank(id) => {
-            let rank = session.rank(&id)?;
-            Reply::Rank {
-                id,
-                division: rank.division,
-                games: rank.games,
-                weight: rank.weight,
-            }
-        }
+        Request::Rank(id) => rank(session, id)?,
         Request::MeanBot => {
             let (weight, count) = session.mean_bot()?;
             Reply::MeanBot(weight, count)
@@ -141,27 +169,14 @@ async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>,
             token,
             resume,
             bots,
-        } => {
-            let token = token.map(|token| token.secret());
-            let resumed = session.hello(&server, token.as_ref(), resume).await?;
-            if let Some(acts) = bots {
-                session.declare_bots(acts)?;
-            }
-            Reply::hello(resumed)
-        }
+        } => hello(session, &server, token.as_ref(), resume, bots).await?,
         Request::Ping => Reply::Pong,
         Request::Explain => Reply::Explain(session.explain()?.to_vec()),
         Request::Bots => {
             let plan = session.bots()?;
             Reply::Bots(plan.players, plan.per_team)
         }
-        Request::End(verdict) => {
-            let ended = session.end(verdict).await?;
-            Reply::End {
-                id: ended.id.to_string(),
-                unrated: ended.unrated,
-            }
-        }
+        Request::End(verdict) => end(session, verdict).await?,
         // The caller and, for QUIT, the connection have handled these. They are listed so that the
         // compiler reports a new verb that is missing here.
         Request::Quit

@@ -3,7 +3,7 @@
 use std::{fmt::Display, io, sync::Arc};
 
 use super::journal_folder::{JournalFile, JournalFolder};
-use crate::journal::{Entry, EntryBuffer, HEADER, JournalError, Snapshot};
+use crate::journal::{Entry, EntryBuffer, HEADER, JournalError, JournalSnapshot};
 
 /// A journal that is longer than this, and than twice its last snapshot, is replaced by a new snapshot.
 const COMPACT: u64 = 64 << 10;
@@ -86,7 +86,7 @@ impl GameJournal {
         &mut self,
         now: u64,
         over: bool,
-        snapshot: impl FnOnce() -> Option<(u64, Snapshot<'a>)>,
+        snapshot: impl FnOnce() -> Option<(u64, JournalSnapshot<'a>)>,
     ) {
         let Some(folder) = self.folder.clone() else {
             return;
@@ -106,7 +106,13 @@ impl GameJournal {
     }
 
     /// Begins a new file with a snapshot.
-    fn replace(&mut self, folder: &JournalFolder, at: u64, snapshot: Snapshot<'_>, now: u64) {
+    fn replace(
+        &mut self,
+        folder: &JournalFolder,
+        at: u64,
+        snapshot: JournalSnapshot<'_>,
+        now: u64,
+    ) {
         self.entries.clear();
         let created = match begin(folder, at, snapshot, self.file.clone()) {
             Ok(created) => created,
@@ -172,7 +178,7 @@ fn append(
 fn begin(
     folder: &JournalFolder,
     at: u64,
-    snapshot: Snapshot<'_>,
+    snapshot: JournalSnapshot<'_>,
     replaced: Option<Arc<JournalFile>>,
 ) -> Result<Arc<JournalFile>, WriteError> {
     let mut entries = EntryBuffer::default();

@@ -16,9 +16,9 @@ use crate::{
     journal::{Entry, JournaledEnd, JournaledGame},
 };
 
-/// What has been read so far. The latest journals are read first.
+/// The games that the journals read so far contain. The latest journals are read first.
 #[derive(Default)]
-struct Found {
+struct LaterJournals {
     servers: BTreeSet<String>,
     games: BTreeSet<i64>,
 }
@@ -44,7 +44,7 @@ impl Sessions {
             return Err(io::Error::other("the journal is open already"));
         }
         self.parked.make_room(left.len());
-        let mut found = Found::default();
+        let mut found = LaterJournals::default();
         for (file, bytes) in left {
             self.restore(&folder, file, &bytes, recent, &mut found)
                 .await;
@@ -59,7 +59,7 @@ impl Sessions {
         file: Arc<JournalFile>,
         bytes: &[u8],
         recent: bool,
-        found: &mut Found,
+        found: &mut LaterJournals,
     ) {
         let game = match JournaledGame::read(bytes, &self.settings.lobby) {
             Ok(game) => game,

@@ -144,10 +144,10 @@ impl Session {
 
     /// Resumes the parked game of this server. Returns whether there was one.
     ///
-    /// After a restart of the daemon, a game that is over and whose END was answered by the id of its match
-    /// is given up: the server may have begun another game since, of which nothing has arrived. If END was
-    /// answered `kept`, the server may still want the id, unless it asks whether its game goes on,
-    /// `explicitly`.
+    /// After a restart of the daemon, a game whose END was answered with the id of its match is
+    /// given up: the server may have begun another game since, of which nothing has arrived. A game
+    /// whose END was answered `kept` is resumed, because the server may still want the id; but it
+    /// is given up, too, if the server asks `explicitly` (`resume=yes`) whether its game goes on.
     pub(super) fn resume_parked(&mut self, explicitly: bool) -> bool {
         let Some(server) = &self.server else {
             return false;

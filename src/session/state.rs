@@ -11,7 +11,7 @@ use tracing::Span;
 use super::{Clock, Ended, Sessions, game_journal::GameJournal};
 use crate::{
     domain::{Ruleset, Timestamp},
-    journal::{EndAnswer, Entry, Snapshot},
+    journal::{EndAnswer, Entry, JournalSnapshot},
     lobby::{Command, Finished, Lobby, LobbyError, RecordFrame},
 };
 
@@ -19,7 +19,7 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct SessionState {
     pub(super) lobby: Lobby,
-    /// The instant at which the lobby's milliseconds were 0, as computed at START.
+    /// The date at which the lobby's milliseconds were 0, as computed at START.
     pub(super) epoch: Timestamp,
     /// Set by the first question about a weight, and cleared by GAME and MUTATOR.
     ruleset: Option<Ruleset>,
@@ -38,7 +38,7 @@ pub(super) struct SessionState {
     pub(super) answered: bool,
     /// Whether the daemon was restarted since this game began.
     pub(super) restarted: bool,
-    /// END is being carried out: the game is over, and its match may or may not be on disk.
+    /// Whether END is being carried out: the game is over, and its match may or may not be on disk.
     pub(super) ending: bool,
     /// The span of the session that has the game, or had it last.
     pub(super) span: Span,
@@ -227,13 +227,13 @@ impl SessionState {
     }
 
     /// The state now, with the session's millisecond.
-    fn snapshot(&self, clock: &dyn Clock, server: Option<&str>) -> (u64, Snapshot<'_>) {
+    fn snapshot(&self, clock: &dyn Clock, server: Option<&str>) -> (u64, JournalSnapshot<'_>) {
         let end = self.ended.as_ref().map(|ended| EndAnswer {
             id: ended.id,
             unrated: ended.unrated.clone(),
             delivered: self.delivered,
         });
-        let snapshot = Snapshot {
+        let snapshot = JournalSnapshot {
             server: server.map(|server| Cow::Owned(server.to_owned())),
             number: self.game,
             date: clock.now(),

@@ -27,14 +27,14 @@ pub struct WeightRow {
     pub last_seen: Timestamp,
 }
 
-/// A division, as views need it.
+/// A division, with the settings that views need.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DivisionRow {
     /// The name.
     pub name: String,
     /// Days without a match after which the displayed division falls.
     pub decay_after_days: u32,
-    /// In how many further days it falls by one division; 0 for never.
+    /// The number of further days in which it falls by one division; 0 if it never falls.
     pub decay_days: u32,
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 
 use super::StoreError;
-use crate::domain::{PlayerKey, Timestamp};
+use crate::domain::{PlayerKey, StartWeight, Timestamp};
 
 /// A name that a player has used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +27,8 @@ pub struct OperatorOverrides {
     pub merged: Vec<(PlayerKey, PlayerKey)>,
     /// Players with a fixed weight, 0 to 100.
     pub pinned: Vec<(PlayerKey, f64)>,
+    /// Players whose weight starts elsewhere than at 50.
+    pub starts: Vec<(PlayerKey, StartWeight)>,
     /// Ids of void matches, which are stored and not rated.
     pub void: BTreeSet<i64>,
     /// Number of changes so far that made derived weights outdated: changes of overrides, and of
@@ -60,6 +62,16 @@ pub trait Players: Send + Sync {
     /// # Errors
     /// Fails if the database does.
     async fn pin_weight(&self, player: &PlayerKey, to: Option<f64>) -> Result<(), StoreError>;
+
+    /// Sets the weights at which players start; `None` lets a player start as a newcomer again. All of it
+    /// or nothing.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    async fn set_start_weights(
+        &self,
+        starts: &[(PlayerKey, Option<StartWeight>)],
+    ) -> Result<(), StoreError>;
 
     /// Makes matches void, or with `false` valid again. Returns the number of matches that this
     /// changes; ignores ids that no match has.

@@ -161,7 +161,7 @@ async fn divisions_are_derived_and_change_no_weight() {
         }
         one_by_one.learning().refresh().await.unwrap();
         if number == 100 {
-            one_by_one.learning().checkpoint().await.unwrap();
+            one_by_one.learning().save_checkpoint().await.unwrap();
         }
     }
     at_once.learning().rebuild(|_| ()).await.unwrap();

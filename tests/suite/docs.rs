@@ -73,6 +73,20 @@ fn anchors(text: &str) -> BTreeSet<String> {
     headings.map(anchor).collect()
 }
 
+/// A page that is part of the Rust documentation cannot link to other pages, which are not there.
+#[test]
+fn pages_in_the_rust_documentation_link_only_to_themselves() {
+    let included = include_str!("../../src/protocol/mod.rs").contains("docs/protocol.md");
+    assert!(included, "the page is no longer included");
+    let page = fs::read_to_string(root().join("docs/protocol.md")).unwrap();
+    let links = page.split("](").skip(1);
+    let links: Vec<_> = links.filter_map(|rest| rest.split_once(')')).collect();
+    assert!(!links.is_empty());
+    for (link, _) in links {
+        assert!(link.starts_with('#') || link.contains("://"), "{link}");
+    }
+}
+
 #[test]
 fn every_link_leads_somewhere() {
     let mut faults = Vec::new();

@@ -258,7 +258,7 @@ fn without_an_archive_there_is_nothing_to_read_again() {
         ),
         (
             "[[follow]]\npath = 'x'\ncolour = 'y'\n",
-            "unknown field `colour`",
+            "unknown key colour; the keys are path, format, server",
         ),
         (
             "ingest.follow_ms = 1\n",

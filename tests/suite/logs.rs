@@ -500,6 +500,24 @@ async fn a_broken_archive_loses_no_match() {
 }
 
 #[tokio::test]
+async fn a_long_log_does_not_hold_up_the_others() {
+    let logs = TempDir::new().unwrap();
+    let mut file = File::create(logs.path().join("a.log")).unwrap();
+    for game in 0..60 {
+        let date = format!("2025-{:02}-{:02}", game / 28 + 1, game % 28 + 1);
+        file.write_all(CTF.replace("2026-11-20", &date).as_bytes())
+            .unwrap();
+    }
+    write(&logs.path().join("b.log"), CTF);
+    let (service, _folder) = new().await;
+    let mut follower = follower(&service, logs.path(), None);
+    assert_eq!(follower.poll(now()).await, 61);
+    let all = stored(&service).await;
+    let newest = all.iter().max_by_key(|stored| stored.record.end).unwrap();
+    assert!(newest.id < 40, "recorded as number {} of 61", newest.id);
+}
+
+#[tokio::test]
 async fn a_follower_stops_in_the_middle_of_a_long_log() {
     let folder = TempDir::new().unwrap();
     let archive = Archive::open(&folder.path().join("archive")).unwrap();

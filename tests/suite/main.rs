@@ -42,6 +42,7 @@ mod sense_wishes;
 mod sessions;
 mod sidecar;
 mod spans;
+mod start_weights;
 mod stop;
 mod store;
 mod store_story;

@@ -359,7 +359,7 @@ fn balance_grants_wishes_offline_as_in_a_game_and_says_what_it_could_not_grant()
         (&["--party", "a,b,c"][..], "the party of a, b, c is torn"),
         (
             &["--pin", "a=0", "--pin", "b=0", "--pin", "c=0"],
-            "they make the teams' humans 3 to 1",
+            "unequal numbers of humans: 3 to 1",
         ),
         (
             &["--pin", "a=0", "--pin", "b=1", "--party", "a,b"],
@@ -655,6 +655,9 @@ fn matches_are_void_one_by_one_or_from_a_date_on() {
         "1970-01-01T01:20:00",
     ];
     assert_eq!(run_ok(&from).1, "2 matches are void\n");
+    // A date selects among a player's matches, not among ids.
+    let (code, why) = run_ok(&["match", "void", "2", "--from", "1970-01-01"]);
+    assert!(code == 2 && why.contains("cannot be used with"), "{why}");
     assert_eq!(
         run_ok(&["match", "void", "99"]),
         (4, "evenkeel: there is no match 99\n".into())

@@ -191,7 +191,7 @@ async fn the_cost_of_pins_is_in_the_heads_and_the_ratio_that_are_there() {
     assert_eq!(teams[3..], ["BOTS 0 1", "BOTS 1 3"]);
     let lines = why(&mut client).await;
     let says = |words: &str| lines.iter().any(|line| line.contains(words));
-    assert!(says("make the teams' humans 2 to 0"), "{lines:?}");
+    assert!(says("unequal numbers of humans: 2 to 0"), "{lines:?}");
     assert!(says("without the pins: ratio 1.000000"), "{lines:?}");
     // A cost without a difference in heads is a cost, too.
     client

@@ -4,7 +4,7 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use crate::{
-    common::{self, BUSY, game, service, weights},
+    common::{self, BUSY, game, service, until, weights},
     store_story::full,
 };
 use evenkeel::{
@@ -112,7 +112,9 @@ async fn who_shares_a_database_with_another_configuration_does_not_fight_it() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("test.db");
     let open = async |toml: &str| {
-        let store = store::open(&path, true, BUSY).await.unwrap();
+        let store = store::open(&path, true, Duration::from_secs(30))
+            .await
+            .unwrap();
         let settings = common::config(&format!("rating.system = 'presence'\n{toml}")).service();
         Arc::new(evenkeel::service::Service::open(store, settings).unwrap())
     };
@@ -127,21 +129,27 @@ async fn who_shares_a_database_with_another_configuration_does_not_fight_it() {
         service.learning().standings().view(&ruleset).human("a")
     };
     assert_eq!(weight(&two), Some(100.0 * 8.0 / 12.0));
-    // The first one learns what is on disk with its own settings, and leaves the tables to the
-    // other.
+    // At its start, the first one takes over the tables.
     let watch = tokio::spawn({
         let one = one.clone();
-        async move { one.learning().poll_changes().await }
+        async move { one.learning().keep_up_to_date().await }
     });
-    while weight(&one).is_none() {
-        tokio::task::yield_now().await;
-    }
-    assert_eq!(weight(&one), Some(75.0));
-    assert_eq!(weights(&two).await[0].weight, 100.0 * 8.0 / 12.0);
+    until(async || weights(&two).await[0].weight == 75.0).await;
+    // The other one takes them over on request. From then on, the first one learns what is on disk
+    // with its own settings, and leaves the tables to the other.
+    two.store()
+        .record(&game(20, &[(Human, "a")], &[(Human, "b")], [4.0, 0.0]))
+        .await
+        .unwrap();
+    assert!(two.learning().refresh().await.unwrap());
+    until(async || weight(&one) > Some(75.0)).await;
+    let of_two = weight(&two).unwrap();
+    assert!(Some(of_two) < weight(&one));
+    assert_eq!(weights(&one).await[0].weight, of_two);
     watch.abort();
-    // On request, it takes over the tables.
+    // On request, the first one takes over the tables again.
     assert!(one.learning().refresh().await.unwrap());
-    assert_eq!(weights(&one).await[0].weight, 75.0);
+    assert_eq!(Some(weights(&two).await[0].weight), weight(&one));
 }
 
 /// Opens a service over a database that others have closed.
@@ -196,7 +204,7 @@ async fn a_restart_continues_from_the_checkpoint_to_the_same_bits() {
         let (resumed, rows) = (known(&second), weights(&second).await);
         // The program also writes one when it ends.
         let stored = second.store().checkpoint().await.unwrap();
-        second.learning().checkpoint().await.unwrap();
+        second.learning().save_checkpoint().await.unwrap();
         assert_ne!(second.store().checkpoint().await.unwrap(), stored);
         second.learning().rebuild(|_| ()).await.unwrap();
         assert_eq!((known(&second), weights(&second).await), (resumed, rows));

@@ -1,6 +1,7 @@
 //! `evenkeel player`: shows what is stored about a player, and sets the operator's overrides.
 
 mod show;
+mod start;
 
 use std::io::{self, Write};
 
@@ -13,6 +14,7 @@ use crate::{
 };
 
 use show::ShowArgs;
+use start::{StartArgs, StartListArgs};
 
 /// Show a player, merge two identities, forget a player, or fix a weight
 ///
@@ -40,13 +42,17 @@ enum PlayerCommand {
     Split(IdentityArgs),
     /// Remove a player's identity and names from the database; the matches stay
     Forget(IdentityArgs),
+    /// Let a player start at a weight that you expect; unlike a fixed weight, matches change it
+    StartWeight(StartArgs),
+    /// Read the weights at which players start from a CSV file
+    StartWeights(StartListArgs),
     /// Fix a player's weight in all rulesets, regardless of the player's matches
     PinWeight {
         #[command(flatten)]
         player: IdentityArgs,
         /// 0 to 100, or "off" to learn the weight from matches again
         #[arg(value_name = "WEIGHT", value_parser = parse_weight)]
-        weight: PinnedWeight,
+        weight: WeightOrOff,
     },
 }
 
@@ -61,16 +67,16 @@ struct IdentityArgs {
     common: CommonArgs,
 }
 
-/// The argument of `pin-weight`; `None` for "off".
+/// A weight as an argument; `None` for "off".
 #[derive(Clone, Copy, Debug)]
-struct PinnedWeight(Option<f64>);
+struct WeightOrOff(Option<f64>);
 
-fn parse_weight(text: &str) -> Result<PinnedWeight, String> {
+fn parse_weight(text: &str) -> Result<WeightOrOff, String> {
     let weight = text.parse().ok().filter(|w| (0.0..=100.0).contains(w));
     match text {
-        "off" => Ok(PinnedWeight(None)),
+        "off" => Ok(WeightOrOff(None)),
         _ => weight
-            .map(|w| PinnedWeight(Some(w)))
+            .map(|w| WeightOrOff(Some(w)))
             .ok_or_else(|| "expected 0 to 100, or off".into()),
     }
 }
@@ -86,12 +92,19 @@ impl IdentityArgs {
 }
 
 impl PlayerCommand {
-    fn player(&self) -> &IdentityArgs {
+    fn common(&self) -> &CommonArgs {
         match self {
-            Self::Show(show) => &show.player,
-            Self::Split(player) | Self::Forget(player) => player,
-            Self::Merge { player, .. } | Self::PinWeight { player, .. } => player,
+            Self::Show(args) => &args.player.common,
+            Self::StartWeight(args) => &args.player.common,
+            Self::StartWeights(args) => &args.common,
+            Self::Split(player) | Self::Forget(player) => &player.common,
+            Self::Merge { player, .. } | Self::PinWeight { player, .. } => &player.common,
         }
+    }
+
+    /// Whether the database is created if it is missing: players may start before the first match.
+    fn creates(&self) -> bool {
+        matches!(self, Self::StartWeight(_) | Self::StartWeights(_))
     }
 }
 
@@ -107,38 +120,20 @@ fn check_identity(key: &PlayerKey) -> Result<(), CliError> {
 }
 
 pub(super) async fn run(args: PlayerArgs) -> Result<(), CliError> {
-    let player = args.command.player();
-    let service = open(&player.common.load()?, false).await?;
-    let key = player.key();
-    let id = printable(&key.id);
-    let changed = match &args.command {
+    let command = &args.command;
+    let service = open(&command.common().load()?, command.creates()).await?;
+    let changed = match command {
         PlayerCommand::Show(args) => {
-            show::run(args, &service, &key).await?;
+            show::run(args, &service).await?;
             None
         }
-        PlayerCommand::Merge { into, .. } => {
-            let target = merge(&service, &key, into).await?;
-            Some(format!("{id} counts as {} now", printable(&target.id)))
-        }
-        PlayerCommand::Split(_) => {
-            if !service.store().split_player(&key).await? {
-                let message = format!("{id} is not merged into another identity");
-                return Err(CliError::Input(message));
-            }
-            Some(format!("{id} counts as a player of its own again"))
-        }
-        PlayerCommand::Forget(_) => {
-            require_matches(&service, &key).await?;
-            let matches = service.store().forget_player(&key).await?;
-            Some(format!("forgotten in {}", counted(matches, "match")))
-        }
-        PlayerCommand::PinWeight { weight, .. } => {
-            check_identity(&key)?;
-            service.store().pin_weight(&key, weight.0).await?;
-            Some(match weight.0 {
-                Some(weight) => format!("the weight of {id} is fixed at {weight}"),
-                None => format!("the weight of {id} is learned from matches again"),
-            })
+        PlayerCommand::Merge { player, into } => Some(merge(&service, &player.key(), into).await?),
+        PlayerCommand::Split(player) => Some(split(&service, &player.key()).await?),
+        PlayerCommand::Forget(player) => Some(forget(&service, &player.key()).await?),
+        PlayerCommand::StartWeight(args) => Some(start::run(args, &service).await?),
+        PlayerCommand::StartWeights(args) => Some(start::run_list(args, &service).await?),
+        PlayerCommand::PinWeight { player, weight } => {
+            Some(pin_weight(&service, &player.key(), weight.0).await?)
         }
     };
     if let Some(changed) = changed {
@@ -147,6 +142,36 @@ pub(super) async fn run(args: PlayerArgs) -> Result<(), CliError> {
     }
     service.close().await;
     Ok(())
+}
+
+async fn split(service: &Service, key: &PlayerKey) -> Result<String, CliError> {
+    let id = printable(&key.id);
+    match service.store().split_player(key).await? {
+        true => Ok(format!("{id} counts as a player of its own again")),
+        false => Err(CliError::Input(format!(
+            "{id} is not merged into another identity"
+        ))),
+    }
+}
+
+async fn forget(service: &Service, key: &PlayerKey) -> Result<String, CliError> {
+    require_matches(service, key).await?;
+    let matches = service.store().forget_player(key).await?;
+    Ok(format!("forgotten in {}", counted(matches, "match")))
+}
+
+async fn pin_weight(
+    service: &Service,
+    key: &PlayerKey,
+    weight: Option<f64>,
+) -> Result<String, CliError> {
+    check_identity(key)?;
+    service.store().pin_weight(key, weight).await?;
+    let id = printable(&key.id);
+    Ok(match weight {
+        Some(weight) => format!("the weight of {id} is fixed at {weight}"),
+        None => format!("the weight of {id} is learned from matches again"),
+    })
 }
 
 /// Fails unless the player has a name in a stored match.
@@ -161,8 +186,8 @@ async fn require_matches(service: &Service, key: &PlayerKey) -> Result<(), CliEr
     }
 }
 
-/// Merges `key` into the identity `into` of the same kind, and returns that identity.
-async fn merge(service: &Service, key: &PlayerKey, into: &str) -> Result<PlayerKey, CliError> {
+/// Merges `key` into the identity `into` of the same kind.
+async fn merge(service: &Service, key: &PlayerKey, into: &str) -> Result<String, CliError> {
     let target = PlayerKey {
         kind: key.kind,
         id: into.to_owned(),
@@ -174,5 +199,6 @@ async fn merge(service: &Service, key: &PlayerKey, into: &str) -> Result<PlayerK
         return Err(CliError::Input(message.to_owned()));
     }
     service.store().merge_player(key, &target).await?;
-    Ok(target)
+    let (id, into) = (printable(&key.id), printable(&target.id));
+    Ok(format!("{id} counts as {into} now"))
 }

@@ -12,7 +12,7 @@ use crate::{
         CliError,
         table::{name_cell, printable, table},
     },
-    domain::{PlayerKey, Timestamp},
+    domain::{PlayerKey, StartWeight, Timestamp},
     rating::divisions,
     service::Service,
     session::{Clock, MachineClock},
@@ -29,7 +29,7 @@ pub(super) struct ShowArgs {
     json: bool,
 }
 
-/// What is shown of a player. The field names are the keys of `--json`.
+/// The data of a player that is printed. The field names are the keys of `--json`.
 #[derive(Debug, Serialize)]
 struct PlayerProfile {
     kind: &'static str,
@@ -38,6 +38,7 @@ struct PlayerProfile {
     /// The identities that count as this player.
     merged: Vec<String>,
     pinned_weight: Option<f64>,
+    start_weight: Option<StartWeight>,
     names: Vec<NameLine>,
     weights: Vec<WeightLine>,
 }
@@ -73,7 +74,7 @@ impl From<NameSeen> for NameLine {
 }
 
 impl WeightLine {
-    /// The line of a row, with the division as it is displayed `now`.
+    /// Converts a row, and computes the division that is displayed at `now`.
     fn new(row: WeightRow, settings: &divisions::Settings, now: Timestamp) -> Self {
         let away = now.0.saturating_sub(row.last_seen.0);
         let rank = row.rank.map(|rank| settings.displayed(rank, away));
@@ -91,14 +92,13 @@ impl WeightLine {
 }
 
 /// Prints what is stored about the player.
-pub(super) async fn run(
-    args: &ShowArgs,
-    service: &Service,
-    key: &PlayerKey,
-) -> Result<(), CliError> {
-    require_matches(service, key).await?;
+pub(super) async fn run(args: &ShowArgs, service: &Service) -> Result<(), CliError> {
+    let key = args.player.key();
     let settings = &service.learning().settings().history.divisions;
-    let profile = profile(service, key, settings, MachineClock::default().now()).await?;
+    let profile = profile(service, &key, settings, MachineClock::default().now()).await?;
+    if profile.start_weight.is_none() {
+        require_matches(service, &key).await?;
+    }
     let mut out = io::stdout().lock();
     match args.json {
         true => {
@@ -122,6 +122,7 @@ async fn profile(
     let into = merged.clone().find(|(who, _)| who == key);
     let from = merged.filter(|(_, into)| into == key);
     let pinned = overrides.pinned.iter().find(|(who, _)| who == key);
+    let start = overrides.starts.iter().find(|(who, _)| who == key);
     let weights = store.weights_of(key).await?.into_iter();
     let names = store.names(key).await?.into_iter();
     Ok(PlayerProfile {
@@ -130,6 +131,7 @@ async fn profile(
         counts_as: into.map(|(_, into)| into.id.clone()),
         merged: from.map(|(who, _)| who.id.clone()).collect(),
         pinned_weight: pinned.map(|(_, weight)| *weight),
+        start_weight: start.map(|(_, start)| *start),
         names: names.map(NameLine::from).collect(),
         weights: weights
             .map(|row| WeightLine::new(row, settings, now))
@@ -148,6 +150,10 @@ fn write_tables(out: &mut impl Write, of: &PlayerProfile, divisions: bool) -> io
     if let Some(weight) = of.pinned_weight {
         writeln!(out, "weight fixed at {weight}")?;
     }
+    if let Some(start) = of.start_weight {
+        let how = if start.uncertain { ", uncertain" } else { "" };
+        writeln!(out, "starts at weight {}{how}", start.weight)?;
+    }
     let mut names = table(&["name", ">matches", "first", "last"]);
     for line in &of.names {
         names.add_row([
@@ -157,7 +163,9 @@ fn write_tables(out: &mut impl Write, of: &PlayerProfile, divisions: bool) -> io
             Cell::new(&line.last),
         ]);
     }
-    writeln!(out, "{names}")?;
+    if !of.names.is_empty() {
+        writeln!(out, "{names}")?;
+    }
     if of.weights.is_empty() {
         return Ok(());
     }

@@ -117,13 +117,15 @@ pub(super) async fn run(args: SidecarArgs) -> Result<(), CliError> {
         spare_bots: args.bots.clone(),
     };
     let driver = SidecarDriver {
-        sidecar: IdTech3::new(settings),
-        tail: Tail::new(&args.log),
-        lines: Lines::new(MAX_LINE),
+        game: WatchedGame {
+            sidecar: IdTech3::new(settings),
+            tail: Tail::new(&args.log),
+            lines: Lines::new(MAX_LINE),
+            unreadable: false,
+        },
         daemon: DaemonConnection::new(args.daemon),
         console,
         began: Instant::now(),
-        unreadable: false,
     };
     driver.run_until_stopped().await
 }
@@ -152,36 +154,42 @@ fn secret_in(file: &Path) -> Result<String, CliError> {
     Ok(text.lines().next().unwrap_or("").to_owned())
 }
 
-/// Connects a sidecar to the log, the console, the daemon and the clock.
-struct SidecarDriver<S> {
+/// A sidecar, and the log that it reads.
+struct WatchedGame<S> {
     sidecar: S,
     tail: Tail,
     lines: Lines,
-    daemon: DaemonConnection,
-    /// `None` in a dry run.
-    console: Option<Console>,
-    began: Instant,
     /// Whether the operator has been warned that the log cannot be read.
     unreadable: bool,
 }
 
-impl<S: Sidecar> SidecarDriver<S> {
+/// Connects a sidecar to the console, the daemon and the clock.
+struct SidecarDriver<S> {
+    game: WatchedGame<S>,
+    daemon: DaemonConnection,
+    /// `None` in a dry run.
+    console: Option<Console>,
+    began: Instant,
+}
+
+impl<S: Sidecar + Send + 'static> SidecarDriver<S> {
     async fn run_until_stopped(mut self) -> Result<(), CliError> {
         let mut shutdown = ShutdownSignal::install()?;
         let mut poll = tokio::time::interval(POLL);
         poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        // Read the existing log before the first request.
-        let mut acts = Vec::new();
-        self.read_log(&mut acts);
+        // Read the existing log before the first request; its acts are out of date.
+        let now = self.now();
+        (self.game, _) = read_log(self.game, now).await?;
         self.daemon.connect();
         loop {
             let mut acts = Vec::new();
             tokio::select! {
                 () = shutdown.wait() => break,
                 _ = poll.tick() => {
-                    self.read_log(&mut acts);
                     let now = self.now();
-                    self.sidecar.tick(now, &mut acts);
+                    (self.game, acts) = read_log(self.game, now).await?;
+                    let now = self.now();
+                    self.game.sidecar.tick(now, &mut acts);
                 }
                 event = self.daemon.next_event() => self.take_daemon_event(event, &mut acts),
                 answer = answer_of(self.console.as_ref()) => report(&answer)?,
@@ -195,10 +203,10 @@ impl<S: Sidecar> SidecarDriver<S> {
     fn take_daemon_event(&mut self, event: DaemonEvent, acts: &mut Vec<Act>) {
         let now = self.now();
         match event {
-            DaemonEvent::Connected => self.sidecar.connected(now, acts),
-            DaemonEvent::Reply(reply) => self.sidecar.reply(reply, now, acts),
+            DaemonEvent::Connected => self.game.sidecar.connected(now, acts),
+            DaemonEvent::Reply(reply) => self.game.sidecar.reply(reply, now, acts),
             DaemonEvent::Lost(reason) => {
-                self.sidecar.disconnected();
+                self.game.sidecar.disconnected();
                 acts.push(Act::Report(format!(
                     "no connection to the daemon: {reason}"
                 )));
@@ -212,33 +220,6 @@ impl<S: Sidecar> SidecarDriver<S> {
             .as_millis()
             .try_into()
             .unwrap_or(u64::MAX)
-    }
-
-    fn read_log(&mut self, acts: &mut Vec<Act>) {
-        let now = self.now();
-        let mut chunk = vec![0; CHUNK];
-        loop {
-            match self.tail.read(&mut chunk) {
-                Ok(Tailed::Bytes(count)) => self.lines.feed(&chunk[..count], |framed| {
-                    if let Framed::Line(line) = framed {
-                        self.sidecar.log_line(line.bytes, now, acts);
-                    }
-                }),
-                Ok(Tailed::Fresh) => self.lines.interrupt(),
-                Ok(Tailed::Nothing) => {
-                    self.unreadable = false;
-                    return;
-                }
-                Err(error) => {
-                    if !std::mem::replace(&mut self.unreadable, true) {
-                        let path = self.tail.path().display();
-                        let text = format!("cannot read {path}: {error}; trying again");
-                        acts.push(Act::Report(text));
-                    }
-                    return;
-                }
-            }
-        }
     }
 
     async fn perform(&mut self, acts: Vec<Act>) -> Result<(), CliError> {
@@ -262,6 +243,48 @@ impl<S: Sidecar> SidecarDriver<S> {
             }
         }
         Ok(())
+    }
+}
+
+/// Reads what is new in the log, on a thread that may block, and returns the game and its acts. `now` is in
+/// milliseconds.
+async fn read_log<S: Sidecar + Send + 'static>(
+    mut game: WatchedGame<S>,
+    now: u64,
+) -> Result<(WatchedGame<S>, Vec<Act>), CliError> {
+    let reading = tokio::task::spawn_blocking(move || {
+        let mut acts = Vec::new();
+        game.read(now, &mut acts);
+        (game, acts)
+    });
+    Ok(reading.await?)
+}
+
+impl<S: Sidecar> WatchedGame<S> {
+    fn read(&mut self, now: u64, acts: &mut Vec<Act>) {
+        let mut chunk = vec![0; CHUNK];
+        loop {
+            match self.tail.read(&mut chunk) {
+                Ok(Tailed::Bytes(count)) => self.lines.feed(&chunk[..count], |framed| {
+                    if let Framed::Line(line) = framed {
+                        self.sidecar.log_line(line.bytes, now, acts);
+                    }
+                }),
+                Ok(Tailed::Fresh) => self.lines.interrupt(),
+                Ok(Tailed::Nothing) => {
+                    self.unreadable = false;
+                    return;
+                }
+                Err(error) => {
+                    if !std::mem::replace(&mut self.unreadable, true) {
+                        let path = self.tail.path().display();
+                        let text = format!("cannot read {path}: {error}; trying again");
+                        acts.push(Act::Report(text));
+                    }
+                    return;
+                }
+            }
+        }
     }
 }
 

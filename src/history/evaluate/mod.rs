@@ -282,7 +282,7 @@ impl Run {
             let start = timer();
             let standing = levels.best(&ruleset);
             chances.push(standing.map_or(0.5, |s| s.system.beats(&game, 0, 1)));
-            levels.learn(&ruleset, &game, record.end);
+            levels.learn(&ruleset, &game, record.end, &Vec::new());
             *seconds += timer() - start;
         }
         match won.filter(|_| game.teams() == 2) {

@@ -110,7 +110,7 @@ fn systems_beat_the_base_rate_where_players_differ() {
 }
 
 #[test]
-fn sides_are_learnt_unless_teams_are_exchanged() {
+fn sides_are_learned_unless_teams_are_exchanged() {
     let matches = history(600, 0.0, 0.7);
     let joint = |plan: &Plan| {
         let table = run(&matches, plan).table(None, Subset::All, None);

@@ -1,10 +1,12 @@
 //! The fold: learns from matches in order, and gives weights per ruleset.
 
-use super::{Digest, Level, Levels, Ruling, Season, Settings, Spread, digest::Digested};
+use std::collections::BTreeMap;
+
+use super::{Digest, Level, Levels, Ruling, Season, Settings, Spread, Starts, digest::Digested};
 use crate::{
     domain::{
         Fingerprint, LineupPlayer, MatchRecord, Outlook, PlayerKey, Rank, Rulebook, Ruleset,
-        Timestamp,
+        StartWeight, Timestamp,
     },
     rating::{self, divisions},
 };
@@ -48,7 +50,7 @@ pub struct Weight<'a> {
 
 /// The prediction of a ruleset's rating system for a lineup of two teams, with its inputs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Reading {
+pub struct LineupReading {
     /// Turns strengths into a chance in games like this one.
     pub outlook: Outlook,
     /// The edge of the first team; the outlook turns it into the chance that the system predicts.
@@ -65,6 +67,7 @@ pub struct Fold {
     levels: Levels,
     season: Season,
     divisions: divisions::Settings,
+    starts: Starts,
     last: Option<(Timestamp, Fingerprint)>,
 }
 
@@ -78,8 +81,17 @@ impl Fold {
             levels: Levels::new(settings.rating),
             season: Season::new(&settings),
             divisions: settings.divisions,
+            starts: Starts::default(),
             last: None,
         }
+    }
+
+    /// Lets players start at the weights that an operator expects. Without this, all start at 50. It has an
+    /// influence only on players who have no match yet.
+    #[must_use]
+    pub fn with_starts(mut self, starts: BTreeMap<PlayerKey, StartWeight>) -> Self {
+        self.starts = Starts::new(starts);
+        self
     }
 
     /// Folds one more match, which must pass [`MatchRecord::check`].
@@ -100,7 +112,8 @@ impl Fold {
         }
         let (ruleset, digested) = self.digest.digest(record);
         let rated = digested.map(|Digested { game, played }| {
-            self.levels.learn(&ruleset, &game, record.end);
+            let starts = self.starts.of_game(&game, self.digest.people());
+            self.levels.learn(&ruleset, &game, record.end, &starts);
             if self.divisions.is_on() {
                 let people = self.digest.people();
                 self.levels.divide(&ruleset, &self.divisions, &game, people);
@@ -172,7 +185,7 @@ impl Fold {
     /// their weight under the ruleset itself, else under one of the same game type with fewer
     /// mutators, else under the game type, else in all games.
     pub fn best_weights<'a>(&'a self, ruleset: &'a Ruleset) -> Vec<(Weight<'a>, Level)> {
-        let mut best = std::collections::BTreeMap::new();
+        let mut best = BTreeMap::new();
         for (level, standing) in self.levels.farthest_first(ruleset) {
             for weight in standing.weights(ruleset, self.digest.people()) {
                 best.insert(weight.key, (weight, level)); // the closer overwrites the farther
@@ -200,7 +213,7 @@ impl Fold {
         ruleset: &Ruleset,
         map: &str,
         teams: &[Vec<LineupPlayer>],
-    ) -> Option<Reading> {
+    ) -> Option<LineupReading> {
         let game = self.digest.lineup(ruleset, map, teams);
         Some(self.levels.best(ruleset)?.reading(&game))
     }

@@ -64,7 +64,7 @@ fn is_whole_day(t: i64) -> bool {
 
 /// Gives each row of a history its time.
 #[derive(Default)]
-pub(super) struct History {
+pub(super) struct HistoryClock {
     /// The time of the last row, and the second at which its match is taken to begin.
     last: Option<(i64, i64)>,
     /// For each day in rows without a time of day: the second at which the last match of that day
@@ -72,7 +72,7 @@ pub(super) struct History {
     days: BTreeMap<i64, i64>,
 }
 
-impl History {
+impl HistoryClock {
     /// Reads the match of a row. The record is not checked yet.
     ///
     /// # Errors

@@ -60,7 +60,7 @@ use std::borrow::Cow;
 
 use super::{Context, Format, LogItem, LogLine, LogParser, Skip};
 use crate::domain::Fingerprint;
-use history::History;
+use history::HistoryClock;
 use repeats::Repeats;
 
 pub use record::write;
@@ -97,7 +97,7 @@ fn has(line: &[u8], word: &[u8]) -> bool {
 
 struct Parser {
     server: String,
-    history: History,
+    history: HistoryClock,
     repeats: Repeats,
 }
 
@@ -105,7 +105,7 @@ impl Parser {
     fn new(context: &Context) -> Self {
         Self {
             server: context.server.clone(),
-            history: History::default(),
+            history: HistoryClock::default(),
             repeats: Repeats::default(),
         }
     }

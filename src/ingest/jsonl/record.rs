@@ -254,7 +254,7 @@ impl<'a> PlayerEntry<'a> {
     }
 
     fn read(self, millis: u64) -> Result<Participant, &'static str> {
-        let stays = match (self.team, self.stays) {
+        let mut stays = match (self.team, self.stays) {
             (Some(_), Some(_)) => return Err("a player has both team and stays"),
             (Some(team), None) => vec![StayEntry {
                 team,
@@ -263,6 +263,7 @@ impl<'a> PlayerEntry<'a> {
             }],
             (None, stays) => stays.unwrap_or_default(),
         };
+        stays.sort_by_key(|stay| (stay.from, stay.to));
         let presence = |stay: StayEntry| Presence {
             team: stay.team,
             span: Span {
@@ -305,8 +306,7 @@ impl<'a> PlayerEntry<'a> {
     }
 }
 
-/// Whether stays on different teams overlap by more than an instant. Stays must be in time order,
-/// which [`MatchRecord::check`] checks.
+/// Whether stays on different teams overlap by more than an instant. Stays must be in time order.
 fn is_on_two_teams(stays: &[StayEntry]) -> bool {
     let mut last: Option<&StayEntry> = None;
     for stay in stays.iter().filter(|stay| stay.to > stay.from) {
@@ -347,6 +347,19 @@ mod tests {
     use super::super::FORMAT;
     use super::*;
     use crate::ingest::{LogItem, only_match, read as read_log};
+
+    #[test]
+    fn stays_may_be_in_any_order() {
+        let line = r#"{"evenkeel":1,"start":"2026-11-20T15:00:00Z","end":"2026-11-20T15:10:00Z","game":"ctf",
+            "scores":[3,1],"players":[{"id":"a","stays":[{"team":1,"from":9000,"to":600000},
+            {"team":0,"from":0,"to":9000}]},{"id":"b","team":1}]}"#;
+        let game = only_match(&FORMAT, &line.replace('\n', ""));
+        let stays = &game.participants[0].presence;
+        assert_eq!(
+            stays.iter().map(|stay| stay.team).collect::<Vec<_>>(),
+            [0, 1]
+        );
+    }
 
     #[test]
     fn the_least_that_makes_a_match() {

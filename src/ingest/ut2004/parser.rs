@@ -2,33 +2,17 @@
 
 use super::{OLSTATS, game::Game};
 use crate::ingest::{
-    clock::LogClock,
-    format::{Context, LogParser},
+    format::LogParser,
     item::LogItem,
     lines::LogLine,
     skip::Skip,
-    stray::StrayPlay,
-    tabs::Fields,
+    tabs::{Fields, TabParser},
     text::{self, CUT_LINE, LineResult, NO_TIME},
 };
 
-pub(super) struct Parser {
-    server: String,
-    clock: LogClock,
-    game: Option<Box<Game>>,
-    stray: StrayPlay,
-}
+pub(super) type Parser = TabParser<Game>;
 
 impl Parser {
-    pub(super) fn new(context: &Context) -> Self {
-        Self {
-            server: context.server.clone(),
-            clock: LogClock::default(),
-            game: None,
-            stray: StrayPlay::default(),
-        }
-    }
-
     /// Skips the game being read: its end is missing.
     fn abandon(&mut self, items: &mut Vec<LogItem>) {
         self.stray.close(false, items);

@@ -2,35 +2,19 @@
 
 use super::game::Game;
 use crate::ingest::{
-    clock::LogClock,
-    format::{Context, LogParser},
+    format::LogParser,
     item::LogItem,
     lines::LogLine,
-    stray::StrayPlay,
-    tabs::Fields,
+    tabs::{Fields, TabParser},
     text::{self, CUT_LINE, LineResult, NO_TIME},
 };
 
 /// How the first line of each game begins.
 const FIRST: &[u8] = b"info\tLog_Standard\t";
 
-pub(super) struct Parser {
-    server: String,
-    clock: LogClock,
-    game: Option<Box<Game>>,
-    stray: StrayPlay,
-}
+pub(super) type Parser = TabParser<Game>;
 
 impl Parser {
-    pub(super) fn new(context: &Context) -> Self {
-        Self {
-            server: context.server.clone(),
-            clock: LogClock::default(),
-            game: None,
-            stray: StrayPlay::default(),
-        }
-    }
-
     /// Ends the game being read, whether or not its end has been read.
     fn close(&mut self, items: &mut Vec<LogItem>) {
         self.stray.close(true, items);

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{EndAnswer, Entry, JournalError, Snapshot, entry::Entries, frame::Frames};
+use super::{EndAnswer, Entry, JournalError, JournalSnapshot, entry::Entries, frame::Frames};
 use crate::{
     domain::{Timestamp, Verdict},
     lobby::{Command, Finished, Lobby, LobbySettings, RecordFrame},
@@ -74,7 +74,7 @@ impl JournaledGame {
     }
 
     fn begin(
-        snapshot: Snapshot<'_>,
+        snapshot: JournalSnapshot<'_>,
         at: u64,
         settings: &LobbySettings,
     ) -> Result<Self, JournalError> {

@@ -15,7 +15,7 @@ pub(super) struct Powers {
 }
 
 /// A player on a team, for ranking.
-struct RankedPlayer {
+struct PlayerOnTeam {
     weight: f64,
     points: f64,
     team: usize,
@@ -55,17 +55,17 @@ impl Powers {
     }
 }
 
-fn players(snapshot: &Snapshot, coming: &[BotInGame]) -> Vec<RankedPlayer> {
+fn players(snapshot: &Snapshot, coming: &[BotInGame]) -> Vec<PlayerOnTeam> {
     let humans = snapshot.humans.iter().enumerate();
     let humans = humans.filter_map(|(index, human)| {
-        Some(RankedPlayer {
+        Some(PlayerOnTeam {
             weight: human.weight,
             points: human.points,
             team: usize::from(human.team?),
             human: Some(index),
         })
     });
-    let bots = snapshot.bots.iter().chain(coming).map(|bot| RankedPlayer {
+    let bots = snapshot.bots.iter().chain(coming).map(|bot| PlayerOnTeam {
         weight: bot.weight,
         points: bot.points,
         team: usize::from(bot.team),
@@ -81,7 +81,7 @@ fn players(snapshot: &Snapshot, coming: &[BotInGame]) -> Vec<RankedPlayer> {
 /// `sortedPower` of Sector's Edge: each player's index in ascending order of weight, plus `base`.
 /// Players with equal weights get the mean of their indices, so that the order of joining does not
 /// matter.
-fn ranks(players: &[RankedPlayer], base: f64) -> Vec<f64> {
+fn ranks(players: &[PlayerOnTeam], base: f64) -> Vec<f64> {
     let mut rank = vec![0.0; players.len()];
     let order = sorted(players, |player| player.weight);
     for (place, &player) in order.iter().enumerate() {
@@ -103,7 +103,7 @@ fn share_among_equals(rank: &mut [f64], order: &[usize], key: impl Fn(usize) -> 
 /// `sortedPointsPower` of Sector's Edge: the same by points, except that the index only increases
 /// after players with points, so that all players with 0 points, and the first one with more, get
 /// `base`.
-fn point_ranks(players: &[RankedPlayer], base: f64) -> Vec<f64> {
+fn point_ranks(players: &[PlayerOnTeam], base: f64) -> Vec<f64> {
     let mut rank = vec![0.0; players.len()];
     let mut current = base;
     let order = sorted(players, |player| player.points);
@@ -117,7 +117,7 @@ fn point_ranks(players: &[RankedPlayer], base: f64) -> Vec<f64> {
     rank
 }
 
-fn sorted(players: &[RankedPlayer], key: impl Fn(&RankedPlayer) -> f64) -> Vec<usize> {
+fn sorted(players: &[PlayerOnTeam], key: impl Fn(&PlayerOnTeam) -> f64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..players.len()).collect();
     order.sort_by(|&a, &b| key(&players[a]).total_cmp(&key(&players[b])));
     order

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 
 use super::LobbyError;
 use crate::domain::{
-    Kind, LeaveReason, MAX_TEAMS, MatchRecord, Outcome, PlayerKey, Presence, ScoreEvent, Span,
-    Verdict,
+    Kind, LeaveReason, MAX_EVENTS, MAX_PLAYERS, MAX_STAYS, MAX_TEAMS, MatchRecord, Outcome,
+    PlayerKey, Presence, ScoreEvent, Span, Verdict,
 };
 
 mod record;
@@ -20,10 +20,6 @@ mod record;
 pub(super) use record::GameFacts;
 pub use record::{Finished, RecordFrame};
 
-/// Bounds of a record. A game that exceeds one is cut short; see [`Finished::cut`].
-const MAX_TRACKS: usize = 1_024;
-const MAX_STAYS: usize = 100_000;
-const MAX_EVENTS: usize = 200_000;
 /// The largest score, positive or negative; a larger one means that the game's counter is broken.
 const MAX_POINTS: f64 = 1e9;
 
@@ -117,7 +113,7 @@ impl PlayCourse {
         };
         let track = match self.index.get(&key) {
             Some(&track) => track,
-            None if self.tracks.len() >= MAX_TRACKS => {
+            None if self.tracks.len() >= MAX_PLAYERS => {
                 self.cut = true;
                 return None;
             }
@@ -340,7 +336,7 @@ impl PlayCourse {
         self.index = self.tracks.iter().enumerate().map(seated).collect();
         let stays: usize = self.tracks.iter().map(|track| track.stays.len()).sum();
         let sound = self.index.len() == self.tracks.len()
-            && self.tracks.len() <= MAX_TRACKS
+            && self.tracks.len() <= MAX_PLAYERS
             && self.events.len() <= MAX_EVENTS
             && stays <= MAX_STAYS
             && self.scores.len() <= MAX_TEAMS

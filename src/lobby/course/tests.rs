@@ -288,7 +288,7 @@ fn a_flood_is_cut_and_says_so() {
         course.set_team(&a, Some((n % 2) as u8), 2_000);
         course.score(0, 1e6, None, 2_000);
     }
-    assert!(course.tracks.len() <= MAX_TRACKS && course.events.len() <= MAX_EVENTS);
+    assert!(course.tracks.len() <= MAX_PLAYERS && course.events.len() <= MAX_EVENTS);
     let finished = course
         .end(&facts(&frame(), 2), Some(Verdict::Scores), 3_000)
         .unwrap();

@@ -1,18 +1,16 @@
 //! The decisions of a lobby. Each takes a snapshot, answers a question about it, and applies the
 //! answer as a [`Command`].
 
+mod snapshot;
+
 use super::{
-    Advantage, Assessment, AutoBalance, BalanceWatch, Basis, Bot, BotInGame, ChanceModel, Command,
-    Decided, Fate, HumanInGame, Known, Lobby, LobbyError, MoveBlock, Place, Rebalance, RunningGame,
-    Situation, Snapshot, TeamState, Weights,
-    roster::{Human, Roster},
+    Advantage, Assessment, AutoBalance, BalanceWatch, Basis, Command, Decided, Fate, Known, Lobby,
+    LobbyError, Place, Rebalance, RunningGame, Situation, TeamState, Weights,
     strength::TeamStrengths,
-    weights::{Counted, next_bot, sane, sane_strength},
 };
-use crate::{
-    domain::{Ident, Kind, LineupPlayer, PlayerKey},
-    partition::Objective,
-};
+use crate::domain::Ident;
+
+pub(super) use snapshot::{bot_of_lineup, human_of_lineup};
 
 impl Lobby {
     /// Chooses the team of a late arrival and puts them there. A human who is already on a team
@@ -203,146 +201,6 @@ impl Lobby {
         }
     }
 
-    /// The current game, with the weights of all players.
-    ///
-    /// # Errors
-    /// Fails if there is no game, or if it has no teams.
-    pub fn snapshot(&self, weights: &dyn Weights) -> Result<Snapshot, LobbyError> {
-        let game = self.team_game()?;
-        let humans = game.roster.humans().iter();
-        let bots = game.roster.bots();
-        let next_bot = next_bot(weights, bots.iter().map(|bot| bot.name.text()));
-        let in_game = |bot: &Bot| BotInGame {
-            name: bot.name.text().to_owned(),
-            weight: counted_bot(weights, bot).weight,
-            team: bot.team,
-            points: (game.course.points_of(Kind::Bot, bot.name.text())).unwrap_or(0.0),
-        };
-        let mut scores = game.scores().to_vec();
-        scores.resize(usize::from(self.teams), 0.0);
-        Ok(Snapshot {
-            teams: self.teams,
-            humans: humans
-                .map(|human| self.human_in_game(game, human, weights))
-                .collect(),
-            bots: bots.iter().map(in_game).collect(),
-            fill: self.expected_fill()?,
-            next_bot: next_bot.weight,
-            scores,
-            points_reported: game.course.has_points(),
-            chance: None,
-        })
-    }
-
-    /// The same; with `[balance] objective = "chance"`, it contains a chance model, too.
-    fn snapshot_by_objective(&self, weights: &dyn Weights) -> Result<Snapshot, LobbyError> {
-        let mut snapshot = self.snapshot(weights)?;
-        if self.settings.objective == Objective::Gap {
-            snapshot.chance = self.chance_model(weights)?;
-        }
-        Ok(snapshot)
-    }
-
-    /// The model that predicts chances for the present players; `None` as long as nothing has been
-    /// learned that predicts one.
-    pub(super) fn chance_model(
-        &self,
-        weights: &dyn Weights,
-    ) -> Result<Option<ChanceModel>, LobbyError> {
-        let game = self.team_game()?;
-        let Some(outlook) = weights.outlook(&self.lineup()?) else {
-            return Ok(None);
-        };
-        let strength = |human: &Human| {
-            let alone = sane_strength(weights.human_strength(human.id.text()));
-            let (friends, multiplier) = (friends(game, human), self.multiplier(game, human));
-            alone + outlook.befriended(alone, friends, multiplier)
-        };
-        let bots = game.roster.bots();
-        let next_bot = next_bot(weights, bots.iter().map(|bot| bot.name.text()));
-        Ok(Some(ChanceModel {
-            outlook,
-            humans: game.roster.humans().iter().map(strength).collect(),
-            bots: (bots.iter())
-                .map(|bot| counted_bot(weights, bot).strength)
-                .collect(),
-            next_bot: next_bot.strength,
-        }))
-    }
-
-    /// All players in the game, by team. Humans on no team yet are put where they make the sizes
-    /// equal. A team without players gets one unknown player.
-    fn lineup(&self) -> Result<Vec<Vec<LineupPlayer>>, LobbyError> {
-        let roster = &self.team_game()?.roster;
-        let mut teams = vec![Vec::new(); usize::from(self.teams)];
-        let humans = roster.humans().iter();
-        let humans = humans.map(|human| (human_of_lineup(roster, human), human.team));
-        let bots = roster.bots().iter();
-        let bots = bots.map(|bot| (bot_of_lineup(bot.name.text()), Some(bot.team)));
-        let mut waiting = Vec::new();
-        for (player, team) in humans.chain(bots) {
-            match team.and_then(|team| teams.get_mut(usize::from(team))) {
-                Some(team) => team.push(player),
-                None => waiting.push(player),
-            }
-        }
-        for player in waiting {
-            if let Some(smallest) = teams.iter_mut().min_by_key(|team| team.len()) {
-                smallest.push(player);
-            }
-        }
-        for team in teams.iter_mut().filter(|team| team.is_empty()) {
-            let (kind, id) = (Kind::Human, String::new());
-            team.push(PlayerKey { kind, id }.into());
-        }
-        Ok(teams)
-    }
-
-    fn human_in_game(
-        &self,
-        game: &RunningGame,
-        human: &Human,
-        weights: &dyn Weights,
-    ) -> HumanInGame {
-        let id = human.id.text();
-        let past = self.memory.of(id);
-        let since = |at: u64| self.now.saturating_sub(at);
-        let just_moved = past
-            .moved_at
-            .is_some_and(|at| since(at) < self.settings.rebalance.cooldown_seconds.millis());
-        let held = if human.protected_until > self.now {
-            Some(MoveBlock::Protected)
-        } else {
-            just_moved.then_some(MoveBlock::JustMoved)
-        };
-        let grace = self.settings.place.rejoin_grace_seconds.millis();
-        let old_team = past.left.filter(|&(_, at)| since(at) <= grace);
-        HumanInGame {
-            id: id.to_owned(),
-            weight: sane(weights.human(id)) * self.multiplier(game, human),
-            team: human.team,
-            pin: human.pin,
-            party: human.party.clone(),
-            old_team: old_team
-                .and_then(|(team, _)| team)
-                .filter(|&team| team < self.teams),
-            points: game.course.points_of(Kind::Human, id).unwrap_or(0.0),
-            points_reported: game.course.points_of(Kind::Human, id).is_some(),
-            held,
-            moved: past.moved_at.is_some(),
-            conduct: past.conduct,
-        }
-    }
-
-    /// The factor on a human's weight if they are on one team with their party.
-    fn multiplier(&self, game: &RunningGame, human: &Human) -> f64 {
-        let multiples = &self.settings.party_multiplier;
-        match (friends(game, human).checked_sub(1), multiples.len()) {
-            (Some(extra), 1..) => multiples[extra.min(multiples.len() - 1)].get(),
-            _ => 1.0,
-        }
-    }
-
     fn situation(&self, weights: &dyn Weights) -> Result<Situation, LobbyError> {
         let game = self.team_game()?;
         let snapshot = self.snapshot(weights)?;
@@ -364,42 +222,6 @@ impl Lobby {
             Err(LobbyError::NoTeams)
         }
     }
-}
-
-/// The number of other members of a human's party on the human's team.
-fn friends(game: &RunningGame, human: &Human) -> usize {
-    if human.party.is_none() || human.team.is_none() {
-        return 0;
-    }
-    let with = |other: &&Human| {
-        other.id != human.id && other.party == human.party && other.team == human.team
-    };
-    game.roster.humans().iter().filter(with).count()
-}
-
-/// A human of the roster, for a prediction.
-pub(super) fn human_of_lineup(roster: &Roster, human: &Human) -> LineupPlayer {
-    let (kind, id) = (Kind::Human, human.id.text().to_owned());
-    LineupPlayer {
-        key: PlayerKey { kind, id },
-        party: roster.party_number(human),
-    }
-}
-
-/// A bot of this name, for a prediction.
-pub(super) fn bot_of_lineup(name: &str) -> LineupPlayer {
-    let (kind, id) = (Kind::Bot, name.to_owned());
-    PlayerKey { kind, id }.into()
-}
-
-/// The weight and strength of a bot of the game; the means if the bot is unknown.
-pub(super) fn counted_bot(weights: &dyn Weights, bot: &Bot) -> Counted {
-    let mean = || Counted {
-        weight: sane(weights.mean_bot().0),
-        strength: sane_strength(weights.mean_bot_strength()),
-    };
-    let known = weights.bot(bot.name.text());
-    known.map_or_else(mean, |bot| Counted::of_bot(&bot))
 }
 
 #[cfg(test)]

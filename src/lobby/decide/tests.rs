@@ -4,11 +4,12 @@ use crate::domain::{
     units::{Count, Factor},
 };
 use crate::lobby::{
-    Conduct, Decision, Finished, LobbySettings, Reason, RecordFrame, RosterSettings, StayReason,
-    Update,
+    Conduct, Decision, Finished, LobbySettings, MoveBlock, Reason, RecordFrame, RosterSettings,
+    StayReason, Update,
     snapshot::tests::outlook,
     weights::tests::{WeightTable, ctf, game},
 };
+use crate::partition::Objective;
 use proptest::prelude::*;
 
 fn ident(text: &str) -> Ident {

@@ -1,8 +1,9 @@
 //! PLACE: the team of a late arrival.
 //!
-//! PLACE computes, for each team, how even the game will be with the arrival on it, once bots have been
-//! added or removed. Other humans on no team yet are placed provisionally. The evenness is the chance of
-//! the weaker team over that of the stronger; without a chance model it is the ratio of the weights.
+//! PLACE computes, for each team, how even the game will be with the arrival on it, once bots have
+//! been added or removed. Other humans on no team yet are placed provisionally. The evenness is the
+//! chance of the weaker team divided by that of the stronger; without a chance model it is the
+//! ratio of the weights.
 //!
 //! A team that would outnumber another by more than the settings allow is not open to the arrival,
 //! unless bots fill up the other teams and the game would be clearly more even. Between the open

@@ -1,4 +1,5 @@
 use super::*;
+use crate::domain::units::{Count, MaxDifference, Share};
 use crate::lobby::snapshot::tests::{by_chance, robot, snapshot};
 use proptest::prelude::*;
 

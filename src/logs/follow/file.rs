@@ -24,6 +24,9 @@ use crate::{
 /// takes about as long for some matches as for one. At the end of the log, fewer are recorded.
 const BATCH: usize = 32;
 
+/// The most bytes of a file that one poll reads.
+const TURN_BYTES: usize = 1_000_000;
+
 /// Size, time and id of a file, to notice changes in a file that is no longer read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct FileStamp {
@@ -74,6 +77,8 @@ pub(super) struct FollowedFile {
     ids: Vec<i64>,
     /// Whether the last poll failed and the failure was logged.
     pub failed: bool,
+    /// Whether the last poll ended before the end of the file, so that the other files have their turn.
+    pub is_behind: bool,
 }
 
 impl FollowedFile {
@@ -91,6 +96,7 @@ impl FollowedFile {
             matches: VecDeque::new(),
             ids: Vec::new(),
             failed: false,
+            is_behind: false,
         }
     }
 
@@ -125,6 +131,9 @@ impl FollowedFile {
             *self = fresh;
         }
         self.read(requests)?;
+        if self.is_behind {
+            return Ok(());
+        }
         let written = self.tail.written();
         let quiet = written.and_then(|written| now.duration_since(written).ok());
         if quiet.is_some_and(|quiet| quiet >= settle) {
@@ -151,9 +160,11 @@ impl FollowedFile {
         requests.link(archived, ids)
     }
 
-    /// Reads the file to its current end.
+    /// Reads the file to its current end, or [`TURN_BYTES`] of it.
     fn read(&mut self, requests: &Requests) -> Result<(), LogError> {
         let mut chunk = vec![0; HEAD];
+        let mut left = TURN_BYTES;
+        self.is_behind = false;
         loop {
             if requests.is_stopped() {
                 return Err(LogError::Stopped);
@@ -179,6 +190,11 @@ impl FollowedFile {
                     }
                     if self.is_complete() {
                         return Ok(()); // the file is not a log
+                    }
+                    left = left.saturating_sub(count);
+                    if left == 0 {
+                        self.is_behind = true;
+                        return Ok(());
                     }
                 }
             }

@@ -165,7 +165,15 @@ impl FollowedLogs {
                 file.or_insert_with_key(|(_, path)| new(path));
             }
         }
-        // A file that has been renamed is still read to its end.
+        // The files take turns, so that a long log does not hold up the running games.
+        while self.turn(now) && self.files.values().any(|file| file.is_behind) {}
+        self.files
+            .retain(|(_, path), file| !file.is_complete() || path.exists());
+    }
+
+    /// Polls each file once. A file that has been renamed is still read to its end. Returns false if the
+    /// thread should stop.
+    fn turn(&mut self, now: SystemTime) -> bool {
         for file in self.files.values_mut() {
             let requests = &self.requests;
             let long = file.unread() > LONG_BYTES;
@@ -177,15 +185,14 @@ impl FollowedLogs {
             };
             match polled {
                 Ok(()) => file.failed = false,
-                Err(LogError::Stopped) => return,
+                Err(LogError::Stopped) => return false,
                 Err(error) if !std::mem::replace(&mut file.failed, true) => {
                     tracing::warn!(%error, "cannot follow a log, trying again");
                 }
                 Err(_) => {}
             }
         }
-        self.files
-            .retain(|(_, path), file| !file.is_complete() || path.exists());
+        true
     }
 
     /// Archives all logs as far as they were read.

@@ -16,7 +16,7 @@ mod two;
 use super::{
     Engine, ProblemError,
     balance::Evenness,
-    best::{Found, TopSplits},
+    best::{BestSplits, TopSplits},
     clock::StepClock,
     instance::{Instance, Split},
 };
@@ -220,7 +220,7 @@ fn search(
 /// Converts the K best to splits; if too many tie, draws among them.
 fn settle<C>(
     two: &TwoTeams,
-    found: Found<C>,
+    found: BestSplits<C>,
     split: impl Fn(C) -> Split,
     order: Order,
     clock: &mut StepClock,

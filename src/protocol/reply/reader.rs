@@ -47,11 +47,6 @@ impl ReplyReader {
         self.lines.clear();
         reply.map(|reply| Some(Received::Reply(reply)))
     }
-
-    /// Whether the last line of a reply is still missing.
-    pub fn is_inside_reply(&self) -> bool {
-        !self.lines.is_empty()
-    }
 }
 
 #[cfg(test)]

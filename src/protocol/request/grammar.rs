@@ -5,15 +5,13 @@ use bytes::{Bytes, BytesMut};
 
 use super::{Join, Request, Token};
 use crate::{
-    domain::{Ident, LeaveReason, MAX_TEAMS, Verdict},
+    domain::{Ident, LeaveReason, MAX_PLAYERS, MAX_TEAMS, Verdict},
     protocol::{
         Code, Refusal,
         words::{WordWriter, Words, bad, decimal, number},
     },
 };
 
-/// The largest number of players in a command; far above any game.
-const MAX_PLAYERS: u64 = 1_024;
 /// The largest `top` of BALANCE.
 const MAX_TOP: u64 = 4_096;
 /// The longest time in a command, in seconds: a week, which no game lasts.
@@ -398,7 +396,7 @@ fn yes_or_no(text: &Ident, what: &str) -> Result<bool, Refusal> {
 }
 
 fn players(words: &mut Words, what: &str) -> Result<u32, Refusal> {
-    Ok(words.number(what, 0, MAX_PLAYERS)? as u32)
+    Ok(words.number(what, 0, MAX_PLAYERS as u64)? as u32)
 }
 
 fn team(words: &mut Words) -> Result<u8, Refusal> {

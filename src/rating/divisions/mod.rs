@@ -1,20 +1,22 @@
-//! Divisions: named parts of the players of a ruleset, by weight, which players are shown instead of a
-//! number.
+//! Divisions: parts of the players of a ruleset, by weight, whose names players are shown instead
+//! of a number.
 //!
-//! A division begins at a percentile of the players' weights. The coordinator page gives the reasons for
-//! showing one: a number invites players to count every point, a division to leave it upwards. What
-//! players would hold against divisions is prevented here:
+//! A division begins at a percentile of the players' weights. Players who see a number tend to
+//! count every point of it; players who see a division try to reach the next one. This room
+//! prevents what players usually dislike about divisions:
 //!
-//! - A player gets a division only once enough is known ([`Settings::is_calibrated`]).
-//! - A player at a border does not flicker: crossing it takes a weight that is [`Settings::hysteresis`]
-//!   points beyond it, in either direction ([`Borders::place`]).
-//! - In a small community, the best of five is not in the highest division at once: the borders are those
-//!   of the players and of [`IMAGINED`] others ([`Borders::of`]).
-//! - Who stays away to keep a division sees it fall ([`Settings::displayed`]). Only what is displayed
-//!   falls. The function takes the time away as an argument, so that no weight depends on a clock.
+//! - A player gets a division only when the weight is certain enough ([`Settings::is_calibrated`]).
+//! - A player near a border does not change back and forth: to cross it, the weight must be
+//!   [`Settings::hysteresis`] points beyond it, in either direction ([`Borders::place`]).
+//! - In a small community, the best of five players is not in the highest division at once: the
+//!   borders are computed from the weights of the players and of 20 imagined ones
+//!   ([`Borders::of`]).
+//! - If a player stays away to keep a division, it falls ([`Settings::displayed`]). Only the
+//!   displayed division falls. The function takes the time since the last match as an argument, so
+//!   that no weight depends on a clock.
 //!
-//! Everything here is a pure function of its arguments. Who has which division is derived data, and the
-//! room `history` keeps it.
+//! Everything here is a pure function of its arguments. The players' divisions are derived data,
+//! which the room `history` keeps.
 
 mod settings;
 #[cfg(test)]
@@ -26,32 +28,34 @@ use crate::domain::Rank;
 
 pub use settings::{Display, DivisionName, MOST, Settings};
 
-/// The number of players who are imagined besides those of a ruleset, with weights that are spread evenly
-/// over [`IMAGINED_WEIGHTS`]. With two dozen real players, half of a border's position is theirs.
+/// The number of players who are imagined besides those of a ruleset, with weights that are spread
+/// evenly over [`IMAGINED_WEIGHTS`]. With two dozen real players, these decide about half of the
+/// position of a border.
 const IMAGINED: usize = 20;
-/// The range of the imagined weights. Half of the way from 50 to either end is what a known strength of
-/// one [`halfway`](super::Scale) is worth, which few players of a new community reach.
+/// The range of the imagined weights. Either end is the weight of a player whose strength is one
+/// [`halfway`](super::Scale) from a newcomer's, which few players of a new community reach.
 const IMAGINED_WEIGHTS: (f64, f64) = (25.0, 75.0);
-/// The multiple of the calibration matches after which a player gets a division however large the
-/// deviation is: in large teams, it may stay large for ever.
+/// The multiple of the calibration matches after which a player gets a division, however large the
+/// deviation is. In large teams, the deviation may stay large for ever.
 const PATIENCE: u32 = 3;
-/// The largest part of the narrower division beside a border that the hysteresis may take.
+/// The limit of the hysteresis at a border, as a share of the narrower of the two divisions.
 const MOST_OF_A_DIVISION: f64 = 0.25;
-/// The share of players beyond each end of the scale of progress: one who is far stronger than all others
-/// does not empty everybody's bar.
+/// The share of players beyond each end of the scale of progress, so that one player who is far
+/// stronger than all others does not make everybody else's progress small.
 const EXTREME: f64 = 0.01;
 const MILLIS_A_DAY: f64 = 86_400_000.0;
 
 impl Settings {
-    /// Whether a player with so many rated matches and this deviation of the weight gets a division.
+    /// Whether a player with this number of rated matches and this deviation of the weight gets a
+    /// division.
     pub fn is_calibrated(&self, games: u32, deviation: f64) -> bool {
         let least = self.calibration_matches.get();
         let known = deviation <= self.calibration_deviation.get();
         games >= least && (known || games >= least.saturating_mul(PATIENCE))
     }
 
-    /// The rank to display for a player who was last seen so many milliseconds ago. It falls with time,
-    /// and never rises above `rank`.
+    /// The rank to display for a player whose last match ended `millis_away` milliseconds ago. It
+    /// falls with time, and is never above `rank`.
     pub fn displayed(&self, rank: Rank, millis_away: i64) -> Rank {
         let days = millis_away as f64 / MILLIS_A_DAY;
         let beyond = days - f64::from(self.decay_after_days.get());
@@ -65,8 +69,9 @@ impl Settings {
 /// The weights at which the divisions of a ruleset begin.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Borders {
-    /// Ascending: the weight that only [`EXTREME`] players are below, the first weight of each division
-    /// but the lowest, and the weight that only [`EXTREME`] players are above. Two at least.
+    /// At least two weights, ascending: first the one below which only the share [`EXTREME`] of
+    /// players is, then the first weight of each division but the lowest, and last the one above
+    /// which only that share is.
     marks: Vec<f64>,
     hysteresis: f64,
 }
@@ -128,8 +133,8 @@ impl Borders {
 
     /// The division of a player with this weight, who is in the division `held` already, or in none.
     ///
-    /// For one `held`, a higher weight never means a lower division. Within [`Settings::hysteresis`] of a
-    /// border, both divisions beside it are kept.
+    /// For the same `held`, a higher weight never gives a lower division. If the weight is within
+    /// [`Settings::hysteresis`] of a border, a player who holds either division beside it keeps it.
     pub fn place(&self, weight: f64, held: Option<u8>) -> u8 {
         let top = self.top();
         let mut division = match held {
@@ -163,13 +168,14 @@ impl Borders {
     }
 }
 
-/// The weights of the players who are imagined.
+/// The weights of the imagined players.
 fn imagined_weights() -> impl Iterator<Item = f64> {
     let (low, high) = IMAGINED_WEIGHTS;
     (0..IMAGINED).map(move |i| low + (high - low) * (i as f64 + 0.5) / IMAGINED as f64)
 }
 
-/// The number that has this share of the sorted numbers below it, interpolated; 50 if there are none.
+/// The number below which this share of the sorted numbers is, interpolated; 50 if there are no
+/// numbers.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else {
         return 50.0;

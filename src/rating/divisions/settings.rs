@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::units::{Amount, Count, Percentile, PositiveAmount};
 
-/// The most divisions. More could not be told apart: the weights of a few hundred matches have
-/// deviations of several points.
+/// The most divisions. More would mean nothing, because weights have deviations of several points
+/// even after a few hundred matches.
 pub const MOST: usize = 32;
-/// The longest name, in characters; it stands in replies and tables.
+/// The longest name, in characters, so that it fits into replies and tables.
 const LONGEST_NAME: usize = 32;
 
 /// The name of a division, as players read it.
@@ -41,7 +41,7 @@ impl TryFrom<String> for DivisionName {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Display {
-    /// The division and the progress in it, and not the weight.
+    /// Only the division and the progress in it.
     #[default]
     Division,
     /// The weight as well.
@@ -52,7 +52,8 @@ pub enum Display {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
-    /// The names, from the lowest division to the highest. Without any, there are no divisions.
+    /// The names, from the lowest division to the highest. If the list is empty, there are no
+    /// divisions.
     pub names: Vec<DivisionName>,
     /// For each division but the lowest, the percentage of players who are below it, ascending. If
     /// empty, each division gets the same number of players.

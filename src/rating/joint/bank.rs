@@ -44,7 +44,7 @@ pub struct Member {
     pub points: bool,
     /// Log evidence: Σ ln(chance given to the observed outcome).
     pub evidence: f64,
-    /// The Gaussian that this member has learnt.
+    /// The Gaussian that this member has learned.
     pub filter: Filter,
     /// The factor on its latent differences.
     pub calibration: Calibration,

@@ -91,8 +91,8 @@ impl Default for Career {
 const FEW_POINTS: f64 = 2.0;
 /// Matches with average points that a newcomer's record starts with.
 const FEW_MATCHES: f64 = 0.5;
-/// The factor on all earlier matches of a record when another is added. The last eight matches count
-/// most, so that a player who has changed is noticed within as many.
+/// The factor on all earlier matches of a record when another is added. The last eight matches
+/// count most, so that a change of a player is noticed within about eight matches.
 const FADING: f64 = 0.88;
 
 /// A player with less than this share of a game does not count as one player more.
@@ -158,8 +158,8 @@ impl Columns {
         self.note_points(game);
     }
 
-    /// Adds a game to the records of its players: their points, compared with an average player's in the
-    /// time that they played.
+    /// Adds a game to the records of its players: the points of each, compared with those of an
+    /// average player in the same time.
     fn note_points(&mut self, game: &RatedGame) {
         let told = || {
             game.tallies

@@ -87,8 +87,8 @@ impl Joint {
 
     /// Undoes what a departed player's means have learned from the end of the game, and lets them
     /// learn from the part that the player played. The difference is divided equally among the
-    /// columns `others`, so that the sum of all means, and with it the mean weight, stays the same.
-    /// Call it after the filters have learned from the game.
+    /// columns `others`, so that the sum of all means stays the same and weights as a whole do not
+    /// drift. Call it after the filters have learned from the game.
     pub(super) fn charge(&mut self, departure: &Departure, outlook: &Foresight, others: &[usize]) {
         let statistics = self.outcomes.entry(departure.game.mode).or_default();
         for (index, member) in self.bank.members.iter_mut().enumerate() {

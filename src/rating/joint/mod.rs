@@ -68,7 +68,7 @@ pub struct Joint {
     cleared: bool,
 }
 
-/// Statistics of how the matches of a mode end.
+/// Statistics of the final results of the matches of a mode.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct OutcomeStatistics {
     /// Mean of the squared part of the difference of points that strength does not explain, divided by
@@ -458,6 +458,12 @@ impl System for Joint {
         if !dormant && self.columns.number(Column::Skill(player)).is_none() {
             self.away.set(player, Away::Adopted(known));
         }
+    }
+
+    /// The column of a player holds the strength without the effect of being new, which is a newcomer's
+    /// strength.
+    fn start(&mut self, player: Player, prior: Strength) {
+        self.adopt(player, prior);
     }
 
     fn hint(&mut self, player: Player, evidence: Strength) {

@@ -29,7 +29,7 @@ fn history(players: u32, size: usize, matches: usize, edge: f64) -> Vec<RatedGam
     (0..matches).map(one).collect()
 }
 
-fn learnt(games: &[RatedGame]) -> Joint {
+fn learned(games: &[RatedGame]) -> Joint {
     let mut system = Joint::new();
     games.iter().for_each(|game| system.update(game));
     system
@@ -37,7 +37,7 @@ fn learnt(games: &[RatedGame]) -> Joint {
 
 #[test]
 fn it_finds_the_order_and_the_spread() {
-    let system = learnt(&history(16, 4, 1_000, 0.0));
+    let system = learned(&history(16, 4, 1_000, 0.0));
     let means: Vec<f64> = (0..16)
         .map(|p| system.strength(Player(p)).unwrap().mean)
         .collect();
@@ -55,7 +55,7 @@ fn it_finds_the_order_and_the_spread() {
 
 #[test]
 fn it_finds_the_side() {
-    let system = learnt(&history(16, 4, 1_000, 0.5));
+    let system = learned(&history(16, 4, 1_000, 0.5));
     let side = system.effect(Column::Side(0)) + system.effect(Column::SideMap(0, 0));
     assert!((side - 0.5).abs() < 0.15, "{side}");
 }
@@ -63,7 +63,7 @@ fn it_finds_the_side() {
 #[test]
 fn the_two_views_of_a_match_agree() {
     let games = history(16, 4, 100, 0.4);
-    let system = learnt(&games);
+    let system = learned(&games);
     for game in &games {
         let (one, other) = (system.beats(game, 0, 1), system.beats(game, 1, 0));
         assert!((one + other - 1.0).abs() < 1e-6);
@@ -73,11 +73,11 @@ fn the_two_views_of_a_match_agree() {
 #[test]
 fn points_are_tried_only_where_there_are_some_and_win_where_they_tell_more() {
     let mut games = history(16, 4, 130, 0.0);
-    assert!(learnt(&games).bank.members.iter().all(|m| !m.points));
+    assert!(learned(&games).bank.members.iter().all(|m| !m.points));
     for game in &mut games {
         game.scores = game.places.iter().map(|p| f64::from(1 - p) * 3.0).collect();
     }
-    let system = learnt(&games);
+    let system = learned(&games);
     assert!(system.bank.members.iter().any(|m| m.points));
     assert_eq!(system.bank.members.len(), 3);
 }
@@ -120,7 +120,7 @@ fn those_away_longest_leave_and_are_known_when_they_return() {
 fn a_game_of_many_teams_orders_them() {
     let one: &[f64] = &[1.0];
     let order = game(&[one; 4], &[2, 0, 3, 1]);
-    let system = learnt(&vec![order.clone(); 20]);
+    let system = learned(&vec![order.clone(); 20]);
     let means: Vec<f64> = (0..4)
         .map(|p| system.strength(Player(p)).unwrap().mean)
         .collect();
@@ -132,7 +132,7 @@ fn a_game_of_many_teams_orders_them() {
 
 #[test]
 fn a_hint_moves_who_it_is_about_and_those_they_played_with() {
-    let mut system = learnt(&[game(&[&[1.0, 1.0], &[1.0, 1.0]], &[0, 1])]);
+    let mut system = learned(&[game(&[&[1.0, 1.0], &[1.0, 1.0]], &[0, 1])]);
     let of = |system: &Joint, p| system.strength(Player(p)).unwrap();
     let before = [0, 1].map(|p| of(&system, p));
     let evidence = Strength {
@@ -167,7 +167,7 @@ fn each_mode_has_its_own_scale_of_points() {
     };
     let captures = in_turns(0, 0, [3.0, 2.0]);
     let frags = |mode| in_turns(mode, 2, [9_900.0, 4_000.0]);
-    let scale = |games: Vec<RatedGame>| learnt(&games).outcomes[&0].points.mean();
+    let scale = |games: Vec<RatedGame>| learned(&games).outcomes[&0].points.mean();
     let alone = scale(captures.clone());
     let beside = scale([frags(1), captures.clone()].concat());
     assert!((beside / alone - 1.0).abs() < 0.1, "{beside} {alone}");

@@ -81,8 +81,9 @@ pub(super) fn create_file(path: &Path, content: &[&[u8]]) -> io::Result<File> {
     Ok(file)
 }
 
-/// Forces files to the disk with `force`, several at a time: one after the other, five hundred would take seconds,
-/// and a file system commits together what is asked for together. A file that fails keeps no other waiting.
+/// Forces files to the disk with `force`, several at a time. One after the other, five hundred files would take
+/// seconds; a file system commits those together that it gets at the same time. If one fails, the others are
+/// forced all the same.
 ///
 /// # Errors
 /// The first failure.

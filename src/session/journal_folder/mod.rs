@@ -102,7 +102,7 @@ impl JournalFolder {
             match self.read(number, &path) {
                 Ok(Some(journal)) => loaded.push(journal),
                 Ok(None) => {
-                    tracing::warn!(path = %path.display(), "a file among the journals is none");
+                    tracing::warn!(path = %path.display(), "a file in the folder of journals belongs to another program and is left alone");
                 }
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                     tracing::warn!(

@@ -1,7 +1,7 @@
 //! The migrations of `migrations/sqlite`, compiled into the program.
 //!
-//! They are listed here, because the macro that would read the folder builds a second copy of the
-//! database's driver.
+//! They are listed here because the macro `sqlx::migrate!`, which would read the folder, compiles a
+//! second copy of the database driver.
 
 use std::sync::LazyLock;
 
@@ -21,7 +21,7 @@ macro_rules! file {
 
 /// The name and the text of each migration, in the order in which they run. Never change one that was
 /// released: databases store a checksum of each.
-const FILES: [(&str, &str); 8] = [
+const FILES: [(&str, &str); 9] = [
     file!("0001_matches"),
     file!("0002_decisions"),
     file!("0003_logs"),
@@ -30,6 +30,7 @@ const FILES: [(&str, &str); 8] = [
     file!("0006_games"),
     file!("0007_left"),
     file!("0008_divisions"),
+    file!("0009_start_weights"),
 ];
 
 /// All migrations.

@@ -5,7 +5,7 @@ use sqlx::{Row, SqliteConnection};
 
 use super::SqliteStore;
 use crate::{
-    domain::{Kind, PlayerKey, Timestamp},
+    domain::{Kind, PlayerKey, StartWeight, Timestamp},
     store::{NameSeen, OperatorOverrides, Players, StoreError},
 };
 
@@ -31,6 +31,17 @@ impl Players for SqliteStore {
             overrides
                 .pinned
                 .push((PlayerKey { kind, id }, row.try_get("weight")?));
+        }
+        let starts =
+            "SELECT kind, player, weight, uncertain FROM start_weights ORDER BY kind, player";
+        for row in sqlx::query(starts).fetch_all(&mut *tx).await? {
+            let kind = kind(row.try_get("kind")?)?;
+            let id = row.try_get("player")?;
+            let start = StartWeight {
+                weight: row.try_get("weight")?,
+                uncertain: row.try_get("uncertain")?,
+            };
+            overrides.starts.push((PlayerKey { kind, id }, start));
         }
         let void = sqlx::query_scalar("SELECT match_id FROM voided_matches");
         overrides.void = void.fetch_all(&mut *tx).await?.into_iter().collect();
@@ -82,6 +93,27 @@ impl Players for SqliteStore {
             None => query,
         };
         query.execute(&mut *tx).await?;
+        changed(&mut tx).await?;
+        self.commit(tx).await
+    }
+
+    async fn set_start_weights(
+        &self,
+        starts: &[(PlayerKey, Option<StartWeight>)],
+    ) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        for (player, start) in starts {
+            let query = match start {
+                Some(_) => sqlx::query("INSERT OR REPLACE INTO start_weights VALUES (?, ?, ?, ?)"),
+                None => sqlx::query("DELETE FROM start_weights WHERE kind = ? AND player = ?"),
+            };
+            let query = query.bind(player.kind.as_str()).bind(&player.id);
+            let query = match start {
+                Some(start) => query.bind(start.weight).bind(start.uncertain),
+                None => query,
+            };
+            query.execute(&mut *tx).await?;
+        }
         changed(&mut tx).await?;
         self.commit(tx).await
     }
@@ -188,6 +220,7 @@ async fn forget(tx: &mut SqliteConnection, player: &PlayerKey) -> Result<u64, St
     let statements = [
         "DELETE FROM merged_players WHERE kind = ?1 AND (player = ?2 OR into_player = ?2)",
         "DELETE FROM pinned_weights WHERE kind = ?1 AND player = ?2",
+        "DELETE FROM start_weights WHERE kind = ?1 AND player = ?2",
         "DELETE FROM weights WHERE kind = ?1 AND player = ?2",
     ];
     for statement in statements {

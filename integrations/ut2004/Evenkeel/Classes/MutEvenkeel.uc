@@ -321,7 +321,7 @@ function BeginGame()
 	Client.Say("GAME" @ Level.Game.Class);
 	for ( M = Level.Game.BaseMutator; M != None; M = M.NextMutator )
 		Client.Say("MUTATOR" @ M.Class);
-	// The stock log counts the rules among the mutators; what is learnt from it must match.
+	// The stock log counts the rules among the mutators; what is learned from it must match.
 	for ( R = Level.Game.GameRulesModifiers; R != None; R = R.NextGameRules )
 		Client.Say("MUTATOR" @ R.Class);
 	TellMap();
@@ -665,5 +665,5 @@ defaultproperties
 	bAnnounce=True
 	GroupName="TeamBalancer"
 	FriendlyName="Evenkeel"
-	Description="Even teams, chosen by an Evenkeel daemon from what it has learnt of everybody's past games."
+	Description="Even teams, chosen by an Evenkeel daemon from what it has learned of everybody's past games."
 }

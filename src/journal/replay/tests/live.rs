@@ -41,7 +41,7 @@ impl Live {
             JournaledEnd::Open => None,
         };
         let at = self.lobby.now();
-        let snapshot = Snapshot {
+        let snapshot = JournalSnapshot {
             server: Some("s".into()),
             number: self.number,
             date: DATE.plus_millis(at as i64),

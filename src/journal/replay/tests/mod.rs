@@ -115,7 +115,7 @@ proptest! {
         forged in vec((any::<prop::sample::Index>(), 0u8..10), 1..6),
     ) {
         let live = play(&steps, |_| ());
-        let snapshot = Snapshot {
+        let snapshot = JournalSnapshot {
             server: None,
             number: 5,
             date: DATE,

@@ -1,6 +1,7 @@
 //! The formula of version 0.1, for the decisions that it stored.
 
 use super::*;
+use crate::domain::units::UpToADay;
 
 #[test]
 fn at_first_it_is_the_ratio_of_the_weights() {

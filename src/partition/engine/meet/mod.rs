@@ -22,7 +22,7 @@ use crate::{
     domain::{Stream, StreamPurpose},
     partition::{
         balance::Evenness,
-        best::{Found, TopSplits},
+        best::{BestSplits, TopSplits},
         clock::StepClock,
     },
 };
@@ -128,7 +128,7 @@ fn starts(two: &TwoTeams) -> Vec<Start> {
 fn expand(
     two: &TwoTeams,
     trees: &Trees,
-    found: Found<Cell>,
+    found: BestSplits<Cell>,
     keep: usize,
     seed: u64,
     clock: &mut StepClock,

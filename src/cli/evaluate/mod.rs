@@ -1,0 +1,256 @@
+//! `evenkeel evaluate`: measures how well each rating system would have predicted the stored matches.
+
+mod plot;
+mod report;
+
+use std::{
+    io::{self, Write},
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use clap::{Args, builder::PossibleValuesParser};
+
+use super::{
+    CliError, CommonArgs,
+    ingest::line_of,
+    load_config, open,
+    progress::{Progress, print_error_line},
+};
+use crate::{
+    domain::{MatchRecord, Rulebook},
+    history::{self, Evaluation, Plan},
+    logs::read_matches,
+    rating::SystemName,
+};
+
+use plot::plot;
+use report::HistoryReport;
+
+/// The predictor that uses only how often the first team has won before.
+const BASE_RATE: &str = "base rate";
+
+/// Compare how well the rating systems predict the stored matches, or those of files
+///
+/// In order of time, each system predicts a match and then learns from it. The measures cover the
+/// decided matches of two teams after the first 20 %; a second table covers those in which every
+/// player had at least 5 games before.
+///
+/// A prediction of exactly 50 % counts as half right. A system with an accuracy of 50.0 % and a log
+/// loss of 0.6931 predicted no better than a coin; if all systems have these values, none has found
+/// anything to learn in these matches.
+#[derive(Debug, Args)]
+pub(super) struct EvaluateArgs {
+    /// Logs or JSONL histories to read instead of the database; each file is evaluated separately
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Evaluate only this system; may be repeated
+    #[arg(long = "system", value_name = "SYSTEM", value_parser = systems())]
+    systems: Vec<String>,
+    /// Compare the log loss of every system with that of SYSTEM
+    #[arg(long, value_name = "SYSTEM", value_parser = systems(), default_value = "joint")]
+    against: String,
+    /// Exchange the two teams of each match or not, at random with this seed, for histories whose
+    /// team numbers mean nothing; with FILE= only in that file. May be repeated
+    #[arg(long, value_name = "[FILE=]SEED", value_parser = parse_exchange)]
+    exchange: Vec<Exchange>,
+    /// Seed of the bootstrap that the confidence intervals come from
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    seed: u64,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// Write the predictions behind the first table as CSV: for each match and system the chance that the
+    /// first team wins, and 1 or 0 for whether it did
+    #[arg(long, value_name = "FILE.csv")]
+    predictions: Option<PathBuf>,
+    /// Draw the calibration of the system that --against names, for the first history
+    #[arg(long, value_name = "FILE.svg")]
+    plot: Option<PathBuf>,
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+/// An `--exchange`: the seed, and the file that it applies to; without a file, it applies to all.
+#[derive(Clone, Debug)]
+struct Exchange {
+    file: Option<PathBuf>,
+    seed: u64,
+}
+
+fn parse_exchange(text: &str) -> Result<Exchange, String> {
+    let (file, seed) = match text.rsplit_once('=') {
+        Some((file, seed)) => (Some(PathBuf::from(file)), seed),
+        None => (None, text),
+    };
+    let seed = seed
+        .parse()
+        .map_err(|_| "expected SEED or FILE=SEED".to_owned())?;
+    Ok(Exchange { file, seed })
+}
+
+impl EvaluateArgs {
+    /// The seed for exchanging the teams of one history: that of the file, else that of all files.
+    fn exchange(&self, file: Option<&PathBuf>) -> Option<u64> {
+        let of = |wanted: Option<&PathBuf>| {
+            let mut all = self.exchange.iter().rev();
+            all.find(|exchange| exchange.file.as_ref() == wanted)
+        };
+        let own = file.and_then(|file| of(Some(file)));
+        Some(own.or_else(|| of(None))?.seed)
+    }
+
+    /// Fails if an `--exchange` names a file that is not evaluated.
+    fn check_exchange(&self) -> Result<(), CliError> {
+        let files = self.exchange.iter().filter_map(|e| e.file.as_ref());
+        match files.into_iter().find(|file| !self.files.contains(file)) {
+            Some(file) => Err(CliError::Input(format!(
+                "--exchange {}: this file is not evaluated",
+                file.display()
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+fn systems() -> PossibleValuesParser {
+    PossibleValuesParser::new(SystemName::ALL.map(SystemName::as_str))
+}
+
+/// The matches of one source, in order of time.
+struct EvaluatedHistory {
+    name: String,
+    /// Each with its id in the database, or with its number in the file's order of time, from 1.
+    matches: Vec<(i64, MatchRecord)>,
+    exchange: Option<u64>,
+}
+
+pub(super) async fn run(args: EvaluateArgs) -> Result<(), CliError> {
+    args.check_exchange()?;
+    let histories = histories(&args).await?;
+    let mut reports = Vec::new();
+    let mut predictions = args.predictions.as_deref().map(create_csv).transpose()?;
+    for history in &histories {
+        let result = evaluate(&args, history)?;
+        if let Some(csv) = &mut predictions {
+            write_predictions(csv, history, &result)?;
+        }
+        reports.push(HistoryReport::new(&history.name, &result, &args));
+    }
+    if let Some(mut csv) = predictions {
+        csv.flush()?;
+    }
+    let mut out = io::stdout().lock();
+    if args.json {
+        serde_json::to_writer_pretty(&mut out, &reports)?;
+        writeln!(out)?;
+    } else {
+        reports
+            .iter()
+            .try_for_each(|report| report.write(&mut out))?;
+    }
+    if let (Some(path), Some(report)) = (&args.plot, reports.first()) {
+        plot(path, report).map_err(|error| CliError::Plot(error.to_string()))?;
+    }
+    Ok(())
+}
+
+/// Reads the files, or the database if there are none. Prints faults of a file to stderr.
+async fn histories(args: &EvaluateArgs) -> Result<Vec<EvaluatedHistory>, CliError> {
+    if args.files.is_empty() {
+        let service = open(&args.common.load()?, false).await?;
+        let stored = service.learning().stored_matches().await?;
+        service.close().await;
+        return Ok(vec![EvaluatedHistory {
+            name: "the stored matches".to_owned(),
+            matches: stored.into_iter().map(|m| (m.id, m.record)).collect(),
+            exchange: args.exchange(None),
+        }]);
+    }
+    let mut histories = Vec::with_capacity(args.files.len());
+    for file in &args.files {
+        let path = file.clone();
+        let reading = tokio::task::spawn_blocking(move || {
+            read_matches(&path, &mut |event| {
+                if let Some(line) = line_of(&path, &event) {
+                    print_error_line(&line);
+                }
+            })
+        });
+        histories.push(EvaluatedHistory {
+            name: file.display().to_string(),
+            matches: (1..).zip(reading.await??).collect(),
+            exchange: args.exchange(Some(file)),
+        });
+    }
+    Ok(histories)
+}
+
+fn create_csv(path: &Path) -> Result<csv::Writer<std::fs::File>, CliError> {
+    let file = std::fs::File::create(path).map_err(|source| CliError::File {
+        path: path.to_owned(),
+        source,
+    })?;
+    let mut csv = csv::Writer::from_writer(file);
+    csv.write_record(["history", "match", "ended", "system", "chance", "outcome"])?;
+    Ok(csv)
+}
+
+/// Writes a line for each match and system: the chance that the first team wins, and whether it
+/// did.
+fn write_predictions(
+    csv: &mut csv::Writer<std::fs::File>,
+    history: &EvaluatedHistory,
+    result: &Evaluation,
+) -> Result<(), CliError> {
+    for prediction in result.predictions() {
+        let Some((id, record)) = history.matches.get(prediction.number) else {
+            continue;
+        };
+        csv.write_record([
+            history.name.as_str(),
+            &id.to_string(),
+            &record.end.to_string(),
+            prediction.system.map_or(BASE_RATE, SystemName::as_str),
+            &prediction.forecast.chance.to_string(),
+            if prediction.forecast.won { "1" } else { "0" },
+        ])?;
+    }
+    Ok(())
+}
+
+fn evaluate(args: &EvaluateArgs, history: &EvaluatedHistory) -> Result<Evaluation, CliError> {
+    let config = load_config(args.common.config.as_ref())?;
+    let rulebook =
+        Rulebook::new(&config.rulebook()).map_err(crate::learning::LearningError::from)?;
+    let named = args
+        .systems
+        .iter()
+        .filter_map(|name| SystemName::parse(name));
+    let mut plan = Plan {
+        exchange: history.exchange,
+        seed: args.seed,
+        ..Plan::default()
+    };
+    if !args.systems.is_empty() {
+        plan.systems = named.collect();
+        // Evaluate the system that the others are compared with, too.
+        let against = SystemName::parse(&args.against).unwrap_or_default();
+        if !plan.systems.contains(&against) {
+            plan.systems.push(against);
+        }
+    }
+    let template = "{wide_bar} {pos}/{len} matches, {eta} to go";
+    let mut progress = Progress::new(history.matches.len() as u64, template);
+    let began = Instant::now();
+    let result = history::evaluate(
+        history.matches.iter().map(|(_, record)| record),
+        &rulebook,
+        &config.history(),
+        &plan,
+        &mut || began.elapsed().as_secs_f64(),
+        &mut |done| progress.set(done as u64),
+    );
+    progress.done();
+    Ok(result)
+}

@@ -1,0 +1,480 @@
+//! Tests of the configuration.
+
+use std::path::PathBuf;
+
+use super::*;
+use crate::{
+    domain::{Rulebook, units::MaxDifference},
+    rating::SystemChoice,
+};
+
+fn load(text: &str) -> Result<Config, ConfigError> {
+    Config::load(text, [])
+}
+
+fn fault(text: &str) -> String {
+    load(text)
+        .err()
+        .map_or_else(String::new, |error| error.to_string())
+}
+
+#[test]
+fn the_documented_defaults_are_a_valid_configuration() {
+    let empty = load("").unwrap();
+    let documented = load(DEFAULT).unwrap();
+    assert_eq!(format!("{empty:?}"), format!("{documented:?}"));
+    assert!(!layers::defaults().is_empty());
+    assert_eq!(empty.balance.partition.top.get(), 20);
+    assert_eq!(empty.server.listen.to_string(), "127.0.0.1:7997");
+}
+
+#[test]
+fn the_documented_defaults_are_those_of_the_rooms() {
+    let config = load("").unwrap();
+    let rooms = crate::history::Settings::default();
+    assert_eq!(config.history(), rooms);
+    let partition = crate::partition::Settings::default();
+    assert_eq!(config.balance.partition, partition);
+    let deadline = config.balance.deadline_ms.duration();
+    assert_eq!(deadline, crate::partition::DEFAULT_TIME);
+    let lobby = crate::lobby::LobbySettings::default();
+    assert_eq!(config.lobby(), lobby);
+    let custom = load("auto_balance.rules = 'custom'").unwrap();
+    assert_eq!(
+        custom.lobby(),
+        lobby,
+        "the documented custom rules are the defaults"
+    );
+    let auto = load("rating.system = 'auto'").unwrap();
+    assert_eq!(auto.history().rating.system, SystemChoice::Auto);
+}
+
+#[test]
+fn what_is_written_is_laid_over_the_defaults() {
+    let config = load("[rating]\nwindow = 5\n[game_types.aliases]\nx = 'Y'\n").unwrap();
+    assert_eq!(config.rating.rating.presence.window.get(), 5);
+    assert_eq!(config.rating.rating.presence.half_life.get(), 10.0);
+    assert_eq!(config.game_types.aliases["x"], "Y");
+    assert_eq!(config.game_types.aliases["ctf"], "XGame.xCTFGame");
+}
+
+#[test]
+fn faults_name_their_line() {
+    assert_eq!(
+        fault("[rating]\n\nwindoww = 5"),
+        "line 3: unknown key rating.windoww"
+    );
+    assert_eq!(fault("\n[ratings]"), "line 2: unknown key ratings");
+    assert_eq!(
+        fault("[rating]\nwindow = 0"),
+        "line 2: rating.window must be 1 to 1000, not 0"
+    );
+    let system = fault("[rating]\nsystem = 'elo9'");
+    assert!(system.starts_with("line 2: rating.system must be one of: joint, presence"));
+    assert_eq!(
+        fault("[rating]\nwindow = 'x'"),
+        "line 2: rating.window must be 1 to 1000, not \"x\""
+    );
+    assert_eq!(
+        fault("[rating]\nwindow = -1"),
+        "line 2: rating.window must be 1 to 1000, not -1"
+    );
+    assert_eq!(
+        fault("\n\nrating = 3"),
+        "line 3: rating must be a section, [rating]"
+    );
+    assert_eq!(
+        fault("[[place]]\nbots = 1"),
+        "line 1: place must be one section, [place], not several"
+    );
+    assert_eq!(
+        fault("[follow]\npath = 'x'"),
+        "line 1: follow must be in double brackets, [[follow]]: there may be several"
+    );
+    assert_eq!(
+        fault("[rating.window]\nx = 1"),
+        "line 1: rating.window must be a value, not a section"
+    );
+    assert_eq!(
+        fault("[[follow]]\nserver = 'x'"),
+        "line 1: follow[0]: the key path is missing"
+    );
+    assert_eq!(
+        fault("[store]\ndatabase = 1"),
+        "line 2: store.database must be text in quotes, not 1"
+    );
+    assert!(fault("[a\n").starts_with("line 1: "));
+    assert_eq!(
+        fault("[mutators]\nunknown = 'maybe'"),
+        "line 2: mutators.unknown must be gameplay or ignore, not \"maybe\""
+    );
+    assert!(
+        fault("[mutators]\nignore = ['[']")
+            .starts_with("line 2: mutators.ignore has a bad pattern")
+    );
+    assert!(fault("[balance]\npower = nan").starts_with("line 2: balance.power must be"));
+    assert!(fault("[server]\nlisten = 'here'").starts_with("line 2: server.listen: "));
+}
+
+#[test]
+fn the_environment_wins_and_is_blamed() {
+    let env = |name: &str, value: &str| [(name.to_owned(), value.to_owned())];
+    let text = "[balance]\ntop = 3\npower = 2.0";
+    let config = Config::load(text, env("EVENKEEL_BALANCE_TOP", "7")).unwrap();
+    assert_eq!(config.balance.partition.top.get(), 7);
+    assert_eq!(config.balance.partition.power.get(), 2.0);
+    let config = Config::load(text, env("EVENKEEL_STORE_DATABASE", "/a b")).unwrap();
+    assert_eq!(config.store.database, PathBuf::from("/a b"));
+    let error = Config::load(text, env("EVENKEEL_BALANCE_TOP", "0")).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "EVENKEEL_BALANCE_TOP: balance.top must be 1 to 4096, not 0"
+    );
+    let error = Config::load(text, env("EVENKEEL_BALANCE_TOP", "[")).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with("EVENKEEL_BALANCE_TOP: `[` is not a value")
+    );
+    assert!(Config::load(text, env("EVENKEEL_SOMETHING_ELSE", "1")).is_ok());
+    let error = Config::load(text, env("EVENKEEL_BALANCE_TOPP", "1")).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "EVENKEEL_BALANCE_TOPP: the configuration has no such key"
+    );
+    let config = Config::load(text, env("EVENKEEL_BALANCE_FACTORS_MOVED", "0.0")).unwrap();
+    assert_eq!(config.balance.partition.factors.moved.get(), 0.0);
+    let config = Config::load(text, env("EVENKEEL_BALANCE_MAX_DIFFERENCE", "off")).unwrap();
+    assert_eq!(config.balance.limits.max_difference, MaxDifference::OFF);
+}
+
+#[test]
+fn tokens_are_not_printed() {
+    let config = load("[server.clients]\na = 'hunter2'").unwrap();
+    assert!(!format!("{config:?} {:?}", config.service()).contains("hunter2"));
+    assert_eq!(
+        fault("[server.clients]\na = ''"),
+        "line 2: server.clients.a must not be empty"
+    );
+}
+
+/// A key that no type reads would be accepted whatever its value is.
+#[test]
+fn every_documented_key_is_read() {
+    let keys = documented_keys();
+    assert!(keys.len() > 80, "{}", keys.len());
+    for Documented { path, .. } in keys {
+        let fault = fault(&format!("\n{path} = [[[]]]"));
+        assert!(fault.starts_with("line 2: "), "{path}: {fault}");
+        assert!(fault.contains(&path), "{path}: {fault}");
+    }
+}
+
+#[test]
+fn two_faults_are_blamed_one_after_the_other() {
+    let both = "[balance]\ntop = 0\nmemory_mb = 0\n";
+    let first = fault(both);
+    let (line, _) = first.split_once(": ").unwrap();
+    assert!(["line 2", "line 3"].contains(&line), "{first}");
+    let second = fault(&both.replace(
+        ["top = 0", "memory_mb = 0"][usize::from(line == "line 3")],
+        "",
+    ));
+    assert!(second.contains("must be") && second != first, "{second}");
+}
+
+#[test]
+fn every_documented_range_is_the_type_s() {
+    let mut checked = 0;
+    for documented in documented_keys() {
+        let (path, list) = (&documented.path, documented.default.starts_with('['));
+        let Some(claim) = documented.claim else {
+            assert!(
+                documented.default.parse::<f64>().is_err(),
+                "{path}: a number without a documented range"
+            );
+            continue;
+        };
+        checked += 1;
+        let set = |value: &str| match list {
+            true => format!("\n{path} = [{value}]"),
+            false => format!("\n{path} = {value}"),
+        };
+        let (range, siblings) = claim.split_once(", and ").unwrap_or((&claim, ""));
+        // A key with a limit set by another key is tested with both at the same value.
+        let beside = |value: &str| match siblings.rsplit_once(' ') {
+            Some((_, sibling)) => {
+                let (section, _) = path.rsplit_once('.').unwrap();
+                format!("\n{section}.{sibling} = {value}")
+            }
+            None => String::new(),
+        };
+        let ends = Ends::of(range, list || documented.default.contains('.'));
+        for good in &ends.good {
+            let text = set(good) + &beside(good);
+            assert_eq!(fault(&text), "", "{path} = {good}");
+        }
+        for bad in &ends.bad {
+            let fault = fault(&set(bad));
+            let expected = format!("must be {range}, not ");
+            let blamed = fault.starts_with("line 2: ") && fault.contains(path.as_str());
+            assert!(
+                blamed && fault.contains(&expected),
+                "{path} = {bad}: {fault}"
+            );
+        }
+    }
+    assert!(checked >= 60, "{checked} ranges");
+}
+
+/// A key of the documented file, with the range in the comment above it.
+struct Documented {
+    path: String,
+    default: String,
+    claim: Option<String>,
+}
+
+fn documented_keys() -> Vec<Documented> {
+    let (mut keys, mut section, mut comment) = (Vec::new(), "", String::new());
+    for line in DEFAULT.lines() {
+        if let Some(text) = line.strip_prefix("# ") {
+            comment = comment + " " + text;
+            continue;
+        }
+        if let Some(name) = line
+            .strip_prefix('[')
+            .and_then(|rest| rest.strip_suffix(']'))
+        {
+            section = name;
+        } else if let Some((key, default)) = line.split_once(" = ")
+            && !key.starts_with([' ', '"'])
+        {
+            let claim = comment
+                .rsplit_once(" Range: ")
+                .or(comment.rsplit_once(" Range of each: "));
+            keys.push(Documented {
+                path: format!("{section}.{key}"),
+                default: default.to_owned(),
+                claim: claim.map(|(_, range)| range.trim_end_matches('.').to_owned()),
+            });
+        }
+        comment.clear();
+    }
+    keys
+}
+
+/// Test values at both ends of a range, and beyond them.
+struct Ends {
+    good: Vec<String>,
+    bad: Vec<String>,
+}
+
+impl Ends {
+    /// Parses a range as the comments word it; `real` for keys with fractions.
+    fn of(range: &str, real: bool) -> Self {
+        let (step, mut good, mut bad) = if real {
+            (0.001, vec![], vec!["nan".to_owned()])
+        } else {
+            (1.0, vec![], vec![])
+        };
+        let words: Vec<&str> = range
+            .split([' ', ','])
+            .filter(|word| !word.is_empty())
+            .collect();
+        let number = |word: &str| word.parse::<f64>().unwrap();
+        let show = |value: f64| {
+            if real {
+                format!("{value:?}")
+            } else {
+                format!("{value}")
+            }
+        };
+        let beyond = if real { "inf" } else { "4294967296" }; // one above u32::MAX
+        match words[..] {
+            [low, "to", "below", high] => {
+                good.extend([show(number(low)), show(number(high) - step)]);
+                bad.extend([show(number(low) - step), show(number(high))]);
+            }
+            [low, "to", high, ..] => {
+                good.extend([show(number(low)), show(number(high))]);
+                bad.extend([show(number(low) - step), show(number(high) + step)]);
+            }
+            ["above", low, "at", "most", high] => {
+                good.extend([show(number(low) + step), show(number(high))]);
+                bad.extend([show(number(low)), show(number(high) + step)]);
+            }
+            ["above", low, ref rest @ ..] => {
+                good.push(show(number(low) + step));
+                bad.push(show(number(low)));
+                if rest == ["or", "inf"] {
+                    &mut good
+                } else {
+                    &mut bad
+                }
+                .push(beyond.to_owned());
+            }
+            [low, "or", "more", ref rest @ ..] => {
+                good.push(show(number(low)));
+                bad.push(show(number(low) - step));
+                if rest == ["or", "inf"] {
+                    &mut good
+                } else {
+                    &mut bad
+                }
+                .push(beyond.to_owned());
+            }
+            _ => panic!("a range that is worded in another way: {range}"),
+        }
+        if range.ends_with(", or \"off\"") {
+            good.push("'off'".to_owned());
+            bad.push("'on'".to_owned());
+        }
+        Self { good, bad }
+    }
+}
+
+#[test]
+fn two_keys_that_disagree_are_blamed_on_the_one_that_is_set() {
+    assert_eq!(
+        fault("\n\nadvantage.max = 1.0"),
+        "line 3: advantage.dead_band must not be above advantage.max: 1.05 is above 1"
+    );
+    assert!(fault("\nadvantage.dead_band = 2.0").starts_with("line 2: advantage.dead_band must"));
+    assert!(fault("[lobby]\nlevel_max = 3\nlevel_min = 4").starts_with("line 3: lobby.level_min"));
+    assert!(fault("[rating]\nelo_best = 0.3").starts_with("line 2: rating.elo_worst must"));
+    let env = [("EVENKEEL_ADVANTAGE_MAX".to_owned(), "1.0".to_owned())];
+    let error = Config::load("", env).unwrap_err().to_string();
+    assert!(
+        error.starts_with("EVENKEEL_ADVANTAGE_MAX: advantage.dead_band"),
+        "{error}"
+    );
+}
+
+#[test]
+fn values_that_are_no_numbers_are_checked_too() {
+    for (key, bad, why) in [
+        (
+            "auto_balance.custom.lopsided",
+            "[[1, 1]]",
+            "must be up to 128 pairs",
+        ),
+        (
+            "auto_balance.custom.lopsided",
+            "[[0, 3]]",
+            "must be up to 128 pairs",
+        ),
+        (
+            "auto_balance.rules",
+            "'on'",
+            " must be one of: off, sectors_edge, players_proposal, custom, not \"on\"",
+        ),
+        ("auto_balance.rules", "'mine'", " must be one of: "),
+        ("auto_balance.tournament", "['[']", "has a bad pattern"),
+        (
+            "auto_balance.tournament",
+            "[1]",
+            "must be text in quotes, not 1",
+        ),
+        ("balance.objective", "'even'", "must be "),
+        ("balance.objective", "1", "must be a word in quotes, not 1"),
+        ("season.starts", "['x']", "must be a date"),
+        ("season.starts", "['2027-02-30']", "must be a date"),
+        ("divisions.names", "['']", "must be 1 to 32 characters"),
+        (
+            "divisions.names",
+            "['a', '-']",
+            "must be 1 to 32 characters",
+        ),
+        ("divisions.names", "['a', 'a']", "must not repeat a name"),
+        ("divisions.percentiles", "[60, 50]", "must be ascending"),
+        ("divisions.show", "'both'", ", not \"both\""),
+        ("log.filter", "'a=b=c'", "is not a filter"),
+        ("store.database", "''", "must not be empty"),
+        ("game_types.aliases.x", "' '", "must not be empty"),
+    ] {
+        let fault = fault(&format!("\n{key} = {bad}"));
+        assert!(
+            fault.starts_with(&format!("line 2: {key}")),
+            "{key} = {bad}: {fault}"
+        );
+        assert!(fault.contains(why), "{key} = {bad}: {fault}");
+    }
+    for good in [
+        "auto_balance.custom.lopsided = []",
+        "auto_balance.custom.lopsided = [[2, 1]]",
+        "auto_balance.rules = 'off'",
+        "auto_balance.rules = 'custom'",
+        "auto_balance.tournament = []",
+        "auto_balance.tournament = ['x*']",
+        "balance.objective = 'ratio'",
+        "balance.objective = 'chance'",
+        "balance.party_multiplier = []",
+        "season.starts = []",
+        "divisions.names = ['Gold']",
+        "divisions.names = ['Bronze', 'Gold II']\ndivisions.percentiles = [60]",
+        "divisions.show = 'number'",
+        "season.starts = ['2027-01-01']",
+    ] {
+        assert_eq!(fault(good), "", "{good}");
+    }
+    let two = "[divisions]\nnames = ['a', 'b', 'c']\npercentiles = [50]";
+    assert!(
+        fault(two)
+            .starts_with("line 3: divisions.percentiles must be empty, or have one number fewer")
+    );
+    let names: Vec<String> = (0..33).map(|i| i.to_string()).collect();
+    assert!(fault(&format!("[divisions]\nnames = {names:?}")).contains("at most 32 names"));
+    let follows = "[[follow]]\npath = 'a'\n[[follow]]\npath = 'b'\n\nformat = 'c'";
+    assert!(fault(follows).starts_with("line 6: follow[1].format must be one of: auto, "));
+}
+
+#[test]
+fn the_shipped_lists_know_the_games() {
+    let book = Rulebook::new(&load("").unwrap().rulebook()).unwrap();
+    for mutator in [
+        "XGame.MutInstaGib",
+        "XGame.MutZoomInstaGib",
+        "Botpack.InstaGibDM",
+        "UnrealGame.MutLowGrav",
+        "Botpack.LowGrav",
+        "XGame.MutQuadJump",
+        "UnrealGame.MutBigHead",
+        "XWeapons.MutArena",
+        "Botpack.RocketArena",
+        "XGame.MutVampire",
+        "g_instantgib",
+        "g_rockets",
+        "dmflags=8",
+    ] {
+        assert!(book.affects_play(mutator), "{mutator}");
+    }
+    for mutator in [
+        "UnrealGame.DMMutator",
+        "Botpack.DMMutator",
+        "OLStats.MutOLGameStats",
+        "AntiTCC.MutAntiTCCFinal",
+        "UTSecure.MutUTSecure",
+        "MapVoteLA.MapVote",
+        "BDBMapVote304.BDBMapVote",
+        "UTV2004s.utvMutator",
+        "JoolsWorks.IdealBotCounter",
+        "TeamColors.MutColors",
+        "ACEv08h.ACEActor",
+    ] {
+        assert!(!book.affects_play(mutator), "{mutator}");
+    }
+    for game_type in [
+        "x.g2",
+        "baseoa.g10",
+        "SkaarjPack.Invasion",
+        "BonusPack.xMutantGame",
+    ] {
+        assert!(!book.is_team_game(game_type), "{game_type}");
+    }
+    assert!(book.is_team_game("baseoa.ctf") && !book.is_team_game("baseq3.ffa"));
+    assert!(!book.is_team_game("XGame.xDeathMatch") && book.is_team_game("XGame.xTeamGame"));
+    assert_eq!(
+        book.ruleset::<&str>("CTF", &[]),
+        book.ruleset::<&str>("XGame.xCTFGame", &[])
+    );
+}

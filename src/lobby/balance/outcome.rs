@@ -1,0 +1,118 @@
+//! The outcome of BALANCE: a game with the chosen teams, and how even they are.
+
+use super::Balance;
+use crate::{
+    domain::Ident,
+    lobby::{
+        Command, Decided, Lobby, LobbyError, Weights,
+        decide::{bot_of_lineup, human_of_lineup},
+        strength::TeamStrengths,
+        weights::{Counted, counted_bot},
+    },
+};
+
+/// The teams of a game after BALANCE, for the reply.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Balanced {
+    /// The smaller team's weight over the larger's, 0 to 1.
+    pub ratio: f64,
+    /// The predicted chance that team 0 wins, 0 to 1; `None` without a prediction.
+    pub chance: Option<f64>,
+    /// The seed of the choice.
+    pub seed: u64,
+    /// Each human's team, in JOIN order.
+    pub humans: Vec<(Ident, u8)>,
+    /// The number of bots to add to each team.
+    pub bots: Vec<u32>,
+}
+
+impl Lobby {
+    /// Puts the humans on the teams that BALANCE chose.
+    ///
+    /// # Errors
+    /// Fails if there is no game, if it has no teams, or fewer teams than the answer.
+    pub fn follow(
+        &mut self,
+        decided: &Decided<Balance>,
+        weights: &dyn Weights,
+    ) -> Result<Balanced, LobbyError> {
+        let Decided { seed, answer, .. } = decided;
+        let team_of = answer.team_of.clone();
+        self.change(&Command::Assign { team_of })?;
+        self.watch(weights);
+        let mut problem = Box::new(decided.question.problem.clone());
+        for (human, &team) in problem.humans.iter_mut().zip(&answer.team_of) {
+            human.current = Some(usize::from(team));
+        }
+        self.change(&Command::Balanced { problem })?;
+        let bots = self.bots()?.per_team;
+        let expected = self.expected_bots()?;
+        let snapshot = self.snapshot(weights)?;
+        let roster = &self.team_game()?.roster;
+        let placed = roster.humans().iter().zip(&answer.team_of);
+        Ok(Balanced {
+            ratio: TeamStrengths::of(&snapshot).ratio_settled(),
+            chance: self.chance(weights, &answer.team_of, &expected)?,
+            seed: *seed,
+            humans: placed
+                .map(|(human, &team)| (human.id.clone(), team))
+                .collect(),
+            bots,
+        })
+    }
+
+    /// The bots on each team, once those that are expected have come and the others gone; where none are
+    /// expected, those that are there.
+    fn expected_bots(&self) -> Result<Vec<u32>, LobbyError> {
+        if self.expected_fill()?.on {
+            return Ok(self.bots()?.per_team);
+        }
+        let mut per_team = vec![0; usize::from(self.teams())];
+        for bot in self.team_game()?.roster.bots() {
+            if let Some(bots) = per_team.get_mut(usize::from(bot.team)) {
+                *bots += 1;
+            }
+        }
+        Ok(per_team)
+    }
+
+    /// The predicted chance that team 0 wins, with bots that are on a team and stay, and with the
+    /// most typical known ones for those that will be added, one for each team in turn.
+    fn chance(
+        &self,
+        weights: &dyn Weights,
+        team_of: &[u8],
+        bots: &[u32],
+    ) -> Result<Option<f64>, LobbyError> {
+        let roster = &self.game()?.roster;
+        let mut teams = vec![Vec::new(); bots.len()];
+        let mut strengths = vec![0.0; bots.len()];
+        let model = self.chance_model(weights)?;
+        for (at, (human, &team)) in roster.humans().iter().zip(team_of).enumerate() {
+            let team = usize::from(team);
+            teams[team].push(human_of_lineup(roster, human));
+            strengths[team] += model.as_ref().map_or(0.0, |model| model.humans[at]);
+        }
+        let mut missing: Vec<usize> = bots.iter().map(|bots| *bots as usize).collect();
+        for bot in roster.bots() {
+            let team = usize::from(bot.team);
+            if let Some(left) = missing.get_mut(team).filter(|left| **left > 0) {
+                *left -= 1;
+                teams[team].push(bot_of_lineup(bot.name.text()));
+                strengths[team] += counted_bot(weights, bot).strength;
+            }
+        }
+        let plays = |name: &&str| roster.bots().iter().any(|bot| bot.name.text() == *name);
+        let typical = weights.typical_bots().into_iter();
+        let mut typical = typical.filter(|name| !plays(name));
+        for place in 0..missing.iter().copied().max().unwrap_or(0) {
+            for team in (0..teams.len()).filter(|&team| missing[team] > place) {
+                let name = typical.next().unwrap_or("");
+                let known = weights.bot(name).map(|bot| Counted::of_bot(&bot).strength);
+                strengths[team] += known.unwrap_or_else(|| weights.mean_bot_strength());
+                teams[team].push(bot_of_lineup(name));
+            }
+        }
+        Ok(weights.chance(&teams, &strengths))
+    }
+}

@@ -1,0 +1,184 @@
+//! Tests of BALANCE.
+
+use super::*;
+use crate::domain::{
+    Company, Ident, Outlook,
+    units::{Count, Factor},
+};
+use crate::lobby::snapshot::tests::outlook;
+use crate::lobby::{
+    Command, Decision, LobbySettings, NewGame, RosterSettings, Update,
+    weights::tests::{WeightTable, ctf},
+};
+
+const LIMITS: SizeLimits = SizeLimits {
+    max_team_share: PositiveShare::of(1.0),
+    max_difference: MaxDifference::OFF,
+};
+
+fn weights() -> WeightTable {
+    WeightTable::new(&[("a", 10.0), ("b", 20.0), ("c", 30.0)], &[("Bot", 40.0)])
+}
+
+fn lobby(settings: LobbySettings) -> Lobby {
+    let mut lobby = Lobby::new(settings);
+    lobby.apply(&ctf(), 0).unwrap();
+    for id in ["a", "b", "c"] {
+        let (id, update) = (Ident::from_text(id), Update::default());
+        lobby.apply(&Command::Join { id, update }, 0).unwrap();
+    }
+    lobby
+}
+
+#[test]
+fn bots_that_do_not_come_weigh_nothing() {
+    let bots = |settings, acts: Option<bool>| {
+        let mut lobby = lobby(settings);
+        if let Some(acts) = acts {
+            lobby.apply(&Command::DeclareBots { acts }, 0).unwrap();
+        }
+        let question = lobby.balance(&weights(), LIMITS, Default::default());
+        question.unwrap().problem.bots
+    };
+    let usual = bots(LobbySettings::default(), Some(true));
+    assert_eq!((usual.weight, usual.target), (40.0, 6));
+    let off = RosterSettings {
+        bots: false,
+        ..RosterSettings::default()
+    };
+    let waiting = RosterSettings {
+        min_humans: Count::of(4),
+        ..RosterSettings::default()
+    };
+    for (roster, acts) in [
+        (off, Some(true)),
+        (waiting, Some(true)),
+        (RosterSettings::default(), Some(false)),
+        (RosterSettings::default(), None),
+    ] {
+        let settings = LobbySettings {
+            roster,
+            ..LobbySettings::default()
+        };
+        let none = bots(settings, acts);
+        assert_eq!((none.weight, none.target), (0.0, 0));
+    }
+}
+
+#[test]
+fn a_kept_party_counts_what_was_learned_of_friends() {
+    let mut lobby = lobby(LobbySettings::default());
+    lobby.apply(&Command::Start, 0).unwrap();
+    for id in ["a", "b"] {
+        let party = Some("p".into());
+        let (id, update) = (
+            Ident::from_text(id),
+            Update {
+                party,
+                ..Update::default()
+            },
+        );
+        lobby.apply(&Command::Join { id, update }, 0).unwrap();
+    }
+    let mut weights = weights();
+    let question = |weights: &WeightTable| {
+        let settings = partition::Settings {
+            objective: Objective::Gap,
+            party_multiplier: vec![Factor::of(1.3)],
+            ..partition::Settings::default()
+        };
+        let question = lobby.balance(weights, LIMITS, settings).unwrap();
+        let humans = question.problem.humans.iter().map(|human| human.weight);
+        let multiplier = question.settings.party_multiplier[0].get();
+        (humans.collect::<Vec<f64>>(), multiplier)
+    };
+    weights.outlook = Some(outlook());
+    let (without, multiplier) = question(&weights);
+    assert_eq!(multiplier, 1.3);
+    let company = Company {
+        per_friend: 0.2,
+        learned: 0.5,
+    };
+    weights.outlook = Some(Outlook {
+        company,
+        ..outlook()
+    });
+    let (with, multiplier) = question(&weights);
+    // Half of what was assumed is left, and each of the pair has 0.2 more, at 25 points each.
+    assert!((multiplier - 1.15).abs() < 1e-12);
+    let more: Vec<f64> = with.iter().zip(&without).map(|(x, y)| x - y).collect();
+    let by_hand = [5.0, 5.0, 0.0];
+    let near = more.iter().zip(by_hand).all(|(x, y)| (x - y).abs() < 1e-9);
+    assert!(near, "{more:?}");
+}
+
+#[test]
+fn a_stored_decision_is_read_and_replayed() {
+    let mut lobby = lobby(LobbySettings::default());
+    let question = lobby.balance(&weights(), LIMITS, Default::default());
+    let decided = question.unwrap().decide(7, &mut || false).unwrap();
+    let balanced = lobby.follow(&decided, &weights()).unwrap();
+    assert_eq!(balanced.humans.len(), 3);
+    let why = decided.to_string();
+    let Decided {
+        question,
+        seed,
+        answer,
+    } = decided.clone();
+    let decision = Decision::from(decided);
+    let json = serde_json::to_string(&decision).unwrap();
+    // Version 0.1 stored these parts side by side, and the memory in bytes.
+    let mut settings = serde_json::to_value(&question.settings).unwrap();
+    let keys = settings.as_object_mut().unwrap();
+    assert_eq!(keys.remove("memory_mb"), Some(256.into()));
+    keys.insert("memory".to_owned(), (256 << 20).into());
+    let first = serde_json::json!({
+        "problem": question.problem,
+        "settings": settings,
+        "seed": seed,
+        "team_of": answer.team_of,
+        "cut_short": false,
+    });
+    for stored in [json, first.to_string()] {
+        let read = Decision::parse(decision.kind(), &stored).unwrap();
+        assert_eq!(read, decision);
+        let again = read.again(&mut || false).unwrap();
+        assert_eq!((&again, again.to_string()), (&decision, why.clone()));
+    }
+}
+
+#[test]
+fn a_deadline_is_noted() {
+    let humans = (0..60).map(|n| format!("p{n}"));
+    let humans: Vec<String> = humans.collect();
+    let table: Vec<(&str, f64)> = (humans.iter())
+        .enumerate()
+        .map(|(n, id)| (id.as_str(), (n * n % 61) as f64 + 0.5))
+        .collect();
+    let table = WeightTable::new(&table, &[]);
+    let mut lobby = Lobby::new(LobbySettings::default());
+    let game = NewGame {
+        game_type: "ctf".into(),
+        has_teams: true,
+        tournament: false,
+    };
+    lobby.apply(&Command::Game(game), 0).unwrap();
+    for id in &humans {
+        let (id, update) = (Ident::from_text(id), Update::default());
+        lobby.apply(&Command::Join { id, update }, 0).unwrap();
+    }
+    let question = lobby.balance(&table, LIMITS, Default::default()).unwrap();
+    let decided = question.decide(1, &mut || true).unwrap();
+    assert!(decided.answer.cut_short);
+    assert_eq!(lobby.follow(&decided, &table).unwrap().humans.len(), 60);
+}
+
+#[test]
+fn nonsense_is_refused() {
+    let question = lobby(LobbySettings::default()).balance(&weights(), LIMITS, Default::default());
+    let mut question = question.unwrap();
+    question.problem.teams = 1;
+    assert!(!question.is_sound());
+    assert!(question.answer(1).refused.is_some());
+    assert!(question.decide(1, &mut || false).is_err());
+}

@@ -1,0 +1,91 @@
+//! The events of reading a file, for a caller that shows them.
+
+use crate::ingest::{LogItem, Skip};
+
+/// The most malformed lines of a file that are reported one by one, and the most identical ones.
+const MAX_REPORTED: u64 = 10;
+
+/// An event while a file is read, for a caller that shows progress.
+#[derive(Debug)]
+pub enum IngestEvent<'a> {
+    /// This many bytes of the file have been read.
+    Bytes(u64),
+    /// A line does not follow the format.
+    Malformed {
+        /// The number of the line, from 1.
+        line: u64,
+        /// What is wrong with it.
+        why: &'a str,
+    },
+    /// This many more lines do not follow the format.
+    MoreMalformed(u64),
+    /// A line has the same bytes as an earlier one.
+    Repeated {
+        /// The number of the line, from 1.
+        line: u64,
+        /// The number of the earlier line.
+        first: u64,
+        /// Whether the line is dropped.
+        dropped: bool,
+    },
+    /// This many more lines have the same bytes as an earlier one.
+    MoreRepeated(u64),
+    /// This many matches come after one that ended later. Only
+    /// [`read_matches`](super::read_matches) reports this; it sorts the matches.
+    OutOfOrder(u64),
+    /// A game makes no match.
+    Skipped {
+        /// The line on which the game begins.
+        line: u64,
+        /// Why it makes no match.
+        reason: Skip,
+    },
+}
+
+/// Reports the lines of one file that make no match: the first ones one by one, the rest as a number.
+#[derive(Default)]
+pub(super) struct LineReports {
+    /// Number of malformed lines so far.
+    pub(super) malformed: u64,
+    repeated: u64,
+}
+
+impl LineReports {
+    /// Reports an item that is not a match, up to [`MAX_REPORTED`] of each kind.
+    pub(super) fn item(&mut self, item: &LogItem, on_event: &mut impl FnMut(IngestEvent<'_>)) {
+        match *item {
+            LogItem::Malformed { line, ref why } => {
+                self.malformed += 1;
+                if self.malformed <= MAX_REPORTED {
+                    on_event(IngestEvent::Malformed { line, why });
+                }
+            }
+            LogItem::Repeated {
+                line,
+                first,
+                dropped,
+            } => {
+                self.repeated += 1;
+                if self.repeated <= MAX_REPORTED {
+                    on_event(IngestEvent::Repeated {
+                        line,
+                        first,
+                        dropped,
+                    });
+                }
+            }
+            LogItem::Skipped { line, reason } => on_event(IngestEvent::Skipped { line, reason }),
+            LogItem::Match(_) | LogItem::Exported(..) => {}
+        }
+    }
+
+    /// Reports, at the end of the file, how many lines were not reported one by one.
+    pub(super) fn finish(&self, on_event: &mut impl FnMut(IngestEvent<'_>)) {
+        if self.malformed > MAX_REPORTED {
+            on_event(IngestEvent::MoreMalformed(self.malformed - MAX_REPORTED));
+        }
+        if self.repeated > MAX_REPORTED {
+            on_event(IngestEvent::MoreRepeated(self.repeated - MAX_REPORTED));
+        }
+    }
+}
