@@ -9,11 +9,17 @@ pub struct LineupPlayer {
     pub key: PlayerKey,
     /// The number of the player's party, which only its members share; `None` without a party.
     pub party: Option<u32>,
+    /// Whether the player is to command the team.
+    pub commands: bool,
 }
 
-/// A player without a party.
+/// A player without a party who does not command.
 impl From<PlayerKey> for LineupPlayer {
     fn from(key: PlayerKey) -> Self {
-        Self { key, party: None }
+        Self {
+            key,
+            party: None,
+            commands: false,
+        }
     }
 }

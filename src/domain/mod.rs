@@ -16,6 +16,7 @@ mod outlook;
 mod random;
 mod rank;
 mod record;
+mod role;
 mod rulebook;
 mod ruleset;
 mod start_weight;
@@ -35,9 +36,10 @@ pub use outlook::{Company, Crowding, Link, Outlook, TeamLoad};
 pub use random::{Stream, StreamPurpose, seeded_hash};
 pub use rank::Rank;
 pub use record::{
-    MAX_EVENTS, MAX_PLAYERS, MAX_STAYS, MAX_TEAMS, MatchRecord, Outcome, Participant, Presence,
-    Role, ScoreEvent, Span,
+    MAX_EVENTS, MAX_PLAYERS, MAX_ROLES, MAX_STAYS, MAX_TEAMS, MatchRecord, Outcome, Participant,
+    Presence, Role, ScoreEvent, Span,
 };
+pub use role::RoleName;
 pub use rulebook::{
     GameTypeLists, MutatorLists, Patterns, Rulebook, RulebookSpec, Scoring, Unknown,
 };

@@ -14,7 +14,8 @@ pub const MAX_EVENTS: usize = 200_000;
 /// The largest number of stays on a team in one game, over all its players.
 pub const MAX_STAYS: usize = 100_000;
 const MAX_MUTATORS: usize = 256;
-const MAX_ROLES: usize = 16;
+/// The most roles of one participant.
+pub const MAX_ROLES: usize = 16;
 const MAX_TEXT: usize = 1_024;
 /// One week. A longer game means that the log's clock is broken.
 const MAX_MILLIS: u64 = 7 * 24 * 3_600_000;
@@ -34,6 +35,25 @@ impl Span {
     /// Length of the interval in milliseconds.
     pub fn millis(self) -> u64 {
         self.to.saturating_sub(self.from)
+    }
+
+    /// The weighted share of a game that the interval covers; earlier time counts more. It is a^(−from) −
+    /// a^(−to) with a = 2^(2/r), where r is the usual length of such games, as on the Natural Selection 2
+    /// page: the first half of a usual game counts twice as much as the second. The result is divided by
+    /// that of the whole game of `millis`, which is therefore 1.
+    pub fn early_share(self, millis: u64, usual: u64) -> f64 {
+        let remaining = |at: u64| libm::exp2(-2.0 * at as f64 / usual.max(1) as f64);
+        let all = 1.0 - remaining(millis);
+        if all <= 0.0 {
+            return 1.0; // far shorter than usual: all of it is equally early
+        }
+        (remaining(self.from) - remaining(self.to)) / all
+    }
+
+    /// The part of the interval that another covers, too; `None` if they do not overlap.
+    pub fn overlap(self, other: Self) -> Option<Self> {
+        let (from, to) = (self.from.max(other.from), self.to.min(other.to));
+        (from < to).then_some(Self { from, to })
     }
 
     /// Whether the interval includes the millisecond `at`.

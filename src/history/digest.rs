@@ -13,8 +13,8 @@ use super::{
 };
 use crate::{
     domain::{
-        Kind, LineupPlayer, MatchRecord, Outcome, Participant, PlayerKey, Presence, Rulebook,
-        Ruleset,
+        Kind, LineupPlayer, MatchRecord, Outcome, Participant, PlayerKey, Presence, RoleName,
+        Rulebook, Ruleset,
     },
     rating::{Player, RatedGame, Seat, Tally},
 };
@@ -100,9 +100,6 @@ pub(super) struct DigestState {
 const LEAST_SHARE: f64 = 1e-6;
 const MILLIS_A_DAY: f64 = 86_400_000.0;
 
-/// The role that Natural Selection 2 rates separately.
-const COMMANDER: &str = "commander";
-
 impl Digest {
     pub fn new(rulebook: &Rulebook, settings: &Settings) -> Self {
         Self {
@@ -142,6 +139,7 @@ impl Digest {
                 let number = known.or_else(|| strangers.next()).unwrap_or(u32::MAX);
                 seats.push(Seat {
                     party: party_number(player.party),
+                    command: f64::from(u8::from(player.commands)),
                     ..Seat::new(Player(number), team)
                 });
             }
@@ -157,6 +155,11 @@ impl Digest {
             .unwrap_or(u32::MAX);
         game.map = self.known.maps.0.get(map).copied().unwrap_or(u32::MAX);
         game
+    }
+
+    /// The number of a player; `None` without a match.
+    pub fn number(&self, key: &PlayerKey) -> Option<Player> {
+        self.known.players.0.get(key).copied().map(Player)
     }
 
     /// All players with a rated match, indexed by player number.
@@ -297,21 +300,13 @@ fn party_number(party: Option<u32>) -> u32 {
 
 fn command(participant: &Participant, team: u8) -> f64 {
     let roles = participant.roles.iter();
-    let own = roles.filter(|r| r.name == COMMANDER && r.team == team);
+    let own = roles.filter(|r| r.name == RoleName::COMMANDER && r.team == team);
     own.map(|r| r.share).sum::<f64>().min(1.0)
 }
 
-/// The weighted share of a game that a stay covers; earlier time counts more. As in Natural
-/// Selection 2, it is a^(−entry) − a^(−exit) with a = 2^(2/r), where r is the usual length, so that
-/// the first half of a game of usual length counts twice as much as the second. The share is
-/// divided by that of a stay from start to end, so that such a stay has the share 1.
+/// The weighted share of a game that a stay covers, see [`Span::early_share`](crate::domain::Span).
 pub(super) fn share(stay: &Presence, millis: u64, usual: u64) -> f64 {
-    let remaining = |at: u64| libm::exp2(-2.0 * at as f64 / usual.max(1) as f64);
-    let all = 1.0 - remaining(millis);
-    if all <= 0.0 {
-        return 1.0; // so short that all of it counts as equally early
-    }
-    (remaining(stay.span.from) - remaining(stay.span.to)) / all
+    stay.span.early_share(millis, usual)
 }
 
 /// Each team's place, 0 for the first; empty where the outcome is unknown.

@@ -15,7 +15,8 @@ use super::{
 use crate::{
     domain::{Kind, Link, Rank, Ruleset, Timestamp},
     rating::{
-        Player, RatedGame, Roll, Scale, Settings, Strength, System, SystemName, divisions, normal,
+        Player, RatedGame, Roll, Scale, Seat, Settings, Strength, System, SystemName, divisions,
+        normal,
     },
 };
 
@@ -316,8 +317,12 @@ impl Standing {
         let sum = |team: usize| -> f64 {
             let seats = game.team(team).iter();
             let friends = |seat| outlook.company.per_friend * game.friends(seat) as f64;
+            let command = |seat: &Seat| match seat.command > 0.0 {
+                true => seat.command * self.system.command(seat.player, game),
+                false => 0.0,
+            };
             seats
-                .map(|seat| strength(seat.player) - newcomer + friends(seat))
+                .map(|seat| strength(seat.player) - newcomer + friends(seat) + command(seat))
                 .sum()
         };
         let chance = self.system.beats(game, 0, 1);

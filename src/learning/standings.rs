@@ -87,6 +87,18 @@ impl Standings {
         self.learned(ruleset)?.reading(ruleset, map, teams)
     }
 
+    /// The strength that a player adds by commanding in this lineup; 0 if nothing has been learned of it.
+    pub fn command_strength(
+        &self,
+        ruleset: &Ruleset,
+        teams: &[Vec<LineupPlayer>],
+        key: &PlayerKey,
+    ) -> f64 {
+        let fold = self.learned(ruleset);
+        let strength = fold.and_then(|fold| fold.command_strength(ruleset, teams, key));
+        strength.unwrap_or(0.0)
+    }
+
     /// The strength that has this weight, minus a newcomer's; 0 if nothing has been learned at all.
     pub fn strength_at(&self, ruleset: &Ruleset, weight: f64) -> f64 {
         let fold = self.learned(ruleset);

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{BalanceWatch, Lobby, LobbyError};
 use crate::{
-    domain::{Ident, LeaveReason, Move},
+    domain::{Ident, LeaveReason, Move, RoleName},
     partition::ProblemSpec,
 };
 
@@ -90,6 +90,13 @@ pub enum Command {
         id: Ident,
         /// For how many milliseconds from now; `None` until the next PROTECT.
         millis: Option<u64>,
+    },
+    /// ROLE: a human has this role from now on.
+    Role {
+        /// Id of the human.
+        id: Ident,
+        /// The role; `None` for none.
+        role: Option<RoleName>,
     },
     /// START: play begins, at time 0. Fails in play.
     Start,
@@ -266,6 +273,7 @@ impl Lobby {
             Command::BotJoin { name, team } => return self.bot_join(name, *team),
             Command::BotLeave { name } => return self.bot_leave(name),
             Command::Protect { id, millis } => return self.protect(id, *millis),
+            Command::Role { id, role } => return self.set_role(id, role.as_ref()),
             Command::Start => return self.start(),
             Command::Score { team, points, by } => return self.score(*team, *points, by.as_ref()),
             Command::Points { id, points } => return self.points(id, *points),
@@ -317,6 +325,10 @@ mod tests {
             Command::Protect {
                 id: strange.clone(),
                 millis: None,
+            },
+            Command::Role {
+                id: strange.clone(),
+                role: RoleName::read("commander"),
             },
             Command::Start,
             Command::Watch(BalanceWatch {

@@ -7,7 +7,7 @@ use super::{
     roster::Human,
     state::{RunningGame, exists},
 };
-use crate::domain::{Ident, Kind, LeaveReason};
+use crate::domain::{Ident, Kind, LeaveReason, RoleName};
 
 impl Lobby {
     pub(super) fn join(&mut self, id: &Ident, update: &Update) -> Result<(), LobbyError> {
@@ -68,6 +68,20 @@ impl Lobby {
     pub(super) fn auto_move(&mut self, id: &Ident, team: u8) -> Result<(), LobbyError> {
         self.put_on_team(id, team)?;
         self.memory.entry(id.text()).moved_at = Some(self.now);
+        Ok(())
+    }
+
+    /// Gives a human a role, in the place of an earlier one.
+    pub(super) fn set_role(
+        &mut self,
+        id: &Ident,
+        role: Option<&RoleName>,
+    ) -> Result<(), LobbyError> {
+        let now = self.now;
+        let game = self.game_mut()?;
+        game.roster.set_role(id, role)?;
+        let human = game.roster.find(id).ok_or(LobbyError::UnknownPlayer)?;
+        game.course.take_role(&seated_human(human), role, now);
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{LobbyError, Update};
-use crate::domain::Ident;
+use crate::domain::{Ident, RoleName};
 
 /// A human in the running game.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,6 +18,9 @@ pub struct Human {
     pub team: Option<u8>,
     /// The team that they must be on.
     pub pin: Option<u8>,
+    /// Their role, such as commander.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<RoleName>,
     /// Ids of the humans they want to avoid, in the game or not.
     pub avoid: Vec<String>,
     /// The millisecond of the session until which decisions leave them on their team; `u64::MAX`
@@ -123,6 +126,7 @@ impl Roster {
                     party,
                     team,
                     pin,
+                    role: None,
                     avoid: Vec::new(),
                     protected_until: 0,
                 });
@@ -153,6 +157,16 @@ impl Roster {
     pub(super) fn move_to(&mut self, id: &Ident, team: u8) -> Result<(), LobbyError> {
         let human = self.humans.iter_mut().find(|human| human.id == *id);
         human.ok_or(LobbyError::UnknownPlayer)?.team = Some(team);
+        Ok(())
+    }
+
+    pub(super) fn set_role(
+        &mut self,
+        id: &Ident,
+        role: Option<&RoleName>,
+    ) -> Result<(), LobbyError> {
+        let human = self.humans.iter_mut().find(|human| human.id == *id);
+        human.ok_or(LobbyError::UnknownPlayer)?.role = role.cloned();
         Ok(())
     }
 

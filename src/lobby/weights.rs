@@ -21,6 +21,11 @@ pub trait Weights {
         0.0
     }
 
+    /// The strength that this human adds by commanding in a game of these teams, in the same unit.
+    fn command_strength(&self, _id: &str, _teams: &[Vec<LineupPlayer>]) -> f64 {
+        0.0
+    }
+
     /// The mean strength of the known bots, in the same unit; if none is known, the strength of a
     /// bot of the default weight.
     fn mean_bot_strength(&self) -> f64 {

@@ -245,6 +245,12 @@ impl System for Hive {
         }
     }
 
+    /// The commanders' skills are a mean over the commanders, those of players over all players.
+    fn command(&self, player: Player, game: &RatedGame) -> f64 {
+        let time = total(game, 0, 1, |s| s.share);
+        self.known(player).commanding.value * time / total(game, 0, 1, |s| s.command)
+    }
+
     fn adopt(&mut self, player: Player, known: Strength) {
         let skill = self.players.enter(player, Skill::default);
         skill.playing.value = known.mean;
@@ -455,6 +461,11 @@ mod tests {
         let log_odds = step(0.5) + step(0.125);
         let chance = 1.0 / (1.0 + (-log_odds).exp());
         assert!((system.beats(&game, 0, 1) - chance).abs() < 1e-12);
+        // Where strengths are added up, the one commander counts as much as there are players.
+        let command = system.command(Player(0), &game);
+        assert!((command - 4.0 * step(0.5)).abs() < 1e-12);
+        let by_strength = system.outlook(&game).per_strength * (4.0 * step(0.125) + command);
+        assert!((by_strength - log_odds).abs() < 1e-12);
     }
 
     #[test]

@@ -72,6 +72,12 @@ pub trait System: Persist + Send + Sync {
     /// The same system rated them there, so the units are the same.
     fn adopt(&mut self, player: Player, known: Strength);
 
+    /// The strength that a player adds by commanding throughout a game like this one, in the units of
+    /// [`scale`](Self::scale); 0 where commanders are not rated apart.
+    fn command(&self, _player: Player, _game: &RatedGame) -> f64 {
+        0.0
+    }
+
     /// Starts a player who has no estimate yet from a prior other than a newcomer's. The mean of `prior`
     /// is above a newcomer's strength. Systems that cannot adopt a strength ignore it.
     fn start(&mut self, player: Player, prior: Strength) {

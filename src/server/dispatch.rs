@@ -44,6 +44,7 @@ async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>
             id,
             millis: seconds.map(millis),
         },
+        Request::Role { id, role } => Command::Role { id, role },
         Request::Start => Command::Start,
         Request::Score { team, points, by } => Command::Score { team, points, by },
         Request::Points { id, points } => Command::Points { id, points },
@@ -192,6 +193,7 @@ async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>,
         | Request::BotJoin { .. }
         | Request::BotLeave(_)
         | Request::Protect { .. }
+        | Request::Role { .. }
         | Request::Start
         | Request::Score { .. }
         | Request::Points { .. }

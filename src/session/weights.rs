@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Session, SessionError};
 use crate::{
-    domain::{Ident, Kind, LineupPlayer, Outlook, Ruleset},
+    domain::{Ident, Kind, LineupPlayer, Outlook, PlayerKey, Ruleset},
     learning::{DisplayedRank, Standings, View},
     lobby::{BotWeight, LobbyError, ScoreSpread, Weights},
 };
@@ -29,6 +29,12 @@ impl Weights for GameWeights {
     fn human_strength(&self, id: &str) -> f64 {
         let known = self.view.strength(Kind::Human, id);
         known.unwrap_or_else(|| self.standings.strength_at(&self.ruleset, self.defaults.0))
+    }
+
+    fn command_strength(&self, id: &str, teams: &[Vec<LineupPlayer>]) -> f64 {
+        let (kind, id) = (Kind::Human, id.to_owned());
+        let key = PlayerKey { kind, id };
+        self.standings.command_strength(&self.ruleset, teams, &key)
     }
 
     fn mean_bot_strength(&self) -> f64 {

@@ -129,6 +129,7 @@ fn line() -> impl Strategy<Value = String> {
         3 => ("[xyz]", team.clone()).prop_map(|(bot, team)| format!("BOTJOIN {bot} {team}")),
         1 => "[xyz]".prop_map(|bot| format!("BOTLEAVE {bot}")),
         1 => (id, 0u32..60).prop_map(|(id, left)| format!("PROTECT {id} {left}")),
+        1 => id.prop_map(|id| format!("ROLE {id} commander")),
         1 => (2u8..4).prop_map(|teams| format!("TEAMS {teams}")),
         1 => (0u32..9).prop_map(|players| format!("MINPLAYERS {players}")),
         1 => "(MUTATOR [uv]|MAP m|MAP n 2 6)",

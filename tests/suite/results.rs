@@ -18,6 +18,48 @@ async fn hang_up(client: Client) {
     stream.read_to_end(&mut Vec::new()).await.unwrap();
 }
 
+#[tokio::test]
+async fn a_role_is_stored_with_the_match() {
+    let (daemon, clock) = Daemon::start_by_hand("").await;
+    let mut client = hello(&daemon).await;
+    assert!(
+        client
+            .ask("ROLE a commander\n")
+            .await
+            .starts_with("ERROR no-game")
+    );
+    client
+        .tell(&format!(
+            "GAME ctf\nMAP field\n{TWO}ROLE a Commander\nSTART\n"
+        ))
+        .await;
+    assert!(
+        client
+            .ask("ROLE x commander\n")
+            .await
+            .starts_with("ERROR unknown-player")
+    );
+    for bad in ["ROLE\n", "ROLE a two words\n", "ROLE a \"two words\"\n"] {
+        assert!(
+            client.ask(bad).await.starts_with("ERROR bad-argument"),
+            "{bad}"
+        );
+    }
+    clock.pass(50_000);
+    client.tell("ROLE a\nROLE b commander\n").await;
+    clock.pass(50_000);
+    assert_eq!(client.ask("END 0\n").await, "END 1 recorded");
+    let records = matches(&daemon).await;
+    // The first half of the game counts twice as much as the second.
+    for (participant, share) in records[0].participants.iter().zip([2.0 / 3.0, 1.0 / 3.0]) {
+        let [role] = &participant.roles[..] else {
+            panic!("one role: {participant:?}")
+        };
+        assert_eq!(role.name, "commander");
+        assert!((role.share - share).abs() < 1e-4, "{role:?}");
+    }
+}
+
 const TWO: &str = "MINPLAYERS 0\nJOIN a name=Ann team=0\nJOIN b team=1\n";
 
 async fn hello(daemon: &Daemon) -> Client {

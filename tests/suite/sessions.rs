@@ -81,6 +81,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (bot(), team()).prop_map(|(bot, team)| format!("BOTJOIN {bot} {team}")),
         1 => bot().prop_map(|bot| format!("BOTLEAVE {bot}")),
         1 => (id(), 0u32..60).prop_map(|(id, seconds)| format!("PROTECT {id} {seconds}")),
+        1 => id().prop_map(|id| format!("ROLE {id} commander")),
         3 => id().prop_map(|id| format!("DEATH {id}")),
         1 => (id(), bot()).prop_map(|(id, bot)| format!("KILL {id} {bot}")),
         1 => (id(), -5i32..50).prop_map(|(id, points)| format!("POINTS {id} {points}")),

@@ -218,6 +218,19 @@ impl Fold {
         Some(self.levels.best(ruleset)?.reading(&game))
     }
 
+    /// The strength that a player adds by commanding in this lineup, in the unit of [`Weight::strength`].
+    /// `None` before any game.
+    pub fn command_strength(
+        &self,
+        ruleset: &Ruleset,
+        teams: &[Vec<LineupPlayer>],
+        key: &PlayerKey,
+    ) -> Option<f64> {
+        let (player, system) = (self.digest.number(key)?, &self.levels.best(ruleset)?.system);
+        let game = self.digest.lineup(ruleset, "", teams);
+        Some(system.command(player, &game))
+    }
+
     /// How far apart the final scores of the ruleset's matches are. `None` before any game of the
     /// ruleset.
     pub fn spread(&self, ruleset: &Ruleset) -> Option<Spread> {

@@ -817,3 +817,72 @@ fn newcomers_start_where_their_first_game_points_to_if_there_is_a_variance() {
         );
     }
 }
+
+/// Two against two out of eight players of equal strength, of whom one commands half of their teams and
+/// then wins nine games of ten.
+fn commanded(matches: i64) -> Vec<MatchRecord> {
+    use crate::domain::{Role, RoleName};
+    use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
+    let mut random = ChaCha8Rng::seed_from_u64(9);
+    let mut one = |number: i64| {
+        let mut pool: Vec<u32> = (1..8).collect();
+        let mut others = || pool.swap_remove(random.random_range(0..pool.len()));
+        let ids = [0, others(), others(), others()];
+        let commands = number % 2 == 0;
+        let person = |(seat, id): (usize, u32)| {
+            let team = u8::from(seat >= 2);
+            let mut person = someone(Kind::Human, &format!("p{id}"), vec![stay(team, 0, 100_000)]);
+            let role = || Role {
+                name: RoleName::COMMANDER.into(),
+                team,
+                share: 1.0,
+            };
+            person.roles.extend((commands && id == 0).then(role));
+            person
+        };
+        let people = ids.into_iter().enumerate().map(person).collect();
+        let won = random.random_bool(if commands { 0.9 } else { 0.5 });
+        let won = f64::from(u8::from(won));
+        game(200_000 * number, &[won, 1.0 - won], people)
+    };
+    (1..=matches).map(&mut one).collect()
+}
+
+#[test]
+fn predictions_count_who_will_command() {
+    let matches = commanded(300);
+    let ruleset = rulebook().ruleset::<&str>("ctf", &[]);
+    let lineup = |commands: bool| -> Vec<Vec<LineupPlayer>> {
+        let player = |n: u32| LineupPlayer {
+            commands: commands && n == 0,
+            ..someone(Kind::Human, &format!("p{n}"), vec![]).key.into()
+        };
+        vec![(0..2).map(player).collect(), (2..4).map(player).collect()]
+    };
+    for system in [SystemName::Joint, SystemName::Hive] {
+        let settings = Settings {
+            sides: false,
+            ..settings(system)
+        };
+        let mut fold = Fold::new(&rulebook(), settings);
+        for record in &matches {
+            fold.push(record, Fingerprint::of(record)).unwrap();
+        }
+        let (with, without) = (lineup(true), lineup(false));
+        let chance = |teams: &[Vec<LineupPlayer>]| fold.chances(&ruleset, "m", teams)[0];
+        let (more, less) = (chance(&with), chance(&without));
+        assert!(more > less + 0.01, "{system}: {more} {less}");
+        // What the strengths differ by is what the edge differs by, the noise of this lineup aside.
+        let key = &with[0][0].key;
+        let command = fold.command_strength(&ruleset, &with, key).unwrap();
+        let reading = |teams: &[Vec<LineupPlayer>]| fold.reading(&ruleset, "m", teams).unwrap();
+        let (with, without) = (reading(&with), reading(&without));
+        assert!((with.strengths[0] - without.strengths[0] - command).abs() < 1e-9);
+        let edge = with.outlook.per_strength * command;
+        let differ = with.edge - without.edge;
+        assert!(
+            (differ - edge).abs() < 0.1 * edge,
+            "{system}: {differ} {edge}"
+        );
+    }
+}

@@ -7,6 +7,7 @@ use crate::{
     domain::{Company, units::Factor},
     lobby::{
         ChanceModel, Lobby, LobbyError, Weights,
+        decide::command_strength,
         roster::Human,
         weights::{Counted, counted_bot, next_bot, sane_strength},
     },
@@ -82,6 +83,10 @@ impl Lobby {
         let points = 25.0 / outlook.halfway;
         let strength = |human: &WeightedHuman| sane_strength(weights.human_strength(&human.key));
         let mut strengths: Vec<f64> = problem.humans.iter().map(strength).collect();
+        let (lineup, roster) = (self.lineup()?, &self.team_game()?.roster);
+        for (strength, human) in strengths.iter_mut().zip(roster.humans()) {
+            *strength += command_strength(weights, human, &lineup);
+        }
         for party in &problem.parties {
             let friends = party.len().saturating_sub(1) as f64;
             for &member in party {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::LobbyError;
 use crate::domain::{
     Kind, LeaveReason, MAX_EVENTS, MAX_PLAYERS, MAX_STAYS, MAX_TEAMS, MatchRecord, Outcome,
-    PlayerKey, Presence, ScoreEvent, Span, Verdict,
+    PlayerKey, Presence, RoleName, ScoreEvent, Span, Verdict,
 };
 
 mod record;
@@ -42,6 +42,12 @@ struct PlayerTrack {
     /// The team that they are on, and the millisecond of play at which they joined it.
     seat: Option<(u8, u64)>,
     stays: Vec<Presence>,
+    /// The role that they have, and the millisecond of play since when.
+    #[serde(default)]
+    role: Option<(RoleName, u64)>,
+    /// The roles that they had, with the times, whichever team they were on.
+    #[serde(default)]
+    duties: Vec<(RoleName, Span)>,
     points: Option<f64>,
     kills: u32,
     deaths: u32,
@@ -100,6 +106,7 @@ impl PlayCourse {
     /// having left.
     pub(super) fn leave(&mut self, who: &SeatedPlayer<'_>, reason: LeaveReason, now: u64) {
         self.set_team(who, None, now);
+        self.take_role(who, None, now);
         if let Some(track) = self.track(who) {
             self.tracks[track].left = Some(reason);
         }
@@ -125,6 +132,8 @@ impl PlayCourse {
                     party: None,
                     seat: None,
                     stays: Vec::new(),
+                    role: None,
+                    duties: Vec::new(),
                     points: None,
                     kills: 0,
                     deaths: 0,
@@ -160,6 +169,36 @@ impl PlayCourse {
         self.tracks[track].stays.push(Presence { team, span });
     }
 
+    /// Gives a player a role from `now` on, or none.
+    pub(super) fn take_role(&mut self, who: &SeatedPlayer<'_>, role: Option<&RoleName>, now: u64) {
+        let Some(track) = self.track(who) else { return };
+        let held = self.tracks[track].role.as_ref();
+        if held.map(|(name, _)| name) == role {
+            return;
+        }
+        let at = self.tick(now);
+        self.end_role(track, at);
+        self.tracks[track].role = role.map(|role| (role.clone(), at));
+    }
+
+    /// Ends a player's role.
+    fn end_role(&mut self, track: usize, at: u64) {
+        let Some((role, from)) = self.tracks[track].role.take() else {
+            return;
+        };
+        if !self.is_running() {
+            return; // it ended before START
+        }
+        if self.stays >= MAX_STAYS {
+            self.cut = true;
+            return;
+        }
+        self.stays += 1;
+        self.tracks[track]
+            .duties
+            .push((role, Span { from, to: at }));
+    }
+
     /// Begins play with `teams` teams, and discards all earlier play.
     pub(super) fn start(&mut self, teams: usize, now: u64) {
         self.phase = PlayPhase::Running(now);
@@ -175,6 +214,10 @@ impl PlayCourse {
             self.index.insert(track.key.clone(), at);
             track.seat = track.seat.map(|(team, _)| (team, 0));
             track.stays.clear();
+            if let Some((_, since)) = &mut track.role {
+                *since = 0;
+            }
+            track.duties.clear();
             track.points = None;
             (track.kills, track.deaths, track.killed) = (0, 0, 0);
         }
@@ -326,6 +369,7 @@ impl PlayCourse {
             self.stays = 0;
             for track in &mut self.tracks {
                 track.stays = Vec::new();
+                track.duties = Vec::new();
             }
         }
     }
@@ -334,7 +378,8 @@ impl PlayCourse {
     pub(super) fn restored(mut self) -> Option<Self> {
         let seated = |(at, track): (usize, &PlayerTrack)| (track.key.clone(), at);
         self.index = self.tracks.iter().enumerate().map(seated).collect();
-        let stays: usize = self.tracks.iter().map(|track| track.stays.len()).sum();
+        let spans = |track: &PlayerTrack| track.stays.len() + track.duties.len();
+        let stays: usize = self.tracks.iter().map(spans).sum();
         let sound = self.index.len() == self.tracks.len()
             && self.tracks.len() <= MAX_PLAYERS
             && self.events.len() <= MAX_EVENTS

@@ -1,7 +1,12 @@
 //! Makes the match record from the course of play.
 
+use std::collections::BTreeMap;
+
 use super::{LobbyError, PlayCourse, PlayPhase, PlayerTrack};
-use crate::domain::{MatchRecord, Outcome, Participant, ScoreEvent, Timestamp};
+use crate::domain::{
+    MAX_ROLES, MatchRecord, Outcome, Participant, Presence, Role, RoleName, ScoreEvent, Span,
+    Timestamp,
+};
 
 /// The parts of a match record that do not come from the game itself.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -50,6 +55,7 @@ impl PlayCourse {
         let millis = ended.tick(now);
         for track in 0..ended.tracks.len() {
             ended.end_stay(track, millis);
+            ended.end_role(track, millis);
         }
         let after = |millis: u64| i64::try_from(millis).unwrap_or(i64::MAX);
         let start = facts.frame.epoch.plus_millis(after(start));
@@ -58,7 +64,7 @@ impl PlayCourse {
         mutators.dedup();
         let mut scores = ended.scores.clone();
         scores.resize(facts.teams, 0.0);
-        let (participants, index) = ended.participants(facts.teams);
+        let (participants, index) = ended.participants(facts.teams, millis);
         let teams = facts.teams;
         let events = ended
             .events
@@ -89,7 +95,7 @@ impl PlayCourse {
     }
 
     /// The players who took part, and for each track the index of its participant.
-    fn participants(&self, teams: usize) -> (Vec<Participant>, Vec<Option<u32>>) {
+    fn participants(&self, teams: usize, millis: u64) -> (Vec<Participant>, Vec<Option<u32>>) {
         let parties = Parties::of(&self.tracks);
         let mut participants = Vec::new();
         let mut index = Vec::with_capacity(self.tracks.len());
@@ -104,18 +110,42 @@ impl PlayCourse {
             participants.push(Participant {
                 key: track.key.clone(),
                 name: track.name.clone(),
+                roles: roles(&track.duties, &presence, millis),
                 presence,
                 points: track.points,
                 kills: track.kills,
                 // A game server can report a death by DEATH, by KILL, or by both.
                 deaths: track.deaths.max(track.killed),
-                roles: Vec::new(),
                 party: parties.number(track),
                 left: track.left,
             });
         }
         (participants, index)
     }
+}
+
+/// The roles that a player had on teams, with the weighted shares of a game of `millis`: at most
+/// [`MAX_ROLES`], the largest of them.
+fn roles(duties: &[(RoleName, Span)], presence: &[Presence], millis: u64) -> Vec<Role> {
+    let mut shares: BTreeMap<(&RoleName, u8), f64> = BTreeMap::new();
+    for (role, span) in duties {
+        let stays = presence.iter();
+        for (team, held) in stays.filter_map(|stay| Some((stay.team, span.overlap(stay.span)?))) {
+            *shares.entry((role, team)).or_default() += held.early_share(millis, millis);
+        }
+    }
+    let mut roles: Vec<Role> = shares
+        .into_iter()
+        .map(|((name, team), share)| Role {
+            name: name.as_str().to_owned(),
+            team,
+            share: share.clamp(0.0, 1.0),
+        })
+        .collect();
+    roles.sort_by(|a, b| b.share.total_cmp(&a.share));
+    roles.truncate(MAX_ROLES);
+    roles.sort_by(|a, b| (&a.name, a.team).cmp(&(&b.name, b.team)));
+    roles
 }
 
 /// The parties with two or more members who played, numbered in the order of their appearance.

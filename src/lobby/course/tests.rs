@@ -233,6 +233,64 @@ fn parties_are_numbered_and_one_alone_is_none() {
 }
 
 #[test]
+fn roles_are_shares_of_the_game_in_which_early_time_counts_more() {
+    let commander = RoleName::read("commander");
+    let mut course = PlayCourse::default();
+    course.set_team(&human("ann"), Some(0), 0);
+    course.set_team(&human("ben"), Some(1), 0);
+    course.take_role(&human("ann"), commander.as_ref(), 10);
+    course.start(2, 1_000);
+    course.take_role(&human("ann"), commander.as_ref(), 20_000); // no change
+    course.take_role(&human("ann"), None, 51_000);
+    course.tick(51_000); // of two events in one millisecond, the second is later
+    course.take_role(&human("ben"), commander.as_ref(), 51_000);
+    course.set_team(&human("ben"), Some(0), 76_000);
+    let record = end(&mut course, Verdict::Draw, 101_000);
+    // Of 100 s with 2^(−2 t/100 s) left: (1 − 1/2)/(3/4) of the first half, and of the second
+    // (2^−1 − 2^−1.5)/(3/4) on one team and (2^−1.5 − 2^−2)/(3/4) on the other.
+    let part = 0.5_f64.powf(1.5);
+    let by_hand = [
+        ("ann", 0, 0.5 / 0.75),
+        ("ben", 0, (part - 0.25) / 0.75),
+        ("ben", 1, (0.5 - part) / 0.75),
+    ];
+    let roles = record.participants.iter().flat_map(|p| {
+        let role = |role: &crate::domain::Role| {
+            assert_eq!(role.name, "commander");
+            (p.key.id.clone(), role.team, role.share)
+        };
+        p.roles.iter().map(role).collect::<Vec<_>>()
+    });
+    let roles: Vec<_> = roles.collect();
+    assert_eq!(roles.len(), by_hand.len(), "{roles:?}");
+    for (role, by_hand) in roles.iter().zip(by_hand) {
+        assert_eq!((role.0.as_str(), role.1), (by_hand.0, by_hand.1));
+        assert!((role.2 - by_hand.2).abs() < 1e-4, "{role:?} {by_hand:?}");
+    }
+}
+
+#[test]
+fn a_role_ends_with_leaving_and_more_than_a_record_holds_are_left_out() {
+    let mut course = PlayCourse::default();
+    course.set_team(&human("a"), Some(0), 0);
+    course.set_team(&human("b"), Some(1), 0);
+    course.start(2, 0);
+    for number in 0..40 {
+        let role = RoleName::read(&format!("r{number}"));
+        course.take_role(&human("a"), role.as_ref(), 1_000 * number);
+    }
+    course.leave(&human("a"), LeaveReason::Left, 50_000);
+    course.set_team(&human("a"), Some(0), 60_000);
+    let record = end(&mut course, Verdict::Draw, 90_000);
+    let roles = &record.participants[0].roles;
+    assert_eq!(roles.len(), 16);
+    let last = roles.iter().find(|role| role.name == "r39").unwrap();
+    let left = |at: f64| (-2.0 * at / 90.0).exp2();
+    let by_hand = (left(39.0) - left(50.0)) / 0.75;
+    assert!((last.share - by_hand).abs() < 1e-4, "{last:?} {by_hand}");
+}
+
+#[test]
 fn the_clock_runs_on() {
     let mut course = PlayCourse::default();
     course.start(2, 1_000);

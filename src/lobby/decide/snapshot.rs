@@ -1,7 +1,7 @@
 //! The snapshots that decisions are made from, and the chances that are predicted in them.
 
 use crate::{
-    domain::{Kind, LineupPlayer, PlayerKey},
+    domain::{Kind, LineupPlayer, PlayerKey, RoleName},
     lobby::{
         Bot, BotInGame, ChanceModel, HumanInGame, Lobby, LobbyError, MoveBlock, RunningGame,
         Snapshot, Weights,
@@ -62,13 +62,15 @@ impl Lobby {
         weights: &dyn Weights,
     ) -> Result<Option<ChanceModel>, LobbyError> {
         let game = self.team_game()?;
-        let Some(outlook) = weights.outlook(&self.lineup()?) else {
+        let lineup = self.lineup()?;
+        let Some(outlook) = weights.outlook(&lineup) else {
             return Ok(None);
         };
         let strength = |human: &Human| {
             let alone = sane_strength(weights.human_strength(human.id.text()));
             let (friends, multiplier) = (friends(game, human), self.multiplier(game, human));
-            alone + outlook.befriended(alone, friends, multiplier)
+            let command = command_strength(weights, human, &lineup);
+            alone + command + outlook.befriended(alone, friends, multiplier)
         };
         let bots = game.roster.bots();
         let next_bot = next_bot(weights, bots.iter().map(|bot| bot.name.text()));
@@ -84,7 +86,7 @@ impl Lobby {
 
     /// All players in the game, by team. Humans on no team yet are put where they make the sizes
     /// equal. A team without players gets one unknown player.
-    pub(super) fn lineup(&self) -> Result<Vec<Vec<LineupPlayer>>, LobbyError> {
+    pub(in crate::lobby) fn lineup(&self) -> Result<Vec<Vec<LineupPlayer>>, LobbyError> {
         let roster = &self.team_game()?.roster;
         let mut teams = vec![Vec::new(); usize::from(self.teams)];
         let humans = roster.humans().iter();
@@ -173,7 +175,25 @@ pub(in crate::lobby) fn human_of_lineup(roster: &Roster, human: &Human) -> Lineu
     LineupPlayer {
         key: PlayerKey { kind, id },
         party: roster.party_number(human),
+        commands: commands(human),
     }
+}
+
+/// The strength that a human adds by commanding; 0 for a human who does not.
+pub(in crate::lobby) fn command_strength(
+    weights: &dyn Weights,
+    human: &Human,
+    lineup: &[Vec<LineupPlayer>],
+) -> f64 {
+    match commands(human) {
+        true => sane_strength(weights.command_strength(human.id.text(), lineup)),
+        false => 0.0,
+    }
+}
+
+/// Whether a human is to command a team.
+fn commands(human: &Human) -> bool {
+    human.role.as_ref().is_some_and(RoleName::is_commander)
 }
 
 /// A bot of this name, for a prediction.

@@ -5,7 +5,7 @@ use bytes::{Bytes, BytesMut};
 
 use super::{Join, Request, Token};
 use crate::{
-    domain::{Ident, LeaveReason, MAX_PLAYERS, MAX_TEAMS, Verdict},
+    domain::{Ident, LeaveReason, MAX_PLAYERS, MAX_TEAMS, RoleName, Verdict},
     protocol::{
         Code, Refusal,
         words::{WordWriter, Words, bad, decimal, number},
@@ -64,6 +64,7 @@ impl Request {
             b"REBALANCE" => rebalance(&mut words)?,
             b"EXPLAIN" => Self::Explain,
             b"PROTECT" => protect(&mut words)?,
+            b"ROLE" => role(&mut words)?,
             b"START" => Self::Start,
             b"SCORE" => score(&mut words)?,
             b"POINTS" => Self::Points {
@@ -136,6 +137,7 @@ impl Request {
             Self::Balance { top, seed } => put_balance(line, *top, *seed),
             Self::Rebalance { seed } => put_balance(line, None, *seed),
             Self::Protect { id, seconds } => put_protect(line, id, *seconds),
+            Self::Role { id, role } => put_role(line, id, role.as_ref()),
             Self::Score { team, points, by } => put_score(line, *team, *points, by.as_ref()),
             Self::End(verdict) => put_end(line, *verdict),
         }
@@ -333,6 +335,25 @@ fn put_protect(line: &mut WordWriter<'_>, id: &Ident, seconds: Option<u32>) {
     line.word(id);
     if let Some(seconds) = seconds {
         line.plain(seconds);
+    }
+}
+
+fn role(words: &mut Words) -> Result<Request, Refusal> {
+    let id = words.word("the player")?;
+    let role = match words.is_empty() {
+        true => None,
+        false => {
+            let role = RoleName::read(words.word("the role")?.text());
+            Some(role.ok_or_else(|| bad("a role must be one word".into()))?)
+        }
+    };
+    Ok(Request::Role { id, role })
+}
+
+fn put_role(line: &mut WordWriter<'_>, id: &Ident, role: Option<&RoleName>) {
+    line.word(id);
+    if let Some(role) = role {
+        line.plain(role.as_str());
     }
 }
 

@@ -8,7 +8,7 @@ mod tests;
 
 use std::fmt;
 
-use crate::domain::{Ident, LeaveReason, Secret, Verdict};
+use crate::domain::{Ident, LeaveReason, RoleName, Secret, Verdict};
 
 /// One command of a game server.
 #[derive(Clone, Debug, PartialEq)]
@@ -103,6 +103,13 @@ pub enum Request {
         id: Ident,
         /// For how long, 0 to end it; if absent, until it is ended.
         seconds: Option<u32>,
+    },
+    /// Reports the role that a human has from now on.
+    Role {
+        /// The identity of the human.
+        id: Ident,
+        /// The role, such as commander; `None` for none.
+        role: Option<RoleName>,
     },
     /// Begins play: time zero of the match.
     Start,
@@ -230,6 +237,7 @@ impl Request {
             Self::Rebalance { .. } => "REBALANCE",
             Self::Explain => "EXPLAIN",
             Self::Protect { .. } => "PROTECT",
+            Self::Role { .. } => "ROLE",
             Self::Start => "START",
             Self::Score { .. } => "SCORE",
             Self::Points { .. } => "POINTS",
@@ -269,6 +277,7 @@ impl Request {
             | Self::BotJoin { .. }
             | Self::BotLeave(_)
             | Self::Protect { .. }
+            | Self::Role { .. }
             | Self::Start
             | Self::Score { .. }
             | Self::Points { .. }

@@ -130,6 +130,10 @@ strategy_of_every_variant!(request -> Request {
     1: Request::Explain => Just(Request::Explain),
     4: Request::Protect { .. } => (ident(), option::of(0u32..=604_800))
         .prop_map(|(id, seconds)| Request::Protect { id, seconds }),
+    4: Request::Role { .. } => (ident(), option::of("[a-z0-9_-]{1,32}")).prop_map(|(id, role)| {
+        let role = role.map(|role| RoleName::read(&role).unwrap());
+        Request::Role { id, role }
+    }),
     1: Request::Start => Just(Request::Start),
     4: Request::Score { .. } => (0u8..8, points(), option::of(ident()))
         .prop_map(|(team, points, by)| Request::Score { team, points, by }),

@@ -3,7 +3,7 @@
 use proptest::{collection::vec, prelude::*};
 
 use crate::{
-    domain::{Ident, LeaveReason, Move, Verdict},
+    domain::{Ident, LeaveReason, Move, RoleName, Verdict},
     lobby::{BalanceWatch, Command, NewGame, Update},
 };
 
@@ -63,6 +63,10 @@ fn command() -> impl Strategy<Value = Command> {
         1 => "[mn]".prop_map(|name| Command::Map { name, players: Some((2, 8)) }),
         2 => (ident(), proptest::option::of(0u64..9_000))
             .prop_map(|(id, millis)| Command::Protect { id, millis }),
+        2 => (ident(), proptest::option::of("[rs]")).prop_map(|(id, role)| {
+            let role = role.and_then(|role| RoleName::read(&role));
+            Command::Role { id, role }
+        }),
         6 => (team.clone(), -2.0..5.0, proptest::option::of(ident()))
             .prop_map(|(team, points, by)| Command::Score { team, points, by }),
         3 => (ident(), -2.0..50.0).prop_map(|(id, points)| Command::Points { id, points }),
