@@ -14,7 +14,7 @@ use std::{
 use super::{Settings, checkpoint::Checkpoint};
 use crate::{
     domain::{Kind, MatchRecord, Outcome, PatternError, PlayerKey, Rulebook, Ruleset, StartWeight},
-    history::{self, Fold, Late, Plan, Ruling, Weight, evaluate},
+    history::{self, Fold, Late, Plan, Ruling, Suspect, Weight, evaluate},
     rating::{SystemChoice, SystemName},
     store::{Cursor, OperatorOverrides, Performance, RulingRow, Stored, WeightRow},
 };
@@ -273,6 +273,15 @@ impl Knowledge {
                 remarks.map(|remark| (r.clone(), remark))
             });
             remarks.collect::<Vec<_>>()
+        };
+        self.folds.iter().flat_map(of).collect()
+    }
+
+    /// The players who play far above a newcomer, by the rating system of each ruleset.
+    pub(super) fn suspects(&self) -> Vec<Suspect> {
+        let of = |(system, fold): (&SystemName, &Fold)| {
+            let rulesets = fold.rulesets().filter(|r| self.serves(*system, r));
+            rulesets.flat_map(|r| fold.suspects(r)).collect::<Vec<_>>()
         };
         self.folds.iter().flat_map(of).collect()
     }

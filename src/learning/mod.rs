@@ -17,6 +17,7 @@ mod ranks;
 mod resume;
 mod settings;
 mod standings;
+mod suspects;
 
 use std::sync::{
     Arc,

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Digest, Level, Levels, Ruling, Season, Settings, Spread, Starts, digest::Digested};
+use super::{
+    Digest, Level, Levels, Ruling, Season, Settings, Spread, Starts, Suspect, digest::Digested,
+};
 use crate::{
     domain::{
         Fingerprint, LineupPlayer, MatchRecord, Outlook, PlayerKey, Rank, Rulebook, Ruleset,
@@ -251,6 +253,14 @@ impl Fold {
         let own = self.levels.standing(ruleset, Level::Ruleset);
         let own = own.or_else(|| self.levels.standing(ruleset, Level::FewerMutators));
         own?.rank_of_weight(weight)
+    }
+
+    /// The humans who play far above a newcomer with few matches under a ruleset, the most striking first.
+    pub fn suspects(&self, ruleset: &Ruleset) -> Vec<Suspect> {
+        let own = self.levels.standing(ruleset, Level::Ruleset);
+        own.map_or(Vec::new(), |own| {
+            own.suspects(ruleset, self.digest.people())
+        })
     }
 
     /// Remarks for the operator on the rating of a ruleset, one sentence each.

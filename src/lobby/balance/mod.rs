@@ -345,6 +345,11 @@ impl Lobby {
                 None => settings.objective = Objective::Ratio,
             }
         }
+        if settings.objective == Objective::Ratio
+            && let Some(parties) = self.party_factors(weights)?
+        {
+            settings.party_multiplier = parties.factors;
+        }
         let last = self.team_game()?.balanced.as_deref();
         let repeat = last.map_or(Repeat::Nothing, |last| Repeat::of(last, &mut problem));
         Ok(Balance {
