@@ -39,6 +39,7 @@ mod sense;
 mod sense_chance;
 mod sense_small;
 mod sense_weights;
+mod sense_wishes;
 mod sessions;
 mod sidecar;
 mod spans;
