@@ -27,6 +27,7 @@ mod season;
 mod settings;
 mod standing;
 mod starts;
+mod suspects;
 mod usual;
 
 use digest::Digest;
@@ -44,3 +45,4 @@ pub use levels::Level;
 pub use metrics::{Bin, Forecast, Metrics};
 pub use ruling::{Played, Rules, Ruling, Unrated, unrated};
 pub use settings::Settings;
+pub use suspects::{Suspect, THRESHOLD as SUSPECT_THRESHOLD};

@@ -238,7 +238,7 @@ impl Standing {
     }
 
     /// The weight of a player with a rated game in this standing, and how sure it is.
-    fn measured(&self, player: Player) -> Option<Measured> {
+    pub(super) fn measured(&self, player: Player) -> Option<Measured> {
         let career = self.careers.get(player).filter(|c| c.games > 0)?;
         let strength = self.system.strength(player)?;
         let curve = Curve::of(self.system.scale());

@@ -60,6 +60,13 @@ impl Learning {
         self.learn(RefreshMode::Write, |_| ()).await
     }
 
+    /// Learns from stored matches that have not been folded, and writes the weights to the database unless
+    /// another configuration has derived those that it contains.
+    pub(super) async fn learn_beside_others(&self) -> Result<(), LearningError> {
+        self.learn(RefreshMode::KeepOthers, |_| ()).await?;
+        Ok(())
+    }
+
     /// Deletes all derived data and derives it again. `progress` gets the number of matches done.
     ///
     /// # Errors

@@ -13,8 +13,11 @@ use std::{
 
 use super::{Settings, checkpoint::Checkpoint};
 use crate::{
-    domain::{Kind, MatchRecord, Outcome, PatternError, PlayerKey, Rulebook, Ruleset, StartWeight},
-    history::{self, Fold, Late, Plan, Ruling, Weight, evaluate},
+    domain::{
+        Kind, MatchRecord, Outcome, PatternError, PlayerKey, Rulebook, Ruleset, StartWeight,
+        Timestamp,
+    },
+    history::{self, Fold, Late, Plan, Ruling, Suspect, Weight, evaluate},
     rating::{SystemChoice, SystemName},
     store::{Cursor, OperatorOverrides, Performance, RulingRow, Stored, WeightRow},
 };
@@ -264,6 +267,20 @@ impl Knowledge {
             .get(self.chosen.get(ruleset).unwrap_or(&self.first))
     }
 
+    /// When the next season begins; `None` if no more are configured.
+    pub(super) fn next_season(&self) -> Option<Timestamp> {
+        self.folds.values().filter_map(Fold::next_season).min()
+    }
+
+    /// The same with the seasons up to `now` begun.
+    pub(super) fn in_season(&self, now: Timestamp) -> Self {
+        let mut later = self.clone();
+        for fold in later.folds.values_mut() {
+            fold.begin_seasons(now);
+        }
+        later
+    }
+
     /// Remarks for the operator, by ruleset.
     fn remarks(&self) -> Vec<(Ruleset, String)> {
         let of = |(system, fold): (&SystemName, &Fold)| {
@@ -273,6 +290,15 @@ impl Knowledge {
                 remarks.map(|remark| (r.clone(), remark))
             });
             remarks.collect::<Vec<_>>()
+        };
+        self.folds.iter().flat_map(of).collect()
+    }
+
+    /// The players who play far above a newcomer, by the rating system of each ruleset.
+    pub(super) fn suspects(&self) -> Vec<Suspect> {
+        let of = |(system, fold): (&SystemName, &Fold)| {
+            let rulesets = fold.rulesets().filter(|r| self.serves(*system, r));
+            rulesets.flat_map(|r| fold.suspects(r)).collect::<Vec<_>>()
         };
         self.folds.iter().flat_map(of).collect()
     }

@@ -13,7 +13,7 @@ const MAX_TRIED: usize = 1_024;
 /// How good a placement is, by criteria in order of priority.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Merit {
-    /// By how many humans the largest team exceeds the smallest beyond the allowed difference.
+    /// How many humans too many there are on teams that outnumber the smallest by more than allowed.
     pub(super) over: usize,
     /// How even the teams are once bots have been added or removed, 0 to 1.
     pub(super) evenness: f64,
@@ -23,15 +23,14 @@ pub(super) struct Merit {
 impl Merit {
     /// The merit of these teams, with `limit` as the allowed difference in humans.
     pub(super) fn of(strength: &TeamStrengths, limit: usize) -> Self {
-        let spread = strength.spread();
         Self {
-            over: spread.saturating_sub(limit),
+            over: strength.excess(limit),
             evenness: strength.evenness_settled(),
-            spread,
+            spread: strength.spread(),
         }
     }
 
-    /// Compares the excess over the allowed difference, then the evenness, then the difference itself.
+    /// Compares the humans too many, then the evenness, then the difference itself.
     pub(super) fn beats(&self, other: &Self) -> bool {
         if self.over != other.over {
             return self.over < other.over;

@@ -5,6 +5,8 @@ use std::{collections::BTreeMap, fmt};
 
 use serde::{Deserialize, Serialize};
 
+use crate::domain::counted;
+
 /// The most humans remembered at once; the one who left first is forgotten first.
 const MAX_REMEMBERED: usize = 1_024;
 
@@ -27,14 +29,16 @@ impl Conduct {
     }
 }
 
-/// Formats the counts, such as `returned 2 times, changed to the stronger team 1 times, 1 of them
+/// Formats the counts, such as `returned 2 times, changed to the stronger team 1 time, 1 of them
 /// before a request to balance`.
 impl fmt::Display for Conduct {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "returned {} times, changed to the stronger team {} times, {} of them before a request to balance",
-            self.returns, self.switches, self.asks
+            "returned {}, changed to the stronger team {}, {} of them before a request to balance",
+            counted(self.returns, "time"),
+            counted(self.switches, "time"),
+            self.asks
         )
     }
 }

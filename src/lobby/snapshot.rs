@@ -200,7 +200,7 @@ impl Snapshot {
 
     /// Of `team`, the humans of one team, those who are not among its best: the lower `share` by
     /// points, and those whose points are not reported. If no points are reported at all, weights
-    /// decide, and humans of equal weight have equal ranks.
+    /// decide. Humans with equal points or weights have equal ranks.
     pub(super) fn lower_share(&self, team: Vec<usize>, share: f64) -> Vec<usize> {
         let by = |key: fn(&HumanInGame) -> f64| -> Vec<(usize, f64)> {
             let keyed = team.iter().map(|&who| (who, key(&self.humans[who])));
@@ -216,14 +216,7 @@ impl Snapshot {
             lower.extend(rest);
             return lower;
         }
-        let by_weight = by(|human| human.weight);
-        let lower = lower_share(by_weight.clone(), share);
-        let Some(&last) = lower.last() else {
-            return lower;
-        };
-        let most = self.humans[last].weight;
-        let up_to = by_weight.into_iter().filter(|&(_, weight)| weight <= most);
-        up_to.map(|(who, _)| who).collect()
+        lower_share(by(|human| human.weight), share)
     }
 
     /// Writes a line for each human whose behaviour suggests that they exploit the balancing.
@@ -237,12 +230,21 @@ impl Snapshot {
 }
 
 /// The players of a team, given by index and points, without its best: the lower `share` by points,
-/// rounded down, with equal points in the given order (`CanBeAutobalanced` of Sector's Edge).
+/// rounded down (`CanBeAutobalanced` of Sector's Edge). Players with equal points have the mean of their ranks,
+/// so that the order of joining does not matter.
 fn lower_share(mut players: Vec<(usize, f64)>, share: f64) -> Vec<usize> {
     players.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let count = (players.len() as f64 * share) as usize;
-    players.truncate(count);
-    players.into_iter().map(|(index, _)| index).collect()
+    let count = (players.len() as f64 * share).floor();
+    let (mut lower, mut rank) = (Vec::new(), 0);
+    // Zero of either sign is the same.
+    for equals in players.chunk_by(|a, b| a.1 == b.1) {
+        let mean = rank as f64 + (equals.len() - 1) as f64 / 2.0;
+        if mean < count {
+            lower.extend(equals.iter().map(|&(index, _)| index));
+        }
+        rank += equals.len();
+    }
+    lower
 }
 
 #[cfg(test)]
@@ -330,7 +332,9 @@ pub(super) mod tests {
         assert_eq!(lower(&[7.0]), [0; 0], "int(0.67) is 0");
         assert_eq!(lower(&[7.0, 3.0]), [1]);
         assert_eq!(lower(&[9.0, 1.0, 5.0]), [1, 2]);
-        assert_eq!(lower(&[0.0, 0.0, 0.0]), [0, 1]);
+        assert_eq!(lower(&[0.0, 0.0, 0.0]), [0, 1, 2], "equals have one rank");
+        assert_eq!(lower(&[5.0, 0.0, 5.0]), [1, 0, 2]);
+        assert_eq!(lower(&[0.0, 0.0, 5.0, 0.0, 5.0, 0.0]), [0, 1, 3, 5]);
         assert_eq!(lower(&[4.0, 3.0, 2.0, 1.0, 0.0, -1.0]), [5, 4, 3, 2]);
     }
 }

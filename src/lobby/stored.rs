@@ -69,6 +69,7 @@ impl From<FirstBalance> for Decided<Balance> {
                 problem: first.problem,
                 settings: first.settings,
                 relaxed: Vec::new(),
+                torn: Vec::new(),
                 repeat: Repeat::Nothing,
             },
             seed: first.seed,
@@ -100,6 +101,7 @@ mod tests {
             snapshot: waiting,
             who: 1,
             settings: PlaceSettings::default(),
+            stays: false,
         };
         let advantage = Advantage {
             teams: vec![team, team],

@@ -203,10 +203,20 @@ impl TeamStrengths {
             .map(move |side| size.saturating_sub(side.players()))
     }
 
-    /// By how many humans a team outnumbers the smallest.
-    pub(super) fn outnumbers(&self, team: usize) -> usize {
+    /// Whether a team has nobody, even once bots have been added or removed.
+    pub(super) fn has_empty_team(&self) -> bool {
+        let size = self.settled_size();
+        let heads = |side: &TeamSum| size.map_or(side.players(), |size| size.max(side.humans));
+        self.sides().iter().any(|side| heads(side) == 0)
+    }
+
+    /// How many humans too many there are: the sum, over the teams, of those by which a team outnumbers the
+    /// smallest beyond `limit`.
+    pub(super) fn excess(&self, limit: usize) -> usize {
         let least = self.sides().iter().map(|side| side.humans).min();
-        self.sides[team].humans - least.unwrap_or(0)
+        let most = least.unwrap_or(0).saturating_add(limit);
+        let sides = self.sides().iter();
+        sides.map(|side| side.humans.saturating_sub(most)).sum()
     }
 
     /// By how many humans the largest team exceeds the smallest.

@@ -52,6 +52,26 @@ pub struct Bots {
     pub target: usize,
 }
 
+/// Which splits are even enough to be picked.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Tolerance {
+    /// The evenness from which on any split may be picked, 0 to 1.
+    pub enough: f64,
+    /// How much less even than the best split a pick may be where none is even enough, 0 to 1.
+    pub slack: f64,
+}
+
+impl Tolerance {
+    /// The least evenness of a pick if the best split has the evenness `best`.
+    pub(super) fn least(self, best: f64) -> f64 {
+        if best >= self.enough {
+            self.enough
+        } else {
+            best - self.slack
+        }
+    }
+}
+
 /// The input of a [`Problem`]. Parties and pairs refer to humans by index.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct ProblemSpec {
@@ -80,6 +100,9 @@ pub struct ProblemSpec {
     pub parties: Vec<Vec<usize>>,
     /// Pairs of humans, as indices, to keep on different teams if possible.
     pub avoid: Vec<(usize, usize)>,
+    /// Which splits are even enough to be picked; `None` for all that are candidates.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tolerance: Option<Tolerance>,
 }
 
 impl Default for ProblemSpec {
@@ -97,7 +120,22 @@ impl Default for ProblemSpec {
             max_difference: Some(1),
             parties: Vec::new(),
             avoid: Vec::new(),
+            tolerance: None,
         }
+    }
+}
+
+impl ProblemSpec {
+    /// Checks that all values are in their ranges and all that is referred to exists. Whether the wishes
+    /// can be granted is for [`Problem::new`].
+    ///
+    /// # Errors
+    /// Returns the first value that is out of its range or does not exist.
+    pub fn check(&self) -> Result<(), ProblemError> {
+        check_ranges(self)?;
+        check_people(self)?;
+        let mut members = self.parties.iter().flatten();
+        members.try_for_each(|&member| check_index("human", member, self.humans.len()))
     }
 }
 

@@ -2,30 +2,42 @@
 //! wish for. Raises limits as far as pins require, and divides parties that fit on no team as
 //! little as possible.
 
-use std::collections::BTreeMap;
+use super::{Problem, ProblemSpec, Settings, problem::Counts, solve};
+use crate::domain::units::Count;
 
-use super::{ProblemSpec, problem::Counts};
+/// The wishes that [`ProblemSpec::relax`] had to relax.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Relaxed {
+    /// What pins cost, one line each.
+    pub notes: Vec<String>,
+    /// The parties that no team holds, each as indices of all its members.
+    pub torn: Vec<Vec<usize>>,
+}
 
 impl ProblemSpec {
     /// Raises the limits on the teams' sizes as far as the pins need it, and splits the parties
-    /// that are pinned to different teams or larger than a team. Returns what was relaxed, one line
-    /// each; nothing if all wishes can be satisfied. Teams and members must exist. O(humans²).
-    pub fn relax(&mut self) -> Vec<String> {
+    /// that are pinned to different teams or larger than a team. Returns what was relaxed; nothing
+    /// if all wishes can be satisfied. The values must have passed [`check`](Self::check).
+    /// O(humans²).
+    pub fn relax(&mut self) -> Relaxed {
         let mut pinned = vec![0; self.teams];
         for pin in self.humans.iter().filter_map(|human| human.pin) {
             pinned[pin] += 1;
         }
-        let mut notes = Vec::new();
-        notes.extend(self.make_room(&pinned));
-        let most = Counts::of(self).most;
+        let mut relaxed = Relaxed::default();
+        relaxed.notes.extend(self.make_room(&pinned));
+        let counts = Counts::of(self);
         for party in std::mem::take(&mut self.parties) {
-            let kept = self.torn(&party, &pinned, most);
-            if kept.first() != Some(&party) && party.len() > 1 {
-                notes.push(self.tear_note(&party, &kept));
+            if self.fits(&party, &pinned, &counts) {
+                self.parties
+                    .extend(Some(party).filter(|party| party.len() > 1));
+                continue;
             }
+            let kept = self.torn(&party, &pinned, &counts);
             self.parties.extend(kept);
+            relaxed.torn.push(party);
         }
-        notes
+        relaxed
     }
 
     /// Raises the limits until these numbers of pinned humans are legal.
@@ -52,58 +64,75 @@ impl ProblemSpec {
         ))
     }
 
-    /// The parts of a party that stay together, the largest first.
-    fn torn(&self, party: &[usize], pinned: &[usize], most: usize) -> Vec<Vec<usize>> {
-        let mut by_pin: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    /// Whether one team can hold the whole party.
+    fn fits(&self, party: &[usize], pinned: &[usize], counts: &Counts) -> bool {
+        let mut pins = party.iter().filter_map(|&who| self.humans[who].pin);
+        let first = pins.next();
+        if first.is_some() && pins.any(|pin| Some(pin) != first) {
+            return false;
+        }
+        let unpinned = party.iter().filter(|&&who| self.humans[who].pin.is_none());
+        let unpinned = unpinned.count();
+        let room = |team: usize| counts.most.saturating_sub(pinned[team]);
+        match first {
+            Some(team) => unpinned <= room(team),
+            None => (0..self.teams).any(|team| unpinned <= room(team)),
+        }
+    }
+
+    /// The parts of a party that stay together, the largest first: as few as the teams have room for.
+    fn torn(&self, party: &[usize], pinned: &[usize], counts: &Counts) -> Vec<Vec<usize>> {
+        let mut parts: Vec<Vec<usize>> = vec![Vec::new(); self.teams];
+        let mut free = Vec::new();
         for &member in party {
-            if let Some(pin) = self.humans[member].pin {
-                by_pin.entry(pin).or_default().push(member);
+            match self.humans[member].pin {
+                Some(team) => parts[team].push(member),
+                None => free.push(member),
             }
         }
-        let free = party.iter().filter(|&&who| self.humans[who].pin.is_none());
-        let largest = by_pin
-            .iter()
-            .max_by_key(|(team, part)| (part.len(), usize::MAX - **team));
-        let home = largest.map(|(team, _)| *team);
-        let mut parts: Vec<Vec<usize>> = Vec::new();
-        let others = by_pin.iter().filter(|(team, _)| Some(**team) != home);
-        parts.extend(others.map(|(_, part)| part.clone()));
-        let outsiders = |team: usize| pinned[team] - by_pin.get(&team).map_or(0, Vec::len);
-        let room = |team: usize| most.saturating_sub(outsiders(team));
-        let (first, room) = match home {
-            Some(team) => (by_pin[&team].clone(), room(team)),
-            None => (Vec::new(), (0..self.teams).map(room).max().unwrap_or(0)),
-        };
-        let kept = if party.len() - parts.concat().len() <= room {
-            // Keep the party's own order, so that a party that fits does not change.
-            let elsewhere = parts.concat();
-            let here = party.iter().filter(|who| !elsewhere.contains(who));
-            here.copied().collect()
-        } else {
-            self.most_even(first, free.copied().collect(), room, most)
-        };
-        parts.insert(0, kept);
+        let mut filled = pinned.to_vec();
+        while !free.is_empty() {
+            let room = |team: usize| {
+                let most = counts.most.saturating_sub(filled[team]).min(free.len());
+                let legal = |more: &usize| {
+                    let mut filled = filled.clone();
+                    filled[team] += more;
+                    counts.can_fill(&filled)
+                };
+                (0..=most).rev().find(legal).unwrap_or(0)
+            };
+            let rooms: Vec<usize> = (0..self.teams).map(room).collect();
+            let size = |team: &usize| parts[*team].len() + rooms[*team];
+            let open = (0..self.teams).rev().filter(|&team| rooms[team] > 0);
+            let Some(team) = open.max_by_key(size) else {
+                break;
+            };
+            let largest = counts.most == parts[team].len() + rooms[team];
+            let (must, room) = (std::mem::take(&mut parts[team]), rooms[team]);
+            parts[team] = self.most_even(must, &free, room, largest);
+            free.retain(|who| !parts[team].contains(who));
+            filled[team] += room;
+        }
         parts.retain(|part| part.len() > 1);
+        // In the party's own order.
+        let place = |who: &usize| party.iter().position(|member| member == who);
+        parts.iter_mut().for_each(|part| part.sort_by_key(place));
+        parts.sort_by_key(|part| std::cmp::Reverse(part.len()));
         parts
     }
 
-    /// Selects `room` members of a party: those in `must`, and others whose weights bring the sum
-    /// closest to a team's fair share. Exchanges members while that helps.
-    fn most_even(
-        &self,
-        must: Vec<usize>,
-        free: Vec<usize>,
-        room: usize,
-        most: usize,
-    ) -> Vec<usize> {
+    /// Selects `room` of the `free` members of a party, to join those in `must`, so that the sum of the
+    /// weights is closest to a team's fair share; `whole` is whether they are a whole team. Exchanges
+    /// members while that helps.
+    fn most_even(&self, must: Vec<usize>, free: &[usize], room: usize, whole: bool) -> Vec<usize> {
         let weight = |who: usize| self.humans[who].weight;
         let total: f64 = self.humans.iter().map(|human| human.weight).sum();
-        let fair = match room == most {
+        let size = must.len() + room;
+        let fair = match whole {
             true => total / self.teams as f64,
-            false => total * room as f64 / self.humans.len().max(1) as f64,
+            false => total * size as f64 / self.humans.len().max(1) as f64,
         };
-        let taken = room.saturating_sub(must.len()).min(free.len());
-        let (mut in_it, mut out) = (free[..taken].to_vec(), free[taken..].to_vec());
+        let (mut in_it, mut out) = (free[..room].to_vec(), free[room..].to_vec());
         let mut sum: f64 = must.iter().chain(&in_it).map(|&who| weight(who)).sum();
         loop {
             let swaps = (0..in_it.len()).flat_map(|i| (0..out.len()).map(move |o| (i, o)));
@@ -118,29 +147,61 @@ impl ProblemSpec {
         [must, in_it].concat()
     }
 
-    fn tear_note(&self, party: &[usize], kept: &[Vec<usize>]) -> String {
+    /// One line about a party that no team holds: who is together on these teams all the same.
+    pub fn torn_note(&self, party: &[usize], team_of: &[u8]) -> String {
         let names = |part: &[usize]| {
             let names = part.iter().map(|&who| self.humans[who].key.as_str());
             names.collect::<Vec<_>>().join(", ")
         };
-        let together = match kept.is_empty() {
-            true => "none of them".to_owned(),
-            false => kept
-                .iter()
-                .map(|part| names(part))
-                .collect::<Vec<_>>()
-                .join(" and "),
+        let on = |team: usize| -> Vec<usize> {
+            let members = party.iter().copied();
+            let members = members.filter(|&who| team_of.get(who).copied() == Some(team as u8));
+            members.collect()
+        };
+        let parts = (0..self.teams).map(on).filter(|part| part.len() > 1);
+        let parts: Vec<String> = parts.map(|part| names(&part)).collect();
+        let together = match &parts[..] {
+            [] => "none of them stay together".to_owned(),
+            parts => format!("{} stay together", parts.join(" and ")),
         };
         format!(
-            "the party of {} is torn, because no team has room for all of it: {together} stay together",
+            "the party of {} is torn, because no team has room for all of it: {together}",
             names(party)
         )
+    }
+
+    /// The best evenness of teams as equal in number as possible, without pins and parties; `None` if
+    /// nobody is pinned, or the problem cannot be solved.
+    pub fn without_pins(
+        &self,
+        settings: &Settings,
+        seed: u64,
+        out_of_time: &mut dyn FnMut() -> bool,
+    ) -> Option<f64> {
+        self.humans.iter().find(|human| human.pin.is_some())?;
+        let even = Self::default();
+        let mut free = Self {
+            max_share: even.max_share,
+            max_difference: even.max_difference,
+            parties: Vec::new(),
+            ..self.clone()
+        };
+        for human in &mut free.humans {
+            (human.pin, human.current) = (None, None);
+        }
+        let settings = Settings {
+            top: const { Count::of(1) },
+            ..settings.clone()
+        };
+        let problem = Problem::new(free).ok()?;
+        let best = solve(&problem, &settings, seed, out_of_time).ok()?;
+        Some(best.evenness())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::partition::{Problem, ProblemSpec, WeightedHuman};
+    use crate::partition::{Problem, ProblemSpec, Relaxed, WeightedHuman};
 
     fn spec(weights: &[f64]) -> ProblemSpec {
         let human = |(n, &weight): (usize, &f64)| WeightedHuman::new(format!("p{n}"), weight);
@@ -156,7 +217,7 @@ mod tests {
         fits.parties = vec![vec![3, 0], vec![1]];
         fits.humans[0].pin = Some(1);
         let before = fits.clone();
-        assert_eq!(fits.relax(), [""; 0]);
+        assert_eq!(fits.relax(), Relaxed::default());
         assert_eq!(fits.parties, [[3, 0]]);
         fits.parties.clone_from(&before.parties);
         assert_eq!(fits, before);
@@ -166,8 +227,11 @@ mod tests {
     fn a_party_is_torn_as_little_as_needed_and_evenly() {
         let mut large = spec(&[90.0, 10.0, 50.0, 40.0]);
         large.parties = vec![vec![0, 1, 2]];
-        let notes = large.relax();
-        assert_eq!(notes.len(), 1);
+        let relaxed = large.relax();
+        assert_eq!(
+            (relaxed.notes.len(), relaxed.torn),
+            (0, vec![vec![0, 1, 2]])
+        );
         assert_eq!(large.parties, [[0, 1]], "100 of 190, not 140 or 60");
         assert!(Problem::new(large).is_ok());
         let mut pinned = spec(&[50.0; 6]);
@@ -197,7 +261,7 @@ mod tests {
                 human.pin = Some(pin);
             }
             assert!(Problem::new(spec.clone()).is_err());
-            assert_eq!(spec.relax().len(), 1);
+            assert_eq!(spec.relax().notes.len(), 1);
             assert!(Problem::new(spec).is_ok());
         }
     }

@@ -12,6 +12,9 @@ use super::{
     terms::Scorer,
 };
 
+/// By how much the rounding of evenness can differ.
+const ROUNDING: f64 = 1e-12;
+
 /// The chosen teams and their explanation.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct Solution {
@@ -43,6 +46,11 @@ pub struct Solution {
 }
 
 impl Solution {
+    /// How even the picked teams are by the objective, 0 to 1.
+    pub fn evenness(&self) -> f64 {
+        self.candidates[self.picked].evenness
+    }
+
     pub(super) fn of(
         problem: &Problem,
         settings: &Settings,
@@ -120,7 +128,7 @@ fn current(problem: &Problem, instance: &Instance) -> Option<(Evenness, Vec<u8>)
     Some((instance.balance(&split)?, team_of))
 }
 
-/// The splits found, except those less even than the current teams, as candidates.
+/// The splits found, except those less even than the current teams or than tolerated, as candidates.
 fn candidates(
     problem: &Problem,
     settings: &Settings,
@@ -138,10 +146,13 @@ fn candidates(
         let terms = scorer.terms(&team_of, balance);
         Candidate::new(instance, team_of, balance, terms, &settings.factors)
     };
-    let kept = answer
-        .splits
-        .iter()
-        .filter(|(b, _)| current.is_none_or(|(now, _)| b >= now));
+    let best = answer.splits.first().map_or(0.0, |(b, _)| b.evenness());
+    let tolerance = problem.spec().tolerance;
+    let least = tolerance.map_or(0.0, |tolerance| tolerance.least(best) - ROUNDING);
+    let splits = answer.splits.iter();
+    let kept = splits
+        .filter(|(b, _)| current.is_none_or(|(now, _)| b >= now))
+        .filter(|(b, _)| b.evenness() >= least);
     let mut candidates: Vec<Candidate> = kept
         .map(|(b, split)| candidate(*b, instance.teams_of_humans(split)))
         .collect();

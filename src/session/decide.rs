@@ -12,7 +12,8 @@ use super::{Session, SessionError, Sessions, draw_seed};
 use crate::{
     domain::{Ident, Kind, Move, units::Count},
     lobby::{
-        Assessment, Balance, Balanced, BotPlan, Conduct, Decided, Decision, Fate, Help, Placement,
+        Assessment, Balance, Balanced, BotPlan, Conduct, Decided, Decision, Fate, Help, LobbyError,
+        Placement,
     },
     store::DecisionRow,
 };
@@ -177,6 +178,17 @@ impl Session {
         Ok(guesses.flat_map(|line| reasons(&line)).collect())
     }
 
+    /// A line on what parties count, where there is one and it counts more than its members do alone.
+    fn party_factors(&mut self) -> Result<Option<String>, SessionError> {
+        let weights = self.weights()?;
+        let factors = match self.state.lobby.party_factors(&weights) {
+            Err(LobbyError::NoTeams) => None,
+            factors => factors?,
+        };
+        let counts = factors.filter(|parties| !parties.factors.is_empty());
+        Ok(counts.map(|parties| parties.to_string()))
+    }
+
     /// Keeps the reasons of a decision for EXPLAIN, and queues the decision to be stored.
     fn keep_decision(
         &mut self,
@@ -187,6 +199,7 @@ impl Session {
         let kind = decision.kind();
         let mut why = reasons(&decision);
         why.extend(self.weights_from_elsewhere()?);
+        why.extend(self.party_factors()?);
         self.state.give_reasons(why);
         if self.sessions.settings.keep_decisions == 0 {
             return Ok(());

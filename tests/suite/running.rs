@@ -53,7 +53,7 @@ async fn place_gives_the_side_that_evens_the_teams() {
     );
     assert_eq!(
         why(&mut client).await[0],
-        "s2 to team 1 (pinned to it): ratio 0.769231"
+        "s2 to team 1 (on it already): ratio 0.769231"
     );
 }
 
@@ -368,11 +368,11 @@ async fn who_games_the_balance_is_seen() {
     let counts = "changed to the stronger team";
     assert_eq!(
         of("a").unwrap(),
-        &format!("a returned 1 times, {counts} 0 times, 0 of them before a request to balance")
+        &format!("a returned 1 time, {counts} 0 times, 0 of them before a request to balance")
     );
     assert_eq!(
         of("w1").unwrap(),
-        &format!("w1 returned 0 times, {counts} 1 times, 1 of them before a request to balance")
+        &format!("w1 returned 0 times, {counts} 1 time, 1 of them before a request to balance")
     );
     assert!(of("s1").is_none(), "{why:?}");
 }

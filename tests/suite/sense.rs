@@ -11,7 +11,7 @@ use evenkeel::{
 use crate::common::{Client, Daemon, draw::Draw};
 
 /// A daemon on a clock that only the test moves, which knows humans of these weights.
-async fn daemon(toml: &str, weights: &[u8]) -> (Daemon, Arc<HandClock>) {
+pub(crate) async fn daemon(toml: &str, weights: &[u8]) -> (Daemon, Arc<HandClock>) {
     let (daemon, clock) = Daemon::start_by_hand(toml).await;
     for weight in weights {
         let (kind, id) = (Kind::Human, format!("w{weight}"));
@@ -27,12 +27,12 @@ async fn daemon(toml: &str, weights: &[u8]) -> (Daemon, Arc<HandClock>) {
 }
 
 /// All lines of an EXPLAIN.
-async fn why(client: &mut Client) -> Vec<String> {
+pub(crate) async fn why(client: &mut Client) -> Vec<String> {
     several(client, "EXPLAIN\n").await
 }
 
 /// The lines that follow the first line of a reply.
-async fn several(client: &mut Client, ask: &str) -> Vec<String> {
+pub(crate) async fn several(client: &mut Client, ask: &str) -> Vec<String> {
     let first = client.ask(ask).await;
     let count = first.split(' ').nth(1).and_then(|count| count.parse().ok());
     let count: usize = count.unwrap_or_else(|| panic!("{first}"));
@@ -416,14 +416,14 @@ async fn balance_said_again_keeps_the_teams() {
 // Further situations of the same kinds.
 
 /// The team in the answer to PLACE.
-async fn placed(client: &mut Client, id: &str) -> u8 {
+pub(crate) async fn placed(client: &mut Client, id: &str) -> u8 {
     let answer = client.ask(&format!("PLACE {id}\n")).await;
     let team = answer.split(' ').nth(2).and_then(|team| team.parse().ok());
     team.unwrap_or_else(|| panic!("{answer}"))
 }
 
 /// JOIN lines for so many unknown players on each team, named by team and number.
-fn unknowns(sizes: &[usize]) -> String {
+pub(crate) fn unknowns(sizes: &[usize]) -> String {
     let team = |(team, &size): (usize, &usize)| {
         (0..size)
             .map(|n| format!("JOIN t{team}n{n} team={team}\n"))

@@ -348,6 +348,44 @@ fn balance_leaves_bots_out_where_there_are_none() {
 }
 
 #[test]
+fn balance_grants_wishes_offline_as_in_a_game_and_says_what_it_could_not_grant() {
+    let folder = tempfile::tempdir().unwrap();
+    let four = "50 a\n50 b\n50 c\n50 d\n";
+    let balance = |flags: &[&str]| {
+        let flags = [&["balance", "--no-bots", "--seed", "1"], flags].concat();
+        run_with(folder.path(), &flags, four)
+    };
+    for (flags, said) in [
+        (&["--party", "a,b,c"][..], "the party of a, b, c is torn"),
+        (
+            &["--pin", "a=0", "--pin", "b=0", "--pin", "c=0"],
+            "unequal numbers of humans: 3 to 1",
+        ),
+        (
+            &["--pin", "a=0", "--pin", "b=1", "--party", "a,b"],
+            "the party of a, b is torn",
+        ),
+    ] {
+        let (code, out, err) = balance(flags);
+        assert_eq!((code, err.as_str()), (0, ""), "{flags:?}");
+        assert!(out.contains(said), "{flags:?}: {out}");
+        let (code, out, _) = balance(&[flags, &["--json"]].concat());
+        assert_eq!(code, 0, "{flags:?}");
+        let json: Value = serde_json::from_str(&out).unwrap();
+        assert!(json["relaxed"][0].as_str().unwrap().contains(said), "{out}");
+    }
+    let (_, out, _) = balance(&["--pin", "a=0", "--pin", "b=0", "--pin", "c=0"]);
+    assert!(out.contains("without the pins: evenness 1.000000"), "{out}");
+    // Only a pin to a team that does not exist is an error.
+    for flags in [&["--pin", "a=2"][..], &["--teams", "1"], &["--teams", "9"]] {
+        let (code, _, err) = balance(flags);
+        assert!(code != 0 && !err.is_empty(), "{flags:?}");
+    }
+    let (code, out, _) = balance(&["--party", "a,b"]);
+    assert!(code == 0 && !out.contains("torn"), "{out}");
+}
+
+#[test]
 fn balance_of_nobody_is_an_error() {
     let folder = TempDir::new().unwrap();
     for (format, text) in [

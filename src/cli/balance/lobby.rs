@@ -129,6 +129,7 @@ impl LobbyFile {
                 .get(),
             parties,
             avoid,
+            tolerance: None,
         })
     }
 }

@@ -15,7 +15,7 @@ use super::{CliError, load_config, progress::Progress};
 use crate::{
     config::Config,
     domain::{Ident, units::MaxDifference},
-    partition::{self, Engine, Problem, ProblemError, Solution},
+    partition::{self, Engine, Problem, ProblemError, Relaxed, Solution},
     session::draw_seed,
 };
 use lobby::LobbyFile;
@@ -153,7 +153,9 @@ pub(super) fn run(args: &BalanceArgs) -> Result<(), CliError> {
     let humans = lobby.players.len();
     let has_bots =
         config.lobby.bots && !args.no_bots && humans >= config.lobby.min_humans.as_usize();
-    let spec = lobby.into_spec(&config, has_bots).map_err(input)?;
+    let mut spec = lobby.into_spec(&config, has_bots).map_err(input)?;
+    spec.check().map_err(problem_error)?;
+    let relaxed = spec.relax();
     let settings = settings(args, &config).map_err(CliError::Input)?;
     let seed = args.seed.unwrap_or_else(draw_seed);
     let problem = Problem::new(spec).map_err(problem_error)?;
@@ -163,14 +165,37 @@ pub(super) fn run(args: &BalanceArgs) -> Result<(), CliError> {
         // The places that bots would fill stay empty.
         solution.bots.fill(0);
     }
+    let notes = notes(&problem, &relaxed, &solution, &settings, seed, time);
     let mut out = io::stdout().lock();
     if args.json {
-        serde_json::to_writer_pretty(&mut out, &report::whole(&problem, &solution, seed))?;
+        let report = report::whole(&problem, &solution, seed, &notes);
+        serde_json::to_writer_pretty(&mut out, &report)?;
         writeln!(out)?;
     } else {
-        report::write(&mut out, &problem, &solution, seed, args.explain)?;
+        report::write(&mut out, &problem, &solution, seed, &notes, args.explain)?;
     }
     Ok(())
+}
+
+/// What could not be granted, one line each, and what pins cost then.
+fn notes(
+    problem: &Problem,
+    relaxed: &Relaxed,
+    solution: &Solution,
+    settings: &partition::Settings,
+    seed: u64,
+    time: Duration,
+) -> Vec<String> {
+    let spec = problem.spec();
+    let mut notes = relaxed.notes.clone();
+    let torn = relaxed.torn.iter();
+    notes.extend(torn.map(|party| spec.torn_note(party, &solution.team_of)));
+    if !relaxed.notes.is_empty() {
+        let began = Instant::now();
+        let free = spec.without_pins(settings, seed, &mut || began.elapsed() >= time);
+        notes.extend(free.map(|evenness| format!("without the pins: evenness {evenness:.6}")));
+    }
+    notes
 }
 
 /// Solves the problem; shows a progress bar if the time limit is long.

@@ -16,6 +16,9 @@ use crate::{
 pub(super) struct BalanceReport<'a> {
     seed: u64,
     ratio: f64,
+    /// Wishes that could not be granted; missing if there are none.
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    relaxed: &'a [String],
     teams: Vec<TeamInReport<'a>>,
     solution: &'a Solution,
 }
@@ -39,6 +42,7 @@ pub(super) fn whole<'a>(
     problem: &'a Problem,
     solution: &'a Solution,
     seed: u64,
+    relaxed: &'a [String],
 ) -> BalanceReport<'a> {
     let teams = (0..solution.sums.len())
         .map(|team| self::team(problem, solution, team))
@@ -46,17 +50,20 @@ pub(super) fn whole<'a>(
     BalanceReport {
         seed,
         ratio: solution.ratio,
+        relaxed,
         teams,
         solution,
     }
 }
 
-/// Writes one table per team, the strongest team first, and how the teams were chosen.
+/// Writes one table per team, the strongest team first, how the teams were chosen, and the wishes that could
+/// not be granted.
 pub(super) fn write(
     out: &mut impl Write,
     problem: &Problem,
     solution: &Solution,
     seed: u64,
+    relaxed: &[String],
     explain: bool,
 ) -> io::Result<()> {
     for number in 0..solution.sums.len() {
@@ -94,6 +101,9 @@ pub(super) fn write(
         _ => format!("one of the {candidates} best"),
     };
     writeln!(out, "ratio {ratio:.6}, {of} ({how}, {engine}), seed {seed}")?;
+    for line in relaxed {
+        writeln!(out, "{}", printable(line))?;
+    }
     if explain {
         for line in solution.explanation.to_string().lines() {
             writeln!(out, "{}", printable(line))?;

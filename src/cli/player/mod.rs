@@ -2,6 +2,7 @@
 
 mod show;
 mod start;
+mod suspects;
 
 use std::io::{self, Write};
 
@@ -15,6 +16,7 @@ use crate::{
 
 use show::ShowArgs;
 use start::{StartArgs, StartListArgs};
+use suspects::SuspectsArgs;
 
 /// Show a player, merge two identities, forget a player, or fix a weight
 ///
@@ -46,6 +48,8 @@ enum PlayerCommand {
     StartWeight(StartArgs),
     /// Read the weights at which players start from a CSV file
     StartWeights(StartListArgs),
+    /// List who plays far above a newcomer with few matches: perhaps another account of a known player
+    Suspects(SuspectsArgs),
     /// Fix a player's weight in all rulesets, regardless of the player's matches
     PinWeight {
         #[command(flatten)]
@@ -97,6 +101,7 @@ impl PlayerCommand {
             Self::Show(args) => &args.player.common,
             Self::StartWeight(args) => &args.player.common,
             Self::StartWeights(args) => &args.common,
+            Self::Suspects(args) => &args.common,
             Self::Split(player) | Self::Forget(player) => &player.common,
             Self::Merge { player, .. } | Self::PinWeight { player, .. } => &player.common,
         }
@@ -125,6 +130,10 @@ pub(super) async fn run(args: PlayerArgs) -> Result<(), CliError> {
     let changed = match command {
         PlayerCommand::Show(args) => {
             show::run(args, &service).await?;
+            None
+        }
+        PlayerCommand::Suspects(args) => {
+            suspects::run(args, &service).await?;
             None
         }
         PlayerCommand::Merge { player, into } => Some(merge(&service, &player.key(), into).await?),

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Digest, Level, Levels, Ruling, Season, Settings, Spread, Starts, digest::Digested};
+use super::{
+    Digest, Level, Levels, Ruling, Season, Settings, Spread, Starts, Suspect, digest::Digested,
+};
 use crate::{
     domain::{
         Fingerprint, LineupPlayer, MatchRecord, Outlook, PlayerKey, Rank, Rulebook, Ruleset,
@@ -107,9 +109,7 @@ impl Fold {
             return Err(Late);
         }
         self.last = place;
-        for keep in self.season.begun_by(record.end) {
-            self.levels.new_season(keep);
-        }
+        self.begin_seasons(record.end);
         let (ruleset, digested) = self.digest.digest(record);
         let rated = digested.map(|Digested { game, played }| {
             let starts = self.starts.of_game(&game, self.digest.people());
@@ -121,6 +121,19 @@ impl Fold {
             played
         });
         Ok(Ruling { ruleset, rated })
+    }
+
+    /// When the next season begins; `None` if no more are configured.
+    pub fn next_season(&self) -> Option<Timestamp> {
+        self.season.next()
+    }
+
+    /// Begins the seasons up to `now`, as a match that ended then would. Only for a copy that answers
+    /// questions and folds no more: a match from before the season may still come.
+    pub fn begin_seasons(&mut self, now: Timestamp) {
+        for keep in self.season.begun_by(now) {
+            self.levels.new_season(keep);
+        }
     }
 
     /// The whole state, to the bit. Only the same version of the program can
@@ -251,6 +264,14 @@ impl Fold {
         let own = self.levels.standing(ruleset, Level::Ruleset);
         let own = own.or_else(|| self.levels.standing(ruleset, Level::FewerMutators));
         own?.rank_of_weight(weight)
+    }
+
+    /// The humans who play far above a newcomer with few matches under a ruleset, the most striking first.
+    pub fn suspects(&self, ruleset: &Ruleset) -> Vec<Suspect> {
+        let own = self.levels.standing(ruleset, Level::Ruleset);
+        own.map_or(Vec::new(), |own| {
+            own.suspects(ruleset, self.digest.people())
+        })
     }
 
     /// Remarks for the operator on the rating of a ruleset, one sentence each.

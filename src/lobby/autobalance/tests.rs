@@ -132,7 +132,13 @@ fn parties_the_moved_and_the_protected_stay_and_do_not_count() {
     assert_eq!(stay(0), StayReason::Party);
     assert_eq!(stay(2), StayReason::Moved);
     assert_eq!(stay(3), StayReason::Held(MoveBlock::Protected));
-    // Two are left, of whom int(2 · 0.67) = 1 may move.
+    // Two are left, of whom int(2 · 0.67) = 1 may move; of equals, both.
+    assert!(matches!(fate(&game, 5), Fate::Moves(_)));
+    game.snapshot.humans[5].points = 1.0;
+    let stay = |who| match fate(&game, who) {
+        Fate::Stays(stay) => stay,
+        Fate::Moves(step) => panic!("{step}"),
+    };
     assert_eq!(stay(5), StayReason::Held(MoveBlock::Top));
     assert!(matches!(fate(&game, 4), Fate::Moves(_)));
 }

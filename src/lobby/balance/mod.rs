@@ -14,8 +14,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Decided, Lobby, LobbyError, Question, Weights, strength::EQUAL};
 use crate::{
-    domain::units::{Count, MaxDifference, PositiveShare},
-    partition::{self, Explanation, Objective, Problem, ProblemError, ProblemSpec, WeightedHuman},
+    domain::units::{MaxDifference, PositiveShare},
+    partition::{
+        self, Explanation, Objective, Problem, ProblemError, ProblemSpec, Relaxed, WeightedHuman,
+    },
 };
 
 pub use outcome::Balanced;
@@ -40,6 +42,9 @@ pub struct Balance {
     /// The wishes that were relaxed so that there are legal teams, one per line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relaxed: Vec<String>,
+    /// The parties that no team holds, each as indices of its members; the problem has their parts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub torn: Vec<Vec<usize>>,
     /// How far the question repeats the last BALANCE of the game.
     #[serde(default)]
     pub repeat: Repeat,
@@ -103,7 +108,7 @@ pub struct BalanceAnswer {
     /// Whether the answer keeps the teams that the last BALANCE chose.
     #[serde(skip)]
     kept: bool,
-    /// The best ratio without pins, if the pins make the teams uneven.
+    /// The best evenness without pins, if the pins make the teams uneven.
     #[serde(skip)]
     without_pins: Option<f64>,
     /// The explanation. It is not stored, because a replay computes it again.
@@ -159,8 +164,15 @@ impl Question for Balance {
                 for note in &self.relaxed {
                     writeln!(f, "{note}")?;
                 }
-                if let Some(ratio) = answer.without_pins {
-                    writeln!(f, "without the pins: ratio {ratio:.6}")?;
+                for party in &self.torn {
+                    writeln!(f, "{}", self.problem.torn_note(party, &answer.team_of))?;
+                }
+                if let Some(evenness) = answer.without_pins {
+                    let what = match self.settings.objective {
+                        Objective::Ratio => "ratio",
+                        Objective::Gap => "evenness",
+                    };
+                    writeln!(f, "without the pins: {what} {evenness:.6}")?;
                 }
                 if answer.kept {
                     writeln!(
@@ -200,7 +212,7 @@ impl Balance {
         seed: u64,
         out_of_time: &mut dyn FnMut() -> bool,
     ) -> Result<BalanceAnswer, ProblemError> {
-        let problem = Problem::new(self.problem.clone())?;
+        let problem = Problem::new(self.without_unwanted_company())?;
         let mut cut_short = false;
         let mut out_of_time = || {
             cut_short |= out_of_time();
@@ -211,17 +223,19 @@ impl Balance {
             (Repeat::Everything, Some(stay)) => (stay, true),
             (_, stay) => {
                 let chosen = partition::solve(&problem, &self.settings, seed, &mut out_of_time)?;
-                let stay = stay.filter(|stay| stay.ratio + EQUAL >= chosen.ratio);
+                let stay = stay.filter(|stay| self.is_as_good(stay, &chosen));
                 let kept = stay.is_some();
                 (stay.unwrap_or(chosen), kept)
             }
         };
-        let pins = self.problem.humans.iter().any(|human| human.pin.is_some());
-        let uneven = pins && !self.relaxed.is_empty();
-        let without_pins = uneven.then(|| self.without_pins(seed, &mut out_of_time));
+        let without_pins = self
+            .problem
+            .without_pins(&self.settings, seed, &mut out_of_time);
+        let costly = |free: &f64| !self.relaxed.is_empty() || *free > solution.evenness() + EQUAL;
+        let without_pins = without_pins.filter(costly);
         Ok(BalanceAnswer {
             kept,
-            without_pins: without_pins.flatten(),
+            without_pins,
             team_of: solution.team_of,
             ratio: solution.ratio,
             cut_short,
@@ -232,7 +246,7 @@ impl Balance {
 }
 
 impl Balance {
-    /// The teams that the last BALANCE chose, if this question repeats it.
+    /// The teams that the last BALANCE chose, if this question repeats it and no pin forbids them.
     fn as_they_are(
         &self,
         seed: u64,
@@ -243,34 +257,68 @@ impl Balance {
         }
         let mut pinned = self.problem.clone();
         for human in &mut pinned.humans {
-            human.pin = Some(human.current?);
+            let current = human.current?;
+            if human.pin.is_some_and(|pin| pin != current) {
+                return None;
+            }
+            human.pin = Some(current);
         }
         // A party that the last BALANCE split stays split.
-        pinned.parties.retain(|party| {
-            let team = |&who: &usize| pinned.humans[who].pin;
+        let together = |party: &Vec<usize>| {
+            let team = |who: &usize| pinned.humans[*who].pin;
             party.iter().all(|who| team(who) == team(&party[0]))
-        });
+        };
+        let parties = std::mem::take(&mut pinned.parties).into_iter();
+        let (kept, torn) = parties.partition(together);
+        pinned.parties = kept;
+        let key = |&who: &usize| pinned.humans[who].key.clone();
+        let given_up = |party: &Vec<usize>| party.iter().map(key).collect();
+        let given_up = torn.iter().map(given_up).collect();
         let problem = Problem::new(pinned).ok()?;
-        partition::solve(&problem, &self.settings, seed, out_of_time).ok()
+        let mut stay = partition::solve(&problem, &self.settings, seed, out_of_time).ok()?;
+        stay.explanation.given_up = given_up;
+        Some(stay)
     }
 
-    /// The best ratio without pins and parties, of teams as equal in number as possible.
-    fn without_pins(&self, seed: u64, out_of_time: &mut dyn FnMut() -> bool) -> Option<f64> {
-        let even = ProblemSpec::default();
-        let mut free = ProblemSpec {
-            max_share: even.max_share,
-            max_difference: even.max_difference,
-            parties: Vec::new(),
-            ..self.problem.clone()
+    /// The problem, in which humans who are on one team with somebody whom they avoid are on no team now: else
+    /// no team less even than the current ones would be a candidate, and they could not get away.
+    fn without_unwanted_company(&self) -> ProblemSpec {
+        let mut problem = self.problem.clone();
+        for &(one, other) in &self.problem.avoid {
+            let team = |who: usize| self.problem.humans[who].current;
+            if one < problem.humans.len()
+                && other < problem.humans.len()
+                && team(one) == team(other)
+            {
+                problem.humans[one].current = None;
+            }
+        }
+        problem
+    }
+
+    /// Whether the present teams are as even as the others, and grant as many wishes.
+    fn is_as_good(&self, present: &partition::Solution, other: &partition::Solution) -> bool {
+        let (torn, avoided) = self.wishes_broken(&present.team_of);
+        let (torn_there, avoided_there) = self.wishes_broken(&other.team_of);
+        present.evenness() + EQUAL >= other.evenness()
+            && torn <= torn_there
+            && avoided <= avoided_there
+    }
+
+    /// How many members of parties are not with their party's first, and how many humans are on one
+    /// team with somebody whom they avoid.
+    fn wishes_broken(&self, team_of: &[u8]) -> (usize, usize) {
+        let apart = |party: &Vec<usize>| {
+            let members = party.iter();
+            members
+                .filter(|&&who| team_of[who] != team_of[party[0]])
+                .count()
         };
-        free.humans.iter_mut().for_each(|human| human.pin = None);
-        let settings = partition::Settings {
-            top: const { Count::of(1) },
-            ..self.settings.clone()
-        };
-        let problem = Problem::new(free).ok()?;
-        let best = partition::solve(&problem, &settings, seed, out_of_time).ok()?;
-        Some(best.ratio)
+        let together = |&&(one, other): &&(usize, usize)| team_of[one] == team_of[other];
+        (
+            self.problem.parties.iter().map(apart).sum(),
+            self.problem.avoid.iter().filter(together).count(),
+        )
     }
 }
 
@@ -286,7 +334,7 @@ impl Lobby {
         mut settings: partition::Settings,
     ) -> Result<Balance, LobbyError> {
         let mut problem = self.problem(weights, limits)?;
-        let relaxed = problem.relax();
+        let Relaxed { notes, torn } = problem.relax();
         if settings.objective == Objective::Gap {
             match self.chance_model(weights)? {
                 Some(model) => {
@@ -297,12 +345,18 @@ impl Lobby {
                 None => settings.objective = Objective::Ratio,
             }
         }
+        if settings.objective == Objective::Ratio
+            && let Some(parties) = self.party_factors(weights)?
+        {
+            settings.party_multiplier = parties.factors;
+        }
         let last = self.team_game()?.balanced.as_deref();
         let repeat = last.map_or(Repeat::Nothing, |last| Repeat::of(last, &mut problem));
         Ok(Balance {
             problem,
             settings,
-            relaxed,
+            relaxed: notes,
+            torn,
             repeat,
         })
     }

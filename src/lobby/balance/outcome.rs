@@ -6,9 +6,9 @@ use crate::{
     lobby::{
         Command, Decided, Lobby, LobbyError, Weights,
         decide::{bot_of_lineup, human_of_lineup},
+        strength::TeamStrengths,
         weights::{Counted, counted_bot},
     },
-    partition::Objective,
 };
 
 /// The teams of a game after BALANCE, for the reply.
@@ -46,14 +46,13 @@ impl Lobby {
         }
         self.change(&Command::Balanced { problem })?;
         let bots = self.bots()?.per_team;
+        let expected = self.expected_bots()?;
+        let snapshot = self.snapshot(weights)?;
         let roster = &self.team_game()?.roster;
         let placed = roster.humans().iter().zip(&answer.team_of);
         Ok(Balanced {
-            ratio: match decided.question.settings.objective {
-                Objective::Ratio => answer.ratio,
-                Objective::Gap => self.ratio(weights, &bots)?,
-            },
-            chance: self.chance(weights, &answer.team_of, &bots)?,
+            ratio: TeamStrengths::of(&snapshot).ratio_settled(),
+            chance: self.chance(weights, &answer.team_of, &expected)?,
             seed: *seed,
             humans: placed
                 .map(|(human, &team)| (human.id.clone(), team))
@@ -62,18 +61,19 @@ impl Lobby {
         })
     }
 
-    /// The ratio of the teams' weights, with these bots added to the humans.
-    fn ratio(&self, weights: &dyn Weights, bots: &[u32]) -> Result<f64, LobbyError> {
-        let bot = weights.mean_bot().0;
-        let mut sums: Vec<f64> = bots.iter().map(|bots| f64::from(*bots) * bot).collect();
-        for human in self.team_game()?.roster.humans() {
-            if let Some(sum) = human.team.and_then(|team| sums.get_mut(usize::from(team))) {
-                *sum += weights.human(human.id.text());
+    /// The bots on each team, once those that are expected have come and the others gone; where none are
+    /// expected, those that are there.
+    fn expected_bots(&self) -> Result<Vec<u32>, LobbyError> {
+        if self.expected_fill()?.on {
+            return Ok(self.bots()?.per_team);
+        }
+        let mut per_team = vec![0; usize::from(self.teams())];
+        for bot in self.team_game()?.roster.bots() {
+            if let Some(bots) = per_team.get_mut(usize::from(bot.team)) {
+                *bots += 1;
             }
         }
-        let most = sums.iter().copied().fold(0.0, f64::max);
-        let least = sums.iter().copied().fold(f64::INFINITY, f64::min);
-        Ok(if most > 0.0 { least / most } else { 1.0 })
+        Ok(per_team)
     }
 
     /// The predicted chance that team 0 wins, with bots that are on a team and stay, and with the

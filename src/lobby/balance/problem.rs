@@ -9,9 +9,9 @@ use crate::{
         ChanceModel, Lobby, LobbyError, Weights,
         decide::command_strength,
         roster::Human,
-        weights::{counted_bot, next_bot, sane_strength},
+        weights::{Counted, counted_bot, next_bot, sane_strength},
     },
-    partition::{Bots, ProblemSpec, WeightedHuman},
+    partition::{Bots, ProblemSpec, Tolerance, WeightedHuman},
 };
 
 impl Lobby {
@@ -22,12 +22,12 @@ impl Lobby {
         limits: SizeLimits,
     ) -> Result<ProblemSpec, LobbyError> {
         let humans = self.team_game()?.roster.humans();
-        let fill = self.fill()?;
+        let fill = self.expected_fill()?;
         let (min, max) = fill.map_range;
-        // Where no bots are added, the places that `partition` fills with bots must have no weight.
+        // Where no bots are expected, the places that `partition` fills with bots must have no weight.
         let (bot_weight, target) = match fill.is_none(humans.len()) {
             true => (0.0, 0),
-            false => (weights.mean_bot().0, fill.wish as usize),
+            false => (self.mean_bot(weights)?.weight, fill.wish as usize),
         };
         let weighted = |human: &Human| WeightedHuman {
             key: human.id.text().to_owned(),
@@ -51,6 +51,11 @@ impl Lobby {
             max_difference: limits.max_difference.get(),
             parties: parties(humans),
             avoid: pairs_to_avoid(humans),
+            // What REBALANCE would leave alone.
+            tolerance: Some(Tolerance {
+                enough: self.settings.rebalance.enough.get(),
+                slack: self.settings.rebalance.min_gain.get(),
+            }),
         })
     }
 
@@ -65,8 +70,11 @@ impl Lobby {
         problem: &mut ProblemSpec,
     ) -> Result<(), LobbyError> {
         let outlook = &model.outlook;
-        let bots = self.bots()?.players as usize;
         let humans = problem.humans.len();
+        let bots = match self.expected_fill()?.is_none(humans) {
+            true => 0,
+            false => self.bots()?.players as usize,
+        };
         let players = bots.max(humans);
         // Players in a game of two teams. Of more than two teams, each pair is compared as such a
         // game.
@@ -86,7 +94,7 @@ impl Lobby {
             }
         }
         let bot = if bots > 0 {
-            self.mean_bot_strength(weights)?
+            self.mean_bot(weights)?.strength
         } else {
             0.0
         };
@@ -113,19 +121,23 @@ impl Lobby {
         Ok(())
     }
 
-    /// The mean strength of the bots once bots have filled up the game: those in the game that
+    /// What a bot counts on average once bots have filled up the game: of those in the game that
     /// stay, and those that will be added.
-    fn mean_bot_strength(&self, weights: &dyn Weights) -> Result<f64, LobbyError> {
+    fn mean_bot(&self, weights: &dyn Weights) -> Result<Counted, LobbyError> {
         let game = self.team_game()?;
         let wanted = self.bots()?.per_team.iter().sum::<u32>() as usize;
         let here = game.roster.bots();
         let names = || here.iter().map(|bot| bot.name.text());
-        let strengths = here.iter().map(|bot| counted_bot(weights, bot).strength);
-        let mean = strengths.sum::<f64>() / here.len().max(1) as f64;
+        let counted = here.iter().map(|bot| counted_bot(weights, bot));
+        let sum = counted.fold(Counted::default(), |sum, bot| sum + bot);
         let stay = here.len().min(wanted) as f64;
         let come = wanted as f64 - stay;
-        let next = next_bot(weights, names()).strength;
-        Ok((stay * mean + come * next) / f64::max(stay + come, 1.0))
+        let next = next_bot(weights, names());
+        if stay + come == 0.0 {
+            return Ok(next);
+        }
+        let all = sum.times(stay / here.len().max(1) as f64) + next.times(come);
+        Ok(all.times(1.0 / (stay + come)))
     }
 }
 

@@ -1,7 +1,10 @@
 //! Tests of BALANCE.
 
 use super::*;
-use crate::domain::{Company, Ident, Outlook, units::Factor};
+use crate::domain::{
+    Company, Ident, Outlook,
+    units::{Count, Factor},
+};
 use crate::lobby::snapshot::tests::outlook;
 use crate::lobby::{
     Command, Decision, LobbySettings, NewGame, RosterSettings, Update,
@@ -29,11 +32,15 @@ fn lobby(settings: LobbySettings) -> Lobby {
 
 #[test]
 fn bots_that_do_not_come_weigh_nothing() {
-    let bots = |settings| {
-        let question = lobby(settings).balance(&weights(), LIMITS, Default::default());
+    let bots = |settings, acts: Option<bool>| {
+        let mut lobby = lobby(settings);
+        if let Some(acts) = acts {
+            lobby.apply(&Command::DeclareBots { acts }, 0).unwrap();
+        }
+        let question = lobby.balance(&weights(), LIMITS, Default::default());
         question.unwrap().problem.bots
     };
-    let usual = bots(LobbySettings::default());
+    let usual = bots(LobbySettings::default(), Some(true));
     assert_eq!((usual.weight, usual.target), (40.0, 6));
     let off = RosterSettings {
         bots: false,
@@ -43,11 +50,17 @@ fn bots_that_do_not_come_weigh_nothing() {
         min_humans: Count::of(4),
         ..RosterSettings::default()
     };
-    for roster in [off, waiting] {
-        let none = bots(LobbySettings {
+    for (roster, acts) in [
+        (off, Some(true)),
+        (waiting, Some(true)),
+        (RosterSettings::default(), Some(false)),
+        (RosterSettings::default(), None),
+    ] {
+        let settings = LobbySettings {
             roster,
             ..LobbySettings::default()
-        });
+        };
+        let none = bots(settings, acts);
         assert_eq!((none.weight, none.target), (0.0, 0));
     }
 }

@@ -42,6 +42,7 @@ impl Lobby {
             snapshot,
             who,
             settings,
+            stays: placed.is_some(),
         };
         let decided = Decided::by(question, seed);
         if placed.is_none() {

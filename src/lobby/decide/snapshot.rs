@@ -29,10 +29,18 @@ impl Lobby {
         };
         let mut scores = game.scores().to_vec();
         scores.resize(usize::from(self.teams), 0.0);
+        let parties = self.party_factors(weights)?;
+        let in_party = |human: &Human| {
+            let size = friends(game, human) + 1;
+            parties.as_ref().map_or(1.0, |parties| parties.of(size))
+        };
         Ok(Snapshot {
             teams: self.teams,
             humans: humans
-                .map(|human| self.human_in_game(game, human, weights))
+                .map(|human| HumanInGame {
+                    weight: sane(weights.human(human.id.text())) * in_party(human),
+                    ..self.human_in_game(game, human)
+                })
                 .collect(),
             bots: bots.iter().map(in_game).collect(),
             fill: self.expected_fill()?,
@@ -112,12 +120,8 @@ impl Lobby {
         Ok(teams)
     }
 
-    fn human_in_game(
-        &self,
-        game: &RunningGame,
-        human: &Human,
-        weights: &dyn Weights,
-    ) -> HumanInGame {
+    /// A human of the game, without a weight.
+    fn human_in_game(&self, game: &RunningGame, human: &Human) -> HumanInGame {
         let id = human.id.text();
         let past = self.memory.of(id);
         let since = |at: u64| self.now.saturating_sub(at);
@@ -133,7 +137,7 @@ impl Lobby {
         let old_team = past.left.filter(|&(_, at)| since(at) <= grace);
         HumanInGame {
             id: id.to_owned(),
-            weight: sane(weights.human(id)) * self.multiplier(game, human),
+            weight: 0.0,
             team: human.team,
             pin: human.pin,
             party: human.party.clone(),
@@ -148,7 +152,7 @@ impl Lobby {
         }
     }
 
-    /// The factor on a human's weight if they are on one team with their party.
+    /// The configured factor on a human's weight if they are on one team with their party.
     fn multiplier(&self, game: &RunningGame, human: &Human) -> f64 {
         let multiples = &self.settings.party_multiplier;
         match (friends(game, human).checked_sub(1), multiples.len()) {

@@ -216,7 +216,7 @@ fn going_over_to_the_stronger_side_and_asking_is_seen() {
     assert!(
         advice
             .to_string()
-            .contains("a returned 0 times, changed to the stronger team 1 times")
+            .contains("a returned 0 times, changed to the stronger team 1 time")
     );
     lobby.at(3_000).rebalance(&weights, 1).unwrap();
     assert_eq!(conduct(&lobby, "a").asks, 1, "once for each time");

@@ -14,28 +14,47 @@ impl Place {
     /// game would be clearly more even than with the arrival on any team that is allowed anyway.
     pub(super) fn excuse(&self, sides: &mut [Prospect]) {
         let least = sides.iter().map(|side| side.over).min().unwrap_or(0);
-        let open = sides.iter().filter(|side| side.over == least);
-        let best = open.map(Prospect::evenness).fold(0.0, f64::max);
+        let open = || sides.iter().filter(|side| side.over == least);
+        let later = open().map(|side| side.over_later).min().unwrap_or(0);
+        let best = open().map(Prospect::evenness).fold(0.0, f64::max);
         let clear = best + self.settings.clear_gain.get();
         if self.snapshot.fill.on {
             let one_over = sides.iter_mut().filter(|side| side.over == least + 1);
             let clearly = one_over.filter(|side| least == 0 && side.evenness() > clear + EQUAL);
-            clearly.for_each(|side| side.over = least);
+            for side in clearly {
+                side.over = least;
+                side.over_later = side.over_later.min(later);
+            }
         }
     }
 
     /// The team of the arrival, and the criterion that decided.
     pub(super) fn choose(&self, sides: &[Prospect], seed: u64) -> (u8, Reason) {
-        let least_over = sides.iter().map(|side| side.over).min().unwrap_or(0);
-        let open: Vec<&Prospect> = sides.iter().filter(|s| s.over == least_over).collect();
+        let least = sides
+            .iter()
+            .map(Prospect::too_many)
+            .min()
+            .unwrap_or_default();
+        let open: Vec<&Prospect> = sides.iter().filter(|s| s.too_many() == least).collect();
         let best = open.iter().map(|side| side.evenness()).fold(0.0, f64::max);
         let who = &self.snapshot.humans[self.who];
         if who.pin.is_some() && sides.len() == 1 {
-            return (sides[0].team, Reason::Pin);
+            let reason = if self.stays {
+                Reason::Stays
+            } else {
+                Reason::Pin
+            };
+            return (sides[0].team, reason);
         }
         let budget = self.settings.party_budget.get();
-        if let Some(team) = self.party_side(sides, least_over, best - budget) {
-            return (team, Reason::Party);
+        if let Some(team) = self.party_side(sides, least, best - budget) {
+            let whole = self.holds_party(team);
+            let reason = if whole {
+                Reason::Party
+            } else {
+                Reason::PartOfParty
+            };
+            return (team, reason);
         }
         let torn = self.snapshot.in_party(self.who);
         let old = open.iter().find(|side| Some(side.team) == who.old_team);
@@ -85,13 +104,14 @@ impl Place {
     /// The team with the most members of the arrival's party; of several such teams, the one that
     /// is the most even with the whole party on it. `None` if the party would then exceed the
     /// allowed difference by more than `over` humans, or make the game less even than `least`.
-    fn party_side(&self, sides: &[Prospect], over: usize, least: f64) -> Option<u8> {
+    fn party_side(&self, sides: &[Prospect], over: (usize, usize), least: f64) -> Option<u8> {
         if !self.snapshot.in_party(self.who) {
             return None;
         }
         let most = sides.iter().map(|side| side.mates).max()?;
         let theirs = sides.iter().filter(|side| side.mates == most);
-        let theirs = theirs.filter(|side| side.over_with_party <= over);
+        let theirs = theirs
+            .filter(|side| side.over_with_party <= over.0 && side.over_later_with_party <= over.1);
         let best = theirs.reduce(|a, b| {
             if b.evenness_with_party() > a.evenness_with_party() + EQUAL {
                 b

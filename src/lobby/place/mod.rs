@@ -24,6 +24,7 @@ use super::{
     chance::chance_of_weaker,
     strength::TeamStrengths,
 };
+use crate::domain::counted;
 
 mod choice;
 mod reason;
@@ -41,6 +42,9 @@ pub struct Place {
     pub who: usize,
     /// The settings when the question was asked.
     pub settings: PlaceSettings,
+    /// Whether the human is on the team already to which the snapshot pins them, and stays there.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stays: bool,
 }
 
 /// The team of a late arrival, and how it was chosen.
@@ -76,13 +80,19 @@ pub struct Prospect {
     /// `None` without a chance model: then the ratios decide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evenness: Option<(f64, f64)>,
-    /// By how many humans the difference between the teams would exceed the allowed one; 0 if a
-    /// clearly more even game justifies that.
+    /// How many humans too many there would be on teams that outnumber the smallest by more than
+    /// allowed; 0 if a clearly more even game justifies that.
     pub over: usize,
+    /// The same once the others without a team have been placed provisionally.
+    #[serde(default)]
+    pub over_later: usize,
     /// The value of `over` if the rest of the party joins the team, too.
     #[serde(default)]
     pub over_with_party: usize,
-    /// Number of members of the arrival's party on the team.
+    /// The value of `over_later` if the rest of the party joins the team, too.
+    #[serde(default)]
+    pub over_later_with_party: usize,
+    /// Number of members of the arrival's party on the team, or pinned to it.
     pub mates: usize,
     /// Number of humans on the team.
     pub humans: usize,
@@ -107,7 +117,7 @@ impl Question for Place {
             who: self.snapshot.humans[self.who].id.clone(),
             team,
             ratio: chosen.map_or(1.0, |side| match reason {
-                Reason::Party => side.with_party,
+                Reason::Party | Reason::PartOfParty => side.with_party,
                 _ => side.ratio,
             }),
             reason,
@@ -146,8 +156,9 @@ impl Question for Place {
             };
             writeln!(
                 f,
-                "the other {} players without a team were placed provisionally ({how})",
-                answer.others
+                "{} without a team {} placed provisionally ({how})",
+                counted(answer.others, "other player"),
+                if answer.others == 1 { "was" } else { "were" }
             )?;
         }
         self.snapshot.write_conduct(f)
@@ -155,6 +166,11 @@ impl Question for Place {
 }
 
 impl Prospect {
+    /// How many humans too many there would be: now, and once the others have been placed.
+    fn too_many(&self) -> (usize, usize) {
+        (self.over, self.over_later)
+    }
+
     /// Writes what decides for and against the team. `party` says whether the arrival is in a
     /// party.
     fn explain(&self, party: bool, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -187,56 +203,73 @@ impl Place {
     /// The result of joining each open team, and whether it is exact.
     fn prospects(&self) -> (Vec<Prospect>, bool) {
         let strength = TeamStrengths::of(&self.snapshot);
-        let who = &self.snapshot.humans[self.who];
-        let limit = self.settings.max_difference.get().unwrap_or(usize::MAX);
-        let coming: Vec<usize> = (self.snapshot.mates(self.who))
-            .filter(|&mate| {
-                let mate = &self.snapshot.humans[mate];
-                mate.team.is_none() && mate.pin.is_none()
-            })
-            .collect();
-        let mut together = coming.clone();
-        together.push(self.who);
         let mut exact = true;
-        let mut prospect = |team: usize| {
-            let mut alone = strength.clone();
-            alone.add(team, 1, self.snapshot.counted(self.who));
-            let arrived = Arrivals::of(&self.snapshot, &[self.who], limit).place(&alone);
-            exact &= arrived.exact;
-            let mut with_party = (arrived.ratio, arrived.merit.evenness);
-            let mut over_with_party = arrived.merit.over;
-            // Other humans who are on no team yet may never play, so only those on a team count
-            // here.
-            let outnumbers = alone.outnumbers(team).saturating_sub(limit);
-            let over = arrived.merit.over.max(outnumbers);
-            if !coming.is_empty() {
-                for &mate in &coming {
-                    alone.add(team, 1, self.snapshot.counted(mate));
-                }
-                let all = Arrivals::of(&self.snapshot, &together, limit).place(&alone);
-                exact &= all.exact;
-                with_party = (all.ratio, all.merit.evenness);
-                over_with_party = all.merit.over;
-            }
-            let mates = self.snapshot.mates(self.who);
-            let team = team as u8;
-            Prospect {
-                team,
-                ratio: arrived.ratio,
-                with_party: with_party.0,
-                evenness: (strength.by_chance()).then_some((arrived.merit.evenness, with_party.1)),
-                over,
-                over_with_party,
-                mates: mates
-                    .filter(|&mate| self.snapshot.humans[mate].team == Some(team))
-                    .count(),
-                humans: strength.sides()[usize::from(team)].humans,
-                score: self.score(team),
-            }
+        let prospect = |team: usize| {
+            let (prospect, all_tried) = self.prospect(&strength, team);
+            exact &= all_tried;
+            prospect
         };
-        let mut sides: Vec<Prospect> = open_to(who.pin, &strength).map(&mut prospect).collect();
+        let pin = self.snapshot.humans[self.who].pin;
+        let mut sides: Vec<Prospect> = open_to(pin, &strength).map(prospect).collect();
         self.excuse(&mut sides);
         (sides, exact)
+    }
+
+    /// The result of joining `team`, and whether it is exact.
+    fn prospect(&self, strength: &TeamStrengths, team: usize) -> (Prospect, bool) {
+        let limit = self.settings.max_difference.get().unwrap_or(usize::MAX);
+        // Others who are on no team yet may never play, so first only those on a team count.
+        let mut here = strength.clone();
+        here.add(team, 1, self.snapshot.counted(self.who));
+        let alone = Arrivals::of(&self.snapshot, &[self.who], limit).place(&here);
+        let over = here.excess(limit);
+        let number = team as u8;
+        let humans = &self.snapshot.humans;
+        let mates = || {
+            self.snapshot
+                .mates(self.who)
+                .map(|mate| (mate, &humans[mate]))
+        };
+        let coming = mates().filter(|(_, mate)| mate.team.is_none());
+        let coming = coming.filter(|(_, mate)| mate.pin.is_none_or(|pin| pin == number));
+        let mut together: Vec<usize> = coming.map(|(mate, _)| mate).collect();
+        for &mate in &together {
+            here.add(team, 1, self.snapshot.counted(mate));
+        }
+        // Where bots fill up the other team, friends may come before the others who wait.
+        let limit_of_party = limit.saturating_add(usize::from(self.snapshot.fill.on));
+        let whole = match together.is_empty() {
+            true => alone.clone(),
+            false => {
+                together.push(self.who);
+                Arrivals::of(&self.snapshot, &together, limit).place(&here)
+            }
+        };
+        let there = mates().filter(|(_, mate)| mate.team.or(mate.pin) == Some(number));
+        let prospect = Prospect {
+            team: number,
+            ratio: alone.ratio,
+            with_party: whole.ratio,
+            evenness: (strength.by_chance())
+                .then_some((alone.merit.evenness, whole.merit.evenness)),
+            over,
+            over_later: alone.merit.over,
+            over_with_party: here.excess(limit_of_party),
+            over_later_with_party: whole.merit.over,
+            mates: there.count(),
+            humans: strength.sides()[team].humans,
+            score: self.score(number),
+        };
+        (prospect, alone.exact && whole.exact)
+    }
+
+    /// Whether all of the arrival's party are on this team, or can come to it.
+    fn holds_party(&self, team: u8) -> bool {
+        let mut mates = self
+            .snapshot
+            .mates(self.who)
+            .map(|mate| &self.snapshot.humans[mate]);
+        mates.all(|mate| mate.team.or(mate.pin).is_none_or(|of| of == team))
     }
 
     fn score(&self, team: u8) -> f64 {

@@ -10,8 +10,12 @@ use serde::{Deserialize, Serialize};
 pub enum Reason {
     /// The arrival is pinned to the team.
     Pin,
+    /// The human is on the team already.
+    Stays,
     /// The arrival's party is on the team, or joins it, too.
     Party,
+    /// Part of the arrival's party is on the team; the rest is on another, or must be.
+    PartOfParty,
     /// No team has room for the whole party, or keeping it together would cost too much evenness.
     Torn,
     /// The arrival left this team shortly before.
@@ -34,7 +38,9 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Reason::Pin => "pinned to it",
+            Reason::Stays => "on it already",
             Reason::Party => "with their party",
+            Reason::PartOfParty => "with part of their party, which is torn: others of it are on another team",
             Reason::Torn => "their party is torn: no team can take all of it without outnumbering or outweighing the other",
             Reason::OldTeam => "their old team",
             Reason::ShortSide => "the short side comes first",

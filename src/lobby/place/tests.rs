@@ -14,6 +14,7 @@ fn placed(snapshot: Snapshot, who: usize, seed: u64) -> Placement {
         snapshot,
         who,
         settings,
+        stays: false,
     };
     question.answer(seed)
 }
@@ -64,6 +65,7 @@ fn latecomers_of_the_page() {
         snapshot: game.clone(),
         who: 15,
         settings,
+        stays: false,
     };
     let answer = question(free).answer(1);
     assert_eq!((answer.team, answer.reason), (1, Reason::Ratio));

@@ -97,7 +97,9 @@ impl Question for Rebalance {
         }
         let (mut units, held) = self.units();
         Stream::new(seed, StreamPurpose::Rebalance).shuffle(&mut units);
-        let planner = Planner::new(TeamStrengths::of(&settled), units, limit);
+        let settled = TeamStrengths::of(&settled);
+        let has_empty_team = settled.has_empty_team();
+        let planner = Planner::new(settled, units, limit);
         let exact = planner.exact_up_to(settings.max_moves.as_usize());
         let ladder = planner.ladder(exact, settings);
         // If arrivals were placed, a plan need not make the teams more even than they were before.
@@ -106,7 +108,7 @@ impl Question for Rebalance {
         } else {
             0.0
         };
-        let plan = choose(&ladder, settings, floor);
+        let plan = choose(&ladder, settings, floor, has_empty_team);
         let step = |who: usize, to: usize| Move {
             id: Ident::from_text(&snapshot.humans[who].id),
             from: snapshot.humans[who].team,
@@ -188,8 +190,14 @@ impl Question for Rebalance {
 
 /// The shortest plan that makes the teams even enough; if there is none, the plan with the largest
 /// gain after subtracting `min_gain` for each of its moves. A plan with moves must make the teams
-/// more even than `floor`, and more even than the plan without moves.
-fn choose<'a>(ladder: &'a [MovePlan], settings: &RebalanceSettings, floor: f64) -> &'a MovePlan {
+/// more even than `floor`, and more even than the plan without moves. While a team is empty, hardly
+/// any plan can: then the one that leaves the fewest humans too many and is no less even.
+fn choose<'a>(
+    ladder: &'a [MovePlan],
+    settings: &RebalanceSettings,
+    floor: f64,
+    has_empty_team: bool,
+) -> &'a MovePlan {
     let alone = &ladder[0];
     let worth = |plan: &MovePlan| plan.evenness - settings.min_gain.get() * plan.moves as f64;
     if alone.evenness >= settings.enough.get() {
@@ -208,7 +216,16 @@ fn choose<'a>(ladder: &'a [MovePlan], settings: &RebalanceSettings, floor: f64) 
             .filter(|plan| worth(plan) > alone.evenness);
         worthy.reduce(|a, b| if worth(b) > worth(a) + EQUAL { b } else { a })
     };
-    mends.or_else(most_worth).unwrap_or(alone)
+    let fewest_over = || {
+        let as_even = |plan: &&MovePlan| plan.evenness + EQUAL >= alone.evenness.max(floor);
+        let fewer = ladder.iter().filter(as_even);
+        let fewer = fewer.filter(|plan| has_empty_team && plan.over < alone.over);
+        fewer.min_by_key(|plan| (plan.over, plan.moves))
+    };
+    mends
+        .or_else(most_worth)
+        .or_else(fewest_over)
+        .unwrap_or(alone)
 }
 
 #[cfg(test)]

@@ -33,7 +33,17 @@ pub(super) struct MovePlan {
     pub(super) evenness: f64,
     /// The evenness on the scale of [`TeamStrengths::likeness_settled`], which is faster to compute.
     likeness: f64,
+    /// How many humans too many there are on teams that outnumber the smallest by more than allowed.
+    pub(super) over: usize,
     steps: Vec<(usize, usize)>,
+}
+
+impl MovePlan {
+    /// Whether the teams are more even than after `other`, or as even with fewer humans too many.
+    fn beats(&self, other: &Self) -> bool {
+        self.likeness > other.likeness + EQUAL
+            || (self.likeness > other.likeness - EQUAL && self.over < other.over)
+    }
 }
 
 /// Finds plans for one game.
@@ -41,18 +51,21 @@ pub(super) struct MovePlan {
 pub(super) struct Planner {
     strength: TeamStrengths,
     units: Vec<MoveUnit>,
-    /// By how many humans the teams may differ.
+    /// By how many humans the teams should differ at most.
     limit: usize,
+    /// By how many humans a plan may let them differ: by `limit`, or as many as now.
+    most: usize,
 }
 
 impl Planner {
     /// A planner for these teams, which may differ by `limit` humans, or by as many as they do now.
     pub(super) fn new(strength: TeamStrengths, units: Vec<MoveUnit>, limit: usize) -> Self {
-        let limit = limit.max(strength.spread());
+        let most = limit.max(strength.spread());
         Self {
             strength,
             units,
             limit,
+            most,
         }
     }
 
@@ -75,7 +88,9 @@ impl Planner {
     /// The best plan with no moves, with one, and so on, up to the first that is even enough. The
     /// plan without moves is always included; other numbers of moves may have no plan.
     pub(super) fn ladder(&self, exact: usize, settings: &RebalanceSettings) -> Vec<MovePlan> {
-        let mut ladder = vec![self.plan(0, self.strength.likeness_settled(), Vec::new())];
+        let likeness = self.strength.likeness_settled();
+        let over = self.strength.excess(self.limit);
+        let mut ladder = vec![self.plan(0, likeness, over, Vec::new())];
         let done = |ladder: &[MovePlan]| {
             ladder
                 .iter()
@@ -88,9 +103,7 @@ impl Planner {
             ladder.extend(self.best_of(moves));
         }
         while !done(&ladder) {
-            let last = ladder
-                .iter()
-                .reduce(|a, b| if b.likeness > a.likeness { b } else { a });
+            let last = ladder.iter().reduce(|a, b| if b.beats(a) { b } else { a });
             let Some(next) =
                 last.and_then(|last| self.extended(last, settings.max_moves.as_usize()))
             else {
@@ -111,14 +124,21 @@ impl Planner {
         };
         search.try_from(0, moves);
         let best = search.best?;
-        Some(self.plan(moves, best.likeness, best.steps))
+        Some(self.plan(moves, best.likeness, best.over, best.steps))
     }
 
-    fn plan(&self, moves: usize, likeness: f64, steps: Vec<(usize, usize)>) -> MovePlan {
+    fn plan(
+        &self,
+        moves: usize,
+        likeness: f64,
+        over: usize,
+        steps: Vec<(usize, usize)>,
+    ) -> MovePlan {
         MovePlan {
             moves,
             evenness: self.strength.evenness_of(likeness),
             likeness,
+            over,
             steps,
         }
     }
@@ -154,13 +174,13 @@ impl Planner {
                 });
             }
         }
-        let better = |best: &BestTrial| best.likeness > plan.likeness + EQUAL;
-        let best = search.best.filter(better)?;
+        let best = search.best?;
         let moves = best
             .steps
             .iter()
             .map(|&(unit, _)| self.units[unit].members.len());
-        Some(self.plan(moves.sum(), best.likeness, best.steps))
+        let next = self.plan(moves.sum(), best.likeness, best.over, best.steps);
+        next.beats(plan).then_some(next)
     }
 
     /// The teams after `plan`.
@@ -203,6 +223,7 @@ struct PlanWalk<'a> {
 /// The best plan that a search has found so far.
 struct BestTrial {
     likeness: f64,
+    over: usize,
     spread: usize,
     steps: Vec<(usize, usize)>,
 }
@@ -238,21 +259,23 @@ impl PlanWalk<'_> {
     }
 
     /// Keeps the current plan if it is legal and better than the best so far: more even, or equally
-    /// even with a smaller difference in humans. Of equal plans the first one is kept; the seed
-    /// shuffles the units, so that this is a random one.
+    /// even with fewer humans too many, then with a smaller difference in humans. Of equal plans the
+    /// first one is kept; the seed shuffles the units, so that this is a random one.
     fn consider(&mut self) {
         let spread = self.strength.spread();
-        if spread > self.planner.limit {
+        if spread > self.planner.most {
             return;
         }
         let likeness = self.strength.likeness_settled();
+        let over = self.strength.excess(self.planner.limit);
         let better = self.best.as_ref().is_none_or(|best| {
             likeness > best.likeness + EQUAL
-                || (likeness > best.likeness - EQUAL && spread < best.spread)
+                || (likeness > best.likeness - EQUAL && (over, spread) < (best.over, best.spread))
         });
         if better {
             self.best = Some(BestTrial {
                 likeness,
+                over,
                 spread,
                 steps: self.trial.clone(),
             });

@@ -86,6 +86,7 @@ prop_compose! {
             max_difference,
             parties: parties.into_iter().map(&mut keep).collect(),
             avoid: avoid.into_iter().filter(|&(a, b)| a != b && a.max(b) < count).collect(),
+            tolerance: None,
         }
     }
 }

@@ -1,0 +1,88 @@
+//! `evenkeel player suspects`: players who are perhaps another account of a known player.
+
+use std::io::{self, Write};
+
+use clap::Args;
+use comfy_table::Cell;
+use serde::Serialize;
+
+use super::CommonArgs;
+use crate::{
+    cli::{
+        CliError,
+        table::{name_cell, table},
+    },
+    history::{SUSPECT_THRESHOLD, Suspect},
+    service::Service,
+};
+
+/// The arguments of `player suspects`.
+#[derive(Debug, Args)]
+pub(super) struct SuspectsArgs {
+    /// Print a JSON array
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    pub(super) common: CommonArgs,
+}
+
+/// One suspect. The field names are the keys of `--json`.
+#[derive(Debug, Serialize)]
+struct SuspectLine {
+    ruleset: String,
+    name: String,
+    id: String,
+    weight: f64,
+    games: u32,
+    statistic: f64,
+    reason: String,
+}
+
+impl From<Suspect> for SuspectLine {
+    fn from(suspect: Suspect) -> Self {
+        let Suspect {
+            games, statistic, ..
+        } = suspect;
+        Self {
+            ruleset: suspect.ruleset.to_string(),
+            name: suspect.name,
+            id: suspect.key.id,
+            weight: suspect.weight,
+            games,
+            statistic,
+            reason: format!(
+                "{statistic:.1} deviations above what newcomers show in {games} matches; \
+                 {SUSPECT_THRESHOLD:.1} are listed"
+            ),
+        }
+    }
+}
+
+/// Prints the suspects, the most striking of each ruleset first.
+pub(super) async fn run(args: &SuspectsArgs, service: &Service) -> Result<(), CliError> {
+    let suspects = service.learning().suspects().await?;
+    let lines: Vec<SuspectLine> = suspects.into_iter().map(SuspectLine::from).collect();
+    let mut out = io::stdout().lock();
+    if args.json {
+        serde_json::to_writer_pretty(&mut out, &lines)?;
+        writeln!(out)?;
+        return Ok(());
+    }
+    if lines.is_empty() {
+        writeln!(out, "no player with few matches plays far above a newcomer")?;
+        return Ok(());
+    }
+    let mut suspects = table(&["ruleset", "name", "id", ">weight", ">games", "reason"]);
+    for line in &lines {
+        suspects.add_row([
+            name_cell(&line.ruleset),
+            name_cell(&line.name),
+            name_cell(&line.id),
+            Cell::new(format!("{:.3}", line.weight)),
+            Cell::new(line.games),
+            Cell::new(&line.reason),
+        ]);
+    }
+    writeln!(out, "{suspects}")?;
+    Ok(())
+}
