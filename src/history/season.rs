@@ -21,6 +21,11 @@ impl Season {
         }
     }
 
+    /// When the next season begins; `None` if no more are configured.
+    pub fn next(&self) -> Option<Timestamp> {
+        self.starts.last().copied()
+    }
+
     /// The share that players keep, once for each season that began after the `now` of the previous
     /// call, up to and including this `now`.
     pub fn begun_by(&mut self, now: Timestamp) -> Vec<f64> {
@@ -43,9 +48,11 @@ mod tests {
             ..Settings::default()
         };
         let mut season = Season::new(&settings);
+        assert_eq!(season.next(), Some(Timestamp(10)));
         assert!(season.begun_by(Timestamp(9)).is_empty());
         assert_eq!(season.begun_by(Timestamp(20)), [0.5, 0.5]);
         assert!(season.begun_by(Timestamp(29)).is_empty());
         assert_eq!(season.begun_by(Timestamp(99)), [0.5]);
+        assert_eq!(season.next(), None);
     }
 }

@@ -13,7 +13,10 @@ use std::{
 
 use super::{Settings, checkpoint::Checkpoint};
 use crate::{
-    domain::{Kind, MatchRecord, Outcome, PatternError, PlayerKey, Rulebook, Ruleset, StartWeight},
+    domain::{
+        Kind, MatchRecord, Outcome, PatternError, PlayerKey, Rulebook, Ruleset, StartWeight,
+        Timestamp,
+    },
     history::{self, Fold, Late, Plan, Ruling, Suspect, Weight, evaluate},
     rating::{SystemChoice, SystemName},
     store::{Cursor, OperatorOverrides, Performance, RulingRow, Stored, WeightRow},
@@ -262,6 +265,20 @@ impl Knowledge {
     pub(super) fn fold(&self, ruleset: &Ruleset) -> Option<&Fold> {
         self.folds
             .get(self.chosen.get(ruleset).unwrap_or(&self.first))
+    }
+
+    /// When the next season begins; `None` if no more are configured.
+    pub(super) fn next_season(&self) -> Option<Timestamp> {
+        self.folds.values().filter_map(Fold::next_season).min()
+    }
+
+    /// The same with the seasons up to `now` begun.
+    pub(super) fn in_season(&self, now: Timestamp) -> Self {
+        let mut later = self.clone();
+        for fold in later.folds.values_mut() {
+            fold.begin_seasons(now);
+        }
+        later
     }
 
     /// Remarks for the operator, by ruleset.

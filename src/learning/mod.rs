@@ -28,7 +28,10 @@ use parking_lot::{Mutex, RwLock};
 use tokio::sync::Notify;
 use tracing::Span;
 
-use crate::{domain::Rulebook, store::Store};
+use crate::{
+    domain::{Rulebook, Timestamp},
+    store::Store,
+};
 
 pub use derive::Rebuilt;
 pub use error::LearningError;
@@ -96,6 +99,21 @@ impl Learning {
     /// one.
     pub fn standings(&self) -> Arc<Standings> {
         self.standings.read().clone()
+    }
+
+    /// The weights as of the last fold, in the season of `now`: a season begins on its date, not with
+    /// the next match.
+    pub fn standings_at(&self, now: Timestamp) -> Arc<Standings> {
+        let standings = self.standings();
+        if !standings.season_is_due(now) {
+            return standings;
+        }
+        let later = Arc::new(standings.in_season(now));
+        let mut published = self.standings.write();
+        if Arc::ptr_eq(&published, &standings) {
+            *published = later.clone();
+        }
+        later
     }
 
     /// The rulebook, which finds the ruleset of a game.

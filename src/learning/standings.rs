@@ -51,6 +51,18 @@ impl Standings {
         }
     }
 
+    /// Whether a season has begun by `now` that these weights are not of yet.
+    pub(super) fn season_is_due(&self, now: Timestamp) -> bool {
+        let next = self.knowledge.as_ref().and_then(Knowledge::next_season);
+        next.is_some_and(|next| next <= now)
+    }
+
+    /// The weights with the seasons up to `now` begun.
+    pub(super) fn in_season(&self, now: Timestamp) -> Self {
+        let later = self.knowledge.as_ref().map(|known| known.in_season(now));
+        later.map_or_else(Self::default, Self::new)
+    }
+
     /// The weights that apply to games of a ruleset. O(players) for the first call per ruleset,
     /// then cached.
     pub fn view(&self, ruleset: &Ruleset) -> Arc<View> {

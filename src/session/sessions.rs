@@ -144,7 +144,7 @@ impl Sessions {
     }
 
     pub(super) fn standings(&self) -> Arc<Standings> {
-        self.learning.standings()
+        self.learning.standings_at(self.clock.now())
     }
 
     /// The published weights; fails while the first ones are being derived.

@@ -109,9 +109,7 @@ impl Fold {
             return Err(Late);
         }
         self.last = place;
-        for keep in self.season.begun_by(record.end) {
-            self.levels.new_season(keep);
-        }
+        self.begin_seasons(record.end);
         let (ruleset, digested) = self.digest.digest(record);
         let rated = digested.map(|Digested { game, played }| {
             let starts = self.starts.of_game(&game, self.digest.people());
@@ -123,6 +121,19 @@ impl Fold {
             played
         });
         Ok(Ruling { ruleset, rated })
+    }
+
+    /// When the next season begins; `None` if no more are configured.
+    pub fn next_season(&self) -> Option<Timestamp> {
+        self.season.next()
+    }
+
+    /// Begins the seasons up to `now`, as a match that ended then would. Only for a copy that answers
+    /// questions and folds no more: a match from before the season may still come.
+    pub fn begin_seasons(&mut self, now: Timestamp) {
+        for keep in self.season.begun_by(now) {
+            self.levels.new_season(keep);
+        }
     }
 
     /// The whole state, to the bit. Only the same version of the program can

@@ -284,6 +284,37 @@ fn a_season_brings_everyone_nearer_to_a_newcomer() {
 }
 
 #[test]
+fn a_season_that_has_begun_is_that_of_the_next_match() {
+    let matches: Vec<MatchRecord> = (1..=9).map(|i| duel(200_000 * i, [5.0, 1.0])).collect();
+    let start = Timestamp(matches[8].start.0);
+    let settings = Settings {
+        seasons: vec![start],
+        season_keeps: Share::of(0.5),
+        ..settings(SystemName::Elo)
+    };
+    let mut fold = Fold::new(&rulebook(), settings);
+    for record in &matches[..8] {
+        fold.push(record, Fingerprint::of(record)).unwrap();
+    }
+    let strengths = |fold: &Fold| fold.weights().map(|w| w.strength).collect::<Vec<f64>>();
+    let before = strengths(&fold);
+    assert_eq!(fold.next_season(), Some(start));
+    let mut later = fold.clone();
+    later.begin_seasons(Timestamp(start.0 - 1));
+    assert_eq!(strengths(&later), before);
+    later.begin_seasons(start);
+    // A half of the distance of each is kept, once.
+    let halves: Vec<f64> = before.iter().map(|strength| strength * 0.5).collect();
+    assert_eq!(strengths(&later), halves);
+    assert_eq!(later.next_season(), None);
+    for fold in [&mut fold, &mut later] {
+        fold.push(&matches[8], Fingerprint::of(&matches[8]))
+            .unwrap();
+    }
+    assert_eq!(strengths(&later), strengths(&fold));
+}
+
+#[test]
 fn codes_of_reasons_are_stable() {
     let codes: Vec<_> = Unrated::ALL.iter().map(|r| r.as_str()).collect();
     assert_eq!(
