@@ -57,7 +57,7 @@ impl Default for Settings {
 /// Every player's first rating, and the mean of all ratings.
 const MEAN: f64 = 1_500.0;
 /// The strength above a newcomer's that has the weight 75; see [`Scale`].
-const HALFWAY: f64 = 42.0;
+const HALFWAY: f64 = 60.0;
 /// The difference of rating points that makes the odds ten to one.
 const DECADE: f64 = 400.0;
 

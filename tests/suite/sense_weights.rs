@@ -42,7 +42,11 @@ fn weight(fold: &Fold, id: &str) -> f64 {
 
 /// The systems whose strengths become weights by the documented formula.
 fn systems() -> impl Iterator<Item = SystemName> {
-    let own = [SystemName::Presence, SystemName::Scoreboard];
+    let own = [
+        SystemName::Presence,
+        SystemName::Scoreboard,
+        SystemName::WinRate,
+    ];
     SystemName::ALL
         .into_iter()
         .filter(move |s| !own.contains(s))
