@@ -31,9 +31,13 @@ impl Usual {
         let millis = record.millis() as f64;
         let points: f64 = record.scores.iter().map(|score| score.abs()).sum();
         let usual = self.millis.median().unwrap_or(millis);
-        let part = |own: f64, usual: f64| if usual > 0.0 { own / usual } else { 0.0 };
+        let usual_points = self.points.median().unwrap_or(points);
         let by_time = if usual > 0.0 { millis / usual } else { 1.0 };
-        let by_points = part(points, self.points.median().unwrap_or(points));
+        let by_points = if usual_points > 0.0 {
+            points / usual_points
+        } else {
+            0.0
+        };
         self.millis.add(millis);
         self.points.add(points);
         Compared {

@@ -1,8 +1,9 @@
-//! `plain-points`: a point for each victory, less one for each defeat, a baseline of the World of
+//! `plain-points`: plus one point for each victory and minus one for each defeat, a baseline of the World of
 //! Tanks Blitz balancer.
 //!
-//! Neither the strength of the opponents nor the number of games matters: who plays more is farther
-//! from 0. A part of a game counts as that part.
+//! The strength of the opponents does not matter, and the points are not divided by the number of games:
+//! with the same share of victories, a player with more games has more points. A part of a game counts as
+//! that part.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +19,7 @@ const HALFWAY: f64 = 10.0;
 /// What a point counts where [`edge`] expects weights: it measures them in distances of 50.
 const PER_POINT: f64 = 50.0 / HALFWAY;
 
-/// The `plain-points` system: victories less defeats.
+/// The `plain-points` system: victories minus defeats.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct PlainPoints {
     players: Roll<f64>,
@@ -55,10 +56,7 @@ impl System for PlainPoints {
     }
 
     fn strength(&self, player: Player) -> Option<Strength> {
-        self.players.get(player).map(|&mean| Strength {
-            mean,
-            deviation: 0.0,
-        })
+        self.players.get(player).copied().map(Strength::exact)
     }
 
     fn outlook(&self, game: &RatedGame) -> Outlook {

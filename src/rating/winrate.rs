@@ -67,10 +67,7 @@ impl System for WinRate {
     }
 
     fn strength(&self, player: Player) -> Option<Strength> {
-        self.weight(player).map(|mean| Strength {
-            mean,
-            deviation: 0.0,
-        })
+        self.weight(player).map(Strength::exact)
     }
 
     fn outlook(&self, game: &RatedGame) -> Outlook {

@@ -2,7 +2,7 @@
 //! decisions about one game agree. Each test reads like a sentence of what was asked for.
 
 use crate::{
-    common::{Client, draw::Draw},
+    common::{Client, Daemon, draw::Draw},
     sense::{daemon, placed, several, unknowns, why},
 };
 
@@ -19,6 +19,15 @@ fn team_of(lines: &[String], id: &str) -> u8 {
 /// Sends BALANCE with this seed, and returns its lines.
 async fn balance(client: &mut Client, seed: usize) -> Vec<String> {
     several(client, &format!("BALANCE seed={seed}\n")).await
+}
+
+/// A client that declares `bots` (yes or no) in HELLO, or sends no HELLO if it is empty.
+async fn client_with_bots(daemon: &Daemon, bots: &str) -> Client {
+    let mut client = daemon.client().await;
+    if !bots.is_empty() {
+        client.ask(&format!("HELLO s bots={bots}\n")).await;
+    }
+    client
 }
 
 /// So many different weights.
@@ -150,10 +159,7 @@ async fn rebalance_asks_for_no_move_right_after_balance() {
     let all: Vec<u8> = (0..=100).collect();
     let (daemon, _clock) = daemon("store.keep_decisions = 0", &all).await;
     for bots in ["", "no", "yes"] {
-        let mut client = daemon.client().await;
-        if !bots.is_empty() {
-            client.ask(&format!("HELLO s bots={bots}\n")).await;
-        }
+        let mut client = client_with_bots(&daemon, bots).await;
         let mut draw = Draw(5);
         let mut moved = Vec::new();
         for round in 0..60 {
@@ -344,10 +350,7 @@ async fn no_arrival_joins_a_team_that_is_larger_by_two_or_larger_at_all_without_
     let all: Vec<u8> = (0..=100).collect();
     let (daemon, _clock) = daemon("store.keep_decisions = 0", &all).await;
     for bots in ["", "no", "yes"] {
-        let mut client = daemon.client().await;
-        if !bots.is_empty() {
-            client.ask(&format!("HELLO s bots={bots}\n")).await;
-        }
+        let mut client = client_with_bots(&daemon, bots).await;
         let mut draw = Draw(17);
         for _ in 0..250 {
             let teams = 2 + draw.below(3);

@@ -28,9 +28,10 @@
 //! the result.
 
 use super::{
-    Column, Joint, OutcomeStatistics, anscombe,
+    Column, Joint,
     bank::Member,
     filter::{Latent, Observation},
+    outcomes::OutcomeStatistics,
 };
 use crate::rating::{Departure, RatedGame, Seat, normal};
 
@@ -147,7 +148,7 @@ impl OutcomeStatistics {
             return 0.0;
         };
         let played = played.clamp(0.0, 1.0);
-        let value = (anscombe(*x) - anscombe(*y)) / libm::sqrt(self.points.mean());
+        let value = self.lead(*x, *y);
         if by_points {
             let root = libm::sqrt(played);
             let part = Latent {

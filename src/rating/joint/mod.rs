@@ -34,6 +34,7 @@ mod calibration;
 pub(super) mod columns;
 mod departure;
 mod filter;
+mod outcomes;
 mod triangle;
 
 use std::{cmp::Ordering, collections::BTreeMap};
@@ -41,11 +42,12 @@ use std::{cmp::Ordering, collections::BTreeMap};
 use serde::{Deserialize, Serialize};
 
 use self::{
-    bank::{Bank, Observations},
+    bank::Bank,
     columns::{Column, Columns},
-    filter::{Observation, Prior},
+    filter::Prior,
+    outcomes::OutcomeStatistics,
 };
-use super::{Player, RatedGame, Roll, Scale, Strength, System, normal, running::Running};
+use super::{Player, RatedGame, Roll, Scale, Strength, System};
 use crate::domain::{Company, Crowding, Link, Outlook};
 
 /// The most columns in the covariance: 2 MB per member of the bank. With twice as many, 84,000 matches
@@ -67,31 +69,6 @@ pub struct Joint {
     /// The limit on columns; [`ACTIVE`] outside tests.
     active: usize,
     cleared: bool,
-}
-
-/// Statistics of the final results of the matches of a mode.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-struct OutcomeStatistics {
-    /// Mean of the squared part of the difference of points that strength does not explain, divided by
-    /// 1 + a·S·a.
-    points: Running,
-    ties: f64,
-    decided: f64,
-    /// Mean of a·S·a, the uncertainty of the latent difference before a match.
-    variance: Running,
-}
-
-impl Default for OutcomeStatistics {
-    /// The state after one imaginary match with a typical score, 2 : 1, and five imaginary
-    /// outcomes, one of which is a tie.
-    fn default() -> Self {
-        Self {
-            points: Running::from(0.1),
-            ties: 1.0,
-            decided: 4.0,
-            variance: Running::from(1.0),
-        }
-    }
 }
 
 /// The strength of a player outside the covariance.
@@ -295,56 +272,6 @@ impl Default for Joint {
     fn default() -> Self {
         Self::new()
     }
-}
-
-impl OutcomeStatistics {
-    /// The observations of the latent difference that a match contains; adds the match to the
-    /// statistics. `mean` and `variance` are those of the latent difference before the match.
-    fn observe(
-        &mut self,
-        game: &RatedGame,
-        a: usize,
-        b: usize,
-        result: Ordering,
-        mean: f64,
-        variance: f64,
-    ) -> Observations {
-        self.variance.add(variance);
-        let outcome = self.outcome(result);
-        match result {
-            Ordering::Equal => self.ties += 1.0,
-            _ => self.decided += 1.0,
-        }
-        let points = game.scores.get(a).zip(game.scores.get(b)).map(|(x, y)| {
-            let difference = anscombe(*x) - anscombe(*y);
-            // The part that strength does not explain is noise.
-            let scale = libm::sqrt(self.points.mean());
-            let rest = difference - scale * mean;
-            self.points.add(rest * rest / (1.0 + variance));
-            Observation::Value(difference / libm::sqrt(self.points.mean()))
-        });
-        Observations { outcome, points }
-    }
-
-    /// The observation of the latent difference that follows from the first team's result.
-    fn outcome(&self, result: Ordering) -> Observation {
-        match result {
-            Ordering::Less => Observation::Sign(1.0),
-            Ordering::Greater => Observation::Sign(-1.0),
-            Ordering::Equal => Observation::Within(self.tie_margin()),
-        }
-    }
-
-    /// The ε that gives, at typical uncertainty, the share of ties that the matches so far had.
-    fn tie_margin(&self) -> f64 {
-        let share = self.ties / (self.ties + self.decided);
-        normal::quantile(0.5 + 0.5 * share) * libm::sqrt(1.0 + self.variance.mean())
-    }
-}
-
-/// Anscombe's transform, after which counts of any size have about the same noise.
-fn anscombe(points: f64) -> f64 {
-    libm::sqrt(points.max(0.0) + 0.375)
 }
 
 impl System for Joint {

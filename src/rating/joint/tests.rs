@@ -3,7 +3,7 @@
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 
 use super::*;
-use crate::rating::{Seat, testing::game};
+use crate::rating::{Seat, normal, testing::game};
 
 /// Matches of `size` against `size` out of `players`, whose strengths are spaced evenly from −1 to
 /// 1.
