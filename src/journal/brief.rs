@@ -1,5 +1,5 @@
-//! A short form for the most frequent events of a game. As JSON, they would cost a busy server
-//! several times as much time.
+//! A short form for the most frequent events of a game, and for reasons. As JSON, they would cost a
+//! busy server several times as much time.
 //!
 //! An entry in this form is [`MARK`], followed by its millisecond and its event in the encoding of
 //! postcard. All other entries are JSON, which never begins with the mark.
@@ -14,9 +14,9 @@ use crate::{domain::Ident, lobby::Command};
 /// The first byte of an entry in the short form.
 const MARK: u8 = 0;
 
-/// An event in play. It contains only the texts of its players' ids, so it can be used only if the
-/// game server sent the same bytes.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+/// An event in play, or the reasons for a decision. An event contains only the texts of its players'
+/// ids, so it can be used only if the game server sent the same bytes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum BriefEntry<'a> {
     Kill {
         killer: &'a str,
@@ -37,15 +37,25 @@ pub(super) enum BriefEntry<'a> {
     Clock {
         left: u64,
     },
+    Reasons {
+        #[serde(borrow)]
+        lines: Cow<'a, [String]>,
+    },
 }
 
 impl<'a> BriefEntry<'a> {
     /// The short form of an entry, if it has one.
     pub(super) fn of(entry: &'a Entry<'_>) -> Option<Self> {
-        let Entry::Command(command) = entry else {
-            return None;
+        let command = match entry {
+            Entry::Command(command) => &**command,
+            Entry::Reasons(lines) => {
+                return Some(Self::Reasons {
+                    lines: Cow::Borrowed(lines),
+                });
+            }
+            _ => return None,
         };
-        Some(match &**command {
+        Some(match command {
             Command::Kill { killer, victim } => Self::Kill {
                 killer: plain(killer)?,
                 victim: plain(victim)?,
@@ -81,18 +91,16 @@ impl<'a> BriefEntry<'a> {
     ) -> Option<Result<(TimedEntry<'e>, &'a [u8]), JournalError>> {
         let bytes = bytes.strip_prefix(&[MARK])?;
         let read = postcard::take_from_bytes::<(u64, BriefEntry<'a>)>(bytes);
-        let read = read.ok().and_then(|((at, brief), rest)| {
-            let entry = Entry::Command(Cow::Owned(brief.command()?));
-            Some(((at, entry), rest))
-        });
+        let read = read
+            .ok()
+            .and_then(|((at, brief), rest)| Some(((at, brief.entry()?), rest)));
         Some(read.ok_or(JournalError::Unreadable))
     }
 
-    /// The command; `None` if it contains an infinite number or NaN, which JSON cannot express
-    /// either.
-    fn command(self) -> Option<Command> {
+    /// The entry; `None` if it contains an infinite number or NaN, which JSON cannot express either.
+    fn entry<'e>(self) -> Option<Entry<'e>> {
         let number = |number: f64| number.is_finite().then_some(number);
-        Some(match self {
+        let command = match self {
             Self::Kill { killer, victim } => Command::Kill {
                 killer: Ident::from_text(killer),
                 victim: Ident::from_text(victim),
@@ -110,7 +118,9 @@ impl<'a> BriefEntry<'a> {
                 id: Ident::from_text(id),
             },
             Self::Clock { left } => Command::Clock { left },
-        })
+            Self::Reasons { lines } => return Some(Entry::Reasons(Cow::Owned(lines.into_owned()))),
+        };
+        Some(Entry::Command(Cow::Owned(command)))
     }
 }
 

@@ -7,11 +7,11 @@
 //!
 //! The stretch is predicted from everything that the game had shown when the bot came. The rest is
 //! luck, which moves no mean on average. Let A be the row of the game up to that moment, y its
-//! [step](OutcomeStatistics::step), and B the row of the stretch. The mean of the latent difference
+//! [step](fn@step), and B the row of the stretch. The mean of the latent difference
 //! of the stretch is then B·m + (B·S·A)·y.
 
-use super::{Column, Joint, columns::Row, filter::Latent};
-use crate::rating::{Arrival, Seat};
+use super::{Column, Joint, columns::Row, departure::step, filter::Latent};
+use crate::rating::{Arrival, RatedGame, Seat};
 
 /// What the members of the bank expect of a stretch before they learn from the game: for each pair of
 /// teams, the mean of the latent difference by member.
@@ -20,7 +20,7 @@ pub(super) struct Expectation(Vec<(usize, usize, Vec<f64>)>);
 impl Joint {
     /// Predicts a bot's stretch from what the game had shown when the bot came. Call it before the
     /// filters learn from the game.
-    pub(super) fn expect(&mut self, arrival: &Arrival) -> Expectation {
+    pub(super) fn expect(&mut self, whole: &RatedGame, arrival: &Arrival) -> Expectation {
         let Arrival { player, game, .. } = arrival;
         let seats = game.seats().iter().filter(|seat| seat.player == *player);
         let teams: Vec<usize> = seats.map(|seat| usize::from(seat.team)).collect();
@@ -34,7 +34,7 @@ impl Joint {
             self.admit(&until.new);
             let own = self.columns.row(game, a, b);
             let until = self.columns.row(&arrival.before, a, b);
-            expected.push((a, b, self.means(arrival, (a, b), &until, &own)));
+            expected.push((a, b, self.means(whole, arrival, (a, b), &until, &own)));
         }
         Expectation(expected)
     }
@@ -43,18 +43,19 @@ impl Joint {
     /// the game before the stretch, `own` the row of the stretch.
     fn means(
         &mut self,
+        whole: &RatedGame,
         arrival: &Arrival,
         pair: (usize, usize),
         until: &Row,
         own: &Row,
     ) -> Vec<f64> {
         let statistics = *self.outcomes.entry(arrival.game.mode).or_default();
-        let scores = &arrival.before.scores;
+        let lead = statistics.lead(&arrival.before, whole, pair);
         let columns: Vec<usize> = own.known.iter().map(|&(column, _)| column).collect();
         let members = self.bank.members.iter_mut().map(|member| {
             member.look(until);
             let (seen, gains) = (member.seen, member.gains(&columns));
-            let step = statistics.step(scores, arrival.since, pair, member.points, seen);
+            let step = lead.map_or(0.0, |lead| step(lead, arrival.since, member.points, seen));
             let shift = own.known.iter().zip(gains).map(|((_, x), gain)| x * gain);
             member.latent(own).mean + step * shift.sum::<f64>()
         });
@@ -62,7 +63,7 @@ impl Joint {
     }
 
     /// Learns a bot's estimate from its stretch. Call it after the filters have learned from the game.
-    pub(super) fn welcome(&mut self, arrival: &Arrival, expected: &Expectation) {
+    pub(super) fn welcome(&mut self, whole: &RatedGame, arrival: &Arrival, expected: &Expectation) {
         let statistics = *self.outcomes.entry(arrival.game.mode).or_default();
         let Some(own) = self.columns.number(Column::Skill(arrival.player)) else {
             return;
@@ -70,12 +71,12 @@ impl Joint {
         let played = arrival.played.clamp(0.0, 1.0);
         for (a, b, means) in &expected.0 {
             let row = self.columns.row(&arrival.game, *a, *b);
+            let lead = statistics.lead(&arrival.game, whole, (*a, *b));
             for (member, &mean) in self.bank.members.iter_mut().zip(means) {
                 member.look(&row);
                 let variance = member.seen.variance;
                 let latent = Latent { mean, variance };
-                let scores = &arrival.game.scores;
-                let step = statistics.step(scores, played, (*a, *b), member.points, latent);
+                let step = lead.map_or(0.0, |lead| step(lead, played, member.points, latent));
                 member.learn_one(own, step, played / (1.0 + played * variance));
             }
         }

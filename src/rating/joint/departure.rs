@@ -12,13 +12,12 @@
 //! motion (Stern 1994), so the expected final result is a martingale, and no rule for when to stop
 //! gains anything from a martingale (Doob's optional stopping theorem).
 //!
-//! Let τ be the share of play time that is over, and value the difference of points as
-//! [`OutcomeStatistics`] scales it. The standing score is √τ · value in units of the noise of a
-//! whole game, and the value is an observation √τ·a·x + N(0, 1). A member of the bank that learns
-//! from outcomes uses instead p, the chance to win that remains at this score:
+//! Let τ be the share of play time that is over, and y the [lead](OutcomeStatistics::lead). It is an
+//! observation τ·a·x + N(0, τ). A member of the bank that learns from outcomes uses instead p, the
+//! chance to win that remains at this lead:
 //!
 //! ```text
-//! y = √τ · value,   m' = (m + q·y) / (1 + q·τ),   q' = q / (1 + q·τ)
+//! m' = (m + q·y) / (1 + q·τ),   q' = q / (1 + q·τ)
 //! p = Φ((y + (1 − τ)·m') / √((1 − τ) + (1 − τ)²·q'))
 //! ```
 //!
@@ -31,7 +30,6 @@ use super::{
     Column, Joint,
     bank::Member,
     filter::{Latent, Observation},
-    outcomes::OutcomeStatistics,
 };
 use crate::rating::{Departure, RatedGame, Seat, normal};
 
@@ -90,7 +88,13 @@ impl Joint {
     /// learn from the part that the player played. The difference is divided equally among the
     /// columns `others`, so that the sum of all means stays the same and weights as a whole do not
     /// drift. Call it after the filters have learned from the game.
-    pub(super) fn charge(&mut self, departure: &Departure, outlook: &Foresight, others: &[usize]) {
+    pub(super) fn charge(
+        &mut self,
+        whole: &RatedGame,
+        departure: &Departure,
+        outlook: &Foresight,
+        others: &[usize],
+    ) {
         let statistics = self.outcomes.entry(departure.game.mode).or_default();
         for (index, member) in self.bank.members.iter_mut().enumerate() {
             let Some(before) = outlook.means.get(index) else {
@@ -101,8 +105,9 @@ impl Joint {
                 let Some((latent, gains)) = pair.members.get(index) else {
                     continue;
                 };
-                let (scores, teams) = (&departure.game.scores, (pair.a, pair.b));
-                let step = statistics.step(scores, departure.played, teams, member.points, *latent);
+                let lead = statistics.lead(&departure.game, whole, (pair.a, pair.b));
+                let of_part = |lead| step(lead, departure.played, member.points, *latent);
+                let step = lead.map_or(0.0, of_part);
                 for (mean, gain) in means.iter_mut().zip(gains) {
                     *mean += gain * step;
                 }
@@ -133,45 +138,27 @@ impl Joint {
     }
 }
 
-impl OutcomeStatistics {
-    /// The change of the means, per unit of gain, by a part of a game: with its scores, its share `played`
-    /// of the play time, and the two teams to compare.
-    pub(super) fn step(
-        &self,
-        scores: &[f64],
-        played: f64,
-        (a, b): (usize, usize),
-        by_points: bool,
-        latent: Latent,
-    ) -> f64 {
-        let Some((x, y)) = scores.get(a).zip(scores.get(b)) else {
-            return 0.0;
-        };
-        let played = played.clamp(0.0, 1.0);
-        let value = self.lead(*x, *y);
-        if by_points {
-            let root = libm::sqrt(played);
-            let part = Latent {
-                mean: root * latent.mean,
-                variance: played * latent.variance,
-            };
-            root * Observation::Value(value).step(part)
-        } else {
-            Observation::Likely(chance_left(latent, played, value)).step(latent)
-        }
+/// The change of the means, per unit of gain, by a part of a game with this
+/// [lead](OutcomeStatistics::lead). `played` is its share of the play time.
+pub(super) fn step(lead: f64, played: f64, by_points: bool, latent: Latent) -> f64 {
+    let played = played.clamp(0.0, 1.0);
+    if by_points {
+        (lead - played * latent.mean) / (1.0 + played * latent.variance)
+    } else {
+        Observation::Likely(chance_left(latent, played, lead)).step(latent)
     }
 }
 
-/// The chance that the latent difference of the whole game is above 0, if the difference of points is
-/// `value` after the share `played` of it.
-fn chance_left(latent: Latent, played: f64, value: f64) -> f64 {
+/// The chance that the latent difference of the whole game is above 0, with this
+/// [lead](OutcomeStatistics::lead) after the share `played` of it.
+fn chance_left(latent: Latent, played: f64, lead: f64) -> f64 {
     let Latent { mean, variance } = latent;
-    let (so_far, left) = (libm::sqrt(played) * value, 1.0 - played);
+    let left = 1.0 - played;
     let known = 1.0 + variance * played;
-    let mean = (mean + variance * so_far) / known;
+    let mean = (mean + variance * lead) / known;
     let variance = variance / known;
     let noise = left + left * left * variance;
-    normal::cdf((so_far + left * mean) / libm::sqrt(noise.max(1e-9)))
+    normal::cdf((lead + left * mean) / libm::sqrt(noise.max(1e-9)))
 }
 
 #[cfg(test)]
@@ -191,17 +178,17 @@ mod tests {
             variance: 0.5,
         };
         let chance = normal::cdf(stronger.standardised());
-        assert!((chance_left(stronger, 0.0, 9.0) - chance).abs() < 1e-12);
+        assert!((chance_left(stronger, 0.0, 0.0) - chance).abs() < 1e-12);
         assert!(chance_left(stronger, 1.0, 0.1) > 0.999);
         assert!(chance_left(stronger, 1.0, -0.1) < 0.001);
-        // At half-time its mean over what may have happened is the chance before: the value is
-        // √τ·a·x + N(0, 1).
+        // At half-time its mean over what may have happened is the chance before: the lead is
+        // τ·a·x + N(0, τ).
         let (played, mut mean, mut all) = (0.5, 0.0, 0.0);
-        let spread = libm::sqrt(1.0 + played * stronger.variance);
+        let spread = libm::sqrt(played + played * played * stronger.variance);
         for n in -600..=600 {
             let z = f64::from(n) / 100.0;
-            let value = libm::sqrt(played) * stronger.mean + spread * z;
-            mean += normal::pdf(z) * chance_left(stronger, played, value);
+            let lead = played * stronger.mean + spread * z;
+            mean += normal::pdf(z) * chance_left(stronger, played, lead);
             all += normal::pdf(z);
         }
         assert!((mean / all - chance).abs() < 1e-6, "{mean} {all}");

@@ -310,17 +310,17 @@ impl System for Joint {
         }
         let mut expected = Vec::with_capacity(game.arrivals.len());
         for arrival in &game.arrivals {
-            expected.push(self.expect(arrival));
+            expected.push(self.expect(game, arrival));
         }
         for (a, b, result) in pairs {
             self.compare(game, a, b, result);
         }
         for (arrival, expected) in game.arrivals.iter().zip(&expected) {
-            self.welcome(arrival, expected);
+            self.welcome(game, arrival, expected);
         }
         let others = self.stayers(game);
         for (departure, outlook) in game.departures.iter().zip(&outlooks) {
-            self.charge(departure, outlook, &others);
+            self.charge(game, departure, outlook, &others);
         }
         self.columns.count(game, self.matches);
         self.bank.halve(self.matches);

@@ -54,14 +54,30 @@ impl OutcomeStatistics {
             // The part that strength does not explain is noise.
             let rest = difference(*x, *y) - self.noise() * mean;
             self.points.add(rest * rest / (1.0 + variance));
-            Observation::Value(self.lead(*x, *y))
+            Observation::Value(self.value(*x, *y))
         });
         Observations { outcome, points }
     }
 
-    /// The difference of two teams' points, in units of the latent difference.
-    pub(super) fn lead(&self, x: f64, y: f64) -> f64 {
+    /// The difference of two teams' points at the end of a game, in units of the latent difference.
+    fn value(&self, x: f64, y: f64) -> f64 {
         difference(x, y) / self.noise()
+    }
+
+    /// The difference of two teams' points in a part of the game `whole`, in units of the latent
+    /// difference. The leads of all parts of a game add up to the value of the whole.
+    ///
+    /// The scale comes from the final points, not from the few points of the part: only on a scale that
+    /// stays the same is the lead between equal teams a martingale.
+    pub(super) fn lead(
+        &self,
+        part: &RatedGame,
+        whole: &RatedGame,
+        (a, b): (usize, usize),
+    ) -> Option<f64> {
+        let points = |game: &RatedGame, team: usize| Some(game.scores.get(team)?.max(0.0));
+        let scale = anscombe(points(whole, a)?) + anscombe(points(whole, b)?);
+        Some((points(part, a)? - points(part, b)?) / (scale * self.noise()))
     }
 
     /// The standard deviation of the difference of points between equal teams.
@@ -85,9 +101,12 @@ impl OutcomeStatistics {
     }
 }
 
-/// The difference of two teams' points after Anscombe's transform, by which counts of any size have about
-/// the same noise.
+/// The difference of two teams' points after Anscombe's transform.
 fn difference(x: f64, y: f64) -> f64 {
-    let anscombe = |points: f64| libm::sqrt(points.max(0.0) + 0.375);
     anscombe(x) - anscombe(y)
+}
+
+/// Half of Anscombe's transform, by which counts of any size have about the same noise.
+fn anscombe(points: f64) -> f64 {
+    libm::sqrt(points.max(0.0) + 0.375)
 }
