@@ -51,11 +51,13 @@ impl Joint {
     ) -> Vec<f64> {
         let statistics = *self.outcomes.entry(arrival.game.mode).or_default();
         let lead = statistics.lead(&arrival.before, whole, pair);
+        let tie = statistics.tie_margin();
         let columns: Vec<usize> = own.known.iter().map(|&(column, _)| column).collect();
         let members = self.bank.members.iter_mut().map(|member| {
             member.look(until);
             let (seen, gains) = (member.seen, member.gains(&columns));
-            let step = lead.map_or(0.0, |lead| step(lead, arrival.since, member.points, seen));
+            let of_part = |lead| step(lead, arrival.since, member.points, tie, seen);
+            let step = lead.map_or(0.0, of_part);
             let shift = own.known.iter().zip(gains).map(|((_, x), gain)| x * gain);
             member.latent(own).mean + step * shift.sum::<f64>()
         });
@@ -69,6 +71,7 @@ impl Joint {
             return;
         };
         let played = arrival.played.clamp(0.0, 1.0);
+        let tie = statistics.tie_margin();
         for (a, b, means) in &expected.0 {
             let row = self.columns.row(&arrival.game, *a, *b);
             let lead = statistics.lead(&arrival.game, whole, (*a, *b));
@@ -76,7 +79,8 @@ impl Joint {
                 member.look(&row);
                 let variance = member.seen.variance;
                 let latent = Latent { mean, variance };
-                let step = lead.map_or(0.0, |lead| step(lead, played, member.points, latent));
+                let of_part = |lead| step(lead, played, member.points, tie, latent);
+                let step = lead.map_or(0.0, of_part);
                 member.learn_one(own, step, played / (1.0 + played * variance));
             }
         }

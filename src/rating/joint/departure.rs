@@ -13,18 +13,19 @@
 //! gains anything from a martingale (Doob's optional stopping theorem).
 //!
 //! Let τ be the share of play time that is over, and y the [lead](OutcomeStatistics::lead). It is an
-//! observation τ·a·x + N(0, τ). A member of the bank that learns from outcomes uses instead p, the
-//! chance to win that remains at this lead:
+//! observation τ·a·x + N(0, τ). A member of the bank that learns from outcomes uses instead the
+//! chances of the outcomes that remain at this lead:
 //!
 //! ```text
 //! m' = (m + q·y) / (1 + q·τ),   q' = q / (1 + q·τ)
-//! p = Φ((y + (1 − τ)·m') / √((1 − τ) + (1 − τ)²·q'))
+//! P(won) = Φ((y + (1 − τ)·m' − ε) / s),   P(lost) = Φ((−y − (1 − τ)·m' − ε) / s)
+//! s² = (1 − τ) + (1 − τ)²·q'
 //! ```
 //!
-//! where m and q are the mean and variance of a·x before the game. The change of its means is the
-//! one of a victory times p plus the one of a defeat times 1 − p. Covariances learn from the end of
-//! the game, like those of all other players, because they depend far more on the lineup than on
-//! the result.
+//! where m and q are the mean and variance of a·x before the game, and ε is the margin of a tie. The
+//! change of its means is the mean of those of a victory, a tie and a defeat, by these chances.
+//! Covariances learn from the end of the game, like those of all other players, because they depend
+//! far more on the lineup than on the result.
 
 use super::{
     Column, Joint,
@@ -96,6 +97,7 @@ impl Joint {
         others: &[usize],
     ) {
         let statistics = self.outcomes.entry(departure.game.mode).or_default();
+        let tie = statistics.tie_margin();
         for (index, member) in self.bank.members.iter_mut().enumerate() {
             let Some(before) = outlook.means.get(index) else {
                 continue;
@@ -106,7 +108,7 @@ impl Joint {
                     continue;
                 };
                 let lead = statistics.lead(&departure.game, whole, (pair.a, pair.b));
-                let of_part = |lead| step(lead, departure.played, member.points, *latent);
+                let of_part = |lead| step(lead, departure.played, member.points, tie, *latent);
                 let step = lead.map_or(0.0, of_part);
                 for (mean, gain) in means.iter_mut().zip(gains) {
                     *mean += gain * step;
@@ -139,26 +141,39 @@ impl Joint {
 }
 
 /// The change of the means, per unit of gain, by a part of a game with this
-/// [lead](OutcomeStatistics::lead). `played` is its share of the play time.
-pub(super) fn step(lead: f64, played: f64, by_points: bool, latent: Latent) -> f64 {
+/// [lead](OutcomeStatistics::lead). `played` is its share of the play time, and a game ends in a tie if
+/// the latent difference is at most `tie`.
+pub(super) fn step(lead: f64, played: f64, by_points: bool, tie: f64, latent: Latent) -> f64 {
     let played = played.clamp(0.0, 1.0);
     if by_points {
-        (lead - played * latent.mean) / (1.0 + played * latent.variance)
-    } else {
-        Observation::Likely(chance_left(latent, played, lead)).step(latent)
+        let root = libm::sqrt(played.max(1e-9));
+        let part = Latent {
+            mean: root * latent.mean,
+            variance: played * latent.variance,
+        };
+        return root * Observation::Value(lead / root).step(part);
     }
+    let (won, lost) = chances_left(latent, played, lead, tie);
+    let by = |chance: f64, outcome: Observation| chance * outcome.step(latent);
+    by(won, Observation::Sign(1.0))
+        + by(lost, Observation::Sign(-1.0))
+        + by(1.0 - won - lost, Observation::Within(tie))
 }
 
-/// The chance that the latent difference of the whole game is above 0, with this
+/// The chances that the latent difference of the whole game is above `tie` and below −`tie`, with this
 /// [lead](OutcomeStatistics::lead) after the share `played` of it.
-fn chance_left(latent: Latent, played: f64, lead: f64) -> f64 {
+fn chances_left(latent: Latent, played: f64, lead: f64, tie: f64) -> (f64, f64) {
     let Latent { mean, variance } = latent;
     let left = 1.0 - played;
     let known = 1.0 + variance * played;
     let mean = (mean + variance * lead) / known;
     let variance = variance / known;
-    let noise = left + left * left * variance;
-    normal::cdf((lead + left * mean) / libm::sqrt(noise.max(1e-9)))
+    let noise = libm::sqrt((left + left * left * variance).max(1e-9));
+    let end = lead + left * mean;
+    (
+        normal::cdf((end - tie) / noise),
+        normal::cdf((-end - tie) / noise),
+    )
 }
 
 #[cfg(test)]
@@ -171,34 +186,46 @@ mod tests {
     };
 
     #[test]
-    fn the_chance_left_is_a_martingale() {
+    fn the_chances_left_are_martingales() {
         // Nothing played: the chance before the game. All played: what the score tells.
         let stronger = Latent {
             mean: 0.7,
             variance: 0.5,
         };
         let chance = normal::cdf(stronger.standardised());
-        assert!((chance_left(stronger, 0.0, 0.0) - chance).abs() < 1e-12);
-        assert!(chance_left(stronger, 1.0, 0.1) > 0.999);
-        assert!(chance_left(stronger, 1.0, -0.1) < 0.001);
-        // At half-time its mean over what may have happened is the chance before: the lead is
+        let (won, lost) = chances_left(stronger, 0.0, 0.0, 0.0);
+        assert!((won - chance).abs() < 1e-12 && (won + lost - 1.0).abs() < 1e-12);
+        assert!(chances_left(stronger, 1.0, 0.3, 0.2).0 > 0.999);
+        assert!(chances_left(stronger, 1.0, -0.3, 0.2).1 > 0.999);
+        let (won, lost) = chances_left(stronger, 1.0, 0.1, 0.2);
+        assert!(won + lost < 0.001, "a tie");
+        // At half-time their means over what may have happened are the chances before: the lead is
         // τ·a·x + N(0, τ).
-        let (played, mut mean, mut all) = (0.5, 0.0, 0.0);
+        let (played, mut mean, mut all) = (0.5, (0.0, 0.0), 0.0);
         let spread = libm::sqrt(played + played * played * stronger.variance);
         for n in -600..=600 {
             let z = f64::from(n) / 100.0;
             let lead = played * stronger.mean + spread * z;
-            mean += normal::pdf(z) * chance_left(stronger, played, lead);
+            let (won, lost) = chances_left(stronger, played, lead, 0.2);
+            mean = (
+                mean.0 + normal::pdf(z) * won,
+                mean.1 + normal::pdf(z) * lost,
+            );
             all += normal::pdf(z);
         }
-        assert!((mean / all - chance).abs() < 1e-6, "{mean} {all}");
+        let (won, lost) = chances_left(stronger, 0.0, 0.0, 0.2);
+        assert!((mean.0 / all - won).abs() < 1e-6, "{mean:?} {all}");
+        assert!((mean.1 / all - lost).abs() < 1e-6, "{mean:?} {all}");
     }
 
     #[test]
     fn what_is_expected_moves_nothing() {
-        assert!(Observation::Likely(0.5).step(EQUALS).abs() < 1e-12);
-        let sure = Observation::Likely(1.0).step(EQUALS);
+        assert!(step(0.0, 0.5, false, 0.3, EQUALS).abs() < 1e-12);
+        assert!(step(0.0, 0.5, true, 0.3, EQUALS).abs() < 1e-12);
+        let sure = step(9.0, 1.0, false, 0.3, EQUALS);
         assert!((sure - Observation::Sign(1.0).step(EQUALS)).abs() < 1e-12);
-        assert!(Observation::Likely(0.2).step(EQUALS) < 0.0);
+        let tie = step(0.1, 1.0, false, 0.3, EQUALS);
+        assert!((tie - Observation::Within(0.3).step(EQUALS)).abs() < 1e-12);
+        assert!(step(-0.2, 0.5, false, 0.3, EQUALS) < 0.0);
     }
 }

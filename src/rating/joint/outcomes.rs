@@ -95,7 +95,7 @@ impl OutcomeStatistics {
     }
 
     /// The ε that gives, at typical uncertainty, the share of ties that the matches so far had.
-    fn tie_margin(&self) -> f64 {
+    pub(super) fn tie_margin(&self) -> f64 {
         let share = self.ties / (self.ties + self.decided);
         normal::quantile(0.5 + 0.5 * share) * libm::sqrt(1.0 + self.variance.mean())
     }

@@ -68,8 +68,6 @@ pub enum Observation {
     Within(f64),
     /// d was this: the difference of points, in units of the latent difference.
     Value(f64),
-    /// d was above 0 with this probability, 0 to 1: the mixture of both signs (Jeffrey's rule).
-    Likely(f64),
 }
 
 impl Observation {
@@ -87,16 +85,6 @@ impl Observation {
                 v: (value / c - z).clamp(-SURPRISE, SURPRISE),
                 w: 1.0,
             },
-            Observation::Likely(chance) => {
-                let (won, lost) = (normal::above(z), normal::above(-z));
-                let apart = won.v + lost.v;
-                let either = chance * won.w + (1.0 - chance) * lost.w;
-                let w = either - chance * (1.0 - chance) * apart * apart;
-                Moments {
-                    v: chance * won.v - (1.0 - chance) * lost.v,
-                    w: w.clamp(0.0, 1.0),
-                }
-            }
         }
     }
 

@@ -47,8 +47,6 @@ fn by_quadrature(
             Observation::Sign(sign) => normal::cdf(sign * d),
             Observation::Within(margin) => normal::cdf(margin - d) - normal::cdf(-margin - d),
             Observation::Value(value) => normal::pdf(value - d),
-            // Not a likelihood: its own test compares it with its parts.
-            Observation::Likely(_) => f64::NAN,
         }
     });
     let mean: Vec<f64> = first.iter().map(|s| s / mass).collect();
@@ -224,26 +222,4 @@ fn fading_all_the_way_is_the_prior() {
         (filter.strength(1), filter.covariance.get(1, 0)),
         (second, 0.0)
     );
-}
-
-#[test]
-fn a_chance_is_the_mixture_of_victory_and_defeat() {
-    let prior = players(&[(0.3, 0.5), (-0.2, 0.8)]);
-    for chance in [0.0, 0.3, 0.5, 1.0] {
-        let learned = |sight| {
-            let mut filter = prior.clone();
-            learn(&mut filter, &[1.0, -0.5], sight);
-            filter
-        };
-        let (won, lost) = (
-            learned(Observation::Sign(1.0)),
-            learned(Observation::Sign(-1.0)),
-        );
-        let mixed = learned(Observation::Likely(chance));
-        for column in 0..2 {
-            let mean = chance * won.mean(column) + (1.0 - chance) * lost.mean(column);
-            assert!((mixed.mean(column) - mean).abs() < 1e-6, "{chance}");
-            assert!(mixed.variance(column) <= prior.variance(column));
-        }
-    }
 }
