@@ -6,56 +6,128 @@
     reason = "the duration of each evaluation is printed"
 )]
 
-use std::{fs, path::Path, time::Instant};
+use std::{fs, io, path::Path, time::Instant};
 
 use evenkeel::{
-    domain::{MatchRecord, Rulebook, RulebookSpec},
-    history::{Evaluation, Plan, Settings, Subset, evaluate},
-    ingest::{Context, LogItem, Reader, by_name},
+    domain::{Fingerprint, MatchRecord, Rulebook, RulebookSpec},
+    history::{Evaluation, FEWEST_COMPARED, Plan, Settings, Subset, evaluate},
+    logs::{LogError, read_matches},
     rating::SystemName,
 };
 
-/// The file, whether its sides have a meaning, and the log loss to reach.
-const SETS: [(&str, bool, f64); 4] = [
-    ("tribes_pug", false, 0.614),
-    ("tagpro", false, 0.637),
-    ("ns2_gather", true, 0.623),
-    ("beach_points", false, 0.465),
+/// A history, whether its sides have a meaning, and the log loss that `joint` is to reach.
+struct Set {
+    name: &'static str,
+    sides: bool,
+    target: Option<f64>,
+}
+
+/// The recorded histories: files in `../shared/data/matches`.
+const HISTORIES: [Set; 4] = [
+    Set::new("tribes_pug", false, Some(0.614)),
+    Set::new("tagpro", false, Some(0.637)),
+    Set::new("ns2_gather", true, Some(0.623)),
+    Set::new("beach_points", false, Some(0.465)),
 ];
 
-fn main() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/matches");
-    for (name, sides, target) in SETS {
-        let path = folder.join(name).with_extension("jsonl");
-        match fs::read(&path) {
-            Ok(bytes) => report(name, sides, target, &bytes),
-            Err(why) => println!("{name} is left out: {}: {why}", path.display()),
+/// The recorded logs: folders in `../shared/data/logs`, each of which is a history.
+const LOGS: [Set; 6] = [
+    Set::new("openarena", true, Some(0.42)),
+    Set::new("nexuiz", true, None),
+    Set::new("quake3", true, None),
+    Set::new("source", true, None),
+    Set::new("ut2004", true, None),
+    Set::new("ut99", true, None),
+];
+
+/// The numbers of decided matches, from the very first one on, over which the log loss of a new
+/// community is printed.
+const FIRST: [usize; 4] = [50, 100, 200, 400];
+
+impl Set {
+    const fn new(name: &'static str, sides: bool, target: Option<f64>) -> Self {
+        Self {
+            name,
+            sides,
+            target,
         }
+    }
+
+    /// Evaluates the history, unless it cannot be read or is too short.
+    fn run(&self, matches: Result<Vec<MatchRecord>, LogError>) {
+        let name = self.name;
+        let Ok(rulebook) = Rulebook::new(&RulebookSpec::default()) else {
+            return;
+        };
+        match matches {
+            Err(why) => println!("\n{name} is left out: {why}"),
+            Ok(matches) if matches.len() < FEWEST_COMPARED => println!(
+                "\n{name} is left out: it has {} matches, and fewer than {FEWEST_COMPARED} show nothing",
+                matches.len()
+            ),
+            Ok(matches) => self.report(&matches, &rulebook),
+        }
+    }
+
+    fn report(&self, matches: &[MatchRecord], rulebook: &Rulebook) {
+        let plan = Plan {
+            exchange: (!self.sides).then_some(1),
+            ..Plan::default()
+        };
+        let begun = Instant::now();
+        let run = |plan| {
+            let mut timer = || begun.elapsed().as_secs_f64();
+            let settings = Settings::default();
+            let matches = matches.iter();
+            evaluate(matches, rulebook, &settings, plan, &mut timer, &mut |_| ())
+        };
+        let evaluation = run(&plan);
+        println!("\n{}", self.name);
+        if let Some(target) = self.target {
+            println!("log loss to be reached {target}");
+        }
+        for subset in [Subset::All, Subset::Experienced] {
+            print(&evaluation, subset);
+        }
+        print_first(&run(&Plan {
+            warm_up: 0.0,
+            ..plan.clone()
+        }));
+        print_without(matches, rulebook, &plan);
     }
 }
 
-fn report(name: &str, sides: bool, target: f64, bytes: &[u8]) {
-    let matches = read(bytes);
-    let Ok(rulebook) = Rulebook::new(&RulebookSpec::default()) else {
-        return;
-    };
-    let plan = Plan {
-        exchange: (!sides).then_some(1),
-        ..Plan::default()
-    };
-    let begun = Instant::now();
-    let evaluation = evaluate(
-        matches.iter(),
-        &rulebook,
-        &Settings::default(),
-        &plan,
-        &mut || begun.elapsed().as_secs_f64(),
-        &mut |_| (),
-    );
-    println!("\n{name}: log loss to be reached {target}");
-    for subset in [Subset::All, Subset::Experienced] {
-        print(&evaluation, subset);
+fn main() {
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
+    for set in &HISTORIES {
+        let file = data.join("matches").join(set.name).with_extension("jsonl");
+        set.run(read_matches(&file, &mut |_| ()));
     }
+    for set in &LOGS {
+        set.run(read_folder(&data.join("logs").join(set.name)));
+    }
+}
+
+/// The matches of all logs in a folder, in order of time, each once.
+fn read_folder(folder: &Path) -> Result<Vec<MatchRecord>, LogError> {
+    let failed = |source: io::Error| LogError::File {
+        path: folder.to_owned(),
+        source,
+    };
+    let mut matches = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.extension().is_some_and(|end| end == "log") {
+            matches.extend(read_matches(&path, &mut |_| ())?);
+        }
+    }
+    matches.sort_by_cached_key(|record| (record.end, Fingerprint::of(record)));
+    matches.dedup();
+    Ok(matches)
+}
+
+/// Prints what `joint` loses without sides, without time shares, and without points.
+fn print_without(matches: &[MatchRecord], rulebook: &Rulebook, plan: &Plan) {
     println!("joint without");
     let settings = Settings::default();
     let no_sides = Settings {
@@ -65,13 +137,37 @@ fn report(name: &str, sides: bool, target: f64, bytes: &[u8]) {
     let shares: Vec<MatchRecord> = matches.iter().map(without_shares).collect();
     let points: Vec<MatchRecord> = matches.iter().map(without_points).collect();
     for (what, matches, settings) in [
-        ("anything less", &matches, &settings),
-        ("sides", &matches, &no_sides),
+        ("anything less", matches, &settings),
+        ("sides", matches, &no_sides),
         ("time shares", &shares, &settings),
         ("points", &points, &settings),
     ] {
-        let loss = joint(matches, &rulebook, settings, &plan);
+        let loss = joint(matches, rulebook, settings, plan);
         println!("  {what:14} log loss {loss:.4}");
+    }
+}
+
+/// Prints the log loss of each system over the first matches of a history, of which nothing is left
+/// out.
+fn print_first(evaluation: &Evaluation) {
+    println!("the first decided matches, from the very first one on:");
+    print!("  {:12}", "");
+    for number in FIRST {
+        print!("  {number:6}");
+    }
+    println!();
+    let systems = evaluation.systems.iter().copied().map(Some);
+    for system in std::iter::once(None).chain(systems) {
+        let own = evaluation.predictions().filter(|p| p.system == system);
+        let losses: Vec<f64> = own.map(|p| p.forecast.log_loss()).collect();
+        print!("  {:12}", system.map_or("base rate", SystemName::as_str));
+        for number in FIRST {
+            match losses.get(..number) {
+                Some(first) => print!("  {:.4}", first.iter().sum::<f64>() / number as f64),
+                None => print!("  {:6}", ""),
+            }
+        }
+        println!();
     }
 }
 
@@ -123,9 +219,10 @@ fn print(evaluation: &Evaluation, subset: Subset) {
         let against = line
             .against
             .map(|i| format!("{:+.4} {:+.4}", i.low, i.high));
+        let comparison = line.comparison().map_or("", |c| c.as_str());
         let seconds = place.checked_sub(1).map_or(0.0, |p| evaluation.seconds[p]);
         println!(
-            "  {system:12} n {:4}  log loss {:.4} ({})  accuracy {:.3}  Brier {:.4}  calibration {:.3}  {:.1} µs",
+            "  {system:12} n {:4}  log loss {:.4} ({}) {comparison:6}  accuracy {:.3}  Brier {:.4}  calibration {:.3}  {:.1} µs",
             m.matches,
             m.log_loss,
             against.unwrap_or_default(),
@@ -135,22 +232,4 @@ fn print(evaluation: &Evaluation, subset: Subset) {
             1e6 * seconds / evaluation.matches as f64,
         );
     }
-}
-
-fn read(bytes: &[u8]) -> Vec<MatchRecord> {
-    let Some(format) = by_name("jsonl") else {
-        return Vec::new();
-    };
-    let mut items = Vec::new();
-    let mut reader = Reader::new(format, &Context::default());
-    reader.feed(bytes, &mut items);
-    reader.finish(&mut items);
-    let game = |item| match item {
-        LogItem::Match(game) => Some(*game),
-        other => {
-            println!("{other:?}");
-            None
-        }
-    };
-    items.into_iter().filter_map(game).collect()
 }

@@ -3,7 +3,11 @@
 
 use rand::{RngExt, SeedableRng, rngs::ChaCha8Rng};
 
-/// A 95 % interval: the range that contains 95 % of the resampled means.
+/// The share of the resampled means that an interval contains, the same number being left out above and
+/// below it.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// A 95 % interval ([`CONFIDENCE`]) of a mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// The lower end, in the unit of the differences.
@@ -17,7 +21,7 @@ const RESAMPLES: usize = 1_000;
 
 /// The interval of the mean of paired differences, by resampling blocks of consecutive differences.
 /// Neighbouring matches share players and conditions, so single differences are not independent
-/// (Künsch 1989). A block has ∛n differences. `None` for fewer than two differences.
+/// (Künsch 1989, wrapped around at the end as by Politis and Romano 1992). A block has ∛n differences. `None` for fewer than two differences.
 ///
 /// The same differences and seed give the same interval. O(resamples · differences).
 pub fn interval(differences: &[f64], seed: u64) -> Option<Interval> {
@@ -41,9 +45,10 @@ pub fn interval(differences: &[f64], seed: u64) -> Option<Interval> {
         means.push(sum / (blocks * block) as f64);
     }
     means.sort_by(f64::total_cmp);
+    let tail = (0.5 * (1.0 - CONFIDENCE) * RESAMPLES as f64).round() as usize;
     Some(Interval {
-        low: means[RESAMPLES / 40],
-        high: means[RESAMPLES - 1 - RESAMPLES / 40],
+        low: means[tail],
+        high: means[RESAMPLES - 1 - tail],
     })
 }
 

@@ -13,6 +13,7 @@
 //! This room does no I/O and reads no clock. Entry points: [`Fold::new`] and [`evaluate`].
 
 mod bootstrap;
+mod comparison;
 mod departures;
 mod digest;
 mod evaluate;
@@ -38,7 +39,8 @@ pub use standing::Spread;
 use standing::Standing;
 use starts::{Starts, StartsOfGame};
 
-pub use bootstrap::Interval;
+pub use bootstrap::{CONFIDENCE, Interval};
+pub use comparison::{Comparison, FEWEST as FEWEST_COMPARED};
 pub use evaluate::{Evaluation, Line, Plan, Prediction, Subset, evaluate};
 pub use fold::{BadState, Fold, Late, LineupReading, Weight};
 pub use levels::Level;

@@ -539,6 +539,22 @@ fn evaluate_compares_the_systems() {
         row["log_loss"].as_f64().unwrap()
     };
     assert!(loss("joint") < loss("base rate"), "{out}");
+    assert_eq!(json[0]["confidence"], 0.95);
+    for row in rows {
+        let ends = [0, 1].map(|end| row["against"][end].as_f64().unwrap());
+        let comparison = match ends {
+            _ if row["system"] == "joint" => None,
+            [low, _] if low > 0.0 => Some("worse"),
+            [_, high] if high < 0.0 => Some("better"),
+            _ => Some("level"),
+        };
+        assert_eq!(row["comparison"].as_str(), comparison, "{row}");
+    }
+    let worse = rows.iter().filter(|row| row["comparison"] == "worse");
+    let worse = worse.filter(|row| row["system"] != "base rate").count();
+    let summary = json[0]["summary"].as_str().unwrap();
+    let counts = format!("joint is better than {worse} of 11 systems");
+    assert!(worse > 0 && summary.contains(&counts), "{summary}");
     let svg = fs::read_to_string(folder.path().join("plot.svg")).unwrap();
     assert!(svg.starts_with("<svg") && svg.contains("<circle"), "{svg}");
     let (_, out, _) = run(
@@ -553,6 +569,8 @@ fn evaluate_compares_the_systems() {
         ],
     );
     assert!(out.contains("│ elo ") && !out.contains("glicko2"), "{out}");
+    let alone = "\nelo has nothing to be compared with.\n";
+    assert!(out.contains(alone) && out.contains("beside elo"), "{out}");
     run(folder.path(), &["ingest", "past.jsonl"]);
     assert!(
         run(folder.path(), &["evaluate"])

@@ -5,11 +5,11 @@ use std::io::{self, Write};
 use comfy_table::Cell;
 use serde::Serialize;
 
-use super::{BASE_RATE, EvaluateArgs};
+use super::{BASE_RATE, EvaluateArgs, summary::summary};
 use crate::{
     cli::table::{printable, table},
     domain::counted,
-    history::{Evaluation, Line, Subset},
+    history::{CONFIDENCE, Comparison, Evaluation, Line, Subset},
     rating::SystemName,
 };
 
@@ -21,25 +21,35 @@ pub(super) struct HistoryReport {
     unrated: usize,
     undecided: usize,
     pub(super) against: &'static str,
+    /// The share of resampled differences that each interval contains.
+    confidence: f64,
     pub(super) all: Vec<SystemScores>,
+    /// What `all` shows of the system compared with, in a sentence.
+    summary: String,
     experienced: Vec<SystemScores>,
+    /// What `experienced` shows of the system compared with, in a sentence.
+    experienced_summary: String,
     /// The system that `rating.system = "auto"` uses in each ruleset.
     best: Vec<BestSystem>,
 }
 
 /// The measures of one system, or of the base rate.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(super) struct SystemScores {
     /// A system's name, or `base rate`, which predicts the share of earlier matches that team 0 won.
     pub(super) system: &'static str,
-    matches: usize,
-    accuracy: f64,
-    log_loss: f64,
-    brier: f64,
-    calibration_error: f64,
+    pub(super) matches: usize,
+    pub(super) accuracy: f64,
+    pub(super) log_loss: f64,
+    pub(super) brier: f64,
+    pub(super) calibration_error: f64,
     /// The 95 % bootstrap interval of the log loss minus that of the system compared with.
-    against: Option<[f64; 2]>,
-    micros_per_match: Option<f64>,
+    pub(super) against: Option<[f64; 2]>,
+    /// `better`, `worse` or `level` beside the system compared with. `None` for that system, and for too
+    /// few matches.
+    #[serde(serialize_with = "as_word")]
+    pub(super) comparison: Option<Comparison>,
+    pub(super) micros_per_match: Option<f64>,
     /// For each bin of predicted chances: their mean, how often team 0 won, and the number of matches.
     pub(super) calibration: Vec<(f64, f64, u32)>,
 }
@@ -56,13 +66,12 @@ pub(super) struct BestSystem {
 impl HistoryReport {
     pub(super) fn new(history: &str, result: &Evaluation, args: &EvaluateArgs) -> Self {
         let against = SystemName::parse(&args.against).unwrap_or_default();
-        let rows = |subset| {
+        let rows = |subset| -> Vec<SystemScores> {
             let table = result.table(None, subset, Some(against));
-            table
-                .iter()
-                .map(|line| SystemScores::new(line, result))
-                .collect()
+            let row = |line: &Line| SystemScores::new(line, result, against);
+            table.iter().map(row).collect()
         };
+        let (all, experienced) = (rows(Subset::All), rows(Subset::Experienced));
         let best = |ruleset: &crate::domain::Ruleset| {
             let (system, line) = result.best(ruleset)?;
             Some(BestSystem {
@@ -78,8 +87,11 @@ impl HistoryReport {
             unrated: result.unrated,
             undecided: result.undecided,
             against: against.as_str(),
-            all: rows(Subset::All),
-            experienced: rows(Subset::Experienced),
+            confidence: CONFIDENCE,
+            summary: summary(&all, against.as_str()),
+            all,
+            experienced_summary: summary(&experienced, against.as_str()),
+            experienced,
             best: result.rulesets.iter().filter_map(best).collect(),
         }
     }
@@ -99,8 +111,20 @@ impl HistoryReport {
             printable(history),
             counted(*matches, "match")
         )?;
-        for (subset, rows) in [("all", &self.all), ("all with 5 games", &self.experienced)] {
-            let difference = format!("log loss − {}, 95 %", self.against);
+        let difference = format!(
+            "log loss − {}, {:.0} %",
+            self.against,
+            100.0 * self.confidence
+        );
+        let beside = format!("beside {}", self.against);
+        for (subset, rows, summary) in [
+            ("all", &self.all, &self.summary),
+            (
+                "all with 5 games",
+                &self.experienced,
+                &self.experienced_summary,
+            ),
+        ] {
             let heads = [
                 subset,
                 ">matches",
@@ -109,13 +133,14 @@ impl HistoryReport {
                 ">Brier",
                 ">calibration",
                 &difference,
+                &beside,
                 ">µs/match",
             ];
             let mut table = table(&heads);
             for row in rows {
                 table.add_row(row.cells());
             }
-            writeln!(out, "{table}")?;
+            writeln!(out, "{table}\n{summary}")?;
         }
         self.explain_coins(out)?;
         for best in &self.best {
@@ -160,7 +185,7 @@ impl SystemScores {
         self.matches > 0 && self.accuracy == 0.5 && self.calibration.iter().all(even)
     }
 
-    fn new(line: &Line, result: &Evaluation) -> Self {
+    fn new(line: &Line, result: &Evaluation, against: SystemName) -> Self {
         let position = line
             .system
             .and_then(|s| result.systems.iter().position(|own| *own == s));
@@ -178,6 +203,7 @@ impl SystemScores {
                 .against
                 .as_ref()
                 .map(|interval| [interval.low, interval.high]),
+            comparison: line.comparison().filter(|_| line.system != Some(against)),
             micros_per_match: seconds.map(|s| s * 1e6 / result.matches.max(1) as f64),
             calibration: bins
                 .map(|bin| (bin.chance, bin.frequency, bin.count))
@@ -185,7 +211,7 @@ impl SystemScores {
         }
     }
 
-    fn cells(&self) -> [Cell; 8] {
+    fn cells(&self) -> [Cell; 9] {
         let against = self
             .against
             .map(|[low, high]| format!("{low:+.4} … {high:+.4}"));
@@ -197,10 +223,19 @@ impl SystemScores {
             Cell::new(format!("{:.4}", self.brier)),
             Cell::new(format!("{:.4}", self.calibration_error)),
             Cell::new(against.unwrap_or_default()),
+            Cell::new(self.comparison.map_or("", Comparison::as_str)),
             Cell::new(
                 self.micros_per_match
                     .map_or_else(String::new, |micros| format!("{micros:.1}")),
             ),
         ]
     }
+}
+
+/// Serialises a comparison as its word, or as null.
+fn as_word<S: serde::Serializer>(
+    comparison: &Option<Comparison>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    comparison.map(Comparison::as_str).serialize(serializer)
 }

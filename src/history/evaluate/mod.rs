@@ -104,8 +104,8 @@ pub struct Line {
     pub system: Option<SystemName>,
     /// The measures of its predictions.
     pub metrics: Metrics,
-    /// The 95 % interval of its log loss minus that of the reference; `None` for the reference
-    /// itself.
+    /// The 95 % interval of its log loss minus that of the reference, over the same matches; 0 to 0 for
+    /// the reference itself, `None` for fewer than two matches.
     pub against: Option<Interval>,
 }
 
