@@ -3,7 +3,10 @@
 
 use std::collections::HashMap;
 
-use super::skip::Skip;
+use super::{
+    sides::{SideWatch, other_side},
+    skip::Skip,
+};
 use crate::domain::{
     MAX_EVENTS, MAX_STAYS, MatchRecord, Participant, PlayerKey, Presence, ScoreEvent, Span,
     Timestamp,
@@ -55,9 +58,70 @@ pub(super) struct MatchBuilder {
     /// How many stays all visits have together.
     stays: usize,
     too_large: bool,
+    /// Set if the teams of this game may exchange their sides.
+    sides: Option<SideWatch>,
 }
 
 impl MatchBuilder {
+    /// A builder for a game in which the teams may exchange their sides. What was recorded before an
+    /// exchange follows the people: the record has each of them on the side of the game's end.
+    pub(super) fn with_sides() -> Self {
+        Self {
+            sides: Some(SideWatch::default()),
+            ..Self::default()
+        }
+    }
+
+    /// Decides whether the last changes of team were an exchange of sides, and returns the times of
+    /// all exchanges since the last call. Call it before a score is attributed to a side.
+    pub(super) fn settle_sides(&mut self) -> Vec<u64> {
+        let Some(mut sides) = self.sides.take() else {
+            return Vec::new();
+        };
+        let team = |visit: usize| self.visits[visit].current.map(|(team, _)| team);
+        if let Some(exchange) = sides.settle(team) {
+            for visit in &mut self.visits[..exchange.visits] {
+                exchange.apply(&mut visit.stays, &mut visit.current);
+            }
+            let before = self.events.iter_mut().filter(|e| e.at < exchange.since);
+            before.for_each(|event| event.team = other_side(event.team));
+        }
+        let exchanges = sides.take();
+        self.sides = Some(sides);
+        exchanges
+    }
+
+    /// Exchanges the two sides in all that was recorded.
+    pub(super) fn exchange_sides(&mut self) {
+        for visit in &mut self.visits {
+            let stays = visit.stays.iter_mut().map(|stay| &mut stay.team);
+            let current = visit.current.iter_mut().map(|(team, _)| team);
+            stays
+                .chain(current)
+                .for_each(|team| *team = other_side(*team));
+        }
+        let teams = self.events.iter_mut().map(|event| &mut event.team);
+        teams.for_each(|team| *team = other_side(*team));
+    }
+
+    /// Watches for an exchange of sides: this visit leaves its team at `at`.
+    fn watch_sides(&mut self, visit: usize, team: Option<u8>, at: u64) {
+        let old = self.visits[visit].current.map(|(team, _)| team);
+        if self.sides.is_none() || old.is_none() || old == team {
+            return;
+        }
+        if self.sides.as_ref().is_some_and(|sides| sides.is_due(at)) {
+            let exchanges = self.settle_sides();
+            if let Some(sides) = &mut self.sides {
+                sides.restore(exchanges);
+            }
+        }
+        if let Some(sides) = &mut self.sides {
+            let teams = self.visits.iter();
+            sides.note(teams.map(|visit| visit.current.map(|(team, _)| team)), at);
+        }
+    }
+
     /// Returns the time for an event that happened at `millis` by the log's clock, which is coarse.
     /// No two events get the same time, so that times keep the order of the lines.
     pub(super) fn tick(&mut self, millis: u64) -> u64 {
@@ -93,6 +157,7 @@ impl MatchBuilder {
 
     /// Ends the visit's current stay at `at`, and begins one on `team` if that is not `None`.
     pub(super) fn set_team(&mut self, visit: usize, team: Option<u8>, at: u64) {
+        self.watch_sides(visit, team, at);
         let visit = &mut self.visits[visit];
         if let Some((team, from)) = visit.current.take() {
             if self.stays < MAX_STAYS {

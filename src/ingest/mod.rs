@@ -18,6 +18,7 @@ mod item;
 mod jsonl;
 mod lines;
 mod reader;
+mod sides;
 mod skip;
 mod source;
 mod stray;

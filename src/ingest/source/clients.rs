@@ -6,10 +6,12 @@ use super::grammar::PlayerTag;
 use crate::domain::{Kind, PlayerKey};
 use crate::ingest::{builder::MatchBuilder, team::ClientTeam, text};
 
-/// The most connections while one map is played. A real server has fewer.
-const MAX_CLIENTS: usize = 10_000;
+/// The most players who are known at a time. A real server has fewer.
+const MAX_CLIENTS: usize = 1_000;
 /// The time in milliseconds for which lines may still name the old team after a change of teams.
 const LAG: u64 = 2_000;
+/// A server drops a connection after a silence of about this long, in milliseconds.
+const SILENCE: u64 = 65_000;
 
 /// The name recorded for a player without one.
 const UNNAMED: &str = "unnamed";
@@ -19,10 +21,14 @@ const UNNAMED: &str = "unnamed";
 pub(super) struct Client {
     name: Vec<u8>,
     auth: Vec<u8>,
+    /// The number of the connection, as the line that began it states.
+    uid: Option<u32>,
     team: Option<u8>,
     /// When the player joined the team, in milliseconds since the log began; `None` if that was before
     /// the log mentioned the player.
     since: Option<u64>,
+    /// When a line last named the player, in milliseconds since the log began.
+    seen: u64,
     /// When the player last died, in milliseconds since the log began.
     died: Option<u64>,
     /// When the player last captured, in milliseconds since the log began.
@@ -84,6 +90,14 @@ impl GameContext<'_> {
         self.now.saturating_sub(self.began.unwrap_or(self.now))
     }
 
+    /// Ends the client's stay on a team, at a time that may be before that of other lines.
+    fn end_stay(&mut self, client: &Client) {
+        let at = self.millis();
+        if let (Some(builder), Some(visit)) = (&mut self.builder, client.visit) {
+            builder.set_team(visit, None, at);
+        }
+    }
+
     fn rename(&mut self, client: &Client) {
         if let (Some(builder), Some(visit)) = (&mut self.builder, client.visit) {
             builder.rename(visit, client.key(), client.name());
@@ -91,13 +105,71 @@ impl GameContext<'_> {
     }
 }
 
-/// All connections, by their number.
+/// What tells a player from others: the Steam id; without one the number of the connection; of a bot
+/// the name, because lines of one server may number bots in different ways.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum ClientId {
+    Steam(Vec<u8>),
+    Connection(Option<u32>, Vec<u8>),
+    Bot(Vec<u8>),
+}
+
+impl ClientId {
+    fn of(who: &PlayerTag<'_>) -> Self {
+        match who.auth {
+            b"BOT" => Self::Bot(who.name.to_owned()),
+            auth if is_identity(auth) => Self::Steam(auth.to_owned()),
+            // Without a number, only the name is left.
+            _ if who.uid.is_none() => Self::Connection(None, who.name.to_owned()),
+            _ => Self::Connection(who.uid, Vec::new()),
+        }
+    }
+}
+
+/// The players on the server.
 #[derive(Debug, Default)]
-pub(super) struct ConnectedClients(BTreeMap<u32, Client>);
+pub(super) struct ConnectedClients(BTreeMap<ClientId, Client>);
 
 impl ConnectedClients {
-    pub(super) fn get(&self, uid: u32) -> Option<&Client> {
-        self.0.get(&uid)
+    /// The id under which a player is known, or would become known.
+    fn id(&self, who: &PlayerTag<'_>) -> ClientId {
+        let id = ClientId::of(who);
+        let ClientId::Connection(Some(_), _) = id else {
+            return id;
+        };
+        // A plugin may write another number. Then the one of this name is meant.
+        if self.0.get(&id).is_none_or(|client| client.name != who.name) {
+            let mut others = self.0.iter();
+            let same = others.find(|(id, client)| {
+                matches!(id, ClientId::Connection(..)) && client.name == who.name
+            });
+            if let Some((same, _)) = same {
+                return same.clone();
+            }
+        }
+        id
+    }
+
+    pub(super) fn get(&self, who: &PlayerTag<'_>) -> Option<&Client> {
+        self.0.get(&self.id(who))
+    }
+
+    fn get_mut(&mut self, who: &PlayerTag<'_>) -> Option<&mut Client> {
+        let id = self.id(who);
+        self.0.get_mut(&id)
+    }
+
+    /// Gives a player, who had no Steam id when the connection began, the one that this line states.
+    fn promote(&mut self, id: &ClientId, who: &PlayerTag<'_>) {
+        if who.uid.is_none() || !matches!(id, ClientId::Steam(_)) || self.0.contains_key(id) {
+            return;
+        }
+        let old = ClientId::Connection(who.uid, Vec::new());
+        if self.0.get(&old).is_some_and(|old| old.name == who.name)
+            && let Some(client) = self.0.remove(&old)
+        {
+            self.0.insert(id.clone(), client);
+        }
     }
 
     /// Takes over the data of a player that a line states. `came` says whether the player arrives
@@ -107,19 +179,26 @@ impl ConnectedClients {
         if is_nobody(who.auth) {
             return;
         }
-        let known = self.0.contains_key(&who.uid);
+        let id = self.id(&who);
+        self.promote(&id, &who);
+        let known = self.0.contains_key(&id);
         if !known && self.0.len() >= MAX_CLIENTS {
             return;
         }
-        let client = self.0.entry(who.uid).or_insert_with(|| Client {
+        let client = self.0.entry(id).or_insert_with(|| Client {
             name: who.name.to_owned(),
             auth: who.auth.to_owned(),
+            uid: who.uid,
             team: None,
             since: came.then_some(context.now),
+            seen: context.now,
             died: None,
             captured: None,
             visit: None,
         });
+        if !came {
+            client.seen = context.now;
+        }
         if client.auth != who.auth || client.name != who.name {
             who.name.clone_into(&mut client.name);
             who.auth.clone_into(&mut client.auth);
@@ -142,47 +221,92 @@ impl ConnectedClients {
         }
     }
 
+    /// Handles the beginning of a connection. If the player is there already, the end of the old
+    /// connection is not in the log, and the player is on no team any more.
+    pub(super) fn connect(
+        &mut self,
+        who: PlayerTag<'_>,
+        is_new: bool,
+        context: &mut GameContext<'_>,
+    ) {
+        if let Some(client) = self.get_mut(&who)
+            && (is_new || client.uid != who.uid)
+        {
+            let now = context.now;
+            if now.saturating_sub(client.seen) > SILENCE {
+                // The player was gone long before.
+                context.now = client.seen;
+                context.end_stay(client);
+                context.now = now;
+            }
+            settle(client, None, Some(now), context);
+            client.uid = who.uid;
+            (client.since, client.seen) = (Some(now), now);
+        }
+    }
+
     /// Handles a player's choice of a team.
-    pub(super) fn join(&mut self, uid: u32, team: ClientTeam, context: &mut GameContext<'_>) {
+    pub(super) fn join(
+        &mut self,
+        who: PlayerTag<'_>,
+        team: ClientTeam,
+        context: &mut GameContext<'_>,
+    ) {
         let team = match team {
             ClientTeam::Team(team) => Some(team),
             _ => None,
         };
-        if let Some(client) = self.0.get_mut(&uid) {
+        if let Some(client) = self.get_mut(&who) {
             client.since = Some(context.now);
             settle(client, team, Some(context.now), context);
         }
     }
 
-    pub(super) fn rename(&mut self, uid: u32, name: &[u8], context: &mut GameContext<'_>) {
-        if let Some(client) = self.0.get_mut(&uid) {
-            name.clone_into(&mut client.name);
-            context.rename(client);
-        }
+    pub(super) fn rename(
+        &mut self,
+        who: PlayerTag<'_>,
+        name: &[u8],
+        context: &mut GameContext<'_>,
+    ) {
+        let old = self.id(&who);
+        let Some(mut client) = self.0.remove(&old) else {
+            return;
+        };
+        name.clone_into(&mut client.name);
+        context.rename(&client);
+        let id = match old {
+            ClientId::Bot(_) => ClientId::Bot(name.to_owned()),
+            ClientId::Connection(None, _) => ClientId::Connection(None, name.to_owned()),
+            same => same,
+        };
+        self.0.insert(id, client);
     }
 
-    pub(super) fn leave(&mut self, uid: u32, context: &mut GameContext<'_>) {
-        if let Some(mut client) = self.0.remove(&uid) {
+    pub(super) fn leave(&mut self, who: PlayerTag<'_>, context: &mut GameContext<'_>) {
+        let id = self.id(&who);
+        if let Some(mut client) = self.0.remove(&id) {
             settle(&mut client, None, Some(context.now), context);
         }
     }
 
     /// Notes a death, and returns whether it counts. Logs may contain a line twice, and their dates
     /// have whole seconds.
-    pub(super) fn dies(&mut self, uid: u32, now: u64) -> bool {
-        let client = self.0.get_mut(&uid);
+    pub(super) fn dies(&mut self, who: &PlayerTag<'_>, now: u64) -> bool {
+        let client = self.get_mut(who);
         client.is_some_and(|client| client.died.replace(now) != Some(now))
     }
 
     /// Notes a capture, and returns whether it counts. Logs may contain a line twice.
-    pub(super) fn captures(&mut self, uid: u32, now: u64) -> bool {
-        let client = self.0.get_mut(&uid);
+    pub(super) fn captures(&mut self, who: &PlayerTag<'_>, now: u64) -> bool {
+        let client = self.get_mut(who);
         client.is_some_and(|client| client.captured.replace(now) != Some(now))
     }
 
     /// Begins a game with the players who are there.
     pub(super) fn seat_all(&mut self, context: &mut GameContext<'_>) {
-        for client in self.0.values_mut() {
+        let mut all: Vec<&mut Client> = self.0.values_mut().collect();
+        all.sort_by_key(|client| client.uid);
+        for client in all {
             client.visit = None;
             settle(client, client.team, None, context);
         }

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use super::clients::{ConnectedClients, GameContext};
 use super::grammar::{Event, PlayerAction, PlayerTag};
+use super::totals::{SideTotals, sides_of};
 use crate::{
     domain::{MatchRecord, Timestamp},
     ingest::{
         builder::{MatchBuilder, MatchHeader},
         clock::Calendar,
+        sides::other_side,
         skip::Skip,
         team::ClientTeam,
         text,
@@ -16,9 +18,14 @@ use crate::{
 };
 
 /// Red, blue, yellow and green.
-const TEAMS: usize = 4;
+pub(super) const TEAMS: usize = 4;
 /// The most rounds of one game. A real game has fewer.
 const MAX_ROUNDS: usize = 1_000;
+/// How far apart the beginnings of the log and of its first round may be, in milliseconds, if the
+/// game is whole. Dates in the log have whole seconds.
+const OPENING: u64 = 2_000;
+/// How long after the end of a round its scores may be stated, in milliseconds.
+const ROUND_LAG: u64 = 1_000;
 
 /// Gameplay settings, with their defaults. A setting with another value becomes a mutator.
 const VARIANTS: [(&str, f64); 5] = [
@@ -50,6 +57,13 @@ impl ServerSetup {
         }
     }
 
+    /// Takes the map on which a match starts or is over.
+    pub(super) fn name_map(&mut self, map: &[u8]) {
+        if !map.is_empty() {
+            self.load(map);
+        }
+    }
+
     pub(super) fn load(&mut self, map: &[u8]) {
         self.map = text::name(map);
     }
@@ -76,13 +90,12 @@ impl ServerSetup {
     }
 
     /// The game type, for example `tf.ctf`: the folder of the game and the prefix of the map's
-    /// name. If the log does not name the map, `seen`, which follows from the events, replaces the
-    /// prefix.
-    fn game_type(&self, seen: Option<&'static str>) -> String {
-        let game = if self.game.is_empty() {
-            UNNAMED
-        } else {
-            &self.game
+    /// name. If the log does not state them, `shown` and `seen`, which follow from the events, replace
+    /// them.
+    fn game_type(&self, shown: Option<&'static str>, seen: Option<&'static str>) -> String {
+        let game = match self.game.as_str() {
+            "" => shown.unwrap_or(UNNAMED),
+            stated => stated,
         };
         let prefix = self.map.split_once('_').map(|(prefix, _)| prefix);
         let prefix = prefix.filter(|p| p.len() <= 4 && p.bytes().all(|b| b.is_ascii_alphabetic()));
@@ -94,11 +107,26 @@ impl ServerSetup {
     }
 }
 
+/// How the log states the result of a game.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ResultStyle {
+    /// With lines of its own, after the game's end.
+    Finals,
+    /// As Counter-Strike does, which states the score after each round.
+    Rounds {
+        /// Whether a line marks the end of a match, as in Counter-Strike: Global Offensive.
+        has_end: bool,
+    },
+}
+
 pub(super) struct Game {
     /// The line on which it began.
     pub(super) line: u64,
     /// When play began: in milliseconds since the log began, and as a date.
     began: Option<(u64, Option<Timestamp>)>,
+    /// Set while `began` is only where the log begins: the line of that. The length of the first
+    /// round shows whether the game began there.
+    opening: Option<u64>,
     /// Whether another game has just ended, so that lines about it may still follow.
     after: bool,
     /// The first line with play, if it comes before any beginning of a game. Such play is warm-up,
@@ -109,14 +137,22 @@ pub(super) struct Game {
     foreign: bool,
     /// Whether a round is being played, so that the start of another begins the game again.
     round: bool,
+    /// When a round of Counter-Strike was last won, in milliseconds since the log began.
+    won: Option<u64>,
     lasted: Option<u64>,
     builder: MatchBuilder,
     /// The score changes after rounds: time, team and points.
     rounds: Vec<(u64, u8, f64)>,
-    totals: [f64; TEAMS],
-    results: [Option<f64>; TEAMS],
+    totals: SideTotals,
+    style: ResultStyle,
+    /// The final scores, in the order in which the log names the teams.
+    finals: Vec<(u8, f64)>,
+    /// Whether the teams have exchanged their sides.
+    exchanged: bool,
     /// The kind of play that the events have shown, for example `koth`.
     seen: Option<&'static str>,
+    /// The name of the game that the events have shown, for example `tf`.
+    shown: Option<&'static str>,
     mutators: Vec<String>,
 }
 
@@ -126,16 +162,21 @@ impl Game {
         Self {
             line,
             began: None,
+            opening: None,
             after: false,
             before: None,
             foreign: false,
             round: false,
+            won: None,
             lasted: None,
-            builder: MatchBuilder::default(),
+            builder: MatchBuilder::with_sides(),
             rounds: Vec::new(),
-            totals: [0.0; TEAMS],
-            results: [None; TEAMS],
+            totals: SideTotals::default(),
+            style: ResultStyle::Finals,
+            finals: Vec::new(),
+            exchanged: false,
             seen: None,
+            shown: None,
             mutators: Vec::new(),
         }
     }
@@ -149,6 +190,15 @@ impl Game {
         }
     }
 
+    /// The state at the beginning of a log, which may be that of a game.
+    pub(super) fn opening(line: u64, now: Calendar) -> Self {
+        Self {
+            began: Some((now.position(), now.date())),
+            opening: Some(line),
+            ..Self::new(line)
+        }
+    }
+
     /// Begins play. If play has begun already, everything before is discarded.
     pub(super) fn begin(
         &mut self,
@@ -157,8 +207,9 @@ impl Game {
         clients: &mut ConnectedClients,
         now: Calendar,
     ) {
-        let (begun, foreign) = (self.began.is_some(), self.foreign);
-        *self = Self::new(if begun || foreign { self.line } else { line });
+        let (begun, foreign) = (self.has_begun(), self.foreign);
+        let line = if begun || foreign { self.line } else { line };
+        self.restart(line);
         self.foreign = foreign;
         self.began = Some((now.position(), now.date()));
         self.round = true;
@@ -166,18 +217,65 @@ impl Game {
         clients.seat_all(&mut self.context(now));
     }
 
+    /// Discards everything played so far. What the log has shown of the game stays known.
+    pub(super) fn restart(&mut self, line: u64) {
+        let Self {
+            style, shown, seen, ..
+        } = *self;
+        *self = Self {
+            style,
+            shown,
+            seen,
+            ..Self::new(line)
+        };
+    }
+
+    fn has_begun(&self) -> bool {
+        self.began.is_some() && self.opening.is_none()
+    }
+
     /// Whether a round that starts now is the next round of this game.
     pub(super) fn goes_on(&self) -> bool {
-        self.began.is_some() && self.lasted.is_none() && !self.round
+        // The round before may have been broken off for a restored one, once rounds count.
+        let counts = matches!(self.style, ResultStyle::Rounds { .. }) && !self.rounds.is_empty();
+        self.has_begun() && self.lasted.is_none() && (!self.round || counts)
+    }
+
+    /// The game continues from an earlier round, so the round being played does not count.
+    pub(super) fn restored(&mut self) {
+        self.round = false;
     }
 
     pub(super) fn round_started(&mut self) {
         self.round = true;
+        self.finals.clear();
     }
 
     /// Whether the game has ended and the scores of at least two teams have been read.
     pub(super) fn has_results(&self) -> bool {
-        self.lasted.is_some() && self.results.iter().flatten().count() >= 2
+        self.lasted.is_some() && self.has_finals()
+    }
+
+    fn has_finals(&self) -> bool {
+        let first = self.finals.first();
+        first.is_some_and(|(first, _)| self.finals.iter().any(|(team, _)| team != first))
+    }
+
+    /// Ends a game of Counter-Strike whose map is over. The scores stated apart from a round's end are
+    /// the final ones; without them, if the log is `closed` between two rounds, the last ones are.
+    pub(super) fn end_with_map(&mut self, closed: bool, now: Calendar) {
+        let ResultStyle::Rounds { has_end: false } = self.style else {
+            return;
+        };
+        if !self.has_begun() || self.lasted.is_some() || self.won.is_none() {
+            return;
+        }
+        if !self.has_finals() && closed && !self.round {
+            self.finals = [1, 0].map(|side| (side, self.totals.stated(side))).to_vec();
+        }
+        if self.has_finals() {
+            self.over(now);
+        }
     }
 
     fn context(&mut self, now: Calendar) -> GameContext<'_> {
@@ -200,14 +298,30 @@ impl Game {
         clients: &mut ConnectedClients,
         now: Calendar,
     ) {
+        self.note_game(event);
         match event {
             Event::Player(who, act) => self.act(line, who, act, clients, now),
             Event::RoundEnd => {
                 self.round = false;
+                self.won = Some(now.position());
                 self.play(line);
                 self.foreign |= self.lacks_beginning();
             }
             Event::Current(team, total) => self.total(team, total, now),
+            Event::RoundWon(totals) => {
+                self.won = Some(now.position());
+                for (team, total) in (0..).zip(totals) {
+                    self.total(team, total, now);
+                }
+            }
+            Event::Tally(team, total) => self.tally(team, total, now),
+            Event::Over { scores, .. } => {
+                self.foreign |= self.lacks_beginning();
+                self.follow_sides();
+                let sides = sides_of(scores, &self.totals);
+                self.finals = sides.into_iter().zip(scores).collect();
+                self.over(now);
+            }
             Event::GameOver => {
                 self.foreign |= self.lacks_beginning();
                 self.over(now);
@@ -218,16 +332,51 @@ impl Game {
                 self.result(team, score);
             }
             Event::Point(name) if self.seen.is_none() => {
-                let koth = name.starts_with(b"#koth");
-                self.seen = Some(if koth { "koth" } else { "cp" });
+                self.seen = Some(match name {
+                    _ if name.starts_with(b"#koth") => "koth",
+                    _ if name.starts_with(b"#plr") => "plr",
+                    _ if name.starts_with(b"#pl") => "pl",
+                    _ => "cp",
+                });
             }
             _ => {}
         }
     }
 
+    /// Notes which game the log is of, and how it states results.
+    fn note_game(&mut self, event: Event<'_>) {
+        let has_end = self.style == ResultStyle::Rounds { has_end: true };
+        let (game, style) = match event {
+            Event::Over { .. } | Event::MatchStart(_) | Event::Reloaded | Event::WarmUp => {
+                ("csgo", ResultStyle::Rounds { has_end: true })
+            }
+            Event::Tally(..) | Event::RoundWon(_) if !has_end => {
+                ("cstrike", ResultStyle::Rounds { has_end: false })
+            }
+            Event::Final(..) | Event::Current(..) | Event::RoundLength(_) | Event::Point(_) => {
+                ("tf", ResultStyle::Finals)
+            }
+            Event::MatchBegins => ("tfc", ResultStyle::Finals),
+            _ => return,
+        };
+        (self.shown, self.style) = (Some(game), style);
+    }
+
+    /// Handles the length of the round that has just ended: the game began with the log if its first
+    /// round did.
+    pub(super) fn round_lasted(&mut self, millis: u64, setup: &ServerSetup, now: Calendar) {
+        if let Some(line) = self.opening
+            && self.millis(now).abs_diff(millis) <= OPENING
+        {
+            (self.opening, self.before) = (None, None);
+            (self.line, self.foreign) = (line, false);
+            self.mutators = setup.mutators();
+        }
+    }
+
     /// Notes that there is play on this line; it may belong to a game that began before the log.
     fn play(&mut self, line: u64) {
-        if self.began.is_none() && !self.after && self.before.is_none() {
+        if !self.has_begun() && !self.after && self.before.is_none() {
             (self.line, self.before) = (line, Some(line));
         }
     }
@@ -239,30 +388,62 @@ impl Game {
 
     /// Whether there was play without a beginning.
     fn lacks_beginning(&self) -> bool {
-        self.began.is_none() && self.before.is_some()
+        !self.has_begun() && self.before.is_some()
     }
 
     fn over(&mut self, now: Calendar) {
-        if self.began.is_some() && self.lasted.is_none() {
+        if self.has_begun() && self.lasted.is_none() {
+            self.follow_sides();
             self.lasted = Some(self.builder.end(self.millis(now)));
         }
     }
 
     fn result(&mut self, team: u8, score: f64) {
-        if let (Some(_), Some(slot)) = (self.lasted, self.results.get_mut(usize::from(team))) {
-            *slot = Some(score);
+        if self.lasted.is_none() || usize::from(team) >= TEAMS {
+            return;
+        }
+        match self.finals.iter_mut().find(|(known, _)| *known == team) {
+            Some((_, known)) => *known = score,
+            None => self.finals.push((team, score)),
+        }
+    }
+
+    /// Handles a side's score in Counter-Strike: that after a round, or, apart from a round's end, the
+    /// final one.
+    fn tally(&mut self, team: u8, total: f64, now: Calendar) {
+        let ended = self.won.map(|won| now.position().saturating_sub(won));
+        match ended {
+            None => {}
+            Some(0..=ROUND_LAG) => self.total(team, total, now),
+            Some(_) if self.lasted.is_none() => {
+                self.finals.retain(|(known, _)| *known != team);
+                self.finals.push((team, total));
+            }
+            Some(_) => {}
         }
     }
 
     /// Handles a team's score after a round.
     fn total(&mut self, team: u8, total: f64, now: Calendar) {
-        let Some(known) = self.totals.get_mut(usize::from(team)) else {
+        if usize::from(team) >= TEAMS {
             return;
-        };
-        let points = total - std::mem::replace(known, total);
-        if points != 0.0 && self.lasted.is_none() && self.rounds.len() < MAX_ROUNDS {
-            let at = self.builder.tick(self.millis(now));
-            self.rounds.push((at, team, points));
+        }
+        self.follow_sides();
+        for (team, points) in self.totals.state(team, total) {
+            if self.lasted.is_none() && self.rounds.len() < MAX_ROUNDS {
+                let at = self.builder.tick(self.millis(now));
+                self.rounds.push((at, team, points));
+            }
+        }
+    }
+
+    /// Takes over the exchanges of sides since the last call.
+    fn follow_sides(&mut self) {
+        for since in self.builder.settle_sides() {
+            self.exchanged = true;
+            self.totals.exchange();
+            let before = self.rounds.iter_mut().filter(|(at, ..)| *at < since);
+            before.for_each(|(_, team, _)| *team = other_side(*team));
         }
     }
 
@@ -280,8 +461,8 @@ impl Game {
         match act {
             _ if self.lasted.is_some() => {}
             PlayerAction::Kill(victim) => self.kill(line, who, victim, clients, now),
-            PlayerAction::Die if self.millis(now) > 0 => self.death(who.uid, clients, now),
-            PlayerAction::Capture => self.capture(who.uid, clients, now),
+            PlayerAction::Die if self.millis(now) > 0 => self.death(who, clients, now),
+            PlayerAction::Capture => self.capture(who, clients, now),
             _ => {}
         }
     }
@@ -295,11 +476,11 @@ impl Game {
         now: Calendar,
     ) {
         self.play(line);
-        if !clients.dies(victim.uid, now.position()) {
+        if !clients.dies(&victim, now.position()) {
             return;
         }
-        let seat = |uid| clients.get(uid).map(|client| (client.visit, client.team()));
-        let (killer, killed) = (seat(who.uid), seat(victim.uid));
+        let seat = |who| clients.get(who).map(|client| (client.visit, client.team()));
+        let (killer, killed) = (seat(&who), seat(&victim));
         if let Some((Some(visit), _)) = killed {
             self.builder.death(visit);
         }
@@ -310,18 +491,18 @@ impl Game {
         }
     }
 
-    fn death(&mut self, uid: u32, clients: &mut ConnectedClients, now: Calendar) {
-        if clients.dies(uid, now.position())
-            && let Some(visit) = clients.get(uid).and_then(|client| client.visit)
+    fn death(&mut self, who: PlayerTag<'_>, clients: &mut ConnectedClients, now: Calendar) {
+        if clients.dies(&who, now.position())
+            && let Some(visit) = clients.get(&who).and_then(|client| client.visit)
         {
             self.builder.death(visit);
         }
     }
 
-    fn capture(&mut self, uid: u32, clients: &mut ConnectedClients, now: Calendar) {
+    fn capture(&mut self, who: PlayerTag<'_>, clients: &mut ConnectedClients, now: Calendar) {
         self.seen = Some("ctf");
-        let news = clients.captures(uid, now.position());
-        let Some((visit, Some(team))) = clients.get(uid).map(|c| (c.visit, c.team())) else {
+        let news = clients.captures(&who, now.position());
+        let Some((visit, Some(team))) = clients.get(&who).map(|c| (c.visit, c.team())) else {
             return;
         };
         if news && self.began.is_some() {
@@ -332,13 +513,34 @@ impl Game {
 
     /// The reason why a game without an end has no record; `None` if there was nothing to report.
     pub(super) fn unfinished(self, reason: Skip) -> Option<Skip> {
-        match self.began {
+        match self.has_begun() {
             _ if self.foreign => Some(Skip::StartedBeforeLog),
-            Some(_) if self.lasted.is_some() && reason != Skip::Unfinished => Some(Skip::NoResult),
-            Some(_) if self.builder.is_empty() => None,
-            Some(_) => Some(reason),
-            None => None,
+            true if self.lasted.is_some() && reason != Skip::Unfinished => Some(Skip::NoResult),
+            true if self.builder.is_empty() => None,
+            true => Some(reason),
+            false => None,
         }
+    }
+
+    /// The final score of each team, team 0 first. Where the teams exchanged sides, and in
+    /// Counter-Strike, team 0 is the one that the log names first.
+    fn scores(&mut self) -> Vec<f64> {
+        self.totals.finals(&mut self.finals);
+        let named = self.exchanged || matches!(self.style, ResultStyle::Rounds { .. });
+        if named && self.finals.first().is_some_and(|(team, _)| *team == 1) {
+            self.builder.exchange_sides();
+            let rounds = self.rounds.iter_mut().map(|(_, team, _)| team);
+            let finals = self.finals.iter_mut().map(|(team, _)| team);
+            rounds
+                .chain(finals)
+                .for_each(|team| *team = other_side(*team));
+        }
+        let last = self.finals.iter().map(|(team, _)| usize::from(*team)).max();
+        let mut scores = vec![0.0; last.unwrap_or(0) + 1];
+        for &(team, score) in &self.finals {
+            scores[usize::from(team)] = score;
+        }
+        scores
     }
 
     /// Builds the record, or returns why there is none.
@@ -349,9 +551,7 @@ impl Game {
         if self.foreign {
             return Err(Skip::StartedBeforeLog);
         }
-        let last = self.results.iter().rposition(Option::is_some).unwrap_or(0);
-        let scores = self.results[..=last].iter();
-        let scores: Vec<f64> = scores.map(|score| score.unwrap_or(0.0)).collect();
+        let scores = self.scores();
         self.builder.reconcile(&scores);
         if !self.builder.has_scores() {
             // The captures do not add up to the result, so the scores of the rounds are used.
@@ -366,7 +566,7 @@ impl Game {
             start: date.unwrap_or(began),
             clock: None,
             map: setup.map.clone(),
-            game_type: setup.game_type(self.seen),
+            game_type: setup.game_type(self.shown, self.seen),
             mutators: self.mutators,
             scores,
         };
@@ -381,13 +581,18 @@ fn note(
     clients: &mut ConnectedClients,
     context: &mut GameContext<'_>,
 ) {
-    let came = matches!(act, PlayerAction::Enter | PlayerAction::Join(_));
+    let came = matches!(
+        act,
+        PlayerAction::Connect | PlayerAction::Enter | PlayerAction::Join(_)
+    );
     let team = if came { ClientTeam::Unknown } else { who.team };
     clients.meet(PlayerTag { team, ..who }, came, context);
     match act {
-        PlayerAction::Leave => clients.leave(who.uid, context),
-        PlayerAction::Join(team) => clients.join(who.uid, team, context),
-        PlayerAction::Rename(name) => clients.rename(who.uid, name, context),
+        PlayerAction::Leave => clients.leave(who, context),
+        PlayerAction::Connect => clients.connect(who, true, context),
+        PlayerAction::Enter => clients.connect(who, false, context),
+        PlayerAction::Join(team) => clients.join(who, team, context),
+        PlayerAction::Rename(name) => clients.rename(who, name, context),
         PlayerAction::Kill(victim) => clients.meet(victim, false, context),
         _ => {}
     }

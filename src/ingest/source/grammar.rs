@@ -24,15 +24,34 @@ pub(super) enum Event<'a> {
     RoundStart,
     /// A round ends, won by a team or by none.
     RoundEnd,
+    /// The length of the round that has just ended, in milliseconds.
+    RoundLength(u64),
     /// Everything played so far does not count.
     Restart,
+    /// Like [`Event::Restart`], in Team Fortress Classic.
+    MatchBegins,
+    /// Like [`Event::Restart`], on this map, where it is stated.
+    MatchStart(&'a [u8]),
+    /// The game continues from an earlier round.
+    Reloaded,
+    /// Until the match starts, players only warm up.
+    WarmUp,
     GameOver,
+    /// A game of Counter-Strike is over on this map, with the final scores of its sides.
+    Over {
+        map: &'a [u8],
+        scores: [f64; 2],
+    },
     /// A team's score after a round.
     Current(u8, f64),
     /// A team's final score.
     Final(u8, f64),
     /// A team's final score, in GoldSrc, where it also marks the end.
     Scored(u8, f64),
+    /// A side's score in Counter-Strike, which states it after each round and at the end of a map.
+    Tally(u8, f64),
+    /// A round of Counter-Strike has been won: the scores of terrorists and counter-terrorists.
+    RoundWon([f64; 2]),
     /// A control point with this name (and more of the line) was captured.
     Point(&'a [u8]),
     /// Any other line; it does not affect the record.
@@ -44,7 +63,7 @@ pub(super) enum Event<'a> {
 pub(super) struct PlayerTag<'a> {
     pub(super) name: &'a [u8],
     /// The number of the connection.
-    pub(super) uid: u32,
+    pub(super) uid: Option<u32>,
     pub(super) auth: &'a [u8],
     pub(super) team: ClientTeam,
 }
@@ -52,7 +71,9 @@ pub(super) struct PlayerTag<'a> {
 /// What a player did.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum PlayerAction<'a> {
-    /// Connected, or entered the game after a map change.
+    /// Connected, which begins a connection.
+    Connect,
+    /// Entered the game, after connecting or after a map change.
     Enter,
     Leave,
     Join(ClientTeam),
@@ -104,15 +125,19 @@ pub(super) fn date(stamp: &[u8]) -> Option<Timestamp> {
 /// Returns what is wrong with the line.
 pub(super) fn read(rest: &[u8]) -> LineResult<Event<'_>> {
     Ok(match rest.first() {
-        Some(b'"') => {
-            let (who, rest) = who(rest)?;
-            Event::Player(who, act(rest)?)
-        }
+        Some(b'"') => match who(rest) {
+            Ok((who, rest)) => Event::Player(who, act(rest)?),
+            Err(why) => cvar(rest).ok_or(why)?,
+        },
         Some(b'T') if rest.starts_with(b"Team \"") => team(&rest[5..])?,
         Some(b'W') => match rest.strip_prefix(b"World triggered ") {
-            Some(rest) => world(quoted(rest)?.0),
+            Some(rest) => {
+                let (what, rest) = quoted(rest)?;
+                world(what, rest)
+            }
             None => Event::Other,
         },
+        Some(b'G') if rest.starts_with(b"Game Over: ") => over(rest),
         Some(b'L') => match rest {
             _ if rest.starts_with(b"Log file started") => Event::Started(folder(rest)),
             _ if rest.starts_with(b"Log file closed") => Event::Closed,
@@ -138,21 +163,63 @@ fn quoted(bytes: &[u8]) -> LineResult<(&[u8], &[u8])> {
     Ok((&rest[..end], &rest[end + 1..]))
 }
 
-/// Reads a quoted player, and returns it with what follows. A name may contain any character but a
-/// quotation mark, so the fields are read from the right.
+/// Reads a quoted player, and returns it with what follows. A name may contain any character, a
+/// quotation mark too, so the player ends at the first quotation mark before which the fields, which
+/// are read from the right, are complete.
 fn who(bytes: &[u8]) -> LineResult<(PlayerTag<'_>, &[u8])> {
-    let (token, rest) = quoted(bytes)?;
-    let (token, team) = last_field(token)?;
+    let token = bytes.strip_prefix(b"\"").ok_or("quotes are missing")?;
+    let mut why = "the quotes do not end";
+    for end in memchr::memchr_iter(b'"', token).take(MAX_QUOTES) {
+        let (player, rest) = (&token[..end], &token[end + 1..]);
+        match tag(player, rest) {
+            Ok(who) => return Ok((who, rest)),
+            Err(wrong) => why = wrong,
+        }
+    }
+    Err(why)
+}
+
+/// The most quotation marks of a line that may be part of its first player's name.
+const MAX_QUOTES: usize = 32;
+
+/// What Counter-Strike writes after a player who changes sides; the player has no team there.
+const SWITCHED: &[u8] = b" switched from team <";
+
+/// Reads `name<number><id><team>`, or `name<number><id>` before [`SWITCHED`].
+fn tag<'a>(token: &'a [u8], rest: &[u8]) -> LineResult<PlayerTag<'a>> {
+    let (token, team) = match rest.starts_with(SWITCHED) {
+        true => (token, ClientTeam::Unknown),
+        false => {
+            let (token, team) = last_field(token)?;
+            (token, team_of(team))
+        }
+    };
     let (token, auth) = last_field(token)?;
     let (name, uid) = last_field(token)?;
-    let uid = text::whole_number(uid).and_then(|uid| u32::try_from(uid).ok());
-    let who = PlayerTag {
+    let number = text::whole_number(uid).and_then(|uid| u32::try_from(uid).ok());
+    if number.is_none() && !uid.is_empty() {
+        return Err("a player's number is missing");
+    }
+    Ok(PlayerTag {
         name,
-        uid: uid.ok_or("a player's number is missing")?,
+        uid: number,
         auth,
-        team: team_of(team),
-    };
-    Ok((who, rest))
+        team,
+    })
+}
+
+/// Reads `"name" = "value"`, as a dump of the settings has it.
+fn cvar(rest: &[u8]) -> Option<Event<'_>> {
+    let (name, value) = quoted(rest).ok()?;
+    let value = value.strip_prefix(b" = \"")?.strip_suffix(b"\"")?;
+    Some(Event::Setting(name, value))
+}
+
+/// Removes a position, ` [x y z]`, which Counter-Strike writes after a player.
+fn skip_position(rest: &[u8]) -> &[u8] {
+    let at = rest.strip_prefix(b" [");
+    let end = at.and_then(|at| Some(&at[memchr::memchr(b']', at)? + 1..]));
+    end.unwrap_or(rest)
 }
 
 /// Splits off a last `<field>`.
@@ -182,7 +249,10 @@ fn team_of(name: &[u8]) -> ClientTeam {
 }
 
 fn act(rest: &[u8]) -> LineResult<PlayerAction<'_>> {
-    let rest = text::skip_blanks(rest);
+    if let Some(teams) = rest.strip_prefix(SWITCHED) {
+        return switched(teams);
+    }
+    let rest = text::skip_blanks(skip_position(rest));
     let verb = rest.iter().position(|&b| b == b'"').unwrap_or(rest.len());
     let (verb, rest) = rest.split_at(verb);
     Ok(match verb {
@@ -201,10 +271,22 @@ fn act(rest: &[u8]) -> LineResult<PlayerAction<'_>> {
             ClientTeam::Unknown => PlayerAction::Other,
             team => PlayerAction::Join(team),
         },
-        b"entered the game" | b"connected, address " => PlayerAction::Enter,
+        b"was killed by the bomb." => PlayerAction::Die,
+        b"connected, address " => PlayerAction::Connect,
+        b"entered the game" => PlayerAction::Enter,
         b"changed name to " => PlayerAction::Rename(quoted(rest)?.0),
         b"disconnected" | b"disconnected (reason " => PlayerAction::Leave,
         _ => PlayerAction::Other,
+    })
+}
+
+/// Reads `CT> to <TERRORIST>`.
+fn switched(teams: &[u8]) -> LineResult<PlayerAction<'_>> {
+    let to = after(teams, b"> to <").strip_suffix(b">");
+    let to = to.ok_or("the new team is missing")?;
+    Ok(match team_of(to) {
+        ClientTeam::Unknown => PlayerAction::Other,
+        team => PlayerAction::Join(team),
     })
 }
 
@@ -234,11 +316,13 @@ fn team(rest: &[u8]) -> LineResult<Event<'_>> {
     let make: fn(u8, f64) -> Event<'static> = match verb {
         b" current score " => Event::Current,
         b" final score " => Event::Final,
+        b" scored " if is_counter_strike(name) => Event::Tally,
         b" scored " => Event::Scored,
         b" triggered " => {
             let (what, rest) = quoted(rest)?;
             return Ok(match what {
                 b"pointcaptured" => Event::Point(after(rest, b"(cpname \"")),
+                _ if is_counter_strike(name) => round_won(rest),
                 _ => Event::Other,
             });
         }
@@ -258,11 +342,61 @@ fn after<'a>(bytes: &'a [u8], words: &[u8]) -> &'a [u8] {
     at.map_or(&[], |at| &bytes[at + words.len()..])
 }
 
-fn world(what: &[u8]) -> Event<'static> {
+/// Whether the team is one of Counter-Strike's sides.
+fn is_counter_strike(team: &[u8]) -> bool {
+    team == b"CT" || team == b"TERRORIST"
+}
+
+/// Reads `(CT "1") (T "0")` after the reason why a round of Counter-Strike was won.
+fn round_won(rest: &[u8]) -> Event<'static> {
+    let score = |words: &[u8]| {
+        let value = after(rest, words);
+        let end = memchr::memchr(b'"', value)?;
+        text::real(&value[..end])
+    };
+    match (score(b"(T \""), score(b"(CT \"")) {
+        (Some(t), Some(ct)) => Event::RoundWon([t, ct]),
+        _ => Event::Other,
+    }
+}
+
+/// Reads `Game Over: competitive mg_de_cache de_cache score 16:1 after 21 min`.
+fn over(rest: &[u8]) -> Event<'_> {
+    const SCORE: &[u8] = b" score ";
+    let Some(at) = memchr::memmem::rfind(rest, SCORE) else {
+        return Event::GameOver;
+    };
+    let map = rest[..at].rsplit(|&b| b == b' ').next().unwrap_or_default();
+    let scores = text::number(&rest[at + SCORE.len()..]);
+    let second = scores.and_then(|(one, rest)| {
+        let (two, _) = text::number(rest.strip_prefix(b":")?)?;
+        Some([one as f64, two as f64])
+    });
+    match second {
+        Some(scores) => Event::Over { map, scores },
+        None => Event::GameOver,
+    }
+}
+
+fn world<'a>(what: &[u8], rest: &'a [u8]) -> Event<'a> {
     match what {
         b"Round_Start" => Event::RoundStart,
         b"Round_Win" | b"Round_Stalemate" | b"Round_End" | b"Mini_Round_Win" => Event::RoundEnd,
-        b"Match_Begins_Now" | b"Game_Commencing" => Event::Restart,
+        b"Round_Length" | b"Mini_Round_Length" => {
+            let seconds = quoted(after(rest, b"(seconds ")).map(|(seconds, _)| text::real(seconds));
+            match seconds {
+                // The conversion saturates.
+                Ok(Some(seconds)) => Event::RoundLength((seconds * 1_000.0) as u64),
+                _ => Event::Other,
+            }
+        }
+        b"Match_Start" => {
+            Event::MatchStart(quoted(after(rest, b" on ")).map_or(b"", |(map, _)| map))
+        }
+        b"Match_Reloaded" => Event::Reloaded,
+        b"Warmup_Start" => Event::WarmUp,
+        b"Match_Begins_Now" => Event::MatchBegins,
+        b"Game_Commencing" | b"Warmup_End" => Event::Restart,
         b"Game_Over" => Event::GameOver,
         _ if what.starts_with(b"Restart_Round") => Event::Restart,
         _ => Event::Other,
@@ -330,7 +464,7 @@ mod tests {
         assert_eq!(who.name, b"a<1><BOT><Red>");
         assert_eq!(
             (who.uid, who.auth, who.team),
-            (7, &b"STEAM_0:1:2"[..], ClientTeam::Team(1))
+            (Some(7), &b"STEAM_0:1:2"[..], ClientTeam::Team(1))
         );
     }
 
@@ -338,7 +472,7 @@ mod tests {
     fn lines_of_real_logs() {
         let who = |name: &'static str, uid, auth: &'static str, team| PlayerTag {
             name: name.as_bytes(),
-            uid,
+            uid: Some(uid),
             auth: auth.as_bytes(),
             team,
         };
@@ -368,7 +502,7 @@ mod tests {
             (r#"disconnected (reason "gone")"#, PlayerAction::Leave),
             ("disconnected", PlayerAction::Leave),
             ("entered the game", PlayerAction::Enter),
-            (r#"connected, address "192.0.2.1:5""#, PlayerAction::Enter),
+            (r#"connected, address "192.0.2.1:5""#, PlayerAction::Connect),
             (
                 r#"triggered "flagevent" (event "captured") (position "1")"#,
                 PlayerAction::Capture,

@@ -1,15 +1,17 @@
-//! Source and GoldSrc: Team Fortress 2, Team Fortress Classic and their relatives.
+//! Source and GoldSrc: Team Fortress 2, Team Fortress Classic, Counter-Strike and their relatives.
 //!
 //! A line is `L date: event`, and names each player with number, id and team. A game begins when its map
 //! is loaded, and begins again with every round that does not follow a round's end. It ends with
-//! `Game_Over` and the final scores, or with what each team `scored`. `grammar` reads one line,
-//! `clients` knows who is there, `game` follows one game; this file keeps the games of a log apart.
+//! `Game_Over` and the final scores, or with what each team `scored`. In Counter-Strike it ends with
+//! `Game Over:`, or with its map. `grammar` reads one line, `clients` knows who is there, `game` follows
+//! one game, `totals` its scores; this file keeps the games of a log apart.
 
 mod clients;
 mod game;
 mod grammar;
 #[cfg(test)]
 mod tests;
+mod totals;
 
 use super::{
     clock::Calendar,
@@ -44,6 +46,9 @@ struct Parser {
     setup: ServerSetup,
     clients: ConnectedClients,
     game: Game,
+    /// Whether a match has ended in a game that marks the start of the next one: until then, rounds
+    /// do not count.
+    waits: bool,
 }
 
 impl Parser {
@@ -55,6 +60,7 @@ impl Parser {
             setup: ServerSetup::default(),
             clients: ConnectedClients::default(),
             game: Game::new(1),
+            waits: false,
         }
     }
 
@@ -82,33 +88,60 @@ impl Parser {
                 self.setup = ServerSetup::of(folder);
                 self.clients = ConnectedClients::default();
                 // A log must give the same records, whatever log was read before it.
-                self.game = Game::new(line);
+                self.game = Game::opening(line, self.calendar);
+                self.waits = false;
             }
             Event::Closed => self.close(line, Skip::Aborted, items),
             Event::Map(name) => {
                 self.close(line, Skip::Aborted, items);
                 self.clients = ConnectedClients::default();
                 self.setup.load(name);
-                self.game
-                    .begin(line, &self.setup, &mut self.clients, self.calendar);
+                self.waits = false;
+                self.begin(line);
             }
             Event::Setting(name, value) => self.setup.set(name, value),
+            Event::RoundStart if self.waits => {}
             Event::RoundStart if self.game.goes_on() => self.game.round_started(),
-            Event::RoundStart | Event::Restart => {
-                if event == Event::Restart {
-                    self.game = Game::new(line);
+            Event::RoundStart => self.begin(line),
+            Event::Reloaded => self.game.restored(),
+            Event::WarmUp => self.game.restart(line),
+            Event::Restart | Event::MatchBegins | Event::MatchStart(_) => {
+                if let Event::MatchStart(map) = event {
+                    self.setup.name_map(map);
                 }
+                self.waits = false;
+                self.game.restart(line);
                 self.game
-                    .begin(line, &self.setup, &mut self.clients, self.calendar);
+                    .event(line, event, &mut self.clients, self.calendar);
+                self.begin(line);
             }
-            other => {
-                self.game
-                    .event(line, other, &mut self.clients, self.calendar);
-                if other == Event::GameOver && self.game.is_foreign() {
-                    self.close(line, Skip::Aborted, items);
-                    self.game = Game::after(line);
-                }
+            other => self.play(line, other, items),
+        }
+    }
+
+    /// Begins a game now.
+    fn begin(&mut self, line: u64) {
+        self.game
+            .begin(line, &self.setup, &mut self.clients, self.calendar);
+    }
+
+    /// Passes an event to the game being read.
+    fn play(&mut self, line: u64, event: Event<'_>, items: &mut Vec<LogItem>) {
+        self.game
+            .event(line, event, &mut self.clients, self.calendar);
+        match event {
+            Event::RoundLength(millis) => {
+                self.game.round_lasted(millis, &self.setup, self.calendar);
             }
+            Event::Over { map, .. } => {
+                self.setup.name_map(map);
+                self.waits = true;
+            }
+            _ => {}
+        }
+        if matches!(event, Event::GameOver | Event::Over { .. }) && self.game.is_foreign() {
+            self.close(line, Skip::Aborted, items);
+            self.game = Game::after(line);
         }
     }
 
@@ -123,8 +156,13 @@ impl Parser {
         self.clients.forget_visits();
     }
 
-    /// Skips the game being read for this reason.
+    /// Closes the game being read, which is skipped for this reason unless its end has been read.
     fn close(&mut self, line: u64, reason: Skip, items: &mut Vec<LogItem>) {
+        self.game
+            .end_with_map(reason != Skip::Unfinished, self.calendar);
+        if self.game.has_results() {
+            return self.finish_game(line, items);
+        }
         let game = std::mem::replace(&mut self.game, Game::new(line));
         let line = game.line;
         if let Some(reason) = game.unfinished(reason) {
@@ -139,6 +177,7 @@ impl LogParser for Parser {
         if line.bytes.is_empty() {
             return;
         }
+        let is_first = self.calendar.date().is_none();
         let read = match line.whole {
             true => self.read_time(line.bytes).and_then(grammar::read),
             // Nothing can follow these words.
@@ -146,7 +185,12 @@ impl LogParser for Parser {
             false => Err(CUT_LINE),
         };
         match read {
-            Ok(event) => self.event(line.number, event, items),
+            Ok(event) => {
+                if is_first {
+                    self.game = Game::opening(line.number, self.calendar);
+                }
+                self.event(line.number, event, items);
+            }
             Err(why) => items.push(LogItem::malformed(line, why)),
         }
     }

@@ -270,8 +270,8 @@ fn team_fortress_classic() {
 
 #[test]
 fn what_makes_no_record() {
-    // The log states all scores, and more lines could follow.
-    assert_eq!(reasons(&log(&TFC)), [(5, "unfinished")]);
+    // The score of one team is missing.
+    assert_eq!(reasons(&log(&TFC[..8])), [(5, "unfinished")]);
     assert_eq!(reasons(&log(&TFC[..7])), [(5, "unfinished")]);
     let closed = |lines: &[(u32, &'static str)]| log(&[lines, &[(90, "Log file closed")]].concat());
     assert_eq!(reasons(&closed(&TFC[..7])), [(5, "aborted")]);
@@ -294,4 +294,306 @@ fn it_is_known_by_its_look() {
         detect(log(&TFC).as_bytes()).map(|format| format.name),
         Some("source")
     );
+}
+
+/// The players of a game, each with the stays.
+fn all_stays(game: &MatchRecord) -> Vec<(&str, Vec<(u8, u64, u64)>)> {
+    let player = |p: &Participant| stays(p);
+    let all = game.participants.iter();
+    all.map(|p| (p.name.as_str(), player(p))).collect()
+}
+
+#[test]
+fn sides_that_swap_belong_to_the_people() {
+    let swap = |at| {
+        [
+            (at, format!(r#"{A} joined team "Blue""#)),
+            (at, format!(r#"{B} joined team "Red""#)),
+        ]
+    };
+    let round = |red: u32, blue: u32| {
+        [
+            (
+                40,
+                r#"World triggered "Round_Win" (winner "Red")"#.to_owned(),
+            ),
+            (
+                40,
+                format!(r#"Team "Red" current score "{red}" with "1" players"#),
+            ),
+            (
+                40,
+                format!(r#"Team "Blue" current score "{blue}" with "1" players"#),
+            ),
+            (45, r#"World triggered "Round_Start""#.to_owned()),
+        ]
+    };
+    // Ann wins the first round on red, and then changes sides with Bob.
+    let lines = [&round(1, 0)[..], &swap(45)].concat();
+    let game = tf2(&lines, (0, 1));
+    assert_eq!(
+        all_stays(&game),
+        [("Ann", vec![(1, 0, 90)]), ("Bob", vec![(0, 0, 90)])]
+    );
+    let events: Vec<_> = game.events.iter().map(|e| (e.at / 1_000, e.team)).collect();
+    assert_eq!((events, game.outcome), (vec![(30, 1)], Outcome::Won(1)));
+    // Twice is where they were.
+    let game = tf2(
+        &[
+            &round(1, 0)[..],
+            &swap(45),
+            &[(70, format!(r#"{A} joined team "Red""#))],
+            &[(71, format!(r#"{B} joined team "Blue""#))],
+        ]
+        .concat(),
+        (1, 0),
+    );
+    assert_eq!(
+        all_stays(&game),
+        [("Ann", vec![(0, 0, 90)]), ("Bob", vec![(1, 0, 90)])]
+    );
+    // One player who changes teams is no exchange of sides.
+    let game = tf2(&[(40, format!(r#"{A} joined team "Blue""#))], (1, 0));
+    assert_eq!(all_stays(&game)[0], ("Ann", vec![(0, 0, 30), (1, 30, 90)]));
+}
+
+const T: &str = r#""Tom<1><STEAM_1:0:1><TERRORIST>""#;
+const C: &str = r#""Cat<2><BOT><CT>""#;
+
+/// A round of Counter-Strike that ends at this time with these scores.
+fn cs_round(at: u32, t: u32, ct: u32) -> Vec<(u32, String)> {
+    let won = if t > 0 { "Terrorists_Win" } else { "CTs_Win" };
+    vec![
+        (at - 9, r#"World triggered "Round_Start""#.to_owned()),
+        (
+            at - 5,
+            format!(r#"{T} [1 -2 3] killed {C} [4 5 -6] with "ak47" (headshot)"#),
+        ),
+        (
+            at,
+            format!(r#"Team "TERRORIST" triggered "{won}" (CT "{ct}") (T "{t}")"#),
+        ),
+        (at, format!(r#"Team "CT" scored "{ct}" with "1" players"#)),
+        (
+            at,
+            format!(r#"Team "TERRORIST" scored "{t}" with "1" players"#),
+        ),
+        (at, r#"World triggered "Round_End""#.to_owned()),
+    ]
+}
+
+fn cs(lines: &[Vec<(u32, String)>]) -> String {
+    let all = lines.concat();
+    log(&all
+        .iter()
+        .map(|(at, line)| (*at, line.as_str()))
+        .collect::<Vec<_>>())
+}
+
+fn line(at: u32, line: &str) -> Vec<(u32, String)> {
+    vec![(at, line.to_owned())]
+}
+
+#[test]
+fn rounds_of_counter_strike_are_points_of_one_match() {
+    let log = cs(&[
+        cs_round(10, 1, 0),
+        line(15, r#"World triggered "Restart_Round_(1_second)""#),
+        line(15, r#"Team "CT" scored "0" with "1" players"#),
+        line(15, r#"Team "TERRORIST" scored "1" with "1" players"#),
+        line(16, r#"World triggered "Match_Start" on "de_dust""#),
+        cs_round(30, 1, 0),
+        cs_round(50, 2, 0),
+        line(
+            55,
+            r#""Tom<1><STEAM_1:0:1>" switched from team <TERRORIST> to <CT>"#,
+        ),
+        line(
+            55,
+            r#""Cat<2><BOT>" switched from team <CT> to <TERRORIST>"#,
+        ),
+        line(
+            55,
+            r#""Cat<1><BOT><TERRORIST>" money change 800+300 = $1100 (tracked)"#,
+        ),
+        line(60, r#"World triggered "Round_Start""#),
+        line(
+            70,
+            r#"Team "CT" triggered "SFUI_Notice_CTs_Win" (CT "3") (T "0")"#,
+        ),
+        line(70, r#"World triggered "Round_End""#),
+        line(
+            70,
+            "Game Over: competitive mg_dust de_dust score 3:0 after 1 min",
+        ),
+        line(71, r#"World triggered "Round_Start""#),
+        line(
+            72,
+            r#""Tom<1><STEAM_1:0:1>" switched from team <CT> to <Unassigned>"#,
+        ),
+        line(73, "Log file closed"),
+    ]);
+    let game = only_match(&FORMAT, &log);
+    assert_eq!(
+        (
+            game.game_type.as_str(),
+            game.map.as_str(),
+            game.millis() / 1_000
+        ),
+        ("csgo.de", "de_dust", 49)
+    );
+    assert_eq!(
+        (&game.scores[..], game.outcome),
+        (&[3.0, 0.0][..], Outcome::Won(0))
+    );
+    assert_eq!(
+        all_stays(&game),
+        [("Tom", vec![(0, 0, 49)]), ("Cat", vec![(1, 0, 49)])]
+    );
+    assert_eq!(game.participants[0].kills, 2);
+    let events: Vec<_> = game
+        .events
+        .iter()
+        .map(|e| (e.at / 1_000, e.team, e.points))
+        .collect();
+    assert_eq!(events, [(9, 0, 1.0), (29, 0, 1.0), (49, 0, 1.0)]);
+}
+
+#[test]
+fn counter_strike_without_an_end_of_the_match_ends_with_its_map() {
+    let first = [
+        line(0, r#"Started map "de_aztec" (CRC "1")"#),
+        cs_round(10, 1, 0),
+        cs_round(30, 1, 1),
+    ];
+    let close = line(50, "Log file closed");
+    let with = |more: &[Vec<(u32, String)>]| cs(&[&first[..], more].concat());
+    let game = only_match(&FORMAT, &with(std::slice::from_ref(&close)));
+    assert_eq!(game.game_type, "cstrike.de");
+    assert_eq!(
+        (&game.scores[..], game.outcome),
+        (&[1.0, 1.0][..], Outcome::Draw)
+    );
+    // The final scores may come in the middle of a round.
+    let finals = [
+        line(40, r#"World triggered "Round_Start""#),
+        line(45, r#"Team "CT" scored "1" with "1" players"#),
+        line(45, r#"Team "TERRORIST" scored "1" with "1" players"#),
+    ];
+    assert_eq!(only_match(&FORMAT, &with(&finals)).scores, [1.0, 1.0]);
+    assert_eq!(
+        reasons(&with(&[finals[0].clone(), close])),
+        [(1, "aborted")]
+    );
+    assert_eq!(reasons(&with(&[])), [(1, "unfinished")]);
+}
+
+#[test]
+fn a_player_is_the_steam_id_then_the_number_then_the_name() {
+    let game = tf2(
+        &[
+            // Another number for Ann, and hers for Bob.
+            (
+                20,
+                r#""Ann<2><STEAM_0:0:1><Red>" spawned as "scout""#.to_owned(),
+            ),
+            (20, r#""Bob<1><BOT><Blue>" spawned as "scout""#.to_owned()),
+            (21, r#""Lan<7><STEAM_ID_LAN><Red>" say "x""#.to_owned()),
+            (
+                22,
+                r#""Lan<8><STEAM_ID_LAN><Red>" spawned as "scout""#.to_owned(),
+            ),
+            (
+                23,
+                r#""Late<9><STEAM_ID_PENDING><>" connected, address "x""#.to_owned(),
+            ),
+            (
+                24,
+                r#""Late<9><STEAM_0:0:9><Unassigned>" joined team "Blue""#.to_owned(),
+            ),
+            // A connection whose end is missing.
+            (
+                40,
+                r#""Ann<5><STEAM_0:0:1><>" connected, address "x""#.to_owned(),
+            ),
+            (
+                60,
+                r#""Ann<5><STEAM_0:0:1><Unassigned>" joined team "Red""#.to_owned(),
+            ),
+        ],
+        (1, 0),
+    );
+    assert_eq!(
+        all_stays(&game),
+        [
+            ("Ann", vec![(0, 0, 30), (0, 50, 90)]),
+            ("Bob", vec![(1, 0, 90)]),
+            ("Lan", vec![(0, 0, 90)]),
+            ("Late", vec![(1, 14, 90)]),
+        ]
+    );
+    assert_eq!(game.participants[3].key.id, "STEAM_0:0:9");
+}
+
+#[test]
+fn a_log_that_begins_with_the_first_round_is_whole() {
+    let kill = format!(r#"{A} killed {B} with "gun""#);
+    let log_of = |length: &str| {
+        let length = format!(r#"World triggered "Round_Length" (seconds "{length}")"#);
+        log(&[
+            (
+                0,
+                r#"Log file started (file "l") (game "tf") (version "1")"#,
+            ),
+            (20, &kill),
+            (40, r#"World triggered "Round_Win" (winner "Red")"#),
+            (40, &length),
+            (40, r#"Team "Red" current score "1" with "1" players"#),
+            (40, r#"Team "Blue" current score "0" with "1" players"#),
+            (45, r#"World triggered "Round_Start""#),
+            (60, r#"World triggered "Game_Over" reason "x""#),
+            (60, r#"Team "Red" final score "1" with "1" players"#),
+            (60, r#"Team "Blue" final score "0" with "1" players"#),
+        ])
+    };
+    let game = only_match(&FORMAT, &log_of("40.02"));
+    assert_eq!((game.millis(), game.participants[0].kills), (60_000, 1));
+    assert_eq!(reasons(&log_of("90.02")), [(2, "started-before-log")]);
+}
+
+#[test]
+fn settings_from_a_dump_and_a_quotation_mark_in_a_name() {
+    let start = r#"World triggered "Round_Start""#;
+    let lines = [
+        (2, "server cvars start".to_owned()),
+        (2, r#""mp_friendlyfire" = "1""#.to_owned()),
+        (3, start.to_owned()),
+        (
+            9,
+            format!(r#""Q"uo"te<4><STEAM_0:0:4><Blue>" killed {A} with "gun""#),
+        ),
+    ];
+    let game = tf2(&lines, (1, 0));
+    assert_eq!(game.mutators, ["mp_friendlyfire"]);
+    let quote = game
+        .participants
+        .iter()
+        .find(|p| p.key.id == "STEAM_0:0:4")
+        .unwrap();
+    assert_eq!((quote.name.as_str(), quote.kills), (r#"Q"uo"te"#, 1));
+}
+
+#[test]
+fn a_log_without_its_first_line_is_of_the_same_game() {
+    let whole = tf2_log(&[], (1, 0));
+    let rest = whole.split_once('\n').unwrap().1;
+    assert_eq!(only_match(&FORMAT, rest).game_type, "tf.ctf");
+}
+
+#[test]
+fn a_log_may_end_with_the_final_scores() {
+    let whole = tf2_log(&[], (1, 0));
+    let at = whole.find("Round_Win").unwrap();
+    let cut = &whole[..whole[..at].rfind('\n').unwrap() + 1];
+    assert_eq!(only_match(&FORMAT, cut), only_match(&FORMAT, &whole));
 }
