@@ -203,6 +203,7 @@ impl Learning {
             rulings: std::mem::take(&mut learned.pending),
             weights: learned.knowledge.rows(),
             divisions: self.division_rows(),
+            seasons: self.settings.history.seasons.clone(),
         };
         let written = self.store.replace_derived(&derived, all).await;
         learned.pending = derived.rulings;

@@ -49,7 +49,7 @@ use self::{
     filter::Prior,
     outcomes::OutcomeStatistics,
 };
-use super::{Player, RatedGame, Roll, Scale, Strength, System};
+use super::{Player, RatedGame, RoleStrengths, Roll, Scale, Strength, System};
 use crate::domain::{Company, Crowding, Link, Outlook};
 
 /// The most columns in the covariance: 2 MB per member of the bank. With twice as many, 84,000 matches
@@ -389,6 +389,18 @@ impl System for Joint {
 
     fn command(&self, player: Player, _: &RatedGame) -> f64 {
         self.effect(Column::Command(player))
+    }
+
+    /// The strength of a commander includes the one as a player.
+    fn roles(&self, player: Player) -> RoleStrengths {
+        let column = Column::Command(player);
+        let playing = self
+            .strength(player)
+            .filter(|_| self.columns.number(column).is_some());
+        RoleStrengths {
+            sides: None,
+            commander: playing.map(|playing| playing.mean + self.effect(column)),
+        }
     }
 
     fn adopt(&mut self, player: Player, known: Strength) {
