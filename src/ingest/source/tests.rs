@@ -59,7 +59,10 @@ fn tf2_log(lines: &[(u32, String)], (red, blue): (u32, u32)) -> String {
     log(&all)
 }
 
-fn stays(p: &Participant) -> Vec<(u8, u64, u64)> {
+/// A team, and from which second to which.
+type Stay = (u8, u64, u64);
+
+fn stays(p: &Participant) -> Vec<Stay> {
     let stay = |s: &crate::domain::Presence| (s.team, s.span.from / 1_000, s.span.to / 1_000);
     p.presence.iter().map(stay).collect()
 }
@@ -297,7 +300,7 @@ fn it_is_known_by_its_look() {
 }
 
 /// The players of a game, each with the stays.
-fn all_stays(game: &MatchRecord) -> Vec<(&str, Vec<(u8, u64, u64)>)> {
+fn all_stays(game: &MatchRecord) -> Vec<(&str, Vec<Stay>)> {
     let player = |p: &Participant| stays(p);
     let all = game.participants.iter();
     all.map(|p| (p.name.as_str(), player(p))).collect()
