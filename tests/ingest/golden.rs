@@ -44,7 +44,7 @@ pub fn log(folder: &str, name: &str) -> Option<Vec<u8>> {
 
 pub fn skips(items: &[LogItem]) -> Vec<(u64, &'static str)> {
     let skips = items.iter().filter_map(|item| match item {
-        LogItem::Skipped { line, reason } => Some((*line, reason.code())),
+        LogItem::Skipped { line, reason, .. } => Some((*line, reason.code())),
         _ => None,
     });
     skips.collect()

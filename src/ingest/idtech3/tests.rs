@@ -57,7 +57,7 @@ fn stays(participant: &Participant) -> Vec<(u8, u64, u64)> {
 fn skips(log: &str) -> Vec<(u64, &'static str)> {
     let items = read(&FORMAT, log);
     let skips = items.iter().filter_map(|item| match item {
-        LogItem::Skipped { line, reason } => Some((*line, reason.code())),
+        LogItem::Skipped { line, reason, .. } => Some((*line, reason.code())),
         _ => None,
     });
     skips.collect()
@@ -425,10 +425,12 @@ fn rounds_of_a_log_that_begins_in_the_middle() {
         [LogItem::Skipped { .. }, LogItem::Match(_)]
     ));
     let early = Skip::StartedBeforeLog;
+    let last = two().len() as u64 + 6;
     assert_eq!(
         round(true),
-        [1, 2].map(|line| LogItem::Skipped {
+        [(1, 1), (2, last)].map(|(line, last)| LogItem::Skipped {
             line,
+            last,
             reason: early
         })
     );

@@ -67,7 +67,7 @@ fn stays(p: &Participant) -> Vec<(u8, u64, u64)> {
 fn reasons(log: &str) -> Vec<(u64, &'static str)> {
     let items = read(&FORMAT, log);
     let reason = |item: &LogItem| match item {
-        LogItem::Skipped { line, reason } => (*line, reason.code()),
+        LogItem::Skipped { line, reason, .. } => (*line, reason.code()),
         other => panic!("{other:?}"),
     };
     items.iter().map(reason).collect()

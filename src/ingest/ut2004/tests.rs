@@ -30,7 +30,7 @@ fn stays(record: &MatchRecord, id: &str) -> Vec<(u8, u64, u64)> {
 fn skips(lines: &[&str]) -> Vec<(u64, &'static str)> {
     let items = read(&FORMAT, &log(lines));
     let skips = items.iter().filter_map(|item| match item {
-        LogItem::Skipped { line, reason } => Some((*line, reason.code())),
+        LogItem::Skipped { line, reason, .. } => Some((*line, reason.code())),
         _ => None,
     });
     skips.collect()
