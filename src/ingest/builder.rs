@@ -326,9 +326,6 @@ impl MatchBuilder {
         }
         let teams = header.scores.len();
         let (participants, seats) = join_visits(self.visits, teams);
-        if participants.is_empty() {
-            return Err(Skip::Empty);
-        }
         let mut events = self.events;
         events.retain(|event| usize::from(event.team) < teams);
         for event in &mut events {
@@ -352,6 +349,7 @@ impl MatchBuilder {
             events,
         };
         match record.check() {
+            Ok(()) if record.participants.is_empty() => Err(Skip::Empty),
             Ok(()) => Ok(record),
             Err(why) => Err(Skip::Impossible(why)),
         }

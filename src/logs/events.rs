@@ -59,13 +59,21 @@ pub enum IngestEvent<'a> {
 #[derive(Default)]
 pub(super) struct LineReports {
     /// Whether all malformed lines are reported one by one.
-    pub(super) verbose: bool,
+    verbose: bool,
     /// Number of malformed lines so far.
     pub(super) malformed: u64,
     repeated: u64,
 }
 
 impl LineReports {
+    /// Reports for one file; with `verbose`, all malformed lines one by one.
+    pub(super) fn new(verbose: bool) -> Self {
+        Self {
+            verbose,
+            ..Self::default()
+        }
+    }
+
     /// Reports an item that is not a match, up to [`MAX_REPORTED`] of each kind.
     pub(super) fn item(&mut self, item: &LogItem, on_event: &mut impl FnMut(IngestEvent<'_>)) {
         match *item {

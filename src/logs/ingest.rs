@@ -104,10 +104,7 @@ impl<'a> Ingest<'a> {
         on_event: &mut impl FnMut(IngestEvent<'_>),
     ) -> Result<(), LogError> {
         let found = self.counts.found;
-        let mut reports = LineReports {
-            verbose: self.verbose,
-            ..LineReports::default()
-        };
+        let mut reports = LineReports::new(self.verbose);
         let (format_found, format) = tokio::sync::oneshot::channel();
         let (sender, mut receiver) = mpsc::channel(QUEUE);
         let file = FileToRead {

@@ -440,6 +440,7 @@ fn rounds_of_a_log_that_begins_in_the_middle() {
 fn a_malformed_line_is_named_and_the_game_goes_on() {
     let mut lines = log(&[("0:00", CTF)]);
     lines += "garbage\n  0:01 CTF: x\n";
+    lines += &log(&two());
     lines += &log(&[
         ("0:02", "NewVerb: 1"),
         ("0:03", "----"),

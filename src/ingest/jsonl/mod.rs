@@ -58,7 +58,7 @@ mod repeats;
 
 use std::borrow::Cow;
 
-use super::{Context, Format, LogItem, LogLine, LogParser, Skip};
+use super::{Context, Format, LogItem, LogLine, LogParser, Skip, item::shown};
 use crate::domain::Fingerprint;
 use history::HistoryClock;
 use repeats::Repeats;
