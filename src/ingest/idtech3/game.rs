@@ -52,8 +52,6 @@ pub(super) struct Game {
     /// of a suicide.
     actor: Option<usize>,
     result: Option<[i64; TEAMS]>,
-    /// The final points that the log states, by client number.
-    points: BTreeMap<usize, i64>,
     /// The points that clients have kept from the first half, which the log's final points contain.
     kept: BTreeMap<usize, i64>,
     /// Whether a client took part whose name and team no line states.
@@ -79,7 +77,6 @@ impl Game {
             totals: TeamTotals::default(),
             actor: None,
             result: None,
-            points: BTreeMap::new(),
             kept: BTreeMap::new(),
             stranger: false,
         }
@@ -94,17 +91,11 @@ impl Game {
         self.round = true;
     }
 
-    /// The points that clients keep in the second half, after this first one.
-    pub(super) fn kept_points(&self) -> BTreeMap<usize, i64> {
-        match self.setup.swaps {
-            true => self.points.clone(),
-            false => BTreeMap::new(),
-        }
-    }
-
-    /// Begins the second half with these points of the first one.
+    /// Begins the second half, if the game is played in halves, with these points of the first one.
     pub(super) fn keep_points(&mut self, kept: BTreeMap<usize, i64>) {
-        self.kept = kept;
+        if self.setup.swaps {
+            self.kept = kept;
+        }
     }
 
     /// A client has left, whose number another player may get.
@@ -211,7 +202,6 @@ impl Game {
                 // The game writes each result once: a repeated one belongs to a later game, or is
                 // an error in the log.
                 if let Some(visit) = visit_of(clients, client) {
-                    self.points.entry(client).or_insert(points);
                     let kept = self.kept.get(&client).copied().unwrap_or(0);
                     let own = points.saturating_sub(kept) as f64;
                     self.builder.points(visit).get_or_insert(own);

@@ -1,6 +1,6 @@
 //! Separates the games of a log.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     clients::{Client, ClientSlots},
@@ -36,6 +36,8 @@ pub(super) struct Parser {
     phase: LogPhase,
     /// The ids that several players have had at the same time since the last `InitGame:`.
     shared: BTreeSet<String>,
+    /// The final points that the log has stated since the last end of a game, by client number.
+    points: BTreeMap<usize, i64>,
 }
 
 impl Parser {
@@ -46,6 +48,7 @@ impl Parser {
             clients: ClientSlots::default(),
             phase: LogPhase::Beginning,
             shared: BTreeSet::new(),
+            points: BTreeMap::new(),
         }
     }
 
@@ -82,6 +85,20 @@ impl Parser {
         self.phase = LogPhase::Game(Box::new(game));
     }
 
+    /// Like [`Parser::begin`], for a game that may be the second half after one that has ended.
+    fn begin_half(
+        &mut self,
+        line: u64,
+        info: &[u8],
+        clients_known: bool,
+        items: &mut Vec<LogItem>,
+    ) {
+        self.begin(line, info, clients_known, items);
+        if let LogPhase::Game(game) = &mut self.phase {
+            game.keep_points(std::mem::take(&mut self.points));
+        }
+    }
+
     /// A round of Urban Terror begins. Until the exit, rounds belong to the same game; its play
     /// begins with the first round after a warm-up.
     fn round(&mut self, line: u64, info: &[u8], items: &mut Vec<LogItem>) {
@@ -91,14 +108,11 @@ impl Parser {
                 game.restart(GameSetup::read(info), self.clock);
             }
             LogPhase::Game(game) => {
-                let (clients_known, kept) = (game.clients_known, game.kept_points());
-                self.begin(line, info, clients_known, items);
-                if let LogPhase::Game(game) = &mut self.phase {
-                    game.keep_points(kept);
-                }
+                let clients_known = game.clients_known;
+                self.begin_half(line, info, clients_known, items);
             }
             // No line announced this round's game, so players may have joined before the log began.
-            _ => self.begin(line, info, false, items),
+            _ => self.begin_half(line, info, false, items),
         }
         self.clients.forget_visits();
         if let LogPhase::Game(game) = &mut self.phase {
@@ -110,10 +124,18 @@ impl Parser {
 
     fn event(&mut self, line: u64, event: Event<'_>, items: &mut Vec<LogItem>) {
         match event {
+            Event::Exit => self.points.clear(),
+            Event::Points { client, points } => {
+                self.points.entry(client).or_insert(points);
+            }
+            _ => {}
+        }
+        match event {
             Event::InitGame(info) => {
                 self.begin(line, info, true, items);
                 self.clients = ClientSlots::default();
                 self.shared.clear();
+                self.points.clear();
             }
             Event::InitRound(info) => self.round(line, info, items),
             Event::Shutdown => self.close(items),
@@ -133,6 +155,7 @@ impl Parser {
             Event::Disconnect(number) => {
                 self.client(number, |client| client.begun = false);
                 self.clients.remove(number);
+                self.points.remove(&number);
                 if let LogPhase::Game(game) = &mut self.phase {
                     game.forget_points(number);
                 }

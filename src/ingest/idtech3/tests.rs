@@ -334,6 +334,8 @@ fn dates_count_from_their_line() {
                 "1:00",
                 r"InitGame: \gamename\x\g_gametype\0\g_timestamp\2026-1-2 3:4:5",
             ),
+            ("1:01", r"ClientUserinfoChanged: 0 n\A\t\0"),
+            ("1:01", "ClientBegin: 0"),
             ("1:10", r"InitRound: \gamename\x\g_gametype\0"),
             ("2:00", "Exit: Timelimit hit."),
         ]),

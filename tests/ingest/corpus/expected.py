@@ -129,7 +129,7 @@ def idtech3(text):
             if (have[1] if have else None) != want or (have and have[0] != who(slot)):
                 game.move(slot, who(slot) if want is not None else None, want, now)
 
-    id_of_game, offset, last = 0, 0, 0
+    id_of_game, offset, last, totals = 0, 0, 0, {}
     for line in text.split("\n"):
         line = line.rstrip("\r")
         found = re.match(r"\s*(\d+):(\d\d) (.*)$", line)
@@ -148,7 +148,7 @@ def idtech3(text):
         if verb == "InitGame":
             close()
             id_of_game += 1
-            game, slots = begin(pairs(rest), now, True), {}
+            game, slots, totals = begin(pairs(rest), now, True), {}, {}
         elif verb == "InitRound":
             info = pairs(rest)
             if game and game.end is None and game.rounds and not game.warm and info.get("g_gametype") in ("4", "5", "8"):
@@ -159,8 +159,11 @@ def idtech3(text):
                 close()
             game = begin(info, now, known)
             game.rounds = True
-            if old and old.end is not None and not old.warm:
-                game.base = old.totals
+            if old and old.end is None:
+                game.base = old.base
+            elif info.get("g_swaproles") == "1":
+                # The second half: players keep their points.
+                game.base = dict(totals)
             for slot in slots:
                 seat(slot, now)
         elif verb == "ShutdownGame":
@@ -178,6 +181,7 @@ def idtech3(text):
             slots.setdefault(int(rest), {})["begun"] = False
             seat(int(rest), now)
             slots.pop(int(rest))
+            totals.pop(int(rest), None)
         elif verb == "ClientUserinfo":
             slot, info = rest.split(" ", 1)
             slots.setdefault(int(slot), {})["guid"] = pairs(info).get("cl_guid")
@@ -200,18 +204,17 @@ def idtech3(text):
             game.there = {slot: one[0] for slot, one in game.open.items()}
             game.left = dict(game.there)
             game.finish(now)
-            game.totals = {}
             game.done = not game.teams
             if game.strange:
                 game.done = False
         elif verb == "red" and game and game.end is not None and not game.scores and game.teams:
             game.scores = [int(x) for x in re.match(r"\s*(-?\d+)\s+blue:\s*(-?\d+)", rest).groups()]
             game.done = not game.strange
-        elif verb == "score" and game and game.end is not None:
+        elif verb == "score":
             found = re.match(r"(-?\d+)\s+ping:\s*-?\d+\s+client:\s*(\d+)", rest)
             points, slot = int(found[1]), int(found[2])
-            if slot in game.there:
-                game.totals[slot] = points
+            totals[slot] = points
+            if game and game.end is not None and slot in game.there:
                 one = game.people[game.there.pop(slot)]
                 one.points = (one.points or 0) + points - game.base.get(slot, 0)
     close()
