@@ -144,10 +144,7 @@ fn what_is_no_log_is_an_error_and_the_rest_is_still_read() {
     let folder = folder();
     fs::write(folder.path().join("empty"), "").unwrap();
     let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
-    let (code, out, err) = run(
-        folder.path(),
-        &["ingest", readme, "empty", "missing", ".", CTF],
-    );
+    let (code, out, err) = run(folder.path(), &["ingest", readme, "empty", "missing", CTF]);
     assert_eq!(code, 4);
     assert!(out.contains("rated               ┆ 1"), "{out}");
     assert_eq!(
@@ -156,10 +153,7 @@ fn what_is_no_log_is_an_error_and_the_rest_is_still_read() {
         2,
         "{err}"
     );
-    assert!(
-        err.contains("missing: No such file") && err.contains(".: Is a directory"),
-        "{err}"
-    );
+    assert!(err.contains("missing: No such file"), "{err}");
 }
 
 #[test]
