@@ -43,6 +43,9 @@ const LOGS: [Set; 6] = [
 /// The numbers of decided matches, from the very first one on, over which the log loss of a new
 /// community is printed.
 const FIRST: [usize; 4] = [50, 100, 200, 400];
+/// The matches from one fresh start to the next. What the first matches of a history show is mostly
+/// chance, so the history is also begun anew again and again.
+const APART: usize = 200;
 
 impl Set {
     const fn new(name: &'static str, sides: bool, target: Option<f64>) -> Self {
@@ -75,13 +78,13 @@ impl Set {
             ..Plan::default()
         };
         let begun = Instant::now();
-        let run = |plan| {
+        let run = |plan: &Plan, matches: &[MatchRecord]| {
             let mut timer = || begun.elapsed().as_secs_f64();
             let settings = Settings::default();
             let matches = matches.iter();
             evaluate(matches, rulebook, &settings, plan, &mut timer, &mut |_| ())
         };
-        let evaluation = run(&plan);
+        let evaluation = run(&plan, matches);
         println!("\n{}", self.name);
         if let Some(target) = self.target {
             println!("log loss to be reached {target}");
@@ -89,10 +92,18 @@ impl Set {
         for subset in [Subset::All, Subset::Experienced] {
             print(&evaluation, subset);
         }
-        print_first(&run(&Plan {
+        let from_first = Plan {
             warm_up: 0.0,
             ..plan.clone()
-        }));
+        };
+        println!("the first decided matches, from the very first one on:");
+        let evaluation = run(&from_first, matches);
+        print_first(&[evaluation]);
+        let starts = (0..matches.len()).step_by(APART);
+        let parts = starts.map(|at| &matches[at..matches.len().min(at + 2 * APART)]);
+        let evaluations: Vec<Evaluation> = parts.map(|part| run(&from_first, part)).collect();
+        println!("the same, as the mean over fresh starts every {APART} matches:");
+        print_first(&evaluations);
         print_without(matches, rulebook, &plan);
     }
 }
@@ -147,28 +158,38 @@ fn print_without(matches: &[MatchRecord], rulebook: &Rulebook, plan: &Plan) {
     }
 }
 
-/// Prints the log loss of each system over the first matches of a history, of which nothing is left
-/// out.
-fn print_first(evaluation: &Evaluation) {
-    println!("the first decided matches, from the very first one on:");
+/// Prints the log loss of each system over the first matches, as the mean over the evaluations that
+/// have so many; their number is in brackets.
+fn print_first(evaluations: &[Evaluation]) {
+    let long_enough = |number: usize| {
+        let enough =
+            |e: &&Evaluation| e.predictions().filter(|p| p.system.is_none()).count() >= number;
+        evaluations.iter().filter(enough).collect::<Vec<_>>()
+    };
+    let columns = FIRST.map(|number| (number, long_enough(number)));
     print!("  {:12}", "");
-    for number in FIRST {
-        print!("  {number:6}");
+    for (number, evaluations) in &columns {
+        print!("  {:>9}", format!("{number} ({})", evaluations.len()));
     }
     println!();
-    let systems = evaluation.systems.iter().copied().map(Some);
+    let systems = SystemName::ALL.into_iter().map(Some);
     for system in std::iter::once(None).chain(systems) {
-        let own = evaluation.predictions().filter(|p| p.system == system);
-        let losses: Vec<f64> = own.map(|p| p.forecast.log_loss()).collect();
         print!("  {:12}", system.map_or("base rate", SystemName::as_str));
-        for number in FIRST {
-            match losses.get(..number) {
-                Some(first) => print!("  {:.4}", first.iter().sum::<f64>() / number as f64),
-                None => print!("  {:6}", ""),
+        for (number, evaluations) in &columns {
+            let losses = evaluations.iter().map(|e| first_loss(e, system, *number));
+            match evaluations.len() {
+                0 => print!("  {:9}", ""),
+                count => print!("  {:9.4}", losses.sum::<f64>() / count as f64),
             }
         }
         println!();
     }
+}
+
+/// The log loss of a system over so many predictions, from the first one on.
+fn first_loss(evaluation: &Evaluation, system: Option<SystemName>, number: usize) -> f64 {
+    let own = evaluation.predictions().filter(|p| p.system == system);
+    own.take(number).map(|p| p.forecast.log_loss()).sum::<f64>() / number as f64
 }
 
 /// The record with all players present from start to end.

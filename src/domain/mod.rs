@@ -17,6 +17,7 @@ mod random;
 mod rank;
 mod record;
 mod role;
+mod role_weights;
 mod rulebook;
 mod ruleset;
 mod start_weight;
@@ -40,6 +41,7 @@ pub use record::{
     Presence, Role, ScoreEvent, Span,
 };
 pub use role::RoleName;
+pub use role_weights::RoleWeights;
 pub use rulebook::{
     GameTypeLists, MutatorLists, Patterns, Rulebook, RulebookSpec, Scoring, Unknown,
 };

@@ -13,7 +13,7 @@ use super::{
     starts::{StartsOfGame, prior},
 };
 use crate::{
-    domain::{Kind, Link, Rank, Ruleset, Timestamp},
+    domain::{Kind, Link, Rank, RoleWeights, Ruleset, Timestamp},
     rating::{
         Player, RatedGame, Roll, Scale, Seat, Settings, Strength, System, SystemName, divisions,
         normal,
@@ -250,6 +250,16 @@ impl Standing {
         })
     }
 
+    /// A player's weights on each side and as a commander.
+    fn role_weights(&self, curve: Curve, player: Player) -> RoleWeights {
+        let roles = self.system.roles(player);
+        let weights = |strengths: [f64; 2]| strengths.map(|strength| curve.weight(strength));
+        RoleWeights {
+            sides: roles.sides.map(weights),
+            commander: roles.commander.map(|strength| curve.weight(strength)),
+        }
+    }
+
     /// The rank that a weight has in this standing. `None` where there are no divisions.
     pub fn rank_of_weight(&self, weight: f64) -> Option<Rank> {
         self.ladder.rank_of_weight(weight)
@@ -375,6 +385,7 @@ impl Standing {
                 deviation: curve.deviation(strength),
                 strength: mean - curve.newcomer(),
                 rank: self.ladder.rank(player, weight),
+                roles: self.role_weights(curve, player),
                 games: career.games,
                 last_seen: career.last_seen,
             }

@@ -12,7 +12,7 @@ use crate::{
 
 /// Part of the settings' key. Change it when the fold changes: a new value makes every database
 /// derive its weights again.
-pub(super) const FOLD_VERSION: u32 = 16;
+pub(super) const FOLD_VERSION: u32 = 17;
 /// The version of the form in which settings are hashed. A new value makes every database derive
 /// its weights once again.
 const SETTINGS_FORMAT: u32 = 1;
@@ -203,6 +203,7 @@ impl Learning {
             rulings: std::mem::take(&mut learned.pending),
             weights: learned.knowledge.rows(),
             divisions: self.division_rows(),
+            seasons: self.settings.history.seasons.clone(),
         };
         let written = self.store.replace_derived(&derived, all).await;
         learned.pending = derived.rulings;

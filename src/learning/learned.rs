@@ -14,8 +14,8 @@ use std::{
 use super::{Settings, checkpoint::Checkpoint};
 use crate::{
     domain::{
-        Kind, MatchRecord, Outcome, PatternError, PlayerKey, Rulebook, Ruleset, StartWeight,
-        Timestamp,
+        Kind, MatchRecord, Outcome, PatternError, PlayerKey, RoleWeights, Rulebook, Ruleset,
+        StartWeight, Timestamp,
     },
     history::{self, Fold, Late, Plan, Ruling, Suspect, Weight, evaluate},
     rating::{SystemChoice, SystemName},
@@ -340,6 +340,10 @@ impl Knowledge {
                 weight.deviation
             },
             rank,
+            roles: match pinned {
+                Some(_) => RoleWeights::default(),
+                None => weight.roles,
+            },
             games: weight.games,
             last_seen: weight.last_seen,
         }

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::{Company, Crowding, Link, Outlook};
 
-use super::{Player, RatedGame, Roll, Scale, Seat, Strength, System, normal};
+use super::{Player, RatedGame, RoleStrengths, Roll, Scale, Seat, Strength, System, normal};
 use crate::domain::units::{Amount, PositiveAmount};
 
 /// The tunable parameters of the published system.
@@ -249,6 +249,16 @@ impl System for Hive {
     fn command(&self, player: Player, game: &RatedGame) -> f64 {
         let time = total(game, 0, 1, |s| s.share);
         self.known(player).commanding.value * time / total(game, 0, 1, |s| s.command)
+    }
+
+    /// The commanding skill is the one of the published system, to which playing does not add.
+    fn roles(&self, player: Player) -> RoleStrengths {
+        let skill = self.known(player);
+        let (playing, offset) = (skill.playing.value, skill.offset);
+        RoleStrengths {
+            sides: (offset != 0.0).then_some([playing + offset, playing - offset]),
+            commander: (skill.commanding.squares > 0.0).then_some(skill.commanding.value),
+        }
     }
 
     fn adopt(&mut self, player: Player, known: Strength) {

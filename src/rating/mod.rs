@@ -39,7 +39,7 @@ use crate::domain::Outlook;
 pub use game::{Arrival, Departure, Player, RatedGame, Seat, Tally};
 pub use roll::Roll;
 pub use settings::Settings;
-pub use strength::{Scale, Strength};
+pub use strength::{RoleStrengths, Scale, Strength};
 
 /// A rating system: predicts the result of a lineup, learns from one finished game at a time, and
 /// estimates each player's strength.
@@ -76,6 +76,11 @@ pub trait System: Persist + Send + Sync {
     /// [`scale`](Self::scale); 0 where commanders are not rated apart.
     fn command(&self, _player: Player, _game: &RatedGame) -> f64 {
         0.0
+    }
+
+    /// A player's strengths on each side and as a commander. Empty where they are not rated apart.
+    fn roles(&self, _player: Player) -> RoleStrengths {
+        RoleStrengths::default()
     }
 
     /// Starts a player who has no estimate yet from a prior other than a newcomer's. The mean of `prior`

@@ -55,6 +55,16 @@ impl Strength {
     }
 }
 
+/// A player's strengths in the parts of a game that a system rates apart, in the units of a
+/// [`Scale`].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RoleStrengths {
+    /// The strengths on side 0 and on side 1.
+    pub sides: Option<[f64; 2]>,
+    /// The strength as a commander.
+    pub commander: Option<f64>,
+}
+
 /// The units of a system's strengths, and their conversion to weights.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scale {

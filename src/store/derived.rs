@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use super::StoreError;
-use crate::domain::{Kind, PlayerKey, Rank, Timestamp};
+use crate::domain::{Kind, PlayerKey, Rank, RoleWeights, Timestamp};
 
 /// The weight of one player under one ruleset.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +21,8 @@ pub struct WeightRow {
     /// The division that was reached; `None` for bots, while the player is calibrating, and without
     /// divisions.
     pub rank: Option<Rank>,
+    /// The weights on each side and as a commander; none of them if the weight is pinned.
+    pub roles: RoleWeights,
     /// Number of rated matches behind the weight.
     pub games: u32,
     /// The end of the latest of these matches.
@@ -84,6 +86,8 @@ pub struct DerivedRows {
     pub weights: Vec<WeightRow>,
     /// The divisions, the lowest first.
     pub divisions: Vec<DivisionRow>,
+    /// The instants at which seasons begin, in any order.
+    pub seasons: Vec<Timestamp>,
 }
 
 /// Access to the derived tables.

@@ -7,7 +7,8 @@ use evenkeel::{
     domain::{
         Fingerprint,
         Kind::{Bot, Human},
-        MatchRecord, Outcome, PlayerKey, Presence, Rank, Role, ScoreEvent, Span, Timestamp,
+        MatchRecord, Outcome, PlayerKey, Presence, Rank, Role, RoleWeights, ScoreEvent, Span,
+        Timestamp,
     },
     store::{
         self, Cursor, DecisionNote, DecisionRow, DerivedFrom, DerivedRows, DivisionRow,
@@ -365,6 +366,10 @@ async fn weights_are_derived(store: &dyn Store, elsewhere: &dyn Store, ids: &[i6
             division: 1,
             progress: 0.25,
         }),
+        roles: RoleWeights {
+            sides: (id == "ann").then_some([61.0, 60.0]),
+            commander: (id == "bob").then_some(55.5),
+        },
         games: 2,
         last_seen: Timestamp(7),
     };
@@ -382,6 +387,7 @@ async fn weights_are_derived(store: &dyn Store, elsewhere: &dyn Store, ids: &[i6
         rulings: vec![ruling(ids[0], None), ruling(ids[1], Some("too-short"))],
         weights: vec![weight("ann", 60.5), weight("bob", 70.25)],
         divisions: ["Low", "High"].map(division).to_vec(),
+        seasons: vec![Timestamp(86_400_000), Timestamp(1_000)],
     };
     assert!(
         !store.replace_derived(&rows, false).await.unwrap(),

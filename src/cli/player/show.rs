@@ -58,6 +58,9 @@ struct WeightLine {
     deviation: f64,
     division: Option<String>,
     progress: Option<f64>,
+    /// The weights on side 0 and on side 1, and as a commander.
+    sides: Option<[f64; 2]>,
+    commander: Option<f64>,
     games: u32,
     last_seen: String,
 }
@@ -85,6 +88,8 @@ impl WeightLine {
             deviation: row.deviation,
             division: name.map(str::to_owned),
             progress: rank.map(|rank| rank.progress),
+            sides: row.roles.sides,
+            commander: row.roles.commander,
             games: row.games,
             last_seen: row.last_seen.to_string(),
         }
@@ -177,7 +182,28 @@ fn write_tables(out: &mut impl Write, of: &PlayerProfile, divisions: bool) -> io
     for line in &of.weights {
         weights.add_row(weight_cells(line, divisions));
     }
-    writeln!(out, "{weights}")
+    writeln!(out, "{weights}")?;
+    write_roles(out, &of.weights)
+}
+
+/// Writes the weights on each side and as a commander, unless no ruleset has any.
+fn write_roles(out: &mut impl Write, weights: &[WeightLine]) -> io::Result<()> {
+    let rated_apart = |line: &&WeightLine| line.sides.is_some() || line.commander.is_some();
+    let lines: Vec<&WeightLine> = weights.iter().filter(rated_apart).collect();
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let mut roles = table(&["ruleset", ">on team 0", ">on team 1", ">as commander"]);
+    for line in lines {
+        let [zero, one] = line.sides.map_or([None; 2], |sides| sides.map(Some));
+        let mut cells = vec![name_cell(&line.ruleset)];
+        for weight in [zero, one, line.commander] {
+            let shown = weight.map_or_else(|| "-".to_owned(), |weight| format!("{weight:.3}"));
+            cells.push(Cell::new(shown));
+        }
+        roles.add_row(cells);
+    }
+    writeln!(out, "{roles}")
 }
 
 fn weight_cells(line: &WeightLine, divisions: bool) -> Vec<Cell> {

@@ -111,6 +111,17 @@ struct WorldArgs {
     /// team reaches, the same seasons are played without quitters
     #[arg(long, value_name = "GOALS", default_value_t = 2.0, value_parser = amount, requires = "quitters")]
     quit_behind: f64,
+    /// Share of the humans who farm points, at most a half: they make more points of their own than
+    /// their strength earns. Each is as strong as one who plays for the team
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = up_to_a_half, conflicts_with = "quitters")]
+    farmers: f64,
+    /// How many times the points that their strength earns farmers make; with 1, the same seasons are
+    /// played without farmers
+    #[arg(long, value_name = "FACTOR", default_value_t = 3.0, value_parser = amount, requires = "farmers")]
+    farm_factor: f64,
+    /// The share of a farmer's strength that the team lacks because of the farming
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = share, requires = "farmers")]
+    farm_cost: f64,
 }
 
 fn up_to_a_half(text: &str) -> Result<f64, String> {
@@ -118,6 +129,13 @@ fn up_to_a_half(text: &str) -> Result<f64, String> {
     let fine = (0.0..=0.5).contains(&share);
     fine.then_some(share)
         .ok_or_else(|| "must be 0 to 0.5".to_owned())
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share: f64 = text.parse().map_err(|_| "no number".to_owned())?;
+    let fine = (0.0..=1.0).contains(&share);
+    fine.then_some(share)
+        .ok_or_else(|| "must be 0 to 1".to_owned())
 }
 
 fn reason(text: &str) -> Result<LeaveReason, String> {
@@ -150,6 +168,9 @@ impl WorldArgs {
             stay: self.stay.max(0.1),
             quitters: (self.quitters * self.players as f64) as usize,
             quit_behind: self.quit_behind,
+            farmers: (self.farmers * self.players as f64) as usize,
+            farm_factor: self.farm_factor,
+            farm_cost: self.farm_cost,
         }
     }
 }
@@ -274,6 +295,7 @@ impl SeasonRun {
             bots: &bots,
             truth: &people,
             quitters: self.settings.quitters,
+            farmers: self.settings.farmers,
         };
         Ok(SeasonFigures::of(self.season, &measured, &learned))
     }

@@ -266,8 +266,14 @@ impl GameInPlay<'_, '_> {
     }
 
     fn earns(&mut self, player: SimPlayer, points: f64) -> Result<(), SessionError> {
+        let settings = self.server.settings;
+        let factor = if self.farms(player) {
+            settings.farm_factor
+        } else {
+            1.0
+        };
         let sum = self.points.entry(player).or_default();
-        *sum += points;
+        *sum += factor * points;
         let sum = *sum;
         self.apply(Command::Points {
             id: ident(player),
@@ -331,11 +337,27 @@ impl GameInPlay<'_, '_> {
         libm::exp(of(self.server.people) + form)
     }
 
+    /// Whether the player farms points.
+    fn farms(&self, player: SimPlayer) -> bool {
+        matches!(player, SimPlayer::Human(who) if who < self.server.settings.farmers)
+    }
+
+    /// The part of a player's true strength that helps the team.
+    fn help(&self, player: SimPlayer, in_form: bool) -> f64 {
+        let settings = self.server.settings;
+        let lost = if self.farms(player) {
+            settings.farm_cost
+        } else {
+            0.0
+        };
+        self.strength(player, in_form) * (1.0 - lost)
+    }
+
     /// The chance that team 0 scores the next goal.
     fn next_goal(&self, in_form: bool) -> f64 {
         let mut sums = [0.0; 2];
         for (&player, &team) in &self.teams {
-            sums[usize::from(team)] += self.strength(player, in_form);
+            sums[usize::from(team)] += self.help(player, in_form);
         }
         let powers = sums.map(|sum: f64| libm::pow(sum, self.server.settings.sharpness));
         let both = powers[0] + powers[1];

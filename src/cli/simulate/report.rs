@@ -28,9 +28,14 @@ pub(super) struct SeasonFigures {
     /// Number of humans moved during play, per hour of one human's play.
     pub(super) moves: f64,
     /// Mean weight, after the season, of the humans who leave when their team is behind; then of
-    /// equally strong ones who stay, and of all humans.
+    /// equally strong ones who stay.
     pub(super) quitters: Option<f64>,
     pub(super) stayers: Option<f64>,
+    /// Mean weight, after the season, of the humans who farm points; then of equally strong ones who
+    /// play for their team.
+    pub(super) farmers: Option<f64>,
+    pub(super) team_players: Option<f64>,
+    /// Mean weight of all humans after the season.
     pub(super) all: Option<f64>,
 }
 
@@ -43,6 +48,8 @@ pub(super) struct LearnedWeights<'a> {
     /// The number of quitters, who are the first humans. The same number of humans after them are
     /// equally strong and stay.
     pub(super) quitters: usize,
+    /// The number of farmers, likewise; those after them play for their team.
+    pub(super) farmers: usize,
 }
 
 impl LearnedWeights<'_> {
@@ -62,7 +69,10 @@ impl SeasonFigures {
             pairs.collect()
         };
         let LearnedWeights {
-            truth, quitters, ..
+            truth,
+            quitters,
+            farmers,
+            ..
         } = *learned;
         let mean = |of: &dyn Fn(&GameOutcome) -> f64| {
             games.iter().map(of).sum::<f64>() / games.len().max(1) as f64
@@ -87,6 +97,8 @@ impl SeasonFigures {
             moves: if hours > 0.0 { moves / hours } else { 0.0 },
             quitters: learned.mean(0..quitters),
             stayers: learned.mean(quitters..2 * quitters),
+            farmers: learned.mean(0..farmers),
+            team_players: learned.mean(farmers..2 * farmers),
             all: learned.mean(0..usize::MAX),
         }
     }
@@ -134,11 +146,16 @@ struct PolicyLine {
     spearman_humans: Option<Estimate>,
     spearman_bots: Option<Estimate>,
     moves_per_player_hour: Option<Estimate>,
-    /// Mean weight of the quitters; then of equally strong humans who stay, the difference of the
-    /// two season by season, and the mean weight of all humans.
+    /// Mean weight of the quitters; then of equally strong humans who stay, and the difference of the
+    /// two season by season.
     quitters: Option<Estimate>,
     stayers: Option<Estimate>,
     quitters_less_stayers: Option<Estimate>,
+    /// The same for farmers and equally strong humans who play for their team.
+    farmers: Option<Estimate>,
+    team_players: Option<Estimate>,
+    farmers_less_team_players: Option<Estimate>,
+    /// Mean weight of all humans.
     all_humans: Option<Estimate>,
     /// The difference of scores minus that of the first policy, season by season.
     difference_to_first: Option<Estimate>,
@@ -184,6 +201,9 @@ impl<'a> PolicyReport<'a> {
                 quitters: estimate(&|s| s.quitters),
                 stayers: estimate(&|s| s.stayers),
                 quitters_less_stayers: estimate(&|s| Some(s.quitters? - s.stayers?)),
+                farmers: estimate(&|s| s.farmers),
+                team_players: estimate(&|s| s.team_players),
+                farmers_less_team_players: estimate(&|s| Some(s.farmers? - s.team_players?)),
                 all_humans: estimate(&|s| s.all),
                 difference_to_first: Estimate::of(&gaps),
             }
@@ -206,9 +226,6 @@ impl<'a> PolicyReport<'a> {
             "{count} seasons of {} games each, seed {}, rating system {}; measured: the second half of each season, with 95 % intervals over seasons",
             self.games, self.seed, self.rating_system
         )?;
-        let show = |estimate: &Option<Estimate>, places| {
-            Cell::new(estimate.map_or_else(|| "-".to_owned(), |e| e.show(places)))
-        };
         let mut even = table(&[
             "policy",
             ">score difference",
@@ -221,12 +238,12 @@ impl<'a> PolicyReport<'a> {
         for line in &self.policies {
             even.add_row([
                 Cell::new(line.policy.name()),
-                show(&line.difference, 2),
-                show(&line.difference_to_first, 2),
-                show(&line.shutouts, 3),
-                show(&line.close, 3),
-                show(&line.favourite, 3),
-                show(&line.log_loss, 3),
+                shown(&line.difference, 2),
+                shown(&line.difference_to_first, 2),
+                shown(&line.shutouts, 3),
+                shown(&line.close, 3),
+                shown(&line.favourite, 3),
+                shown(&line.log_loss, 3),
             ]);
         }
         writeln!(out, "{even}")?;
@@ -239,33 +256,47 @@ impl<'a> PolicyReport<'a> {
         for line in &self.policies {
             learned.add_row([
                 Cell::new(line.policy.name()),
-                show(&line.spearman_humans, 3),
-                show(&line.spearman_bots, 3),
-                show(&line.moves_per_player_hour, 2),
+                shown(&line.spearman_humans, 3),
+                shown(&line.spearman_bots, 3),
+                shown(&line.moves_per_player_hour, 2),
             ]);
         }
         writeln!(out, "{learned}")?;
-        if self.world.quitters == 0 {
-            return Ok(());
-        }
-        let mut quitters = table(&[
-            "policy",
-            ">weight of quitters",
-            ">of those as strong who stay",
-            ">difference",
-            ">of all humans",
-        ]);
-        for line in &self.policies {
-            quitters.add_row([
-                Cell::new(line.policy.name()),
-                show(&line.quitters, 2),
-                show(&line.stayers, 2),
-                show(&line.quitters_less_stayers, 2),
-                show(&line.all_humans, 2),
-            ]);
-        }
-        writeln!(out, "{quitters}")
+        self.write_twins(out)
     }
+
+    /// Writes the weights of quitters or farmers beside those of equally strong humans who are not.
+    /// Without either, writes nothing.
+    fn write_twins(&self, out: &mut impl Write) -> io::Result<()> {
+        let [first, others] = match (self.world.quitters, self.world.farmers) {
+            (0, 0) => return Ok(()),
+            (_, 0) => [">weight of quitters", ">of those as strong who stay"],
+            _ => [
+                ">weight of farmers",
+                ">of those as strong who play for the team",
+            ],
+        };
+        let mut weights = table(&["policy", first, others, ">difference", ">of all humans"]);
+        for line in &self.policies {
+            let figures = match self.world.farmers {
+                0 => [line.quitters, line.stayers, line.quitters_less_stayers],
+                _ => [
+                    line.farmers,
+                    line.team_players,
+                    line.farmers_less_team_players,
+                ],
+            };
+            let [first, others, less] = figures.map(|estimate| shown(&estimate, 2));
+            let all = shown(&line.all_humans, 2);
+            weights.add_row([Cell::new(line.policy.name()), first, others, less, all]);
+        }
+        writeln!(out, "{weights}")
+    }
+}
+
+/// A table's cell with an estimate, to this number of decimal places.
+fn shown(estimate: &Option<Estimate>, places: usize) -> Cell {
+    Cell::new(estimate.map_or_else(|| "-".to_owned(), |e| e.show(places)))
 }
 
 /// The 97.5 % quantile of Student's t, by degrees of freedom, 1 or more.

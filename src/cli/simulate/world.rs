@@ -34,6 +34,12 @@ pub(super) struct WorldSettings {
     pub(super) quitters: usize,
     /// The number of goals by which a team must be behind for its quitters to leave.
     pub(super) quit_behind: f64,
+    /// The number of humans who farm points; they are the first ones. There are no quitters then.
+    pub(super) farmers: usize,
+    /// The factor on the points of farmers.
+    pub(super) farm_factor: f64,
+    /// The share of a farmer's strength that the team lacks, 0 to 1.
+    pub(super) farm_cost: f64,
 }
 
 /// The true strength of each player, as its logarithm.
@@ -83,10 +89,11 @@ impl TrueStrengths {
             (0..count).map(&mut draw).collect()
         };
         let mut humans: Vec<f64> = of(settings.players, settings.spread);
-        // Each quitter has a twin who stays, so that the two kinds are equally strong.
-        let twins = humans.len().saturating_sub(settings.quitters);
-        for quitter in 0..settings.quitters.min(twins) {
-            humans[quitter] = humans[settings.quitters + quitter];
+        // Each quitter or farmer has a twin who is not, so that the two kinds are equally strong.
+        let first = settings.quitters.max(settings.farmers);
+        let twins = humans.len().saturating_sub(first);
+        for one in 0..first.min(twins) {
+            humans[one] = humans[first + one];
         }
         Self {
             humans,

@@ -7,8 +7,8 @@ use super::{
 };
 use crate::{
     domain::{
-        Fingerprint, LineupPlayer, MatchRecord, Outlook, PlayerKey, Rank, Rulebook, Ruleset,
-        StartWeight, Timestamp,
+        Fingerprint, LineupPlayer, MatchRecord, Outlook, PlayerKey, Rank, RoleWeights, Rulebook,
+        Ruleset, StartWeight, Timestamp,
     },
     rating::{self, divisions},
 };
@@ -44,6 +44,8 @@ pub struct Weight<'a> {
     /// The division under this ruleset; `None` without divisions, for bots, and while the player is
     /// calibrating.
     pub rank: Option<Rank>,
+    /// The weights on each side and as a commander.
+    pub roles: RoleWeights,
     /// Number of rated games that the player was in.
     pub games: u32,
     /// The end of the last rated game that the player was in.

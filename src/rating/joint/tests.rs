@@ -209,3 +209,35 @@ fn friends_who_won_once_by_hand() {
     );
     assert!((per_friend - 0.003_702_5).abs() < 1e-6);
 }
+
+/// A system after so many games of player 0 against players 1 and 2. `alone_wins` decides each.
+fn one_against_two(games: u32, alone_wins: impl Fn(u32) -> bool) -> Joint {
+    let places = |number| if alone_wins(number) { [0, 1] } else { [1, 0] };
+    let play = |number| game(&[&[1.0], &[1.0, 1.0]], &places(number));
+    learned(&(0..games).map(play).collect::<Vec<_>>())
+}
+
+#[test]
+fn a_player_who_alone_holds_two_even_is_above_both() {
+    for (games, first) in [(4, 0), (10, 0), (30, 0), (30, 1), (60, 0)] {
+        let system = one_against_two(games, |number| number % 2 == first);
+        let [alone, one, other] = [0, 1, 2].map(|p| system.strength(Player(p)).unwrap().mean);
+        assert!(alone > one && alone > other, "{games} {alone} {one}");
+    }
+}
+
+#[test]
+fn one_player_more_is_never_worth_less_than_nothing() {
+    let uneven = game(&[&[1.0, 1.0], &[1.0]], &[]);
+    let new = Joint::new();
+    let outlook = new.outlook(&uneven);
+    assert!(outlook.per_head > 0.0, "{outlook:?}");
+    let chance = new.beats(&uneven, 0, 1);
+    assert!(0.52 < chance && chance < 0.56, "{chance}");
+    for games in [0, 1, 30, 300] {
+        let outlook = one_against_two(games, |_| true).outlook(&uneven);
+        for heads in [2, 3, 8] {
+            assert!(outlook.heads(heads, heads - 1) > 0.0, "{outlook:?}");
+        }
+    }
+}

@@ -9,7 +9,7 @@ use super::{
     parts::rows,
 };
 use crate::{
-    domain::{Kind, PlayerKey, Rank, Timestamp},
+    domain::{Kind, PlayerKey, Rank, RoleWeights, Timestamp},
     store::{
         Derived, DerivedFrom, DerivedRows, DivisionRow, Performance, RulingRow, StoreError,
         WeightRow,
@@ -89,6 +89,7 @@ impl Derived for SqliteStore {
         sqlx::query("DELETE FROM weights").execute(&mut *tx).await?;
         insert_weights(&mut tx, &derived.weights).await?;
         replace_divisions(&mut tx, &derived.divisions).await?;
+        replace_seasons(&mut tx, &derived.seasons).await?;
         sqlx::query("INSERT OR REPLACE INTO derived_from VALUES (1, ?, ?, ?)")
             .bind(derived.from.matches)
             .bind(derived.from.last_match)
@@ -165,7 +166,7 @@ async fn insert_rulings(
 }
 
 async fn insert_weights(tx: &mut SqliteConnection, rows: &[WeightRow]) -> Result<(), StoreError> {
-    let columns = "INSERT OR REPLACE INTO weights (ruleset, kind, player, name, weight, deviation, games, last_seen, division, progress)";
+    let columns = "INSERT OR REPLACE INTO weights (ruleset, kind, player, name, weight, deviation, games, last_seen, division, progress, side_0, side_1, commander)";
     insert(tx, columns, rows, |mut row, w| {
         row.push_bind(w.ruleset.clone())
             .push_bind(w.key.kind.as_str());
@@ -174,6 +175,10 @@ async fn insert_weights(tx: &mut SqliteConnection, rows: &[WeightRow]) -> Result
         row.push_bind(w.games).push_bind(w.last_seen.0);
         row.push_bind(w.rank.map(|rank| rank.division))
             .push_bind(w.rank.map(|rank| rank.progress));
+        let sides = w.roles.sides;
+        row.push_bind(sides.map(|[zero, _]| zero))
+            .push_bind(sides.map(|[_, one]| one))
+            .push_bind(w.roles.commander);
     })
     .await
 }
@@ -197,6 +202,23 @@ async fn replace_divisions(
     Ok(())
 }
 
+async fn replace_seasons(
+    tx: &mut SqliteConnection,
+    seasons: &[Timestamp],
+) -> Result<(), StoreError> {
+    sqlx::query("DELETE FROM seasons").execute(&mut *tx).await?;
+    for start in seasons {
+        sqlx::query(
+            "INSERT OR IGNORE INTO seasons (starts_at, season) SELECT ?1, CASE ?1 % 86400000 \
+             WHEN 0 THEN date(?1 / 1000, 'unixepoch') ELSE datetime(?1 / 1000, 'unixepoch') END",
+        )
+        .bind(start.0)
+        .execute(&mut *tx)
+        .await?;
+    }
+    Ok(())
+}
+
 fn from_row(row: &SqliteRow) -> Result<DerivedFrom, StoreError> {
     Ok(DerivedFrom {
         matches: row.try_get("matches")?,
@@ -211,6 +233,8 @@ fn weight(row: &SqliteRow) -> Result<WeightRow, StoreError> {
     let division: Option<u8> = row.try_get("division")?;
     let progress: Option<f64> = row.try_get("progress")?;
     let rank = division.zip(progress);
+    let (side_0, side_1): (Option<f64>, Option<f64>) =
+        (row.try_get("side_0")?, row.try_get("side_1")?);
     Ok(WeightRow {
         ruleset: row.try_get("ruleset")?,
         key: PlayerKey {
@@ -221,6 +245,10 @@ fn weight(row: &SqliteRow) -> Result<WeightRow, StoreError> {
         weight: row.try_get("weight")?,
         deviation: row.try_get("deviation")?,
         rank: rank.map(|(division, progress)| Rank { division, progress }),
+        roles: RoleWeights {
+            sides: side_0.zip(side_1).map(|(zero, one)| [zero, one]),
+            commander: row.try_get("commander")?,
+        },
         games: row.try_get("games")?,
         last_seen: Timestamp(row.try_get("last_seen")?),
     })

@@ -30,6 +30,10 @@ const SIDE: f64 = 0.5;
 const SIDE_MAP: f64 = 0.1;
 /// Standard deviation of the effect of one player more.
 const SIZE: f64 = 0.3;
+/// Mean of the effect of one player more before any match. Among equals it gives odds of six to five,
+/// the sizes of two teams that differ by one player. It is small beside [`SIZE`], so that matches soon
+/// overrule it.
+const SIZE_MEAN: f64 = 0.1;
 /// Standard deviation of the effect of a team e times as large, which is added to the effect of
 /// [`SIZE`].
 const LOG_SIZE: f64 = 0.15;
@@ -43,6 +47,22 @@ const COMMAND: f64 = 0.25;
 const PARTY: f64 = 0.1;
 
 impl Prior {
+    /// The mean and standard deviation of a column before any match.
+    pub fn strength(&self, column: Column) -> Strength {
+        Strength {
+            mean: self.mean(column),
+            deviation: self.deviation(column),
+        }
+    }
+
+    /// The mean of a column before any match.
+    pub fn mean(&self, column: Column) -> f64 {
+        match column {
+            Column::Size => SIZE_MEAN,
+            _ => 0.0,
+        }
+    }
+
     /// The standard deviation of a column before any match.
     pub fn deviation(&self, column: Column) -> f64 {
         match column {
@@ -180,13 +200,14 @@ impl Filter {
         self.covariance.times(&row.known, gain);
         let known =
             |f: &dyn Fn(usize) -> f64| row.known.iter().map(|&(c, x)| x * f(c)).sum::<f64>();
-        let new = row.new.iter().map(|&(column, x)| {
+        let means = row.new.iter().map(|&(column, x)| x * prior.mean(column));
+        let variances = row.new.iter().map(|&(column, x)| {
             let deviation = x * prior.deviation(column);
             deviation * deviation
         });
         Latent {
-            mean: known(&|c| self.mean[c]),
-            variance: known(&|c| gain[c].into()).max(0.0) + new.sum::<f64>(),
+            mean: known(&|c| self.mean[c]) + means.sum::<f64>(),
+            variance: known(&|c| gain[c].into()).max(0.0) + variances.sum::<f64>(),
         }
     }
 
