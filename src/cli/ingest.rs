@@ -13,8 +13,8 @@ use comfy_table::Cell;
 use super::{CliError, CommonArgs, archive, open, progress::Progress, table::table};
 use crate::{
     domain::{Timestamp, counted},
-    ingest::{Format, Skip},
-    logs::{Ingest, IngestCounts, IngestEvent, LogError, format_names, format_of},
+    ingest::Format,
+    logs::{Ingest, IngestCounts, IngestEvent, LogError, format_names, format_of, log_files},
 };
 
 /// The value of `--format` that requests detection.
@@ -26,9 +26,9 @@ const AUTO: &str = "auto";
 /// stored already is not recorded again.
 #[derive(Debug, Args)]
 pub(super) struct IngestArgs {
-    /// Logs, compressed with gzip or not; each may contain any number of games
-    #[arg(required = true, value_name = "FILE")]
-    files: Vec<PathBuf>,
+    /// Logs, compressed with gzip or not, or folders of logs; each may contain any number of games
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
     #[command(flatten)]
     origin: OriginArgs,
     /// When the first log without dates begins, in UTC, such as 2026-11-20 or 2026-11-20T15:30:00;
@@ -36,6 +36,9 @@ pub(super) struct IngestArgs {
     /// when its file was last written
     #[arg(long, value_name = "DATE", value_parser = parse_date)]
     date: Option<Timestamp>,
+    /// Show every malformed line, and what is wrong with it
+    #[arg(long, short)]
+    verbose: bool,
     #[command(flatten)]
     common: CommonArgs,
 }
@@ -68,7 +71,8 @@ pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
     let config = args.common.load()?;
     let service = open(&config, true).await?;
     let archive = archive(&config)?;
-    let sizes = args.files.iter().filter_map(|file| file.metadata().ok());
+    let files: Vec<PathBuf> = args.paths.iter().flat_map(|path| log_files(path)).collect();
+    let sizes = files.iter().filter_map(|file| file.metadata().ok());
     let bytes = sizes.map(|meta| meta.len()).sum();
     let template = "{wide_bar} {bytes}/{total_bytes}, {eta} to go";
     let mut progress = Progress::new(bytes, template);
@@ -77,20 +81,26 @@ pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
     ingest.format = args.origin.format();
     ingest.date = args.date;
     ingest.archive = archive;
+    ingest.verbose = args.verbose;
+    let verbose = args.verbose;
     let (mut failed, mut done) = (false, 0);
-    for file in &args.files {
+    for file in &files {
         let mut of_file = 0;
         let mut on_event = |event: IngestEvent<'_>| {
             if let IngestEvent::Bytes(bytes) = event {
                 of_file = bytes;
                 progress.set(done + bytes);
-            } else if let Some(line) = line_of(file, &event) {
+            } else if let Some(line) = line_of(file, &event, verbose) {
                 progress.print_line(&line);
             }
         };
         match ingest.file(file, &mut on_event).await {
             Ok(()) => {}
             Err(error @ (LogError::Store(_) | LogError::Task(_))) => return Err(error.into()),
+            Err(error @ LogError::Unknown { .. }) if !args.paths.contains(file) => {
+                // A folder may contain files that are not logs.
+                progress.print_line(&format!("evenkeel: {error}"));
+            }
             Err(error) => {
                 progress.print_line(&format!("evenkeel: {error}"));
                 failed = true;
@@ -107,20 +117,21 @@ pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
     Ok(ExitCode::from(if failed { 4 } else { 0 }))
 }
 
-/// The line to print for an event, if any.
-pub(super) fn line_of(path: &Path, event: &IngestEvent<'_>) -> Option<String> {
+/// The line to print for an event, if any; with `verbose`, it shows a malformed line.
+pub(super) fn line_of(path: &Path, event: &IngestEvent<'_>, verbose: bool) -> Option<String> {
     let path = path.display();
     match event {
-        // Most logs end with an unfinished game, so that is not worth a line.
-        IngestEvent::Bytes(_)
-        | IngestEvent::Skipped {
-            reason: Skip::Unfinished,
-            ..
-        } => None,
-        IngestEvent::Skipped { line, reason } => {
-            Some(format!("{path}:{line}: a game is skipped: {reason}"))
+        IngestEvent::Bytes(_) => None,
+        IngestEvent::Skipped { line, last, reason } => {
+            Some(format!("{path}:{line}-{last}: a game is skipped: {reason}"))
         }
-        IngestEvent::Malformed { line, why } => Some(format!("{path}:{line}: {why}")),
+        IngestEvent::SharedId { line, id, players } => Some(format!(
+            "{path}:{line}: {players} players have the id {id}; in this match their names are their ids"
+        )),
+        IngestEvent::Malformed { line, why, text } => Some(match verbose {
+            true => format!("{path}:{line}: {why}: {text}"),
+            false => format!("{path}:{line}: {why}"),
+        }),
         IngestEvent::MoreMalformed(more) => {
             Some(format!("{path}: {}", counted(*more, "more malformed line")))
         }

@@ -1,14 +1,15 @@
 //! Collects what a log states about one game (who played on which team and when, who killed whom,
 //! how the scores changed), and builds the match record from it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::{
     sides::{SideWatch, other_side},
     skip::Skip,
+    text::key_by_name,
 };
 use crate::domain::{
-    MAX_EVENTS, MAX_STAYS, MatchRecord, Participant, PlayerKey, Presence, ScoreEvent, Span,
+    Kind, MAX_EVENTS, MAX_STAYS, MatchRecord, Participant, PlayerKey, Presence, ScoreEvent, Span,
     Timestamp,
 };
 
@@ -287,6 +288,18 @@ impl MatchBuilder {
         }
     }
 
+    /// Gives the humans with this id their names for ids, and returns how many there are.
+    pub(super) fn split_id(&mut self, id: &str) -> usize {
+        let mut names = BTreeSet::new();
+        for visit in &mut self.visits {
+            if visit.key.kind == Kind::Human && visit.key.id == id {
+                visit.key = key_by_name(false, visit.name.clone());
+                names.insert(&visit.key.id);
+            }
+        }
+        names.len()
+    }
+
     /// Whether there was no visit.
     pub(super) fn is_empty(&self) -> bool {
         self.visits.is_empty()
@@ -305,8 +318,8 @@ impl MatchBuilder {
     /// Builds the record of the game, which lasted `millis`.
     ///
     /// # Errors
-    /// Returns [`Skip::TooLarge`] if the game exceeded a bound, and [`Skip::Impossible`] if the record
-    /// fails [`MatchRecord::check`].
+    /// Returns [`Skip::TooLarge`] if the game exceeded a bound, [`Skip::Empty`] if nobody was on a team,
+    /// and [`Skip::Impossible`] if the record fails [`MatchRecord::check`].
     pub(super) fn build(self, header: MatchHeader, millis: u64) -> Result<MatchRecord, Skip> {
         if self.too_large {
             return Err(Skip::TooLarge);
@@ -336,6 +349,7 @@ impl MatchBuilder {
             events,
         };
         match record.check() {
+            Ok(()) if record.participants.is_empty() => Err(Skip::Empty),
             Ok(()) => Ok(record),
             Err(why) => Err(Skip::Impossible(why)),
         }
@@ -414,7 +428,6 @@ fn join_stays(stays: &mut Vec<Presence>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::Kind;
 
     fn human(id: &str) -> PlayerKey {
         PlayerKey {
@@ -477,6 +490,26 @@ mod tests {
     }
 
     #[test]
+    fn a_game_without_anybody_is_no_match() {
+        let built = MatchBuilder::default().build(header(&[1.0, 0.0]), 10);
+        assert_eq!(built, Err(Skip::Empty));
+    }
+
+    #[test]
+    fn an_id_of_several_players_is_split() {
+        let mut builder = MatchBuilder::default();
+        for name in ["A", "B", "A"] {
+            let visit = builder.enter(human("x"), name.into());
+            builder.set_team(visit, Some(0), 0);
+        }
+        assert_eq!((builder.split_id("x"), builder.split_id("x")), (2, 0));
+        builder.end(10);
+        let record = builder.build(header(&[1.0, 0.0]), 10).unwrap();
+        let ids: Vec<_> = record.participants.iter().map(|p| &p.key.id).collect();
+        assert_eq!(ids, ["A", "B"]);
+    }
+
+    #[test]
     fn ticks_keep_the_order_of_lines_and_the_end_comes_last() {
         let mut builder = MatchBuilder::default();
         let at = [5_000, 5_000, 5_000, 4_000, 6_000].map(|millis| builder.tick(millis));
@@ -486,8 +519,10 @@ mod tests {
 
     #[test]
     fn those_of_unknown_team_are_left_out_of_a_team_game_only() {
-        for (scores, present) in [(&[0.0, 0.0][..], 0), (&[][..], 1)] {
+        for (scores, present) in [(&[0.0, 0.0][..], 1), (&[][..], 2)] {
             let mut builder = MatchBuilder::default();
+            let other = builder.enter(human("b"), "B".into());
+            builder.set_team(other, Some(1), 0);
             let visit = builder.enter(human("a"), "A".into());
             builder.set_team(visit, Some(UNKNOWN_TEAM), 0);
             builder.end(10);

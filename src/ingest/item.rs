@@ -18,6 +18,8 @@ pub enum LogItem {
     Skipped {
         /// The line on which the game begins.
         line: u64,
+        /// The last line of the game; a parser leaves it 0, and the reader sets it.
+        last: u64,
         /// Why it makes no match.
         reason: Skip,
     },
@@ -38,7 +40,29 @@ pub enum LogItem {
         line: u64,
         /// What is wrong with it.
         why: Cow<'static, str>,
+        /// The beginning of the line, readable on a terminal.
+        text: String,
     },
+    /// Several players of a game had the same id at the same time, as copies of one installation do. In
+    /// the match of this game, they have their names for ids.
+    SharedId {
+        /// The line on which the game begins.
+        line: u64,
+        /// The id.
+        id: String,
+        /// How many players had it.
+        players: usize,
+    },
+}
+
+/// The most characters of a malformed line that are shown.
+const SHOWN: usize = 200;
+
+/// The beginning of a line; what is not readable on a terminal is replaced.
+pub(super) fn shown(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * SHOWN)]);
+    let readable = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    text.chars().take(SHOWN).map(readable).collect()
 }
 
 impl LogItem {
@@ -46,8 +70,14 @@ impl LogItem {
     pub(super) fn of_game(line: u64, outcome: Result<MatchRecord, Skip>) -> Self {
         match outcome {
             Ok(record) => Self::Match(Box::new(record)),
-            Err(reason) => Self::Skipped { line, reason },
+            Err(reason) => Self::skipped(line, reason),
         }
+    }
+
+    /// A game that begins on this line and makes no match.
+    pub(super) fn skipped(line: u64, reason: Skip) -> Self {
+        let last = 0;
+        Self::Skipped { line, last, reason }
     }
 
     /// A line that does not follow the format.
@@ -55,6 +85,7 @@ impl LogItem {
         Self::Malformed {
             line: line.number,
             why: why.into(),
+            text: shown(line.bytes),
         }
     }
 }

@@ -12,6 +12,8 @@ pub struct Reader {
     encoding: Encoding,
     lines: Lines,
     parser: Box<dyn LogParser>,
+    /// The number of the last line.
+    last: u64,
 }
 
 impl Reader {
@@ -21,14 +23,15 @@ impl Reader {
             encoding: Encoding::default(),
             lines: Lines::new(format.max_line),
             parser: (format.parser)(context),
+            last: 0,
         }
     }
 
     /// Takes the next bytes of the log, and appends the items that they complete.
     pub fn feed(&mut self, chunk: &[u8], items: &mut Vec<LogItem>) {
-        let (lines, parser) = (&mut self.lines, &mut self.parser);
+        let (lines, parser, last) = (&mut self.lines, &mut self.parser, &mut self.last);
         self.encoding.feed(chunk, |text| {
-            lines.feed(text, |framed| take(&mut **parser, framed, items));
+            lines.feed(text, |framed| take(&mut **parser, framed, last, items));
         });
     }
 
@@ -37,6 +40,7 @@ impl Reader {
     pub fn interrupt(&mut self) {
         self.encoding = Encoding::default();
         self.lines.interrupt();
+        self.last = 0;
     }
 
     /// How much time has passed on the log's own clock, in milliseconds (see [`LogParser::elapsed`]).
@@ -47,22 +51,44 @@ impl Reader {
     /// Ends the log, appends the items that were not complete yet, and returns how much time has
     /// passed on the log's own clock, in milliseconds.
     pub fn finish(mut self, items: &mut Vec<LogItem>) -> u64 {
-        let (lines, parser) = (&mut self.lines, &mut self.parser);
+        let (lines, parser, last) = (&mut self.lines, &mut self.parser, &mut self.last);
         self.encoding.finish(|text| {
-            lines.feed(text, |framed| take(&mut **parser, framed, items));
+            lines.feed(text, |framed| take(&mut **parser, framed, last, items));
         });
-        lines.finish(|framed| take(&mut **parser, framed, items));
+        lines.finish(|framed| take(&mut **parser, framed, last, items));
+        let first = items.len();
         self.parser.finish(items);
+        end_skipped(&mut items[first..], self.last);
         self.parser.elapsed()
     }
 }
 
-fn take(parser: &mut dyn LogParser, framed: Framed<'_>, items: &mut Vec<LogItem>) {
+/// Passes a line to the parser. `last` is the number of the line before, and becomes that of this one.
+fn take(parser: &mut dyn LogParser, framed: Framed<'_>, last: &mut u64, items: &mut Vec<LogItem>) {
+    let before = *last;
     match framed {
-        Framed::Line(line) => parser.line(line, items),
-        Framed::TooLong { number } => items.push(LogItem::Malformed {
-            line: number,
-            why: "the line is too long".into(),
-        }),
+        Framed::Line(line) => {
+            *last = line.number;
+            let first = items.len();
+            parser.line(line, items);
+            end_skipped(&mut items[first..], before);
+        }
+        Framed::TooLong { number } => {
+            *last = number;
+            items.push(LogItem::Malformed {
+                line: number,
+                why: "the line is too long".into(),
+                text: String::new(),
+            });
+        }
+    }
+}
+
+/// Sets the last line of skipped games, which end before the line that shows it.
+fn end_skipped(items: &mut [LogItem], before: u64) {
+    for item in items {
+        if let LogItem::Skipped { line, last, .. } = item {
+            *last = before.max(*line);
+        }
     }
 }

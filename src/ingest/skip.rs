@@ -17,6 +17,10 @@ pub enum Skip {
     StartedBeforeLog,
     /// A team game whose score the log does not state.
     NoResult,
+    /// Nobody played.
+    Empty,
+    /// The log is of this game, whose logs resemble those of a supported one.
+    Unsupported(&'static str),
     /// The game has more players, team changes or score changes than any real game.
     TooLarge,
     /// The log contradicts itself: the record would fail
@@ -33,6 +37,8 @@ impl Skip {
             Skip::WarmUp => "warm-up",
             Skip::StartedBeforeLog => "started-before-log",
             Skip::NoResult => "no-result",
+            Skip::Empty => "empty",
+            Skip::Unsupported(_) => "unsupported",
             Skip::TooLarge => "too-large",
             Skip::Impossible(_) => "impossible",
         }
@@ -47,6 +53,8 @@ impl fmt::Display for Skip {
             Skip::WarmUp => "the game was never played beyond warm-up",
             Skip::StartedBeforeLog => "the game began before the log did",
             Skip::NoResult => "the log does not contain the final score of this game",
+            Skip::Empty => "nobody played in this game",
+            Skip::Unsupported(game) => return write!(f, "logs of {game} are not supported"),
             Skip::TooLarge => "the game has more players or events than a real game can have",
             Skip::Impossible(why) => return write!(f, "the log contradicts itself: {why}"),
         })

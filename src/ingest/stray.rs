@@ -24,7 +24,7 @@ impl StrayPlay {
     pub(super) fn close(&mut self, aftermath: bool, items: &mut Vec<LogItem>) {
         if let Some(line) = self.line.take() {
             let reason = Skip::StartedBeforeLog;
-            items.push(LogItem::Skipped { line, reason });
+            items.push(LogItem::skipped(line, reason));
         }
         self.aftermath = aftermath;
     }

@@ -16,6 +16,8 @@ pub enum IngestEvent<'a> {
         line: u64,
         /// What is wrong with it.
         why: &'a str,
+        /// The beginning of the line, readable on a terminal.
+        text: &'a str,
     },
     /// This many more lines do not follow the format.
     MoreMalformed(u64),
@@ -33,10 +35,21 @@ pub enum IngestEvent<'a> {
     /// This many matches come after one that ended later. Only
     /// [`read_matches`](super::read_matches) reports this; it sorts the matches.
     OutOfOrder(u64),
+    /// Several players of a match had the same id at the same time; they have their names for ids.
+    SharedId {
+        /// The line on which the game begins.
+        line: u64,
+        /// The id.
+        id: &'a str,
+        /// How many players had it.
+        players: usize,
+    },
     /// A game makes no match.
     Skipped {
         /// The line on which the game begins.
         line: u64,
+        /// The last line of the game.
+        last: u64,
         /// Why it makes no match.
         reason: Skip,
     },
@@ -45,21 +58,40 @@ pub enum IngestEvent<'a> {
 /// Reports the lines of one file that make no match: the first ones one by one, the rest as a number.
 #[derive(Default)]
 pub(super) struct LineReports {
+    /// Whether all malformed lines are reported one by one.
+    verbose: bool,
     /// Number of malformed lines so far.
     pub(super) malformed: u64,
     repeated: u64,
 }
 
 impl LineReports {
+    /// Reports for one file; with `verbose`, all malformed lines one by one.
+    pub(super) fn new(verbose: bool) -> Self {
+        Self {
+            verbose,
+            ..Self::default()
+        }
+    }
+
     /// Reports an item that is not a match, up to [`MAX_REPORTED`] of each kind.
     pub(super) fn item(&mut self, item: &LogItem, on_event: &mut impl FnMut(IngestEvent<'_>)) {
         match *item {
-            LogItem::Malformed { line, ref why } => {
+            LogItem::Malformed {
+                line,
+                ref why,
+                ref text,
+            } => {
                 self.malformed += 1;
-                if self.malformed <= MAX_REPORTED {
-                    on_event(IngestEvent::Malformed { line, why });
+                if self.verbose || self.malformed <= MAX_REPORTED {
+                    on_event(IngestEvent::Malformed { line, why, text });
                 }
             }
+            LogItem::SharedId {
+                line,
+                ref id,
+                players,
+            } => on_event(IngestEvent::SharedId { line, id, players }),
             LogItem::Repeated {
                 line,
                 first,
@@ -74,14 +106,16 @@ impl LineReports {
                     });
                 }
             }
-            LogItem::Skipped { line, reason } => on_event(IngestEvent::Skipped { line, reason }),
+            LogItem::Skipped { line, last, reason } => {
+                on_event(IngestEvent::Skipped { line, last, reason });
+            }
             LogItem::Match(_) | LogItem::Exported(..) => {}
         }
     }
 
     /// Reports, at the end of the file, how many lines were not reported one by one.
     pub(super) fn finish(&self, on_event: &mut impl FnMut(IngestEvent<'_>)) {
-        if self.malformed > MAX_REPORTED {
+        if self.malformed > MAX_REPORTED && !self.verbose {
             on_event(IngestEvent::MoreMalformed(self.malformed - MAX_REPORTED));
         }
         if self.repeated > MAX_REPORTED {

@@ -57,6 +57,8 @@ pub struct Ingest<'a> {
     pub date: Option<Timestamp>,
     /// The archive to put the logs into.
     pub archive: Option<Arc<Archive>>,
+    /// Whether all malformed lines are reported one by one, and not only the first ones.
+    pub verbose: bool,
     /// The counts of all files so far.
     pub counts: IngestCounts,
 }
@@ -85,6 +87,7 @@ impl<'a> Ingest<'a> {
             format: None,
             date: None,
             archive: None,
+            verbose: false,
             counts: IngestCounts::default(),
         }
     }
@@ -101,7 +104,7 @@ impl<'a> Ingest<'a> {
         on_event: &mut impl FnMut(IngestEvent<'_>),
     ) -> Result<(), LogError> {
         let found = self.counts.found;
-        let mut reports = LineReports::default();
+        let mut reports = LineReports::new(self.verbose);
         let (format_found, format) = tokio::sync::oneshot::channel();
         let (sender, mut receiver) = mpsc::channel(QUEUE);
         let file = FileToRead {

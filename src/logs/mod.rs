@@ -11,6 +11,7 @@
 mod archive;
 mod error;
 mod events;
+mod folder;
 mod follow;
 mod ingest;
 mod log_file;
@@ -30,6 +31,7 @@ use crate::{
 pub use archive::{Archive, ArchivedLog, LogOrigin, Spool};
 pub use error::LogError;
 pub use events::IngestEvent;
+pub use folder::log_files;
 pub use follow::{Follow, Follower};
 pub use ingest::{Ingest, IngestCounts};
 pub use log_file::{CountingFile, LogBytes, LogChunks, LogFile};

@@ -114,6 +114,9 @@ pub(super) fn into_match(item: LogItem) -> Option<(MatchRecord, Fingerprint)> {
             Some((*record, fingerprint))
         }
         LogItem::Exported(record, fingerprint) => Some((*record, fingerprint)),
-        LogItem::Skipped { .. } | LogItem::Repeated { .. } | LogItem::Malformed { .. } => None,
+        LogItem::Skipped { .. }
+        | LogItem::SharedId { .. }
+        | LogItem::Repeated { .. }
+        | LogItem::Malformed { .. } => None,
     }
 }

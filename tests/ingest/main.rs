@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a test may fail by unwrapping
 
+mod corpus;
 mod golden;
 mod properties;
 mod source;

@@ -387,8 +387,15 @@ fn check(log: &[u8], chunk: usize) {
                     assert!(game.participants.iter().all(|p| !p.presence.is_empty()));
                     assert!(game.clock.is_none() || game.end.0 <= elapsed as i64 + 1_000);
                 }
-                LogItem::Skipped { line, .. } | LogItem::Malformed { line, .. } => {
+                LogItem::Skipped { line, last: to, .. } => {
+                    assert!(1 <= line && line <= to && to <= last);
+                }
+                LogItem::Malformed { line, text, .. } => {
                     assert!((1..=last).contains(&line));
+                    assert!(!text.chars().any(char::is_control));
+                }
+                LogItem::SharedId { line, players, .. } => {
+                    assert!((1..=last).contains(&line) && players > 1);
                 }
                 LogItem::Repeated { line, first, .. } => {
                     assert!(first < line && (1..=last).contains(&line));

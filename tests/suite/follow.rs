@@ -91,6 +91,27 @@ fn rais_games(folder: &Path) -> usize {
 }
 
 #[test]
+fn a_game_that_spans_a_rotation_is_complete_after_a_kill() {
+    let folder = TempDir::new().unwrap();
+    let logs = folder.path().join("logs");
+    fs::create_dir(&logs).unwrap();
+    fs::write(folder.path().join("c.toml"), "ingest.follow_ms = 10\n").unwrap();
+    let log = logs.join("games.log");
+    let middle = CTF[..CTF.len() / 3].rfind('\n').unwrap() + 1;
+    append(&log, &CTF[..middle]);
+    let follow = ["follow", "logs", "missing", "--config", "c.toml"];
+    let mut process = Process::start(folder.path(), &follow);
+    process.wait_for("there is no such file or folder yet");
+    drop(process);
+    fs::rename(&log, logs.join("games.log.1")).unwrap();
+    append(&log, &CTF[middle..]);
+    let mut process = Process::start(folder.path(), &follow);
+    process.wait_for("a match from a log");
+    process.terminate();
+    assert_eq!(rais_games(folder.path()), 1);
+}
+
+#[test]
 fn a_log_is_followed_until_it_is_enough() {
     let folder = TempDir::new().unwrap();
     let logs = folder.path().join("logs");

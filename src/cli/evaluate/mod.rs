@@ -178,7 +178,7 @@ async fn histories(args: &EvaluateArgs) -> Result<Vec<EvaluatedHistory>, CliErro
         let path = file.clone();
         let reading = tokio::task::spawn_blocking(move || {
             read_matches(&path, &mut |event| {
-                if let Some(line) = line_of(&path, &event) {
+                if let Some(line) = line_of(&path, &event, false) {
                     print_error_line(&line);
                 }
             })

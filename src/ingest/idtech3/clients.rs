@@ -91,11 +91,15 @@ impl Client {
         name_or(&without_colours(&self.raw_name), UNNAMED)
     }
 
+    /// The id or the guid, which a player cannot change like a name.
+    fn strong_id(&self) -> Option<&[u8]> {
+        let ids = [&self.id[..], &self.guid];
+        ids.into_iter().find(|id| is_identity(id))
+    }
+
     /// The player's identity: a human's id or guid, or else the name; a bot's name.
     pub(crate) fn identity(&self) -> ClientIdentity {
-        let strong = [&self.id, &self.guid]
-            .into_iter()
-            .find(|id| is_identity(id));
+        let strong = self.strong_id();
         let kind = match strong {
             None if self.skilled || self.userinfo_skilled => Kind::Bot,
             _ => Kind::Human,
@@ -147,6 +151,22 @@ impl ClientSlots {
     /// The client of this number, if a line has mentioned it or a higher one.
     pub(crate) fn get(&self, number: usize) -> Option<&Client> {
         self.slots.get(number)
+    }
+
+    /// The id of this client, if another client has it, too, with another name.
+    pub(super) fn shared_id(&self, number: usize) -> Option<String> {
+        let client = self
+            .slots
+            .get(number)
+            .filter(|client| !client.raw_name.is_empty())?;
+        let strong = client.strong_id()?;
+        let mut others = self.slots.iter();
+        let shared = others.any(|other| {
+            !other.raw_name.is_empty()
+                && other.strong_id() == Some(strong)
+                && other.name() != client.name()
+        });
+        shared.then(|| name(strong))
     }
 
     pub(crate) fn all(&mut self) -> impl Iterator<Item = &mut Client> {

@@ -1,5 +1,7 @@
 //! One id Tech 3 game, from its beginning to its results.
 
+use std::collections::BTreeMap;
+
 use super::{
     clients::{Client, ClientSlots},
     grammar::Event,
@@ -50,6 +52,8 @@ pub(super) struct Game {
     /// of a suicide.
     actor: Option<usize>,
     result: Option<[i64; TEAMS]>,
+    /// The points that clients have kept from the first half, which the log's final points contain.
+    kept: BTreeMap<usize, i64>,
     /// Whether a client took part whose name and team no line states.
     stranger: bool,
 }
@@ -60,26 +64,43 @@ impl Game {
             line,
             clients_known,
             dated: setup.date.map(|date| (date, now.position())),
+            builder: match setup.swaps {
+                true => MatchBuilder::with_sides(),
+                false => MatchBuilder::default(),
+            },
             setup,
             began: now,
             warm_up: false,
             round: false,
             lasted: None,
-            builder: MatchBuilder::default(),
             source: ScoreSource::Kills,
             totals: TeamTotals::default(),
             actor: None,
             result: None,
+            kept: BTreeMap::new(),
             stranger: false,
         }
     }
 
     /// Discards everything played so far: play begins now, with a round.
     pub(super) fn restart(&mut self, setup: GameSetup, now: LogClock) {
-        let dated = self.dated;
+        let (dated, kept) = (self.dated, std::mem::take(&mut self.kept));
         *self = Self::new(self.line, setup, now, self.clients_known);
+        self.kept = kept;
         self.dated = self.dated.or(dated);
         self.round = true;
+    }
+
+    /// Begins the second half, if the game is played in halves, with these points of the first one.
+    pub(super) fn keep_points(&mut self, kept: BTreeMap<usize, i64>) {
+        if self.setup.swaps {
+            self.kept = kept;
+        }
+    }
+
+    /// A client has left, whose number another player may get.
+    pub(super) fn forget_points(&mut self, client: usize) {
+        self.kept.remove(&client);
     }
 
     /// Whether a round that begins now is the next round of this game.
@@ -181,7 +202,9 @@ impl Game {
                 // The game writes each result once: a repeated one belongs to a later game, or is
                 // an error in the log.
                 if let Some(visit) = visit_of(clients, client) {
-                    self.builder.points(visit).get_or_insert(points as f64);
+                    let kept = self.kept.get(&client).copied().unwrap_or(0);
+                    let own = points.saturating_sub(kept) as f64;
+                    self.builder.points(visit).get_or_insert(own);
                 }
             }
             Event::Result(result) if self.is_over() => {
@@ -269,12 +292,21 @@ impl Game {
             .score(change.team, change.points as f64, by, at);
     }
 
+    /// Gives the players who share an id their names for ids, and returns how many had it.
+    pub(super) fn split_id(&mut self, id: &str) -> usize {
+        self.builder.split_id(id)
+    }
+
     /// Builds the record, or returns why there is none.
     pub(super) fn finish(self, server: &str) -> Result<MatchRecord, Skip> {
         if self.warm_up {
             return Err(Skip::WarmUp);
         }
-        let lasted = self.lasted.ok_or(Skip::Unfinished)?;
+        let unfinished = self
+            .setup
+            .lookalike
+            .map_or(Skip::Unfinished, Skip::Unsupported);
+        let lasted = self.lasted.ok_or(unfinished)?;
         if self.stranger && !self.clients_known {
             return Err(Skip::StartedBeforeLog);
         }

@@ -1,9 +1,11 @@
 //! Separates the games of a log.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::{
     clients::{Client, ClientSlots},
     game::Game,
-    grammar::{self, Event},
+    grammar::{self, Event, MAX_CLIENTS},
     setup::GameSetup,
 };
 use crate::ingest::{
@@ -32,6 +34,10 @@ pub(super) struct Parser {
     clock: LogClock,
     clients: ClientSlots,
     phase: LogPhase,
+    /// The ids that several players have had at the same time since the last `InitGame:`.
+    shared: BTreeSet<String>,
+    /// The final points that the log has stated since the last end of a game, by client number.
+    points: BTreeMap<usize, i64>,
 }
 
 impl Parser {
@@ -41,6 +47,8 @@ impl Parser {
             clock: LogClock::default(),
             clients: ClientSlots::default(),
             phase: LogPhase::Beginning,
+            shared: BTreeSet::new(),
+            points: BTreeMap::new(),
         }
     }
 
@@ -48,12 +56,24 @@ impl Parser {
     fn close(&mut self, items: &mut Vec<LogItem>) {
         match std::mem::replace(&mut self.phase, LogPhase::BetweenGames) {
             LogPhase::Beginning | LogPhase::BetweenGames => {}
-            LogPhase::Headless(line) => items.push(LogItem::Skipped {
-                line,
-                reason: Skip::StartedBeforeLog,
-            }),
-            LogPhase::Game(game) => {
-                items.push(LogItem::of_game(game.line, game.finish(&self.server)));
+            LogPhase::Headless(line) => {
+                items.push(LogItem::skipped(line, Skip::StartedBeforeLog));
+            }
+            LogPhase::Game(mut game) => {
+                let line = game.line;
+                let mut notes = Vec::new();
+                for id in &self.shared {
+                    let players = game.split_id(id);
+                    let id = id.clone();
+                    if players > 1 {
+                        notes.push(LogItem::SharedId { line, id, players });
+                    }
+                }
+                let item = LogItem::of_game(line, game.finish(&self.server));
+                if matches!(item, LogItem::Match(_)) {
+                    items.append(&mut notes);
+                }
+                items.push(item);
             }
         }
         self.clients.forget_visits();
@@ -63,6 +83,20 @@ impl Parser {
         self.close(items);
         let game = Game::new(line, GameSetup::read(info), self.clock, clients_known);
         self.phase = LogPhase::Game(Box::new(game));
+    }
+
+    /// Like [`Parser::begin`], for a game that may be the second half after one that has ended.
+    fn begin_half(
+        &mut self,
+        line: u64,
+        info: &[u8],
+        clients_known: bool,
+        items: &mut Vec<LogItem>,
+    ) {
+        self.begin(line, info, clients_known, items);
+        if let LogPhase::Game(game) = &mut self.phase {
+            game.keep_points(std::mem::take(&mut self.points));
+        }
     }
 
     /// A round of Urban Terror begins. Until the exit, rounds belong to the same game; its play
@@ -75,10 +109,10 @@ impl Parser {
             }
             LogPhase::Game(game) => {
                 let clients_known = game.clients_known;
-                self.begin(line, info, clients_known, items);
+                self.begin_half(line, info, clients_known, items);
             }
             // No line announced this round's game, so players may have joined before the log began.
-            _ => self.begin(line, info, false, items),
+            _ => self.begin_half(line, info, false, items),
         }
         self.clients.forget_visits();
         if let LogPhase::Game(game) = &mut self.phase {
@@ -90,24 +124,41 @@ impl Parser {
 
     fn event(&mut self, line: u64, event: Event<'_>, items: &mut Vec<LogItem>) {
         match event {
+            Event::Exit => self.points.clear(),
+            Event::Points { client, points } => {
+                self.points.entry(client).or_insert(points);
+            }
+            _ => {}
+        }
+        match event {
             Event::InitGame(info) => {
                 self.begin(line, info, true, items);
                 self.clients = ClientSlots::default();
+                self.shared.clear();
+                self.points.clear();
             }
             Event::InitRound(info) => self.round(line, info, items),
             Event::Shutdown => self.close(items),
             Event::Connect(number) => self.client(number, |client| client.begun = false),
             Event::Begin(number) => self.client(number, |client| client.begun = true),
-            Event::Userinfo(number, info) => self.client(number, |client| client.userinfo(info)),
+            Event::Userinfo(number, info) => {
+                self.client(number, |client| client.userinfo(info));
+                self.note_shared(number);
+            }
             Event::Changed(number, info) => {
                 let client = self.clients.client(number);
                 if client.changed(info) {
                     self.client(number, |_| {});
+                    self.note_shared(number);
                 }
             }
             Event::Disconnect(number) => {
                 self.client(number, |client| client.begun = false);
                 self.clients.remove(number);
+                self.points.remove(&number);
+                if let LogPhase::Game(game) = &mut self.phase {
+                    game.forget_points(number);
+                }
             }
             Event::Warmup
             | Event::Kill { .. }
@@ -127,6 +178,16 @@ impl Parser {
         change(client);
         if let LogPhase::Game(game) = &mut self.phase {
             game.update_client(client, self.clock);
+        }
+    }
+
+    /// Notes the id of this client if another one with another name has it, too. A player who returns
+    /// before the server has noticed the end of the old connection has the same name.
+    fn note_shared(&mut self, number: usize) {
+        if let Some(id) = self.clients.shared_id(number)
+            && self.shared.len() < MAX_CLIENTS
+        {
+            self.shared.insert(id);
         }
     }
 

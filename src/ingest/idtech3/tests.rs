@@ -57,7 +57,7 @@ fn stays(participant: &Participant) -> Vec<(u8, u64, u64)> {
 fn skips(log: &str) -> Vec<(u64, &'static str)> {
     let items = read(&FORMAT, log);
     let skips = items.iter().filter_map(|item| match item {
-        LogItem::Skipped { line, reason } => Some((*line, reason.code())),
+        LogItem::Skipped { line, reason, .. } => Some((*line, reason.code())),
         _ => None,
     });
     skips.collect()
@@ -334,6 +334,8 @@ fn dates_count_from_their_line() {
                 "1:00",
                 r"InitGame: \gamename\x\g_gametype\0\g_timestamp\2026-1-2 3:4:5",
             ),
+            ("1:01", r"ClientUserinfoChanged: 0 n\A\t\0"),
+            ("1:01", "ClientBegin: 0"),
             ("1:10", r"InitRound: \gamename\x\g_gametype\0"),
             ("2:00", "Exit: Timelimit hit."),
         ]),
@@ -425,10 +427,12 @@ fn rounds_of_a_log_that_begins_in_the_middle() {
         [LogItem::Skipped { .. }, LogItem::Match(_)]
     ));
     let early = Skip::StartedBeforeLog;
+    let last = two().len() as u64 + 6;
     assert_eq!(
         round(true),
-        [1, 2].map(|line| LogItem::Skipped {
+        [(1, 1), (2, last)].map(|(line, last)| LogItem::Skipped {
             line,
+            last,
             reason: early
         })
     );
@@ -438,6 +442,7 @@ fn rounds_of_a_log_that_begins_in_the_middle() {
 fn a_malformed_line_is_named_and_the_game_goes_on() {
     let mut lines = log(&[("0:00", CTF)]);
     lines += "garbage\n  0:01 CTF: x\n";
+    lines += &log(&two());
     lines += &log(&[
         ("0:02", "NewVerb: 1"),
         ("0:03", "----"),

@@ -58,7 +58,7 @@ mod repeats;
 
 use std::borrow::Cow;
 
-use super::{Context, Format, LogItem, LogLine, LogParser, Skip};
+use super::{Context, Format, LogItem, LogLine, LogParser, Skip, item::shown};
 use crate::domain::Fingerprint;
 use history::HistoryClock;
 use repeats::Repeats;
@@ -117,10 +117,7 @@ impl Parser {
             (self.history.read(line.bytes, &self.server)?, None)
         };
         Ok(match (record.check(), fingerprint) {
-            (Err(why), _) => LogItem::Skipped {
-                line: line.number,
-                reason: Skip::Impossible(why),
-            },
+            (Err(why), _) => LogItem::skipped(line.number, Skip::Impossible(why)),
             (Ok(()), Some(fingerprint)) => LogItem::Exported(Box::new(record), fingerprint),
             // The dates were estimated when the match was first stored, and must not change.
             (Ok(()), None) if record.clock.is_some() => {
@@ -151,6 +148,7 @@ impl LogParser for Parser {
             }
         }
         items.push(self.item(line).unwrap_or_else(|why| LogItem::Malformed {
+            text: shown(line.bytes),
             line: line_number,
             why,
         }));

@@ -166,7 +166,7 @@ impl Parser {
         let game = std::mem::replace(&mut self.game, Game::new(line));
         let line = game.line;
         if let Some(reason) = game.unfinished(reason) {
-            items.push(LogItem::Skipped { line, reason });
+            items.push(LogItem::skipped(line, reason));
         }
         self.clients.forget_visits();
     }

@@ -59,10 +59,7 @@ fn tf2_log(lines: &[(u32, String)], (red, blue): (u32, u32)) -> String {
     log(&all)
 }
 
-/// A team, and from which second to which.
-type Stay = (u8, u64, u64);
-
-fn stays(p: &Participant) -> Vec<Stay> {
+fn stays(p: &Participant) -> Stays {
     let stay = |s: &crate::domain::Presence| (s.team, s.span.from / 1_000, s.span.to / 1_000);
     p.presence.iter().map(stay).collect()
 }
@@ -70,7 +67,7 @@ fn stays(p: &Participant) -> Vec<Stay> {
 fn reasons(log: &str) -> Vec<(u64, &'static str)> {
     let items = read(&FORMAT, log);
     let reason = |item: &LogItem| match item {
-        LogItem::Skipped { line, reason } => (*line, reason.code()),
+        LogItem::Skipped { line, reason, .. } => (*line, reason.code()),
         other => panic!("{other:?}"),
     };
     items.iter().map(reason).collect()
@@ -299,8 +296,11 @@ fn it_is_known_by_its_look() {
     );
 }
 
+/// The stays of a player: team, and the seconds from and to.
+type Stays = Vec<(u8, u64, u64)>;
+
 /// The players of a game, each with the stays.
-fn all_stays(game: &MatchRecord) -> Vec<(&str, Vec<Stay>)> {
+fn all_stays(game: &MatchRecord) -> Vec<(&str, Stays)> {
     let player = |p: &Participant| stays(p);
     let all = game.participants.iter();
     all.map(|p| (p.name.as_str(), player(p))).collect()

@@ -18,7 +18,7 @@ impl Parser {
         self.stray.close(false, items);
         if let Some(game) = self.game.take() {
             let (line, reason) = (game.line, game.unfinished());
-            items.push(LogItem::Skipped { line, reason });
+            items.push(LogItem::skipped(line, reason));
         }
     }
 

@@ -30,7 +30,7 @@ fn stays(record: &MatchRecord, id: &str) -> Vec<(u8, u64, u64)> {
 fn skips(lines: &[&str]) -> Vec<(u64, &'static str)> {
     let items = read(&FORMAT, &log(lines));
     let skips = items.iter().filter_map(|item| match item {
-        LogItem::Skipped { line, reason } => Some((*line, reason.code())),
+        LogItem::Skipped { line, reason, .. } => Some((*line, reason.code())),
         _ => None,
     });
     skips.collect()
@@ -182,12 +182,13 @@ fn teams_are_known_by_class_or_by_being_told_of() {
         only_match(&FORMAT, &log(&all)).scores
     };
     assert!(scores("XGame.xDeathMatch", &["2|T|0|1|x"]).is_empty());
-    assert_eq!(scores("XGame.xTeamGame", &[]), [0.0, 0.0]);
+    let joins = "2|G|TeamChange|0|1";
+    assert_eq!(scores("XGame.xTeamGame", &[joins]), [0.0, 0.0]);
     assert!(scores("Mod.Unheard", &[]).is_empty());
     assert!(scores("Mod.Unheard", &["2|G|TeamChange|0|255"]).is_empty());
-    assert_eq!(scores("Mod.Unheard", &["2|G|TeamChange|0|1"]), [0.0, 0.0]);
+    assert_eq!(scores("Mod.Unheard", &[joins]), [0.0, 0.0]);
     assert_eq!(
-        scores("Mod.Unheard", &["2|T|3|2.5|x"]),
+        scores("Mod.Unheard", &[joins, "2|T|3|2.5|x"]),
         [0.0, 0.0, 0.0, 2.5]
     );
 }
@@ -217,7 +218,13 @@ fn what_makes_no_record() {
 #[test]
 fn two_games_of_one_log_and_no_date() {
     let ng = NG.replace("2004-3-9", "soon").replace("0|NG", "3|NG");
-    let game = [&ng[..], "5|SG", "9|EG|timelimit"];
+    let game = [
+        &ng[..],
+        "4|C|0|x",
+        "4|G|TeamChange|0|1",
+        "5|SG",
+        "9|EG|timelimit",
+    ];
     let items = read(&FORMAT, &log(&[game, game].concat()));
     let starts = items.iter().map(|item| match item {
         LogItem::Match(game) => (game.start.0, game.clock, game.millis()),
@@ -241,6 +248,8 @@ fn malformed_lines_are_named() {
         "2|SG",
         "2|New|verb",
         "",
+        "2|C|0|x",
+        "2|G|TeamChange|0|1",
         "3|EG|timelimit|0",
     ];
     let items = read(&FORMAT, &log(&lines));
@@ -258,7 +267,7 @@ fn malformed_lines_are_named() {
 #[test]
 fn an_end_without_its_newline_counts_where_it_cannot_be_another() {
     let ends = |end: &str| {
-        let lines = log(&[NG, "1|SG"]) + &end.replace('|', "\t");
+        let lines = log(&[NG, "1|C|0|x", "1|G|TeamChange|0|1", "1|SG"]) + &end.replace('|', "\t");
         read(&FORMAT, &lines)
             .iter()
             .any(|item| matches!(item, LogItem::Match(_)))

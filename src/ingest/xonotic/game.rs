@@ -36,6 +36,14 @@ impl Client {
     }
 }
 
+/// The builder for a game of this kind: in assault the teams change sides at half-time.
+fn builder(kind: &[u8]) -> MatchBuilder {
+    match kind {
+        b"as" => MatchBuilder::with_sides(),
+        _ => MatchBuilder::default(),
+    }
+}
+
 /// Decodes a name, which must not be empty in a record.
 fn name(nick: &[u8]) -> String {
     match grammar::plain(nick) {
@@ -87,7 +95,7 @@ impl Game {
             began: now.position(),
             ended: None,
             clients: BTreeMap::new(),
-            builder: MatchBuilder::default(),
+            builder: builder(kind),
             section: ScoreSection::None,
             label: None,
             teams: false,
@@ -154,7 +162,7 @@ impl Game {
 
     /// Begins play, with the players who are there. Everything before was warm-up.
     fn restart(&mut self, calendar: &Calendar) {
-        self.builder = MatchBuilder::default();
+        self.builder = builder(self.kind.as_bytes());
         self.date = calendar.date();
         self.began = calendar.position();
         for client in self.clients.values_mut() {

@@ -78,7 +78,7 @@ impl Parser {
         self.stray.close(false, items);
         if let Some(game) = self.game.take() {
             let line = game.line;
-            items.push(LogItem::Skipped { line, reason });
+            items.push(LogItem::skipped(line, reason));
         }
     }
 

@@ -229,7 +229,7 @@ fn what_makes_no_record() {
     let reasons = |lines: &[(&str, &str)]| {
         let items = read(&FORMAT, &log(lines));
         let reason = |item: &LogItem| match item {
-            LogItem::Skipped { line, reason } => (*line, reason.code()),
+            LogItem::Skipped { line, reason, .. } => (*line, reason.code()),
             other => panic!("{other:?}"),
         };
         items.iter().map(reason).collect::<Vec<_>>()

@@ -15,8 +15,8 @@ use crate::{
     domain::{Fingerprint, MatchRecord, Timestamp},
     ingest::{Format, HEAD, LogItem, detect},
     logs::{
-        Archive, LogError, LogFile, LogOrigin, Reading, Spool, Tail, Tailed, reading::into_match,
-        timestamp,
+        Archive, LogError, LogFile, LogOrigin, Reading, Spool, Tail, Tailed, folder::rotated,
+        reading::into_match, timestamp,
     },
 };
 
@@ -68,6 +68,8 @@ pub(super) struct FollowedFile {
     format: Option<&'static Format>,
     stage: FollowStage,
     spool: Option<Spool>,
+    /// The time on the log's own clock, in milliseconds, that passed in the log before this one.
+    before: i64,
     /// Whether everything that it contained at the first poll has been read.
     caught_up: bool,
     items: Vec<LogItem>,
@@ -91,6 +93,7 @@ impl FollowedFile {
             format: None,
             stage: FollowStage::Head(Vec::new()),
             spool: None,
+            before: 0,
             caught_up: false,
             items: Vec::new(),
             matches: VecDeque::new(),
@@ -259,12 +262,41 @@ impl FollowedFile {
                 let head = std::mem::take(head);
                 self.format = Some(format);
                 let mut reading = Reading::new(format, &self.follow.server, None);
+                if let Err(error) = self.read_rotated(&mut reading) {
+                    let path = self.tail.path().display();
+                    tracing::debug!(log = %path, %error, "cannot read the log before this one");
+                    reading = Reading::new(format, &self.follow.server, None);
+                }
+                self.before = reading.elapsed();
                 reading.feed(&head, &mut self.items);
                 self.stage = FollowStage::Reading(Box::new(reading));
             }
             FollowStage::Reading(reading) => reading.feed(bytes, &mut self.items),
             FollowStage::Complete(_) => {}
         }
+    }
+
+    /// Reads the log that was rotated to make room for this one, so that a game that spans both is
+    /// complete, as it is while the program runs during a rotation. The games in that log are recorded
+    /// when the log itself is followed.
+    fn read_rotated(&self, reading: &mut Reading) -> Result<(), LogError> {
+        let Some(path) = rotated(self.tail.path()) else {
+            return Ok(());
+        };
+        let log = LogFile::new(&path)?;
+        let mut chunks = log.chunks()?;
+        if chunks.detect()?.name != reading.format().name {
+            return Ok(());
+        }
+        let mut items = Vec::new();
+        while let Some(chunk) = chunks.read()? {
+            reading.feed(chunk, &mut items);
+            items.clear();
+        }
+        reading.set_begin(log.written.plus_millis(-reading.elapsed()), &mut items);
+        reading.forget_begin();
+        reading.interrupt();
+        Ok(())
     }
 
     /// Finds when a log without dates began, so that the matches of a long log need not stay in
@@ -276,6 +308,7 @@ impl FollowedFile {
         {
             let log = LogFile::new(self.tail.path())?;
             let elapsed = log.elapsed(reading.format(), || requests.is_stopped())?;
+            let elapsed = elapsed.saturating_add(self.before);
             reading.set_begin(log.written.plus_millis(-elapsed), &mut self.items);
         }
         Ok(())
@@ -349,11 +382,14 @@ impl FollowedFile {
             } => {
                 tracing::debug!(log = %path, line, first, dropped, "the line is the same as an earlier one");
             }
-            LogItem::Malformed { line, why } => {
-                tracing::debug!(log = %path, line, why = %why, "malformed line");
+            LogItem::Malformed { line, why, text } => {
+                tracing::debug!(log = %path, line, why = %why, text, "malformed line");
             }
-            LogItem::Skipped { line, reason } => {
-                tracing::debug!(log = %path, line, %reason, "skipped a game");
+            LogItem::SharedId { line, id, players } => {
+                tracing::info!(log = %path, line, id, players, "several players have one id; their names are their ids in this match");
+            }
+            LogItem::Skipped { line, last, reason } => {
+                tracing::info!(log = %path, line, last, %reason, "skipped a game");
             }
             LogItem::Match(_) | LogItem::Exported(..) => {}
         }

@@ -76,6 +76,9 @@ impl Follower {
         archive: Option<Arc<Archive>>,
         settle: Duration,
     ) -> Result<Self, LogError> {
+        for follow in follows.iter().filter(|follow| !follow.path.exists()) {
+            tracing::warn!(path = %follow.path.display(), "there is no such file or folder yet; it is followed once it exists");
+        }
         let stop = CancellationToken::new();
         let (commands, received) = std_mpsc::channel();
         // Capacity 1: the thread waits for the answer to each request before it sends the next.

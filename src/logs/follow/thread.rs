@@ -14,7 +14,7 @@ use super::{Follow, file::FollowedFile, priority};
 use crate::{
     domain::{Fingerprint, MatchRecord},
     ingest::Format,
-    logs::{Archive, ArchivedLog, LogError},
+    logs::{Archive, ArchivedLog, LogError, log_files},
     store::{HalfRecorded, StoreError},
 };
 
@@ -158,7 +158,7 @@ impl FollowedLogs {
     /// Reads the new lines of all logs.
     fn poll(&mut self, now: SystemTime) {
         for (at, follow) in self.follows.iter().enumerate() {
-            for path in files(&follow.path) {
+            for path in log_files(&follow.path) {
                 let new =
                     |path: &Path| FollowedFile::new(path, follow.clone(), self.archive.clone());
                 let file = self.files.entry((at, path));
@@ -205,22 +205,4 @@ impl FollowedLogs {
             }
         }
     }
-}
-
-/// The visible files of a folder, sorted; the path itself if it is no folder.
-fn files(path: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = path.read_dir() else {
-        return vec![path.to_owned()];
-    };
-    let visible = |entry: &std::fs::DirEntry| {
-        let name = entry.file_name();
-        !name.as_encoded_bytes().starts_with(b".") && entry.path().is_file()
-    };
-    let mut found: Vec<_> = entries
-        .flatten()
-        .filter(visible)
-        .map(|entry| entry.path())
-        .collect();
-    found.sort();
-    found
 }

@@ -1,0 +1,88 @@
+//! The files of a folder of logs.
+
+use std::path::{Path, PathBuf};
+
+/// The visible files of a folder, sorted; the path itself if it is no folder.
+pub fn log_files(path: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = path.read_dir() else {
+        return vec![path.to_owned()];
+    };
+    let visible = |entry: &std::fs::DirEntry| {
+        let name = entry.file_name();
+        !name.as_encoded_bytes().starts_with(b".") && entry.path().is_file()
+    };
+    let mut found: Vec<_> = entries
+        .flatten()
+        .filter(visible)
+        .map(|entry| entry.path())
+        .collect();
+    found.sort();
+    found
+}
+
+/// The file that was rotated to make room for the one at `path`: of the files in the same folder whose
+/// name adds something to that of `path`, as `games.log.1`, `games.log-20261120` and `games-1.log` do to
+/// `games.log`, the one that was written last, but not after `path` itself.
+pub(super) fn rotated(path: &Path) -> Option<PathBuf> {
+    let written = |path: &Path| path.metadata().ok()?.modified().ok();
+    let latest = written(path)?;
+    let entries = path.parent()?.read_dir().ok()?.flatten();
+    let earlier = entries.filter_map(|entry| {
+        let other = entry.path();
+        let at = written(&other).filter(|&at| at <= latest && other.is_file())?;
+        adds_to(path, &other).then_some((at, other))
+    });
+    earlier.max().map(|(_, other)| other)
+}
+
+/// Whether the name of `other` is that of `path` with an addition, after the name or before its
+/// extension.
+fn adds_to(path: &Path, other: &Path) -> bool {
+    let text =
+        |part: Option<&std::ffi::OsStr>| part.map(|part| part.to_string_lossy().into_owned());
+    let (Some(name), Some(stem), Some(other)) = (
+        text(path.file_name()),
+        text(path.file_stem()),
+        text(other.file_name()),
+    ) else {
+        return false;
+    };
+    let added = |start: &str| {
+        let rest = other.strip_prefix(start);
+        rest.filter(|rest| rest.starts_with(['.', '-', '_']))
+    };
+    let extension = text(path.extension()).map(|extension| format!(".{extension}"));
+    let before = |rest: &str| {
+        let middle = rest.strip_suffix(extension.as_deref().unwrap_or_default());
+        middle
+            .is_some_and(|middle| !middle.is_empty() && middle.chars().any(|c| c.is_ascii_digit()))
+    };
+    other != name && (added(&name).is_some() || added(&stem).is_some_and(before))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_rotated_logs() {
+        let adds = |other: &str| adds_to(Path::new("/x/games.log"), &Path::new("/x").join(other));
+        for other in [
+            "games.log.1",
+            "games.log-20261120",
+            "games-1.log",
+            "games.log.2.gz",
+        ] {
+            assert!(adds(other), "{other}");
+        }
+        for other in [
+            "games.log",
+            "games2.log",
+            "other.log",
+            "games-x.log",
+            "games.txt",
+        ] {
+            assert!(!adds(other), "{other}");
+        }
+    }
+}
