@@ -149,6 +149,24 @@ mod tests {
     }
 
     #[test]
+    fn reasons_are_read_as_they_were_written() {
+        let lines = [
+            "team 0: power 27.000".to_owned(),
+            "\"René\" stays".to_owned(),
+        ];
+        for lines in [&lines[..], &[]] {
+            let mut bytes = Vec::new();
+            let entry = Entry::Reasons(Cow::Borrowed(lines));
+            let brief = BriefEntry::of(&entry).unwrap();
+            brief.write(3, &mut bytes).unwrap();
+            bytes.push(7);
+            let ((at, read), rest) = BriefEntry::read(&bytes).unwrap().unwrap();
+            assert_eq!((at, rest), (3, &[7][..]));
+            assert!(matches!(read, Entry::Reasons(read) if *read == *lines));
+        }
+    }
+
+    #[test]
     fn what_is_no_number_is_refused() {
         for points in [f64::NAN, f64::INFINITY] {
             let mut bytes = Vec::new();

@@ -1,9 +1,8 @@
 //! One game of a Source or GoldSrc log.
 
-use std::collections::BTreeMap;
-
 use super::clients::{ConnectedClients, GameContext};
 use super::grammar::{Event, PlayerAction, PlayerTag};
+use super::setup::ServerSetup;
 use super::totals::{SideTotals, sides_of};
 use crate::{
     domain::{MatchRecord, Timestamp},
@@ -13,7 +12,6 @@ use crate::{
         sides::other_side,
         skip::Skip,
         team::ClientTeam,
-        text,
     },
 };
 
@@ -26,86 +24,6 @@ const MAX_ROUNDS: usize = 1_000;
 const OPENING: u64 = 2_000;
 /// How long after the end of a round its scores may be stated, in milliseconds.
 const ROUND_LAG: u64 = 1_000;
-
-/// Gameplay settings, with their defaults. A setting with another value becomes a mutator.
-const VARIANTS: [(&str, f64); 5] = [
-    ("mp_friendlyfire", 0.0),
-    ("mp_highlander", 0.0),
-    ("sv_gravity", 800.0),
-    ("tf_medieval", 0.0),
-    ("tf_weapon_criticals", 1.0),
-];
-
-/// The game's name if the log does not state it.
-const UNNAMED: &str = "source";
-
-/// The server's game, map and settings, as far as the log states them.
-#[derive(Debug, Default)]
-pub(super) struct ServerSetup {
-    game: String,
-    map: String,
-    /// Settings that do not have their default value, by name.
-    variants: BTreeMap<&'static str, String>,
-}
-
-impl ServerSetup {
-    /// The setup of a server that runs the game of this folder.
-    pub(super) fn of(folder: &[u8]) -> Self {
-        Self {
-            game: text::name(folder).to_lowercase(),
-            ..Self::default()
-        }
-    }
-
-    /// Takes the map on which a match starts or is over.
-    pub(super) fn name_map(&mut self, map: &[u8]) {
-        if !map.is_empty() {
-            self.load(map);
-        }
-    }
-
-    pub(super) fn load(&mut self, map: &[u8]) {
-        self.map = text::name(map);
-    }
-
-    pub(super) fn set(&mut self, name: &[u8], value: &[u8]) {
-        let known = VARIANTS.iter().find(|(known, _)| known.as_bytes() == name);
-        let Some((name, default)) = known else { return };
-        match text::real(value) {
-            Some(set) if set != *default => {
-                self.variants.insert(name, text::name(value));
-            }
-            _ => {
-                self.variants.remove(name);
-            }
-        }
-    }
-
-    fn mutators(&self) -> Vec<String> {
-        let name = |(name, value): (&&str, &String)| match value.as_str() {
-            "1" => (*name).to_owned(),
-            value => format!("{name}={value}"),
-        };
-        self.variants.iter().map(name).collect()
-    }
-
-    /// The game type, for example `tf.ctf`: the folder of the game and the prefix of the map's
-    /// name. If the log does not state them, `shown` and `seen`, which follow from the events, replace
-    /// them.
-    fn game_type(&self, shown: Option<&'static str>, seen: Option<&'static str>) -> String {
-        let game = match self.game.as_str() {
-            "" => shown.unwrap_or(UNNAMED),
-            stated => stated,
-        };
-        let prefix = self.map.split_once('_').map(|(prefix, _)| prefix);
-        let prefix = prefix.filter(|p| p.len() <= 4 && p.bytes().all(|b| b.is_ascii_alphabetic()));
-        let seen = seen.filter(|_| self.map.is_empty());
-        match prefix.or(seen) {
-            Some(mode) => format!("{game}.{}", mode.to_lowercase()),
-            None => game.to_owned(),
-        }
-    }
-}
 
 /// How the log states the result of a game.
 #[derive(Clone, Copy, PartialEq, Eq)]

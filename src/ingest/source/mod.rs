@@ -3,12 +3,14 @@
 //! A line is `L date: event`, and names each player with number, id and team. A game begins when its map
 //! is loaded, and begins again with every round that does not follow a round's end. It ends with
 //! `Game_Over` and the final scores, or with what each team `scored`. In Counter-Strike it ends with
-//! `Game Over:`, or with its map. `grammar` reads one line, `clients` knows who is there, `game` follows
-//! one game, `totals` its scores; this file keeps the games of a log apart.
+//! `Game Over:`, or with its map. `grammar` reads one line, `clients` knows who is there, `setup` which
+//! game and settings the server has, `game` follows one game, `totals` its scores; this file keeps the
+//! games of a log apart.
 
 mod clients;
 mod game;
 mod grammar;
+mod setup;
 #[cfg(test)]
 mod tests;
 mod totals;
@@ -22,8 +24,9 @@ use super::{
     text::CUT_LINE,
 };
 use clients::ConnectedClients;
-use game::{Game, ServerSetup};
+use game::Game;
 use grammar::Event;
+use setup::ServerSetup;
 
 /// The format's entry in the registry.
 pub(super) const FORMAT: Format = Format {
