@@ -33,14 +33,21 @@ impl Words {
         verb
     }
 
-    /// Reads the next positional argument; `what` is its name in the refusal if it is missing.
+    /// Reads the next positional argument; `what` is its name in the refusal if it is missing or
+    /// empty.
     pub(super) fn word(&mut self, what: &str) -> Result<Ident, Refusal> {
+        let ident = self.word_or_empty(what)?;
+        filled(ident, what)
+    }
+
+    /// Reads the next positional argument, which may be `""`.
+    pub(super) fn word_or_empty(&mut self, what: &str) -> Result<Ident, Refusal> {
         if self.is_empty() {
             return Err(bad(format!("{what} is missing")));
         }
         let (raw, content) = self.token(0)?;
         self.skip_blanks();
-        named(raw, &content, what)
+        Ok(Ident::new(&raw, &content))
     }
 
     /// Reads the rest of the line as one argument, quoted or not.
@@ -51,7 +58,7 @@ impl Words {
         }
         let quoted = Quoted::read(&raw).filter(|quoted| quoted.length == raw.len());
         let content = quoted.map_or_else(|| raw.to_vec(), |quoted| quoted.content);
-        named(raw, &content, what)
+        filled(Ident::new(&raw, &content), what)
     }
 
     /// Reads the next `key=value`, and returns the key in lower case; `None` at the end of the
@@ -158,11 +165,11 @@ pub(super) fn bad(text: String) -> Refusal {
     }
 }
 
-fn named(raw: Bytes, content: &[u8], what: &str) -> Result<Ident, Refusal> {
-    if content.trim_ascii().is_empty() {
+fn filled(ident: Ident, what: &str) -> Result<Ident, Refusal> {
+    if ident.text().trim_ascii().is_empty() {
         return Err(bad(format!("{what} is empty")));
     }
-    Ok(Ident::new(&raw, content))
+    Ok(ident)
 }
 
 /// An argument in double quotes, in which `\"` and `\\` stand for `"` and `\`.

@@ -489,9 +489,10 @@ async fn kills_by_the_world_do_not_close_the_connection() {
     client
         .tell("GAME ctf\nJOIN a team=0\nJOIN b team=1\nSTART\n")
         .await;
+    let strangers = "KILL world a\nKILL a lava\nKILL \"\" a\nKILL a \"\"\nKILL - a\nKILL \" \" a\n";
     for _ in 0..20 {
-        client.send("KILL world a\nKILL a lava\n").await;
-        for _ in 0..2 {
+        client.send(strangers).await;
+        for _ in strangers.lines() {
             assert_eq!(
                 client.line().await,
                 "ERROR unknown-player not in the roster"

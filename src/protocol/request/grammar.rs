@@ -72,8 +72,8 @@ impl Request {
                 points: points(&mut words)?,
             },
             b"KILL" => Self::Kill {
-                killer: words.word("the killer")?,
-                victim: words.word("the victim")?,
+                killer: words.word_or_empty("the killer")?,
+                victim: words.word_or_empty("the victim")?,
             },
             b"DEATH" => Self::Death(words.word("the player")?),
             b"CLOCK" => Self::Clock(seconds(&mut words)?),

@@ -36,6 +36,11 @@ fn ident() -> impl Strategy<Value = Ident> {
     prop_oneof![program, quoted, bare]
 }
 
+/// A player of KILL, which may be nobody.
+fn ident_or_empty() -> impl Strategy<Value = Ident> {
+    prop_oneof![9 => ident(), 1 => Just(Ident::from_text(""))]
+}
+
 /// Thousandths, in the range that a line may hold.
 fn points() -> impl Strategy<Value = f64> {
     (-1_000_000_000i64..=1_000_000_000).prop_map(|n| n as f64 / 1_000.0)
@@ -139,7 +144,7 @@ strategy_of_every_variant!(request -> Request {
         .prop_map(|(team, points, by)| Request::Score { team, points, by }),
     4: Request::Points { .. } => (ident(), points())
         .prop_map(|(id, points)| Request::Points { id, points }),
-    4: Request::Kill { .. } => (ident(), ident())
+    4: Request::Kill { .. } => (ident_or_empty(), ident_or_empty())
         .prop_map(|(killer, victim)| Request::Kill { killer, victim }),
     2: Request::Death(_) => ident().prop_map(Request::Death),
     2: Request::Clock(_) => (0u32..=604_800).prop_map(Request::Clock),

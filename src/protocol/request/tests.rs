@@ -126,6 +126,11 @@ fn what_happened() {
         victim: ident("b"),
     };
     assert_eq!(parse(b"KILL a b"), Ok(Some(kill)));
+    let world = Request::Kill {
+        killer: Ident::new(b"\"\"", b""),
+        victim: ident("b"),
+    };
+    assert_eq!(parse(b"KILL \"\" b"), Ok(Some(world)));
     assert_eq!(parse(b"DEATH a"), Ok(Some(Request::Death(ident("a")))));
     assert_eq!(parse(b"CLOCK 180"), Ok(Some(Request::Clock(180))));
     for (line, verdict) in [
