@@ -77,6 +77,7 @@ fn lobby(rebalance: RebalanceSettings, unplaced: usize) -> Lobby {
     });
     let game = Command::Game(NewGame {
         game_type: "ctf".into(),
+        canonical_type: "ctf".into(),
         has_teams: true,
         tournament: false,
     });

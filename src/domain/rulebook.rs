@@ -156,7 +156,7 @@ impl Rulebook {
     }
 
     /// The canonical name of a game type, without a mode.
-    fn bare_type(&self, name: &str) -> String {
+    pub fn bare_type(&self, name: &str) -> String {
         self.split_mode(name).0
     }
 

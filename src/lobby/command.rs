@@ -185,6 +185,8 @@ pub enum Command {
 pub struct NewGame {
     /// The game type, as the game server named it.
     pub game_type: String,
+    /// The canonical name of the game type, without a mode.
+    pub canonical_type: String,
     /// Whether the game is played in teams.
     pub has_teams: bool,
     /// Whether the players choose their teams themselves, in which case auto-balance moves no one.
@@ -309,6 +311,7 @@ mod tests {
         let commands = [
             Command::Game(NewGame {
                 game_type: "ctf".into(),
+                canonical_type: "ctf".into(),
                 has_teams: true,
                 tournament: false,
             }),

@@ -178,6 +178,7 @@ pub(super) mod tests {
     pub(in crate::lobby) fn game(game_type: &str, has_teams: bool) -> Command {
         Command::Game(NewGame {
             game_type: game_type.into(),
+            canonical_type: game_type.into(),
             has_teams,
             tournament: false,
         })

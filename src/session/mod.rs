@@ -177,6 +177,7 @@ impl Session {
         let name = rulebook.game_type(game_type.text());
         Command::Game(NewGame {
             game_type: game_type.text().to_owned(),
+            canonical_type: rulebook.bare_type(game_type.text()),
             has_teams: rulebook.is_team_game(game_type.text()),
             tournament: self.sessions.tournament.matches(&name),
         })

@@ -383,6 +383,28 @@ async fn a_game_whose_scores_were_never_reported_is_no_draw() {
 }
 
 #[tokio::test]
+async fn a_session_that_sends_scores_does_so_under_every_name_of_the_game_type() {
+    let toml = "[game_types.aliases]\n\"my.ctf\" = \"baseoa.ctf\"\n\"your.ctf\" = \"baseoa.ctf\"";
+    for (first, second, known) in [
+        ("my.ctf", "BaseOA.CTF", true),
+        ("baseoa.ctf", "My.Ctf", true),
+        ("my.ctf", "YOUR.CTF", true),
+        ("my.ctf", "ctf", false),
+    ] {
+        let (daemon, clock) = daemon(toml, &[]).await;
+        let mut client = daemon.client().await;
+        let game = "JOIN a team=0\nJOIN b team=1\nSTART\n";
+        client.tell(&format!("GAME {first}\n{game}SCORE 1\n")).await;
+        clock.pass(TEN_MINUTES);
+        assert!(client.ask("END\n").await.ends_with(" recorded"));
+        client.tell(&format!("GAME {second}\n{game}")).await;
+        clock.pass(TEN_MINUTES);
+        let end = client.ask("END\n").await;
+        assert_eq!(end.ends_with(" recorded"), known, "{first} {second} {end}");
+    }
+}
+
+#[tokio::test]
 async fn kills_are_the_result_where_frags_count_and_there_are_no_teams() {
     let (daemon, clock) = daemon("", &[]).await;
     let mut client = daemon.client().await;

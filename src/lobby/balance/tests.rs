@@ -159,6 +159,7 @@ fn a_deadline_is_noted() {
     let mut lobby = Lobby::new(LobbySettings::default());
     let game = NewGame {
         game_type: "ctf".into(),
+        canonical_type: "ctf".into(),
         has_teams: true,
         tournament: false,
     };

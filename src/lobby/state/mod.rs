@@ -35,7 +35,8 @@ pub struct Lobby {
     pub(super) teams: u8,
     min_players: Option<u32>,
     bot_use: BotUse,
-    /// The game types for which this session has sent SCORE, in play or before.
+    /// The canonical names of the game types for which this session has sent SCORE, in play or
+    /// before.
     scored: BTreeSet<String>,
     pub(super) game: Option<RunningGame>,
     /// The last team of each human, by id, in the game before this one.
@@ -48,6 +49,8 @@ pub struct Lobby {
 pub struct RunningGame {
     /// The game type, as the game server named it.
     pub game_type: String,
+    /// The canonical name of the game type, without a mode.
+    pub(super) canonical_type: String,
     /// The mutators, as the game server named them, each once.
     pub mutators: Vec<String>,
     /// Whether the game is played in teams.
@@ -117,6 +120,7 @@ impl Lobby {
         self.memory.next_game();
         self.game = Some(RunningGame {
             game_type: new.game_type.clone(),
+            canonical_type: new.canonical_type.clone(),
             mutators: Vec::new(),
             has_teams: new.has_teams,
             tournament: new.tournament,
@@ -220,13 +224,13 @@ impl Lobby {
     /// one.
     pub(super) fn reports_scores(&self) -> bool {
         let game = self.game.as_ref();
-        game.is_some_and(|game| self.scored.contains(&game.game_type.to_lowercase()))
+        game.is_some_and(|game| self.scored.contains(&game.canonical_type))
     }
 
     pub(super) fn note_scores(&mut self) {
         let Some(game) = &self.game else { return };
         if self.scored.len() < MAX_SCORED {
-            self.scored.insert(game.game_type.to_lowercase());
+            self.scored.insert(game.canonical_type.clone());
         }
     }
 

@@ -151,6 +151,7 @@ fn join(id: &str, team: u8) -> Step {
 fn new_game() -> Step {
     Step::Command(Command::Game(NewGame {
         game_type: "ctf".into(),
+        canonical_type: "ctf".into(),
         has_teams: true,
         tournament: false,
     }))

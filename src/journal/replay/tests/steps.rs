@@ -46,6 +46,7 @@ fn command() -> impl Strategy<Value = Command> {
     prop_oneof![
         3 => any::<bool>().prop_map(|has_teams| Command::Game(NewGame {
             game_type: "ctf".into(),
+            canonical_type: "ctf".into(),
             has_teams,
             tournament: false,
         })),
