@@ -138,6 +138,7 @@ impl Sessions {
             }
         }
         self.restore_end(&mut state, game.end).await;
+        state.restarted = true;
         Some(state)
     }
 
@@ -174,12 +175,13 @@ impl Sessions {
             }
             (JournaledEnd::Open, Some(ended)) => {
                 // After a power cut the journal may lack the END of a match that is in the
-                // database.
+                // database, and whether END was answered.
                 let frame = state.frame(None);
                 if state.lobby.end(Verdict::Draw, &frame).is_ok() {
                     state.note(&Entry::End(Verdict::Draw));
                 }
                 state.end_with(ended);
+                state.note_delivered();
             }
             (JournaledEnd::Open, None) => {}
         }

@@ -12,7 +12,7 @@ use crate::{
     domain::{MatchRecord, Outcome, Verdict},
     history,
     journal::Entry,
-    lobby::{BotUse, Command, Finished},
+    lobby::{BotUse, Command, Finished, LobbyError},
     store::StoreError,
 };
 
@@ -27,19 +27,24 @@ pub struct Ended {
 
 impl Session {
     /// Ends the game and records the match. A repeated END, on this connection or on the next one
-    /// of the same server, gets the same answer.
+    /// of the same server, gets the same answer, unless it may be that of a later game which was
+    /// lost when the daemon was restarted.
     ///
     /// # Errors
-    /// Fails if there is no game, the team does not exist, play has not begun, or the reported
-    /// events do not make a valid record: the game then continues, and END can be repeated. Fails
-    /// with [`SessionError::Kept`] if the match cannot be written now: the game is over, and a
-    /// repeated END gets the id once the match is on disk.
+    /// Fails if there is no game or a repeated END may be that of a later game, if the team does
+    /// not exist or play has not begun, or if the reported events do not make a valid record: the
+    /// game then continues, and END can be repeated. Fails with [`SessionError::Kept`] if the match
+    /// cannot be written now: the game is over, and a repeated END gets the id once the match is on
+    /// disk.
     pub async fn end(&mut self, verdict: Verdict) -> Result<Ended, SessionError> {
         let server = self.server.clone();
         self.lobby().game()?;
-        if let Some(ended) = &self.state.ended {
-            self.owes_end = true;
-            return Ok(ended.clone()); // END was repeated
+        if self.state.may_mean_another_game() {
+            return Err(LobbyError::NoGame.into());
+        }
+        if let Some(ended) = self.state.ended.clone() {
+            self.owe_end();
+            return Ok(ended); // END was repeated
         }
         if self.state.kept {
             return self.end_kept().await;
@@ -62,7 +67,7 @@ impl Session {
             {
                 tracing::error!(%error, "a match cannot be recorded now and is kept");
                 self.state.keep();
-                self.owes_end = true;
+                self.owe_end();
                 return Err(SessionError::Kept);
             }
             Err(error) => {
@@ -81,6 +86,12 @@ impl Session {
         Ok(ended)
     }
 
+    /// Notes that an answer to END will be sent. From now on, a repeated END means that match.
+    fn owe_end(&mut self) {
+        self.owes_end = true;
+        self.state.restarted = false;
+    }
+
     /// Answers a repeated END for a match that could not be recorded before. Tries to write it now.
     async fn end_kept(&mut self) -> Result<Ended, SessionError> {
         let game = self.state.game;
@@ -93,7 +104,7 @@ impl Session {
             }
             _ => {
                 tracing::debug!(?written, ?found, "a match is still kept");
-                self.owes_end = true;
+                self.owe_end();
                 Err(SessionError::Kept)
             }
         }
@@ -107,7 +118,7 @@ impl Session {
             "game ended"
         );
         self.state.end_with(ended.clone());
-        self.owes_end = true;
+        self.owe_end();
         ended
     }
 
@@ -144,9 +155,9 @@ impl Session {
 
     /// Resumes the parked game of this server. Returns whether there was one.
     ///
-    /// After a restart of the daemon, a game whose END was answered is resumed only for a server
-    /// that may repeat that END. A server that asks `explicitly` (`resume=yes`) whether its game
-    /// goes on may mean a later game, of which nothing has arrived; the old game is then given up.
+    /// A server that asks `explicitly` (`resume=yes`) whether its game goes on may mean a later
+    /// game, of which nothing has arrived, if the daemon was restarted after it had answered END;
+    /// the old game is then given up. Without `resume=yes`, its players go on to the next START.
     pub(super) fn resume_parked(&mut self, explicitly: bool) -> bool {
         let Some(server) = &self.server else {
             return false;
@@ -155,7 +166,7 @@ impl Session {
         let Some(state) = self.sessions.parked.take(server, earliest) else {
             return false;
         };
-        if explicitly && state.restarted && state.delivered {
+        if explicitly && state.may_mean_another_game() {
             self.sessions.give_up(state, Some(server));
             return false;
         }

@@ -34,7 +34,7 @@ pub(super) struct SessionState {
     /// Whether an answer to END (the id of its match, or that the match is kept) has been sent or
     /// is about to be sent.
     pub(super) delivered: bool,
-    /// Whether the daemon was restarted since this game began.
+    /// Whether the daemon was restarted since this game began, and has not answered END since.
     pub(super) restarted: bool,
     /// Whether END is being carried out: the game is over, and its match may or may not be on disk.
     pub(super) ending: bool,
@@ -100,7 +100,6 @@ impl SessionState {
             epoch: journaled.epoch,
             reasons: journaled.reasons,
             game: journaled.game,
-            restarted: true,
             shift: signed(journaled.now) - signed(sessions.clock.millis()),
             journal: journaled.journal,
             ..Self::new(sessions, &journaled.span)
@@ -142,6 +141,13 @@ impl SessionState {
         self.forget_end();
         self.note(&Entry::Number(self.game));
         self.note(&Entry::Epoch(epoch));
+    }
+
+    /// Whether END on a new connection may be that of a later game than this one: the answer to
+    /// this game's END was sent or about to be sent, and then the daemon was restarted. Everything
+    /// that the client has sent of a later game may be lost.
+    pub(super) fn may_mean_another_game(&self) -> bool {
+        self.restarted && self.delivered
     }
 
     fn forget_end(&mut self) {

@@ -30,6 +30,14 @@ fn resume(daemon: &Process) -> (BufReader<TcpStream>, bool) {
     (stream, resumed)
 }
 
+/// A connection that names its server, but does not ask for its game.
+fn hello(daemon: &Process) -> BufReader<TcpStream> {
+    let mut stream = daemon.connect();
+    let hello = ask(&mut stream, "HELLO s\n");
+    assert!(hello.starts_with("HELLO "), "{hello}");
+    stream
+}
+
 fn ask(stream: &mut BufReader<TcpStream>, text: &str) -> String {
     stream.get_mut().write_all(text.as_bytes()).unwrap();
     line(stream)
@@ -97,6 +105,16 @@ fn kills_at_any_moment_lose_nothing() {
     assert_eq!(kills.resumed + kills.new, 10, "{kills:?}");
 }
 
+/// Locks the database of this folder, until the connection rolls back.
+async fn lock(folder: &Path) -> sqlx::SqliteConnection {
+    let options = sqlx::sqlite::SqliteConnectOptions::new();
+    let options = options.filename(folder.join("evenkeel.db"));
+    let mut other = sqlx::ConnectOptions::connect(&options).await.unwrap();
+    let lock = sqlx::query("BEGIN IMMEDIATE");
+    lock.execute(&mut other).await.unwrap();
+    other
+}
+
 /// A database that another process has locked while two games ended, and the daemon that was started after the
 /// one that kept their matches was killed.
 async fn killed_with_kept_matches() -> (TempDir, Process) {
@@ -106,11 +124,7 @@ async fn killed_with_kept_matches() -> (TempDir, Process) {
     let (mut stream, _) = resume(&daemon);
     tell(&mut stream, BEGIN);
     assert!(ask(&mut stream, "END\n").starts_with("END 1 "));
-    let options = sqlx::sqlite::SqliteConnectOptions::new();
-    let options = options.filename(folder.path().join("evenkeel.db"));
-    let mut other = sqlx::ConnectOptions::connect(&options).await.unwrap();
-    let lock = sqlx::query("BEGIN IMMEDIATE");
-    lock.execute(&mut other).await.unwrap();
+    let mut other = lock(folder.path()).await;
     for map in ["m2", "m3"] {
         tell(
             &mut stream,
@@ -132,27 +146,69 @@ async fn maps(folder: &Path) -> Vec<(i64, String)> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_end_that_was_kept_when_the_daemon_was_killed_gets_its_own_match() {
-    let (folder, daemon) = killed_with_kept_matches().await;
-    let mut stream = daemon.connect();
-    assert!(ask(&mut stream, "HELLO s\n").starts_with("HELLO "));
-    let end = ask(&mut stream, "END\n");
-    assert!(end.starts_with("END 3 "), "{end}");
-    let expected = [(1, ""), (2, "m2"), (3, "m3")].map(|(id, map)| (id, map.to_owned()));
-    assert_eq!(maps(folder.path()).await, expected);
+async fn an_end_that_was_kept_is_not_the_answer_for_the_next_game() {
+    for explicit in [true, false] {
+        let (folder, daemon) = killed_with_kept_matches().await;
+        // A GAME that was sent after `kept` may never have arrived.
+        let mut stream = match explicit {
+            true => {
+                let (stream, resumed) = resume(&daemon);
+                assert!(!resumed, "the client sends everything from GAME on");
+                stream
+            }
+            false => hello(&daemon),
+        };
+        assert_eq!(ask(&mut stream, "END\n"), "ERROR no-game send GAME first");
+        until(async || matches(folder.path()).await.len() == 3).await;
+        let expected = [(1, ""), (2, "m2"), (3, "m3")].map(|(id, map)| (id, map.to_owned()));
+        assert_eq!(maps(folder.path()).await, expected);
+        if explicit {
+            until(async || journals(folder.path()).is_empty()).await;
+        }
+    }
 }
 
+/// END waits for a database that another process has locked, and the daemon is killed before it
+/// answers.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_end_that_was_kept_is_not_the_answer_for_the_next_game() {
-    let (folder, daemon) = killed_with_kept_matches().await;
-    // A GAME that was sent after `kept` may never have arrived.
-    let (mut stream, resumed) = resume(&daemon);
-    assert!(!resumed, "the client sends everything from GAME on");
-    assert_eq!(ask(&mut stream, "END\n"), "ERROR no-game send GAME first");
-    until(async || matches(folder.path()).await.len() == 3).await;
-    let expected = [(1, ""), (2, "m2"), (3, "m3")].map(|(id, map)| (id, map.to_owned()));
-    assert_eq!(maps(folder.path()).await, expected);
-    until(async || journals(folder.path()).is_empty()).await;
+async fn an_end_that_was_not_answered_gets_its_own_match() {
+    for explicit in [true, false] {
+        let folder = TempDir::new().unwrap();
+        let slow = [("EVENKEEL_STORE_BUSY_MS", "60000")];
+        let mut daemon = Process::start_with(folder.path(), &slow);
+        let (mut stream, _) = resume(&daemon);
+        tell(&mut stream, BEGIN);
+        assert!(ask(&mut stream, "END\n").starts_with("END 1 "));
+        tell(&mut stream, &BEGIN.replace("ctf\n", "ctf\nMAP m2\n"));
+        let mut other = lock(folder.path()).await;
+        let length = || {
+            let sizes = journals(folder.path()).into_iter();
+            sizes
+                .map(|path| path.metadata().unwrap().len())
+                .sum::<u64>()
+        };
+        let before = length();
+        stream.get_mut().write_all(b"END\n").unwrap();
+        until(async || length() > before).await;
+        daemon.kill();
+        let free = sqlx::query("ROLLBACK");
+        free.execute(&mut other).await.unwrap();
+        let daemon = Process::start(folder.path());
+        let mut stream = match explicit {
+            true => {
+                let (stream, resumed) = resume(&daemon);
+                assert!(resumed);
+                stream
+            }
+            false => hello(&daemon),
+        };
+        for _ in 0..2 {
+            let end = ask(&mut stream, "END\n");
+            assert!(end.starts_with("END 2 "), "{end}");
+        }
+        let expected = [(1, ""), (2, "m2")].map(|(id, map)| (id, map.to_owned()));
+        assert_eq!(maps(folder.path()).await, expected);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -163,6 +219,18 @@ async fn an_end_that_was_answered_is_not_the_answer_for_the_next_game() {
     tell(&mut stream, BEGIN);
     assert!(ask(&mut stream, "END\n").starts_with("END 1 "));
     // A GAME that is sent now may never arrive.
+    daemon.kill();
+    let mut daemon = Process::start(folder.path());
+    // Without `resume=yes`, the players are still there, and so is the next match.
+    let mut stream = hello(&daemon);
+    for _ in 0..2 {
+        assert_eq!(ask(&mut stream, "END\n"), "ERROR no-game send GAME first");
+    }
+    tell(&mut stream, "START\n");
+    for _ in 0..2 {
+        assert!(ask(&mut stream, "END\n").starts_with("END 2 "));
+    }
+    drop(stream);
     daemon.kill();
     let daemon = Process::start(folder.path());
     let (mut stream, resumed) = resume(&daemon);
