@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{Session, SessionError};
 use crate::{
     domain::{Ident, Kind, LineupPlayer, Outlook, PlayerKey, Ruleset},
+    history::LineupReading,
     learning::{DisplayedRank, Standings, View},
     lobby::{BotWeight, LobbyError, ScoreSpread, Weights},
 };
@@ -64,15 +65,9 @@ impl Weights for GameWeights {
     }
 
     fn outlook(&self, teams: &[Vec<LineupPlayer>]) -> Option<Outlook> {
-        let reading = self.standings.reading(&self.ruleset, &self.map, teams)?;
-        let players = || teams.iter().flatten();
-        let pinned = players().filter(|p| self.view.is_pinned(p.key.kind, &p.key.id));
-        let open = 1.0 - pinned.count() as f64 / players().count().max(1) as f64;
-        let outlook = Outlook {
-            doubt: reading.outlook.doubt * libm::sqrt(open),
-            ..reading.outlook
-        };
-        Some(outlook).filter(Outlook::is_sound)
+        let outlook = self.reading(teams)?.outlook;
+        let doubt = self.doubt(&outlook, teams)?;
+        Some(Outlook { doubt, ..outlook }).filter(Outlook::is_sound)
     }
 
     fn spread(&self) -> ScoreSpread {
@@ -91,7 +86,7 @@ impl Weights for GameWeights {
             [one, other] if !one.is_empty() && !other.is_empty() => (one, other),
             _ => return predicted(),
         };
-        let reading = self.standings.reading(&self.ruleset, &self.map, teams)?;
+        let reading = self.reading(teams)?;
         let outlook = reading.outlook;
         let counted = match strengths {
             &[counted, against] if outlook.is_sound() => {
@@ -105,6 +100,43 @@ impl Weights for GameWeights {
             + outlook.per_strength_at(one + other) * counted
             + (outlook.heads(one, other) - learned);
         Some(outlook.link.chance(edge))
+    }
+}
+
+impl GameWeights {
+    fn reading(&self, teams: &[Vec<LineupPlayer>]) -> Option<LineupReading> {
+        self.standings.reading(&self.ruleset, &self.map, teams)
+    }
+
+    /// The largest standard deviation of the edge between two of these teams. Players whose weight
+    /// is pinned add nothing to it. `outlook` is that of all teams. O(teams²) readings.
+    fn doubt(&self, outlook: &Outlook, teams: &[Vec<LineupPlayer>]) -> Option<f64> {
+        let pinned = |player: &LineupPlayer| self.view.is_pinned(player.key.kind, &player.key.id);
+        let all = || teams.iter().flatten();
+        if teams.len() == 2 && !all().any(pinned) {
+            return Some(outlook.doubt);
+        }
+        if all().all(pinned) {
+            return Some(0.0);
+        }
+        // A rating system does not predict a game against a team without players.
+        let open: Vec<Vec<LineupPlayer>> = teams
+            .iter()
+            .map(|team| {
+                let open = team.iter().filter(|player| !pinned(player)).cloned();
+                let open: Vec<_> = open.collect();
+                if open.is_empty() { team.clone() } else { open }
+            })
+            .collect();
+        let pairs = (0..open.len()).flat_map(|a| (0..a).map(move |b| [b, a]));
+        let doubts = pairs.map(|pair| {
+            let between = self.reading(&pair.map(|team| open[team].clone()))?.outlook;
+            // The same doubt about the strengths, in the unit of the whole lineup's edge.
+            Some(between.doubt * outlook.per_strength / between.per_strength)
+        });
+        doubts
+            .into_iter()
+            .try_fold(0.0, |most, doubt| Some(doubt?.max(most)))
     }
 }
 

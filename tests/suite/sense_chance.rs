@@ -471,3 +471,83 @@ async fn who_is_gone_counts_for_nobody() {
     client.tell("JOIN p02\n").await;
     assert!(client.ask("PLACE p02\n").await.starts_with("PLACE p02 "));
 }
+
+/// The number that EXPLAIN states for the doubt about the last ADVANTAGE.
+async fn doubt(client: &mut Client) -> f64 {
+    let words = "standard deviation of the predicted edge is";
+    let why = why(client).await;
+    let line = why.iter().find(|line| line.contains(words));
+    number_after(line.unwrap_or_else(|| panic!("{why:?}")), words)
+}
+
+/// Starts a game of these teams, and returns the doubt about the advantage in it.
+async fn doubt_between(client: &mut Client, teams: &[&[String]]) -> f64 {
+    let mut lines = format!("GAME ctf\nMAP field\nMINPLAYERS 0\nTEAMS {}\n", teams.len());
+    for (team, ids) in teams.iter().enumerate() {
+        for id in *ids {
+            lines.push_str(&format!("JOIN {id} team={team}\n"));
+        }
+    }
+    client.tell(&format!("{lines}START\n")).await;
+    client.ask("ADVANTAGE\n").await;
+    doubt(client).await
+}
+
+#[tokio::test]
+async fn pinned_regulars_make_nobody_sure_of_strangers() {
+    let (daemon, _clock) = after("", 36, 200, halves).await;
+    let mut client = daemon.client().await;
+    let players = ids(10);
+    let with = |ids: &[String], stranger: &str| [ids, &[stranger.to_owned()]].concat();
+    let (red, blue) = (with(&players[..5], "x0"), with(&players[5..], "x1"));
+    let open = doubt_between(&mut client, &[&red, &blue]).await;
+    let duel = doubt_between(&mut client, &[&red[5..], &blue[5..]]).await;
+    for id in &players {
+        let (kind, id) = (Kind::Human, id.clone());
+        let store = daemon.service.store();
+        let key = PlayerKey { kind, id };
+        store.pin_weight(&key, Some(50.0)).await.unwrap();
+    }
+    daemon.service.learning().refresh().await.unwrap();
+    let pinned = doubt_between(&mut client, &[&red, &blue]).await;
+    // A player counts less in a larger game: two strangers among twelve, by the root of 2/12.
+    let among_twelve = duel * (2.0 / 12.0_f64).sqrt();
+    assert!(
+        pinned < open && pinned > 0.95 * among_twelve,
+        "{open} {pinned} {among_twelve}"
+    );
+    let regulars = doubt_between(&mut client, &[&players[..5], &players[5..]]).await;
+    assert_eq!(regulars, 0.0, "the operator knows them");
+}
+
+#[tokio::test]
+async fn of_three_teams_the_strangers_are_in_doubt_whatever_their_number() {
+    let (daemon, _clock) = after("", 37, 200, equal).await;
+    let mut client = daemon.client().await;
+    let players = ids(4);
+    let strangers = ["x0", "x1"].map(str::to_owned);
+    let (red, blue) = (&players[..2], &players[2..]);
+    let last = doubt_between(&mut client, &[red, blue, &strangers]).await;
+    let middle = doubt_between(&mut client, &[red, &strangers, blue]).await;
+    let first = doubt_between(&mut client, &[&strangers, red, blue]).await;
+    assert!((last / first - 1.0).abs() < 0.1, "{last} {middle} {first}");
+    assert!((last / middle - 1.0).abs() < 0.1, "{last} {middle} {first}");
+}
+
+#[tokio::test]
+async fn whose_strengths_are_in_doubt_needs_no_help_however_far_apart_they_look() {
+    // After a single match of 5:0 all winners look stronger than all losers.
+    let (daemon, _clock) = after("", 38, 1, |id| if id < "p06" { 0.09 } else { -0.09 }).await;
+    let mut client = daemon.client().await;
+    let mut draw = Draw(38);
+    for _ in 0..20 {
+        no_help_among_equals(&mut client, &mut draw, 6).await;
+    }
+    for matches in [1, 2, 3] {
+        let (daemon, _clock) = after("", 40 + matches, matches as i64, equal).await;
+        let mut client = daemon.client().await;
+        for size in [1, 2, 3, 6] {
+            no_help_among_equals(&mut client, &mut draw, size).await;
+        }
+    }
+}
