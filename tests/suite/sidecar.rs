@@ -14,7 +14,7 @@ use std::{
 use crate::common::{Daemon, shared_data};
 use bytes::BytesMut;
 use evenkeel::sidecar::{
-    Act, Sidecar,
+    Act, ChatSettings, Sidecar,
     idtech3::{IdTech3, Settings},
 };
 use tempfile::TempDir;
@@ -35,6 +35,7 @@ fn requests(log: &[u8], bots_as_players: bool) -> Vec<String> {
         settle: 1_000,
         attempts: 1,
         spare_bots: vec![],
+        chat: ChatSettings::default(),
     });
     let mut acts = Vec::new();
     sidecar.connected(0, &mut acts);

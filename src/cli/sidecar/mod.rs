@@ -2,6 +2,7 @@
 //! and its remote console. The room `sidecar` makes the decisions; this one provides files, sockets
 //! and the clock.
 
+mod chat;
 mod console;
 mod daemon;
 
@@ -25,6 +26,7 @@ use crate::{
         idtech3::{IdTech3, Settings, SpareBot},
     },
 };
+use chat::ChatArgs;
 use console::{Console, Password};
 use daemon::{DaemonConnection, DaemonEvent};
 
@@ -87,6 +89,8 @@ struct IdTech3Args {
     /// Bot, with its skill, that may be added and removed to fill the teams; may be repeated
     #[arg(long = "bot", value_name = "NAME:SKILL")]
     bots: Vec<SpareBot>,
+    #[command(flatten)]
+    chat: ChatArgs,
     /// Print the console commands without sending them
     #[arg(long)]
     dry_run: bool,
@@ -115,6 +119,7 @@ pub(super) async fn run(args: SidecarArgs) -> Result<(), CliError> {
         settle: args.settle.as_millis().try_into().unwrap_or(u64::MAX),
         attempts: if args.dry_run { 1 } else { ATTEMPTS },
         spare_bots: args.bots.clone(),
+        chat: args.chat.settings(),
     };
     let driver = SidecarDriver {
         game: WatchedGame {

@@ -86,6 +86,11 @@ impl Client {
         moved || renamed
     }
 
+    /// The player's name as the log writes it, with colour codes.
+    pub(crate) fn raw_name(&self) -> &[u8] {
+        &self.raw_name
+    }
+
     /// The player's name, without colour codes.
     pub(crate) fn name(&self) -> String {
         name_or(&without_colours(&self.raw_name), UNNAMED)

@@ -52,6 +52,8 @@ pub(crate) enum Event<'a> {
         client: usize,
         points: i64,
     },
+    /// A player wrote in the chat: `NAME: TEXT`, in Urban Terror `NUMBER NAME: TEXT`.
+    Say(&'a [u8]),
     /// Anything else: games add lines of their own.
     Other,
 }
@@ -77,7 +79,7 @@ pub(crate) fn read(line: &[u8], whole: bool) -> LineResult<Option<(u64, Event<'_
     let (verb, rest) = rest.split_at(colon);
     let event = event(verb, skip_blanks(&rest[1..]))?;
     match event {
-        Event::Exit | Event::Shutdown | Event::Other => {}
+        Event::Exit | Event::Shutdown | Event::Say(_) | Event::Other => {}
         _ if whole => {}
         _ => return Err("the log ends within this line"),
     }
@@ -89,7 +91,8 @@ const MAX_VERB: usize = 24;
 
 fn event<'a>(verb: &[u8], rest: &'a [u8]) -> LineResult<Event<'a>> {
     Ok(match verb {
-        b"Item" | b"tell" | b"say" | b"sayteam" | b"PlayerScore" | b"Award" => Event::Other,
+        b"Item" | b"tell" | b"PlayerScore" | b"Award" => Event::Other,
+        b"say" | b"sayteam" => Event::Say(rest),
         b"ClientUserinfoChanged" => {
             let (client, info) = client(rest)?;
             Event::Changed(client, info)
@@ -146,7 +149,8 @@ fn field(bytes: &[u8]) -> LineResult<(i64, &[u8])> {
     number(skip_blanks(bytes)).ok_or("a number is missing")
 }
 
-fn client(bytes: &[u8]) -> LineResult<(usize, &[u8])> {
+/// Reads a client number, and returns it with the rest of the line.
+pub(crate) fn client(bytes: &[u8]) -> LineResult<(usize, &[u8])> {
     let (number, rest) = field(bytes)?;
     let client = slot(number).ok_or("there is no such client number")?;
     Ok((client, skip_blanks(rest)))
@@ -279,6 +283,7 @@ mod tests {
             ("Flag Return: RED", Event::Other),
             ("SurvivorWinner: Blue", Event::RoundWon(1)),
             ("SurvivorWinner: 0", Event::Other),
+            ("sayteam: a: b: !why", Event::Say(b"a: b: !why")),
         ] {
             assert_eq!(parsed(&format!("  3:13 {line}")), at(193, event));
         }

@@ -168,7 +168,7 @@ impl Parser {
             | Event::Exit
             | Event::Result(_)
             | Event::Points { .. } => self.play(line, event),
-            Event::Other => {}
+            Event::Say(_) | Event::Other => {}
         }
     }
 

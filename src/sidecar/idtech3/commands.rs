@@ -9,6 +9,9 @@ const MAX_NAME: usize = 32;
 /// client numbers are free again.
 const FRAMES: u32 = 5;
 
+/// The names of the teams in the console.
+pub(super) const TEAM_NAMES: [&str; 2] = ["red", "blue"];
+
 /// A bot that can be added to the game.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpareBot {
@@ -161,7 +164,7 @@ impl Orders {
 }
 
 fn colour(team: u8) -> &'static str {
-    if team == 0 { "red" } else { "blue" }
+    TEAM_NAMES[usize::from(team != 0)]
 }
 
 #[cfg(test)]

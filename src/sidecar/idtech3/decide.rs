@@ -16,6 +16,7 @@ use crate::{
 
 impl IdTech3 {
     pub(super) fn take_reply(&mut self, reply: Reply, now: u64, acts: &mut Vec<Act>) {
+        self.reply_to_chat(&reply);
         match reply {
             Reply::Balance {
                 ratio,
@@ -32,7 +33,7 @@ impl IdTech3 {
                 }
             }
             Reply::Place(id, team, _) | Reply::Move(Move { id, to: team, .. }) => {
-                self.move_in_play(&id, team, now, acts);
+                self.move_in_play(&id, team, now);
             }
             Reply::End { id, unrated } => acts.push(Act::Report(match unrated {
                 None => format!("the game is over: {id} recorded"),
@@ -74,8 +75,46 @@ impl IdTech3 {
             .iter()
             .map(|step| (step.id.text().to_owned(), step.to));
         teams.extend(moved);
-        let bots = None;
-        self.choose(ChosenTeams { ratio, teams, bots }, now, acts);
+        let voted = std::mem::take(&mut self.voted);
+        if voted && moves.is_empty() {
+            let text = format!("the teams stay, they are as even as can be: ratio {ratio:.2}");
+            self.chat.announce(&text);
+        }
+        if voted && !self.is_lull() {
+            self.move_as_voted(ratio, moves);
+        } else {
+            let bots = None;
+            self.choose(ChosenTeams { ratio, teams, bots }, now, acts);
+        }
+    }
+
+    /// Orders the moves that players have voted for in play.
+    fn move_as_voted(&mut self, ratio: f64, moves: &[Move]) {
+        let mut orders = Orders::default();
+        for step in moves {
+            let found = self
+                .slots
+                .entries()
+                .find(|(_, _, entry)| entry.joined && entry.id == step.id.text());
+            if let Some((number, slot, _)) = found
+                && slot.team() != Some(step.to)
+            {
+                order(&mut orders, number, slot, step.to);
+            }
+        }
+        self.console_orders(&orders, ratio);
+    }
+
+    /// Queues the commands for these moves, with their number.
+    fn console_orders(&mut self, orders: &Orders, ratio: f64) {
+        if orders.is_empty() {
+            return;
+        }
+        let count = orders.count();
+        let players = if count == 1 { "player" } else { "players" };
+        let text = format!("say Evenkeel: {count} {players} to even teams, ratio {ratio:.2}");
+        self.console.push([text]);
+        self.console.push(orders.commands(self.settings.admin));
     }
 
     fn refused(&mut self, refusal: &Refusal, acts: &mut Vec<Act>) {
@@ -102,7 +141,7 @@ impl IdTech3 {
     }
 
     /// Handles MOVE: the daemon has moved a player during play.
-    fn move_in_play(&mut self, id: &Ident, team: u8, now: u64, acts: &mut Vec<Act>) {
+    fn move_in_play(&mut self, id: &Ident, team: u8, now: u64) {
         let found = self
             .slots
             .entries()
@@ -119,9 +158,9 @@ impl IdTech3 {
         }
         self.doubt = Some(now);
         if !orders.is_empty() {
-            let mut commands = orders.commands(self.settings.admin);
-            commands.insert(0, "say Evenkeel: one player changes teams".to_owned());
-            acts.push(Act::Console(commands));
+            self.console
+                .push(["say Evenkeel: one player changes teams".to_owned()]);
+            self.console.push(orders.commands(self.settings.admin));
         }
     }
 
@@ -153,14 +192,7 @@ impl IdTech3 {
         } else if self.lull.is_patient(now) {
             // The ordered moves may still take effect.
         } else if self.lull.order(self.settings.attempts, now) {
-            let count = orders.count();
-            let players = if count == 1 { "player" } else { "players" };
-            let mut commands = orders.commands(self.settings.admin);
-            commands.insert(
-                0,
-                format!("say Evenkeel: {count} {players} to even teams, ratio {ratio:.2}"),
-            );
-            acts.push(Act::Console(commands));
+            self.console_orders(&orders, ratio);
             self.lull.reported = false;
         } else if !std::mem::replace(&mut self.lull.reported, true) {
             let text = match orders.count() {

@@ -81,6 +81,7 @@ impl IdTech3 {
                 self.update_slot(number, Some(at), now, acts);
             }
             Event::Disconnect(number) => {
+                self.chat.left(number);
                 if let Some(entry) = self.slots.remove(number)
                     && self.link.connected
                 {
@@ -88,6 +89,7 @@ impl IdTech3 {
                     self.lull.change(now);
                 }
             }
+            Event::Say(said) => self.hear(said, now),
             play => self.play(play, acts),
         }
     }
@@ -127,6 +129,7 @@ impl IdTech3 {
         game.announce(&mut self.link.outbox(acts));
         self.game = Some(game);
         self.lull = Lull::new(now);
+        self.chat.game_began(now);
         self.doubt = None;
     }
 

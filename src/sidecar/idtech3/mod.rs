@@ -1,9 +1,12 @@
 //! The sidecar for id Tech 3: Quake III Arena, OpenArena, Urban Terror and their relatives.
 //!
-//! `log` handles events of the log, `decide` the daemon's replies. `game` is the state of the game,
-//! `slots` maps client numbers to players, `commands` formats console commands.
+//! `log` handles events of the log, `decide` the daemon's replies, `chat` the commands of players.
+//! `game` is the state of the game, `slots` maps client numbers to players, `commands` formats
+//! console commands, `console` sends them.
 
+mod chat;
 mod commands;
+mod console;
 mod decide;
 mod game;
 mod log;
@@ -17,10 +20,13 @@ pub use settings::Settings;
 
 use super::{
     Act, Sidecar,
+    chat::Chat,
     link::DaemonLink,
     lull::{Lull, LullStep},
 };
 use crate::protocol::{Reply, Request};
+use commands::TEAM_NAMES;
+use console::ConsoleQueue;
 use game::FollowedGame;
 use slots::Slots;
 
@@ -43,12 +49,17 @@ pub struct IdTech3 {
     /// When the team of some player in the daemon's roster began to differ, possibly, from the
     /// actual one.
     doubt: Option<u64>,
+    chat: Chat,
+    /// Whether players have voted to balance the teams, and the daemon has not replied yet.
+    voted: bool,
+    console: ConsoleQueue,
 }
 
 impl IdTech3 {
     /// A sidecar that has read no log and has no connection.
     pub fn new(settings: Settings) -> Self {
         Self {
+            chat: Chat::new(settings.chat, &TEAM_NAMES),
             settings,
             link: DaemonLink::default(),
             slots: Slots::default(),
@@ -57,14 +68,22 @@ impl IdTech3 {
             warms_up: false,
             warmed: false,
             doubt: None,
+            voted: false,
+            console: ConsoleQueue::default(),
         }
+    }
+
+    /// The identities that the daemon has been sent with JOIN, sorted.
+    fn joined(&self) -> Vec<String> {
+        let joined = self.slots.entries().filter(|(_, _, entry)| entry.joined);
+        let mut joined: Vec<String> = joined.map(|(_, _, entry)| entry.id.clone()).collect();
+        joined.sort();
+        joined
     }
 
     /// In a lull, requests teams or orders the moves to the chosen ones.
     fn act_in_lull(&mut self, now: u64, acts: &mut Vec<Act>) {
-        let joined = self.slots.entries().filter(|(_, _, entry)| entry.joined);
-        let mut present: Vec<String> = joined.map(|(_, _, entry)| entry.id.clone()).collect();
-        present.sort();
+        let present = self.joined();
         match self.lull.step(&present, self.settings.settle, now) {
             LullStep::Wait => {}
             LullStep::Ask { first: true } => {
@@ -81,6 +100,29 @@ impl IdTech3 {
             LullStep::Compare => self.compare(now, acts),
         }
     }
+
+    fn tick_connected(&mut self, now: u64, acts: &mut Vec<Act>) {
+        if self
+            .doubt
+            .is_some_and(|since| now >= since.saturating_add(DOUBT))
+        {
+            self.doubt = None;
+            self.send_real_teams(acts);
+        }
+        self.tick_chat(now, acts);
+        if self.is_lull() {
+            self.act_in_lull(now, acts);
+        }
+    }
+
+    /// Sends the game server the commands and the lines of the chat that wait, unless it was sent
+    /// others a moment ago.
+    fn send_commands(&mut self, now: u64, acts: &mut Vec<Act>) {
+        if self.console.is_free(now) {
+            let lines = self.chat.take_lines();
+            self.console.send(&lines, now, acts);
+        }
+    }
 }
 
 impl Sidecar for IdTech3 {
@@ -89,6 +131,8 @@ impl Sidecar for IdTech3 {
         self.link
             .open(&settings.server, settings.token.as_deref(), now, acts);
         self.lull = Lull::new(now);
+        self.chat.connected(now);
+        self.voted = false;
         self.slots.forget_entries();
         if settings.bots_as_players {
             // All bots are sent as players, so the daemon must not add any.
@@ -117,22 +161,14 @@ impl Sidecar for IdTech3 {
 
     fn reply(&mut self, reply: Reply, now: u64, acts: &mut Vec<Act>) {
         self.take_reply(reply, now, acts);
+        self.send_commands(now, acts);
     }
 
     fn tick(&mut self, now: u64, acts: &mut Vec<Act>) {
-        if !self.link.connected {
-            return;
+        if self.link.connected {
+            self.tick_connected(now, acts);
+            self.link.keep_alive(now, acts);
         }
-        if self
-            .doubt
-            .is_some_and(|since| now >= since.saturating_add(DOUBT))
-        {
-            self.doubt = None;
-            self.send_real_teams(acts);
-        }
-        if self.is_lull() {
-            self.act_in_lull(now, acts);
-        }
-        self.link.keep_alive(now, acts);
+        self.send_commands(now, acts);
     }
 }

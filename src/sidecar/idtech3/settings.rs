@@ -1,6 +1,7 @@
 //! The operator's settings of the sidecar.
 
 use super::SpareBot;
+use crate::sidecar::ChatSettings;
 
 /// The operator's settings. Times are in milliseconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,4 +24,6 @@ pub struct Settings {
     /// Bots that may be added and removed to reach the daemon's numbers. If empty, bots only change
     /// teams.
     pub spare_bots: Vec<SpareBot>,
+    /// Which commands of players are answered.
+    pub chat: ChatSettings,
 }

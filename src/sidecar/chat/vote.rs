@@ -1,0 +1,176 @@
+//! A vote to balance the teams again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How long a vote is open, in milliseconds.
+const OPEN: u64 = 30_000;
+/// The time from the end of a vote until the next one may begin, in milliseconds.
+const PAUSE: u64 = 60_000;
+/// The time from a player's vote until the same player may begin another, in milliseconds.
+const OWN_PAUSE: u64 = 300_000;
+
+/// Humans who agree, of those who have to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Count {
+    pub(super) agree: usize,
+    /// The number at which the vote passes.
+    pub(super) needed: usize,
+}
+
+/// What a player's command did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ballot {
+    /// A vote has begun.
+    Began(Count),
+    /// The player agrees now.
+    Counted(Count),
+    /// The player had agreed before.
+    Repeated,
+    /// The vote has passed.
+    Passed,
+    /// No vote may begin for so many seconds.
+    TooEarly(u64),
+    /// The player is on no team.
+    NoVoter,
+}
+
+/// The open vote, if there is one, and when the next one may begin. Times are milliseconds of the
+/// caller's clock.
+#[derive(Debug, Default)]
+pub(super) struct Vote {
+    open: Option<OpenVote>,
+    next: u64,
+    /// When each identity may begin a vote again.
+    next_of: BTreeMap<String, u64>,
+}
+
+#[derive(Debug)]
+struct OpenVote {
+    until: u64,
+    agree: BTreeSet<String>,
+}
+
+impl OpenVote {
+    /// Counts only humans who are still on a team.
+    fn count(&self, voters: &[&str], percent: u8) -> Count {
+        let here = voters.iter().filter(|id| self.agree.contains(**id));
+        Count {
+            agree: here.count(),
+            needed: voters.len() * usize::from(percent) / 100 + 1,
+        }
+    }
+}
+
+impl Vote {
+    /// Handles the command of the player with this identity. `voters` are the identities of the
+    /// humans on teams. The vote passes once more than `percent` of them agree.
+    pub(super) fn cast(&mut self, id: &str, voters: &[&str], percent: u8, now: u64) -> Ballot {
+        if !voters.contains(&id) {
+            return Ballot::NoVoter;
+        }
+        let began = self.open.is_none();
+        if began {
+            self.next_of.retain(|_, next| *next > now);
+            let own = self.next_of.get(id).copied().unwrap_or(0);
+            let next = self.next.max(own);
+            if now < next {
+                return Ballot::TooEarly((next - now).div_ceil(1_000));
+            }
+            self.next_of
+                .insert(id.to_owned(), now.saturating_add(OWN_PAUSE));
+        }
+        let vote = self.open.get_or_insert_with(|| OpenVote {
+            until: now.saturating_add(OPEN),
+            agree: BTreeSet::new(),
+        });
+        if !vote.agree.insert(id.to_owned()) {
+            return Ballot::Repeated;
+        }
+        let count = vote.count(voters, percent);
+        if count.agree >= count.needed {
+            self.close(now);
+            return Ballot::Passed;
+        }
+        match began {
+            true => Ballot::Began(count),
+            false => Ballot::Counted(count),
+        }
+    }
+
+    /// Ends the vote when its time is over, or when it passes because others have left. Returns
+    /// the count, if the vote has ended now.
+    pub(super) fn end_if_due(&mut self, voters: &[&str], percent: u8, now: u64) -> Option<Count> {
+        let vote = self.open.as_ref()?;
+        let count = vote.count(voters, percent);
+        let passes = count.agree >= count.needed;
+        (passes || now >= vote.until).then(|| {
+            self.close(now);
+            count
+        })
+    }
+
+    /// Ends the vote without an outcome.
+    pub(super) fn close(&mut self, now: u64) {
+        if self.open.take().is_some() {
+            self.next = now.saturating_add(PAUSE);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FOUR: [&str; 4] = ["a", "b", "c", "d"];
+
+    fn count(agree: usize, needed: usize) -> Count {
+        Count { agree, needed }
+    }
+
+    #[test]
+    fn more_than_half_must_agree() {
+        let mut vote = Vote::default();
+        assert_eq!(vote.cast("x", &FOUR, 50, 0), Ballot::NoVoter);
+        assert_eq!(vote.cast("a", &FOUR, 50, 0), Ballot::Began(count(1, 3)));
+        assert_eq!(vote.cast("a", &FOUR, 50, 1), Ballot::Repeated);
+        assert_eq!(vote.cast("b", &FOUR, 50, 2), Ballot::Counted(count(2, 3)));
+        assert_eq!(vote.end_if_due(&FOUR, 50, 29_999), None);
+        assert_eq!(vote.cast("c", &FOUR, 50, 29_999), Ballot::Passed);
+        assert_eq!(vote.end_if_due(&FOUR, 50, 99_000), None, "it has ended");
+    }
+
+    #[test]
+    fn a_vote_ends_and_the_next_one_waits() {
+        let mut vote = Vote::default();
+        vote.cast("a", &FOUR, 50, 0);
+        assert_eq!(vote.end_if_due(&FOUR, 50, 30_000), Some(count(1, 3)));
+        assert_eq!(vote.cast("b", &FOUR, 50, 31_000), Ballot::TooEarly(59));
+        assert_eq!(
+            vote.cast("a", &FOUR, 50, 90_000),
+            Ballot::TooEarly(210),
+            "once in five minutes"
+        );
+        assert_eq!(
+            vote.cast("b", &FOUR, 50, 90_000),
+            Ballot::Began(count(1, 3))
+        );
+    }
+
+    #[test]
+    fn who_leaves_counts_no_more() {
+        let mut vote = Vote::default();
+        vote.cast("a", &FOUR, 50, 0);
+        vote.cast("b", &FOUR, 50, 0);
+        assert_eq!(vote.end_if_due(&["b", "c", "d"], 50, 1), None);
+        assert_eq!(vote.end_if_due(&["a", "b", "c"], 50, 1), Some(count(2, 2)));
+    }
+
+    #[test]
+    fn all_may_be_needed() {
+        let mut vote = Vote::default();
+        for voter in ["a", "b", "c"] {
+            assert_ne!(vote.cast(voter, &FOUR, 99, 0), Ballot::Passed);
+        }
+        assert_eq!(vote.cast("d", &FOUR, 99, 0), Ballot::Passed);
+    }
+}
