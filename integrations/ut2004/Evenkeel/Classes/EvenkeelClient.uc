@@ -2,8 +2,9 @@
 // EvenkeelClient: keeps up the conversation with the daemon.
 //
 // It dials, says HELLO, tries again with growing pauses when the daemon is
-// away, and hands what it hears to the mutator. While it isn't live, whatever
-// it is given to say is dropped: the mutator tells everything anew once it is.
+// away, and hands what it hears to the mutator. While it isn't live, it keeps
+// the reports that the daemon must not miss, if it may still hold the game;
+// all else that it is given to say is dropped.
 //=============================================================================
 class EvenkeelClient extends Info;
 
@@ -15,6 +16,8 @@ const REPLY_PATIENCE = 15.0;
 const PING_AFTER = 30.0;
 const FIRST_PAUSE = 2.0;
 const LONGEST_PAUSE = 60.0;
+/** Reports kept for the daemon; it keeps the game for two minutes. */
+const MOST_MISSED = 512;
 
 var MutEvenkeel Keeper;
 var EvenkeelLink Link;
@@ -34,11 +37,12 @@ var float AskedAt;		// when the oldest open question went out
 var float Pause;		// before the next attempt
 var bool bWaiting;		// a question is open
 var bool bLost;			// the connection is gone; noticed in Think
-var bool bNoResume;		// this daemon knows no resume
+var bool bPlainHello;	// this daemon knows no options of HELLO
 var bool bQuit;			// the level is over
-var string LostWhy;
-/** Failed attempts since the last success; only the first is worth a line in the log. */
-var int Failures;
+var string LostWhy;		// why it is gone
+var string LoggedWhy;	// what the log says already, not to be repeated
+/** Reports of what has happened since the connection broke, in their order. */
+var array<string> Missed;
 
 function bool IsLive()
 {
@@ -102,11 +106,14 @@ function Drop(string Why)
 		Link = None;
 	}
 	if ( bWasLive )
+	{
 		Pause = 0.0;
-	else
-		Failures++;
-	if ( (bWasLive || (Failures == 1)) && !bQuit )
+		bPlainHello = false;
+	}
+	// Each reason once, however often it is tried again.
+	if ( !bQuit && (bWasLive || (Why != LoggedWhy)) )
 		Log("The daemon at" @ Keeper.DaemonHost $ ":" $ Keeper.DaemonPort $ ":" @ Why, 'Evenkeel');
+	LoggedWhy = Why;
 	Pause = FClamp(2.0 * Pause, FIRST_PAUSE, LONGEST_PAUSE);
 	// Several servers that lost the same daemon don't come back in step.
 	DialAt = Level.TimeSeconds + Pause * (1.0 + 0.25 * FRand());
@@ -139,6 +146,39 @@ function Ask(string Line)
 	Put(Line);
 }
 
+/**
+ * A report that the daemon must not miss. While it is away, the report is kept for it if it may
+ * still hold the game. False if it is neither said nor kept.
+ */
+function bool Tell(string Line)
+{
+	if ( IsLive() )
+	{
+		Put(Line);
+		return true;
+	}
+	if ( !Keeper.HasUnfinishedGame() || (Missed.Length >= MOST_MISSED) )
+		return false;
+	Missed[Missed.Length] = Line;
+	return true;
+}
+
+/** Says what the daemon has missed. */
+function TellMissed()
+{
+	local int i;
+
+	for ( i = 0; i < Missed.Length; i++ )
+		Say(Missed[i]);
+	Missed.Length = 0;
+}
+
+/** The daemon no longer holds the game that these reports are about. */
+function ForgetMissed()
+{
+	Missed.Length = 0;
+}
+
 function Put(string Line)
 {
 	if ( Len(Line) > MAX_LINE )
@@ -152,9 +192,10 @@ function Put(string Line)
 	Link.SendLine(Line);
 }
 
+/** The first reason is the true one: what is refused is closed afterwards. */
 function LinkLost(EvenkeelLink Which, string Why)
 {
-	if ( Which != Link )
+	if ( (Which != Link) || bLost )
 		return;
 	bLost = true;
 	LostWhy = Why;
@@ -162,16 +203,28 @@ function LinkLost(EvenkeelLink Which, string Why)
 
 function LinkOpened(EvenkeelLink Which)
 {
-	local string Line;
-
 	if ( Which != Link )
 		return;
 	Phase = CP_Hello;
+	SayHello();
+}
+
+function SayHello()
+{
+	local string Line;
+
 	Line = "HELLO" @ class'EvenkeelWords'.static.Quote(Keeper.ServerName);
 	if ( Keeper.Token != "" )
 		Line = Line @ class'EvenkeelWords'.static.Quote(Keeper.Token);
 	if ( WantsResume() )
 		Line = Line @ "resume=yes";
+	if ( !bPlainHello )
+	{
+		if ( Keeper.bManageBots )
+			Line = Line @ "bots=yes";
+		else
+			Line = Line @ "bots=no";
+	}
 	// Not Put, which may show it in the log.
 	SaidAt = Level.TimeSeconds;
 	Link.SendLine(Line);
@@ -179,14 +232,14 @@ function LinkOpened(EvenkeelLink Which)
 
 function bool WantsResume()
 {
-	return !bNoResume && Keeper.HasUnfinishedGame();
+	return !bPlainHello && Keeper.HasUnfinishedGame();
 }
 
 function Heard(EvenkeelLink Which, string Line)
 {
 	local string Verb, Rest;
 
-	if ( Which != Link )
+	if ( (Which != Link) || bLost )
 		return;
 	if ( Keeper.bVerbose )
 		Log("<" @ Line, 'Evenkeel');
@@ -202,18 +255,33 @@ function Heard(EvenkeelLink Which, string Line)
 		class'EvenkeelWords'.static.Take(Rest);
 		GoLive(class'EvenkeelWords'.static.Take(Rest) ~= "resumed");
 	}
-	else if ( (Verb == "ERROR") && WantsResume() )
-		bNoResume = true;
 	else if ( Verb == "ERROR" )
-		Log("HELLO was refused:" @ Line, 'Evenkeel');
+		HelloRefused(Rest);
+}
+
+/**
+ * A daemon that does not know the options says bad-argument and leaves the connection open. Any
+ * other refusal is final for this connection.
+ */
+function HelloRefused(string Rest)
+{
+	local string Code;
+
+	Code = class'EvenkeelWords'.static.Take(Rest);
+	if ( (Code ~= "bad-argument") && !bPlainHello )
+	{
+		bPlainHello = true;
+		SayHello();
+	}
+	else
+		LinkLost(Link, "HELLO was refused:" @ Code @ Rest);
 }
 
 function GoLive(bool bResumed)
 {
 	Phase = CP_Live;
 	Pause = 0.0;
-	Failures = 0;
-	bNoResume = false;
+	LoggedWhy = "";
 	Log("Connected to" @ Keeper.DaemonHost $ ":" $ Keeper.DaemonPort, 'Evenkeel');
 	Keeper.WentLive(bResumed);
 }

@@ -8,8 +8,6 @@ class EvenkeelRoster extends Info;
 
 /** Seconds that a late arrival waits for the answer to PLACE before their own team counts. */
 const PLACE_PATIENCE = 5.0;
-/** More than a server's worth of people who leave while the daemon is away. */
-const MOST_MISSED = 64;
 
 /** One human or bot. */
 struct Seat
@@ -21,18 +19,21 @@ struct Seat
 	var int Wanted;			// where BALANCE wants them; -1: nowhere
 	var int Points;			// last told
 	var float PlaceAt;		// when PLACE was asked
+	var bool bTold;			// the daemon knows them, or will from what is kept for it
+	var bool bPointsTold;	// Points is what the daemon has
 	var bool bLate;			// came after the teams were chosen, and is to be placed
 	var bool bPlacing;		// PLACE is asked and not answered
 	var bool bBot;
 	var bool bCarrier;		// carries the flag, or the ball
-	var bool bRespawn;		// lost their body to a move of ours
+	var bool bRefused;		// the game refused to move them
 };
 
 var MutEvenkeel Keeper;
 var EvenkeelClient Client;
+var EvenkeelIdentity Identity;
+var EvenkeelMover Mover;
+var EvenkeelTeams Teams;
 var array<Seat> Seats;
-/** Lines about people who left while the daemon was away. */
-var array<string> Missed;
 
 function string Quote(string Text)
 {
@@ -50,7 +51,7 @@ function bool Plays(Controller C)
 		&& (C.PlayerReplicationInfo.PlayerName != "");
 }
 
-/** The team somebody is on now. */
+/** The team of this player now. */
 function int TeamOf(PlayerReplicationInfo PRI)
 {
 	if ( (PRI == None) || (PRI.Team == None) )
@@ -79,6 +80,17 @@ function int FindHuman(string Id)
 	return -1;
 }
 
+/** Whether another player has this id. KILL and POINTS do not tell humans from bots. */
+function bool IsTaken(string Id)
+{
+	local int i;
+
+	for ( i = 0; i < Seats.Length; i++ )
+		if ( Seats[i].Id == Id )
+			return true;
+	return false;
+}
+
 /** Looks who came, went, changed sides, names or burdens, and tells it. */
 function Sync()
 {
@@ -100,6 +112,7 @@ function Sync()
 /** The seat of somebody who plays; -1 for others. Who is new gets one, and the daemon hears of it. */
 function int Learn(Controller C)
 {
+	local string Id;
 	local int i;
 
 	if ( !Plays(C) )
@@ -107,37 +120,24 @@ function int Learn(Controller C)
 	i = Find(C.PlayerReplicationInfo);
 	if ( i >= 0 )
 		return i;
+	Id = Identity.IdFor(C, Keeper.Identity, self);
 	i = Seats.Length;
 	Seats.Length = i + 1;
 	Seats[i].PRI = C.PlayerReplicationInfo;
 	Seats[i].bBot = (Bot(C) != None);
 	Seats[i].Nick = C.PlayerReplicationInfo.PlayerName;
-	Seats[i].Id = IdFor(C);
+	Seats[i].Id = Id;
 	Seats[i].Team = -1;
 	Seats[i].Wanted = -1;
+	Seats[i].bPointsTold = true;
 	Seats[i].bLate = !Seats[i].bBot && Keeper.HasChosenTeams();
-	Tell(i, false);
+	Introduce(i, false);
 	Keeper.RosterChanged();
 	return i;
 }
 
-/**
- * A human's hash; a name for bots, for humans without a hash (in a LAN, say), and for the second
- * one of two who share a hash.
- */
-function string IdFor(Controller C)
-{
-	local string Id;
-
-	if ( PlayerController(C) != None )
-		Id = PlayerController(C).GetPlayerIDHash();
-	if ( (Id == "") || (FindHuman(Id) >= 0) )
-		Id = C.PlayerReplicationInfo.PlayerName;
-	return class'EvenkeelWords'.static.Clean(Id);
-}
-
 /** JOIN or BOTJOIN; bSeated: on the team they are on, which is not up for choice. */
-function Tell(int i, bool bSeated)
+function Introduce(int i, bool bSeated)
 {
 	local string Line;
 	local int Team;
@@ -149,8 +149,9 @@ function Tell(int i, bool bSeated)
 	{
 		if ( Team < 0 )
 			return;
-		Client.Say("BOTJOIN" @ Quote(Seats[i].Id) @ Team);
+		Seats[i].bTold = Client.Tell("BOTJOIN" @ Quote(Seats[i].Id) @ Team);
 		Seats[i].Team = Team;
+		Client.Ask("BOT" @ Quote(Seats[i].Id));
 		return;
 	}
 	Line = "JOIN" @ Quote(Seats[i].Id) @ "name=" $ Quote(Seats[i].Nick);
@@ -159,26 +160,23 @@ function Tell(int i, bool bSeated)
 		Line = Line @ "team=" $ Team;
 		Seats[i].Team = Team;
 	}
-	Client.Say(Line);
+	Seats[i].bTold = Client.Tell(Line);
+	Client.Ask("PLAYER" @ Quote(Seats[i].Id));
 }
 
-/** Everyone, to a daemon that knows nobody, or (bResumed) may have missed something. */
-function TellAll(bool bResumed)
+/** Everyone, to a daemon that knows nobody, or may have missed something. */
+function TellAll()
 {
 	local int i;
 
-	if ( bResumed )
-		for ( i = 0; i < Missed.Length; i++ )
-			Client.Say(Missed[i]);
-	Missed.Length = 0;
 	for ( i = 0; i < Seats.Length; i++ )
 	{
 		Seats[i].Team = -1;
 		Seats[i].bLate = false;
 		Seats[i].bPlacing = false;
 		Seats[i].bCarrier = false;
-		Seats[i].Points = 0;
-		Tell(i, true);
+		Seats[i].bPointsTold = false;
+		Introduce(i, true);
 	}
 }
 
@@ -193,7 +191,7 @@ function Refresh(int i)
 	if ( !Seats[i].bBot && (PRI.PlayerName != Seats[i].Nick) )
 	{
 		Seats[i].Nick = PRI.PlayerName;
-		Client.Say("JOIN" @ Quote(Seats[i].Id) @ "name=" $ Quote(Seats[i].Nick));
+		Client.Tell("JOIN" @ Quote(Seats[i].Id) @ "name=" $ Quote(Seats[i].Nick));
 	}
 	if ( !Keeper.HasTeams() || !Keeper.TeamsAreSet() )
 		return;
@@ -215,23 +213,28 @@ function Refresh(int i)
 	}
 }
 
-/** Which side does this late arrival take? Asked once. */
+/** Which side does this late arrival take? Asked once; while the daemon is away, chosen here. */
 function AskPlace(int i)
 {
 	Seats[i].bLate = false;
-	if ( !Keeper.bPlaceArrivals || !Client.IsLive() )
+	if ( !Keeper.bPlaceArrivals )
 		return;
-	Client.Ask("PLACE" @ Quote(Seats[i].Id));
-	Seats[i].bPlacing = true;
-	Seats[i].PlaceAt = Level.TimeSeconds;
+	if ( Client.IsLive() )
+	{
+		Client.Ask("PLACE" @ Quote(Seats[i].Id));
+		Seats[i].bPlacing = true;
+		Seats[i].PlaceAt = Level.TimeSeconds;
+	}
+	else
+		MoveTo(i, Teams.SideFor(i));
 }
 
 function TellMove(int i, int Team)
 {
 	if ( Seats[i].bBot )
-		Client.Say("BOTJOIN" @ Quote(Seats[i].Id) @ Team);
+		Seats[i].bTold = Client.Tell("BOTJOIN" @ Quote(Seats[i].Id) @ Team);
 	else
-		Client.Say("MOVE" @ Quote(Seats[i].Id) @ Team);
+		Client.Tell("MOVE" @ Quote(Seats[i].Id) @ Team);
 	Seats[i].Team = Team;
 	Keeper.RosterChanged();
 }
@@ -250,17 +253,15 @@ function Gone(Controller C)
 
 function Remove(int i)
 {
-	local string Line;
-
-	// A bot without a team was never told of.
-	if ( !Seats[i].bBot )
-		Line = "LEAVE" @ Quote(Seats[i].Id);
-	else if ( Seats[i].Team >= 0 )
-		Line = "BOTLEAVE" @ Quote(Seats[i].Id);
-	if ( (Line != "") && Client.IsLive() )
-		Client.Say(Line);
-	else if ( (Line != "") && Keeper.HasUnfinishedGame() && (Missed.Length < MOST_MISSED) )
-		Missed[Missed.Length] = Line;
+	// A bot without a team was never told of, nor was somebody who came and went in an outage.
+	if ( Seats[i].bTold )
+	{
+		PointsOf(i);
+		if ( Seats[i].bBot )
+			Client.Tell("BOTLEAVE" @ Quote(Seats[i].Id));
+		else
+			Client.Tell("LEAVE" @ Quote(Seats[i].Id));
+	}
 	Seats.Remove(i, 1);
 	Keeper.RosterChanged();
 }
@@ -268,41 +269,52 @@ function Remove(int i)
 /** Scoreboard points that have changed since they were last told. */
 function TellPoints()
 {
-	local int i, Points;
+	local int i;
 
 	for ( i = 0; i < Seats.Length; i++ )
-		if ( (Seats[i].PRI != None) && (!Seats[i].bBot || (Seats[i].Team != -1)) )
-		{
-			Points = int(Seats[i].PRI.Score);
-			if ( Points != Seats[i].Points )
-			{
-				Client.Say("POINTS" @ Quote(Seats[i].Id) @ Points);
-				Seats[i].Points = Points;
-			}
-		}
+		PointsOf(i);
 }
 
-/** Somebody killed somebody, or died without anybody's doing. */
+/** This player's points, if the daemon has others. */
+function PointsOf(int i)
+{
+	local int Points;
+
+	if ( !Keeper.IsReporting() || !Seats[i].bTold || (Seats[i].PRI == None) )
+		return;
+	Points = int(Seats[i].PRI.Score);
+	if ( Seats[i].bPointsTold && (Points == Seats[i].Points) )
+		return;
+	Seats[i].bPointsTold = Client.Tell("POINTS" @ Quote(Seats[i].Id) @ Points);
+	Seats[i].Points = Points;
+}
+
+/**
+ * Somebody killed somebody, or died without anybody's doing. DEATH may be answered by a move, so
+ * it is said only of somebody who would be moved; a death of others is a KILL.
+ */
 function TellKill(Controller Killer, Controller Victim)
 {
 	local int k, v;
+	local bool bMovable;
 
 	v = Learn(Victim);
 	if ( v < 0 )
 		return;
 	k = Learn(Killer);
+	bMovable = Keeper.bFollowMoves && !Seats[v].bBot && !Seats[v].bRefused && Mover.CanMoveInPlay();
 	if ( (k >= 0) && (k != v) )
 		Client.Say("KILL" @ Quote(Seats[k].Id) @ Quote(Seats[v].Id));
-	else if ( Seats[v].bBot )
+	else if ( !bMovable )
 		Client.Say("KILL" @ Quote(Seats[v].Id) @ Quote(Seats[v].Id));
-	if ( !Seats[v].bBot )
+	if ( bMovable )
 		Client.Say("DEATH" @ Quote(Seats[v].Id));
 }
 
 /** Humans on the team that has the most of them. */
 function int LargestTeam()
 {
-	local int i, Team, Largest;
+	local int i, Team;
 	local int Size[2];
 
 	for ( i = 0; i < Seats.Length; i++ )
@@ -312,26 +324,42 @@ function int LargestTeam()
 			if ( (Team == 0) || (Team == 1) )
 				Size[Team]++;
 		}
-	Largest = Max(Size[0], Size[1]);
-	return Largest;
+	return Max(Size[0], Size[1]);
+}
+
+/** A new game on the same level: everybody's team is up for choice again. */
+function ForgetGame()
+{
+	local int i;
+
+	for ( i = 0; i < Seats.Length; i++ )
+	{
+		Seats[i].bRefused = false;
+		Seats[i].bLate = false;
+		Seats[i].bPlacing = false;
+		Seats[i].Wanted = -1;
+	}
 }
 
 //-----------------------------------------------------------------------------
-// What the daemon decided.
+// What was decided.
 
 /** A TEAM line of BALANCE. */
 function Want(string Id, int Team)
 {
-	local int i;
+	WantSeat(FindHuman(Id), Team);
+}
 
-	i = FindHuman(Id);
+function WantSeat(int i, int Team)
+{
 	if ( i < 0 )
 		return;
 	Seats[i].Team = Team;
 	Seats[i].Wanted = Team;
+	Seats[i].bLate = false;
 }
 
-/** Moves everyone to where BALANCE wants them; how many had to. */
+/** Moves everyone to where they are wanted; how many had to. */
 function int MoveWanted()
 {
 	local int i, Moved;
@@ -359,7 +387,7 @@ function Place(string Id, int Team)
 	MoveTo(i, Team);
 }
 
-/** Auto-balance moves somebody who died; false when they are not there any more. */
+/** Auto-balance moves somebody who died; false if they were not moved. */
 function bool Follow(string Id, int Team)
 {
 	local int i;
@@ -374,67 +402,20 @@ function bool Follow(string Id, int Team)
 }
 
 /**
- * Puts a human on a team, at no cost to their score. If the game refuses, Refresh notices that
- * they are not where the daemon believes them to be.
+ * Puts a human on a team. If the game refuses, Refresh tells the daemon where they are, and it is
+ * not tried again in this game.
  */
 function bool MoveTo(int i, int Team)
 {
-	local PlayerController PC;
-	local PlayerReplicationInfo PRI;
-	local TeamInfo Sides[2];
-	local float Score, Deaths, TeamScore[2];
-	local int s, Lives;
-	local bool bHadBody;
+	local int Now;
 
-	PRI = Seats[i].PRI;
-	if ( (PRI == None) || (Team < 0) || (Team > 1) || (TeamOf(PRI) == Team) )
+	Now = TeamOf(Seats[i].PRI);
+	if ( Seats[i].bRefused || (Now < 0) || (Now == Team) || Level.Game.bGameEnded )
 		return false;
-	PC = PlayerController(PRI.Owner);
-	if ( (PC == None) || Level.Game.bGameEnded )
-		return false;
-	bHadBody = (PC.Pawn != None);
-	// Whoever changes sides dies of it, and with few lives that may end their game.
-	if ( bHadBody && (Level.Game.MaxLives > 0) )
-		return false;
-	Score = PRI.Score;
-	Deaths = PRI.Deaths;
-	Lives = PRI.NumLives;
-	for ( s = 0; s < 2; s++ )
-	{
-		Sides[s] = Level.Game.GameReplicationInfo.Teams[s];
-		if ( Sides[s] != None )
-			TeamScore[s] = Sides[s].Score;
-	}
-	Keeper.bMoving = true;
-	PC.ServerChangeTeam(Team);
-	Keeper.bMoving = false;
-	PRI.Score = Score;
-	PRI.Deaths = Deaths;
-	PRI.NumLives = Lives;
-	for ( s = 0; s < 2; s++ )
-		if ( Sides[s] != None )
-			Sides[s].Score = TeamScore[s];
-	Seats[i].bRespawn = bHadBody && (PC.Pawn == None);
-	return (TeamOf(PRI) == Team);
-}
-
-/** Gives those a body back who lost it to a move of ours. */
-function Respawn()
-{
-	local PlayerController PC;
-	local int i;
-
-	for ( i = 0; i < Seats.Length; i++ )
-		if ( Seats[i].bRespawn )
-		{
-			Seats[i].bRespawn = false;
-			if ( Seats[i].PRI != None )
-				PC = PlayerController(Seats[i].PRI.Owner);
-			else
-				PC = None;
-			if ( (PC != None) && (PC.Pawn == None) && !Level.Game.bGameEnded )
-				PC.ServerRestartPlayer();
-		}
+	if ( Mover.PutOn(Seats[i].PRI, Team) )
+		return true;
+	Seats[i].bRefused = true;
+	return false;
 }
 
 defaultproperties

@@ -1,13 +1,13 @@
 //=============================================================================
 // EvenkeelRules: what the game tells its rules, passed on to the mutator.
 //
-// It decides nothing about the game but how much a shot of the helped team
-// hurts.
+// It decides nothing about the game but how much a shot hurts.
 //=============================================================================
 class EvenkeelRules extends GameRules;
 
 var MutEvenkeel Keeper;
 
+/** Called before the teams' scores change. */
 function ScoreKill(Controller Killer, Controller Killed)
 {
 	Super.ScoreKill(Killer, Killed);

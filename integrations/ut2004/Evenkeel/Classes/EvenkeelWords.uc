@@ -29,6 +29,37 @@ static final function string Clean(string Text)
 	return Result;
 }
 
+/** Whether the daemon takes this for the id of nobody: nothing but zeros, dashes and spaces. */
+static final function bool IsNobody(string Text)
+{
+	local int i, Code;
+
+	for ( i = 0; i < Len(Text); i++ )
+	{
+		Code = Asc(Mid(Text, i, 1));
+		if ( (Code != 48) && (Code != 45) && (Code != 32) )
+			return false;
+	}
+	return true;
+}
+
+/** Whether this is 16 or more hexadecimal digits, as a hash is. */
+static final function bool IsHex(string Text)
+{
+	local int i, Code;
+
+	if ( Len(Text) < 16 )
+		return false;
+	Text = Caps(Text);
+	for ( i = 0; i < Len(Text); i++ )
+	{
+		Code = Asc(Mid(Text, i, 1));
+		if ( ((Code < 48) || (Code > 57)) && ((Code < 65) || (Code > 70)) )
+			return false;
+	}
+	return true;
+}
+
 /** Text as one argument: bare where that is safe, otherwise in quotes. */
 static final function string Quote(string Text)
 {

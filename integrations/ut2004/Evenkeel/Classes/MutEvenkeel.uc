@@ -3,8 +3,8 @@
 //
 // Tells the daemon which game is played by whom and how it goes, and does what
 // it says: teams at the start, sides for late arrivals, the number of bots, an
-// advantage for the weaker team. Without the daemon the game goes on by its own
-// rules, with as many bots as humans and level ask for.
+// advantage for the weaker team. While the daemon is away, teams and sides are
+// chosen here, by the weights heard last.
 //
 // Runs on the server only; clients need nothing.
 //=============================================================================
@@ -19,12 +19,16 @@ const COUNTDOWN_LEFT = 2;
 const BALANCE_PATIENCE = 10.0;
 /** The most that MinPlayers can be. */
 const MOST_PLAYERS = 32;
+/** Errors of the daemon that are worth a line in the log, in each game. */
+const MOST_ERRORS = 20;
 
 var() config string DaemonHost;
 var() config int DaemonPort;
 var() config string ServerName;
 var() config string Token;
+var() config string Identity;
 var() config int MinPlayers;
+var() config float DefaultWeight;
 var() config bool bBalanceAtStart;
 var() config bool bBalanceInCountdown;
 var() config bool bPlaceArrivals;
@@ -33,6 +37,10 @@ var() config bool bManageBots;
 var() config bool bGiveAdvantage;
 var() config float MaxAdvantage;
 var() config float AdvantageSeconds;
+var() config bool bMoreDamageDealt;
+var() config bool bLessDamageTaken;
+var() config float MaxRespawnDelay;
+var() config string HookClass;
 var() config bool bReport;
 var() config float ReportSeconds;
 var() config bool bAnnounce;
@@ -40,9 +48,16 @@ var() config bool bVerbose;
 
 var EvenkeelClient Client;
 var EvenkeelRoster Roster;
+var EvenkeelScores Scores;
+var EvenkeelBots Bots;
+var EvenkeelTeams Teams;
+var EvenkeelWeights Weights;
+var EvenkeelHandicap Handicap;
+var EvenkeelMover Mover;
 var EvenkeelRules Rules;
 
 var bool bTold;				// a GAME of ours is with the daemon
+var bool bStartTold;		// and it knows that play has begun
 var bool bStarted;			// play has begun
 var bool bEnded;			// play is over
 var bool bEndTold;			// the daemon has the match
@@ -51,40 +66,63 @@ var bool bBalancing;		// BALANCE is asked and not answered
 var float BalanceAt;		// when
 var int BalanceLines;		// lines of its answer still to come
 var string BalanceRatio;
-var bool bRosterChanged;	// the number of bots is to be asked for
+var bool bRosterChanged;	// bots and advantage are to be asked for
 var bool bMoving;			// a move of ours is under way
-var bool bHolding;			// the game's own balancing of humans is off
-var bool bHeldBefore;		// what it was
-var int OwnMinPlayers;		// the game's setting before ours
-var int LastScore[2];
-var int AdvantageTeam;		// -1: none
-var float AdvantageFactor;
+var int Errors;				// of the daemon, in this game
 var float NextAdvantage, NextReport;
 var PlayerController WhyTo;	// who wants to know why
 
 //-----------------------------------------------------------------------------
 // The game's life.
 
+/** The game spawns its mutators before it reads most options of the URL. */
 event PostBeginPlay()
 {
 	Super.PostBeginPlay();
-	AdvantageTeam = -1;
-	if ( UnrealMPGameInfo(Level.Game) != None )
-		OwnMinPlayers = UnrealMPGameInfo(Level.Game).MinPlayers;
 	Rules = Spawn(class'EvenkeelRules');
-	Client = Spawn(class'EvenkeelClient');
-	Roster = Spawn(class'EvenkeelRoster');
-	if ( (Rules == None) || (Client == None) || (Roster == None) )
+	if ( (Rules == None) || !SpawnParts() )
 	{
 		Log("Another mutator removed a part of this one; it does nothing.", 'Evenkeel');
 		return;
 	}
 	Rules.Keeper = self;
+	Level.Game.AddGameModifier(Rules);
+	SetTimer(BEAT, true);
+}
+
+/** Spawns the parts and makes them known to each other. */
+function bool SpawnParts()
+{
+	Client = Spawn(class'EvenkeelClient');
+	Roster = Spawn(class'EvenkeelRoster');
+	Scores = Spawn(class'EvenkeelScores');
+	Bots = Spawn(class'EvenkeelBots');
+	Teams = Spawn(class'EvenkeelTeams');
+	Weights = Spawn(class'EvenkeelWeights');
+	Handicap = Spawn(class'EvenkeelHandicap');
+	Mover = Spawn(class'EvenkeelMover');
+	if ( (Client == None) || (Roster == None) || (Scores == None) || (Bots == None) )
+		return false;
+	if ( (Teams == None) || (Weights == None) || (Handicap == None) || (Mover == None) )
+		return false;
 	Client.Keeper = self;
 	Roster.Keeper = self;
 	Roster.Client = Client;
-	Level.Game.AddGameModifier(Rules);
-	SetTimer(BEAT, true);
+	Roster.Mover = Mover;
+	Roster.Teams = Teams;
+	Roster.Identity = Spawn(class'EvenkeelIdentity');
+	Scores.Keeper = self;
+	Scores.Client = Client;
+	Scores.Roster = Roster;
+	Bots.Keeper = self;
+	Bots.Roster = Roster;
+	Teams.Keeper = self;
+	Teams.Roster = Roster;
+	Teams.Weights = Weights;
+	Teams.Bots = Bots;
+	Handicap.Keeper = self;
+	Mover.Keeper = self;
+	return (Roster.Identity != None);
 }
 
 /** Whether there are two teams that are anybody's to choose. */
@@ -113,9 +151,15 @@ function bool HasUnfinishedGame()
 	return bTold && !bEndTold;
 }
 
+/** Whether what happens now belongs into the match. */
+function bool IsReporting()
+{
+	return bReport && bStarted && !bEnded;
+}
+
 function bool IsWorking()
 {
-	return (Client != None) && (Roster != None) && (Rules != None) && (Rules.Keeper == self);
+	return (Rules != None) && (Rules.Keeper == self);
 }
 
 event Timer()
@@ -123,21 +167,30 @@ event Timer()
 	Client.Think();
 	if ( bEnded )
 		return;
+	Bots.Watch();
 	if ( bBalancing && (Level.TimeSeconds - BalanceAt > BALANCE_PATIENCE) )
 	{
 		bBalancing = false;
 		Log("No teams came in time.", 'Evenkeel');
 	}
+	// The countdown began anew, or stands still: teams are chosen again at its end.
+	if ( bBalanced && !bStarted && !IsCountdownEnding() )
+		bBalanced = false;
 	Roster.Sync();
-	Roster.Respawn();
+	Mover.Respawn();
 	if ( IsCountdownEnding() )
 		AskForTeams();
 	if ( bRosterChanged )
-		AskForBots();
-	if ( !bStarted )
-		return;
-	OnScore(None);
-	if ( Level.TimeSeconds >= NextReport )
+		MindRoster();
+	if ( bStarted )
+		FollowPlay();
+}
+
+/** What the timer does during play. */
+function FollowPlay()
+{
+	Scores.Look(None);
+	if ( Client.IsLive() && (Level.TimeSeconds >= NextReport) )
 		Report();
 	if ( bGiveAdvantage && HasTeams() && Client.IsLive() && (Level.TimeSeconds >= NextAdvantage) )
 	{
@@ -154,8 +207,14 @@ function bool IsCountdownEnding()
 	local DeathMatch Game;
 
 	Game = DeathMatch(Level.Game);
-	return bBalanceInCountdown && !bStarted && (Game != None)
-		&& Game.bStartedCountDown && (Game.CountDown <= COUNTDOWN_LEFT);
+	if ( !bBalanceInCountdown || bStarted || (Game == None) )
+		return false;
+	if ( !Game.bStartedCountDown || (Game.CountDown > COUNTDOWN_LEFT) )
+		return false;
+	if ( Level.NetMode == NM_Standalone )
+		return true;
+	// It stands still while the game waits for players, and begins anew when it has them.
+	return !Game.bWaitForNetPlayers && !(Game.bTournament && (Game.NumPlayers < Game.MaxPlayers));
 }
 
 /** Called by the game as play begins, before anybody has a body. */
@@ -164,6 +223,7 @@ function MatchStarting()
 	Super.MatchStarting();
 	if ( !IsWorking() )
 		return;
+	Bots.NoteGame();
 	if ( bEnded )
 	{
 		// The same level once more, without being loaded again.
@@ -174,39 +234,46 @@ function MatchStarting()
 	Roster.Sync();
 	AskForTeams();
 	bStarted = true;
-	NoteScores();
+	Scores.Note();
 	TellStart();
 }
 
 function ForgetGame()
 {
 	bTold = false;
+	bStartTold = false;
 	bStarted = false;
 	bEnded = false;
 	bEndTold = false;
 	bBalanced = false;
 	bBalancing = false;
-	AdvantageTeam = -1;
+	bRosterChanged = true;
+	Handicap.ForgetGame();
+	Roster.ForgetGame();
+	Client.ForgetMissed();
 }
 
 function TellStart()
 {
 	NextReport = 0.0;
 	NextAdvantage = 0.0;
-	if ( bReport )
-		Client.Say("START");
+	if ( !bReport || !Client.IsLive() )
+		return;
+	Client.Say("START");
+	bStartTold = true;
 }
 
 /** Play is over. */
 function OnEnd()
 {
+	// Kept for the daemon if it is away.
+	Roster.TellPoints();
 	bEnded = true;
-	AdvantageTeam = -1;
+	Handicap.ForgetGame();
+	Bots.PutBack();
+	Weights.Store();
 	if ( bReport )
-	{
-		Roster.TellPoints();
 		TellEnd();
-	}
 }
 
 function TellEnd()
@@ -249,9 +316,12 @@ function NotifyLogout(Controller Exiting)
 
 function ServerTraveling(string URL, bool bItems)
 {
-	if ( Client != None )
+	if ( IsWorking() )
+	{
 		Client.Quit();
-	HoldTeams(false);
+		Bots.PutBack();
+		Weights.Store();
+	}
 	Super.ServerTraveling(URL, bItems);
 }
 
@@ -276,8 +346,8 @@ function TellState(PlayerController Sender)
 		Sender.ClientMessage("Evenkeel: connected.");
 	else
 		Sender.ClientMessage("Evenkeel: the daemon is away.");
-	if ( AdvantageTeam >= 0 )
-		Sender.ClientMessage("Evenkeel: team" @ AdvantageTeam @ "has an advantage of" @ AdvantageFactor);
+	if ( Handicap.Helped >= 0 )
+		Sender.ClientMessage("Evenkeel: team" @ Handicap.Helped @ "has an advantage of" @ Handicap.Factor);
 }
 
 //-----------------------------------------------------------------------------
@@ -287,26 +357,44 @@ function TellState(PlayerController Sender)
 function WentLive(bool bResumed)
 {
 	bBalancing = false;
+	BalanceLines = 0;
+	if ( !bResumed )
+		Client.ForgetMissed();
 	if ( bEnded )
 	{
 		// Said again, END has the same answer; whether it was heard isn't known.
 		if ( bReport && HasUnfinishedGame() )
+		{
+			if ( bResumed )
+				CatchUp();
 			TellEnd();
+		}
 		return;
 	}
-	HoldTeams(true);
 	if ( bResumed )
-		Roster.TellAll(true);
+	{
+		CatchUp();
+		Roster.TellAll();
+		NextReport = 0.0;
+	}
 	else
 		BeginGame();
 	bRosterChanged = true;
 }
 
+/** What has happened while the daemon was away, in its order. */
+function CatchUp()
+{
+	if ( bStarted && !bStartTold )
+		TellStart();
+	Client.TellMissed();
+}
+
 function WentDown()
 {
 	bBalancing = false;
-	AdvantageTeam = -1;
-	HoldTeams(false);
+	BalanceLines = 0;
+	Handicap.Give(-1, 1.0);
 	bRosterChanged = true;
 }
 
@@ -317,7 +405,9 @@ function BeginGame()
 	local GameRules R;
 
 	bTold = true;
+	bStartTold = false;
 	bEndTold = false;
+	Errors = 0;
 	Client.Say("GAME" @ Level.Game.Class);
 	for ( M = Level.Game.BaseMutator; M != None; M = M.NextMutator )
 		Client.Say("MUTATOR" @ M.Class);
@@ -329,11 +419,12 @@ function BeginGame()
 		Client.Say("TEAMS 2");
 	if ( MinPlayers > 0 )
 		Client.Say("MINPLAYERS" @ Min(MinPlayers, MOST_PLAYERS));
-	Roster.TellAll(false);
+	Client.Ask("MEANBOT");
+	Roster.TellAll();
 	if ( bStarted )
 	{
 		// Who was there for the goals so far isn't known any more.
-		NoteScores();
+		Scores.Note();
 		TellStart();
 	}
 }
@@ -372,130 +463,83 @@ function Report()
 /** A score may have changed; Scorer, if any, did it. */
 function OnScore(PlayerReplicationInfo Scorer)
 {
-	local TeamInfo Side;
-	local string Line;
-	local int t, Now;
-
-	if ( !bReport || !bStarted || bEnded || bMoving || !HasTeams() || !Client.IsLive() )
-		return;
-	for ( t = 0; t < 2; t++ )
-	{
-		Side = Level.Game.GameReplicationInfo.Teams[t];
-		if ( Side == None )
-			continue;
-		Now = int(Side.Score);
-		if ( Now == LastScore[t] )
-			continue;
-		Line = "SCORE" @ t @ (Now - LastScore[t]) $ ScorerOf(Scorer, Side);
-		LastScore[t] = Now;
-		Client.Say(Line);
-	}
+	Scores.Look(Scorer);
 }
 
-/** The last argument of SCORE: who did it, if it is somebody of that team. */
-function string ScorerOf(PlayerReplicationInfo Scorer, TeamInfo Side)
-{
-	local int i;
-
-	if ( (Scorer == None) || (Scorer.Team != Side) )
-		return "";
-	i = Roster.Learn(Controller(Scorer.Owner));
-	if ( i < 0 )
-		return "";
-	return " " $ class'EvenkeelWords'.static.Quote(Roster.Seats[i].Id);
-}
-
-function NoteScores()
-{
-	local GameReplicationInfo GRI;
-	local int t;
-
-	GRI = Level.Game.GameReplicationInfo;
-	for ( t = 0; t < 2; t++ )
-		if ( (GRI != None) && (GRI.Teams[t] != None) )
-			LastScore[t] = int(GRI.Teams[t].Score);
-}
-
+/** A kill is being scored; the team's scores don't count it yet. */
 function OnKill(Controller Killer, Controller Killed)
 {
-	if ( bReport && bStarted && !bEnded && !bMoving && Client.IsLive() )
+	Bots.BeforeKill(Killer, Killed);
+	if ( bMoving || !bStarted || bEnded )
+		return;
+	Scores.BeforeKill(Killer, Killed);
+	Handicap.OnDeath(Killed);
+	if ( bReport && Client.IsLive() )
 		Roster.TellKill(Killer, Killed);
 }
 
+/** The damage that is done, once the advantage is counted. */
+function int WeighDamage(int Damage, Pawn Injured, Pawn InstigatedBy, class<DamageType> Kind)
+{
+	return Handicap.WeighDamage(Damage, Injured, InstigatedBy, Kind);
+}
+
 //-----------------------------------------------------------------------------
-// What the daemon is asked, and what it says.
+// What the daemon is asked.
 
 function RosterChanged()
 {
 	bRosterChanged = true;
 }
 
-/** Teams for the game that is about to start; once. */
-function AskForTeams()
-{
-	if ( !bBalanceAtStart || bBalanced || bBalancing || bStarted || !HasTeams() || !Client.IsLive() )
-		return;
-	Client.Ask("BALANCE");
-	bBalancing = true;
-	BalanceAt = Level.TimeSeconds;
-	BalanceLines = 0;
-}
-
-function AskForBots()
+/** Players came, went, or changed sides: the number of bots and the advantage are no longer right. */
+function MindRoster()
 {
 	bRosterChanged = false;
+	NextAdvantage = 0.0;
 	if ( !bManageBots )
 		return;
 	if ( Client.IsLive() )
 		Client.Ask("BOTS");
 	else
-		SetMinPlayers(OwnPlan());
+		Bots.GiveOwnPlan();
 }
 
-/** MinPlayers as the daemon would have it, from what is known here. */
-function int OwnPlan()
+/** Teams for the game that is about to start; once. */
+function AskForTeams()
 {
-	local int Plan, Low, High;
-
-	Plan = MinPlayers;
-	if ( Plan <= 0 )
-		Plan = OwnMinPlayers;
-	Low = Max(Level.IdealPlayerCountMin, 0);
-	High = Level.IdealPlayerCountMax;
-	if ( High <= 0 )
-		High = MOST_PLAYERS;
-	Plan = Clamp(Plan, Min(Low, High), High);
-	if ( !HasTeams() )
-		return Plan;
-	Plan = 2 * ((Plan + 1) / 2);
-	return Max(Plan, 2 * Roster.LargestTeam());
-}
-
-function SetMinPlayers(int Players)
-{
-	if ( UnrealMPGameInfo(Level.Game) != None )
-		UnrealMPGameInfo(Level.Game).MinPlayers = Clamp(Players, 0, MOST_PLAYERS);
-}
-
-/** While the daemon decides, the game must not move people back. */
-function HoldTeams(bool bHold)
-{
-	local TeamGame Game;
-
-	Game = TeamGame(Level.Game);
-	if ( (Game == None) || (bHold == bHolding) )
+	if ( !bBalanceAtStart || bBalanced || bBalancing || bStarted || !HasTeams() )
 		return;
-	if ( bHold && !bBalanceAtStart && !bPlaceArrivals && !bFollowMoves )
-		return;
-	if ( bHold )
+	if ( Client.IsLive() )
 	{
-		bHeldBefore = Game.bPlayersBalanceTeams;
-		Game.bPlayersBalanceTeams = false;
+		Client.Ask("BALANCE");
+		bBalancing = true;
+		BalanceAt = Level.TimeSeconds;
+		BalanceLines = 0;
 	}
-	else
-		Game.bPlayersBalanceTeams = bHeldBefore;
-	bHolding = bHold;
+	else if ( Teams.Choose() )
+	{
+		bBalanced = true;
+		bRosterChanged = true;
+		Announce(Roster.MoveWanted(), "");
+	}
 }
+
+/** Teams were chosen, and so many humans changed sides. */
+function Announce(int Moved, string Ratio)
+{
+	local string Text;
+
+	if ( !bAnnounce )
+		return;
+	Text = "Evenkeel: teams are chosen," @ Moved @ "changed sides";
+	if ( Ratio != "" )
+		Text = Text $ ", balance" @ Ratio;
+	Level.Game.Broadcast(self, Text);
+}
+
+//-----------------------------------------------------------------------------
+// What the daemon says.
 
 /** One line of the daemon's. */
 function Heard(string Verb, string Rest)
@@ -520,6 +564,11 @@ function Heard(string Verb, string Rest)
 		case "ADVANTAGE":
 			HeardAdvantage(Rest);
 			break;
+		case "PLAYER":
+		case "BOT":
+		case "MEANBOT":
+			HeardWeight(Verb, Rest);
+			break;
 		case "END":
 			bEndTold = true;
 			Log("Match" @ Rest, 'Evenkeel');
@@ -529,7 +578,7 @@ function Heard(string Verb, string Rest)
 				WhyTo.ClientMessage(Rest);
 			break;
 		case "ERROR":
-			Log("The daemon says" @ Rest, 'Evenkeel');
+			HeardError(Rest);
 			break;
 	}
 }
@@ -564,8 +613,8 @@ function HeardBots(string Rest)
 {
 	if ( BalanceLines > 0 )
 		CountBalanceLine();
-	else if ( bManageBots )
-		SetMinPlayers(int(Take(Rest)));
+	else if ( bManageBots && !bEnded )
+		Bots.Give(int(Take(Rest)));
 }
 
 function CountBalanceLine()
@@ -580,16 +629,12 @@ function CountBalanceLine()
 /** All of BALANCE's answer is there. */
 function FinishBalance()
 {
-	local int Moved;
-
 	if ( !bBalancing )
 		return;
 	bBalancing = false;
 	bBalanced = true;
 	bRosterChanged = true;
-	Moved = Roster.MoveWanted();
-	if ( bAnnounce )
-		Level.Game.Broadcast(self, "Evenkeel: teams are chosen," @ Moved @ "changed sides, balance" @ BalanceRatio);
+	Announce(Roster.MoveWanted(), BalanceRatio);
 }
 
 /** PLACE <id> <t> <ratio> */
@@ -617,34 +662,44 @@ function HeardMove(string Rest)
 function HeardAdvantage(string Rest)
 {
 	local string Side;
-	local float Factor;
 
 	Side = Take(Rest);
-	Factor = FClamp(float(Take(Rest)), 1.0, FMax(MaxAdvantage, 1.0));
-	AdvantageTeam = -1;
-	if ( (Side == "-") || (Factor <= 1.0) || bEnded )
-		return;
-	AdvantageTeam = int(Side);
-	AdvantageFactor = Factor;
+	if ( (Side == "-") || bEnded )
+		Handicap.Give(-1, 1.0);
+	else
+		Handicap.Give(int(Side), float(Take(Rest)));
 }
 
-/** The damage that is done, once the weaker team's shots count for more. */
-function int WeighDamage(int Damage, Pawn Injured, Pawn InstigatedBy, class<DamageType> Kind)
+/** PLAYER <id> [<weight>], BOT <name> <weight>, or MEANBOT <weight> <count> */
+function HeardWeight(string Verb, string Rest)
 {
-	local int Shooter;
+	local string Id;
 
-	if ( (AdvantageTeam < 0) || (Damage <= 0) || (Injured == None) )
-		return Damage;
-	if ( InstigatedBy != None )
-		Shooter = InstigatedBy.GetTeamNum();
-	else if ( (Kind != None) && Kind.default.bDelayedDamage && (Injured.DelayedDamageInstigatorController != None) )
-		Shooter = Injured.DelayedDamageInstigatorController.GetTeamNum();
+	if ( Verb == "MEANBOT" )
+	{
+		Weights.NoteMeanBot(Take(Rest));
+		return;
+	}
+	Id = Take(Rest);
+	if ( Verb == "BOT" )
+		Weights.NoteBot(Id, Take(Rest));
 	else
-		return Damage;
-	if ( (Shooter != AdvantageTeam) || (Injured.GetTeamNum() == Shooter) )
-		return Damage;
-	// Rounded by chance, so that small damage is helped as much as large on average.
-	return int(float(Damage) * AdvantageFactor + FRand());
+		Weights.NoteHuman(Id, Take(Rest));
+}
+
+/** ERROR <code> <text> */
+function HeardError(string Rest)
+{
+	local string Code, Text;
+
+	Text = Rest;
+	Code = Take(Text);
+	// The daemon does not hold the game whose END this is about; asking again would not help.
+	if ( bEnded && ((Code ~= "no-game") || (Code ~= "not-allowed")) )
+		bEndTold = true;
+	Errors++;
+	if ( Errors <= MOST_ERRORS )
+		Log("The daemon says" @ Rest, 'Evenkeel');
 }
 
 defaultproperties
@@ -652,6 +707,8 @@ defaultproperties
 	DaemonHost="127.0.0.1"
 	DaemonPort=7997
 	ServerName="ut2004"
+	Identity="hash"
+	DefaultWeight=50.000000
 	bBalanceAtStart=True
 	bBalanceInCountdown=True
 	bPlaceArrivals=True
@@ -660,6 +717,7 @@ defaultproperties
 	bGiveAdvantage=True
 	MaxAdvantage=1.500000
 	AdvantageSeconds=10.000000
+	bMoreDamageDealt=True
 	bReport=True
 	ReportSeconds=15.000000
 	bAnnounce=True
