@@ -291,7 +291,10 @@ async fn no_line_of_an_evening_is_refused_and_nothing_is_lost() {
     assert_eq!((ann.points, ann.left), (Some(20.0), None));
     assert_eq!(participant(record, LATE).points, Some(9.0));
     let gone = participant(record, "name:00000000");
-    assert_eq!((gone.points, gone.left), (Some(7.0), Some(LeaveReason::Left)));
+    assert_eq!(
+        (gone.points, gone.left),
+        (Some(7.0), Some(LeaveReason::Left))
+    );
     assert_eq!(gone.deaths, 1, "KILL and DEATH are one death");
     assert_eq!(participant(record, "x=y#2").left, Some(LeaveReason::Left));
     assert_eq!(participant(&records[1], "Bob").deaths, 2);
