@@ -14,8 +14,9 @@ const MOST_HUMANS = 12;
 const KEPT_BEST = 5;
 /** None is picked whose ratio is that much below the best. */
 const NEAR_BEST = 0.05;
-/** Humans that one side may have more than the other, if bots make up for it. */
+/** Humans that one side may have more than the other, if bots make up for it and so many play. */
 const MOST_APART = 2;
+const MANY_HUMANS = 6;
 
 /** Bit p of Sides is the team of member p. */
 struct TeamSplit
@@ -94,7 +95,7 @@ function WalkSplits()
 	for ( p = 0; p < KEPT_BEST; p++ )
 		Best[p].Ratio = -1.0;
 	Apart = 1;
-	if ( Bots.PlanFor(0) > 0 )
+	if ( (Count >= MANY_HUMANS) && (Bots.PlanFor(0) > 0) )
 		Apart = MOST_APART;
 	Splits = 1 << (Count - 1);
 	for ( Sides = 0; Sides < Splits; Sides++ )
