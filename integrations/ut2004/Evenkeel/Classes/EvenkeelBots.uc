@@ -13,7 +13,8 @@ const MOST_PLAYERS = 32;
 var MutEvenkeel Keeper;
 var EvenkeelRoster Roster;
 
-var bool bNoted;		// the three that follow are known
+var bool bNoted;		// the four that follow are known
+var bool bOwnBots;		// the game came with bots wanted
 var int Own;			// the game's MinPlayers, as the ini and the URL have it
 var int Given;			// what we set it to
 var int Saved;			// what the ini has
@@ -31,6 +32,7 @@ function NoteGame()
 		return;
 	bNoted = true;
 	Own = Game().MinPlayers;
+	bOwnBots = (Own > 0);
 	Given = Own;
 	Saved = class'UnrealMPGameInfo'.default.MinPlayers;
 }
@@ -106,13 +108,11 @@ function BeforeKill(Controller Killer, Controller Killed)
 	Match.MinPlayers = Own;
 }
 
-/** The number of players wanted while the daemon is away; 0: no bots. */
-function int Wish()
+/** Whether the number of bots is ours to set. Where neither key asks for bots, there are none. */
+function bool Manages()
 {
 	NoteGame();
-	if ( Keeper.bManageBots && (Keeper.MinPlayers > 0) )
-		return Keeper.MinPlayers;
-	return Own;
+	return Keeper.bManageBots && ((Keeper.MinPlayers > 0) || bOwnBots);
 }
 
 /**
@@ -123,11 +123,13 @@ function int PlanFor(int Largest)
 {
 	local int Plan, Low, High;
 
-	Plan = Wish();
+	if ( !Manages() )
+		return Own;
+	Plan = Keeper.MinPlayers;
+	if ( Plan <= 0 )
+		Plan = Own;
 	if ( Plan <= 0 )
 		return 0;
-	if ( !Keeper.bManageBots )
-		return Own;
 	Low = Max(Level.IdealPlayerCountMin, 0);
 	High = Level.IdealPlayerCountMax;
 	if ( High <= 0 )

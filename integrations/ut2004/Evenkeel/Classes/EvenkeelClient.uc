@@ -37,6 +37,7 @@ var float AskedAt;		// when the oldest open question went out
 var float Pause;		// before the next attempt
 var bool bWaiting;		// a question is open
 var bool bLost;			// the connection is gone; noticed in Think
+var bool bBots;			// HELLO says that bots come and go as the daemon asks
 var bool bPlainHello;	// this daemon knows no options of HELLO
 var bool bQuit;			// the level is over
 var string LostWhy;		// why it is gone
@@ -213,6 +214,7 @@ function SayHello()
 {
 	local string Line;
 
+	bBots = Keeper.Bots.Manages();
 	Line = "HELLO" @ class'EvenkeelWords'.static.Quote(Keeper.ServerName);
 	if ( Keeper.Token != "" )
 		Line = Line @ class'EvenkeelWords'.static.Quote(Keeper.Token);
@@ -220,7 +222,7 @@ function SayHello()
 		Line = Line @ "resume=yes";
 	if ( !bPlainHello )
 	{
-		if ( Keeper.bManageBots )
+		if ( bBots )
 			Line = Line @ "bots=yes";
 		else
 			Line = Line @ "bots=no";

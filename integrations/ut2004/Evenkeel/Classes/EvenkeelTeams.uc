@@ -170,7 +170,7 @@ function float RatioNow(bool bAllNew)
 	{
 		Missing = Max(Size - Humans[t], 0);
 		Sum[t] = HumanSum[t];
-		if ( !Keeper.bManageBots && !bAllNew )
+		if ( !Bots.Manages() && !bAllNew )
 			Sum[t] += BotSum[t];
 		else if ( Missing <= BotCount[t] )
 		{

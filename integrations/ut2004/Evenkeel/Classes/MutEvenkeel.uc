@@ -497,11 +497,12 @@ function MindRoster()
 {
 	bRosterChanged = false;
 	NextAdvantage = 0.0;
-	if ( !bManageBots )
-		return;
 	if ( Client.IsLive() )
-		Client.Ask("BOTS");
-	else
+	{
+		if ( Client.bBots )
+			Client.Ask("BOTS");
+	}
+	else if ( Bots.Manages() )
 		Bots.GiveOwnPlan();
 }
 
@@ -613,7 +614,7 @@ function HeardBots(string Rest)
 {
 	if ( BalanceLines > 0 )
 		CountBalanceLine();
-	else if ( bManageBots && !bEnded )
+	else if ( Client.bBots && !bEnded )
 		Bots.Give(int(Take(Rest)));
 }
 
