@@ -58,14 +58,14 @@ const MAX_STEP: i64 = 50 * 60 * 1_000;
 /// The dates of a log that has one for each line. If the server's calendar was set, forwards or
 /// backwards, no time passes in between.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Calendar {
+pub(crate) struct Calendar {
     last: Option<Timestamp>,
     position: u64,
 }
 
 impl Calendar {
     /// Takes the date of the next line.
-    pub(super) fn read(&mut self, date: Timestamp) {
+    pub(crate) fn read(&mut self, date: Timestamp) {
         let last = self.last.replace(date).unwrap_or(date);
         let passed = date.0.saturating_sub(last.0);
         if (0..MAX_STEP).contains(&passed) {
@@ -74,17 +74,17 @@ impl Calendar {
     }
 
     /// Advances the time, for a log without dates that states how long a game lasted.
-    pub(super) fn pass(&mut self, millis: u64) {
+    pub(crate) fn pass(&mut self, millis: u64) {
         self.position = self.position.saturating_add(millis);
     }
 
     /// The date of the last line that had one.
-    pub(super) fn date(&self) -> Option<Timestamp> {
+    pub(crate) fn date(&self) -> Option<Timestamp> {
         self.last
     }
 
     /// Milliseconds since the log began.
-    pub(super) fn position(&self) -> u64 {
+    pub(crate) fn position(&self) -> u64 {
         self.position
     }
 }

@@ -9,7 +9,7 @@
 //! [`MatchRecord::check`](crate::domain::MatchRecord::check). Entry points: [`detect`] and [`Reader`].
 
 mod builder;
-mod clock;
+pub(crate) mod clock;
 mod encoding;
 mod format;
 mod halves;
@@ -20,14 +20,14 @@ mod lines;
 mod reader;
 mod sides;
 mod skip;
-mod source;
+pub(crate) mod source;
 mod stray;
 mod tabs;
-mod team;
+pub(crate) mod team;
 mod text;
 mod ut2004;
 mod ut99;
-mod xonotic;
+pub(crate) mod xonotic;
 
 pub use format::{Context, Format, LogParser};
 pub use halves::{PAUSE, join_halves};

@@ -44,6 +44,7 @@ mod sense_weights;
 mod sense_wishes;
 mod sessions;
 mod sidecar;
+mod sidecar_source;
 mod spans;
 mod start_weights;
 mod stop;

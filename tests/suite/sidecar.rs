@@ -21,7 +21,7 @@ use tempfile::TempDir;
 
 const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures");
 /// Far longer than anything here takes: a wait this long is a hang.
-const HANG: Duration = Duration::from_secs(60);
+pub(crate) const HANG: Duration = Duration::from_secs(60);
 const PASSWORD: &str = "open-sesame";
 
 /// The requests of the sidecar while a log is written.
@@ -207,14 +207,14 @@ fn game(warm_up: bool) -> String {
 }
 
 /// The program with its output; killed when dropped.
-struct Process {
-    child: Child,
+pub(crate) struct Process {
+    pub(crate) child: Child,
     lines: mpsc::Receiver<String>,
-    seen: Vec<String>,
+    pub(crate) seen: Vec<String>,
 }
 
 impl Process {
-    fn start(command: &mut Command) -> Self {
+    pub(crate) fn start(command: &mut Command) -> Self {
         for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("EVENKEEL_")) {
             command.env_remove(name);
         }
@@ -234,7 +234,7 @@ impl Process {
         Self { child, lines, seen }
     }
 
-    fn wait_for(&mut self, text: &str) {
+    pub(crate) fn wait_for(&mut self, text: &str) {
         loop {
             let line = self.lines.recv_timeout(HANG);
             let line = line.unwrap_or_else(|_| panic!("no `{text}` after {:#?}", self.seen));

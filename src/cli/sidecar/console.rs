@@ -8,9 +8,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use async_trait::async_trait;
 use tokio::net::UdpSocket;
 
-use super::CliError;
+use super::{CliError, RemoteConsole};
 
 /// The start of every packet outside a client's connection.
 const OUT_OF_BAND: &[u8] = b"\xff\xff\xff\xff";
@@ -39,6 +40,11 @@ impl Password {
             return Err("the rcon password must be visible ASCII without blanks, quotes, ; and \\");
         }
         Ok(Self(text.to_owned()))
+    }
+
+    /// The password itself.
+    pub(super) fn text(&self) -> &str {
+        &self.0
     }
 }
 
@@ -89,16 +95,6 @@ impl Console {
         Ok(console)
     }
 
-    /// Makes the server execute the commands. Packets can be lost: only the log shows whether the
-    /// server has executed them.
-    pub(super) async fn send(&self, commands: &[String]) -> io::Result<()> {
-        self.write(commands)?;
-        let mut packet = OUT_OF_BAND.to_vec();
-        packet.extend(format!("rcon {} exec {}", self.password.0, self.name).bytes());
-        self.socket.send(&packet).await?;
-        Ok(())
-    }
-
     /// Writes a temporary file and renames it, so that the game never reads half of it.
     fn write(&self, commands: &[String]) -> io::Result<()> {
         let fresh = self
@@ -112,10 +108,20 @@ impl Console {
         drop(file);
         fs::rename(&fresh, self.folder.join(&self.name))
     }
+}
 
-    /// Waits for the game server's next answer; returns it as one line with control characters
-    /// escaped.
-    pub(super) async fn answer(&self) -> String {
+#[async_trait]
+impl RemoteConsole for Console {
+    /// Packets can be lost.
+    async fn send(&mut self, commands: &[String]) -> io::Result<()> {
+        self.write(commands)?;
+        let mut packet = OUT_OF_BAND.to_vec();
+        packet.extend(format!("rcon {} exec {}", self.password.0, self.name).bytes());
+        self.socket.send(&packet).await?;
+        Ok(())
+    }
+
+    async fn answer(&mut self) -> String {
         let mut answer = [0; ANSWER];
         loop {
             match self.socket.recv(&mut answer).await {
@@ -134,7 +140,8 @@ impl Console {
     }
 }
 
-fn shown(text: &[u8]) -> String {
+/// A text of the game server as one line of bounded length, without control characters.
+pub(super) fn shown(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     let plain = |c: char| if c.is_control() { ' ' } else { c };
     text.chars().map(plain).take(SHOWN).collect()

@@ -3,37 +3,29 @@
 //! and the clock.
 
 mod chat;
+mod common;
 mod console;
 mod daemon;
+mod driver;
+mod game_log;
+mod source;
+mod source_console;
 
 use std::{
-    io::{self, Write},
     net::SocketAddr,
     path::{Path, PathBuf},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use clap::{Args, Subcommand};
-use tokio::time::MissedTickBehavior;
 
 use super::CliError;
-use crate::{
-    daemon::ShutdownSignal,
-    ingest::{Framed, Lines, MAX_LINE},
-    logs::{Tail, Tailed},
-    sidecar::{
-        Act, Sidecar,
-        idtech3::{IdTech3, Settings, SpareBot},
-    },
-};
+use crate::sidecar::idtech3::{IdTech3, Settings, SpareBot};
 use chat::ChatArgs;
 use console::{Console, Password};
-use daemon::{DaemonConnection, DaemonEvent};
+use driver::{RemoteConsole, SidecarDriver};
+use game_log::GameLog;
 
-/// How often the log is polled.
-const POLL: Duration = Duration::from_millis(100);
-/// The most bytes of the log per read.
-const CHUNK: usize = 64 * 1024;
 /// How often the command for a move is sent before the sidecar gives up on the move.
 const ATTEMPTS: u32 = 3;
 
@@ -47,6 +39,7 @@ pub(super) struct SidecarArgs {
 #[derive(Debug, Subcommand)]
 enum EngineArgs {
     Idtech3(Box<IdTech3Args>),
+    Source(Box<source::SourceArgs>),
 }
 
 /// Quake III Arena, OpenArena, Urban Terror and their relatives
@@ -104,11 +97,17 @@ fn parse_seconds(text: &str) -> Result<Duration, String> {
 }
 
 pub(super) async fn run(args: SidecarArgs) -> Result<(), CliError> {
-    let EngineArgs::Idtech3(args) = args.engine;
+    match args.engine {
+        EngineArgs::Idtech3(args) => run_idtech3(*args).await,
+        EngineArgs::Source(args) => source::run(*args).await,
+    }
+}
+
+async fn run_idtech3(args: IdTech3Args) -> Result<(), CliError> {
     let token = args.token_file.as_deref().map(secret_in).transpose()?;
-    let console = match args.dry_run {
+    let console: Option<Box<dyn RemoteConsole>> = match args.dry_run {
         true => None,
-        false => Some(open_console(&args).await?),
+        false => Some(Box::new(open_console(&args).await?)),
     };
     let settings = Settings {
         server: args.server.clone().unwrap_or_else(|| args.rcon.to_string()),
@@ -121,17 +120,12 @@ pub(super) async fn run(args: SidecarArgs) -> Result<(), CliError> {
         spare_bots: args.bots.clone(),
         chat: args.chat.settings(),
     };
-    let driver = SidecarDriver {
-        game: WatchedGame {
-            sidecar: IdTech3::new(settings),
-            tail: Tail::new(&args.log),
-            lines: Lines::new(MAX_LINE),
-            unreadable: false,
-        },
-        daemon: DaemonConnection::new(args.daemon),
+    let driver = SidecarDriver::new(
+        IdTech3::new(settings),
+        GameLog::file(&args.log),
+        args.daemon,
         console,
-        began: Instant::now(),
-    };
+    );
     driver.run_until_stopped().await
 }
 
@@ -157,154 +151,4 @@ fn secret_in(file: &Path) -> Result<String, CliError> {
         source,
     })?;
     Ok(text.lines().next().unwrap_or("").to_owned())
-}
-
-/// A sidecar, and the log that it reads.
-struct WatchedGame<S> {
-    sidecar: S,
-    tail: Tail,
-    lines: Lines,
-    /// Whether the operator has been warned that the log cannot be read.
-    unreadable: bool,
-}
-
-/// Connects a sidecar to the console, the daemon and the clock.
-struct SidecarDriver<S> {
-    game: WatchedGame<S>,
-    daemon: DaemonConnection,
-    /// `None` in a dry run.
-    console: Option<Console>,
-    began: Instant,
-}
-
-impl<S: Sidecar + Send + 'static> SidecarDriver<S> {
-    async fn run_until_stopped(mut self) -> Result<(), CliError> {
-        let mut shutdown = ShutdownSignal::install()?;
-        let mut poll = tokio::time::interval(POLL);
-        poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        // Read the existing log before the first request; its acts are out of date.
-        let now = self.now();
-        (self.game, _) = read_log(self.game, now).await?;
-        self.daemon.connect();
-        loop {
-            let mut acts = Vec::new();
-            tokio::select! {
-                () = shutdown.wait() => break,
-                _ = poll.tick() => {
-                    let now = self.now();
-                    (self.game, acts) = read_log(self.game, now).await?;
-                    let now = self.now();
-                    self.game.sidecar.tick(now, &mut acts);
-                }
-                event = self.daemon.next_event() => self.take_daemon_event(event, &mut acts),
-                answer = answer_of(self.console.as_ref()) => report(&answer)?,
-            }
-            self.perform(acts).await?;
-        }
-        self.daemon.close().await;
-        Ok(())
-    }
-
-    fn take_daemon_event(&mut self, event: DaemonEvent, acts: &mut Vec<Act>) {
-        let now = self.now();
-        match event {
-            DaemonEvent::Connected => self.game.sidecar.connected(now, acts),
-            DaemonEvent::Reply(reply) => self.game.sidecar.reply(reply, now, acts),
-            DaemonEvent::Lost(reason) => {
-                self.game.sidecar.disconnected();
-                acts.push(Act::Report(format!(
-                    "no connection to the daemon: {reason}"
-                )));
-            }
-        }
-    }
-
-    fn now(&self) -> u64 {
-        self.began
-            .elapsed()
-            .as_millis()
-            .try_into()
-            .unwrap_or(u64::MAX)
-    }
-
-    async fn perform(&mut self, acts: Vec<Act>) -> Result<(), CliError> {
-        for act in acts {
-            match act {
-                Act::Send(request) => self.daemon.send(request),
-                Act::Report(text) => report(&text)?,
-                Act::Console(commands) => match &mut self.console {
-                    None => {
-                        for command in &commands {
-                            report(&format!("would do: {command}"))?;
-                        }
-                    }
-                    Some(console) => {
-                        report(&format!("{} commands to the game server", commands.len()))?;
-                        if let Err(error) = console.send(&commands).await {
-                            report(&format!("cannot send commands to the game server: {error}"))?;
-                        }
-                    }
-                },
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Reads what is new in the log, on a thread that may block, and returns the game and its acts. `now` is in
-/// milliseconds.
-async fn read_log<S: Sidecar + Send + 'static>(
-    mut game: WatchedGame<S>,
-    now: u64,
-) -> Result<(WatchedGame<S>, Vec<Act>), CliError> {
-    let reading = tokio::task::spawn_blocking(move || {
-        let mut acts = Vec::new();
-        game.read(now, &mut acts);
-        (game, acts)
-    });
-    Ok(reading.await?)
-}
-
-impl<S: Sidecar> WatchedGame<S> {
-    fn read(&mut self, now: u64, acts: &mut Vec<Act>) {
-        let mut chunk = vec![0; CHUNK];
-        loop {
-            match self.tail.read(&mut chunk) {
-                Ok(Tailed::Bytes(count)) => self.lines.feed(&chunk[..count], |framed| {
-                    if let Framed::Line(line) = framed {
-                        self.sidecar.log_line(line.bytes, now, acts);
-                    }
-                }),
-                Ok(Tailed::Fresh) => self.lines.interrupt(),
-                Ok(Tailed::Nothing) => {
-                    self.unreadable = false;
-                    return;
-                }
-                Err(error) => {
-                    if !std::mem::replace(&mut self.unreadable, true) {
-                        let path = self.tail.path().display();
-                        let text = format!("cannot read {path}: {error}; trying again");
-                        acts.push(Act::Report(text));
-                    }
-                    return;
-                }
-            }
-        }
-    }
-}
-
-/// Waits for the game server's next answer; in a dry run there is none, and it waits for ever.
-async fn answer_of(console: Option<&Console>) -> String {
-    match console {
-        Some(console) => console.answer().await,
-        None => std::future::pending().await,
-    }
-}
-
-/// Prints a line for the operator, and flushes it in case stdout is a file.
-fn report(text: &str) -> Result<(), CliError> {
-    let mut out = io::stdout().lock();
-    writeln!(out, "{text}")?;
-    out.flush()?;
-    Ok(())
 }

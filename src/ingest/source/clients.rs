@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::grammar::PlayerTag;
+use super::grammar::{PlayerAction, PlayerTag};
 use crate::domain::{Kind, PlayerKey};
 use crate::ingest::{builder::MatchBuilder, team::ClientTeam, text};
 
@@ -18,7 +18,7 @@ const UNNAMED: &str = "unnamed";
 
 /// One connection to the server.
 #[derive(Debug)]
-pub(super) struct Client {
+pub(crate) struct Client {
     name: Vec<u8>,
     auth: Vec<u8>,
     /// The number of the connection, as the line that began it states.
@@ -38,7 +38,7 @@ pub(super) struct Client {
 }
 
 impl Client {
-    fn key(&self) -> PlayerKey {
+    pub(crate) fn key(&self) -> PlayerKey {
         let kind = match &self.auth[..] {
             b"BOT" => Kind::Bot,
             _ => Kind::Human,
@@ -51,12 +51,17 @@ impl Client {
         PlayerKey { kind, id }
     }
 
-    fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         text::name_or(&self.name, UNNAMED)
     }
 
+    /// The number of the connection, by which commands name the player.
+    pub(crate) fn number(&self) -> Option<u32> {
+        self.uid
+    }
+
     /// The team on which the player plays.
-    pub(super) fn team(&self) -> Option<u8> {
+    pub(crate) fn team(&self) -> Option<u8> {
         self.team
     }
 }
@@ -77,7 +82,7 @@ fn is_nobody(auth: &[u8]) -> bool {
 }
 
 /// The parts of the game being read that a change of clients affects.
-pub(super) struct GameContext<'a> {
+pub(crate) struct GameContext<'a> {
     /// `None` once the game is over.
     pub(super) builder: Option<&'a mut MatchBuilder>,
     /// When play began, and the time now, in milliseconds since the log began.
@@ -86,6 +91,15 @@ pub(super) struct GameContext<'a> {
 }
 
 impl GameContext<'_> {
+    /// A context in which nothing is recorded. `now` is in milliseconds since the log began.
+    pub(crate) fn unrecorded(now: u64) -> Self {
+        Self {
+            builder: None,
+            began: None,
+            now,
+        }
+    }
+
     fn millis(&self) -> u64 {
         self.now.saturating_sub(self.began.unwrap_or(self.now))
     }
@@ -128,7 +142,7 @@ impl ClientId {
 
 /// The players on the server.
 #[derive(Debug, Default)]
-pub(super) struct ConnectedClients(BTreeMap<ClientId, Client>);
+pub(crate) struct ConnectedClients(BTreeMap<ClientId, Client>);
 
 impl ConnectedClients {
     /// The id under which a player is known, or would become known.
@@ -150,7 +164,12 @@ impl ConnectedClients {
         id
     }
 
-    pub(super) fn get(&self, who: &PlayerTag<'_>) -> Option<&Client> {
+    /// All players on the server.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Client> {
+        self.0.values()
+    }
+
+    pub(crate) fn get(&self, who: &PlayerTag<'_>) -> Option<&Client> {
         self.0.get(&self.id(who))
     }
 
@@ -172,10 +191,34 @@ impl ConnectedClients {
         }
     }
 
+    /// Takes over the data of players and their teams that a line states.
+    pub(crate) fn note(
+        &mut self,
+        who: PlayerTag<'_>,
+        act: PlayerAction<'_>,
+        context: &mut GameContext<'_>,
+    ) {
+        let came = matches!(
+            act,
+            PlayerAction::Connect | PlayerAction::Enter | PlayerAction::Join(_)
+        );
+        let team = if came { ClientTeam::Unknown } else { who.team };
+        self.meet(PlayerTag { team, ..who }, came, context);
+        match act {
+            PlayerAction::Leave => self.leave(who, context),
+            PlayerAction::Connect => self.connect(who, true, context),
+            PlayerAction::Enter => self.connect(who, false, context),
+            PlayerAction::Join(team) => self.join(who, team, context),
+            PlayerAction::Rename(name) => self.rename(who, name, context),
+            PlayerAction::Kill(victim) => self.meet(victim, false, context),
+            _ => {}
+        }
+    }
+
     /// Takes over the data of a player that a line states. `came` says whether the player arrives
     /// with this line. A player who is first mentioned by any other line has been there since the
     /// game began.
-    pub(super) fn meet(&mut self, who: PlayerTag<'_>, came: bool, context: &mut GameContext<'_>) {
+    fn meet(&mut self, who: PlayerTag<'_>, came: bool, context: &mut GameContext<'_>) {
         if is_nobody(who.auth) {
             return;
         }
@@ -223,12 +266,7 @@ impl ConnectedClients {
 
     /// Handles the beginning of a connection. If the player is there already, the end of the old
     /// connection is not in the log, and the player is on no team any more.
-    pub(super) fn connect(
-        &mut self,
-        who: PlayerTag<'_>,
-        is_new: bool,
-        context: &mut GameContext<'_>,
-    ) {
+    fn connect(&mut self, who: PlayerTag<'_>, is_new: bool, context: &mut GameContext<'_>) {
         if let Some(client) = self.get_mut(&who)
             && (is_new || client.uid != who.uid)
         {
@@ -246,12 +284,7 @@ impl ConnectedClients {
     }
 
     /// Handles a player's choice of a team.
-    pub(super) fn join(
-        &mut self,
-        who: PlayerTag<'_>,
-        team: ClientTeam,
-        context: &mut GameContext<'_>,
-    ) {
+    fn join(&mut self, who: PlayerTag<'_>, team: ClientTeam, context: &mut GameContext<'_>) {
         let team = match team {
             ClientTeam::Team(team) => Some(team),
             _ => None,
@@ -262,12 +295,7 @@ impl ConnectedClients {
         }
     }
 
-    pub(super) fn rename(
-        &mut self,
-        who: PlayerTag<'_>,
-        name: &[u8],
-        context: &mut GameContext<'_>,
-    ) {
+    fn rename(&mut self, who: PlayerTag<'_>, name: &[u8], context: &mut GameContext<'_>) {
         let old = self.id(&who);
         let Some(mut client) = self.0.remove(&old) else {
             return;
@@ -282,7 +310,7 @@ impl ConnectedClients {
         self.0.insert(id, client);
     }
 
-    pub(super) fn leave(&mut self, who: PlayerTag<'_>, context: &mut GameContext<'_>) {
+    fn leave(&mut self, who: PlayerTag<'_>, context: &mut GameContext<'_>) {
         let id = self.id(&who);
         if let Some(mut client) = self.0.remove(&id) {
             settle(&mut client, None, Some(context.now), context);

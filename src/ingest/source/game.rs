@@ -11,7 +11,6 @@ use crate::{
         clock::Calendar,
         sides::other_side,
         skip::Skip,
-        team::ClientTeam,
     },
 };
 
@@ -375,7 +374,7 @@ impl Game {
     ) {
         // Track clients after the end of a game, too, because the next game begins with those who
         // are there.
-        note(who, act, clients, &mut self.context(now));
+        clients.note(who, act, &mut self.context(now));
         match act {
             _ if self.lasted.is_some() => {}
             PlayerAction::Kill(victim) => self.kill(line, who, victim, clients, now),
@@ -489,29 +488,5 @@ impl Game {
             scores,
         };
         self.builder.build(header, lasted)
-    }
-}
-
-/// Takes over the data of players and their teams that a line states.
-fn note(
-    who: PlayerTag<'_>,
-    act: PlayerAction<'_>,
-    clients: &mut ConnectedClients,
-    context: &mut GameContext<'_>,
-) {
-    let came = matches!(
-        act,
-        PlayerAction::Connect | PlayerAction::Enter | PlayerAction::Join(_)
-    );
-    let team = if came { ClientTeam::Unknown } else { who.team };
-    clients.meet(PlayerTag { team, ..who }, came, context);
-    match act {
-        PlayerAction::Leave => clients.leave(who, context),
-        PlayerAction::Connect => clients.connect(who, true, context),
-        PlayerAction::Enter => clients.connect(who, false, context),
-        PlayerAction::Join(team) => clients.join(who, team, context),
-        PlayerAction::Rename(name) => clients.rename(who, name, context),
-        PlayerAction::Kill(victim) => clients.meet(victim, false, context),
-        _ => {}
     }
 }

@@ -10,7 +10,7 @@ use crate::{
 
 /// The content of a line that a record needs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Event<'a> {
+pub(crate) enum Event<'a> {
     /// The log begins; the game's folder names the game.
     Started(&'a [u8]),
     /// The log ends.
@@ -60,17 +60,17 @@ pub(super) enum Event<'a> {
 
 /// A player as a line names them: `name<number><authentication id><team>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct PlayerTag<'a> {
-    pub(super) name: &'a [u8],
+pub(crate) struct PlayerTag<'a> {
+    pub(crate) name: &'a [u8],
     /// The number of the connection.
-    pub(super) uid: Option<u32>,
-    pub(super) auth: &'a [u8],
-    pub(super) team: ClientTeam,
+    pub(crate) uid: Option<u32>,
+    pub(crate) auth: &'a [u8],
+    pub(crate) team: ClientTeam,
 }
 
 /// What a player did.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum PlayerAction<'a> {
+pub(crate) enum PlayerAction<'a> {
     /// Connected, which begins a connection.
     Connect,
     /// Entered the game, after connecting or after a map change.
@@ -93,7 +93,7 @@ const STAMP: usize = 25;
 ///
 /// # Errors
 /// Returns what is wrong with the line.
-pub(super) fn stamp(line: &[u8]) -> LineResult<(&[u8], &[u8])> {
+pub(crate) fn stamp(line: &[u8]) -> LineResult<(&[u8], &[u8])> {
     let known = line.len() >= STAMP
         && line.starts_with(b"L ")
         && &line[12..15] == b" - "
@@ -106,7 +106,7 @@ pub(super) fn stamp(line: &[u8]) -> LineResult<(&[u8], &[u8])> {
 }
 
 /// Reads `MM/DD/YYYY - HH:MM:SS` as UTC: the games do not write their time zone.
-pub(super) fn date(stamp: &[u8]) -> Option<Timestamp> {
+pub(crate) fn date(stamp: &[u8]) -> Option<Timestamp> {
     let mut parts = stamp
         .split(|b| b"/ -:".contains(b))
         .filter(|p| !p.is_empty());
@@ -123,7 +123,7 @@ pub(super) fn date(stamp: &[u8]) -> Option<Timestamp> {
 ///
 /// # Errors
 /// Returns what is wrong with the line.
-pub(super) fn read(rest: &[u8]) -> LineResult<Event<'_>> {
+pub(crate) fn read(rest: &[u8]) -> LineResult<Event<'_>> {
     Ok(match rest.first() {
         Some(b'"') => match who(rest) {
             Ok((who, rest)) => Event::Player(who, act(rest)?),

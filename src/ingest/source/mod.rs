@@ -7,13 +7,13 @@
 //! game and settings the server has, `game` follows one game, `totals` its scores; this file keeps the
 //! games of a log apart.
 
-mod clients;
+pub(crate) mod clients;
 mod game;
-mod grammar;
-mod setup;
+pub(crate) mod grammar;
+pub(crate) mod setup;
 #[cfg(test)]
 mod tests;
-mod totals;
+pub(crate) mod totals;
 
 use super::{
     clock::Calendar,

@@ -18,16 +18,16 @@ const UNNAMED: &str = "source";
 
 /// The server's game, map and settings, as far as the log states them.
 #[derive(Debug, Default)]
-pub(super) struct ServerSetup {
+pub(crate) struct ServerSetup {
     game: String,
-    pub(super) map: String,
+    pub(crate) map: String,
     /// Settings that do not have their default value, by name.
     variants: BTreeMap<&'static str, String>,
 }
 
 impl ServerSetup {
     /// The setup of a server that runs the game of this folder.
-    pub(super) fn of(folder: &[u8]) -> Self {
+    pub(crate) fn of(folder: &[u8]) -> Self {
         Self {
             game: text::name(folder).to_lowercase(),
             ..Self::default()
@@ -35,19 +35,19 @@ impl ServerSetup {
     }
 
     /// Takes the map on which a match starts or is over.
-    pub(super) fn name_map(&mut self, map: &[u8]) {
+    pub(crate) fn name_map(&mut self, map: &[u8]) {
         if !map.is_empty() {
             self.load(map);
         }
     }
 
     /// Takes the map that the server has loaded.
-    pub(super) fn load(&mut self, map: &[u8]) {
+    pub(crate) fn load(&mut self, map: &[u8]) {
         self.map = text::name(map);
     }
 
     /// Takes a setting, if it is one of [`VARIANTS`].
-    pub(super) fn set(&mut self, name: &[u8], value: &[u8]) {
+    pub(crate) fn set(&mut self, name: &[u8], value: &[u8]) {
         let known = VARIANTS.iter().find(|(known, _)| known.as_bytes() == name);
         let Some((name, default)) = known else { return };
         match text::real(value) {
@@ -61,7 +61,7 @@ impl ServerSetup {
     }
 
     /// The settings that count as mutators, for example `sv_gravity=400`.
-    pub(super) fn mutators(&self) -> Vec<String> {
+    pub(crate) fn mutators(&self) -> Vec<String> {
         let name = |(name, value): (&&str, &String)| match value.as_str() {
             "1" => (*name).to_owned(),
             value => format!("{name}={value}"),
@@ -72,7 +72,7 @@ impl ServerSetup {
     /// The game type, for example `tf.ctf`: the folder of the game and the prefix of the map's
     /// name. If the log does not state them, `shown` and `seen`, which follow from the events, replace
     /// them.
-    pub(super) fn game_type(
+    pub(crate) fn game_type(
         &self,
         shown: Option<&'static str>,
         seen: Option<&'static str>,

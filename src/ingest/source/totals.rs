@@ -8,7 +8,7 @@ use crate::ingest::sides::other_side;
 /// After an exchange of sides most games carry the scores along with the people. Where the sides keep
 /// their scores, or begin at 0 again, what the log states next shows it.
 #[derive(Debug, Default)]
-pub(super) struct SideTotals {
+pub(crate) struct SideTotals {
     /// What the log stated last.
     stated: [f64; TEAMS],
     /// The scores of the people on each side.
@@ -27,7 +27,7 @@ impl SideTotals {
     }
 
     /// The people exchange their sides.
-    pub(super) fn exchange(&mut self) {
+    pub(crate) fn exchange(&mut self) {
         if self.since.replace([None; 2]).is_some() {
             // No score was stated since the last exchange, which this one takes back.
             self.since = None;
@@ -36,7 +36,7 @@ impl SideTotals {
     }
 
     /// Takes a stated score, and returns by how much the scores of the people on each side changed.
-    pub(super) fn state(&mut self, team: u8, total: f64) -> Vec<(u8, f64)> {
+    pub(crate) fn state(&mut self, team: u8, total: f64) -> Vec<(u8, f64)> {
         let index = usize::from(team);
         if let Some(since) = &mut self.since
             && let Some(slot) = since.get_mut(index)
@@ -55,7 +55,7 @@ impl SideTotals {
 
     /// Converts the final scores of the sides, in the order in which the log names them, to those of
     /// the people on them.
-    pub(super) fn finals(&mut self, finals: &mut [(u8, f64)]) {
+    pub(crate) fn finals(&mut self, finals: &mut [(u8, f64)]) {
         let score = |finals: &[(u8, f64)], side| {
             let mut found = finals.iter().filter(|(team, _)| *team == side);
             found.next_back().map(|&(_, score)| score)
@@ -96,7 +96,7 @@ impl SideTotals {
 
 /// The sides of Counter-Strike to which a result `a:b` belongs: that of the counter-terrorists first,
 /// as the game writes it, unless only the other order agrees with the scores stated before.
-pub(super) fn sides_of(scores: [f64; 2], totals: &SideTotals) -> [u8; 2] {
+pub(crate) fn sides_of(scores: [f64; 2], totals: &SideTotals) -> [u8; 2] {
     let [t, ct] = [totals.stated(0), totals.stated(1)];
     match scores {
         [a, b] if a == t && b == ct && t != ct => [0, 1],

@@ -1,0 +1,74 @@
+//! `evenkeel sidecar source`.
+
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
+
+use clap::Args;
+
+use super::{
+    common::{CommonArgs, millis, parse_opening},
+    driver::{RemoteConsole, SidecarDriver, report},
+    game_log::GameLog,
+    secret_in,
+    source_console::SourceConsole,
+};
+use crate::{
+    cli::CliError,
+    sidecar::{follower::CommandTemplate, source::Source},
+};
+
+/// Team Fortress 2, Counter-Strike: Source, Counter-Strike: Global Offensive and their relatives
+#[derive(Debug, Args)]
+pub(super) struct SourceArgs {
+    /// Log that the game server writes (log on, sv_logflush 1), or the folder of its logs
+    #[arg(long, value_name = "PATH", required_unless_present = "log_udp")]
+    log: Option<PathBuf>,
+    /// Address on which to receive the log, in place of --log (logaddress_add)
+    #[arg(long, value_name = "ADDRESS:PORT", conflicts_with = "log")]
+    log_udp: Option<SocketAddr>,
+    /// File whose first line is the sv_logsecret of the game server
+    #[arg(long, value_name = "FILE", requires = "log_udp")]
+    log_secret_file: Option<PathBuf>,
+    #[command(flatten)]
+    common: CommonArgs,
+    /// Console command of a plugin that moves a player: {player} is the userid, {number} the team
+    /// (2 or 3), {team} its name (red, blue, t, ct) [the default is that of SourceMod's SwapTeam]
+    #[arg(
+        long,
+        value_name = "COMMAND",
+        default_value = "sm_team \"#{player}\" {number}",
+        value_parser = CommandTemplate::of_move
+    )]
+    move_command: CommandTemplate,
+    /// Time after the first player has joined a map in which the server waits for others, a little
+    /// longer than mp_waitingforplayers_time (0 to 600)
+    #[arg(long, value_name = "SECONDS", default_value = "40", value_parser = parse_opening)]
+    opening: Duration,
+    /// Folder of the game, such as tf or cstrike, if the log does not state it
+    #[arg(long, value_name = "NAME")]
+    game: Option<String>,
+}
+
+pub(super) async fn run(args: SourceArgs) -> Result<(), CliError> {
+    let common = &args.common;
+    let settings = common.settings(&args.move_command)?;
+    let console: Option<Box<dyn RemoteConsole>> = match common.dry_run {
+        true => None,
+        false => Some(Box::new(SourceConsole::open(
+            common.rcon,
+            common.password()?,
+        ))),
+    };
+    let log = match (&args.log, args.log_udp) {
+        (_, Some(listen)) => {
+            let secret = args.log_secret_file.as_deref().map(secret_in).transpose()?;
+            let (log, address) = GameLog::datagrams(listen, common.rcon.ip(), secret)?;
+            report(&format!("waiting for the log on {address}"))?;
+            log
+        }
+        (Some(path), None) => GameLog::file_or_folder(path),
+        (None, None) => return Err(CliError::Input("--log or --log-udp is missing".to_owned())),
+    };
+    let sidecar = Source::new(settings, args.game, millis(args.opening));
+    let driver = SidecarDriver::new(sidecar, log, common.daemon, console);
+    driver.run_until_stopped().await
+}

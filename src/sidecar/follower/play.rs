@@ -1,0 +1,89 @@
+//! Plays games through a sidecar without sockets, for tests.
+
+use bytes::{Bytes, BytesMut};
+
+use super::{CommandTemplate, Settings};
+use crate::{
+    protocol::{Received, ReplyReader, Request},
+    sidecar::{Act, Sidecar},
+};
+
+/// The settings that tests begin with.
+pub(crate) fn settings(move_command: &str) -> Settings {
+    Settings {
+        server: "test".into(),
+        token: None,
+        bots_as_players: false,
+        auto_balance: false,
+        settle: 1_000,
+        attempts: 2,
+        move_command: CommandTemplate::of_move(move_command).unwrap(),
+        bots_command: None,
+    }
+}
+
+/// A sidecar with a clock that the test sets.
+pub(crate) struct Play<S> {
+    pub(crate) sidecar: S,
+    replies: ReplyReader,
+    pub(crate) now: u64,
+    pub(crate) acts: Vec<Act>,
+}
+
+/// The line of a request, without its end.
+pub(crate) fn line(request: &Request) -> String {
+    let mut line = BytesMut::new();
+    request.encode(&mut line);
+    String::from_utf8_lossy(&line)
+        .trim_end_matches('\n')
+        .to_owned()
+}
+
+impl<S: Sidecar> Play<S> {
+    /// A sidecar that has just connected.
+    pub(crate) fn new(sidecar: S) -> Self {
+        let mut play = Self::offline(sidecar);
+        play.sidecar.connected(0, &mut play.acts);
+        play
+    }
+
+    pub(crate) fn offline(sidecar: S) -> Self {
+        Self {
+            sidecar,
+            replies: ReplyReader::default(),
+            now: 0,
+            acts: Vec::new(),
+        }
+    }
+
+    pub(crate) fn log(&mut self, text: &str) {
+        for line in text.lines() {
+            self.sidecar
+                .log_line(line.as_bytes(), self.now, &mut self.acts);
+        }
+    }
+
+    pub(crate) fn wait(&mut self, millis: u64) {
+        self.now += millis;
+        self.sidecar.tick(self.now, &mut self.acts);
+    }
+
+    pub(crate) fn reply(&mut self, text: &str) {
+        for line in text.lines() {
+            let line = Bytes::copy_from_slice(line.as_bytes());
+            if let Ok(Some(Received::Reply(reply))) = self.replies.line(line) {
+                self.sidecar.reply(reply, self.now, &mut self.acts);
+            }
+        }
+    }
+
+    /// The acts since the last call, one line each.
+    pub(crate) fn done(&mut self) -> Vec<String> {
+        let shown = |act: Act| match act {
+            Act::Send(request) => vec![line(&request)],
+            Act::Console(commands) => commands.iter().map(|c| format!("# {c}")).collect(),
+            Act::Report(text) => vec![format!("* {text}")],
+        };
+        self.acts.drain(..).flat_map(shown).collect()
+    }
+}

@@ -1,0 +1,56 @@
+//! Recognises teams that exchange their sides between two rounds, as at half-time.
+
+use super::roster::{Connection, Roster};
+
+/// How long after the start of a round players may still change sides, in milliseconds.
+const SETTLED: u64 = 3_000;
+
+/// The players and their sides at the end of a round.
+#[derive(Debug)]
+pub(super) struct SideWatch {
+    before: Vec<(Connection, u8)>,
+    /// When the sides of the next round are final; `None` before that round starts.
+    due: Option<u64>,
+}
+
+impl SideWatch {
+    /// Begins with the sides at the end of a round.
+    pub(super) fn new(roster: &Roster) -> Self {
+        let seats = roster.seats();
+        let sides = seats.filter_map(|(connection, seat)| {
+            let side = seat.player.side.filter(|&side| side < 2)?;
+            Some((connection.clone(), side))
+        });
+        Self {
+            before: sides.collect(),
+            due: None,
+        }
+    }
+
+    /// Handles the start of the next round.
+    pub(super) fn round_started(&mut self, now: u64) {
+        self.due.get_or_insert(now.saturating_add(SETTLED));
+    }
+
+    /// Whether the sides of the next round are final.
+    pub(super) fn is_due(&self, now: u64) -> bool {
+        self.due.is_some_and(|due| now >= due)
+    }
+
+    /// Whether the teams have exchanged their sides: three of four players who are still there, and
+    /// at least one of either team, are on the other side now.
+    pub(super) fn is_exchange(&self, roster: &Roster) -> bool {
+        let (mut moved, mut all) = ([0usize; 2], 0);
+        for (connection, old) in &self.before {
+            let seat = roster.get(connection);
+            let Some(new) = seat.and_then(|seat| seat.player.side) else {
+                continue;
+            };
+            all += 1;
+            if new < 2 && new != *old {
+                moved[usize::from(*old)] += 1;
+            }
+        }
+        moved.iter().all(|&count| count > 0) && (moved[0] + moved[1]) * 4 >= all * 3
+    }
+}

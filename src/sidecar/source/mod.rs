@@ -1,0 +1,146 @@
+//! The sidecar for Source: Team Fortress 2, Counter-Strike: Source, Counter-Strike: Global Offensive
+//! and their relatives, through the server's log and its remote console.
+//!
+//! Teams are chosen while a map is loaded and no round has started, while the server waits for
+//! players, and in a warm-up. Rounds, final scores and players are read as [`ingest`](crate::ingest) reads them; `rcon` has the packets of the
+//! remote console.
+
+mod log;
+pub mod rcon;
+#[cfg(test)]
+mod tests;
+
+use super::{
+    Act, Sidecar,
+    follower::{Connection, Follower, GameSetup, LogTime, Opening, Player, Settings, TeamWord},
+};
+use crate::{
+    ingest::source::{clients::ConnectedClients, setup::ServerSetup},
+    protocol::Reply,
+};
+
+/// A sidecar for one Source game server.
+pub struct Source {
+    follower: Follower,
+    time: LogTime,
+    opening: Opening,
+    /// The game's folder, if the operator states it.
+    game: Option<String>,
+    setup: ServerSetup,
+    clients: ConnectedClients,
+    rounds: Rounds,
+    /// The final scores that have been read, by side.
+    finals: Vec<(u8, f64)>,
+    /// Whether the operator has been told that the map is not known yet.
+    warned: bool,
+}
+
+/// The rounds of a game.
+#[derive(Debug, Default)]
+struct Rounds {
+    /// Whether a round is being played.
+    running: bool,
+    /// Whether a round has started on this map, or the game has been restarted.
+    begun: bool,
+    /// Whether the log states the score after each round, as Counter-Strike does.
+    states_scores: bool,
+    /// Whether a line marks the end of a match, as in Counter-Strike: Global Offensive.
+    has_end: bool,
+    /// Whether the score of a round of this game has been read.
+    scored: bool,
+    /// Whether a match has ended, in a game that marks the start of the next one: until then, rounds
+    /// do not count.
+    waits: bool,
+}
+
+impl Source {
+    /// A sidecar that has read no log and has no connection. `game` is the game's folder, such as
+    /// `tf`, for logs that do not state it. `opening` is how long the server waits for players on a
+    /// new map after the first one has joined, in milliseconds.
+    pub fn new(settings: Settings, game: Option<String>, opening: u64) -> Self {
+        let folder = game.clone().unwrap_or_default();
+        Self {
+            follower: Follower::new(settings, word),
+            time: LogTime::default(),
+            opening: Opening::new(opening),
+            game,
+            setup: ServerSetup::of(folder.as_bytes()),
+            clients: ConnectedClients::default(),
+            rounds: Rounds::default(),
+            finals: Vec::new(),
+            warned: false,
+        }
+    }
+
+    /// The setup of the game, once the log has named its map.
+    fn game_setup(&self) -> Option<GameSetup> {
+        (!self.setup.map.is_empty()).then(|| GameSetup {
+            game_type: self.setup.game_type(None, None),
+            mutators: self.setup.mutators(),
+            map: self.setup.map.clone(),
+            teams: true,
+        })
+    }
+
+    /// All players, as the log describes them.
+    fn players(&self) -> Vec<(Connection, Player)> {
+        let clients = self.clients.iter();
+        clients
+            .map(|client| {
+                let player = Player {
+                    key: client.key(),
+                    name: client.name(),
+                    number: client.number(),
+                    side: client.team(),
+                    plays: client.team().is_some(),
+                };
+                (Connection(player.number, player.key.id.clone()), player)
+            })
+            .collect()
+    }
+}
+
+/// How commands name the sides: the engine's teams begin at 2, after those who watch.
+fn word(side: u8) -> TeamWord {
+    let name = match side {
+        0 => "red",
+        1 => "blue",
+        2 => "yellow",
+        _ => "green",
+    };
+    TeamWord {
+        name,
+        number: u32::from(side) + 2,
+    }
+}
+
+/// The same in Counter-Strike.
+fn counter_strike_word(side: u8) -> TeamWord {
+    TeamWord {
+        name: if side == 0 { "t" } else { "ct" },
+        number: u32::from(side) + 2,
+    }
+}
+
+impl Sidecar for Source {
+    fn connected(&mut self, now: u64, acts: &mut Vec<Act>) {
+        self.follower.connected(now, acts);
+    }
+
+    fn disconnected(&mut self) {
+        self.follower.disconnected();
+    }
+
+    fn log_line(&mut self, line: &[u8], now: u64, acts: &mut Vec<Act>) {
+        self.read_log_line(line, now, acts);
+    }
+
+    fn reply(&mut self, reply: Reply, now: u64, acts: &mut Vec<Act>) {
+        self.follower.reply(reply, now, acts);
+    }
+
+    fn tick(&mut self, now: u64, acts: &mut Vec<Act>) {
+        self.open(now, acts);
+        self.follower.tick(now, acts);
+    }
+}

@@ -1,0 +1,451 @@
+//! Whole games played through the room, without sockets.
+
+use proptest::prelude::*;
+
+use super::Source;
+use crate::sidecar::{
+    Sidecar,
+    follower::{
+        CommandTemplate, Settings,
+        play::{Play, settings},
+    },
+};
+
+const MOVE: &str = "sm_team \"#{player}\" {number}";
+
+fn source(settings: Settings) -> Play<Source> {
+    Play::new(Source::new(settings, None, 30_000))
+}
+
+/// Lines of a log, each at its second.
+fn log(lines: &[(u32, String)]) -> String {
+    let line = |(at, line): &(u32, String)| {
+        format!("L 01/24/2026 - 18:{:02}:{:02}: {line}\n", at / 60, at % 60)
+    };
+    lines.iter().map(line).collect()
+}
+
+/// A player as a log names them.
+fn who(number: u32, team: &str) -> String {
+    format!("\"p{number}<{number}><[U:1:{number}]><{team}>\"")
+}
+
+fn joins(at: u32, number: u32, team: &str) -> (u32, String) {
+    let player = who(number, "Unassigned");
+    (at, format!("{player} joined team \"{team}\""))
+}
+
+fn moves(at: u32, number: u32, from: &str, to: &str) -> (u32, String) {
+    (at, format!("{} joined team \"{to}\"", who(number, from)))
+}
+
+fn line(at: u32, text: &str) -> (u32, String) {
+    (at, text.to_owned())
+}
+
+fn kill(at: u32, killer: (u32, &str), victim: (u32, &str)) -> (u32, String) {
+    let (killer, victim) = (who(killer.0, killer.1), who(victim.0, victim.1));
+    (at, format!("{killer} killed {victim} with \"gun\""))
+}
+
+const ROUND: &str = "World triggered \"Round_Start\"";
+const WIN: &str = "World triggered \"Round_Win\" (winner \"Red\")";
+const OVER: &str = "World triggered \"Game_Over\" reason \"x\"";
+
+fn total(at: u32, team: &str, verb: &str, score: u32) -> (u32, String) {
+    (
+        at,
+        format!("Team \"{team}\" {verb} score \"{score}\" with \"2\" players"),
+    )
+}
+
+/// A map with four players, who are all Red but the last.
+fn loaded() -> Vec<(u32, String)> {
+    vec![
+        line(
+            0,
+            "Log file started (file \"l\") (game \"/srv/tf\") (version \"1\")",
+        ),
+        line(0, "Loading map \"ctf_2fort\""),
+        line(0, "Server cvar \"tf_weapon_criticals\" = \"0\""),
+        line(1, "Started map \"ctf_2fort\" (CRC \"1\")"),
+        line(1, ROUND),
+        joins(2, 1, "Red"),
+        joins(2, 2, "Red"),
+        joins(3, 3, "Red"),
+        joins(3, 4, "Blue"),
+    ]
+}
+
+fn join(number: u32, team: u8) -> String {
+    format!("JOIN [U:1:{number}] name=p{number} team={team}")
+}
+
+const ANNOUNCED: [&str; 3] = [
+    "GAME tf.ctf",
+    "MUTATOR tf_weapon_criticals=0",
+    "MAP ctf_2fort",
+];
+const CHOSEN: &str = "BALANCE 6 0.97 - 7\nTEAM 0 [U:1:1]\nTEAM 1 [U:1:2]\nTEAM 0 [U:1:3]\nTEAM 1 [U:1:4]\n\
+                      BOTS 0 0\nBOTS 1 0";
+
+#[test]
+fn an_evening_of_team_fortress() {
+    let mut play = source(settings(MOVE));
+    assert_eq!(play.done(), ["HELLO test"]);
+    play.log(&log(&loaded()));
+    let mut expected: Vec<String> = ["GAME tf.ctf", "MAP ctf_2fort"].map(str::to_owned).into();
+    expected.extend(ANNOUNCED.map(str::to_owned));
+    expected.extend([join(1, 0), join(2, 0), join(3, 0), join(4, 1)]);
+    assert_eq!(play.done(), expected);
+    // The server waits for players, and the teams are chosen.
+    play.wait(1_000);
+    assert_eq!(play.done(), ["BALANCE"]);
+    play.reply(CHOSEN);
+    let ordered = [
+        "# say Evenkeel: 1 player to even teams, ratio 0.97",
+        "# sm_team \"#2\" 3",
+    ];
+    assert_eq!(play.done(), ordered);
+    play.log(&log(&[moves(6, 2, "Red", "Blue")]));
+    play.wait(500);
+    assert_eq!(play.done(), ["* the teams are as chosen, ratio 0.970"]);
+    // The next round starts without an end of the first.
+    play.log(&log(&[line(32, ROUND), kill(40, (1, "Red"), (2, "Blue"))]));
+    assert_eq!(play.done(), ["START", "KILL [U:1:1] [U:1:2]"]);
+    play.log(&log(&[
+        line(300, WIN),
+        total(300, "Red", "current", 1),
+        total(300, "Blue", "current", 0),
+        line(305, ROUND),
+        line(600, OVER),
+        total(600, "Red", "final", 3),
+        total(600, "Blue", "final", 1),
+    ]));
+    assert_eq!(play.done(), ["SCORE 0 1", "SCORE 0 2", "SCORE 1 1"]);
+    play.log(&log(&[line(600, "Log file closed")]));
+    assert_eq!(play.done(), ["END"]);
+    play.reply("END 00ff recorded");
+    assert_eq!(play.done(), ["* the game is over: 00ff recorded"]);
+    play.log(&log(&[
+        line(
+            610,
+            "Log file started (file \"m\") (game \"tf\") (version \"1\")",
+        ),
+        line(610, "Loading map \"koth_viaduct\""),
+    ]));
+    assert_eq!(play.done(), ["GAME tf.koth", "MAP koth_viaduct"]);
+}
+
+#[test]
+fn waiting_for_players_ends_by_itself() {
+    let mut play = source(settings(MOVE));
+    play.log(&log(&loaded()));
+    play.wait(1_000);
+    assert_eq!(play.done().last().map(String::as_str), Some("BALANCE"));
+    play.wait(27_999);
+    assert!(play.done().is_empty());
+    play.wait(1);
+    assert_eq!(play.done(), ["START"]);
+    play.reply(CHOSEN);
+    assert_eq!(
+        play.done(),
+        ["* play began before teams were chosen: no player is moved"]
+    );
+}
+
+#[test]
+fn a_move_that_is_refused_is_ordered_again_and_then_given_up() {
+    let mut play = source(settings(MOVE));
+    play.log(&log(&loaded()));
+    play.wait(1_000);
+    play.reply(CHOSEN);
+    play.done();
+    play.wait(3_000);
+    assert_eq!(play.done()[1..], ["# sm_team \"#2\" 3"]);
+    play.wait(3_000);
+    assert_eq!(play.done(), ["* 1 move was ordered and not carried out"]);
+    play.wait(9_000);
+    assert!(play.done().is_empty());
+}
+
+#[test]
+fn late_arrivals_and_moves_in_play() {
+    for auto_balance in [false, true] {
+        let mut play = source(Settings {
+            auto_balance,
+            ..settings(MOVE)
+        });
+        play.log(&log(&loaded()));
+        play.log(&log(&[line(32, ROUND)]));
+        play.done();
+        play.now = 60_000;
+        play.log(&log(&[
+            joins(92, 5, "Red"),
+            kill(93, (4, "Blue"), (3, "Red")),
+        ]));
+        if !auto_balance {
+            assert_eq!(play.done(), [join(5, 0), "KILL [U:1:4] [U:1:3]".into()]);
+            play.reply("MOVE [U:1:3] 0 1");
+            assert!(play.done().is_empty());
+            continue;
+        }
+        let asked = [
+            "JOIN [U:1:5] name=p5",
+            "PLACE [U:1:5]",
+            "KILL [U:1:4] [U:1:3]",
+            "DEATH [U:1:3]",
+        ];
+        assert_eq!(play.done(), asked);
+        play.reply("PLACE [U:1:5] 1 0.9");
+        let one = "# say Evenkeel: one player changes teams";
+        assert_eq!(play.done(), [one, "# sm_team \"#5\" 3"]);
+        play.log(&log(&[moves(94, 5, "Red", "Blue")]));
+        assert!(play.done().is_empty(), "the daemon knows");
+        play.reply("MOVE [U:1:3] 0 1");
+        assert_eq!(play.done(), [one, "# sm_team \"#3\" 3"]);
+        // The server refuses: the daemon gets the actual team.
+        play.wait(5_000);
+        assert_eq!(play.done(), ["MOVE [U:1:3] 0"]);
+    }
+}
+
+#[test]
+fn the_daemon_goes_away_and_comes_back() {
+    let mut play = source(settings(MOVE));
+    play.log(&log(&loaded()));
+    play.log(&log(&[line(32, ROUND)]));
+    play.sidecar.disconnected();
+    play.done();
+    play.log(&log(&[kill(40, (1, "Red"), (4, "Blue"))]));
+    assert!(play.done().is_empty());
+    play.sidecar.connected(play.now, &mut play.acts);
+    let back = play.done();
+    assert_eq!(back[..4], [&["HELLO test"][..], &ANNOUNCED].concat());
+    assert_eq!(back.len(), 8);
+    play.log(&log(&[
+        line(600, OVER),
+        total(600, "Red", "final", 3),
+        total(600, "Blue", "final", 1),
+    ]));
+    play.wait(2_000);
+    let part = "* the daemon has seen only a part of the game that ended: ingest its log";
+    assert_eq!(play.done(), [part]);
+}
+
+#[test]
+fn a_sidecar_that_starts_in_mid_game_reports_only_the_next_one() {
+    let mut play = Play::offline(Source::new(settings(MOVE), None, 30_000));
+    play.log(&log(&loaded()));
+    play.log(&log(&[kill(100, (1, "Red"), (4, "Blue"))]));
+    play.done();
+    play.sidecar.connected(0, &mut play.acts);
+    assert_eq!(play.done().len(), 8);
+    play.wait(60_000);
+    assert_eq!(play.done(), ["PING"], "this is no time to choose teams");
+    play.log(&log(&[
+        line(600, OVER),
+        total(600, "Red", "final", 3),
+        total(600, "Blue", "final", 1),
+    ]));
+    play.log(&log(&[line(601, "Log file closed")]));
+    assert!(play.done()[0].starts_with("* the daemon has seen only a part"));
+}
+
+#[test]
+fn the_people_keep_their_team_when_the_sides_are_exchanged() {
+    let mut play = source(settings(MOVE));
+    play.log(&log(&loaded()));
+    play.log(&log(&[moves(4, 2, "Red", "Blue"), line(32, ROUND)]));
+    play.log(&log(&[
+        line(300, WIN),
+        total(300, "Red", "current", 2),
+        total(300, "Blue", "current", 0),
+        line(305, ROUND),
+        moves(305, 1, "Red", "Blue"),
+        moves(305, 2, "Blue", "Red"),
+        moves(305, 3, "Red", "Blue"),
+        moves(305, 4, "Blue", "Red"),
+    ]));
+    play.done();
+    play.wait(3_000);
+    assert!(play.done().is_empty(), "nobody has changed teams");
+    play.log(&log(&[
+        moves(400, 4, "Red", "Blue"),
+        line(600, WIN),
+        total(600, "Red", "current", 1),
+        total(600, "Blue", "current", 2),
+        line(605, OVER),
+        total(605, "Red", "final", 1),
+        total(605, "Blue", "final", 2),
+        line(605, "Log file closed"),
+    ]));
+    // Those who play for Red now are team 1.
+    assert_eq!(play.done(), ["MOVE [U:1:4] 0", "SCORE 1 1", "END"]);
+}
+
+#[test]
+fn counter_strike_counts_rounds() {
+    let mut play = source(settings("sm_team #{player} {team}"));
+    let who =
+        |number: u32, team: &str| format!("\"p{number}<{number}><STEAM_1:0:{number}><{team}>\"");
+    let mut lines = vec![
+        line(
+            0,
+            "Log file started (file \"l\") (game \"csgo\") (version \"1\")",
+        ),
+        line(0, "Loading map \"de_cache\""),
+        line(1, "World triggered \"Warmup_Start\""),
+    ];
+    for number in 1..=4 {
+        let text = format!(
+            "\"p{number}<{number}><STEAM_1:0:{number}>\" switched from team <Unassigned> to <CT>"
+        );
+        let entered = format!("{} entered the game", who(number, ""));
+        lines.extend([(2, entered), (3, text)]);
+    }
+    play.log(&log(&lines));
+    play.done();
+    play.wait(1_000);
+    assert_eq!(play.done(), ["BALANCE"]);
+    let ids = |number: u32| format!("STEAM_1:0:{number}");
+    let teams: String = (1..=4)
+        .map(|n| format!("TEAM {} {}\n", n % 2, ids(n)))
+        .collect();
+    play.reply(&format!("BALANCE 6 1.0 - 7\n{teams}BOTS 0 0\nBOTS 1 0"));
+    let ordered = [
+        "# say Evenkeel: 2 players to even teams, ratio 1.00",
+        "# sm_team #2 t",
+        "# sm_team #4 t",
+    ];
+    assert_eq!(play.done(), ordered);
+    let switched = |number: u32| {
+        let id = ids(number);
+        line(
+            5,
+            &format!("\"p{number}<{number}><{id}>\" switched from team <CT> to <TERRORIST>"),
+        )
+    };
+    play.log(&log(&[switched(2), switched(4)]));
+    play.log(&log(&[
+        line(60, "World triggered \"Match_Start\" on \"de_cache\""),
+        line(75, ROUND),
+        line(
+            100,
+            &format!(
+                "{} [1 2 3] killed {} [4 5 6] with \"ak47\"",
+                who(1, "CT"),
+                who(2, "TERRORIST")
+            ),
+        ),
+        line(
+            101,
+            "Team \"CT\" triggered \"SFUI_Notice_CTs_Win\" (CT \"1\") (T \"0\")",
+        ),
+        line(101, "Team \"CT\" scored \"1\" with \"2\" players"),
+        line(101, "Team \"TERRORIST\" scored \"0\" with \"2\" players"),
+        line(101, "World triggered \"Round_End\""),
+        line(120, ROUND),
+        line(
+            130,
+            "Game Over: competitive mg_x de_cache score 2:0 after 2 min",
+        ),
+    ]));
+    let done = play.done();
+    let kill = format!("KILL {} {}", ids(1), ids(2));
+    let expected = ["START", &kill, "SCORE 1 1", "SCORE 1 1", "END"];
+    assert_eq!(done[done.len() - 5..], expected);
+}
+
+#[test]
+fn bots_go_where_the_daemon_wants_them() {
+    let mut play = source(Settings {
+        bots_command: Some(CommandTemplate::of_bots("tf_bot_quota {count}").unwrap()),
+        ..settings(MOVE)
+    });
+    let bot = |number: u32, team: &str| {
+        line(
+            2,
+            &format!("\"bot{number}<{number}><BOT><Unassigned>\" joined team \"{team}\""),
+        )
+    };
+    play.log(&log(&loaded()));
+    play.log(&log(&[bot(8, "Red"), bot(9, "Red")]));
+    assert!(
+        play.done()
+            .ends_with(&["BOTJOIN bot8 0".into(), "BOTJOIN bot9 0".into()])
+    );
+    play.wait(1_000);
+    play.reply(&CHOSEN.replace("BOTS 0 0\nBOTS 1 0", "BOTS 0 1\nBOTS 1 2"));
+    let done = play.done();
+    assert_eq!(done[2], "# tf_bot_quota 3", "{done:?}");
+    assert!(done.contains(&"# sm_team \"#9\" 3".to_owned()), "{done:?}");
+}
+
+#[test]
+fn names_never_reach_the_console() {
+    for name in [
+        "x\"; quit; \"",
+        "a;b",
+        "#7",
+        "{player}",
+        "$x",
+        "x<9><[U:1:9]><Red>",
+    ] {
+        let mut play = source(settings(MOVE));
+        play.log(&log(&loaded()));
+        let hostile = format!("\"{name}<7><[U:1:7]><Unassigned>\" joined team \"Red\"");
+        play.log(&log(&[(4, hostile)]));
+        play.wait(1_000);
+        let chosen = CHOSEN.replace("BALANCE 6", "BALANCE 7");
+        play.reply(&chosen.replace("BOTS 0 0", "TEAM 1 [U:1:7]\nBOTS 0 0"));
+        let done = play.done();
+        let console: Vec<_> = done.iter().filter(|line| line.starts_with('#')).collect();
+        assert_eq!(console.len(), 3, "{name:?} {done:?}");
+        assert_eq!(console[1..], ["# sm_team \"#2\" 3", "# sm_team \"#7\" 3"]);
+    }
+}
+
+#[test]
+fn a_log_that_does_not_name_its_map_waits_for_the_next_one() {
+    let mut play = source(settings(MOVE));
+    play.log(&log(&[
+        joins(1, 1, "Red"),
+        joins(1, 2, "Blue"),
+        line(2, ROUND),
+    ]));
+    play.wait(31_000);
+    let text = "* the log does not name the map: no player is moved before the next one";
+    assert_eq!(play.done(), ["HELLO test", text]);
+}
+
+proptest! {
+    #[test]
+    fn any_lines_are_borne(
+        lines in proptest::collection::vec(
+            (
+                prop_oneof![
+                    any::<Vec<u8>>(),
+                    "L 01/24/2026 - 18:0[0-9]:0[0-9]: (World triggered \"(Round_Start|Round_Win|Game_Over|\
+                     Warmup_Start|Restart_Round_)\"|Loading map \"[ab]_x\"|Team \"(Red|Blue|CT)\" \
+                     (current|final) score \"[0-9e]{1,3}\"|\"[ab\"]<[12]><BOT><(Red|Blue)?>\" (joined team \"(Red|\
+                     Blue)\"|killed \"a<1><BOT><Red>\" with \"x\"|disconnected))"
+                        .prop_map(String::into_bytes),
+                ],
+                "(BALANCE|TEAM|BOTS|MOVE|PLACE|REBALANCE|END|ERROR)( [0-9ab.]{1,4}){0,4}",
+                0u64..9_000,
+            ),
+            0..60,
+        ),
+    ) {
+        let mut play = source(Settings { auto_balance: true, ..settings(MOVE) });
+        for (line, reply, millis) in lines {
+            play.sidecar.log_line(&line, play.now, &mut play.acts);
+            play.reply(&reply);
+            play.wait(millis);
+        }
+        for line in play.done() {
+            prop_assert!(!line.contains('\n') && line.len() < 1_024);
+        }
+    }
+}
