@@ -260,7 +260,7 @@ async fn the_log_comes_in_datagrams() {
         let forged = line.replace("Red", "Blue");
         let forged = [b"\xff\xff\xff\xffR", stamped(&[forged]).as_bytes(), b"\0"].concat();
         socket.send_to(&forged, to).unwrap();
-        let line = stamped(&[line.clone()]);
+        let line = stamped(std::slice::from_ref(line));
         let datagram = [b"\xff\xff\xff\xffS42", line.as_bytes(), b"\0"].concat();
         socket.send_to(&datagram, to).unwrap();
     }
