@@ -8,7 +8,8 @@
 //! Each engine has a folder with an implementation of [`Sidecar`], such as [`idtech3`]. Parts that
 //! engines share are beside them: `link` tracks the connection to the daemon, `lull` decides when
 //! to choose teams, `chat` answers players' commands, and [`follower`] follows the games of
-//! [`source`]. A sidecar for another engine needs a folder here and a subcommand in `cli/sidecar`.
+//! [`source`] and [`xonotic`]. A sidecar for another engine needs a folder here and a subcommand in
+//! `cli/sidecar`.
 //!
 //! For every engine: no human is moved during play unless the operator permits it. Text that a
 //! player chose becomes part of a console command only as a bot's name of plain characters, or in a
@@ -20,6 +21,7 @@ pub mod idtech3;
 mod link;
 mod lull;
 pub mod source;
+pub mod xonotic;
 
 pub use chat::ChatSettings;
 

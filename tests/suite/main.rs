@@ -45,6 +45,7 @@ mod sense_wishes;
 mod sessions;
 mod sidecar;
 mod sidecar_source;
+mod sidecar_xonotic;
 mod spans;
 mod start_weights;
 mod stop;

@@ -25,6 +25,8 @@ const OUT_OF_BAND: &[u8] = b"\xff\xff\xff\xff";
 /// A log that is read as it grows.
 pub(super) struct GameLog {
     origin: Origin,
+    /// Whether the path of a file may turn out to be a folder.
+    folders: bool,
     lines: Lines,
     /// Whether the operator has been warned that the log cannot be read.
     unreadable: bool,
@@ -55,6 +57,7 @@ impl GameLog {
     fn new(origin: Origin) -> Self {
         Self {
             origin,
+            folders: false,
             lines: Lines::new(MAX_LINE),
             unreadable: false,
         }
@@ -65,16 +68,12 @@ impl GameLog {
         Self::new(Origin::File(Tail::new(path)))
     }
 
-    /// A file, or the newest `.log` of a folder and those that come after it.
+    /// A file, or the newest `.log` of a folder and those that come after it. Neither need exist yet.
     pub(super) fn file_or_folder(path: &Path) -> Self {
-        if !path.is_dir() {
-            return Self::file(path);
+        Self {
+            folders: true,
+            ..Self::file(path)
         }
-        Self::new(Origin::Folder(NewestFile {
-            folder: path.to_owned(),
-            tail: None,
-            searched: None,
-        }))
     }
 
     /// The datagrams that this game server sends to this address; and the address, with its port.
@@ -102,6 +101,14 @@ impl GameLog {
     /// # Errors
     /// Returns a line for the operator if the log cannot be read, once until it can be read again.
     pub(super) fn read(&mut self, mut each: impl FnMut(&[u8])) -> Result<(), String> {
+        if let Origin::File(tail) = &self.origin
+            && self.folders
+            && tail.id().is_none()
+            && tail.path().is_dir()
+        {
+            let folder = tail.path().to_owned();
+            self.origin = Origin::Folder(NewestFile::new(folder));
+        }
         let lines = &mut self.lines;
         let (name, done) = match &mut self.origin {
             Origin::File(tail) => (
@@ -143,6 +150,14 @@ fn read_tail(tail: &mut Tail, lines: &mut Lines, each: &mut impl FnMut(&[u8])) -
 }
 
 impl NewestFile {
+    fn new(folder: PathBuf) -> Self {
+        Self {
+            folder,
+            tail: None,
+            searched: None,
+        }
+    }
+
     fn read(&mut self, lines: &mut Lines, each: &mut impl FnMut(&[u8])) -> io::Result<()> {
         let due = self.searched.is_none_or(|at| at.elapsed() >= SEARCH);
         let newest = match due {
@@ -280,10 +295,25 @@ mod tests {
     }
 
     #[test]
+    fn a_folder_may_be_made_later() {
+        let folder = TempDir::new().unwrap();
+        let later = folder.path().join("data");
+        let mut log = GameLog::file_or_folder(&later);
+        assert_eq!(all(&mut log), [""; 0]);
+        fs::create_dir(&later).unwrap();
+        append(&later.join("a.log"), "one\n");
+        assert_eq!(all(&mut log), ["one"]);
+        let mut file = GameLog::file(folder.path());
+        assert!(file.read(|_| {}).is_err(), "this one must be a file");
+    }
+
+    #[test]
     fn a_folder_that_cannot_be_read_is_reported_once() {
         let folder = TempDir::new().unwrap();
         let mut log = GameLog::file_or_folder(folder.path());
+        assert_eq!(all(&mut log), [""; 0]);
         drop(folder);
+        search(&mut log);
         assert!(log.read(|_| {}).is_err());
         search(&mut log);
         assert!(log.read(|_| {}).is_ok());

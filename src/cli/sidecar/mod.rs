@@ -6,10 +6,12 @@ mod chat;
 mod common;
 mod console;
 mod daemon;
+mod darkplaces_console;
 mod driver;
 mod game_log;
 mod source;
 mod source_console;
+mod xonotic;
 
 use std::{
     net::SocketAddr,
@@ -40,6 +42,7 @@ pub(super) struct SidecarArgs {
 enum EngineArgs {
     Idtech3(Box<IdTech3Args>),
     Source(Box<source::SourceArgs>),
+    Xonotic(Box<xonotic::XonoticArgs>),
 }
 
 /// Quake III Arena, OpenArena, Urban Terror and their relatives
@@ -100,6 +103,7 @@ pub(super) async fn run(args: SidecarArgs) -> Result<(), CliError> {
     match args.engine {
         EngineArgs::Idtech3(args) => run_idtech3(*args).await,
         EngineArgs::Source(args) => source::run(*args).await,
+        EngineArgs::Xonotic(args) => xonotic::run(*args).await,
     }
 }
 

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// The game in the names of game types. The log does not state whether Xonotic or Nexuiz wrote it.
-const GAME: &str = "xonotic";
+pub(crate) const GAME: &str = "xonotic";
 /// Red, blue, yellow and pink.
 const TEAMS: usize = 4;
 /// The most player numbers in one game. A real server uses fewer.
@@ -45,7 +45,7 @@ fn builder(kind: &[u8]) -> MatchBuilder {
 }
 
 /// Decodes a name, which must not be empty in a record.
-fn name(nick: &[u8]) -> String {
+pub(super) fn name(nick: &[u8]) -> String {
     match grammar::plain(nick) {
         name if name.is_empty() => "unnamed".to_owned(),
         name => name,
@@ -143,7 +143,7 @@ impl Game {
                 self.mutators = names.filter(|name| !name.is_empty()).collect();
             }
             Event::Restart => self.restart(calendar),
-            Event::Join { id, bot, nick } => self.join(id, bot, nick, now),
+            Event::Join { id, bot, nick, .. } => self.join(id, bot, nick, now),
             Event::Team { id, place } => self.settle(id, Some(place), now),
             Event::Part(id) => {
                 self.settle(id, None, now);

@@ -10,7 +10,7 @@ use crate::{
 
 /// The content of a line that a record needs. `id` is the number that the server gave to a player.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Event<'a> {
+pub(crate) enum Event<'a> {
     /// The time of the lines that follow.
     Time(Timestamp),
     /// A game begins.
@@ -22,7 +22,13 @@ pub(super) enum Event<'a> {
     /// The active mutators, separated by colons.
     Mutators(&'a [u8]),
     /// A player connected.
-    Join { id: u32, bot: bool, nick: &'a [u8] },
+    Join {
+        id: u32,
+        /// The number by which commands name the player.
+        slot: Option<u32>,
+        bot: bool,
+        nick: &'a [u8],
+    },
     /// A player's new team.
     Team { id: u32, place: ClientTeam },
     /// The player of this number left.
@@ -72,7 +78,7 @@ pub(super) enum Event<'a> {
 ///
 /// # Errors
 /// Returns what is wrong with the line.
-pub(super) fn read(line: &[u8]) -> LineResult<Event<'_>> {
+pub(crate) fn read(line: &[u8]) -> LineResult<Event<'_>> {
     let Some(rest) = line.strip_prefix(b":") else {
         return Err("the line does not begin with a colon");
     };
@@ -87,14 +93,20 @@ pub(super) fn read(line: &[u8]) -> LineResult<Event<'_>> {
             _ => Event::Other,
         },
         b"join" => {
-            let (id, _slot, address) = (fields.id()?, fields.next()?, fields.next()?);
+            let (id, slot, address) = (fields.id()?, fields.next()?, fields.next()?);
+            let slot = whole_number(slot).and_then(|slot| u32::try_from(slot).ok());
             let bot = address == b"bot";
             // An IPv6 address contains colons, as a nick may; it is in brackets.
             let nick = match address.first() {
                 Some(b'[') => after(fields.rest()?, b"]:"),
                 _ => fields.rest()?,
             };
-            Event::Join { id, bot, nick }
+            Event::Join {
+                id,
+                slot,
+                bot,
+                nick,
+            }
         }
         b"team" => {
             let (id, team, kind) = (fields.id()?, fields.next()?, fields.next().unwrap_or(b""));
@@ -225,13 +237,13 @@ fn player(mut fields: Fields<'_>) -> LineResult<Event<'_>> {
 
 /// The index of the score that decides the game: its label ends with `!!`. With `<!!` the lowest score
 /// wins, which a record cannot express, so such a label does not count.
-pub(super) fn deciding(labels: &[u8]) -> Option<usize> {
+pub(crate) fn deciding(labels: &[u8]) -> Option<usize> {
     let mut labels = labels.split(|&b| b == b',');
     labels.position(|label| label.ends_with(b"!!") && !label.ends_with(b"<!!"))
 }
 
 /// The score at this index of a list.
-pub(super) fn score(scores: &[u8], index: usize) -> Option<f64> {
+pub(crate) fn score(scores: &[u8], index: usize) -> Option<f64> {
     scores.split(|&b| b == b',').nth(index).and_then(text::real)
 }
 
@@ -277,11 +289,17 @@ mod tests {
         );
         let join = |bot, nick: &'static str| {
             let nick = nick.as_bytes();
-            Ok(Event::Join { id: 3, bot, nick })
+            let (id, slot) = (3, Some(4));
+            Ok(Event::Join {
+                id,
+                slot,
+                bot,
+                nick,
+            })
         };
-        assert_eq!(parsed(":join:3:3:bot:Peg:asus"), join(true, "Peg:asus"));
-        assert_eq!(parsed(":join:3:3:192.0.2.1:a"), join(false, "a"));
-        assert_eq!(parsed(":join:3:3:[2001:db8::1]:a:b"), join(false, "a:b"));
+        assert_eq!(parsed(":join:3:4:bot:Peg:asus"), join(true, "Peg:asus"));
+        assert_eq!(parsed(":join:3:4:192.0.2.1:a"), join(false, "a"));
+        assert_eq!(parsed(":join:3:4:[2001:db8::1]:a:b"), join(false, "a:b"));
         let team = |place| Ok(Event::Team { id: 1, place });
         assert_eq!(parsed(":team:1:14"), team(ClientTeam::Team(1)));
         assert_eq!(parsed(":team:1:-1:4"), team(ClientTeam::Spectator));

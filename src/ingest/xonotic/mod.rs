@@ -5,7 +5,7 @@
 //! mid-game); `:end` closes the list. `grammar` reads one line, `game` follows one game.
 
 mod game;
-mod grammar;
+pub(crate) mod grammar;
 #[cfg(test)]
 mod tests;
 
@@ -16,8 +16,10 @@ use super::{
     lines::{LogLine, MAX_LINE},
     skip::Skip,
     stray::StrayPlay,
-    text::CUT_LINE,
+    text::{self, CUT_LINE},
 };
+use crate::domain::PlayerKey;
+pub(crate) use game::GAME;
 use game::Game;
 use grammar::Event;
 
@@ -54,6 +56,17 @@ fn detect(head: &[u8]) -> bool {
         ];
         verbs.contains(&verb).then_some(true)
     })
+}
+
+/// The identity and the name of a player of this nick.
+pub(crate) fn identity(bot: bool, nick: &[u8]) -> (PlayerKey, String) {
+    let name = game::name(nick);
+    (text::key_by_name(bot, name.clone()), name)
+}
+
+/// A name of the server's, such as that of a map.
+pub(crate) fn server_name(bytes: &[u8]) -> String {
+    text::name(bytes)
 }
 
 struct Parser {

@@ -211,6 +211,20 @@ impl Follower {
         }
     }
 
+    /// A player changed the score of their side.
+    pub(in crate::sidecar) fn score(&mut self, by: &Connection, points: f64, acts: &mut Vec<Act>) {
+        let Some(seat) = self.roster.get(by) else {
+            return;
+        };
+        if let (Some(game), Some(side)) = (&mut self.game, seat.player.side)
+            && game.phase() == GamePhase::Playing
+        {
+            let by = seat.entry.as_ref().map(|entry| entry.id.as_str());
+            let team = game.team_of(side);
+            game.score(team, points, by, &mut self.link.outbox(acts));
+        }
+    }
+
     /// The log states the score of a side.
     pub(in crate::sidecar) fn total(&mut self, side: u8, total: f64, acts: &mut Vec<Act>) {
         if let Some(game) = &mut self.game {
@@ -229,6 +243,19 @@ impl Follower {
     pub(in crate::sidecar) fn result(&mut self, scores: [f64; 2], acts: &mut Vec<Act>) {
         if let Some(game) = &mut self.game {
             game.result(scores, &mut self.link.outbox(acts));
+        }
+    }
+
+    /// The log states a player's final points.
+    pub(in crate::sidecar) fn points(&mut self, of: &Connection, points: f64, acts: &mut Vec<Act>) {
+        let complete = self.game.as_ref().is_some_and(FollowedGame::is_complete);
+        if let Some(entry) = self.roster.entry(of)
+            && self.is_over()
+            && complete
+            && points.is_finite()
+        {
+            let id = entry.ident();
+            self.link.outbox(acts).send(Request::Points { id, points });
         }
     }
 

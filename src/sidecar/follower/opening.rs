@@ -3,24 +3,26 @@
 
 use crate::ingest::clock::Calendar;
 
-/// The time of a log that has dates, also between its lines.
+/// The time since a log began: by its dates, and by the caller's clock between them.
 #[derive(Debug, Default)]
 pub(crate) struct LogTime {
     pub(crate) calendar: Calendar,
+    /// The time of the last line, in milliseconds since the log began.
+    last: u64,
     /// When the last line was read, by the caller's clock.
     read: u64,
 }
 
 impl LogTime {
-    /// Notes that a line has been read.
+    /// Notes that a line has been read, after its date.
     pub(crate) fn note(&mut self, now: u64) {
+        self.last = self.at(now).max(self.calendar.position());
         self.read = now;
     }
 
     /// Milliseconds since the log began.
     pub(crate) fn at(&self, now: u64) -> u64 {
-        let since = now.saturating_sub(self.read);
-        self.calendar.position().saturating_add(since)
+        self.last.saturating_add(now.saturating_sub(self.read))
     }
 }
 
