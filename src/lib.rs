@@ -30,6 +30,7 @@
 //! | [`ingest`] | one folder per log format: bytes → match records |
 //! | [`protocol`] | lines ↔ requests, replies ↔ lines |
 //! | [`lobby`] | one running game: roster, late arrivals, advantage, moves |
+//! | [`matchmaking`] | the queue: tickets and rules → matches |
 //! | [`journal`] | the format in which a running game is stored on disk |
 //! | [`sidecar`] | the decisions of a sidecar: log lines and replies → requests and console commands |
 //! | [`history`] | the fold of matches into weights, and its evaluation |
@@ -44,7 +45,7 @@
 //! | [`daemon`] | the composition root: it owns every long-running task |
 //! | [`cli`] | one file per subcommand |
 //!
-//! The first nine are pure: no runtime, database, log, files, clock or global random numbers. Time
+//! The first ten are pure: no runtime, database, log, files, clock or global random numbers. Time
 //! and randomness come in as arguments, weights as numbers.
 //!
 //! # Glossary
@@ -85,6 +86,16 @@
 //! | outlook | the function by which a rating system computes edges and chances |
 //! | evenness | how even teams are, 0 to 1: the ratio, or the chance of the weaker team divided by that of the stronger one |
 //! | decision | a question and its answer; it can be stored and replayed |
+//! | queue | one configured kind of match, and the tickets that wait for it |
+//! | ticket | 1 or more players who queue and play together |
+//! | attribute | what a player of a queue states, or what the daemon knows of them (`@weight`) |
+//! | rule | what a match of a queue must be like; a hard rule holds in every match that is formed |
+//! | violation | how much teams break a rule; 0 if it holds |
+//! | penalty | what the violations of the rules that are not hard cost together |
+//! | pool | the tickets of one round, and what the rules need to know of each |
+//! | seed | the number from which random numbers follow; in a search for a match, the ticket that it starts from |
+//! | to mirror | to add the same values to a team as another ticket adds to its own |
+//! | proposal | a match that a search has found and the planner has not committed yet |
 //! | verdict | who won, as END states it |
 //! | ruling | whether a match is rated, and if not, why |
 //! | fold | the state that learns from matches one after the other, in order; to learn in this way |
@@ -119,6 +130,7 @@ pub mod journal;
 pub mod learning;
 pub mod lobby;
 pub mod logs;
+pub mod matchmaking;
 pub mod partition;
 pub mod protocol;
 pub mod rating;

@@ -23,6 +23,10 @@ pub enum StreamPurpose {
     Place = 16,
     /// Breaks ties between equally good moves.
     Rebalance = 17,
+    /// Drives one start of a search for a match among the tickets of a queue.
+    Match = 32,
+    /// Draws the arrivals of a simulated queue.
+    Arrivals = 33,
 }
 
 /// A stream of random numbers: ChaCha with 8 rounds, keyed by a seed and a purpose alone.

@@ -14,13 +14,14 @@ use std::{
 use sources::{ModulePath, Sources, block, read_tree, without_comments, words};
 
 /// All rooms, from the bottom up, and the rooms that each may import.
-const ROOMS: [(&str, &[&str]); 19] = [
+const ROOMS: [(&str, &[&str]); 20] = [
     ("domain", &[]),
     ("partition", &["domain"]),
     ("rating", &["domain"]),
     ("ingest", &["domain"]),
     ("protocol", &["domain"]),
     ("lobby", &["partition", "domain"]),
+    ("matchmaking", &["partition", "domain"]),
     ("journal", &["lobby", "domain"]),
     ("sidecar", &["domain", "ingest", "protocol"]),
     ("history", &["rating", "domain"]),
@@ -87,13 +88,14 @@ const ROOMS: [(&str, &[&str]); 19] = [
     ),
 ];
 
-const PURE: [&str; 9] = [
+const PURE: [&str; 10] = [
     "domain",
     "partition",
     "rating",
     "ingest",
     "protocol",
     "lobby",
+    "matchmaking",
     "journal",
     "history",
     "sidecar",

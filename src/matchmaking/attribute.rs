@@ -1,0 +1,233 @@
+//! Attributes: what a queue lets players state of themselves, and the text that declares it, such
+//! as `int 1..10 = 10`.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+
+use super::{MAX_WORD, MAX_WORDS, Value, ticket::Raw};
+
+/// The type of an attribute's values.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AttributeType {
+    /// A whole number in a range: `int 1..10`.
+    Int {
+        /// The smallest value.
+        least: i32,
+        /// The largest value.
+        most: i32,
+    },
+    /// Any finite number: `num`.
+    Num,
+    /// One of the listed words: `enum light medium`.
+    Enum(Vec<String>),
+    /// Words, of those that are listed if any are: `set`, `set encounter supremacy`.
+    Set(Vec<String>),
+    /// Any word: `id`.
+    Id,
+    /// True or false, and false if a player does not state it: `flag`.
+    Flag,
+    /// A number for each of some words: `map num`.
+    Map,
+}
+
+/// A declared attribute: its type, and the value of players who do not state one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attribute {
+    /// The type of its values.
+    pub of: AttributeType,
+    /// The value of players who do not state it. Without one they must state it, unless the type is
+    /// `set`, `flag` or `map num`: those have an empty value.
+    pub default: Option<Value>,
+}
+
+impl Attribute {
+    /// The value of a player who does not state one; `None` if it must be stated.
+    pub(super) fn absent(&self) -> Option<Value> {
+        let empty = match self.of {
+            AttributeType::Set(_) => Some(Value::Set(Vec::new())),
+            AttributeType::Flag => Some(Value::Number(0.0)),
+            AttributeType::Map => Some(Value::Map(Vec::new())),
+            _ => None,
+        };
+        self.default.clone().or(empty)
+    }
+
+    /// Whether its values are numbers.
+    pub(super) fn is_number(&self) -> bool {
+        matches!(self.of, AttributeType::Int { .. } | AttributeType::Num)
+    }
+}
+
+impl FromStr for Attribute {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (declared, default) = match text.split_once('=') {
+            Some((declared, default)) => (declared.trim(), Some(default.trim())),
+            None => (text.trim(), None),
+        };
+        let of = AttributeType::from_str(declared)?;
+        let default = default.map(|text| {
+            let refused = || format!("has the default {text}, which must be {of}");
+            let raw = match of {
+                AttributeType::Set(_) => {
+                    Raw::List(text.split_whitespace().map(str::to_owned).collect())
+                }
+                AttributeType::Map => return Err("must not have a default".to_owned()),
+                _ => Raw::Text(text.to_owned()),
+            };
+            of.read(raw).ok_or_else(refused)
+        });
+        Ok(Self {
+            of,
+            default: default.transpose()?,
+        })
+    }
+}
+
+impl FromStr for AttributeType {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut words = text.split_whitespace();
+        let name = words.next().unwrap_or("");
+        let rest: Vec<&str> = words.collect();
+        match (name, rest.as_slice()) {
+            ("int", [range]) => int_range(range),
+            ("num", []) => Ok(Self::Num),
+            ("id", []) => Ok(Self::Id),
+            ("flag", []) => Ok(Self::Flag),
+            ("map", ["num"]) => Ok(Self::Map),
+            ("enum", [_, _, ..]) => word_list(&rest).map(Self::Enum),
+            ("set", _) => word_list(&rest).map(Self::Set),
+            _ => Err(format!(
+                "must be int A..B, num, enum WORD WORD…, set [WORD…], id, flag or map num, not \"{text}\""
+            )),
+        }
+    }
+}
+
+fn int_range(range: &str) -> Result<AttributeType, String> {
+    let ends = range.split_once("..");
+    let ends = ends.and_then(|(least, most)| Some((least.parse().ok()?, most.parse().ok()?)));
+    match ends {
+        Some((least, most)) if least <= most => Ok(AttributeType::Int { least, most }),
+        _ => Err(format!(
+            "must have a range of two whole numbers, such as int 1..10, not {range}"
+        )),
+    }
+}
+
+fn word_list(words: &[&str]) -> Result<Vec<String>, String> {
+    let list: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+    if list.len() > MAX_WORDS || list.iter().any(|word| word.len() > MAX_WORD) {
+        return Err(format!(
+            "must list at most {MAX_WORDS} words of at most {MAX_WORD} bytes"
+        ));
+    }
+    let repeated = list.iter().enumerate();
+    match repeated
+        .into_iter()
+        .find(|(at, word)| list[..*at].contains(word))
+    {
+        Some((_, word)) => Err(format!("must not list {word} twice")),
+        None => Ok(list),
+    }
+}
+
+impl fmt::Display for AttributeType {
+    /// Writes what a value must be, as messages word it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Int { least, most } => write!(f, "a whole number from {least} to {most}"),
+            Self::Num => f.write_str("a finite number"),
+            Self::Enum(words) => write!(f, "one of: {}", words.join(", ")),
+            Self::Set(words) if words.is_empty() => {
+                write!(f, "up to {MAX_WORDS} words of at most {MAX_WORD} bytes")
+            }
+            Self::Set(words) => write!(f, "some of: {}", words.join(", ")),
+            Self::Id => write!(f, "a word of at most {MAX_WORD} bytes"),
+            Self::Flag => f.write_str("true or false"),
+            Self::Map => write!(f, "a finite number for each of up to {MAX_WORDS} words"),
+        }
+    }
+}
+
+impl Attribute {
+    /// The text that declares the attribute, as in the configuration.
+    pub fn declaration(&self) -> String {
+        let of = match &self.of {
+            AttributeType::Int { least, most } => format!("int {least}..{most}"),
+            AttributeType::Num => "num".to_owned(),
+            AttributeType::Enum(words) => format!("enum {}", words.join(" ")),
+            AttributeType::Set(words) => format!("set {}", words.join(" ")).trim_end().to_owned(),
+            AttributeType::Id => "id".to_owned(),
+            AttributeType::Flag => "flag".to_owned(),
+            AttributeType::Map => "map num".to_owned(),
+        };
+        match (&self.default, &self.of) {
+            (Some(Value::Number(number)), AttributeType::Flag) => {
+                format!("{of} = {}", *number > 0.0)
+            }
+            (Some(Value::Number(number)), _) => format!("{of} = {number}"),
+            (Some(Value::Word(word)), _) => format!("{of} = {word}"),
+            (Some(Value::Set(words)), _) => format!("{of} = {}", words.join(" ")),
+            (Some(Value::Map(_)) | None, _) => of,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Attribute {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        text.parse().map_err(D::Error::custom)
+    }
+}
+
+impl Serialize for Attribute {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&self.declaration())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn declarations_make_a_round_trip() {
+        for text in [
+            "int 1..10",
+            "int -3..10 = 10",
+            "num",
+            "num = 0.5",
+            "enum light medium",
+            "enum light medium = medium",
+            "set",
+            "set a b",
+            "set a b = a b",
+            "id",
+            "flag",
+            "flag = true",
+            "map num",
+        ] {
+            let attribute: Attribute = text.parse().unwrap();
+            assert_eq!(attribute.declaration(), text);
+        }
+    }
+
+    #[test]
+    fn a_wrong_declaration_says_what_is_possible() {
+        let fault = |text: &str| text.parse::<Attribute>().unwrap_err();
+        assert!(fault("integer").starts_with("must be int A..B, num, "));
+        assert!(fault("int 1-10").contains("such as int 1..10, not 1-10"));
+        assert!(fault("int 10..1").contains("such as int 1..10"));
+        assert!(fault("enum one").starts_with("must be int"));
+        assert!(fault("enum a b a").contains("must not list a twice"));
+        assert!(fault("int 1..10 = 11").contains("a whole number from 1 to 10"));
+        assert!(fault("map num = 1").contains("must not have a default"));
+        let many: Vec<String> = (0..300).map(|n| n.to_string()).collect();
+        assert!(fault(&format!("enum {}", many.join(" "))).contains("at most 128 words"));
+    }
+}

@@ -1,0 +1,198 @@
+//! Columns: which attributes the rules of a queue read, each under a number.
+
+use std::collections::BTreeMap;
+
+use super::{Attribute, AttributeType, queue::declared};
+
+/// Where the values of a column come from.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Source {
+    /// A declared attribute, by its place in the settings.
+    Declared(usize),
+    /// A number that the caller knows.
+    Known(String),
+    /// The number of one word in a map; a player without it has none.
+    Entry(usize, String),
+    /// The words of a map whose number is at most this.
+    Within(usize, f64),
+    /// The players met in the last so many matches.
+    Met(usize),
+}
+
+/// What kind of values a column has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    Number,
+    Word,
+    Set,
+}
+
+/// The columns of a queue.
+#[derive(Debug)]
+pub(super) struct Columns {
+    attributes: BTreeMap<String, Attribute>,
+    wanted: Vec<(Source, Shape, String)>,
+}
+
+/// The `@` attributes: what Evenkeel itself knows of a player.
+const KNOWN: [&str; 8] = [
+    "@weight",
+    "@deviation",
+    "@games",
+    "@hours",
+    "@known_since",
+    "@division",
+    "@behaviour",
+    "@strength",
+];
+
+impl Columns {
+    pub fn new(attributes: &BTreeMap<String, Attribute>) -> Self {
+        Self {
+            attributes: attributes.clone(),
+            wanted: Vec::new(),
+        }
+    }
+
+    /// A column of numbers: an `int`, a `num`, a known number or an entry of a map.
+    pub fn number(&mut self, name: &str) -> Result<usize, String> {
+        let (source, shape) = self.find(name)?;
+        match shape {
+            Shape::Number => Ok(self.add(source, shape, name)),
+            _ => Err(format!("must name an attribute with numbers, not {name}")),
+        }
+    }
+
+    /// A column of single values: numbers or words.
+    pub fn value(&mut self, name: &str) -> Result<usize, String> {
+        let (source, shape) = self.find(name)?;
+        match shape {
+            Shape::Number | Shape::Word => Ok(self.add(source, shape, name)),
+            Shape::Set => Err(format!("must name an attribute with one value, not {name}")),
+        }
+    }
+
+    /// A column of single values or sets.
+    pub fn any(&mut self, name: &str) -> Result<usize, String> {
+        let (source, shape) = self.find(name)?;
+        Ok(self.add(source, shape, name))
+    }
+
+    /// A column of sets: a `set`, or the words of a `map num` whose number is at most `within`.
+    pub fn set(&mut self, name: &str, within: Option<f64>) -> Result<usize, String> {
+        let found = declared(&self.attributes, name);
+        let source = match (found, within) {
+            (Some((index, attribute)), None) if matches!(attribute.of, AttributeType::Set(_)) => {
+                Source::Declared(index)
+            }
+            (Some((index, attribute)), Some(limit)) if attribute.of == AttributeType::Map => {
+                Source::Within(index, limit)
+            }
+            (Some((_, attribute)), None) if attribute.of == AttributeType::Map => {
+                return Err(format!(
+                    "names the map {name}, which needs the key `at_most`"
+                ));
+            }
+            _ => {
+                return Err(format!(
+                    "must name an attribute of the type set or map num, not {name}"
+                ));
+            }
+        };
+        Ok(self.add(source, Shape::Set, name))
+    }
+
+    /// The column of the players met in the last `matches` matches.
+    pub fn met(&mut self, matches: usize) -> usize {
+        self.add(Source::Met(matches), Shape::Set, "@met")
+    }
+
+    fn find(&self, name: &str) -> Result<(Source, Shape), String> {
+        if KNOWN.contains(&name) {
+            return Ok((Source::Known(name.to_owned()), Shape::Number));
+        }
+        if let Some((index, attribute)) = declared(&self.attributes, name) {
+            let shape = match attribute.of {
+                AttributeType::Int { .. } | AttributeType::Num | AttributeType::Flag => {
+                    Shape::Number
+                }
+                AttributeType::Enum(_) | AttributeType::Id => Shape::Word,
+                AttributeType::Set(_) => Shape::Set,
+                AttributeType::Map => {
+                    return Err(format!(
+                        "must name one number of the map, such as {name}.eu"
+                    ));
+                }
+            };
+            return Ok((Source::Declared(index), shape));
+        }
+        let entry = name.split_once('.').and_then(|(map, word)| {
+            let (index, attribute) = declared(&self.attributes, map)?;
+            (attribute.of == AttributeType::Map).then(|| Source::Entry(index, word.to_owned()))
+        });
+        match entry {
+            Some(source) => Ok((source, Shape::Number)),
+            None => Err(format!("names {name}, which the queue does not declare")),
+        }
+    }
+
+    fn add(&mut self, source: Source, shape: Shape, name: &str) -> usize {
+        if let Some(at) = self.wanted.iter().position(|(known, ..)| *known == source) {
+            return at;
+        }
+        self.wanted.push((source, shape, name.to_owned()));
+        self.wanted.len() - 1
+    }
+
+    /// The sources of all columns, in the order of their numbers.
+    pub fn sources(&self) -> impl Iterator<Item = (&Source, Shape)> {
+        self.wanted
+            .iter()
+            .map(|(source, shape, _)| (source, *shape))
+    }
+
+    /// The name of a column's attribute.
+    pub fn name(&self, column: usize) -> &str {
+        self.wanted.get(column).map_or("", |(.., name)| name)
+    }
+
+    /// The names of the columns that the caller knows.
+    pub fn known_names(&self) -> Vec<&str> {
+        let columns = self
+            .wanted
+            .iter()
+            .filter(|(source, ..)| matches!(source, Source::Known(_)));
+        columns.map(|(.., name)| name.as_str()).collect()
+    }
+
+    /// The words that an enum's values may have, by the column of that attribute; empty for others.
+    pub fn words(&self, column: usize) -> &[String] {
+        let Some((Source::Declared(index), ..)) = self.wanted.get(column) else {
+            return &[];
+        };
+        match self
+            .attributes
+            .values()
+            .nth(*index)
+            .map(|attribute| &attribute.of)
+        {
+            Some(AttributeType::Enum(words) | AttributeType::Set(words)) => words,
+            _ => &[],
+        }
+    }
+
+    /// The declared attributes that no column reads.
+    pub fn unused(&self) -> Vec<&str> {
+        let reads = |index: usize| {
+            self.wanted.iter().any(|(source, ..)| match source {
+                Source::Declared(at) | Source::Entry(at, _) | Source::Within(at, _) => *at == index,
+                Source::Known(_) | Source::Met(_) => false,
+            })
+        };
+        let names = self.attributes.keys().enumerate();
+        names
+            .filter(|(index, _)| !reads(*index))
+            .map(|(_, name)| name.as_str())
+            .collect()
+    }
+}

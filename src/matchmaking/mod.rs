@@ -1,0 +1,52 @@
+//! The queue: from people who want to play to matches that meet every requirement.
+//!
+//! Pure: no clock, no files, no threads, and no randomness but the seed's. How long each ticket has
+//! waited and what is known of each player come in as numbers. The same tickets, settings, seed and
+//! effort give the same matches on any number of cores.
+//!
+//! In steps: [`Queue::new`] checks the settings of a queue, and [`Queue::ticket`] what a client
+//! states in a ticket. A `pool` has the tickets of one round in columns, with sets of those that
+//! could play together. A `search` starts from the ticket that has waited longest: it chooses what
+//! the match is like (its mode, its map, its band of levels), builds teams from tickets that mirror
+//! each other, and improves them by annealing; small pools are searched exactly. Last, `partition`
+//! makes the teams even. The planner repeats this until every ticket has had its turn, and then
+//! tries to place the tickets that are left by forming some of the matches again.
+//!
+//! Entry point: [`plan`].
+
+mod attribute;
+mod bits;
+mod columns;
+mod error;
+mod load;
+mod people;
+mod planner;
+mod pool;
+mod queue;
+mod rules;
+mod search;
+mod settings;
+#[cfg(test)]
+mod tests;
+mod ticket;
+mod value;
+
+pub use attribute::{Attribute, AttributeType};
+pub use error::{QueueError, TicketError};
+pub use load::Load;
+pub use planner::{Cores, Effort, Left, OneCore, Plan, PlannedMatch, plan};
+pub use queue::Queue;
+pub use rules::{By, Parties, RuleSettings, Side, Within};
+pub use settings::{Accept, Host, QueueSettings};
+pub use ticket::{Known, Player, PlayerSpec, Raw, Ticket, TicketSpec, unknown};
+pub use value::Value;
+
+/// The longest identifier of a ticket or player, and the longest name of a rule or ruleset, in
+/// bytes.
+pub const MAX_ID: usize = 128;
+/// The longest word of an attribute, in bytes.
+pub const MAX_WORD: usize = 64;
+/// The most words of a set, a map or an enum.
+pub const MAX_WORDS: usize = 128;
+/// The most players of a match.
+pub const MAX_MATCH: usize = 128;

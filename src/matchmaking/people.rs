@@ -1,0 +1,229 @@
+//! The players of a pool's tickets, as columns of values: words become small numbers, so that rules
+//! compare and count them quickly.
+
+use std::{collections::HashMap, ops::Range};
+
+use super::{
+    Queue, Ticket, Value,
+    columns::{Shape, Source},
+    unknown,
+};
+
+/// The players of some tickets, by column.
+#[derive(Debug, Default)]
+pub(super) struct People {
+    /// The first player of each ticket, and the number of all players.
+    starts: Vec<u32>,
+    columns: Vec<Column>,
+    words: Vec<String>,
+    /// The word that is each player's identity.
+    ids: Vec<u32>,
+}
+
+#[derive(Debug)]
+enum Column {
+    Numbers(Vec<f64>),
+    Words(Vec<u32>),
+    Sets(Vec<Vec<u32>>),
+}
+
+/// Gives each word a number, in the order of their first occurrence.
+#[derive(Default)]
+struct Interner<'a>(HashMap<&'a str, u32>);
+
+impl<'a> Interner<'a> {
+    fn word(&mut self, text: &'a str) -> u32 {
+        let next = self.0.len() as u32; // at most the number of values of a pool
+        *self.0.entry(text).or_insert(next)
+    }
+
+    fn words(self) -> Vec<String> {
+        let mut words = vec![String::new(); self.0.len()];
+        for (text, word) in self.0 {
+            if let Some(slot) = words.get_mut(word as usize) {
+                text.clone_into(slot);
+            }
+        }
+        words
+    }
+}
+
+impl People {
+    pub fn of(queue: &Queue, tickets: &[&Ticket]) -> Self {
+        let mut starts = vec![0];
+        let mut count = 0;
+        for ticket in tickets {
+            count += ticket.players.len() as u32;
+            starts.push(count);
+        }
+        let mut interner = Interner::default();
+        let players = || tickets.iter().flat_map(|ticket| &ticket.players);
+        let ids = players().map(|player| interner.word(&player.id)).collect();
+        let columns = queue.columns().sources();
+        let columns = columns.map(|(source, shape)| match shape {
+            Shape::Number => {
+                Column::Numbers(players().map(|player| number(player, source)).collect())
+            }
+            Shape::Word => {
+                let word =
+                    |player| word(player, source).map_or(u32::MAX, |text| interner.word(text));
+                Column::Words(players().map(word).collect())
+            }
+            Shape::Set => Column::Sets(
+                players()
+                    .map(|player| set(player, source, &mut interner))
+                    .collect(),
+            ),
+        });
+        let columns = columns.collect();
+        Self {
+            starts,
+            columns,
+            words: interner.words(),
+            ids,
+        }
+    }
+
+    /// Number of tickets.
+    pub fn tickets(&self) -> usize {
+        self.starts.len().saturating_sub(1)
+    }
+
+    /// The players of a ticket.
+    pub fn members(&self, ticket: u32) -> Range<usize> {
+        let at = ticket as usize;
+        match (self.starts.get(at), self.starts.get(at + 1)) {
+            (Some(&first), Some(&end)) => first as usize..end as usize,
+            _ => 0..0,
+        }
+    }
+
+    /// Number of players of a ticket.
+    pub fn size(&self, ticket: u32) -> usize {
+        self.members(ticket).len()
+    }
+
+    /// The players of several tickets.
+    pub fn all<'a>(&'a self, tickets: &'a [u32]) -> impl Iterator<Item = usize> + 'a {
+        tickets.iter().flat_map(|&ticket| self.members(ticket))
+    }
+
+    /// A player's number in a column of numbers; 0 in any other.
+    pub fn number(&self, column: usize, player: usize) -> f64 {
+        match self.columns.get(column) {
+            Some(Column::Numbers(numbers)) => numbers.get(player).copied().unwrap_or(0.0),
+            _ => 0.0,
+        }
+    }
+
+    /// A player's words in a column of sets or words; empty in any other.
+    pub fn set(&self, column: usize, player: usize) -> &[u32] {
+        match self.columns.get(column) {
+            Some(Column::Sets(sets)) => sets.get(player).map_or(&[], Vec::as_slice),
+            Some(Column::Words(words)) => words.get(player..=player).unwrap_or(&[]),
+            _ => &[],
+        }
+    }
+
+    /// A key that two players share if and only if they have the same value in a column of numbers
+    /// or words.
+    pub fn key(&self, column: usize, player: usize) -> u64 {
+        match self.columns.get(column) {
+            // Adding 0 makes -0 and 0 the same.
+            Some(Column::Numbers(numbers)) => {
+                numbers.get(player).map_or(0, |n| (n + 0.0).to_bits())
+            }
+            Some(Column::Words(words)) => words.get(player).map_or(0, |word| u64::from(*word)),
+            _ => 0,
+        }
+    }
+
+    /// The text of a player's value in a column, for sentences.
+    pub fn text(&self, column: usize, player: usize) -> String {
+        match self.columns.get(column) {
+            Some(Column::Numbers(numbers)) => numbers
+                .get(player)
+                .map_or_else(String::new, |n| n.to_string()),
+            _ => {
+                let words = self.set(column, player).iter().map(|word| self.word(*word));
+                words.collect::<Vec<_>>().join(", ")
+            }
+        }
+    }
+
+    /// The text of a word.
+    pub fn word(&self, word: u32) -> &str {
+        self.words.get(word as usize).map_or("", String::as_str)
+    }
+
+    /// The number of a word that a player of the pool has.
+    pub fn find_word(&self, text: &str) -> Option<u32> {
+        let at = self.words.iter().position(|word| word == text)?;
+        u32::try_from(at).ok()
+    }
+
+    /// The word that is a player's identity.
+    pub fn id(&self, player: usize) -> u32 {
+        self.ids.get(player).copied().unwrap_or(u32::MAX)
+    }
+}
+
+fn number(player: &super::Player, source: &Source) -> f64 {
+    match source {
+        Source::Declared(index) => match player.values.get(*index) {
+            Some(Value::Number(number)) => *number,
+            _ => 0.0,
+        },
+        Source::Known(name) => {
+            let number = player.known.numbers.get(name).copied();
+            number
+                .filter(|n| n.is_finite())
+                .unwrap_or_else(|| unknown(name))
+        }
+        Source::Entry(index, word) => match player.values.get(*index) {
+            Some(Value::Map(map)) => {
+                let entry = map.iter().find(|(key, _)| key == word);
+                entry.map_or(FAR, |(_, number)| *number)
+            }
+            _ => FAR,
+        },
+        Source::Within(..) | Source::Met(_) => 0.0,
+    }
+}
+
+/// The number of a map's word that the player did not state: a ping that no rule accepts.
+const FAR: f64 = 1e9;
+
+fn word<'a>(player: &'a super::Player, source: &Source) -> Option<&'a str> {
+    match source {
+        Source::Declared(index) => match player.values.get(*index) {
+            Some(Value::Word(word)) => Some(word),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn set<'a>(player: &'a super::Player, source: &Source, interner: &mut Interner<'a>) -> Vec<u32> {
+    let mut words: Vec<u32> = match source {
+        Source::Declared(index) => match player.values.get(*index) {
+            Some(Value::Set(set)) => set.iter().map(|word| interner.word(word)).collect(),
+            _ => Vec::new(),
+        },
+        Source::Within(index, limit) => match player.values.get(*index) {
+            Some(Value::Map(map)) => {
+                let near = map.iter().filter(|(_, number)| number <= limit);
+                near.map(|(word, _)| interner.word(word)).collect()
+            }
+            _ => Vec::new(),
+        },
+        Source::Met(matches) => {
+            let met = player.known.met.iter().take(*matches).flatten();
+            met.map(|id| interner.word(id)).collect()
+        }
+        Source::Known(_) | Source::Entry(..) => Vec::new(),
+    };
+    words.sort_unstable();
+    words.dedup();
+    words
+}

@@ -1,0 +1,34 @@
+//! How much a round may search: a number of steps, not of seconds, so that the result is the same on
+//! a slow machine.
+
+use crate::matchmaking::search::Budget;
+
+/// A budget of search. The default is 1; with more, a round finds matches for more tickets and takes
+/// longer, about in proportion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort(u32);
+
+impl Effort {
+    /// The largest effort.
+    pub const MOST: u32 = 1_000;
+
+    /// The effort `effort`, 1 to [`MOST`](Self::MOST).
+    pub fn new(effort: u32) -> Self {
+        Self(effort.clamp(1, Self::MOST))
+    }
+
+    pub(super) fn budget(self) -> Budget {
+        let effort = self.0 as usize;
+        Budget {
+            starts: 2 + 2 * effort.min(15),
+            moves: 1_000,
+            nodes: 20_000,
+        }
+    }
+}
+
+impl Default for Effort {
+    fn default() -> Self {
+        Self(1)
+    }
+}

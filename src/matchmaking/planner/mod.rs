@@ -1,0 +1,117 @@
+//! The planner: from the tickets of one round to matches, and a reason for each ticket that is left.
+//!
+//! It takes the tickets in the order of their waits. The searches of one batch see the same free
+//! tickets, so they may run on several cores; their matches are committed in the order of their
+//! oldest tickets, and a match that has lost a ticket to an earlier one is searched for again. The
+//! size of a batch is fixed, so the number of cores changes nothing but the time.
+
+mod cores;
+mod effort;
+mod reason;
+mod report;
+
+use std::sync::atomic::AtomicBool;
+
+use super::{
+    Queue, Ticket,
+    bits::Bits,
+    pool::Pool,
+    search::{Failure, Proposal, Search},
+};
+pub use cores::{Cores, OneCore};
+pub use effort::Effort;
+pub use report::{Left, Plan, PlannedMatch};
+
+/// The searches of one batch.
+const BATCH: usize = 4;
+
+/// Forms matches of the tickets, oldest first.
+///
+/// `cancelled` ends the searches early; the matches found until then are returned.
+pub fn plan(
+    queue: &Queue,
+    tickets: &[Ticket],
+    seed: u64,
+    effort: Effort,
+    cores: &dyn Cores,
+    cancelled: &AtomicBool,
+) -> Plan {
+    let pool = Pool::new(queue, tickets);
+    let mut round = Round::new(&pool, seed, effort);
+    round.run(cores, cancelled);
+    report::plan(&pool, round.matches, &round.failures)
+}
+
+/// The state of one round.
+struct Round<'p> {
+    pool: &'p Pool<'p>,
+    seed: u64,
+    effort: Effort,
+    free: Bits,
+    /// The tickets that have not had their turn, the next one last.
+    waiting: Vec<u32>,
+    matches: Vec<Proposal>,
+    failures: Vec<(u32, Failure)>,
+}
+
+impl<'p> Round<'p> {
+    fn new(pool: &'p Pool<'p>, seed: u64, effort: Effort) -> Self {
+        Self {
+            pool,
+            seed,
+            effort,
+            free: pool.all(),
+            waiting: (0..pool.len() as u32).rev().collect(),
+            matches: Vec::new(),
+            failures: Vec::new(),
+        }
+    }
+
+    fn run(&mut self, cores: &dyn Cores, cancelled: &AtomicBool) {
+        loop {
+            let batch = self.batch();
+            if batch.is_empty() {
+                return;
+            }
+            let free = &self.free;
+            let (pool, seed, budget) = (self.pool, self.seed, self.effort.budget());
+            let search = |at: usize| {
+                let ticket = batch.get(at).copied().unwrap_or(0);
+                Search::new(pool, ticket, free, budget, seed).run(cancelled)
+            };
+            let results = cores::collect(cores, batch.len(), &search);
+            self.commit(&batch, results);
+        }
+    }
+
+    /// The oldest tickets that are free and have not had their turn.
+    fn batch(&mut self) -> Vec<u32> {
+        let mut batch = Vec::new();
+        while batch.len() < BATCH
+            && let Some(ticket) = self.waiting.pop()
+        {
+            if self.free.contains(ticket) {
+                batch.push(ticket);
+            }
+        }
+        batch
+    }
+
+    fn commit(&mut self, batch: &[u32], results: Vec<Result<Proposal, Failure>>) {
+        let mut again = Vec::new();
+        for (&ticket, result) in batch.iter().zip(results) {
+            match result {
+                _ if !self.free.contains(ticket) => {}
+                Err(failure) => self.failures.push((ticket, failure)),
+                Ok(found) if found.tickets().all(|ticket| self.free.contains(ticket)) => {
+                    for ticket in found.tickets() {
+                        self.free.remove(ticket);
+                    }
+                    self.matches.push(found);
+                }
+                Ok(_) => again.push(ticket),
+            }
+        }
+        self.waiting.extend(again.into_iter().rev());
+    }
+}

@@ -1,0 +1,84 @@
+//! The result of a round, in the caller's terms.
+
+use std::collections::BTreeMap;
+
+use super::reason::reason;
+use crate::matchmaking::{
+    pool::Pool,
+    search::{Failure, Proposal},
+};
+
+/// The matches and the tickets that are left.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// The matches, in the order in which they were committed.
+    pub matches: Vec<PlannedMatch>,
+    /// The other tickets, the oldest first.
+    pub left: Vec<Left>,
+}
+
+/// A match that meets every hard rule.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlannedMatch {
+    /// The places in the caller's list of the tickets on each team, ascending.
+    pub teams: Vec<Vec<usize>>,
+    /// Number of players of each team.
+    pub size: usize,
+    /// What the rules picked for the match, such as its `mode` and its `map`.
+    pub picks: BTreeMap<String, String>,
+    /// What the violations of rules that are not hard cost together.
+    pub penalty: f64,
+    /// How long the oldest ticket has waited, in seconds.
+    pub waited: f64,
+}
+
+/// A ticket that is in no match.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Left {
+    /// Its place in the caller's list.
+    pub ticket: usize,
+    /// Why, in one sentence.
+    pub reason: String,
+}
+
+pub(super) fn plan(pool: &Pool<'_>, matches: Vec<Proposal>, failures: &[(u32, Failure)]) -> Plan {
+    let mut left = pool.all();
+    for ticket in matches.iter().flat_map(Proposal::tickets) {
+        left.remove(ticket);
+    }
+    let failures: BTreeMap<u32, &Failure> = failures.iter().map(|(at, why)| (*at, why)).collect();
+    let left = left.iter().filter_map(|ticket| {
+        Some(Left {
+            ticket: *pool.places.get(ticket as usize)?,
+            reason: reason(pool, ticket, failures.get(&ticket).copied()),
+        })
+    });
+    Plan {
+        left: left.collect(),
+        matches: matches.iter().map(|found| planned(pool, found)).collect(),
+    }
+}
+
+fn planned(pool: &Pool<'_>, found: &Proposal) -> PlannedMatch {
+    let team = |team: &Vec<u32>| {
+        let places = team
+            .iter()
+            .filter_map(|ticket| pool.places.get(*ticket as usize));
+        let mut places: Vec<usize> = places.copied().collect();
+        places.sort_unstable();
+        places
+    };
+    let rules = pool.queue.rules();
+    let picks = found.picks.iter().filter_map(|&(at, word)| {
+        let name = rules.get(at)?.picks.clone()?;
+        Some((name, pool.people.word(word).to_owned()))
+    });
+    let waited = found.tickets().map(|ticket| pool.waited(ticket));
+    PlannedMatch {
+        teams: found.teams.iter().map(team).collect(),
+        size: found.size,
+        picks: picks.collect(),
+        penalty: found.cost.soft,
+        waited: waited.fold(0.0, f64::max),
+    }
+}

@@ -1,0 +1,83 @@
+//! The pool: the tickets of one round, oldest first, with what the rules need to know of each.
+
+mod combine;
+mod signature;
+
+use super::{Queue, Ticket, bits::Bits, people::People, rules::Bound};
+pub(super) use combine::{Combination, Combinations};
+use signature::Signatures;
+
+/// The tickets of one round. Tickets have the numbers of their order: 0 has waited longest.
+pub(super) struct Pool<'q> {
+    pub queue: &'q Queue,
+    pub people: People,
+    /// The queue's rules, bound to the tickets.
+    pub bound: Vec<Box<dyn Bound>>,
+    /// How long each ticket has waited, in seconds.
+    pub waited: Vec<f64>,
+    /// The place of each ticket in the caller's list.
+    pub places: Vec<usize>,
+    /// What each ticket adds to a team that other teams need, too.
+    pub mirrors: Signatures,
+    /// The same by the strict hard rules alone, which no other tickets can make up for.
+    pub strict: Signatures,
+    /// The place of the first such rule.
+    pub strict_rule: Option<usize>,
+}
+
+impl<'q> Pool<'q> {
+    /// Sorts the tickets by their wait, and those with the same wait by their id.
+    pub fn new(queue: &'q Queue, tickets: &[Ticket]) -> Self {
+        let mut places: Vec<usize> = (0..tickets.len()).collect();
+        places.sort_by(
+            |&one, &other| match (tickets.get(one), tickets.get(other)) {
+                (Some(one), Some(other)) => {
+                    let waited = other.waited.total_cmp(&one.waited);
+                    waited.then_with(|| one.id.cmp(&other.id))
+                }
+                _ => one.cmp(&other),
+            },
+        );
+        let sorted: Vec<&Ticket> = places
+            .iter()
+            .filter_map(|place| tickets.get(*place))
+            .collect();
+        let people = People::of(queue, &sorted);
+        let bound: Vec<_> = queue
+            .rules()
+            .iter()
+            .map(|rule| rule.rule.bind(&people))
+            .collect();
+        let is_strict = |at: &usize| {
+            let mirror = bound.get(*at).and_then(|bound| bound.mirror(0));
+            queue.rules()[*at].hard && mirror.is_some_and(|mirror| mirror.strict)
+        };
+        let strict: Vec<usize> = (0..bound.len()).filter(is_strict).collect();
+        let own = |at: &usize| bound.get(*at);
+        Self {
+            queue,
+            waited: sorted.iter().map(|ticket| ticket.waited).collect(),
+            mirrors: Signatures::of(&people, &bound.iter().collect::<Vec<_>>()),
+            strict: Signatures::of(&people, &strict.iter().filter_map(own).collect::<Vec<_>>()),
+            strict_rule: strict.first().copied(),
+            people,
+            bound,
+            places,
+        }
+    }
+
+    /// Number of tickets.
+    pub fn len(&self) -> usize {
+        self.people.tickets()
+    }
+
+    /// All tickets.
+    pub fn all(&self) -> Bits {
+        Bits::full(self.len())
+    }
+
+    /// How long a ticket has waited, in seconds.
+    pub fn waited(&self, ticket: u32) -> f64 {
+        self.waited.get(ticket as usize).copied().unwrap_or(0.0)
+    }
+}

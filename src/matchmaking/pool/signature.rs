@@ -1,0 +1,46 @@
+//! Signatures: which tickets mirror each other.
+
+use std::collections::HashMap;
+
+use crate::matchmaking::{people::People, rules::Bound};
+
+/// A small number for each ticket. Two tickets have the same if one makes up for the other, when
+/// they are on different teams: they have the same number of players, and add the same values to
+/// their teams, by the rules that compare teams.
+#[derive(Debug)]
+pub(in crate::matchmaking) struct Signatures {
+    of: Vec<u32>,
+    count: usize,
+}
+
+impl Signatures {
+    /// The signatures by those of the rules that mirror.
+    pub fn of(people: &People, bound: &[&Box<dyn Bound>]) -> Self {
+        let mut known = HashMap::new();
+        let signature = |ticket: u32| {
+            let mut keys = vec![people.size(ticket) as u64];
+            let mirrors = bound.iter().filter_map(|rule| rule.mirror(ticket));
+            for mirror in mirrors {
+                keys.push(mirror.keys.len() as u64);
+                keys.extend(mirror.keys);
+            }
+            let next = known.len() as u32;
+            *known.entry(keys).or_insert(next)
+        };
+        let of = (0..people.tickets() as u32).map(signature).collect();
+        Self {
+            of,
+            count: known.len(),
+        }
+    }
+
+    /// The signature of a ticket.
+    pub fn get(&self, ticket: u32) -> u32 {
+        self.of.get(ticket as usize).copied().unwrap_or(0)
+    }
+
+    /// Number of different signatures.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+}

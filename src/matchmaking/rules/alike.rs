@@ -1,0 +1,196 @@
+//! `alike`: where one player asks for it, all players have that player's value. The violation is
+//! the number of players whose value differs from one that is asked for.
+
+use std::borrow::Cow;
+
+use super::{
+    Bound, Choice, Columns, Registered, Rule, RuleSettings, Tally, Teams,
+    counts::{Counts, Symbols},
+    settings::required,
+};
+use crate::matchmaking::{bits::Bits, people::People};
+
+pub(super) const TYPE: Registered = Registered {
+    name: "alike",
+    keys: &["of", "asked_by"],
+    build,
+};
+
+#[derive(Debug)]
+struct Alike {
+    of: usize,
+    name: String,
+    asked_by: usize,
+}
+
+fn build(
+    settings: &RuleSettings,
+    columns: &mut Columns,
+) -> Result<Box<dyn Rule>, (&'static str, String)> {
+    let asked_by = required("asked_by", settings.asked_by.as_deref())?;
+    Ok(Box::new(Alike {
+        of: columns.value(settings.of()?).map_err(|why| ("of", why))?,
+        name: settings.of()?.to_owned(),
+        asked_by: columns.number(asked_by).map_err(|why| ("asked_by", why))?,
+    }))
+}
+
+impl Alike {
+    fn asks(&self, people: &People, player: usize) -> bool {
+        people.number(self.asked_by, player) > 0.0
+    }
+}
+
+impl Rule for Alike {
+    fn violation(&self, people: &People, teams: Teams<'_>, _: f64) -> f64 {
+        let all: Vec<usize> = teams.iter().flat_map(|team| people.all(team)).collect();
+        let asking = || all.iter().filter(|player| self.asks(people, **player));
+        let key = |player: &usize| people.key(self.of, *player);
+        let differs = |player: &&usize| asking().any(|other| key(other) != key(player));
+        all.iter().filter(differs).count() as f64
+    }
+
+    fn sentence(&self, people: &People, teams: Teams<'_>, limit: f64) -> String {
+        let all: Vec<usize> = teams.iter().flat_map(|team| people.all(team)).collect();
+        let asking = all.iter().find(|player| self.asks(people, **player));
+        match asking {
+            None => format!("nobody asks for one {}", self.name),
+            Some(&player) => format!(
+                "a player asks for the {} {}; {} of {} players differ from it or from another that is asked for",
+                self.name,
+                people.text(self.of, player),
+                self.violation(people, teams, limit),
+                all.len(),
+            ),
+        }
+    }
+
+    fn bind(&self, people: &People) -> Box<dyn Bound> {
+        let symbols = Symbols::of(people, |ticket, keys| {
+            let players = people.members(ticket);
+            keys.extend(players.map(|player| people.key(self.of, player)));
+        });
+        let mut silent = Bits::empty(people.tickets());
+        let mut having: Vec<Bits> = vec![Bits::empty(people.tickets()); symbols.count()];
+        let mut asked = Vec::new();
+        for ticket in 0..people.tickets() as u32 {
+            let asks = people
+                .members(ticket)
+                .map(|player| self.asks(people, player));
+            let asks: Vec<bool> = asks.collect();
+            if !asks.contains(&true) {
+                silent.insert(ticket);
+            }
+            if let Some(value) = single(symbols.of_ticket(ticket))
+                && let Some(bits) = having.get_mut(value as usize)
+            {
+                bits.insert(ticket);
+            }
+            asked.push(asks);
+        }
+        Box::new(Values {
+            symbols,
+            asked,
+            silent,
+            having,
+        })
+    }
+}
+
+/// The symbol, if there is only one.
+fn single(symbols: &[u32]) -> Option<u32> {
+    let first = *symbols.first()?;
+    symbols
+        .iter()
+        .all(|symbol| *symbol == first)
+        .then_some(first)
+}
+
+/// The values of each ticket's players, and whether they ask for it.
+struct Values {
+    symbols: Symbols,
+    asked: Vec<Vec<bool>>,
+    /// The tickets of which nobody asks.
+    silent: Bits,
+    /// The tickets all of whose players have the value.
+    having: Vec<Bits>,
+}
+
+impl Bound for Values {
+    fn tally(&self, _: usize, _: f64) -> Box<dyn Tally + '_> {
+        Box::new(Asked {
+            values: self,
+            having: Counts::new(&self.symbols, 1),
+            asking: vec![0; self.symbols.count()],
+            asked: 0,
+            players: 0,
+        })
+    }
+
+    fn choices(&self, seed: u32, _: f64) -> Option<Vec<Choice<'_>>> {
+        let borrowed = |bits| Choice {
+            tickets: Cow::Borrowed(bits),
+            word: None,
+        };
+        let silent = Some(&self.silent).filter(|silent| silent.contains(seed));
+        let value = single(self.symbols.of_ticket(seed));
+        let having = value.and_then(|value| self.having.get(value as usize));
+        Some(having.into_iter().chain(silent).map(borrowed).collect())
+    }
+
+    fn only_grows(&self) -> bool {
+        true
+    }
+}
+
+struct Asked<'a> {
+    values: &'a Values,
+    having: Counts<'a>,
+    /// Number of players who ask, by value.
+    asking: Vec<i32>,
+    /// Number of values that are asked for.
+    asked: i32,
+    players: i32,
+}
+
+impl Asked<'_> {
+    fn change(&mut self, ticket: u32, by: i32) {
+        let values = self.values;
+        self.having.change(0, ticket, by, |_| 0);
+        let symbols = values.symbols.of_ticket(ticket);
+        self.players += by * symbols.len() as i32;
+        let asks = values
+            .asked
+            .get(ticket as usize)
+            .map_or(&[][..], Vec::as_slice);
+        for (&symbol, _) in symbols.iter().zip(asks).filter(|(_, asks)| **asks) {
+            if let Some(count) = self.asking.get_mut(symbol as usize) {
+                let before = i32::from(*count > 0);
+                *count += by;
+                self.asked += i32::from(*count > 0) - before;
+            }
+        }
+    }
+}
+
+impl Tally for Asked<'_> {
+    fn put(&mut self, _: usize, ticket: u32) {
+        self.change(ticket, 1);
+    }
+
+    fn take(&mut self, _: usize, ticket: u32) {
+        self.change(ticket, -1);
+    }
+
+    fn violation(&self) -> f64 {
+        let alike = match self.asked {
+            0 => self.players,
+            1 => {
+                let value = self.asking.iter().position(|count| *count > 0);
+                value.map_or(0, |value| self.having.get(value as u32))
+            }
+            _ => 0,
+        };
+        f64::from(self.players - alike)
+    }
+}

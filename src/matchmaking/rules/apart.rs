@@ -1,0 +1,184 @@
+//! `apart`: nobody is with, or against, players whom they avoid, or whom they met in the last
+//! matches. The violation is the number of such pairs. Players of one party are never apart.
+
+use std::collections::HashMap;
+
+use super::{Bound, Columns, Registered, Rule, RuleSettings, Side, Tally, Teams, seated::Seated};
+use crate::matchmaking::people::People;
+
+pub(super) const TYPE: Registered = Registered {
+    name: "apart",
+    keys: &["of", "side", "last"],
+    build,
+};
+
+#[derive(Debug)]
+struct Apart {
+    of: usize,
+    side: Side,
+}
+
+/// With `of`, an attribute lists the players to avoid; with `last`, they are those met in the last
+/// so many matches.
+fn build(
+    settings: &RuleSettings,
+    columns: &mut Columns,
+) -> Result<Box<dyn Rule>, (&'static str, String)> {
+    let of = match (&settings.of, settings.last) {
+        (Some(of), None) => columns.set(of, None).map_err(|why| ("of", why))?,
+        (None, Some(last)) => columns.met(last.as_usize()),
+        (None, None) => return Err(("of", "or the key last is missing".to_owned())),
+        (Some(_), Some(_)) => {
+            return Err(("last", "cannot be combined with the key of".to_owned()));
+        }
+    };
+    Ok(Box::new(Apart {
+        of,
+        side: settings.side.unwrap_or_default(),
+    }))
+}
+
+/// Whether pairs on these teams count.
+fn counts(side: Side, one: usize, other: usize) -> bool {
+    match side {
+        Side::With => one == other,
+        Side::Against => one != other,
+        Side::Both => true,
+    }
+}
+
+impl Apart {
+    fn avoids(&self, people: &People, one: usize, other: usize) -> bool {
+        people.set(self.of, one).contains(&people.id(other))
+            || people.set(self.of, other).contains(&people.id(one))
+    }
+
+    /// The pairs of players who should be apart.
+    fn pairs(&self, people: &People, teams: Teams<'_>) -> Vec<(usize, usize)> {
+        let tickets = teams.iter().enumerate();
+        let tickets = tickets.flat_map(|(at, team)| team.iter().map(move |&ticket| (at, ticket)));
+        let tickets: Vec<(usize, u32)> = tickets.collect();
+        let mut pairs = Vec::new();
+        for (index, &(team, ticket)) in tickets.iter().enumerate() {
+            for &(_, other) in tickets
+                .iter()
+                .skip(index + 1)
+                .filter(|o| counts(self.side, team, o.0))
+            {
+                for one in people.members(ticket) {
+                    let met = people
+                        .members(other)
+                        .filter(|&player| self.avoids(people, one, player));
+                    pairs.extend(met.map(|player| (one, player)));
+                }
+            }
+        }
+        pairs
+    }
+}
+
+impl Rule for Apart {
+    fn violation(&self, people: &People, teams: Teams<'_>, _: f64) -> f64 {
+        self.pairs(people, teams).len() as f64
+    }
+
+    fn sentence(&self, people: &People, teams: Teams<'_>, _: f64) -> String {
+        let pairs = self.pairs(people, teams);
+        match pairs.first() {
+            None => "no two players have to be apart".to_owned(),
+            Some(&(one, other)) => format!(
+                "{} should be apart, among them {} and {}",
+                crate::domain::counted(pairs.len() as u32, "pair"),
+                people.word(people.id(one)),
+                people.word(people.id(other)),
+            ),
+        }
+    }
+
+    fn bind(&self, people: &People) -> Box<dyn Bound> {
+        let mut tickets_of = HashMap::new();
+        for ticket in 0..people.tickets() as u32 {
+            for player in people.members(ticket) {
+                tickets_of.insert(people.id(player), (ticket, player));
+            }
+        }
+        let mut pairs: Vec<HashMap<u32, Vec<(usize, usize)>>> =
+            vec![HashMap::new(); people.tickets()];
+        for ticket in 0..people.tickets() as u32 {
+            for player in people.members(ticket) {
+                let avoided = people
+                    .set(self.of, player)
+                    .iter()
+                    .filter_map(|id| tickets_of.get(id));
+                for &(other, avoided) in avoided.filter(|(other, _)| *other != ticket) {
+                    let pair = (player.min(avoided), player.max(avoided));
+                    for (from, to) in [(ticket, other), (other, ticket)] {
+                        if let Some(found) = pairs.get_mut(from as usize) {
+                            found.entry(to).or_default().push(pair);
+                        }
+                    }
+                }
+            }
+        }
+        let counted = |found: HashMap<u32, Vec<(usize, usize)>>| {
+            let mut counted: Vec<(u32, u32)> = Vec::new();
+            for (other, mut pairs) in found {
+                pairs.sort_unstable();
+                pairs.dedup();
+                counted.push((other, pairs.len() as u32));
+            }
+            counted.sort_unstable();
+            counted
+        };
+        Box::new(Pairs {
+            apart: pairs.into_iter().map(counted).collect(),
+            side: self.side,
+        })
+    }
+}
+
+/// For each ticket the tickets that it has pairs with, ascending, and how many.
+struct Pairs {
+    apart: Vec<Vec<(u32, u32)>>,
+    side: Side,
+}
+
+impl Pairs {
+    fn between(&self, one: u32, other: u32) -> u32 {
+        let apart = self.apart.get(one as usize).map_or(&[][..], Vec::as_slice);
+        let at = apart.binary_search_by_key(&other, |(ticket, _)| *ticket);
+        at.ok()
+            .and_then(|at| apart.get(at))
+            .map_or(0, |(_, count)| *count)
+    }
+}
+
+impl Bound for Pairs {
+    fn tally(&self, teams: usize, _: f64) -> Box<dyn Tally + '_> {
+        Box::new(Seated::new(teams, |teams: &[Vec<u32>]| {
+            let mut sum = 0;
+            for (at, team) in teams.iter().enumerate() {
+                for (place, &one) in team.iter().enumerate() {
+                    if self.apart.get(one as usize).is_none_or(Vec::is_empty) {
+                        continue;
+                    }
+                    let mates = team
+                        .iter()
+                        .skip(place + 1)
+                        .filter(|_| counts(self.side, at, at));
+                    let foes = teams.iter().skip(at + 1).flatten();
+                    let foes = foes.filter(|_| counts(self.side, at, at + 1));
+                    sum += mates
+                        .chain(foes)
+                        .map(|&other| self.between(one, other))
+                        .sum::<u32>();
+                }
+            }
+            f64::from(sum)
+        }))
+    }
+
+    fn only_grows(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,125 @@
+//! `ceiling`: nobody's value is above anyone's own ceiling. The violation is the highest value minus
+//! the lowest ceiling.
+
+use std::borrow::Cow;
+
+use super::{
+    Bound, Choice, Columns, Registered, Rule, RuleSettings, Tally, Teams, seated::Seated,
+    settings::required,
+};
+use crate::matchmaking::{bits::Bits, people::People};
+
+pub(super) const TYPE: Registered = Registered {
+    name: "ceiling",
+    keys: &["of", "ceiling"],
+    build,
+};
+
+#[derive(Debug)]
+struct Ceiling {
+    of: usize,
+    name: String,
+    ceiling: usize,
+}
+
+fn build(
+    settings: &RuleSettings,
+    columns: &mut Columns,
+) -> Result<Box<dyn Rule>, (&'static str, String)> {
+    let ceiling = required("ceiling", settings.ceiling.as_deref())?;
+    Ok(Box::new(Ceiling {
+        of: columns.number(settings.of()?).map_err(|why| ("of", why))?,
+        name: settings.of()?.to_owned(),
+        ceiling: columns.number(ceiling).map_err(|why| ("ceiling", why))?,
+    }))
+}
+
+impl Ceiling {
+    /// The highest value and the lowest ceiling of some tickets.
+    fn ends<'a>(&self, people: &People, tickets: impl Iterator<Item = &'a u32>) -> (f64, f64) {
+        let players = tickets.flat_map(|&ticket| people.members(ticket));
+        let none = (f64::NEG_INFINITY, f64::INFINITY);
+        players.fold(none, |(value, ceiling), player| {
+            let own = people.number(self.of, player);
+            (
+                value.max(own),
+                ceiling.min(people.number(self.ceiling, player)),
+            )
+        })
+    }
+}
+
+impl Rule for Ceiling {
+    fn violation(&self, people: &People, teams: Teams<'_>, _: f64) -> f64 {
+        let (value, ceiling) = self.ends(people, teams.iter().flatten());
+        (value - ceiling).max(0.0)
+    }
+
+    fn sentence(&self, people: &People, teams: Teams<'_>, _: f64) -> String {
+        let (value, ceiling) = self.ends(people, teams.iter().flatten());
+        format!(
+            "the highest {} is {value}, and the lowest ceiling {ceiling}",
+            self.name
+        )
+    }
+
+    fn bind(&self, people: &People) -> Box<dyn Bound> {
+        let tickets = 0..people.tickets() as u32;
+        let ends: Vec<_> = tickets
+            .map(|ticket| self.ends(people, [ticket].iter()))
+            .collect();
+        let mut levels: Vec<f64> = ends.iter().map(|ends| ends.0).collect();
+        levels.sort_by(f64::total_cmp);
+        levels.dedup();
+        Box::new(Ends { ends, levels })
+    }
+}
+
+/// The highest value and the lowest ceiling of each ticket, and all highest values, ascending.
+struct Ends {
+    ends: Vec<(f64, f64)>,
+    levels: Vec<f64>,
+}
+
+/// The most levels that are tried for one ticket.
+const LEVELS: usize = 3;
+
+impl Bound for Ends {
+    fn tally(&self, teams: usize, _: f64) -> Box<dyn Tally + '_> {
+        Box::new(Seated::new(teams, |teams: &[Vec<u32>]| {
+            let mut all = (f64::NEG_INFINITY, f64::INFINITY);
+            for ticket in teams.iter().flatten() {
+                if let Some(&(value, ceiling)) = self.ends.get(*ticket as usize) {
+                    all = (all.0.max(value), all.1.min(ceiling));
+                }
+            }
+            (all.1 < all.0).then_some(all.0 - all.1).unwrap_or(0.0)
+        }))
+    }
+
+    /// Each choice has a level: all values are at most the level, and all ceilings at least.
+    fn choices(&self, seed: u32, _: f64) -> Option<Vec<Choice<'_>>> {
+        let &(value, ceiling) = self.ends.get(seed as usize)?;
+        let fit = self
+            .levels
+            .iter()
+            .filter(|level| (value..=ceiling).contains(*level));
+        let choice = |&level: &f64| {
+            let mut tickets = Bits::empty(self.ends.len());
+            for (ticket, ends) in (0..).zip(&self.ends) {
+                if ends.0 <= level && level <= ends.1 {
+                    tickets.insert(ticket);
+                }
+            }
+            Choice {
+                tickets: Cow::Owned(tickets),
+                word: None,
+            }
+        };
+        Some(fit.take(LEVELS).map(choice).collect())
+    }
+
+    fn only_grows(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,190 @@
+//! `common`: all players share a value of their sets. The violation is the number of players
+//! without the value that most have. With `picks`, the match gets one of the shared values.
+
+use std::{borrow::Cow, collections::HashMap};
+
+use super::{
+    Bound, Choice, Columns, Registered, Rule, RuleSettings, Tally, Teams,
+    counts::{Counts, Symbols, tabulate},
+};
+use crate::matchmaking::{bits::Bits, people::People};
+
+pub(super) const TYPE: Registered = Registered {
+    name: "common",
+    keys: &["of", "at_most", "picks"],
+    build,
+};
+
+#[derive(Debug)]
+struct Common {
+    of: usize,
+    name: String,
+}
+
+fn build(
+    settings: &RuleSettings,
+    columns: &mut Columns,
+) -> Result<Box<dyn Rule>, (&'static str, String)> {
+    let within = settings.at_most.map(|at_most| at_most.get());
+    if settings
+        .picks
+        .as_ref()
+        .is_some_and(|picks| picks.trim().is_empty() || picks.len() > 32)
+    {
+        return Err(("picks", "must be a short name, such as map".to_owned()));
+    }
+    Ok(Box::new(Common {
+        of: columns
+            .set(settings.of()?, within)
+            .map_err(|why| ("of", why))?,
+        name: settings.of()?.to_owned(),
+    }))
+}
+
+impl Common {
+    /// Each value with the number of players who have it, and the number of all players.
+    fn table(&self, people: &People, teams: Teams<'_>) -> (Vec<(u64, Vec<usize>)>, usize) {
+        let all: Vec<u32> = teams.iter().flatten().copied().collect();
+        let words = people
+            .all(&all)
+            .flat_map(|player| people.set(self.of, player));
+        let words: Vec<u64> = words.map(|word| u64::from(*word)).collect();
+        (tabulate(&[words]), people.all(&all).count())
+    }
+}
+
+impl Rule for Common {
+    fn violation(&self, people: &People, teams: Teams<'_>, _: f64) -> f64 {
+        let (table, players) = self.table(people, teams);
+        let most = table.iter().flat_map(|(_, counts)| counts).max();
+        players as f64 - most.map_or(0.0, |most| *most as f64)
+    }
+
+    fn sentence(&self, people: &People, teams: Teams<'_>, _: f64) -> String {
+        let (table, players) = self.table(people, teams);
+        let shared = table
+            .iter()
+            .filter(|(_, counts)| counts.first() == Some(&players));
+        let shared: Vec<&str> = shared.map(|(word, _)| people.word(*word as u32)).collect();
+        match shared.is_empty() {
+            true => format!("the players share no value of {}", self.name),
+            false => format!("{} that all share: {}", self.name, shared.join(", ")),
+        }
+    }
+
+    fn bind(&self, people: &People) -> Box<dyn Bound> {
+        let symbols = Symbols::of(people, |ticket, keys| {
+            let words = people
+                .members(ticket)
+                .flat_map(|player| people.set(self.of, player));
+            keys.extend(words.map(|word| u64::from(*word)));
+        });
+        let mut sharing: Vec<(u32, Bits)> = Vec::new();
+        let mut places = HashMap::new();
+        let mut shared = Vec::new();
+        for ticket in 0..people.tickets() as u32 {
+            let mut members = people.members(ticket);
+            let first = members
+                .next()
+                .map_or(&[][..], |player| people.set(self.of, player));
+            let mut own: Vec<u32> = first.to_vec();
+            for player in members {
+                own.retain(|word| people.set(self.of, player).contains(word));
+            }
+            for &word in &own {
+                let place = *places.entry(word).or_insert_with(|| {
+                    sharing.push((word, Bits::empty(people.tickets())));
+                    sharing.len() - 1
+                });
+                if let Some((_, bits)) = sharing.get_mut(place) {
+                    bits.insert(ticket);
+                }
+            }
+            let own = own.iter().filter_map(|word| places.get(word).copied());
+            shared.push(own.collect());
+        }
+        let tickets = 0..people.tickets() as u32;
+        Box::new(Words {
+            symbols,
+            sizes: tickets.map(|ticket| people.size(ticket) as i32).collect(),
+            sharing,
+            shared,
+        })
+    }
+}
+
+/// The words of each ticket.
+struct Words {
+    /// A symbol for each word of each player.
+    symbols: Symbols,
+    sizes: Vec<i32>,
+    /// The tickets all of whose players have the word.
+    sharing: Vec<(u32, Bits)>,
+    /// The places in `sharing` of the words that all players of each ticket have.
+    shared: Vec<Vec<usize>>,
+}
+
+impl Bound for Words {
+    fn tally(&self, _: usize, _: f64) -> Box<dyn Tally + '_> {
+        Box::new(Shares {
+            words: self,
+            counts: Counts::new(&self.symbols, 1),
+            seated: Vec::new(),
+            players: 0,
+        })
+    }
+
+    fn choices(&self, seed: u32, _: f64) -> Option<Vec<Choice<'_>>> {
+        let shared = self.shared.get(seed as usize)?.iter();
+        let sharing = shared.filter_map(|place| self.sharing.get(*place));
+        Some(
+            sharing
+                .map(|(word, bits)| Choice {
+                    tickets: Cow::Borrowed(bits),
+                    word: Some(*word),
+                })
+                .collect(),
+        )
+    }
+
+    fn only_grows(&self) -> bool {
+        true
+    }
+}
+
+struct Shares<'a> {
+    words: &'a Words,
+    counts: Counts<'a>,
+    seated: Vec<u32>,
+    players: i32,
+}
+
+impl Shares<'_> {
+    fn change(&mut self, ticket: u32, by: i32) {
+        self.players += by * self.words.sizes.get(ticket as usize).copied().unwrap_or(0);
+        self.counts.change(0, ticket, by, |_| 0);
+    }
+}
+
+impl Tally for Shares<'_> {
+    fn put(&mut self, _: usize, ticket: u32) {
+        self.seated.push(ticket);
+        self.change(ticket, 1);
+    }
+
+    fn take(&mut self, _: usize, ticket: u32) {
+        if let Some(at) = self.seated.iter().position(|other| *other == ticket) {
+            self.seated.swap_remove(at);
+            self.change(ticket, -1);
+        }
+    }
+
+    fn violation(&self) -> f64 {
+        let symbols = self
+            .seated
+            .iter()
+            .flat_map(|ticket| self.words.symbols.of_ticket(*ticket));
+        let counts = symbols.map(|symbol| self.counts.get(*symbol));
+        f64::from(self.players - counts.max().unwrap_or(0))
+    }
+}

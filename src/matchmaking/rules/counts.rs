@@ -1,0 +1,137 @@
+//! How many players of each team have each value, as several rules count.
+
+use std::{collections::HashMap, hash::Hash};
+
+use crate::matchmaking::people::People;
+
+/// The values of each ticket's players as small numbers, given in the order of their first
+/// occurrence.
+#[derive(Debug, Default)]
+pub(super) struct Symbols {
+    starts: Vec<u32>,
+    symbols: Vec<u32>,
+    count: usize,
+}
+
+impl Symbols {
+    /// Gives each key that `keys` adds for a ticket a symbol.
+    pub fn of<K: Eq + Hash>(people: &People, mut keys: impl FnMut(u32, &mut Vec<K>)) -> Self {
+        let mut known = HashMap::new();
+        let (mut starts, mut symbols, mut found) = (vec![0], Vec::new(), Vec::new());
+        for ticket in 0..people.tickets() as u32 {
+            keys(ticket, &mut found);
+            for key in found.drain(..) {
+                let next = known.len() as u32;
+                symbols.push(*known.entry(key).or_insert(next));
+            }
+            starts.push(symbols.len() as u32);
+        }
+        Self {
+            starts,
+            symbols,
+            count: known.len(),
+        }
+    }
+
+    /// Number of different values.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The symbols of a ticket, one for each time that it has the value.
+    pub fn of_ticket(&self, ticket: u32) -> &[u32] {
+        let at = ticket as usize;
+        match (self.starts.get(at), self.starts.get(at + 1)) {
+            (Some(&first), Some(&end)) => self
+                .symbols
+                .get(first as usize..end as usize)
+                .unwrap_or(&[]),
+            _ => &[],
+        }
+    }
+}
+
+/// The numbers of players by value and team.
+#[derive(Debug)]
+pub(super) struct Counts<'a> {
+    pub symbols: &'a Symbols,
+    teams: usize,
+    counts: Vec<i32>,
+}
+
+impl<'a> Counts<'a> {
+    pub fn new(symbols: &'a Symbols, teams: usize) -> Self {
+        Self {
+            symbols,
+            teams,
+            counts: vec![0; symbols.count * teams],
+        }
+    }
+
+    /// The counts of a value, by team.
+    pub fn row(&mut self, symbol: u32) -> &mut [i32] {
+        let first = symbol as usize * self.teams;
+        self.counts
+            .get_mut(first..first + self.teams)
+            .unwrap_or(&mut [])
+    }
+
+    /// The count of a value on the first team.
+    pub fn get(&self, symbol: u32) -> i32 {
+        self.counts
+            .get(symbol as usize * self.teams)
+            .copied()
+            .unwrap_or(0)
+    }
+
+    /// Adds `by` to the count of each of the ticket's values on the team, and returns by how much
+    /// the sum of `cost` over all rows has changed.
+    pub fn change(
+        &mut self,
+        team: usize,
+        ticket: u32,
+        by: i32,
+        cost: impl Fn(&[i32]) -> i64,
+    ) -> i64 {
+        let symbols = self.symbols;
+        let mut change = 0;
+        for &symbol in symbols.of_ticket(ticket) {
+            let row = self.row(symbol);
+            let before = cost(row);
+            if let Some(count) = row.get_mut(team) {
+                *count += by;
+            }
+            change += cost(row) - before;
+        }
+        change
+    }
+}
+
+/// The largest minus the smallest count of a row.
+pub(super) fn range(row: &[i32]) -> i64 {
+    let (mut least, mut most) = (i32::MAX, i32::MIN);
+    for &count in row {
+        least = least.min(count);
+        most = most.max(count);
+    }
+    i64::from(most) - i64::from(least)
+}
+
+/// The keys that any team has, each with its count by team: the evaluation from scratch of the rules
+/// that count.
+pub(super) fn tabulate(teams: &[Vec<u64>]) -> Vec<(u64, Vec<usize>)> {
+    let mut keys: Vec<u64> = teams.iter().flatten().copied().collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let count = |key: u64| {
+        let on = |team: &Vec<u64>| team.iter().filter(|other| **other == key).count();
+        teams.iter().map(on).collect()
+    };
+    keys.into_iter().map(|key| (key, count(key))).collect()
+}
+
+/// The largest minus the smallest of some counts.
+pub(super) fn difference(counts: &[usize]) -> usize {
+    let most = counts.iter().copied().max().unwrap_or(0);
+    most - counts.iter().copied().min().unwrap_or(0)
+}

@@ -1,0 +1,126 @@
+//! `differ-each`: of each value, the teams' numbers of players differ by at most `at_most`. The
+//! values need not be known beforehand.
+
+use super::{
+    Bound, Columns, Registered, Rule, RuleSettings, Tally, Teams,
+    counts::{Counts, Symbols, difference, range, tabulate},
+};
+use crate::matchmaking::people::People;
+
+pub(super) const TYPE: Registered = Registered {
+    name: "differ-each",
+    keys: &["of", "at_most", "relax"],
+    build,
+};
+
+#[derive(Debug)]
+struct DifferEach {
+    of: usize,
+    name: String,
+}
+
+fn build(
+    settings: &RuleSettings,
+    columns: &mut Columns,
+) -> Result<Box<dyn Rule>, (&'static str, String)> {
+    settings.limit()?;
+    Ok(Box::new(DifferEach {
+        of: columns.value(settings.of()?).map_err(|why| ("of", why))?,
+        name: settings.of()?.to_owned(),
+    }))
+}
+
+impl DifferEach {
+    fn table(&self, people: &People, teams: Teams<'_>) -> Vec<(u64, Vec<usize>)> {
+        let keys = |team: &Vec<u32>| {
+            people
+                .all(team)
+                .map(|player| people.key(self.of, player))
+                .collect()
+        };
+        let teams: Vec<Vec<u64>> = teams.iter().map(keys).collect();
+        tabulate(&teams)
+    }
+}
+
+impl Rule for DifferEach {
+    fn violation(&self, people: &People, teams: Teams<'_>, limit: f64) -> f64 {
+        let table = self.table(people, teams);
+        let beyond = table
+            .iter()
+            .map(|(_, counts)| difference(counts) as f64 - limit.floor());
+        beyond.map(|beyond| beyond.max(0.0)).sum()
+    }
+
+    fn sentence(&self, people: &People, teams: Teams<'_>, limit: f64) -> String {
+        let table = self.table(people, teams);
+        let worst = table
+            .iter()
+            .max_by_key(|(key, counts)| (difference(counts), *key));
+        let of = &self.name;
+        let Some((key, counts)) = worst else {
+            return format!("nobody has a {of}");
+        };
+        let player = teams.iter().flat_map(|team| people.all(team));
+        let player = player
+            .into_iter()
+            .find(|player| people.key(self.of, *player) == *key);
+        let value = player.map_or_else(String::new, |player| people.text(self.of, player));
+        let counts: Vec<String> = counts.iter().map(ToString::to_string).collect();
+        format!(
+            "players with the {of} {value} by team: {}; {limit} apart is allowed",
+            counts.join(" | ")
+        )
+    }
+
+    fn bind(&self, people: &People) -> Box<dyn Bound> {
+        Box::new(Values(Symbols::of(people, |ticket, keys| {
+            keys.extend(
+                people
+                    .members(ticket)
+                    .map(|player| people.key(self.of, player)),
+            );
+        })))
+    }
+}
+
+/// The values of each ticket's players.
+struct Values(Symbols);
+
+impl Bound for Values {
+    fn tally(&self, teams: usize, limit: f64) -> Box<dyn Tally + '_> {
+        Box::new(Differences {
+            counts: Counts::new(&self.0, teams),
+            limit: limit.floor() as i64,
+            sum: 0,
+        })
+    }
+}
+
+struct Differences<'a> {
+    counts: Counts<'a>,
+    limit: i64,
+    sum: i64,
+}
+
+impl Differences<'_> {
+    fn change(&mut self, team: usize, ticket: u32, by: i32) {
+        let limit = self.limit;
+        let cost = |row: &[i32]| (range(row) - limit).max(0);
+        self.sum += self.counts.change(team, ticket, by, cost);
+    }
+}
+
+impl Tally for Differences<'_> {
+    fn put(&mut self, team: usize, ticket: u32) {
+        self.change(team, ticket, 1);
+    }
+
+    fn take(&mut self, team: usize, ticket: u32) {
+        self.change(team, ticket, -1);
+    }
+
+    fn violation(&self) -> f64 {
+        self.sum as f64
+    }
+}

@@ -1,0 +1,127 @@
+//! `mirror`: all teams have the same values, each as many times. The violation is the number of
+//! values that a team has more often than another.
+
+use super::{
+    Bound, Columns, Mirror, Registered, Rule, RuleSettings, Tally, Teams,
+    counts::{Counts, Symbols, difference, range, tabulate},
+};
+use crate::matchmaking::people::People;
+
+pub(super) const TYPE: Registered = Registered {
+    name: "mirror",
+    keys: &["of"],
+    build,
+};
+
+#[derive(Debug)]
+struct MirrorValues {
+    of: usize,
+    name: String,
+}
+
+fn build(
+    settings: &RuleSettings,
+    columns: &mut Columns,
+) -> Result<Box<dyn Rule>, (&'static str, String)> {
+    Ok(Box::new(MirrorValues {
+        of: columns.value(settings.of()?).map_err(|why| ("of", why))?,
+        name: settings.of()?.to_owned(),
+    }))
+}
+
+impl Rule for MirrorValues {
+    fn violation(&self, people: &People, teams: Teams<'_>, _: f64) -> f64 {
+        let keys = |team: &Vec<u32>| {
+            people
+                .all(team)
+                .map(|player| people.key(self.of, player))
+                .collect()
+        };
+        let teams: Vec<Vec<u64>> = teams.iter().map(keys).collect();
+        let table = tabulate(&teams);
+        table
+            .iter()
+            .map(|(_, counts)| difference(counts) as f64)
+            .sum()
+    }
+
+    fn sentence(&self, people: &People, teams: Teams<'_>, _: f64) -> String {
+        let list = |team: &Vec<u32>| {
+            let mut players: Vec<usize> = people.all(team).collect();
+            players.sort_by(|&a, &b| {
+                let numbers = people
+                    .number(self.of, b)
+                    .total_cmp(&people.number(self.of, a));
+                numbers.then(people.key(self.of, a).cmp(&people.key(self.of, b)))
+            });
+            let values = players
+                .into_iter()
+                .map(|player| people.text(self.of, player));
+            values.collect::<Vec<_>>().join(" ")
+        };
+        let lists: Vec<String> = teams.iter().map(list).collect();
+        format!("{} by team: {}", self.name, lists.join(" | "))
+    }
+
+    fn bind(&self, people: &People) -> Box<dyn Bound> {
+        Box::new(Values(Symbols::of(people, |ticket, keys| {
+            keys.extend(
+                people
+                    .members(ticket)
+                    .map(|player| people.key(self.of, player)),
+            );
+        })))
+    }
+}
+
+/// The values of each ticket's players.
+struct Values(Symbols);
+
+impl Bound for Values {
+    fn tally(&self, teams: usize, _: f64) -> Box<dyn Tally + '_> {
+        Box::new(MirrorTally::new(&self.0, teams))
+    }
+
+    fn mirror(&self, ticket: u32) -> Option<Mirror> {
+        let mut keys: Vec<u64> = self
+            .0
+            .of_ticket(ticket)
+            .iter()
+            .map(|s| u64::from(*s))
+            .collect();
+        keys.sort_unstable();
+        Some(Mirror {
+            keys,
+            strict: false,
+        })
+    }
+}
+
+/// The sum of the differences between the teams' counts.
+pub(super) struct MirrorTally<'a> {
+    counts: Counts<'a>,
+    sum: i64,
+}
+
+impl<'a> MirrorTally<'a> {
+    pub fn new(symbols: &'a Symbols, teams: usize) -> Self {
+        Self {
+            counts: Counts::new(symbols, teams),
+            sum: 0,
+        }
+    }
+}
+
+impl Tally for MirrorTally<'_> {
+    fn put(&mut self, team: usize, ticket: u32) {
+        self.sum += self.counts.change(team, ticket, 1, range);
+    }
+
+    fn take(&mut self, team: usize, ticket: u32) {
+        self.sum += self.counts.change(team, ticket, -1, range);
+    }
+
+    fn violation(&self) -> f64 {
+        self.sum as f64
+    }
+}

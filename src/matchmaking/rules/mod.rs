@@ -1,0 +1,145 @@
+//! Rules: what a match must be like. One file per type, each with its evaluation from scratch, its
+//! change by one move, and its sentence for explanations; [`REGISTRY`] lists them.
+//!
+//! A [`Rule`] is made from the settings alone. Bound to the players of a pool it becomes a
+//! [`Bound`], which has small numbers for each ticket at hand. A search opens a [`Tally`] on it,
+//! which follows the tickets that come and go. The violation of a tally is exactly that of the
+//! evaluation from scratch; the tests of this folder compare them over random moves.
+
+mod alike;
+mod apart;
+mod at_most_each;
+mod ceiling;
+mod chance;
+mod common;
+mod counts;
+mod differ_each;
+mod full;
+mod gap;
+mod has;
+mod mirror;
+mod mirror_parties;
+mod seated;
+mod settings;
+mod spread;
+#[cfg(test)]
+mod tests;
+
+use std::{borrow::Cow, fmt};
+
+use super::{bits::Bits, columns::Columns, people::People};
+pub use settings::{By, Parties, RuleSettings, Side, Within};
+
+/// The tickets of each team.
+pub(super) type Teams<'a> = &'a [Vec<u32>];
+
+/// A rule of a queue, before a pool is known.
+pub(super) trait Rule: fmt::Debug + Send + Sync {
+    /// How much the teams violate the rule, computed from scratch: 0 if it holds. This is the
+    /// oracle; it uses no tally and nothing that `bind` computes.
+    fn violation(&self, people: &People, teams: Teams<'_>, limit: f64) -> f64;
+
+    /// What the rule finds in these teams, in one sentence.
+    fn sentence(&self, people: &People, teams: Teams<'_>, limit: f64) -> String;
+
+    /// Computes what the rule needs to know of each ticket.
+    fn bind(&self, people: &People) -> Box<dyn Bound>;
+}
+
+/// A rule with what it needs to know of each ticket of a pool.
+pub(super) trait Bound: Send + Sync {
+    /// Opens a tally of `teams` empty teams.
+    fn tally(&self, teams: usize, limit: f64) -> Box<dyn Tally + '_>;
+
+    /// The ways to choose other tickets so that the rule holds in any match of the chosen ones and
+    /// of `seed`; an empty list if there is none, `None` if the rule depends on who is on which
+    /// team.
+    fn choices(&self, _seed: u32, _limit: f64) -> Option<Vec<Choice<'_>>> {
+        None
+    }
+
+    /// What the ticket adds to its team that another ticket must add to each other team, and
+    /// whether no other tickets can make up for it.
+    fn mirror(&self, _ticket: u32) -> Option<Mirror> {
+        None
+    }
+
+    /// Whether one more ticket never makes the violation smaller.
+    fn only_grows(&self) -> bool {
+        false
+    }
+}
+
+/// Tickets among which a rule holds.
+pub(super) struct Choice<'a> {
+    /// The tickets.
+    pub tickets: Cow<'a, Bits>,
+    /// The shared word, where the rule picks one for the match.
+    pub word: Option<u32>,
+}
+
+/// What a ticket adds to its team, as sorted keys.
+pub(super) struct Mirror {
+    /// The keys; two tickets mirror each other if theirs are equal.
+    pub keys: Vec<u64>,
+    /// Whether only a ticket with equal keys can make up for it.
+    pub strict: bool,
+}
+
+/// The violation of one rule while tickets come and go.
+pub(super) trait Tally {
+    /// Adds a ticket to a team.
+    fn put(&mut self, team: usize, ticket: u32);
+    /// Removes a ticket from a team that has it.
+    fn take(&mut self, team: usize, ticket: u32);
+    /// How much the teams violate the rule: 0 if it holds.
+    fn violation(&self) -> f64;
+}
+
+/// Makes a rule from its settings, or returns the key at fault and what is wrong with it.
+type Build = fn(&RuleSettings, &mut Columns) -> Result<Box<dyn Rule>, (&'static str, String)>;
+
+/// A type of rules.
+#[derive(Debug)]
+pub(super) struct Registered {
+    /// The name of the type in the configuration.
+    pub name: &'static str,
+    /// The keys that the type uses, besides those that all use.
+    pub keys: &'static [&'static str],
+    /// Makes a rule of this type.
+    pub build: Build,
+}
+
+impl Registered {
+    /// Whether the rule is about the size of teams, so that its limit is that size.
+    pub fn is_size(&self) -> bool {
+        self.name == full::TYPE.name
+    }
+}
+
+/// All types of rules.
+const REGISTRY: [&Registered; 13] = [
+    &full::TYPE,
+    &spread::TYPE,
+    &mirror::TYPE,
+    &mirror_parties::TYPE,
+    &at_most_each::TYPE,
+    &differ_each::TYPE,
+    &common::TYPE,
+    &ceiling::TYPE,
+    &alike::TYPE,
+    &gap::TYPE,
+    &chance::TYPE,
+    &apart::TYPE,
+    &has::TYPE,
+];
+
+/// The type of this name.
+pub(super) fn registered(name: &str) -> Option<&'static Registered> {
+    REGISTRY.into_iter().find(|known| known.name == name)
+}
+
+/// The names of all types.
+pub(super) fn names() -> Vec<&'static str> {
+    REGISTRY.iter().map(|known| known.name).collect()
+}

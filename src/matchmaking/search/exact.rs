@@ -1,0 +1,147 @@
+//! The exact search for small pools: every way to put tickets on teams, except those that can no
+//! longer become better than the best so far. The oracle of the other searches.
+
+use super::{
+    Candidates,
+    teams::{Cost, Teams},
+};
+use crate::matchmaking::pool::Pool;
+
+/// The most tickets, the seed among them, for which the search is exact.
+pub(super) const MOST: usize = 16;
+
+/// The best teams, unless the budget of `nodes` steps runs out.
+pub(super) struct Exact {
+    /// The tickets of each team; empty if no full teams exist.
+    pub seats: Vec<Vec<u32>>,
+    /// Their cost.
+    pub cost: Cost,
+    /// Whether every way was considered.
+    pub proven: bool,
+}
+
+/// Finds the cheapest full teams of `size` players with the seed.
+///
+/// Each ticket goes on one of the teams or stays out, so there are at most (teams + 1)^tickets
+/// ways. Rules that more tickets can only violate more cut them short.
+pub(super) fn exact(
+    pool: &Pool<'_>,
+    teams: &mut Teams<'_>,
+    candidates: &Candidates,
+    size: usize,
+    nodes: usize,
+) -> Exact {
+    let mut search = Search {
+        pool,
+        grows: teams.grows(),
+        teams,
+        size,
+        tickets: (0..candidates.len())
+            .map(|at| candidates.ticket(at))
+            .collect(),
+        best: None,
+        nodes,
+    };
+    // Large parties first: they leave the fewest ways.
+    search
+        .tickets
+        .sort_by_key(|ticket| std::cmp::Reverse(pool.people.size(*ticket)));
+    let mut rest: Vec<usize> = search
+        .tickets
+        .iter()
+        .map(|t| pool.people.size(*t))
+        .collect();
+    for at in (0..rest.len().saturating_sub(1)).rev() {
+        rest[at] += rest[at + 1];
+    }
+    search.teams.put(0, candidates.seed);
+    search.go(0, &rest);
+    search.teams.take(0, candidates.seed);
+    let proven = search.nodes > 0;
+    match search.best {
+        Some((cost, seats)) => Exact {
+            seats,
+            cost,
+            proven,
+        },
+        None => Exact {
+            seats: Vec::new(),
+            cost: Cost {
+                hard: f64::INFINITY,
+                soft: f64::INFINITY,
+            },
+            proven,
+        },
+    }
+}
+
+struct Search<'a, 'p, 't> {
+    pool: &'a Pool<'p>,
+    teams: &'a mut Teams<'t>,
+    grows: Vec<bool>,
+    tickets: Vec<u32>,
+    size: usize,
+    best: Option<(Cost, Vec<Vec<u32>>)>,
+    nodes: usize,
+}
+
+impl Search<'_, '_, '_> {
+    fn is_solved(&self) -> bool {
+        self.nodes == 0
+            || self
+                .best
+                .as_ref()
+                .is_some_and(|(cost, _)| *cost == Cost::default())
+    }
+
+    fn go(&mut self, at: usize, rest: &[usize]) {
+        if self.is_solved() {
+            return;
+        }
+        self.nodes -= 1;
+        let count = self.teams.seats.len();
+        let lacking: usize = (0..count)
+            .map(|team| self.size - self.teams.heads(team))
+            .sum();
+        if lacking == 0 {
+            let cost = self.teams.cost();
+            if self
+                .best
+                .as_ref()
+                .is_none_or(|(least, _)| cost.is_below(*least))
+            {
+                self.best = Some((cost, self.teams.seats.clone()));
+            }
+            return;
+        }
+        let Some(&ticket) = self.tickets.get(at) else {
+            return;
+        };
+        if rest.get(at).is_none_or(|rest| *rest < lacking) {
+            return;
+        }
+        let own = self.pool.people.size(ticket);
+        for team in 0..count {
+            // Empty teams are alike: the first stands for all of them.
+            let repeated =
+                self.teams.heads(team) == 0 && (0..team).any(|t| self.teams.heads(t) == 0);
+            if repeated || self.teams.heads(team) + own > self.size {
+                continue;
+            }
+            self.teams.put(team, ticket);
+            let least = self.teams.growing(&self.grows);
+            if self
+                .best
+                .as_ref()
+                .is_none_or(|(best, _)| least.is_below(*best))
+            {
+                self.go(at + 1, rest);
+            }
+            self.teams.take(team, ticket);
+            if self.is_solved() {
+                return;
+            }
+        }
+        self.go(at + 1, rest);
+    }
+}

@@ -1,0 +1,199 @@
+//! The search for one match around its seed, the oldest ticket: numbered starts, of which the
+//! lowest-numbered without any cost wins, else the best by cost and number.
+
+mod anneal;
+mod candidates;
+mod even;
+mod exact;
+mod pairs;
+mod teams;
+
+use std::sync::atomic::AtomicBool;
+
+use super::{
+    bits::Bits,
+    pool::{Combination, Combinations, Pool},
+};
+use crate::domain::{Stream, StreamPurpose, seeded_hash};
+use candidates::Candidates;
+pub(super) use teams::Cost;
+use teams::Teams;
+
+/// The budget of one search.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Budget {
+    /// Number of starts.
+    pub starts: usize,
+    /// Number of moves of each annealing.
+    pub moves: usize,
+    /// Number of steps of an exact search.
+    pub nodes: usize,
+}
+
+/// A match that a search proposes.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Proposal {
+    /// The tickets of each team.
+    pub teams: Vec<Vec<u32>>,
+    /// Number of players of each team.
+    pub size: usize,
+    /// What the violations cost.
+    pub cost: Cost,
+    /// The words that rules picked for the match, by the rules' places.
+    pub picks: Vec<(usize, u32)>,
+    /// The number of the start that found it.
+    pub start: usize,
+}
+
+impl Proposal {
+    /// All tickets of the match.
+    pub fn tickets(&self) -> impl Iterator<Item = u32> + '_ {
+        self.teams.iter().flatten().copied()
+    }
+}
+
+/// Why a search found no match.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Failure {
+    /// For each hard rule that chooses candidates, its place and the most that it and the rules
+    /// before it left.
+    pub narrowed: Vec<(usize, usize)>,
+    /// The best teams that were found, if any were searched for.
+    pub best: Option<Proposal>,
+    /// The place of the strict rule by which nobody mirrors the ticket.
+    pub unmirrored: Option<usize>,
+}
+
+/// A search around one ticket.
+pub(super) struct Search<'p> {
+    pool: &'p Pool<'p>,
+    seed: u32,
+    waited: f64,
+    budget: Budget,
+    random: u64,
+    combinations: Combinations,
+}
+
+impl<'p> Search<'p> {
+    /// The search for a match of `seed` and other `free` tickets. `random` is the seed of all
+    /// random numbers.
+    pub fn new(pool: &'p Pool<'p>, seed: u32, free: &Bits, budget: Budget, random: u64) -> Self {
+        let waited = pool.waited(seed);
+        let mut combinations = pool.combinations(seed, free, waited);
+        combinations
+            .all
+            .sort_by_key(|combination| !has_mate(pool, seed, combination));
+        Self {
+            pool,
+            seed,
+            waited,
+            budget,
+            random: seeded_hash(random, u64::from(seed).to_le_bytes()),
+            combinations,
+        }
+    }
+
+    /// Runs the starts one after the other, for each size of teams that the wait allows, the
+    /// largest first.
+    pub fn run(&self, cancelled: &AtomicBool) -> Result<Proposal, Failure> {
+        let mut failure = Failure {
+            narrowed: self.combinations.narrowed.clone(),
+            best: None,
+            unmirrored: None,
+        };
+        let mut all = self.combinations.all.iter();
+        if !all.any(|combination| has_mate(self.pool, self.seed, combination)) {
+            failure.unmirrored = self.pool.strict_rule;
+            return Err(failure);
+        }
+        let accepted = self.pool.queue.accepts(self.waited);
+        for size in self.pool.queue.sizes(self.waited) {
+            let mut best: Option<Proposal> = None;
+            for number in 0..self.budget.starts {
+                let Some(found) = self.start(number, size, cancelled) else {
+                    continue;
+                };
+                let solved = found.cost == Cost::default();
+                if best
+                    .as_ref()
+                    .is_none_or(|best| found.cost.is_below(best.cost))
+                {
+                    best = Some(found);
+                }
+                if solved {
+                    break;
+                }
+            }
+            match best {
+                Some(found) if found.cost.hard == 0.0 && found.cost.soft <= accepted => {
+                    return Ok(even::even(self.pool, found, self.waited));
+                }
+                Some(found) if failure.best.is_none() => failure.best = Some(found),
+                _ => {}
+            }
+        }
+        Err(failure)
+    }
+
+    /// One start: a combination, teams built from tickets that mirror each other, and annealing.
+    /// `None` if the candidates cannot fill the teams.
+    fn start(&self, number: usize, size: usize, cancelled: &AtomicBool) -> Option<Proposal> {
+        let all = &self.combinations.all;
+        let combination = all.get(number % all.len().max(1))?;
+        let round = number / all.len().max(1);
+        let candidates = Candidates::of(self.pool, self.seed, &combination.tickets);
+        let count = self.pool.queue.settings().teams.as_usize();
+        let too_large = self.pool.people.size(self.seed) > size;
+        if too_large || candidates.players(self.pool) < count * size {
+            return None;
+        }
+        if !has_mate(self.pool, self.seed, combination) {
+            return None;
+        }
+        let mut teams = Teams::new(self.pool, size, self.waited, &self.combinations.settled);
+        let found = |seats: Vec<Vec<u32>>, cost| {
+            Some(Proposal {
+                teams: seats,
+                size,
+                cost,
+                picks: combination.picks.clone(),
+                start: number,
+            })
+        };
+        if candidates.len() < exact::MOST {
+            if round > 0 {
+                return None;
+            }
+            let best = exact::exact(self.pool, &mut teams, &candidates, size, self.budget.nodes);
+            if best.proven || best.cost.hard == 0.0 {
+                return found(best.seats, best.cost).filter(|found| !found.teams.is_empty());
+            }
+        }
+        pairs::build(self.pool, &mut teams, &candidates, size);
+        let key = (number as u64)
+            .to_le_bytes()
+            .into_iter()
+            .chain((size as u64).to_le_bytes());
+        let mut stream = Stream::new(seeded_hash(self.random, key), StreamPurpose::Match);
+        let cost = anneal::anneal(
+            &mut teams,
+            &candidates,
+            self.budget.moves,
+            &mut stream,
+            cancelled,
+        );
+        found(teams.seats, cost)
+    }
+}
+
+/// Whether a combination has enough tickets that mirror the seed by the strict rules.
+fn has_mate(pool: &Pool<'_>, seed: u32, combination: &Combination) -> bool {
+    if pool.people.size(seed) == 1 || pool.strict_rule.is_none() {
+        return true;
+    }
+    let others = pool.queue.settings().teams.as_usize() - 1;
+    let strict = pool.strict.get(seed);
+    let alike = combination.tickets.iter();
+    let mut alike = alike.filter(|ticket| *ticket != seed && pool.strict.get(*ticket) == strict);
+    alike.nth(others - 1).is_some()
+}

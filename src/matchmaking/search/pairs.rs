@@ -1,0 +1,165 @@
+//! The start of a search: teams built from tickets that mirror each other, so that the rules that
+//! compare teams hold from the beginning.
+
+use super::{
+    Candidates,
+    teams::{Cost, Teams},
+};
+use crate::matchmaking::pool::Pool;
+
+/// How many mates are tried for one ticket.
+const MATES: usize = 8;
+/// How many tickets are tried for one step, once none fits.
+const TRIES: usize = 24;
+
+/// Builds teams of `size` players around the seed. The result may be incomplete or violate rules.
+pub(super) fn build(pool: &Pool<'_>, teams: &mut Teams<'_>, candidates: &Candidates, size: usize) {
+    let mut builder = Builder {
+        pool,
+        count: teams.seats.len(),
+        teams,
+        candidates,
+        used: vec![false; candidates.len()],
+    };
+    builder.place_seed();
+    let mut from = 0;
+    while builder.room(size) > 0 && builder.step(&mut from, size) {}
+}
+
+struct Builder<'a, 'p, 't> {
+    pool: &'a Pool<'p>,
+    teams: &'a mut Teams<'t>,
+    candidates: &'a Candidates,
+    used: Vec<bool>,
+    count: usize,
+}
+
+impl Builder<'_, '_, '_> {
+    /// Number of players that every team still lacks.
+    fn room(&self, size: usize) -> usize {
+        let most = (0..self.count).map(|team| self.teams.heads(team)).max();
+        size.saturating_sub(most.unwrap_or(0))
+    }
+
+    /// Puts the seed on the first team, and on each other team a ticket that mirrors it: exactly if
+    /// there is one, else by the strict rules.
+    fn place_seed(&mut self) {
+        let seed = self.candidates.seed;
+        self.teams.put(0, seed);
+        for team in 1..self.count {
+            let exact = self.candidates.group(self.pool.mirrors.get(seed));
+            let mate = self.best_mate(exact, team).or_else(|| {
+                let strict = self.pool.strict.get(seed);
+                let alike = (0..self.candidates.len())
+                    .filter(|&at| self.pool.strict.get(self.candidates.ticket(at)) == strict);
+                let alike: Vec<usize> = alike.collect();
+                self.best_mate(&alike, team)
+            });
+            if let Some((at, _)) = mate {
+                self.used[at] = true;
+                self.teams.put(team, self.candidates.ticket(at));
+            }
+        }
+    }
+
+    /// The unused candidate of a group whose cost on the team is the least; the first without any
+    /// ends the search.
+    fn best_mate(&mut self, group: &[usize], team: usize) -> Option<(usize, Cost)> {
+        let mut best: Option<(usize, Cost)> = None;
+        let mut tried = 0;
+        for &at in group.iter().filter(|at| !self.used[**at]) {
+            let ticket = self.candidates.ticket(at);
+            self.teams.put(team, ticket);
+            let cost = self.teams.strain();
+            self.teams.take(team, ticket);
+            if best.is_none_or(|(_, least)| cost.is_below(least)) {
+                best = Some((at, cost));
+            }
+            tried += 1;
+            if cost == Cost::default() || tried >= MATES {
+                break;
+            }
+        }
+        best
+    }
+
+    /// Adds one ticket to each team. Returns whether there were any that fit.
+    fn step(&mut self, from: &mut usize, size: usize) -> bool {
+        let (room, before) = (self.room(size), self.teams.strain());
+        let mut best: Option<(Vec<usize>, Cost)> = None;
+        let mut tried = 0;
+        let mut first = true;
+        for place in *from..self.candidates.len() {
+            let at = self.candidates.by_priority(place);
+            if self.used[at] {
+                *from += usize::from(first);
+                continue;
+            }
+            first = false;
+            let ticket = self.candidates.ticket(at);
+            if self.pool.people.size(ticket) > room || !self.has_mates(ticket) {
+                continue;
+            }
+            for turn in 0..self.count {
+                let Some((tuple, cost)) = self.tuple(at, turn) else {
+                    continue;
+                };
+                if best.as_ref().is_none_or(|(_, least)| cost.is_below(*least)) {
+                    best = Some((tuple, cost));
+                }
+                if !before.is_below(cost) {
+                    break;
+                }
+            }
+            tried += 1;
+            let good = best
+                .as_ref()
+                .is_some_and(|(_, cost)| !before.is_below(*cost));
+            if good || tried >= TRIES {
+                break;
+            }
+        }
+        let Some((tuple, _)) = best else {
+            return false;
+        };
+        for (team, at) in tuple.into_iter().enumerate() {
+            self.used[at] = true;
+            self.teams.put(team, self.candidates.ticket(at));
+        }
+        true
+    }
+
+    /// Whether there are enough unused tickets that mirror this one.
+    fn has_mates(&self, ticket: u32) -> bool {
+        let group = self.candidates.group(self.pool.mirrors.get(ticket));
+        let mut unused = group.iter().filter(|at| !self.used[**at]);
+        unused.nth(self.count - 1).is_some()
+    }
+
+    /// The ticket on the team `turn` and a mate on each other team, by team, with their cost.
+    fn tuple(&mut self, at: usize, turn: usize) -> Option<(Vec<usize>, Cost)> {
+        let ticket = self.candidates.ticket(at);
+        let candidates = self.candidates;
+        let group = candidates.group(self.pool.mirrors.get(ticket));
+        self.used[at] = true;
+        self.teams.put(turn, ticket);
+        let mut tuple = vec![at; self.count];
+        let mut last = Some(Cost::default());
+        for team in (0..self.count).filter(|team| *team != turn) {
+            match self.best_mate(group, team) {
+                Some((mate, cost)) => {
+                    self.used[mate] = true;
+                    self.teams.put(team, self.candidates.ticket(mate));
+                    tuple[team] = mate;
+                    last = Some(cost);
+                }
+                None => last = None,
+            }
+        }
+        for (team, &at) in tuple.iter().enumerate() {
+            self.used[at] = false;
+            self.teams.take(team, self.candidates.ticket(at));
+        }
+        last.map(|cost| (tuple, cost))
+    }
+}

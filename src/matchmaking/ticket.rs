@@ -1,0 +1,199 @@
+//! Tickets: what a client sent, and the checked form.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{AttributeType, MAX_ID, Queue, TicketError, Value, value::is_word};
+
+/// A value as a client or a file states it, before the queue has checked it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Raw {
+    /// `true` or `false`.
+    Flag(bool),
+    /// A number.
+    Number(f64),
+    /// Text: a word, or any other value as it is written on the wire.
+    Text(String),
+    /// The words of a set.
+    List(Vec<String>),
+    /// The numbers of a `map num`.
+    Map(BTreeMap<String, f64>),
+}
+
+/// A player of a ticket, as a client or a file states them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PlayerSpec {
+    /// The player's identity.
+    pub id: String,
+    /// What the player states.
+    #[serde(flatten)]
+    pub attributes: BTreeMap<String, Raw>,
+}
+
+impl PlayerSpec {
+    /// Adds `name=text` as it comes on the wire: a set may repeat its name, and `ping.eu=32` is an
+    /// entry of the map `ping`. Any other attribute keeps the last value.
+    pub fn state(&mut self, queue: &Queue, name: &str, text: &str) {
+        let attribute = queue.settings().attributes.get(name);
+        if attribute.is_some_and(|attribute| matches!(attribute.of, AttributeType::Set(_))) {
+            let list = self.attributes.entry(name.to_owned());
+            if let Raw::List(list) = list.or_insert_with(|| Raw::List(Vec::new())) {
+                list.push(text.to_owned());
+            }
+            return;
+        }
+        if let (None, Some((map, word)), Ok(number)) =
+            (attribute, name.split_once('.'), text.parse())
+        {
+            let entries = self.attributes.entry(map.to_owned());
+            if let Raw::Map(map) = entries.or_insert_with(|| Raw::Map(BTreeMap::new())) {
+                map.insert(word.to_owned(), number);
+            }
+            return;
+        }
+        self.attributes
+            .insert(name.to_owned(), Raw::Text(text.to_owned()));
+    }
+}
+
+/// A ticket, as a client or a file states it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TicketSpec {
+    /// The client's own identifier of the ticket.
+    pub ticket: String,
+    /// How long it has waited, in seconds.
+    #[serde(default)]
+    pub waited: f64,
+    /// The players, who queue and play together.
+    pub players: Vec<PlayerSpec>,
+}
+
+/// What the caller knows of a player: the attributes whose names begin with `@`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Known {
+    /// Numbers by name, such as `@weight`. A name that is missing has [`unknown`].
+    pub numbers: BTreeMap<String, f64>,
+    /// The players met in the last matches, the latest match first.
+    pub met: Vec<Vec<String>>,
+}
+
+/// The number of an `@` attribute for a player whom the caller knows nothing of.
+pub fn unknown(name: &str) -> f64 {
+    match name {
+        "@weight" => 50.0,
+        _ => 0.0,
+    }
+}
+
+/// A checked player.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Player {
+    /// The player's identity.
+    pub id: String,
+    /// A value for each declared attribute, in the order of the queue's settings.
+    pub values: Vec<Value>,
+    /// What the caller knows of the player.
+    pub known: Known,
+}
+
+/// A checked ticket: 1 or more players who queue and play together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ticket {
+    /// The client's own identifier of the ticket.
+    pub id: String,
+    /// How long it has waited, in seconds.
+    pub waited: f64,
+    /// The players.
+    pub players: Vec<Player>,
+}
+
+impl Queue {
+    /// Checks a ticket. `known` gives what the caller knows of each player by identity; the client
+    /// cannot state those attributes.
+    ///
+    /// # Errors
+    /// Returns the first thing that the queue's declarations do not allow.
+    pub fn ticket(
+        &self,
+        spec: TicketSpec,
+        known: &mut dyn FnMut(&str) -> Known,
+    ) -> Result<Ticket, TicketError> {
+        if !is_id(&spec.ticket) || !is_word_like(&spec.ticket) {
+            return Err(TicketError::Id);
+        }
+        if !(spec.waited.is_finite() && spec.waited >= 0.0) {
+            return Err(TicketError::Waited(spec.waited));
+        }
+        let most = self.settings().size.as_usize();
+        let players = spec.players.len();
+        if !(1..=most).contains(&players) {
+            return Err(TicketError::Players { players, most });
+        }
+        let mut checked: Vec<Player> = Vec::with_capacity(players);
+        for player in spec.players {
+            if !is_id(&player.id) {
+                return Err(TicketError::PlayerId);
+            }
+            if checked.iter().any(|other| other.id == player.id) {
+                return Err(TicketError::Twice(player.id));
+            }
+            let known = known(&player.id);
+            checked.push(self.player(player, known)?);
+        }
+        Ok(Ticket {
+            id: spec.ticket,
+            waited: spec.waited,
+            players: checked,
+        })
+    }
+
+    fn player(&self, mut spec: PlayerSpec, known: Known) -> Result<Player, TicketError> {
+        let attributes = &self.settings().attributes;
+        let mut values = Vec::with_capacity(attributes.len());
+        for (name, attribute) in attributes {
+            let value = match spec.attributes.remove(name) {
+                Some(raw) => attribute.of.read(raw).ok_or_else(|| TicketError::Value {
+                    player: spec.id.clone(),
+                    attribute: name.clone(),
+                    expected: attribute.of.to_string(),
+                })?,
+                None => attribute.absent().ok_or_else(|| TicketError::Missing {
+                    player: spec.id.clone(),
+                    attribute: name.clone(),
+                })?,
+            };
+            values.push(value);
+        }
+        match spec.attributes.into_keys().next() {
+            Some(attribute) => Err(TicketError::Unknown {
+                player: spec.id,
+                attribute: shown(&attribute),
+            }),
+            None => Ok(Player {
+                id: spec.id,
+                values,
+                known,
+            }),
+        }
+    }
+}
+
+fn is_id(text: &str) -> bool {
+    !text.is_empty() && text.len() <= MAX_ID && !text.chars().any(char::is_control)
+}
+
+fn is_word_like(text: &str) -> bool {
+    text.split_whitespace().count() == 1 && !text.contains(char::is_whitespace)
+}
+
+/// The text as a message may repeat it: short, and without control characters.
+fn shown(text: &str) -> String {
+    if is_word(text) {
+        return text.to_owned();
+    }
+    let plain = text.chars().filter(|c| !c.is_control());
+    plain.take(32).chain(['…']).collect()
+}
