@@ -17,6 +17,7 @@ mod ingest;
 mod matches;
 mod player;
 mod progress;
+mod queue;
 mod rebuild;
 mod replay;
 mod serve;
@@ -65,6 +66,7 @@ enum Command {
     Evaluate(evaluate::EvaluateArgs),
     Match(matches::MatchArgs),
     Player(player::PlayerArgs),
+    Queue(queue::QueueArgs),
     ReplayDecision(replay::ReplayArgs),
     Simulate(simulate::SimulateArgs),
     Config(config::ConfigArgs),
@@ -110,6 +112,7 @@ fn dispatch(command: Command) -> Result<ExitCode, CliError> {
     match command {
         Command::Balance(args) => balance::run(&args).map(done),
         Command::Config(args) => config::run(&args).map(done),
+        Command::Queue(args) => queue::run(&args),
         Command::Demo(args) => block_on(demo::run(args)),
         Command::Serve(args) => block_on(serve::run(args)).map(done),
         Command::Ingest(args) => block_on(ingest::run(args)),

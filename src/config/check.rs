@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::{Config, values::NO_NAME};
 use crate::{
     domain::{Patterns, Rulebook},
+    matchmaking::Queue,
     rating::divisions,
 };
 
@@ -21,7 +22,24 @@ impl Config {
     pub(super) fn first_fault(&self) -> Option<Fault> {
         let order = self.order_fault().or_else(|| self.division_fault());
         let aliases = || self.alias_fault();
-        order.or_else(aliases).or_else(|| self.pattern_fault())
+        let others = order.or_else(aliases).or_else(|| self.pattern_fault());
+        others.or_else(|| self.queue_fault())
+    }
+
+    /// Checks the queues: what their rules refer to must exist.
+    fn queue_fault(&self) -> Option<Fault> {
+        self.queue.iter().find_map(|(name, settings)| {
+            let error = Queue::new(name, settings.clone()).err()?;
+            let queue = format!("queue.{name}");
+            let key = match error.key.is_empty() {
+                true => queue,
+                false => format!("{queue}.{}", error.key),
+            };
+            Some(Fault {
+                keys: vec![key],
+                why: error.why,
+            })
+        })
     }
 
     /// Checks pairs of keys of which the first must not be above the second.

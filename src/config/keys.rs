@@ -15,6 +15,7 @@ use crate::{
     lobby::{
         AdvantageSettings, AutoBalanceRules, PlaceSettings, RebalanceSettings, RosterSettings,
     },
+    matchmaking::QueueSettings,
     rating::divisions,
     server::Limits,
     session::BalanceSettings,
@@ -41,6 +42,7 @@ pub struct Config {
     pub game_types: GameTypeLists,
     pub ingest: IngestSection,
     pub follow: Vec<FollowSection>,
+    pub queue: BTreeMap<String, QueueSettings>,
 }
 
 /// The keys of section `[server]`.

@@ -11,7 +11,9 @@ use toml::{
 use super::{ConfigError, DEFAULT};
 
 /// Tables in which the operator chooses the names of keys.
-const FREE_TABLES: [&str; 2] = ["server.clients", "game_types.aliases"];
+const FREE_TABLES: [&str; 3] = ["server.clients", "game_types.aliases", QUEUES];
+/// The table with a section for each queue.
+const QUEUES: &str = "queue";
 /// The key of which there may be several sections.
 const LIST_OF_SECTIONS: &str = "follow";
 const ENV_PREFIX: &str = "EVENKEEL_";
@@ -22,6 +24,8 @@ pub(super) fn defaults() -> Table {
     // TOML cannot express an empty list of [[follow]] sections that a file may add to.
     let none = Value::Array(Vec::new());
     table.entry(LIST_OF_SECTIONS).or_insert(none);
+    // No queue is configured unless a file does it.
+    table.entry(QUEUES).or_insert(Value::Table(Table::new()));
     table
 }
 

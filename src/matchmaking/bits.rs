@@ -60,13 +60,6 @@ impl Bits {
         )
     }
 
-    /// Adds all indices of the other set.
-    pub fn add(&mut self, other: &Self) {
-        for (word, more) in self.0.iter_mut().zip(&other.0) {
-            *word |= more;
-        }
-    }
-
     /// The indices, ascending.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         let words = self.0.iter().enumerate();

@@ -151,11 +151,6 @@ impl Columns {
             .map(|(source, shape, _)| (source, *shape))
     }
 
-    /// The name of a column's attribute.
-    pub fn name(&self, column: usize) -> &str {
-        self.wanted.get(column).map_or("", |(.., name)| name)
-    }
-
     /// The names of the columns that the caller knows.
     pub fn known_names(&self) -> Vec<&str> {
         let columns = self

@@ -16,6 +16,7 @@
 
 mod attribute;
 mod bits;
+mod check;
 mod columns;
 mod error;
 mod load;
@@ -32,6 +33,7 @@ mod ticket;
 mod value;
 
 pub use attribute::{Attribute, AttributeType};
+pub use check::{Finding, Severity};
 pub use error::{QueueError, TicketError};
 pub use load::Load;
 pub use planner::{Cores, Effort, Left, OneCore, Plan, PlannedMatch, plan};

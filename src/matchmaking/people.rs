@@ -156,12 +156,6 @@ impl People {
         self.words.get(word as usize).map_or("", String::as_str)
     }
 
-    /// The number of a word that a player of the pool has.
-    pub fn find_word(&self, text: &str) -> Option<u32> {
-        let at = self.words.iter().position(|word| word == text)?;
-        u32::try_from(at).ok()
-    }
-
     /// The word that is a player's identity.
     pub fn id(&self, player: usize) -> u32 {
         self.ids.get(player).copied().unwrap_or(u32::MAX)

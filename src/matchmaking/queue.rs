@@ -48,8 +48,10 @@ impl QueueRule {
         if self.kind.is_size() {
             return size as f64;
         }
-        let reached = self.relax.iter().filter(|(after, _)| *after <= waited);
-        reached.last().map_or(self.at_most, |(_, at_most)| *at_most)
+        let mut reached = self.relax.iter().filter(|(after, _)| *after <= waited);
+        reached
+            .next_back()
+            .map_or(self.at_most, |(_, at_most)| *at_most)
     }
 
     /// What a violation costs.

@@ -53,11 +53,14 @@ impl<'q> Pool<'q> {
             queue.rules()[*at].hard && mirror.is_some_and(|mirror| mirror.strict)
         };
         let strict: Vec<usize> = (0..bound.len()).filter(is_strict).collect();
-        let own = |at: &usize| bound.get(*at);
+        let own = |at: &usize| bound.get(*at).map(AsRef::as_ref);
         Self {
             queue,
             waited: sorted.iter().map(|ticket| ticket.waited).collect(),
-            mirrors: Signatures::of(&people, &bound.iter().collect::<Vec<_>>()),
+            mirrors: Signatures::of(
+                &people,
+                &bound.iter().map(AsRef::as_ref).collect::<Vec<_>>(),
+            ),
             strict: Signatures::of(&people, &strict.iter().filter_map(own).collect::<Vec<_>>()),
             strict_rule: strict.first().copied(),
             people,

@@ -15,7 +15,7 @@ pub(in crate::matchmaking) struct Signatures {
 
 impl Signatures {
     /// The signatures by those of the rules that mirror.
-    pub fn of(people: &People, bound: &[&Box<dyn Bound>]) -> Self {
+    pub fn of(people: &People, bound: &[&dyn Bound]) -> Self {
         let mut known = HashMap::new();
         let signature = |ticket: u32| {
             let mut keys = vec![people.size(ticket) as u64];

@@ -93,7 +93,7 @@ impl Bound for Ends {
                     all = (all.0.max(value), all.1.min(ceiling));
                 }
             }
-            (all.1 < all.0).then_some(all.0 - all.1).unwrap_or(0.0)
+            if all.1 < all.0 { all.0 - all.1 } else { 0.0 }
         }))
     }
 

@@ -46,17 +46,14 @@ impl<'p> Teams<'p> {
         let count = pool.queue.settings().teams.as_usize();
         let rules = pool.queue.rules().iter().zip(&pool.bound).enumerate();
         let open = rules.filter(|(at, (rule, _))| !settled.contains(at) && rule.weight > 0.0);
-        let term = |(_, (rule, bound)): (
-            _,
-            (&'p QueueRule, &'p Box<dyn crate::matchmaking::rules::Bound>),
-        )| Term {
+        let terms = open.map(|(_, (rule, bound))| Term {
             rule,
             tally: bound.tally(count, rule.limit(waited, size)),
-        };
+        });
         Self {
             seats: vec![Vec::new(); count],
             heads: vec![0; count],
-            terms: open.map(term).collect(),
+            terms: terms.collect(),
             pool,
         }
     }

@@ -1,0 +1,138 @@
+//! `evenkeel queue match`: forms matches from a file of tickets.
+
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+    sync::atomic::AtomicBool,
+    time::Instant,
+};
+
+use clap::{Args, value_parser};
+use serde_json::{Map, Value, json};
+
+use super::{threads::Threads, tickets};
+use crate::{
+    cli::{CliError, load_config, progress::print_error_line},
+    matchmaking::{Effort, Plan, PlannedMatch, Queue, Ticket, plan},
+};
+
+/// Form matches from a file of tickets
+///
+/// Each line of the file is a ticket: {"ticket":"t1","waited":12.5,"players":[{"id":"p","tier":8}]}.
+/// Attributes that begin with @, such as @weight, are what the daemon would know of the player.
+/// Prints one line for each match, in JSON, then one for each ticket that is left, with the reason.
+/// The result depends on the tickets, the configuration, the seed and the effort alone.
+#[derive(Debug, Args)]
+pub(super) struct MatchArgs {
+    /// The file of tickets; - is standard input
+    #[arg(value_name = "TICKETS.jsonl")]
+    tickets: PathBuf,
+    /// The queue, by its name in the configuration
+    #[arg(long, value_name = "NAME")]
+    queue: String,
+    /// Read the configuration from FILE
+    #[arg(long, value_name = "FILE", env = "EVENKEEL_CONFIG")]
+    config: PathBuf,
+    /// Search on N threads; this changes nothing but the time
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u16).range(1..=256))]
+    threads: u16,
+    /// The seed of all random numbers
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    seed: u64,
+    /// How much to search: more places more tickets and takes longer, about in proportion
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u32).range(1..=i64::from(Effort::MOST)))]
+    effort: u32,
+    /// Print nothing but the lines in JSON; without it, a summary follows on stderr
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &MatchArgs) -> Result<(), CliError> {
+    let mut config = load_config(Some(&args.config))?;
+    let Some(settings) = config.queue.remove(&args.queue) else {
+        let why = format!("{}: no queue {}", args.config.display(), args.queue);
+        return Err(CliError::Input(why));
+    };
+    let queue = Queue::new(&args.queue, settings);
+    let queue = queue.map_err(|error| CliError::Input(error.to_string()))?;
+    let tickets = tickets::read(&args.tickets, &queue)?;
+    let since = Instant::now();
+    let threads = Threads(args.threads.into());
+    let effort = Effort::new(args.effort);
+    let plan = plan(
+        &queue,
+        &tickets,
+        args.seed,
+        effort,
+        &threads,
+        &AtomicBool::new(false),
+    );
+    let took = since.elapsed();
+    print(&plan, &tickets)?;
+    if !args.json {
+        let players: usize = tickets.iter().map(|ticket| ticket.players.len()).sum();
+        let seated: usize = seated(&plan, &tickets);
+        print_error_line(&format!(
+            "{} matches with {seated} of {players} players ({:.2} %), {} of {} tickets left, in {:.3} s",
+            plan.matches.len(),
+            100.0 * seated as f64 / players.max(1) as f64,
+            plan.left.len(),
+            tickets.len(),
+            took.as_secs_f64(),
+        ));
+    }
+    Ok(())
+}
+
+/// Number of players in matches.
+fn seated(plan: &Plan, tickets: &[Ticket]) -> usize {
+    let places = plan
+        .matches
+        .iter()
+        .flat_map(|found| found.teams.iter().flatten());
+    let sizes = places.filter_map(|place| tickets.get(*place));
+    sizes.map(|ticket| ticket.players.len()).sum()
+}
+
+fn print(plan: &Plan, tickets: &[Ticket]) -> Result<(), CliError> {
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    for (number, found) in (1_usize..).zip(&plan.matches) {
+        writeln!(out, "{}", line(number, found, tickets))?;
+    }
+    for left in &plan.left {
+        let id = tickets
+            .get(left.ticket)
+            .map_or("", |ticket| ticket.id.as_str());
+        writeln!(out, "{}", json!({"left": id, "reason": left.reason}))?;
+    }
+    Ok(out.flush()?)
+}
+
+/// A match as JSON. A queue that picks no mode or no map has null there.
+fn line(number: usize, found: &PlannedMatch, tickets: &[Ticket]) -> Value {
+    let on = |team: &Vec<usize>| {
+        let tickets = team.iter().filter_map(|place| tickets.get(*place));
+        let players = tickets.flat_map(|ticket| &ticket.players);
+        players
+            .map(|player| Value::from(player.id.as_str()))
+            .collect::<Value>()
+    };
+    let mut places: Vec<usize> = found.teams.iter().flatten().copied().collect();
+    places.sort_unstable();
+    let ids = places.iter().filter_map(|place| tickets.get(*place));
+    let mut line = Map::from_iter([
+        ("match".to_owned(), number.into()),
+        ("mode".to_owned(), Value::Null),
+        ("map".to_owned(), Value::Null),
+        ("penalty".to_owned(), found.penalty.into()),
+        ("teams".to_owned(), found.teams.iter().map(on).collect()),
+        (
+            "tickets".to_owned(),
+            ids.map(|ticket| ticket.id.as_str()).collect(),
+        ),
+    ]);
+    for (name, word) in &found.picks {
+        line.insert(name.clone(), word.as_str().into());
+    }
+    line.into()
+}

@@ -1,0 +1,37 @@
+//! Threads for the searches of the queue's planner.
+
+use std::{
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+};
+
+use crate::matchmaking::Cores;
+
+/// Runs the jobs of a batch on this many threads.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Threads(pub usize);
+
+impl Cores for Threads {
+    fn run(&self, count: usize, job: &(dyn Fn(usize) + Sync)) {
+        let threads = self.0.min(count);
+        if threads < 2 {
+            return (0..count).for_each(job);
+        }
+        let next = AtomicUsize::new(0);
+        let work = || {
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                if at >= count {
+                    return;
+                }
+                job(at);
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 1..threads {
+                scope.spawn(work);
+            }
+            work();
+        });
+    }
+}

@@ -1,0 +1,93 @@
+//! Files of tickets: one JSON object a line.
+
+use std::{
+    collections::{BTreeMap, HashSet},
+    fs::File,
+    io::{self, BufRead, BufReader, Read},
+    path::Path,
+};
+
+use crate::{
+    cli::CliError,
+    matchmaking::{Known, Queue, Raw, Ticket, TicketSpec},
+};
+
+/// The most tickets of a file.
+const MAX_TICKETS: usize = 100_000;
+/// The longest line of a file, in bytes.
+const MAX_LINE: u64 = 1 << 20;
+
+/// Reads the tickets of a file; `-` is standard input. Attributes that begin with `@` are what the
+/// daemon would know of the player.
+pub(super) fn read(path: &Path, queue: &Queue) -> Result<Vec<Ticket>, CliError> {
+    let file = |source| CliError::File {
+        path: path.to_owned(),
+        source,
+    };
+    let reader: Box<dyn Read> = match path.as_os_str() == "-" {
+        true => Box::new(io::stdin()),
+        false => Box::new(File::open(path).map_err(file)?),
+    };
+    let mut reader = BufReader::new(reader);
+    let (mut tickets, mut ids, mut players) = (Vec::new(), HashSet::new(), HashSet::new());
+    let mut line = String::new();
+    for number in 1_u64.. {
+        line.clear();
+        let fault =
+            |why: String| CliError::Input(format!("{}: line {number}: {why}", path.display()));
+        let read = (&mut reader).take(MAX_LINE).read_line(&mut line);
+        match read.map_err(file)? {
+            0 => break,
+            length if length as u64 == MAX_LINE => {
+                return Err(fault(format!("longer than {MAX_LINE} bytes")));
+            }
+            _ if line.trim().is_empty() => continue,
+            _ => {}
+        }
+        let ticket = ticket(&line, queue).map_err(fault)?;
+        if !ids.insert(ticket.id.clone()) {
+            return Err(fault(format!("there is another ticket {}", ticket.id)));
+        }
+        let again = ticket
+            .players
+            .iter()
+            .find(|player| !players.insert(player.id.clone()));
+        if let Some(player) = again {
+            return Err(fault(format!("{} is in another ticket", player.id)));
+        }
+        tickets.push(ticket);
+        if tickets.len() > MAX_TICKETS {
+            return Err(fault(format!("more than {MAX_TICKETS} tickets")));
+        }
+    }
+    Ok(tickets)
+}
+
+fn ticket(line: &str, queue: &Queue) -> Result<Ticket, String> {
+    let mut spec: TicketSpec = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    let mut known = BTreeMap::new();
+    for player in &mut spec.players {
+        let ours = player
+            .attributes
+            .extract_if(.., |name, _| name.starts_with('@'));
+        let ours: Vec<(String, Raw)> = ours.collect();
+        known.insert(player.id.clone(), learned(ours)?);
+    }
+    let ticket = queue.ticket(spec, &mut |id| known.remove(id).unwrap_or_default());
+    ticket.map_err(|error| error.to_string())
+}
+
+/// What the attributes that begin with `@` state.
+fn learned(attributes: Vec<(String, Raw)>) -> Result<Known, String> {
+    let mut known = Known::default();
+    for (name, raw) in attributes {
+        match raw {
+            Raw::Number(number) if number.is_finite() => {
+                known.numbers.insert(name, number);
+            }
+            Raw::List(met) if name == "@met" => known.met = vec![met],
+            _ => return Err(format!("{name} must be a finite number")),
+        }
+    }
+    Ok(known)
+}
