@@ -52,11 +52,6 @@ impl Attribute {
         };
         self.default.clone().or(empty)
     }
-
-    /// Whether its values are numbers.
-    pub(super) fn is_number(&self) -> bool {
-        matches!(self.of, AttributeType::Int { .. } | AttributeType::Num)
-    }
 }
 
 impl FromStr for Attribute {
