@@ -35,6 +35,7 @@ pub(super) async fn run(args: FollowArgs) -> Result<(), CliError> {
         path: path.clone(),
         format: args.origin.format(),
         server: args.origin.server.clone(),
+        game: args.origin.game.clone(),
     };
     let follows = args.paths.iter().map(follow).collect();
     let settings = &config.ingest;

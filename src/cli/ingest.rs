@@ -14,8 +14,14 @@ use super::{CliError, CommonArgs, archive, open, progress::Progress, table::tabl
 use crate::{
     domain::{Timestamp, counted},
     ingest::Format,
-    logs::{Ingest, IngestCounts, IngestEvent, LogError, format_names, format_of, log_files},
+    logs::{
+        Ingest, IngestCounts, IngestEvent, LogError, format_names, format_of, is_game_name,
+        log_files,
+    },
 };
+
+/// What a name of a game looks like.
+const GAME_NAME: &str = "expected letters, digits, - and _, 64 at the most";
 
 /// The value of `--format` that requests detection.
 const AUTO: &str = "auto";
@@ -36,7 +42,8 @@ pub(super) struct IngestArgs {
     /// when its file was last written
     #[arg(long, value_name = "DATE", value_parser = parse_date)]
     date: Option<Timestamp>,
-    /// Show every malformed line, and what is wrong with it
+    /// Show every malformed line, and what is wrong with it; and of each kind of event that is not
+    /// known, the first lines and their number
     #[arg(long, short)]
     verbose: bool,
     #[command(flatten)]
@@ -53,6 +60,10 @@ pub(super) struct OriginArgs {
     /// matches of two servers
     #[arg(long, value_name = "NAME", default_value = "")]
     pub(super) server: String,
+    /// The name of the game in game types, instead of that in the logs: with tf, tf.ctf; only for
+    /// formats whose game types begin with the name of the game (idtech3, source, xonotic)
+    #[arg(long, value_name = "NAME", default_value = "", value_parser = parse_game)]
+    pub(super) game: String,
 }
 
 impl OriginArgs {
@@ -78,6 +89,7 @@ pub(super) async fn run(args: IngestArgs) -> Result<ExitCode, CliError> {
     let mut progress = Progress::new(bytes, template);
     let mut ingest = Ingest::new(service.store());
     ingest.server.clone_from(&args.origin.server);
+    ingest.game.clone_from(&args.origin.game);
     ingest.format = args.origin.format();
     ingest.date = args.date;
     ingest.archive = archive;
@@ -132,6 +144,13 @@ pub(super) fn line_of(path: &Path, event: &IngestEvent<'_>, verbose: bool) -> Op
             true => format!("{path}:{line}: {why}: {text}"),
             false => format!("{path}:{line}: {why}"),
         }),
+        IngestEvent::Unknown { line, kind, text } => {
+            Some(format!("{path}:{line}: not understood, {kind}: {text}"))
+        }
+        IngestEvent::UnknownCount { kind, count } => Some(format!(
+            "{path}: not understood, {kind}: {}",
+            counted(*count, "line")
+        )),
         IngestEvent::MoreMalformed(more) => {
             Some(format!("{path}: {}", counted(*more, "more malformed line")))
         }
@@ -192,6 +211,13 @@ fn print(counts: &IngestCounts, rulings: Vec<Option<String>>) -> io::Result<()> 
         row("identical lines, kept".into(), counts.repeated);
     }
     writeln!(io::stdout(), "{table}")
+}
+
+/// Parses the name of a game.
+fn parse_game(text: &str) -> Result<String, String> {
+    is_game_name(text)
+        .then(|| text.to_owned())
+        .ok_or_else(|| GAME_NAME.to_owned())
 }
 
 /// Parses a date, or a date and time, in UTC.

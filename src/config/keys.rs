@@ -129,4 +129,6 @@ pub struct FollowSection {
     pub format: FormatChoice,
     #[serde(default)]
     pub server: String,
+    #[serde(default, deserialize_with = "values::game")]
+    pub game: String,
 }

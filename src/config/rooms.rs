@@ -18,6 +18,7 @@ impl Config {
             path: follow.path.clone(),
             format: follow.format.name().and_then(logs::format_of),
             server: follow.server.clone(),
+            game: follow.game.clone(),
         };
         self.follow.iter().map(follow).collect()
     }

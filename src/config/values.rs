@@ -112,6 +112,15 @@ pub(super) fn path<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Err
     Ok(Filled::deserialize(from)?.0.into())
 }
 
+/// Deserialises the name of a game.
+pub(super) fn game<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    let text = String::deserialize(from)?;
+    match crate::logs::is_game_name(&text) {
+        true => Ok(text),
+        false => Err(D::Error::custom("must be letters, digits, - and _")),
+    }
+}
+
 /// Deserialises a filter of log events, in the syntax of `EnvFilter`.
 pub(super) fn filter<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     let text = String::deserialize(from)?;

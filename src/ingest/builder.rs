@@ -92,19 +92,6 @@ impl MatchBuilder {
         exchanges
     }
 
-    /// Exchanges the two sides in all that was recorded.
-    pub(super) fn exchange_sides(&mut self) {
-        for visit in &mut self.visits {
-            let stays = visit.stays.iter_mut().map(|stay| &mut stay.team);
-            let current = visit.current.iter_mut().map(|(team, _)| team);
-            stays
-                .chain(current)
-                .for_each(|team| *team = other_side(*team));
-        }
-        let teams = self.events.iter_mut().map(|event| &mut event.team);
-        teams.for_each(|team| *team = other_side(*team));
-    }
-
     /// Watches for an exchange of sides: this visit leaves its team at `at`.
     fn watch_sides(&mut self, visit: usize, team: Option<u8>, at: u64) {
         let old = self.visits[visit].current.map(|(team, _)| team);
@@ -313,6 +300,17 @@ impl MatchBuilder {
             self.set_team(visit, None, at);
         }
         at
+    }
+
+    /// Ends the game at `at`, which is not before the last score change; what players did later does not
+    /// count.
+    pub(super) fn cut(&mut self, at: u64) {
+        self.end(at);
+        for visit in &mut self.visits {
+            visit.stays.retain(|stay| stay.span.from < at);
+            let ends = visit.stays.iter_mut().map(|stay| &mut stay.span.to);
+            ends.for_each(|to| *to = at.min(*to));
+        }
     }
 
     /// Builds the record of the game, which lasted `millis`.

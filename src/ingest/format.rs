@@ -11,6 +11,8 @@ use super::{
 pub struct Context {
     /// The name that the records give to the server.
     pub server: String,
+    /// Whether to show lines whose events the parser does not know ([`LogItem::Unknown`]).
+    pub verbose: bool,
 }
 
 /// Reads one log of one format, line by line.
@@ -38,6 +40,11 @@ pub struct Format {
     pub parser: fn(&Context) -> Box<dyn LogParser>,
     /// The longest line a log may have, in bytes; a longer line is dropped and reported as malformed.
     pub max_line: usize,
+    /// The kind of event of a line that the parser does not know; `None` if it does, or if no record
+    /// needs it.
+    pub unknown: fn(line: &[u8]) -> Option<&[u8]>,
+    /// Whether game types begin with the name of the game, which `--game` replaces.
+    pub names_games: bool,
     /// Whether two games of a log may be the halves of one match: see
     /// [`join_halves`](super::join_halves).
     pub in_halves: bool,

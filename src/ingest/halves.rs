@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use super::sides::other_side;
 use crate::domain::{MatchRecord, Participant, PlayerKey};
 
 /// The longest pause between two halves, in milliseconds: half an hour.
@@ -18,17 +19,55 @@ const SAME: f64 = 0.75;
 /// otherwise. The match has the teams of the first half, and lasts as long as both halves together:
 /// the pause between them is removed, so the match ends earlier than the second half did.
 pub fn join_halves(first: &MatchRecord, second: &MatchRecord) -> Option<MatchRecord> {
-    let same = |r: &MatchRecord| (r.server.clone(), r.map.clone(), r.game_type.clone());
-    let pause = second.start.0.saturating_sub(first.end.0);
-    let fits = same(first) == same(second)
-        && first.mutators == second.mutators
-        && (first.clock, second.clock) == (None, None)
-        && (first.scores.len(), second.scores.len()) == (2, 2)
-        && (0..=PAUSE).contains(&pause);
-    if !fits {
+    let has_clock = (first.clock, second.clock) != (None, None);
+    if has_clock || is_whole(first) || !may_follow(first, second) {
         return None;
     }
-    let changed = sides(first, second)?;
+    join(first, second, sides(first, second)?)
+}
+
+/// Whether the game is known to write a line at the end of a match, so that what it has ended is no
+/// half: Counter-Strike since Global Offensive.
+fn is_whole(record: &MatchRecord) -> bool {
+    let game = record.game_type.split('.').next();
+    game.is_some_and(|game| ["csgo", "cs2"].contains(&game))
+}
+
+/// Whether a game of the same kind between two teams begins soon enough after another.
+pub(super) fn may_follow(first: &MatchRecord, second: &MatchRecord) -> bool {
+    let same = |r: &MatchRecord| (r.server.clone(), r.map.clone(), r.game_type.clone());
+    let pause = second.start.0.saturating_sub(first.end.0);
+    same(first) == same(second)
+        && first.mutators == second.mutators
+        && (first.scores.len(), second.scores.len()) == (2, 2)
+        && (0..=PAUSE).contains(&pause)
+}
+
+/// Exchanges the first two teams of a match.
+pub(super) fn exchanged(mut record: MatchRecord) -> MatchRecord {
+    for participant in &mut record.participants {
+        let stays = participant.presence.iter_mut().map(|stay| &mut stay.team);
+        let roles = participant.roles.iter_mut().map(|role| &mut role.team);
+        stays
+            .chain(roles)
+            .for_each(|team| *team = other_side(*team));
+    }
+    let events = record.events.iter_mut();
+    events.for_each(|event| event.team = other_side(event.team));
+    if record.scores.len() > 1 {
+        record.scores.swap(0, 1);
+    }
+    record.outcome = MatchRecord::outcome_of(&record.scores);
+    record
+}
+
+/// Joins two halves of one match, in which the teams have changed sides or not. The match has the
+/// teams of the first half.
+pub(super) fn join(
+    first: &MatchRecord,
+    second: &MatchRecord,
+    changed: bool,
+) -> Option<MatchRecord> {
     let length = first.millis();
     let side = |team: u8| if changed { 1 - team.min(1) } else { team };
     let mut match_ = first.clone();
@@ -78,7 +117,7 @@ pub fn join_halves(first: &MatchRecord, second: &MatchRecord) -> Option<MatchRec
 }
 
 /// Whether the teams changed sides; `None` if they are not the same teams.
-fn sides(first: &MatchRecord, second: &MatchRecord) -> Option<bool> {
+pub(super) fn sides(first: &MatchRecord, second: &MatchRecord) -> Option<bool> {
     let (one, two) = (teams(first), teams(second));
     let most = one.len().max(two.len());
     let on = |side: u8| {
@@ -229,6 +268,22 @@ mod tests {
     }
 
     #[test]
+    fn teams_can_be_exchanged() {
+        let one = half(0, ["abcd", "efgh"], [1.0, 5.0]);
+        let other = exchanged(one.clone());
+        assert_eq!(
+            (&other.scores[..], other.outcome),
+            (&[5.0, 1.0][..], Outcome::Won(0))
+        );
+        let team = |record: &MatchRecord, seat: usize| record.participants[seat].presence[0].team;
+        assert_eq!(
+            (team(&other, 0), team(&other, 7), other.events[0].team),
+            (1, 0, 1)
+        );
+        assert_eq!(exchanged(other), one);
+    }
+
+    #[test]
     fn what_is_no_second_half() {
         let one = half(0, ["abcd", "efgh"], [1.0, 5.0]);
         let fine = half(15, ["abcd", "efgh"], [1.0, 0.0]);
@@ -245,9 +300,15 @@ mod tests {
             },
             MatchRecord {
                 server: "other".into(),
-                ..fine
+                ..fine.clone()
             },
         ];
+        // A game of its own, because this game writes when a match is over.
+        let whole = |half: &MatchRecord| MatchRecord {
+            game_type: "csgo.de".into(),
+            ..half.clone()
+        };
+        assert_eq!(join_halves(&whole(&one), &whole(&fine)), None);
         for (at, other) in others.iter().enumerate() {
             assert_eq!(join_halves(&one, other), None, "{at}");
         }

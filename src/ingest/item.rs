@@ -43,6 +43,23 @@ pub enum LogItem {
         /// The beginning of the line, readable on a terminal.
         text: String,
     },
+    /// A line that follows the format, but whose event the parser does not know. Only a reading that
+    /// asks for them has these, and only the first lines of each kind.
+    Unknown {
+        /// The number of the line.
+        line: u64,
+        /// The kind of event: its words before the first value.
+        kind: String,
+        /// The beginning of the line, readable on a terminal.
+        text: String,
+    },
+    /// How many lines there were of a kind that the parser does not know.
+    UnknownCount {
+        /// The kind of event.
+        kind: String,
+        /// The number of its lines, with those that were shown.
+        count: u64,
+    },
     /// Several players of a game had the same id at the same time, as copies of one installation do. In
     /// the match of this game, they have their names for ids.
     SharedId {

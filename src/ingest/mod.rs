@@ -25,6 +25,7 @@ mod stray;
 mod tabs;
 pub(crate) mod team;
 mod text;
+mod unknown;
 mod ut2004;
 mod ut99;
 pub(crate) mod xonotic;
@@ -67,6 +68,7 @@ pub fn detect(head: &[u8]) -> Option<&'static Format> {
 fn read(format: &Format, log: &str) -> Vec<LogItem> {
     let context = Context {
         server: "here".to_owned(),
+        verbose: false,
     };
     let mut items = Vec::new();
     let mut reader = Reader::new(format, &context);

@@ -5,15 +5,23 @@ use super::{
     format::{Context, Format, LogParser},
     item::LogItem,
     lines::{Framed, Lines},
+    unknown::UnknownLines,
 };
 
 /// Reads one log. Memory is bounded by one line and one game, however long the log is.
 pub struct Reader {
     encoding: Encoding,
     lines: Lines,
+    reader: LineReader,
+}
+
+/// Passes lines to the parser.
+struct LineReader {
     parser: Box<dyn LogParser>,
     /// The number of the last line.
     last: u64,
+    /// The lines that the parser does not know; `None` if they are not wanted.
+    unknown: Option<UnknownLines>,
 }
 
 impl Reader {
@@ -22,16 +30,19 @@ impl Reader {
         Self {
             encoding: Encoding::default(),
             lines: Lines::new(format.max_line),
-            parser: (format.parser)(context),
-            last: 0,
+            reader: LineReader {
+                parser: (format.parser)(context),
+                last: 0,
+                unknown: (context.verbose).then(|| UnknownLines::new(format.unknown)),
+            },
         }
     }
 
     /// Takes the next bytes of the log, and appends the items that they complete.
     pub fn feed(&mut self, chunk: &[u8], items: &mut Vec<LogItem>) {
-        let (lines, parser, last) = (&mut self.lines, &mut self.parser, &mut self.last);
+        let (lines, reader) = (&mut self.lines, &mut self.reader);
         self.encoding.feed(chunk, |text| {
-            lines.feed(text, |framed| take(&mut **parser, framed, last, items));
+            lines.feed(text, |framed| reader.take(framed, items));
         });
     }
 
@@ -40,46 +51,59 @@ impl Reader {
     pub fn interrupt(&mut self) {
         self.encoding = Encoding::default();
         self.lines.interrupt();
-        self.last = 0;
+        self.reader.last = 0;
     }
 
     /// How much time has passed on the log's own clock, in milliseconds (see [`LogParser::elapsed`]).
     pub fn elapsed(&self) -> u64 {
-        self.parser.elapsed()
+        self.reader.parser.elapsed()
     }
 
     /// Ends the log, appends the items that were not complete yet, and returns how much time has
     /// passed on the log's own clock, in milliseconds.
     pub fn finish(mut self, items: &mut Vec<LogItem>) -> u64 {
-        let (lines, parser, last) = (&mut self.lines, &mut self.parser, &mut self.last);
+        let (lines, reader) = (&mut self.lines, &mut self.reader);
         self.encoding.finish(|text| {
-            lines.feed(text, |framed| take(&mut **parser, framed, last, items));
+            lines.feed(text, |framed| reader.take(framed, items));
         });
-        lines.finish(|framed| take(&mut **parser, framed, last, items));
-        let first = items.len();
-        self.parser.finish(items);
-        end_skipped(&mut items[first..], self.last);
-        self.parser.elapsed()
+        lines.finish(|framed| reader.take(framed, items));
+        self.reader.finish(items);
+        self.reader.parser.elapsed()
     }
 }
 
-/// Passes a line to the parser. `last` is the number of the line before, and becomes that of this one.
-fn take(parser: &mut dyn LogParser, framed: Framed<'_>, last: &mut u64, items: &mut Vec<LogItem>) {
-    let before = *last;
-    match framed {
-        Framed::Line(line) => {
-            *last = line.number;
-            let first = items.len();
-            parser.line(line, items);
-            end_skipped(&mut items[first..], before);
+impl LineReader {
+    /// Passes a line to the parser.
+    fn take(&mut self, framed: Framed<'_>, items: &mut Vec<LogItem>) {
+        let before = self.last;
+        match framed {
+            Framed::Line(line) => {
+                self.last = line.number;
+                let first = items.len();
+                self.parser.line(line, items);
+                end_skipped(&mut items[first..], before);
+                if let Some(unknown) = &mut self.unknown {
+                    unknown.note(line, items);
+                }
+            }
+            Framed::TooLong { number } => {
+                self.last = number;
+                items.push(LogItem::Malformed {
+                    line: number,
+                    why: "the line is too long".into(),
+                    text: String::new(),
+                });
+            }
         }
-        Framed::TooLong { number } => {
-            *last = number;
-            items.push(LogItem::Malformed {
-                line: number,
-                why: "the line is too long".into(),
-                text: String::new(),
-            });
+    }
+
+    /// Ends the log, and appends the last items.
+    fn finish(&mut self, items: &mut Vec<LogItem>) {
+        let first = items.len();
+        self.parser.finish(items);
+        end_skipped(&mut items[first..], self.last);
+        if let Some(unknown) = &mut self.unknown {
+            unknown.finish(items);
         }
     }
 }

@@ -35,6 +35,22 @@ pub enum IngestEvent<'a> {
     /// This many matches come after one that ended later. Only
     /// [`read_matches`](super::read_matches) reports this; it sorts the matches.
     OutOfOrder(u64),
+    /// A line follows the format, but its event is not known.
+    Unknown {
+        /// The number of the line, from 1.
+        line: u64,
+        /// The kind of event.
+        kind: &'a str,
+        /// The beginning of the line, readable on a terminal.
+        text: &'a str,
+    },
+    /// So many lines have events of this kind, which is not known.
+    UnknownCount {
+        /// The kind of event.
+        kind: &'a str,
+        /// The number of its lines, with those that were reported one by one.
+        count: u64,
+    },
     /// Several players of a match had the same id at the same time; they have their names for ids.
     SharedId {
         /// The line on which the game begins.
@@ -108,6 +124,14 @@ impl LineReports {
             }
             LogItem::Skipped { line, last, reason } => {
                 on_event(IngestEvent::Skipped { line, last, reason });
+            }
+            LogItem::Unknown {
+                line,
+                ref kind,
+                ref text,
+            } => on_event(IngestEvent::Unknown { line, kind, text }),
+            LogItem::UnknownCount { ref kind, count } => {
+                on_event(IngestEvent::UnknownCount { kind, count });
             }
             LogItem::Match(_) | LogItem::Exported(..) => {}
         }

@@ -35,6 +35,14 @@ pub(super) fn rotated(path: &Path) -> Option<PathBuf> {
     earlier.max().map(|(_, other)| other)
 }
 
+/// The file for which the one at `path` was rotated: the one in the same folder of which `path` is the
+/// [`rotated`] one.
+pub(super) fn successor(path: &Path) -> Option<PathBuf> {
+    let entries = path.parent()?.read_dir().ok()?.flatten();
+    let mut others = entries.map(|entry| entry.path());
+    others.find(|other| adds_to(other, path) && rotated(other).as_deref() == Some(path))
+}
+
 /// Whether the name of `other` is that of `path` with an addition, after the name or before its
 /// extension.
 fn adds_to(path: &Path, other: &Path) -> bool {
@@ -63,6 +71,17 @@ fn adds_to(path: &Path, other: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rotated_log_has_a_successor() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let [old, new] = ["games.log.1", "games.log"].map(|name| folder.path().join(name));
+        std::fs::write(&old, "x").unwrap();
+        assert_eq!(successor(&old), None);
+        std::fs::write(&new, "y").unwrap();
+        assert_eq!(successor(&old), Some(new.clone()));
+        assert_eq!(successor(&new), None);
+    }
 
     #[test]
     fn names_of_rotated_logs() {

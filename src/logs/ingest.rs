@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     domain::{Fingerprint, MatchRecord, Timestamp},
-    ingest::{Format, LogItem},
+    ingest::{Context, Format, LogItem},
     store::{HalfRecorded, Recorded, Store},
 };
 
@@ -50,6 +50,8 @@ pub struct Ingest<'a> {
     store: &'a Arc<dyn Store>,
     /// The name of the server that wrote the logs.
     pub server: String,
+    /// The name of the game in the types of its games; empty leaves that of the logs.
+    pub game: String,
     /// The format of the logs; `None` detects it.
     pub format: Option<&'static Format>,
     /// When the next log without dates begins; each file advances it by its length. With `None`, a
@@ -57,7 +59,8 @@ pub struct Ingest<'a> {
     pub date: Option<Timestamp>,
     /// The archive to put the logs into.
     pub archive: Option<Arc<Archive>>,
-    /// Whether all malformed lines are reported one by one, and not only the first ones.
+    /// Whether all malformed lines are reported one by one, and not only the first ones, and lines whose
+    /// events are not known.
     pub verbose: bool,
     /// The counts of all files so far.
     pub counts: IngestCounts,
@@ -84,6 +87,7 @@ impl<'a> Ingest<'a> {
         Self {
             store,
             server: String::new(),
+            game: String::new(),
             format: None,
             date: None,
             archive: None,
@@ -110,6 +114,8 @@ impl<'a> Ingest<'a> {
         let file = FileToRead {
             path: path.to_owned(),
             server: self.server.clone(),
+            game: self.game.clone(),
+            verbose: self.verbose,
             format: self.format,
             date: self.date,
             archive: self.archive.clone(),
@@ -206,6 +212,8 @@ impl IngestCounts {
 struct FileToRead {
     path: PathBuf,
     server: String,
+    game: String,
+    verbose: bool,
     format: Option<&'static Format>,
     date: Option<Timestamp>,
     archive: Option<Arc<Archive>>,
@@ -231,7 +239,11 @@ impl FileToRead {
             sender.blocking_send(chunk).map_err(|_| LogError::Stopped)
         };
         format_found.send(format).map_err(|_| LogError::Stopped)?;
-        let mut reading = Reading::new(format, &self.server, self.date);
+        let context = Context {
+            server: self.server.clone(),
+            verbose: self.verbose,
+        };
+        let mut reading = Reading::with(format, &context, self.date).of_game(&self.game);
         let mut spool = self.spool().map_err(&fail)?;
         let mut items = Vec::new();
         while let Some(chunk) = chunks.read()? {
@@ -265,6 +277,7 @@ impl FileToRead {
         };
         let origin = LogOrigin {
             server: self.server.clone(),
+            game: self.game.clone(),
             format: self.format.map(|format| format.name.to_owned()),
             began: self.date.map(|date| date.0),
         };

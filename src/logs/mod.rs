@@ -50,6 +50,12 @@ pub fn format_of(name: &str) -> Option<&'static Format> {
     formats::by_name(name)
 }
 
+/// Whether `--game` may have this value: empty, or a name that can be the first part of a game type.
+pub fn is_game_name(text: &str) -> bool {
+    let part = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+    text.len() <= 64 && text.chars().all(part)
+}
+
 /// Converts the time of a file. Times before 1970 count as 1970.
 fn timestamp(time: SystemTime) -> Timestamp {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();

@@ -11,6 +11,8 @@ use crate::{
 /// time is set; every match returned has its final dates.
 pub struct Reading {
     format: &'static Format,
+    /// The name that game types get for the game; empty leaves the log's own.
+    game: String,
     reader: Reader,
     begin: Option<Timestamp>,
     undated: Vec<MatchRecord>,
@@ -23,14 +25,32 @@ impl Reading {
     pub fn new(format: &'static Format, server: &str, begin: Option<Timestamp>) -> Self {
         let context = Context {
             server: server.to_owned(),
+            verbose: false,
         };
+        Self::with(format, &context, begin)
+    }
+
+    /// Like [`Reading::new`], in this context.
+    pub(super) fn with(
+        format: &'static Format,
+        context: &Context,
+        begin: Option<Timestamp>,
+    ) -> Self {
         Self {
             format,
-            reader: Reader::new(format, &context),
+            game: String::new(),
+            reader: Reader::new(format, context),
             begin,
             undated: Vec::new(),
             items: Vec::new(),
         }
+    }
+
+    /// Gives the game this name in the types of all games, unless it is empty.
+    #[must_use]
+    pub fn of_game(mut self, game: &str) -> Self {
+        game.clone_into(&mut self.game);
+        self
     }
 
     /// The format of the log.
@@ -87,7 +107,13 @@ impl Reading {
     }
 
     fn date_items(&mut self, items: &mut Vec<LogItem>) {
-        for item in self.items.drain(..) {
+        for mut item in self.items.drain(..) {
+            if let LogItem::Match(record) = &mut item
+                && !self.game.is_empty()
+                && self.format.names_games
+            {
+                record.game_type = renamed(&record.game_type, &self.game);
+            }
             match (item, self.begin) {
                 (LogItem::Match(record), begin) if record.clock.is_some() => match begin {
                     Some(begin) => items.push(dated(*record, begin)),
@@ -96,6 +122,14 @@ impl Reading {
                 (item, _) => items.push(item),
             }
         }
+    }
+}
+
+/// The game type with this name for the game, which is the part before the first dot.
+fn renamed(game_type: &str, game: &str) -> String {
+    match game_type.split_once('.') {
+        Some((_, mode)) => format!("{game}.{mode}"),
+        None => game.to_owned(),
     }
 }
 
@@ -116,6 +150,8 @@ pub(super) fn into_match(item: LogItem) -> Option<(MatchRecord, Fingerprint)> {
         LogItem::Exported(record, fingerprint) => Some((*record, fingerprint)),
         LogItem::Skipped { .. }
         | LogItem::SharedId { .. }
+        | LogItem::Unknown { .. }
+        | LogItem::UnknownCount { .. }
         | LogItem::Repeated { .. }
         | LogItem::Malformed { .. } => None,
     }

@@ -18,6 +18,7 @@ use evenkeel::ingest::{Context, Format, LogItem, Reader, by_name};
 fn read_in(format: &Format, log: &[u8], chunk: usize) -> (Vec<LogItem>, u64) {
     let context = Context {
         server: "here".to_owned(),
+        verbose: true,
     };
     let mut items = Vec::new();
     let mut reader = Reader::new(format, &context);

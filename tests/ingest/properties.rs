@@ -394,6 +394,10 @@ fn check(log: &[u8], chunk: usize) {
                     assert!((1..=last).contains(&line));
                     assert!(!text.chars().any(char::is_control));
                 }
+                LogItem::Unknown { line, text, .. } => {
+                    assert!((1..=last).contains(&line) && !text.chars().any(char::is_control));
+                }
+                LogItem::UnknownCount { count, .. } => assert!(count <= last),
                 LogItem::SharedId { line, players, .. } => {
                     assert!((1..=last).contains(&line) && players > 1);
                 }

@@ -81,6 +81,7 @@ fn follower(service: &Arc<Service>, path: &Path, archive: Option<Arc<Archive>>) 
         path: path.to_owned(),
         format: None,
         server: String::new(),
+        game: String::new(),
     };
     Follower::start(
         service.store().clone(),

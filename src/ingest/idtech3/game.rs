@@ -98,6 +98,11 @@ impl Game {
         }
     }
 
+    /// Whether the game is played in halves, between which the teams change sides.
+    pub(super) fn swaps(&self) -> bool {
+        self.setup.swaps
+    }
+
     /// A client has left, whose number another player may get.
     pub(super) fn forget_points(&mut self, client: usize) {
         self.kept.remove(&client);

@@ -130,7 +130,7 @@ fn event<'a>(verb: &[u8], rest: &'a [u8]) -> LineResult<Event<'a>> {
 
 /// Reads the time `mmm:ss ` at the start of a line, and returns it in milliseconds with the rest of
 /// the line.
-fn clock(line: &[u8]) -> Option<(u64, &[u8])> {
+pub(super) fn clock(line: &[u8]) -> Option<(u64, &[u8])> {
     let (minutes, rest) = number(skip_blanks(line))?;
     let [b':', tens @ b'0'..=b'5', ones @ b'0'..=b'9', rest @ ..] = rest else {
         return None;

@@ -8,11 +8,13 @@
 //! - `setup` reads the settings of a game from its `InitGame:` line.
 //! - `clients` holds who is on which client number.
 //! - `scoring` decides which team scores; a sidecar uses it, too.
+//! - `half_time` joins the halves of a match whose teams change sides.
 //! - `game` follows one game, and `parser` separates the games of a log.
 
 pub(crate) mod clients;
 mod game;
 pub(crate) mod grammar;
+mod half_time;
 mod parser;
 pub(crate) mod scoring;
 pub(crate) mod setup;
@@ -22,6 +24,7 @@ mod tests;
 use super::{
     format::{Format, mostly},
     lines::MAX_LINE,
+    unknown::kind_of,
 };
 
 /// The format's entry in the registry.
@@ -30,5 +33,55 @@ pub(super) const FORMAT: Format = Format {
     detect: |head| mostly(head, grammar::is_known),
     parser: |context| Box::new(parser::Parser::new(context)),
     max_line: MAX_LINE,
+    unknown,
+    names_games: true,
     in_halves: false,
 };
+
+/// Events that no record needs.
+const NEEDLESS: [&str; 36] = [
+    "-----",
+    "Item",
+    "tell",
+    "say",
+    "PlayerScore",
+    "Playerstore",
+    "Award",
+    "CTF",
+    "Flag",
+    "FlagCaptureTime",
+    "TeamScore",
+    "SurvivorWinner",
+    "ClientSpawn",
+    "Info",
+    "Session data initialised",
+    "Restored player",
+    "Challenge",
+    "Hit",
+    "Assist",
+    "Radio",
+    "Callvote",
+    "Vote",
+    "Bomb",
+    "Pop!",
+    "HotPotato",
+    "Freeze",
+    "Unfreeze",
+    "ThawOut",
+    "ClientMelted",
+    "ClientJump",
+    "ClientSavePosition",
+    "ClientLoadPosition",
+    "ClientGoto",
+    "Account",
+    "AccessLevel",
+    "Weapon_Stats",
+];
+
+/// The kind of event of a line that [`grammar`] does not know.
+fn unknown(line: &[u8]) -> Option<&[u8]> {
+    match grammar::read(line, true) {
+        Ok(Some((_, grammar::Event::Other))) => kind_of(grammar::clock(line)?.1, &NEEDLESS),
+        _ => None,
+    }
+}

@@ -6,6 +6,7 @@ use super::{
     clients::{Client, ClientSlots},
     game::Game,
     grammar::{self, Event, MAX_CLIENTS},
+    half_time::{HalfTime, Next},
     setup::GameSetup,
 };
 use crate::ingest::{
@@ -36,6 +37,7 @@ pub(super) struct Parser {
     phase: LogPhase,
     /// The ids that several players have had at the same time since the last `InitGame:`.
     shared: BTreeSet<String>,
+    half_time: HalfTime,
     /// The final points that the log has stated since the last end of a game, by client number.
     points: BTreeMap<usize, i64>,
 }
@@ -48,12 +50,13 @@ impl Parser {
             clients: ClientSlots::default(),
             phase: LogPhase::Beginning,
             shared: BTreeSet::new(),
+            half_time: HalfTime::default(),
             points: BTreeMap::new(),
         }
     }
 
     /// Ends the current phase, and appends the match, or the reason why there is none.
-    fn close(&mut self, items: &mut Vec<LogItem>) {
+    fn close(&mut self, next: Next, items: &mut Vec<LogItem>) {
         match std::mem::replace(&mut self.phase, LogPhase::BetweenGames) {
             LogPhase::Beginning | LogPhase::BetweenGames => {}
             LogPhase::Headless(line) => {
@@ -69,18 +72,22 @@ impl Parser {
                         notes.push(LogItem::SharedId { line, id, players });
                     }
                 }
-                let item = LogItem::of_game(line, game.finish(&self.server));
-                if matches!(item, LogItem::Match(_)) {
-                    items.append(&mut notes);
+                let swaps = game.swaps();
+                let record = game.finish(&self.server);
+                if record.is_err() {
+                    notes.clear();
                 }
-                items.push(item);
+                self.half_time.take(line, record, notes, swaps, next, items);
             }
         }
         self.clients.forget_visits();
     }
 
-    fn begin(&mut self, line: u64, info: &[u8], clients_known: bool, items: &mut Vec<LogItem>) {
-        self.close(items);
+    /// Begins a game, which is announced by its own line unless it is a round.
+    fn begin(&mut self, line: u64, info: &[u8], round: Option<bool>, items: &mut Vec<LogItem>) {
+        let next = round.map_or(Next::Game, |_| Next::Round);
+        self.close(next, items);
+        let clients_known = round.unwrap_or(true);
         let game = Game::new(line, GameSetup::read(info), self.clock, clients_known);
         self.phase = LogPhase::Game(Box::new(game));
     }
@@ -93,7 +100,7 @@ impl Parser {
         clients_known: bool,
         items: &mut Vec<LogItem>,
     ) {
-        self.begin(line, info, clients_known, items);
+        self.begin(line, info, Some(clients_known), items);
         if let LogPhase::Game(game) = &mut self.phase {
             game.keep_points(std::mem::take(&mut self.points));
         }
@@ -132,13 +139,13 @@ impl Parser {
         }
         match event {
             Event::InitGame(info) => {
-                self.begin(line, info, true, items);
+                self.begin(line, info, None, items);
                 self.clients = ClientSlots::default();
                 self.shared.clear();
                 self.points.clear();
             }
             Event::InitRound(info) => self.round(line, info, items),
-            Event::Shutdown => self.close(items),
+            Event::Shutdown => self.close(Next::Game, items),
             Event::Connect(number) => self.client(number, |client| client.begun = false),
             Event::Begin(number) => self.client(number, |client| client.begun = true),
             Event::Userinfo(number, info) => {
@@ -210,7 +217,7 @@ impl LogParser for Parser {
                 if self.clock.read(at) && !matches!(event, Event::InitGame(_)) {
                     // The server was restarted. Unless its end was read already, the game being
                     // read has no end; a game whose beginning is missing may follow.
-                    self.close(items);
+                    self.close(Next::Game, items);
                     self.clients = ClientSlots::default();
                     self.phase = LogPhase::Beginning;
                 }
@@ -229,7 +236,7 @@ impl LogParser for Parser {
         {
             game.forget_end();
         }
-        self.close(items);
+        self.close(Next::Nothing, items);
     }
 
     fn elapsed(&self) -> u64 {

@@ -1,5 +1,7 @@
 //! Small logs, written for one question each.
 
+mod half_time;
+
 use super::FORMAT;
 use crate::domain::{Kind, MatchRecord, Outcome, Participant};
 use crate::ingest::{LogItem, Skip, detect, only_match, read};

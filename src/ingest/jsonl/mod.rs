@@ -74,6 +74,8 @@ pub(super) const FORMAT: Format = Format {
     detect,
     parser: |context| Box::new(Parser::new(context)),
     max_line: MAX_LINE,
+    unknown: |_| None,
+    names_games: false,
     in_halves: false,
 };
 

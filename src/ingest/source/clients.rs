@@ -210,7 +210,7 @@ impl ConnectedClients {
             PlayerAction::Enter => self.connect(who, false, context),
             PlayerAction::Join(team) => self.join(who, team, context),
             PlayerAction::Rename(name) => self.rename(who, name, context),
-            PlayerAction::Kill(victim) => self.meet(victim, false, context),
+            PlayerAction::Kill { victim, .. } => self.meet(victim, false, context),
             _ => {}
         }
     }

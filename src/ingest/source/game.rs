@@ -9,6 +9,7 @@ use crate::{
     ingest::{
         builder::{MatchBuilder, MatchHeader},
         clock::Calendar,
+        halves::exchanged,
         sides::other_side,
         skip::Skip,
     },
@@ -23,6 +24,9 @@ const MAX_ROUNDS: usize = 1_000;
 const OPENING: u64 = 2_000;
 /// How long after the end of a round its scores may be stated, in milliseconds.
 const ROUND_LAG: u64 = 1_000;
+
+/// The fewest rounds of a half before a restart; a single round decides who chooses the side.
+const HALF: f64 = 2.0;
 
 /// How the log states the result of a game.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -66,6 +70,10 @@ pub(super) struct Game {
     finals: Vec<(u8, f64)>,
     /// Whether the teams have exchanged their sides.
     exchanged: bool,
+    /// Whether they have done so after the last round that was won.
+    exchanged_late: bool,
+    /// How many kills there were with knives, and with other weapons.
+    kills: [u32; 2],
     /// The kind of play that the events have shown, for example `koth`.
     seen: Option<&'static str>,
     /// The name of the game that the events have shown, for example `tf`.
@@ -92,6 +100,8 @@ impl Game {
             style: ResultStyle::Finals,
             finals: Vec::new(),
             exchanged: false,
+            exchanged_late: false,
+            kills: [0; 2],
             seen: None,
             shown: None,
             mutators: Vec::new(),
@@ -134,17 +144,19 @@ impl Game {
         clients.seat_all(&mut self.context(now));
     }
 
-    /// Discards everything played so far. What the log has shown of the game stays known.
-    pub(super) fn restart(&mut self, line: u64) {
+    /// Begins anew, and returns what was played so far. What the log has shown of the game stays
+    /// known.
+    pub(super) fn restart(&mut self, line: u64) -> Self {
         let Self {
             style, shown, seen, ..
         } = *self;
-        *self = Self {
+        let fresh = Self {
             style,
             shown,
             seen,
             ..Self::new(line)
         };
+        std::mem::replace(self, fresh)
     }
 
     fn has_begun(&self) -> bool {
@@ -166,6 +178,11 @@ impl Game {
     pub(super) fn round_started(&mut self) {
         self.round = true;
         self.finals.clear();
+    }
+
+    /// Whether the game has ended.
+    pub(super) fn is_over(&self) -> bool {
+        self.lasted.is_some()
     }
 
     /// Whether the game has ended and the scores of at least two teams have been read.
@@ -236,7 +253,11 @@ impl Game {
                 self.foreign |= self.lacks_beginning();
                 self.follow_sides();
                 let sides = sides_of(scores, &self.totals);
-                self.finals = sides.into_iter().zip(scores).collect();
+                self.finals.clear();
+                // Deathmatch and arms race have no rounds, and write 0:0.
+                if self.won.is_some() || scores != [0.0; 2] {
+                    self.finals = sides.into_iter().zip(scores).collect();
+                }
                 self.over(now);
             }
             Event::GameOver => {
@@ -356,8 +377,13 @@ impl Game {
 
     /// Takes over the exchanges of sides since the last call.
     fn follow_sides(&mut self) {
+        let won = self
+            .won
+            .zip(self.began)
+            .map(|(won, (began, _))| won.saturating_sub(began));
         for since in self.builder.settle_sides() {
             self.exchanged = true;
+            self.exchanged_late ^= won.is_some_and(|won| since >= won);
             self.totals.exchange();
             let before = self.rounds.iter_mut().filter(|(at, ..)| *at < since);
             before.for_each(|(_, team, _)| *team = other_side(*team));
@@ -377,7 +403,12 @@ impl Game {
         clients.note(who, act, &mut self.context(now));
         match act {
             _ if self.lasted.is_some() => {}
-            PlayerAction::Kill(victim) => self.kill(line, who, victim, clients, now),
+            PlayerAction::Kill { victim, knife } => {
+                let kills = &mut self.kills[usize::from(!knife)];
+                *kills = kills.saturating_add(1);
+                self.play(line);
+                self.kill(who, victim, clients, now);
+            }
             PlayerAction::Die if self.millis(now) > 0 => self.death(who, clients, now),
             PlayerAction::Capture => self.capture(who, clients, now),
             _ => {}
@@ -386,13 +417,11 @@ impl Game {
 
     fn kill(
         &mut self,
-        line: u64,
         who: PlayerTag<'_>,
         victim: PlayerTag<'_>,
         clients: &mut ConnectedClients,
         now: Calendar,
     ) {
-        self.play(line);
         if !clients.dies(&victim, now.position()) {
             return;
         }
@@ -439,36 +468,74 @@ impl Game {
         }
     }
 
-    /// The final score of each team, team 0 first. Where the teams exchanged sides, and in
-    /// Counter-Strike, team 0 is the one that the log names first.
-    fn scores(&mut self) -> Vec<f64> {
+    /// The final score of each team, and whether the first two have to be exchanged: where the teams
+    /// exchanged sides, and in Counter-Strike, team 0 is the one that the log names first.
+    fn scores(&mut self) -> (Vec<f64>, bool) {
         self.totals.finals(&mut self.finals);
         let named = self.exchanged || matches!(self.style, ResultStyle::Rounds { .. });
-        if named && self.finals.first().is_some_and(|(team, _)| *team == 1) {
-            self.builder.exchange_sides();
-            let rounds = self.rounds.iter_mut().map(|(_, team, _)| team);
-            let finals = self.finals.iter_mut().map(|(team, _)| team);
-            rounds
-                .chain(finals)
-                .for_each(|team| *team = other_side(*team));
-        }
+        let second_first = self.finals.first().is_some_and(|(team, _)| *team == 1);
         let last = self.finals.iter().map(|(team, _)| usize::from(*team)).max();
         let mut scores = vec![0.0; last.unwrap_or(0) + 1];
         for &(team, score) in &self.finals {
             scores[usize::from(team)] = score;
         }
-        scores
+        (scores, named && second_first)
     }
 
-    /// Builds the record, or returns why there is none.
-    pub(super) fn finish(mut self, server: &str, setup: &ServerSetup) -> Result<MatchRecord, Skip> {
-        let (Some(lasted), Some((position, date))) = (self.lasted, self.began) else {
+    /// Builds the record, and returns it with whether its first two teams have to be exchanged; or
+    /// returns why there is none.
+    pub(super) fn finish(
+        mut self,
+        server: &str,
+        setup: &ServerSetup,
+    ) -> Result<(MatchRecord, bool), Skip> {
+        let Some(lasted) = self.lasted else {
             return Err(Skip::Unfinished);
         };
         if self.foreign {
             return Err(Skip::StartedBeforeLog);
         }
-        let scores = self.scores();
+        let (scores, exchange) = self.scores();
+        let record = self.record(scores, lasted, server, setup)?;
+        Ok((record, exchange))
+    }
+
+    /// What was played before a restart of a game of Counter-Strike that does not mark the end of a
+    /// match, if it may be a half of one: at least [`HALF`] rounds, which were not fought with knives
+    /// alone. It has the sides of its last round, with which it ends.
+    pub(super) fn into_half(mut self, server: &str, setup: &ServerSetup) -> Option<MatchRecord> {
+        let begun = self.has_begun() && !self.foreign && !self.is_over();
+        let knives = self.kills[0] > 0 && self.kills[1] == 0;
+        if !begun || knives || self.style != (ResultStyle::Rounds { has_end: false }) {
+            return None;
+        }
+        let (won, (began, _)) = self.won.zip(self.began)?;
+        self.follow_sides();
+        let [one, two, ..] = self.totals.people();
+        if one + two < HALF {
+            return None;
+        }
+        let last = self.rounds.last().map_or(0, |(at, ..)| at + 1);
+        let lasted = won.saturating_sub(began).max(last);
+        self.builder.cut(lasted);
+        let exchanged_late = self.exchanged_late;
+        let record = self.record(vec![one, two], lasted, server, setup).ok()?;
+        Some(if exchanged_late {
+            exchanged(record)
+        } else {
+            record
+        })
+    }
+
+    /// Builds the record of a game with these scores, which lasted so many milliseconds.
+    fn record(
+        mut self,
+        scores: Vec<f64>,
+        lasted: u64,
+        server: &str,
+        setup: &ServerSetup,
+    ) -> Result<MatchRecord, Skip> {
+        let (position, date) = self.began.ok_or(Skip::Unfinished)?;
         self.builder.reconcile(&scores);
         if !self.builder.has_scores() {
             // The captures do not add up to the result, so the scores of the rounds are used.

@@ -50,7 +50,7 @@ pub(crate) enum Event<'a> {
     Scored(u8, f64),
     /// A side's score in Counter-Strike, which states it after each round and at the end of a map.
     Tally(u8, f64),
-    /// A round of Counter-Strike has been won: the scores of terrorists and counter-terrorists.
+    /// A round of Counter-Strike has ended: the scores of terrorists and counter-terrorists.
     RoundWon([f64; 2]),
     /// A control point with this name (and more of the line) was captured.
     Point(&'a [u8]),
@@ -78,7 +78,11 @@ pub(crate) enum PlayerAction<'a> {
     Leave,
     Join(ClientTeam),
     Rename(&'a [u8]),
-    Kill(PlayerTag<'a>),
+    Kill {
+        victim: PlayerTag<'a>,
+        /// Whether the weapon was a knife.
+        knife: bool,
+    },
     /// Died by suicide or by the world.
     Die,
     /// Captured a flag, or the object that the map has instead of a flag.
@@ -86,23 +90,31 @@ pub(crate) enum PlayerAction<'a> {
     Other,
 }
 
-/// `L MM/DD/YYYY - HH:MM:SS: ` before every line.
-const STAMP: usize = 25;
+/// The length of `MM/DD/YYYY - HH:MM:SS`.
+const STAMP: usize = 21;
 
-/// Splits a line into its date and the rest.
+/// Splits a line into its date and the rest. A file has `L MM/DD/YYYY - HH:MM:SS: ` before each event;
+/// what a server sends over HTTP has no `L`, and often has milliseconds and ` - ` instead of the last
+/// colon.
 ///
 /// # Errors
 /// Returns what is wrong with the line.
 pub(crate) fn stamp(line: &[u8]) -> LineResult<(&[u8], &[u8])> {
-    let known = line.len() >= STAMP
-        && line.starts_with(b"L ")
-        && &line[12..15] == b" - "
-        && &line[23..25] == b": ";
-    if known {
-        Ok((&line[2..23], &line[STAMP..]))
-    } else {
-        Err("the line does not begin with a date")
+    let line = line.strip_prefix(b"L ").unwrap_or(line);
+    let known = line.len() > STAMP && &line[10..13] == b" - " && line[2] == b'/';
+    if !known {
+        return Err("the line does not begin with a date");
     }
+    let (stamp, rest) = line.split_at(STAMP);
+    let rest = match rest {
+        [b'.', a, b, c, rest @ ..] if [a, b, c].iter().all(|b| b.is_ascii_digit()) => rest,
+        rest => rest,
+    };
+    let rest = match rest {
+        b":" => Some(&rest[1..]),
+        _ => rest.strip_prefix(b": ").or(rest.strip_prefix(b" - ")),
+    };
+    Ok((stamp, rest.ok_or("the line does not begin with a date")?))
 }
 
 /// Reads `MM/DD/YYYY - HH:MM:SS` as UTC: the games do not write their time zone.
@@ -127,6 +139,7 @@ pub(crate) fn read(rest: &[u8]) -> LineResult<Event<'_>> {
     Ok(match rest.first() {
         Some(b'"') => match who(rest) {
             Ok((who, rest)) => Event::Player(who, act(rest)?),
+            Err(_) if is_json(rest) => Event::Other,
             Err(why) => cvar(rest).ok_or(why)?,
         },
         Some(b'T') if rest.starts_with(b"Team \"") => team(&rest[5..])?,
@@ -179,6 +192,12 @@ fn who(bytes: &[u8]) -> LineResult<(PlayerTag<'_>, &[u8])> {
     Err(why)
 }
 
+/// What a line contains after the player it begins with, and the player's position.
+pub(super) fn after_player(rest: &[u8]) -> Option<&[u8]> {
+    let (_, rest) = who(rest).ok()?;
+    Some(text::skip_blanks(skip_position(rest)))
+}
+
 /// The most quotation marks of a line that may be part of its first player's name.
 const MAX_QUOTES: usize = 32;
 
@@ -213,6 +232,13 @@ fn cvar(rest: &[u8]) -> Option<Event<'_>> {
     let (name, value) = quoted(rest).ok()?;
     let value = value.strip_prefix(b" = \"")?.strip_suffix(b"\"")?;
     Some(Event::Setting(name, value))
+}
+
+/// Whether the line is `"key": value` or `"key" : value`, as in the statistics between `JSON_BEGIN{`
+/// and `}}JSON_END` that newer games write after a round.
+fn is_json(rest: &[u8]) -> bool {
+    let value = quoted(rest).map(|(_, value)| text::skip_blanks(value));
+    value.is_ok_and(|value| value.starts_with(b":"))
 }
 
 /// Removes a position, ` [x y z]`, which Counter-Strike writes after a player.
@@ -263,7 +289,8 @@ fn act(rest: &[u8]) -> LineResult<PlayerAction<'_>> {
             if has(rest, b"\"feign_death\"") {
                 PlayerAction::Other
             } else {
-                PlayerAction::Kill(victim)
+                let knife = has(rest, b"with \"knife");
+                PlayerAction::Kill { victim, knife }
             }
         }
         b"committed suicide with " => PlayerAction::Die,
@@ -399,6 +426,8 @@ fn world<'a>(what: &[u8], rest: &'a [u8]) -> Event<'a> {
         b"Game_Commencing" | b"Warmup_End" => Event::Restart,
         b"Game_Over" => Event::GameOver,
         _ if what.starts_with(b"Restart_Round") => Event::Restart,
+        // Nobody has won the round.
+        _ if what.ends_with(b"Round_Draw") => round_won(rest),
         _ => Event::Other,
     }
 }
@@ -451,6 +480,15 @@ mod tests {
         let at = date(at).map(|date| date.to_string());
         assert_eq!(at.as_deref(), Some("2026-03-08T01:59:56Z"));
         assert_eq!(rest, b"x");
+        for other in [
+            "03/08/2026 - 01:59:56: x",
+            "03/08/2026 - 01:59:56.123 - x",
+            "L 03/08/2026 - 01:59:56.123: x",
+        ] {
+            let (at, rest) = stamp(other.as_bytes()).unwrap();
+            assert_eq!((at, rest), (&b"03/08/2026 - 01:59:56"[..], &b"x"[..]));
+        }
+        assert_eq!(stamp(b"L 03/08/2026 - 01:59:56:").unwrap().1, b"");
         for wrong in ["", "L 03/08/2026", "L 03/08/2026 - 01:59:5x x", "- -"] {
             assert!(stamp(wrong.as_bytes()).is_err());
         }
@@ -480,7 +518,13 @@ mod tests {
         let b = who("B", 2, "BOT", ClientTeam::Team(1));
         assert_eq!(
             parsed(r#""A<1><STEAM_0:0:1><Red>" killed "B<2><BOT><Blue>" with "gun" (x "1")"#),
-            Ok(Event::Player(a, PlayerAction::Kill(b)))
+            Ok(Event::Player(
+                a,
+                PlayerAction::Kill {
+                    victim: b,
+                    knife: false
+                }
+            ))
         );
         assert_eq!(
             parsed(

@@ -10,6 +10,7 @@
 pub(crate) mod clients;
 mod game;
 pub(crate) mod grammar;
+mod half_time;
 pub(crate) mod setup;
 #[cfg(test)]
 mod tests;
@@ -22,10 +23,12 @@ use super::{
     lines::{LogLine, MAX_LINE},
     skip::Skip,
     text::CUT_LINE,
+    unknown::kind_of,
 };
 use clients::ConnectedClients;
 use game::Game;
 use grammar::Event;
+use half_time::HalfTime;
 use setup::ServerSetup;
 
 /// The format's entry in the registry.
@@ -34,11 +37,129 @@ pub(super) const FORMAT: Format = Format {
     detect,
     parser: |context| Box::new(Parser::new(context)),
     max_line: MAX_LINE,
+    unknown,
+    names_games: true,
     in_halves: true,
 };
 
 fn detect(head: &[u8]) -> bool {
     mostly(head, grammar::is_known)
+}
+
+/// Events that no record needs: of the server first, then of players.
+const NEEDLESS: &[&str] = &[
+    "Server cvar",
+    "server cvar",
+    "Server name",
+    "server_message",
+    "Server say",
+    "rcon from",
+    "Rcon",
+    "Bad Rcon",
+    "[META]",
+    "[AMXX]",
+    "[SM]",
+    "Starting Freeze",
+    "MatchStatus",
+    "Team playing",
+    "ACCOLADE",
+    "Molotov projectile",
+    "JSON_BEGIN",
+    "}}JSON_END",
+    "\"",
+    "Vote ",
+    "Kick",
+    "Banid",
+    "STEAMAUTH",
+    "STEAM USERID",
+    "World triggered \"Round_Setup",
+    "World triggered \"Round_Overtime",
+    "World triggered \"Round_Freeze_End",
+    "World triggered \"Mini_Round_S",
+    "World triggered \"Game_Paused",
+    "World triggered \"Game_Unpaused",
+    "World triggered \"Intermission",
+    "say",
+    "spawned as",
+    "changed role",
+    "position_report",
+    "picked up",
+    "purchased",
+    "dropped",
+    "threw",
+    "blinded for",
+    "attacked",
+    "damaged",
+    "assisted killing",
+    "flash-assisted killing",
+    "killed other",
+    "killed",
+    "joined team",
+    "left buyzone",
+    "money change",
+    "planted",
+    "defused",
+    "sv_throw_",
+    "triggered \"damage",
+    "triggered \"shot_",
+    "triggered \"heal",
+    "triggered \"kill",
+    "triggered \"flagevent",
+    "triggered \"Begin_Bomb",
+    "triggered \"Bomb_",
+    "triggered \"Defused_",
+    "triggered \"Dropped_The",
+    "triggered \"Got_The",
+    "triggered \"Planted_The",
+    "triggered \"Spawned_With",
+    "triggered \"Touched_A",
+    "triggered \"Rescued_A",
+    "triggered \"builtobject",
+    "triggered \"captureblocked",
+    "triggered \"charge",
+    "triggered \"domination",
+    "triggered \"dropitems",
+    "triggered \"empty_uber",
+    "triggered \"first_heal",
+    "triggered \"gainitem",
+    "triggered \"info_player",
+    "triggered \"lost_uber",
+    "triggered \"medic_death",
+    "triggered \"object_",
+    "triggered \"player_",
+    "triggered \"revenge",
+    "triggered \"Sentry_",
+    "triggered \"Dispenser_",
+    "triggered \"Built_",
+    "triggered \"Concussion",
+    "triggered \"Detpack",
+    "triggered \"Medic_Infection",
+    "triggered \"Passed_On",
+    "triggered \"Spy_",
+    "triggered \"clantag",
+    "triggered \"clan_",
+];
+
+/// The kind of event of a line that [`grammar`] does not know.
+fn unknown(line: &[u8]) -> Option<&[u8]> {
+    let (_, rest) = grammar::stamp(line).ok()?;
+    let event = match grammar::read(rest) {
+        Ok(Event::Other) => rest,
+        Ok(Event::Player(_, grammar::PlayerAction::Other)) => grammar::after_player(rest)?,
+        _ => return None,
+    };
+    let kind = kind_of(event, NEEDLESS)?;
+    // What is triggered is a name in quotes, which belongs to the kind.
+    let quoted = event
+        .get(kind.len()..)?
+        .trim_ascii_start()
+        .strip_prefix(b"\"");
+    match quoted.and_then(|name| Some((name, memchr::memchr(b'"', name)?))) {
+        Some((name, end)) if kind.ends_with(b"triggered") => {
+            Some(&event[..event.len() - name.len() + end + 1])
+        }
+        _ => Some(kind),
+    }
 }
 
 struct Parser {
@@ -49,6 +170,8 @@ struct Parser {
     setup: ServerSetup,
     clients: ConnectedClients,
     game: Game,
+    /// What was played before the game was restarted.
+    half_time: HalfTime,
     /// Whether a match has ended in a game that marks the start of the next one: until then, rounds
     /// do not count.
     waits: bool,
@@ -63,6 +186,7 @@ impl Parser {
             setup: ServerSetup::default(),
             clients: ConnectedClients::default(),
             game: Game::new(1),
+            half_time: HalfTime::default(),
             waits: false,
         }
     }
@@ -107,18 +231,31 @@ impl Parser {
             Event::RoundStart if self.game.goes_on() => self.game.round_started(),
             Event::RoundStart => self.begin(line),
             Event::Reloaded => self.game.restored(),
-            Event::WarmUp => self.game.restart(line),
+            Event::WarmUp => self.restart(line, items),
             Event::Restart | Event::MatchBegins | Event::MatchStart(_) => {
                 if let Event::MatchStart(map) = event {
                     self.setup.name_map(map);
                 }
                 self.waits = false;
-                self.game.restart(line);
+                self.restart(line, items);
                 self.game
                     .event(line, event, &mut self.clients, self.calendar);
                 self.begin(line);
             }
             other => self.play(line, other, items),
+        }
+    }
+
+    /// Begins the game anew. What was played may be the first half of a match.
+    fn restart(&mut self, line: u64, items: &mut Vec<LogItem>) {
+        if self.game.is_over() {
+            self.close(line, Skip::Aborted, items);
+        }
+        self.clients.forget_visits();
+        let played = self.game.restart(line);
+        let began = played.line;
+        if let Some(half) = played.into_half(&self.server, &self.setup) {
+            self.half_time.hold(began, half);
         }
     }
 
@@ -152,10 +289,8 @@ impl Parser {
     fn finish_game(&mut self, line: u64, items: &mut Vec<LogItem>) {
         let game = std::mem::replace(&mut self.game, Game::after(line));
         let line = game.line;
-        items.push(LogItem::of_game(
-            line,
-            game.finish(&self.server, &self.setup),
-        ));
+        let record = game.finish(&self.server, &self.setup);
+        items.push(self.half_time.complete(line, record));
         self.clients.forget_visits();
     }
 
@@ -167,7 +302,7 @@ impl Parser {
             return self.finish_game(line, items);
         }
         let game = std::mem::replace(&mut self.game, Game::new(line));
-        let line = game.line;
+        let line = self.half_time.forget().unwrap_or(game.line);
         if let Some(reason) = game.unfinished(reason) {
             items.push(LogItem::skipped(line, reason));
         }

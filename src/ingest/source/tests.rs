@@ -1,5 +1,7 @@
 //! Small logs, written for one question each.
 
+mod counter_strike;
+
 use super::FORMAT;
 use crate::domain::{Kind, MatchRecord, Outcome, Participant};
 use crate::ingest::{LogItem, detect, only_match, read};
@@ -599,4 +601,44 @@ fn a_log_may_end_with_the_final_scores() {
     let at = whole.find("Round_Win").unwrap();
     let cut = &whole[..whole[..at].rfind('\n').unwrap() + 1];
     assert_eq!(only_match(&FORMAT, cut), only_match(&FORMAT, &whole));
+}
+
+#[test]
+fn lines_that_are_not_understood_are_shown() {
+    let context = crate::ingest::Context {
+        server: String::new(),
+        verbose: true,
+    };
+    let mut log = tf2_log(&[], (1, 0));
+    let odd = [
+        r#"World triggered "Robots_Land""#,
+        r#"World triggered "Round_Overtime""#,
+        r#""Ann<1><STEAM_0:0:1><Red>" danced for 3.5 with "Bob""#,
+        r#""Ann<1><STEAM_0:0:1><Red>" say "x""#,
+        r#""Ann<1><STEAM_0:0:1><Red>" triggered "red_down""#,
+        r#"[TFTrue] The log is on 12"#,
+    ];
+    for line in odd {
+        for _ in 0..4 {
+            log += &format!("L 01/24/2026 - 18:10:00: {line}\n");
+        }
+    }
+    let mut items = Vec::new();
+    let mut reader = crate::ingest::Reader::new(&FORMAT, &context);
+    reader.feed(log.as_bytes(), &mut items);
+    reader.finish(&mut items);
+    let kinds = items.iter().filter_map(|item| match item {
+        LogItem::UnknownCount { kind, count } => Some((kind.as_str(), *count)),
+        _ => None,
+    });
+    let expected = [
+        ("World triggered \"Robots_Land\"", 4),
+        ("[TFTrue] The log is on", 4),
+        ("danced for", 4),
+        ("triggered \"red_down\"", 4),
+    ];
+    assert_eq!(kinds.collect::<Vec<_>>(), expected);
+    let shown =
+        |item: &&LogItem| matches!(item, LogItem::Unknown { text, .. } if text.starts_with("L 01"));
+    assert_eq!(items.iter().filter(shown).count(), 12);
 }

@@ -26,6 +26,11 @@ impl SideTotals {
         stated.copied().unwrap_or(0.0)
     }
 
+    /// The scores of the people on each side, as far as they are known.
+    pub(super) fn people(&self) -> [f64; TEAMS] {
+        self.people
+    }
+
     /// The people exchange their sides.
     pub(crate) fn exchange(&mut self) {
         if self.since.replace([None; 2]).is_some() {

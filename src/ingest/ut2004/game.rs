@@ -69,7 +69,7 @@ impl Game {
             fields.next()?,
             fields.next()?,
         );
-        let class = fields.next()?;
+        let class = text::name(fields.next()?);
         let mutators = fields.find(b"Mutators=");
         let mutators: BTreeSet<String> = mutators
             .unwrap_or_default()
@@ -80,13 +80,13 @@ impl Game {
         Ok(Self {
             line,
             map: text::name(map),
-            class: text::name(class),
             mutators: mutators.into_iter().collect(),
             date,
             announced: now,
             began: None,
             players: BTreeMap::new(),
-            builder: MatchBuilder::default(),
+            builder: new_builder(&class),
+            class,
             teams: 0,
             actor: None,
         })
@@ -120,7 +120,7 @@ impl Game {
     /// Begins play, with the players who are there. Everything before was warm-up.
     fn start(&mut self, now: LogClock) {
         self.began = Some(now);
-        self.builder = MatchBuilder::default();
+        self.builder = new_builder(&self.class);
         self.actor = None;
         let mut players = std::mem::take(&mut self.players);
         players.retain(|_, player| player.connected);
@@ -278,6 +278,7 @@ impl Game {
             let by = by.and_then(|(number, _)| self.players.get(&number));
             let by = by.filter(|player| player.team == Some(team));
             let by = by.and_then(|player| player.visit);
+            self.builder.settle_sides();
             let at = self.builder.tick(self.millis(now));
             self.builder.score(team, points, by, at);
         }
@@ -333,6 +334,7 @@ impl Game {
     /// Ends the game now and builds its record, or returns why there is none.
     pub(super) fn finish(mut self, server: &str, now: LogClock) -> Result<MatchRecord, Skip> {
         let began = self.began.ok_or(Skip::WarmUp)?;
+        self.builder.settle_sides();
         let lasted = self.builder.end(self.millis(now));
         let scores = if is_team_game(&self.class, self.teams > 0) {
             self.builder.sums(self.teams.max(2))
@@ -368,6 +370,14 @@ impl Player {
 
     fn name(&self) -> String {
         text::name_or(&self.name, UNNAMED)
+    }
+}
+
+/// The builder for a game of this class: in Assault the teams may change sides between rounds.
+fn new_builder(class: &str) -> MatchBuilder {
+    match class.to_lowercase().contains("asgameinfo") {
+        true => MatchBuilder::with_sides(),
+        false => MatchBuilder::default(),
     }
 }
 

@@ -22,12 +22,27 @@ pub(super) const FORMAT: Format = Format {
     detect,
     parser: |context| Box::new(parser::Parser::new(context)),
     max_line: MAX_LINE,
+    unknown,
+    names_games: false,
     in_halves: false,
 };
 
 /// The start of the line by which an OLStats log can be recognised; it comes before the first line
 /// that has a time.
 const OLSTATS: &[u8] = b"OLStats";
+
+/// Events that the parser reads, and those that no record needs.
+const KNOWN: [&[u8]; 15] = [
+    b"NG", b"SI", b"SG", b"C", b"PS", b"PP", b"BI", b"D", b"G", b"S", b"T", b"K", b"TK", b"P",
+    b"EG",
+];
+
+/// The kind of event of a line that the parser does not know.
+fn unknown(line: &[u8]) -> Option<&[u8]> {
+    let (_, rest) = text::seconds(line)?;
+    let verb = rest.split(|&b| b == b'\t').next()?;
+    (!KNOWN.contains(&verb)).then_some(verb)
+}
 
 fn detect(head: &[u8]) -> bool {
     mostly(head, |line| {
@@ -38,11 +53,7 @@ fn detect(head: &[u8]) -> bool {
             return Some(false);
         };
         let verb = rest.split(|&b| b == b'\t').next()?;
-        let verbs: [&[u8]; 15] = [
-            b"NG", b"SI", b"SG", b"C", b"PS", b"PP", b"BI", b"D", b"G", b"S", b"T", b"K", b"TK",
-            b"P", b"EG",
-        ];
         // UT99's format has times and tabs as well, but its verbs are whole words.
-        Some(verbs.contains(&verb))
+        Some(KNOWN.contains(&verb))
     })
 }

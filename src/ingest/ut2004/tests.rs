@@ -305,3 +305,36 @@ fn detection() {
     );
     assert_eq!(named("a\tb\tc\n1\t2\t3\n"), None);
 }
+
+#[test]
+fn teams_that_change_sides_in_assault_keep_their_points() {
+    let (a, b) = (format!("2|C|0|{A}||"), format!("3|C|1|{B}||"));
+    let lines = [
+        "0|NG|2004-3-9 7:05:1|0|AS-Convoy|x|y|UT2k4Assault.ASGameInfo|Assault",
+        &a,
+        "2|G|TeamChange|0|1",
+        &b,
+        "3|G|TeamChange|1|0",
+        "10|SG",
+        "20|S|0|10.00|Objective",
+        "20|T|1|1|round",
+        "30|G|TeamChange|0|0",
+        "31|G|TeamChange|1|1",
+        "50|T|0|1|round",
+        "60|EG|teamscorelimit|0|1",
+    ];
+    let record = only_match(&FORMAT, &log(&lines));
+    // Ann wins a round on blue, and then one on red, where she is at the end.
+    assert_eq!(
+        (&record.scores[..], record.outcome),
+        (&[2.0, 0.0][..], Outcome::Won(0))
+    );
+    assert_eq!(stays(&record, A), [(0, 0, 50_000)]);
+    // No two lines have the same time, so Bob joins a millisecond after Ann.
+    assert_eq!(stays(&record, B), [(1, 1, 50_000)]);
+    assert_eq!(record.participants[0].points, Some(10.0));
+    // In another game, they would just have changed teams.
+    let ctf = lines.map(|line| line.replace("UT2k4Assault.ASGameInfo", "XGame.xCTFGame"));
+    let ctf: Vec<&str> = ctf.iter().map(String::as_str).collect();
+    assert_eq!(only_match(&FORMAT, &log(&ctf)).scores, [1.0, 1.0]);
+}

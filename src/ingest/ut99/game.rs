@@ -111,6 +111,7 @@ impl Game {
                 let aborts: [&[u8]; 4] = [b"", b"mapchange", b"serverquit", b"forced"];
                 self.aborted = aborts.contains(&reason);
                 if self.began.is_some() && self.lasted.is_none() {
+                    self.builder.settle_sides();
                     self.lasted = Some(self.builder.end(self.millis(now)));
                     self.results = Default::default();
                 }
@@ -185,7 +186,11 @@ impl Game {
             return;
         }
         self.began = Some(now);
-        self.builder = MatchBuilder::default();
+        self.builder = match self.class.to_lowercase().contains("assault") {
+            // The teams may change sides between rounds.
+            true => MatchBuilder::with_sides(),
+            false => MatchBuilder::default(),
+        };
         self.players.retain(|_, player| player.there);
         for player in self.players.values_mut() {
             player.visit = None;
@@ -276,6 +281,7 @@ impl Game {
             return;
         };
         if let (Some(team), Some(_)) = (player.team, self.began) {
+            self.builder.settle_sides();
             let at = self.builder.tick(millis);
             self.builder.score(team, points, player.visit, at);
         }

@@ -220,3 +220,20 @@ fn both_encodings_are_known() {
         assert_eq!(detect(log).map(|format| format.name), Some("ut99"));
     }
 }
+
+#[test]
+fn teams_that_change_sides_in_assault_are_those_of_the_end() {
+    let swap = [
+        "60.00\tplayer\tTeamchange\t0\t1",
+        "60.50\tplayer\tTeamchange\t1\t0",
+    ];
+    let end = end("110.50\tteamscore\t0\t0", "110.50\tteamscore\t1\t2");
+    let log = log(&[&HEAD[..], &TWO, &swap, &end].concat());
+    let game = only_match(&FORMAT, &log.replace("Botpack.CTFGame", "Botpack.Assault"));
+    let whole = |team| vec![(team, 0, 100)];
+    let both: Vec<_> = game.participants.iter().map(stays).collect();
+    assert_eq!(
+        (both, game.outcome),
+        (vec![whole(1), whole(0)], Outcome::Won(1))
+    );
+}

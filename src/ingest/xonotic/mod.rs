@@ -17,6 +17,7 @@ use super::{
     skip::Skip,
     stray::StrayPlay,
     text::{self, CUT_LINE},
+    unknown::kind_of,
 };
 use crate::domain::PlayerKey;
 pub(crate) use game::GAME;
@@ -29,6 +30,8 @@ pub(super) const FORMAT: Format = Format {
     detect,
     parser: |context| Box::new(Parser::new(context)),
     max_line: MAX_LINE,
+    unknown,
+    names_games: true,
     in_halves: false,
 };
 
@@ -67,6 +70,31 @@ pub(crate) fn identity(bot: bool, nick: &[u8]) -> (PlayerKey, String) {
 /// A name of the server's, such as that of a map.
 pub(crate) fn server_name(bytes: &[u8]) -> String {
     text::name(bytes)
+}
+
+/// Events that no record needs.
+const NEEDLESS: [&str; 13] = [
+    "logversion",
+    "gameinfo",
+    "recordset",
+    "ctf",
+    "vote",
+    "chat",
+    "anticheat",
+    "dom",
+    "race",
+    "keyhunt",
+    "ka",
+    "labels",
+    "teamscores",
+];
+
+/// The kind of event of a line that [`grammar`] does not know.
+fn unknown(line: &[u8]) -> Option<&[u8]> {
+    match grammar::read(line) {
+        Ok(Event::Other) => kind_of(line.strip_prefix(b":")?, &NEEDLESS),
+        _ => None,
+    }
 }
 
 struct Parser {

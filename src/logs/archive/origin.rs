@@ -30,6 +30,9 @@ const COMMENT_DIGITS: usize = 20;
 pub struct LogOrigin {
     /// The name of the server that wrote the log.
     pub server: String,
+    /// The name of the game if it was given, or empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub game: String,
     /// The name of the format if it was given; `None` if it was detected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,

@@ -13,10 +13,12 @@ use file_id::{FileId, get_file_id};
 use super::{Follow, thread::Requests};
 use crate::{
     domain::{Fingerprint, MatchRecord, Timestamp},
-    ingest::{Format, HEAD, LogItem, detect},
+    ingest::{Format, HEAD, LogItem, Skip, detect},
     logs::{
-        Archive, LogError, LogFile, LogOrigin, Reading, Spool, Tail, Tailed, folder::rotated,
-        reading::into_match, timestamp,
+        Archive, LogError, LogFile, LogOrigin, Reading, Spool, Tail, Tailed,
+        folder::{rotated, successor},
+        reading::into_match,
+        timestamp,
     },
 };
 
@@ -244,9 +246,14 @@ impl FollowedFile {
     fn origin(&self) -> LogOrigin {
         LogOrigin {
             server: self.follow.server.clone(),
+            game: self.follow.game.clone(),
             format: self.follow.format.map(|format| format.name.to_owned()),
             began: None,
         }
+    }
+
+    fn reading(&self, format: &'static Format) -> Reading {
+        Reading::new(format, &self.follow.server, None).of_game(&self.follow.game)
     }
 
     fn parse(&mut self, bytes: &[u8]) {
@@ -261,11 +268,11 @@ impl FollowedFile {
                 };
                 let head = std::mem::take(head);
                 self.format = Some(format);
-                let mut reading = Reading::new(format, &self.follow.server, None);
+                let mut reading = self.reading(format);
                 if let Err(error) = self.read_rotated(&mut reading) {
                     let path = self.tail.path().display();
                     tracing::debug!(log = %path, %error, "cannot read the log before this one");
-                    reading = Reading::new(format, &self.follow.server, None);
+                    reading = self.reading(format);
                 }
                 self.before = reading.elapsed();
                 reading.feed(&head, &mut self.items);
@@ -388,10 +395,20 @@ impl FollowedFile {
             LogItem::SharedId { line, id, players } => {
                 tracing::info!(log = %path, line, id, players, "several players have one id; their names are their ids in this match");
             }
+            LogItem::Skipped {
+                line,
+                last,
+                reason: Skip::Unfinished,
+            } if successor(self.tail.path()).is_some() => {
+                tracing::debug!(log = %path, line, last, "a game goes on in the next log");
+            }
             LogItem::Skipped { line, last, reason } => {
                 tracing::info!(log = %path, line, last, %reason, "skipped a game");
             }
-            LogItem::Match(_) | LogItem::Exported(..) => {}
+            LogItem::Match(_)
+            | LogItem::Exported(..)
+            | LogItem::Unknown { .. }
+            | LogItem::UnknownCount { .. } => {}
         }
     }
 }

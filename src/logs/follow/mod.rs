@@ -47,6 +47,8 @@ pub struct Follow {
     pub format: Option<&'static Format>,
     /// The name of the server that writes the logs.
     pub server: String,
+    /// The name of the game in the types of its games; empty leaves that of the logs.
+    pub game: String,
 }
 
 /// Follows any number of logs, on a thread of its own.

@@ -220,7 +220,7 @@ impl Source {
         self.clients.note(who, act, &mut context);
         self.follower.sync(self.players(), now, acts);
         match act {
-            PlayerAction::Kill(victim) => {
+            PlayerAction::Kill { victim, .. } => {
                 if let (Some(killer), Some(victim)) =
                     (self.connection(&who), self.connection(&victim))
                 {

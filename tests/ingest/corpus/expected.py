@@ -96,6 +96,19 @@ def idtech3(text):
 
     def close():
         if game and game.end is not None and not game.warm and game.done and any(p.played for p in game.people.values()):
+            first = getattr(game, "first", None)
+            if first and matches and matches[-1] is first:
+                # The second half: the people of the first one are on the other side.
+                matches.pop()
+                for one, person in first.people.items():
+                    other = game.people[one]
+                    other.on = [other.on[0] + person.on[1], other.on[1] + person.on[0]]
+                    other.kills += person.kills
+                    other.played |= person.played
+                    if person.points is not None:
+                        other.points = (other.points or 0) + person.points
+                game.scores = [game.scores[0] + first.scores[1], game.scores[1] + first.scores[0]]
+                game.begin -= first.end - first.begin
             matches.append(game)
 
     def begin(info, now, known):
@@ -104,7 +117,7 @@ def idtech3(text):
         kind = info.get("gamename", "baseq3") + "." + (URBAN if urban else KINDS).get(mode, f"g{mode}")
         new = Match(kind, info.get("mapname", ""), now)
         new.teams, new.warm, new.known, new.done, new.rounds = mode >= 3, False, known, False, False
-        new.strange, new.base = False, {}
+        new.strange, new.base, new.first = False, {}, None
         return new
 
     def who(slot):
@@ -129,7 +142,7 @@ def idtech3(text):
             if (have[1] if have else None) != want or (have and have[0] != who(slot)):
                 game.move(slot, who(slot) if want is not None else None, want, now)
 
-    id_of_game, offset, last, totals = 0, 0, 0, {}
+    id_of_game, offset, last, totals, half = 0, 0, 0, {}, None
     for line in text.split("\n"):
         line = line.rstrip("\r")
         found = re.match(r"\s*(\d+):(\d\d) (.*)$", line)
@@ -157,8 +170,11 @@ def idtech3(text):
             known = game.known if game else False
             if game and game.end is not None:
                 close()
+                half = matches[-1] if matches and matches[-1] is game and info.get("g_swaproles") == "1" else None
+            first = old.first if old and old.end is None else half
+            half = None
             game = begin(info, now, known)
-            game.rounds = True
+            game.rounds, game.first = True, first
             if old and old.end is None:
                 game.base = old.base
             elif info.get("g_swaproles") == "1":
