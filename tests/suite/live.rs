@@ -1,36 +1,60 @@
 //! A real OpenArena server, balanced end to end; see `integrations/openarena`. Runs with
-//! `EVENKEEL_LIVE=1` if openarena-server is installed, or with `EVENKEEL_LIVE=install`, which
-//! installs it from Debian.
+//! `EVENKEEL_LIVE=1` if openarena-server is installed (and for real clients, openarena and xvfb), or
+//! with `EVENKEEL_LIVE=install`, which installs them from Debian.
 
-use std::{fs, io::Write, path::Path, process::Command};
+use std::{ffi::OsString, fs, io::Write, path::Path, process::Command};
 
 use tempfile::TempDir;
+
+/// What `EVENKEEL_LIVE` is; without it, reports that the test is skipped.
+fn wish() -> Option<OsString> {
+    let wish = std::env::var_os("EVENKEEL_LIVE");
+    if wish.is_none() {
+        // Written directly, because the output of macros is captured in a passing test.
+        let text = "skipped: EVENKEEL_LIVE=1 plays on a real OpenArena server";
+        writeln!(std::io::stderr(), "{text}").unwrap();
+    }
+    wish
+}
+
+/// A script of the integration, with this program and without settings from outside.
+fn script(name: &str, wish: &OsString) -> Command {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("integrations/openarena");
+    let mut script = Command::new(folder.join(name));
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("EVENKEEL_")) {
+        script.env_remove(name);
+    }
+    script
+        .env("EVENKEEL_BIN", env!("CARGO_BIN_EXE_evenkeel"))
+        .env("PYTHONDONTWRITEBYTECODE", "1");
+    if wish == "install" {
+        script.arg("--install");
+    }
+    script
+}
+
+/// Four real clients and three bots: a warm-up, a late arrival, a player who leaves, commands in
+/// the chat, and a vote. About a minute.
+#[test]
+fn real_clients_are_placed_moved_and_answered() {
+    let Some(wish) = wish() else { return };
+    let output = script("live.sh", &wish).output().unwrap();
+    let transcript = String::from_utf8_lossy(&output.stdout);
+    let log = String::from_utf8_lossy(&output.stderr);
+    writeln!(std::io::stderr(), "{transcript}").unwrap();
+    assert!(output.status.success(), "{log}");
+    assert_eq!(transcript.matches(" proved: ").count(), 8);
+}
 
 /// Two matches with random teams and two with Evenkeel's: about two minutes.
 #[test]
 fn a_real_server_is_balanced_end_to_end() {
-    let Some(wish) = std::env::var_os("EVENKEEL_LIVE") else {
-        // Written directly, because the output of macros is captured in a passing test.
-        let written = writeln!(
-            std::io::stderr(),
-            "skipped: EVENKEEL_LIVE=1 plays on a real OpenArena server"
-        );
-        return written.unwrap();
-    };
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let Some(wish) = wish() else { return };
     let folder = TempDir::new().unwrap();
     let kept = folder.path().join("season");
-    let mut demo = Command::new(root.join("integrations/openarena/demo.sh"));
-    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("EVENKEEL_")) {
-        demo.env_remove(name);
-    }
-    demo.env("EVENKEEL_BIN", env!("CARGO_BIN_EXE_evenkeel"))
-        .env("PYTHONDONTWRITEBYTECODE", "1")
-        .args(["--random", "2", "--balanced", "2", "--keep"])
+    let mut demo = script("demo.sh", &wish);
+    demo.args(["--random", "2", "--balanced", "2", "--keep"])
         .arg(&kept);
-    if wish == "install" {
-        demo.arg("--install");
-    }
     // The game server, which does not run as root, must be able to enter its own folder.
     open(folder.path());
     let output = demo.output().unwrap();

@@ -91,6 +91,9 @@ pub(super) fn why(
     number: usize,
     names: &[&str],
 ) -> Vec<String> {
+    if reasons.is_empty() {
+        return vec!["nothing has been decided yet".to_owned()];
+    }
     let asker = players.iter().find(|player| player.number == number);
     let own = |reason: &&String| {
         asker.is_some_and(|asker| mentions(reason, &asker.id))

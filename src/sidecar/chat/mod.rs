@@ -7,8 +7,12 @@
 //! makes text safe, `vote` counts votes.
 //!
 //! Commands of one player, commands in all and lines are bounded. Beyond the bounds, commands are
-//! ignored. At most one question to the daemon is open at a time. PING follows each question, so
-//! that PONG without an answer before it means that the daemon refused the question.
+//! ignored.
+//!
+//! After each decision, the chat asks the daemon for the reasons and keeps them, because the daemon
+//! forgets them when the next game begins: play, after a warm-up in which the teams were chosen. For
+//! ranks it asks when a player does, for one player at a time. PING follows RANK, so that PONG
+//! without an answer before it means that the daemon refuses to show ranks.
 
 mod answers;
 mod plain;
@@ -106,12 +110,11 @@ pub(super) struct ChatLine {
     pub(super) text: String,
 }
 
-/// A question to the daemon that has no answer yet.
+/// A question for a rank.
 #[derive(Debug)]
 struct OpenQuestion {
     /// The client that asked; `None` if it has left.
     number: Option<usize>,
-    command: ChatCommand,
     /// Whether the answer has come, so that only PONG is missing.
     answered: bool,
     until: u64,
@@ -131,8 +134,8 @@ pub(super) struct Chat {
     vote: Vote,
     /// The ratio of the last decision; `None` if there has been none.
     ratio: Option<f64>,
-    /// Whether the daemon has a decision to explain, as far as is known.
-    explains: bool,
+    /// The reasons for the last decision; empty if there has been none.
+    reasons: Vec<String>,
     /// Whether the daemon has refused to show ranks.
     rankless: bool,
 }
@@ -148,23 +151,22 @@ impl Chat {
             lines: VecDeque::new(),
             vote: Vote::default(),
             ratio: None,
-            explains: false,
+            reasons: Vec::new(),
             rankless: false,
         }
     }
 
-    /// Call it for each new connection to the daemon, which has made no decision on it yet.
+    /// Call it for each new connection to the daemon.
     pub(super) fn connected(&mut self, now: u64) {
         self.vote.close(now);
         self.waiting.clear();
         self.question = None;
-        (self.ratio, self.explains, self.rankless) = (None, false, false);
+        self.rankless = false;
     }
 
     /// Call it when a game begins.
     pub(super) fn game_began(&mut self, now: u64) {
         self.vote.close(now);
-        self.ratio = None;
     }
 
     /// Call it when a client has left: another player can get its number.
@@ -193,7 +195,7 @@ impl Chat {
     #[must_use]
     pub(super) fn tick(&mut self, game: &ChatGame<'_>, now: u64, acts: &mut Vec<Act>) -> bool {
         if self.question.as_ref().is_some_and(|open| now >= open.until) {
-            self.close_question(game);
+            self.close_question();
         }
         let mut passed = self.end_vote(game, now);
         while self.question.is_none() && self.lines.len() < MAX_LINES {
@@ -206,90 +208,71 @@ impl Chat {
                     self.tell(number, lines);
                 }
                 ChatCommand::Balance => passed |= self.cast(number, game, now),
-                ChatCommand::Rank | ChatCommand::Why => {
-                    self.ask(number, command, game, now, acts);
+                ChatCommand::Why => {
+                    let (reasons, names) = (&self.reasons, self.team_names);
+                    let lines = answers::why(reasons, game.players, number, names);
+                    self.tell(number, lines);
                 }
+                ChatCommand::Rank => self.ask_for_rank(number, game, now, acts),
             }
         }
         passed
     }
 
-    /// Sends a question to the daemon, unless it would be refused.
-    fn ask(
-        &mut self,
-        number: usize,
-        command: ChatCommand,
-        game: &ChatGame<'_>,
-        now: u64,
-        acts: &mut Vec<Act>,
-    ) {
-        let request = match command {
-            ChatCommand::Rank if !self.rankless => {
-                game.id_of(number).map(|id| Request::Rank(plain_ident(id)))
-            }
-            ChatCommand::Why if self.explains => Some(Request::Explain),
-            _ => None,
-        };
+    /// Asks the daemon for a rank, unless it has refused to show ranks.
+    fn ask_for_rank(&mut self, number: usize, game: &ChatGame<'_>, now: u64, acts: &mut Vec<Act>) {
         self.question = Some(OpenQuestion {
             number: Some(number),
-            command,
             answered: false,
             until: now.saturating_add(PATIENCE),
         });
-        match request {
-            Some(request) => acts.extend([request, Request::Ping].map(Act::Send)),
-            None => self.close_question(game),
+        match game.id_of(number).filter(|_| !self.rankless) {
+            Some(id) => {
+                let requests = [Request::Rank(plain_ident(id)), Request::Ping];
+                acts.extend(requests.map(Act::Send));
+            }
+            None => self.close_question(),
         }
     }
 
-    /// Takes a reply of the daemon: notes decisions, and answers the open question.
-    pub(super) fn reply(&mut self, reply: &Reply, game: &ChatGame<'_>) {
-        let asked = self.question.as_ref().map(|question| question.command);
-        match (reply, asked) {
-            (Reply::Balance { ratio, .. } | Reply::Place(_, _, ratio), _) => {
-                (self.ratio, self.explains) = (Some(*ratio), true);
+    /// Takes a reply of the daemon: asks for the reasons of a decision, keeps them, and answers the
+    /// open question.
+    pub(super) fn reply(&mut self, reply: &Reply, acts: &mut Vec<Act>) {
+        match reply {
+            Reply::Balance { ratio, .. }
+            | Reply::Place(_, _, ratio)
+            | Reply::Rebalance { after: ratio, .. } => self.ratio = Some(*ratio),
+            Reply::Move(_) => {}
+            Reply::Explain(reasons) => {
+                self.reasons.clone_from(reasons);
+                return;
             }
-            (Reply::Rebalance { after, .. }, _) => {
-                (self.ratio, self.explains) = (Some(*after), true);
+            Reply::Rank { .. } => return self.answer(reply),
+            Reply::Pong => {
+                self.rankless |= self.question.as_ref().is_some_and(|open| !open.answered);
+                return self.close_question();
             }
-            (Reply::Move(_) | Reply::Advantage(_), _) => self.explains = true,
-            (Reply::Rank { .. }, Some(ChatCommand::Rank))
-            | (Reply::Explain(_), Some(ChatCommand::Why)) => self.answer(Some(reply), game),
-            (Reply::Pong, Some(command)) => {
-                if self.question.as_ref().is_some_and(|open| !open.answered) {
-                    match command {
-                        ChatCommand::Rank => self.rankless = true,
-                        _ => self.explains = false,
-                    }
-                }
-                self.close_question(game);
-            }
-            _ => {}
+            _ => return,
+        }
+        if self.settings.on {
+            acts.push(Act::Send(Request::Explain));
         }
     }
 
-    /// Answers the open question with the daemon's reply; `None` if there is none.
-    fn answer(&mut self, reply: Option<&Reply>, game: &ChatGame<'_>) {
+    /// Answers the open question with the daemon's reply, if it has no answer.
+    fn answer(&mut self, reply: &Reply) {
         let Some(question) = self.question.as_mut().filter(|open| !open.answered) else {
             return;
         };
         question.answered = true;
-        let Some(number) = question.number else {
-            return;
-        };
-        let lines = match (question.command, reply) {
-            (ChatCommand::Rank, reply) => vec![answers::rank(reply.unwrap_or(&Reply::Pong))],
-            (_, Some(Reply::Explain(reasons))) => {
-                answers::why(reasons, game.players, number, self.team_names)
-            }
-            _ => vec!["nothing has been decided yet".to_owned()],
-        };
-        self.tell(number, lines);
+        if let Some(number) = question.number {
+            self.tell(number, vec![answers::rank(reply)]);
+        }
     }
 
-    /// Ends the open question, which is answered first if the daemon has not answered it.
-    fn close_question(&mut self, game: &ChatGame<'_>) {
-        self.answer(None, game);
+    /// Ends the open question. Without an answer, the line for the player is that there are no ranks.
+    fn close_question(&mut self) {
+        self.answer(&Reply::Pong);
         self.question = None;
     }
 

@@ -43,12 +43,10 @@ impl Play {
         (self.chat.tick(&game, self.now, &mut acts), acts)
     }
 
-    fn reply(&mut self, reply: Reply) {
-        let game = ChatGame {
-            players: &self.players,
-            can_balance: self.can_balance,
-        };
-        self.chat.reply(&reply, &game);
+    fn reply(&mut self, reply: Reply) -> Vec<Act> {
+        let mut acts = Vec::new();
+        self.chat.reply(&reply, &mut acts);
+        acts
     }
 
     /// Writes a line, and lets time pass. Returns the requests.
@@ -101,7 +99,7 @@ fn a_question_waits_for_the_one_before() {
     let expected = [Request::Rank(Ident::from_text("ANN")), Request::Ping];
     assert_eq!(play.hear(0, "!rank"), expected.map(Act::Send));
     assert!(play.hear(3, "!rank").is_empty());
-    play.reply(rank("ANN"));
+    assert!(play.reply(rank("ANN")).is_empty());
     assert_eq!(
         play.lines(),
         ["0: your division is Gold, 50 of 100 to the next, 7 rated games"]
@@ -116,21 +114,26 @@ fn a_question_waits_for_the_one_before() {
 }
 
 #[test]
-fn what_the_daemon_refuses_is_not_asked_again() {
+fn ranks_that_the_daemon_refuses_are_not_asked_for_again() {
     let mut play = Play::new(None);
-    assert!(play.hear(0, "!why").is_empty(), "nothing has been decided");
-    assert_eq!(play.lines(), ["0: nothing has been decided yet"]);
     assert_eq!(play.hear(0, "!rank").len(), 2);
     play.reply(Reply::Pong);
     assert_eq!(play.lines(), ["0: there are no ranks on this server"]);
     assert!(play.hear(1, "!rank").is_empty());
     assert_eq!(play.lines(), ["1: there are no ranks on this server"]);
-    play.reply(Reply::Place(Ident::from_text("ANN"), 0, 0.75));
-    assert_eq!(play.hear(0, "!why")[0], Act::Send(Request::Explain));
-    play.reply(Reply::Explain(vec![
-        "ANN to team 0 (more even): ratio 0.75".to_owned(),
-    ]));
-    play.reply(Reply::Pong);
+}
+
+#[test]
+fn the_reasons_for_a_decision_outlast_the_game() {
+    let mut play = Play::new(None);
+    play.hear(0, "!why");
+    assert_eq!(play.lines(), ["0: nothing has been decided yet"]);
+    let place = Reply::Place(Ident::from_text("ANN"), 0, 0.75);
+    assert_eq!(play.reply(place), [Act::Send(Request::Explain)]);
+    let reason = "ANN to team 0 (more even): ratio 0.75".to_owned();
+    assert!(play.reply(Reply::Explain(vec![reason])).is_empty());
+    play.chat.game_began(play.now);
+    play.hear(0, "!why");
     assert_eq!(play.lines(), ["0: ann to red (more even): ratio 0.75"]);
     play.hear(0, "!teams");
     assert_eq!(
@@ -162,7 +165,7 @@ fn who_leaves_gets_no_answer_meant_for_another() {
     play.hear(1, "!teams");
     play.chat.left(0);
     play.chat.left(1);
-    play.reply(rank("ANN"));
+    assert!(play.reply(rank("ANN")).is_empty());
     play.tick().1.clear();
     assert!(play.lines().is_empty());
 }

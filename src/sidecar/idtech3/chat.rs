@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     ingest::idtech3::grammar,
-    protocol::{Reply, Request},
+    protocol::Request,
     sidecar::{
         Act,
         chat::{ChatCommand, ChatGame, ChatPlayer},
@@ -72,27 +72,16 @@ impl IdTech3 {
         player.collect()
     }
 
-    fn chat_game<'a>(&self, players: &'a [ChatPlayer]) -> ChatGame<'a> {
-        let team_game = self.game.as_ref().filter(|game| game.setup.teams);
-        let phase = team_game.map(FollowedGame::phase);
-        ChatGame {
-            players,
-            can_balance: matches!(phase, Some(GamePhase::WarmUp | GamePhase::Playing)),
-        }
-    }
-
-    /// Passes a reply of the daemon to the chat.
-    pub(super) fn reply_to_chat(&mut self, reply: &Reply) {
-        let players = self.chat_players();
-        let game = self.chat_game(&players);
-        self.chat.reply(reply, &game);
-    }
-
     /// Lets time pass for the chat. A vote that has passed makes the fewest moves that balance the
     /// teams.
     pub(super) fn tick_chat(&mut self, now: u64, acts: &mut Vec<Act>) {
         let players = self.chat_players();
-        let game = self.chat_game(&players);
+        let team_game = self.game.as_ref().filter(|game| game.setup.teams);
+        let phase = team_game.map(FollowedGame::phase);
+        let game = ChatGame {
+            players: &players,
+            can_balance: matches!(phase, Some(GamePhase::WarmUp | GamePhase::Playing)),
+        };
         if self.chat.tick(&game, now, acts) {
             self.send_real_teams(acts);
             acts.push(Act::Send(Request::Rebalance { seed: None }));

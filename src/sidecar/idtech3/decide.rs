@@ -16,7 +16,7 @@ use crate::{
 
 impl IdTech3 {
     pub(super) fn take_reply(&mut self, reply: Reply, now: u64, acts: &mut Vec<Act>) {
-        self.reply_to_chat(&reply);
+        self.chat.reply(&reply, acts);
         match reply {
             Reply::Balance {
                 ratio,
@@ -154,7 +154,7 @@ impl IdTech3 {
             order(&mut orders, number, slot, team);
         }
         if let Some(entry) = self.slots.slot(number).entry.as_mut() {
-            entry.team = Some(team);
+            (entry.team, entry.placing) = (Some(team), false);
         }
         self.doubt = Some(now);
         if !orders.is_empty() {
@@ -224,6 +224,9 @@ impl IdTech3 {
     /// Sends the daemon the teams on which the players actually are.
     pub(super) fn send_real_teams(&mut self, acts: &mut Vec<Act>) {
         let Some(game) = &self.game else { return };
+        for entry in self.slots.entries_mut() {
+            entry.placing = false;
+        }
         for number in 0..self.slots.len() {
             if self.slots.entry(number).is_some() {
                 let requests = self

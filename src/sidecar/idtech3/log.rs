@@ -217,14 +217,21 @@ impl IdTech3 {
             return;
         }
         acts.extend(requests.into_iter().map(Act::Send));
-        if let Some(entry) = self.slots.entry(number).filter(|_| new) {
+        let team = self.slots.get(number).and_then(Slot::team);
+        if let Some(entry) = self.slots.slot(number).entry.as_mut().filter(|_| new) {
             let first = game.met.insert(entry.id.clone());
-            let team = self.slots.get(number).and_then(Slot::team);
             let id = entry.ident();
             match (unplaced, first, team) {
-                (true, true, _) => acts.push(Act::Send(Request::Place(id))),
+                (true, true, _) => {
+                    entry.placing = true;
+                    self.doubt = Some(now);
+                    acts.push(Act::Send(Request::Place(id)));
+                }
                 // The player was in this game before, and is back on a team of their choice.
-                (true, false, Some(team)) => acts.push(Act::Send(Request::Move { id, team })),
+                (true, false, Some(team)) => {
+                    entry.team = Some(team);
+                    acts.push(Act::Send(Request::Move { id, team }));
+                }
                 _ => {}
             }
         }

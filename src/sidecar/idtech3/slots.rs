@@ -26,6 +26,9 @@ pub(super) struct RosterEntry {
     pub(super) joined: bool,
     /// The team that was last received from the daemon, or sent to it.
     pub(super) team: Option<u8>,
+    /// Whether the daemon has been asked for the team, and has not replied yet. Until then it is
+    /// not sent the actual team, which would replace its choice.
+    pub(super) placing: bool,
 }
 
 impl RosterEntry {
@@ -172,6 +175,7 @@ impl Slots {
             name,
             joined,
             team: team.filter(|_| !unplaced),
+            placing: false,
         };
         requests.push(if joined {
             let mut join = Join::new(entry.ident());
@@ -206,6 +210,7 @@ impl Slots {
         }
         if let Some(team) = team
             && entry.team != Some(team)
+            && !entry.placing
         {
             entry.team = Some(team);
             let id = entry.ident();

@@ -5,8 +5,19 @@ use super::*;
 const ANN: &str = "00000000000000000000000000000005";
 const BOB: &str = "00000000000000000000000000000006";
 
+fn settings() -> Settings {
+    Settings {
+        chat: ChatSettings {
+            on: true,
+            vote: Some(50),
+        },
+        ..super::settings()
+    }
+}
+
 /// A warm-up of four bots and two humans, ann on red and bob on blue, whose teams are as chosen.
 fn balanced(settings: Settings) -> Play {
+    let explains = usize::from(settings.chat.on);
     let mut play = Play::new(settings);
     play.log(&(warm_up() + &arrival(4, "ann", 1, None) + &arrival(5, "bob", 2, None)));
     play.wait(1_000);
@@ -14,7 +25,14 @@ fn balanced(settings: Settings) -> Play {
         "BALANCE 8 0.95 0.5 7\nTEAM 0 A\nTEAM 0 B\nTEAM 1 C\nTEAM 1 D\nTEAM 0 {ANN}\nTEAM 1 {BOB}\n\
          BOTS 0 0\nBOTS 1 0"
     ));
-    play.done();
+    assert_eq!(
+        play.done().iter().filter(|line| *line == "EXPLAIN").count(),
+        explains
+    );
+    play.reply(&format!(
+        "EXPLAIN 3\nWHY ratio 0.951128, of at most 0.951128 (exact); engine exhaustive\n\
+         WHY with {ANN} on team 1 instead: ratio 0.5\nWHY with {BOB} on team 0 instead: ratio 0.4"
+    ));
     play
 }
 
@@ -36,31 +54,26 @@ fn answers_go_to_the_player_who_asks() {
     play.log("0:09 say: ann: !teams\n0:09 say: ann: !rank\n0:09 sayteam: bob: !why\n");
     play.wait(1_000);
     let teams = [
-        "EXPLAIN",
-        "PING",
         "# tell 4 red (3): A, B, ann",
         "# tell 4 blue (3): C, D, bob",
         "# tell 4 ratio 0.95 when teams were last chosen, 1.00 is even",
+        "# tell 5 with bob on red instead: ratio 0.40",
     ];
     assert_eq!(
         play.done(),
         teams,
         "the second command of ann came too early"
     );
-    play.reply(&format!(
-        "EXPLAIN 3\nWHY ratio 0.951128, of at most 0.951128 (exact); engine exhaustive\n\
-         WHY with {ANN} on team 1 instead: ratio 0.5\nWHY with {BOB} on team 0 instead: ratio 0.4\nPONG"
-    ));
+    play.wait(999);
     assert!(
         play.done().is_empty(),
         "the file of the first lines is still needed"
     );
-    play.wait(1_000);
-    let why = [
-        "# tell 5 with bob on red instead: ratio 0.40",
-        "# tell 5 ratio 0.95, of at most 0.95 (exact)",
-    ];
-    assert_eq!(play.done(), why);
+    play.wait(1);
+    assert_eq!(
+        play.done(),
+        ["# tell 5 ratio 0.95, of at most 0.95 (exact)"]
+    );
     play.log("0:12 say: ann: !rank\n");
     play.wait(1_000);
     assert_eq!(play.done(), [format!("RANK {ANN}"), "PING".to_owned()]);
@@ -148,6 +161,7 @@ fn a_vote_in_play_moves_with_the_fewest_moves() {
     play.wait(1_000);
     play.reply(&format!("REBALANCE 2 0.5 0.9\nMOVE {ANN} 0 1\nMOVE C 1 0"));
     let moves = [
+        "EXPLAIN",
         "# say Evenkeel: 2 players to even teams, ratio 0.90",
         "# clientkick 2",
         "# forceteam 4 blue",
@@ -177,6 +191,7 @@ fn a_vote_can_leave_the_teams_as_they_are() {
     assert_eq!(
         play.done(),
         [
+            "EXPLAIN",
             "* the teams are as chosen, ratio 0.950",
             "# say Evenkeel: the teams stay, they are as even as can be: ratio 0.95"
         ]

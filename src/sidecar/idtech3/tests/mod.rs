@@ -20,10 +20,7 @@ fn settings() -> Settings {
         settle: 1_000,
         attempts: 2,
         spare_bots: vec![],
-        chat: ChatSettings {
-            on: true,
-            vote: Some(50),
-        },
+        chat: ChatSettings::default(),
     }
 }
 
@@ -360,6 +357,32 @@ fn in_play_people_move_only_with_auto_balance() {
 }
 
 #[test]
+fn a_late_arrival_is_not_sent_as_on_the_team_that_it_chose() {
+    let mut play = Play::new(Settings {
+        auto_balance: true,
+        ..settings()
+    });
+    play.log(&warm_up().replace("0:00 Warmup:\n", ""));
+    play.log("0:02 Item: 0 x\n");
+    play.log("0:10 ClientUserinfoChanged: 5 n\\late\\t\\3\\id\\AB\n0:11 ClientBegin: 5\n");
+    play.done();
+    // OpenArena writes two lines for a spectator who chooses a team.
+    let red = "0:30 ClientUserinfoChanged: 5 n\\late\\t\\1\\id\\AB\n0:30 ClientBegin: 5\n";
+    play.log(red);
+    assert_eq!(play.done(), ["JOIN AB name=late", "PLACE AB"]);
+    play.reply("PLACE AB 1 0.9");
+    assert_eq!(play.done().last().unwrap(), "# forceteam 5 blue");
+    play.log(&red.replace("t\\1", "t\\2"));
+    play.wait(5_000);
+    assert!(play.done().is_empty(), "the daemon knows");
+    // Without a reply, the daemon is sent the actual team.
+    play.log("0:40 ClientUserinfoChanged: 6 n\\x\\t\\1\\id\\CD\n0:40 ClientBegin: 6\n");
+    assert_eq!(play.done(), ["JOIN CD name=x", "PLACE CD"]);
+    play.wait(5_000);
+    assert_eq!(play.done(), ["MOVE CD 0"]);
+}
+
+#[test]
 fn bots_that_stay_bots_are_counted() {
     let mut play = Play::new(Settings {
         bots_as_players: false,
@@ -443,7 +466,11 @@ fn any_bytes_are_borne() {
     ];
     let reply = "(BALANCE|TEAM|BOTS|MOVE|PLACE|REBALANCE|END|ERROR|EXPLAIN|WHY|RANK|PONG)( [0-9ab.;\"]{1,4}){0,4}";
     proptest!(|(lines in proptest::collection::vec((line, reply, 0u64..2_000), 0..60))| {
-        let mut play = Play::new(Settings { auto_balance: true, ..settings() });
+        let mut play = Play::new(Settings {
+            auto_balance: true,
+            chat: ChatSettings { on: true, vote: Some(50) },
+            ..settings()
+        });
         for (line, reply, millis) in lines {
             play.sidecar.log_line(&line, play.now, &mut play.acts);
             play.reply(&reply);
