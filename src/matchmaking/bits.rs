@@ -10,6 +10,13 @@ impl Bits {
         Self(vec![0; count.div_ceil(64)])
     }
 
+    /// The set of these indices, each below `count`.
+    pub fn of(indices: &[u32], count: usize) -> Self {
+        let mut bits = Self::empty(count);
+        indices.iter().for_each(|at| bits.insert(*at));
+        bits
+    }
+
     /// The set of all indices below `count`.
     pub fn full(count: usize) -> Self {
         let mut bits = Self(vec![u64::MAX; count.div_ceil(64)]);

@@ -34,6 +34,7 @@ mod parties;
 mod partition;
 mod process;
 mod protocol;
+mod queue;
 mod results;
 mod roles_seasons;
 mod running;

@@ -20,10 +20,24 @@ impl Effort {
     pub(super) fn budget(self) -> Budget {
         let effort = self.0 as usize;
         Budget {
-            starts: 2 + 2 * effort.min(15),
+            starts: 2 + 2 * effort.min(7),
             moves: 1_000,
             nodes: 20_000,
         }
+    }
+
+    /// The budget of a search for a match that is formed again.
+    pub(super) fn refining() -> Budget {
+        Budget {
+            starts: 3,
+            moves: 500,
+            nodes: 2_000,
+        }
+    }
+
+    /// How often some of so many matches are formed again for the tickets that are left.
+    pub(super) fn tries(self, matches: usize) -> usize {
+        self.0 as usize * matches / 4
     }
 }
 

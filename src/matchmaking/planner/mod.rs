@@ -8,9 +8,10 @@
 mod cores;
 mod effort;
 mod reason;
+mod refine;
 mod report;
 
-use std::sync::atomic::AtomicBool;
+use std::{collections::BTreeSet, sync::atomic::AtomicBool};
 
 use super::{
     Queue, Ticket,
@@ -39,6 +40,8 @@ pub fn plan(
     let pool = Pool::new(queue, tickets);
     let mut round = Round::new(&pool, seed, effort);
     round.run(cores, cancelled);
+    round.refine(effort.tries(round.matches.len()), cores, cancelled);
+    round.again(cores, cancelled);
     report::plan(&pool, round.matches, &round.failures)
 }
 
@@ -65,6 +68,18 @@ impl<'p> Round<'p> {
             matches: Vec::new(),
             failures: Vec::new(),
         }
+    }
+
+    /// Gives the tickets that lost their place in the second part another turn.
+    fn again(&mut self, cores: &dyn Cores, cancelled: &AtomicBool) {
+        let failed: BTreeSet<u32> = self.failures.iter().map(|(ticket, _)| *ticket).collect();
+        self.waiting = self
+            .free
+            .iter()
+            .filter(|ticket| !failed.contains(ticket))
+            .collect();
+        self.waiting.reverse();
+        self.run(cores, cancelled);
     }
 
     fn run(&mut self, cores: &dyn Cores, cancelled: &AtomicBool) {

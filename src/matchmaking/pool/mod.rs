@@ -21,7 +21,9 @@ pub(super) struct Pool<'q> {
     pub mirrors: Signatures,
     /// The same by the strict hard rules alone, which no other tickets can make up for.
     pub strict: Signatures,
-    /// The place of the first such rule.
+    /// The share of the tickets that each ticket could play with, about.
+    pub breadth: Vec<f64>,
+    /// The place of the first strict rule.
     pub strict_rule: Option<usize>,
 }
 
@@ -54,7 +56,17 @@ impl<'q> Pool<'q> {
         };
         let strict: Vec<usize> = (0..bound.len()).filter(is_strict).collect();
         let own = |at: &usize| bound.get(*at).map(AsRef::as_ref);
+        let breadth = (0..sorted.len() as u32).map(|ticket| {
+            let rules = queue
+                .rules()
+                .iter()
+                .zip(&bound)
+                .filter(|(rule, _)| rule.hard);
+            let each = rules.map(|(rule, bound)| bound.breadth(ticket, rule.limit(0.0, 0)));
+            each.product()
+        });
         Self {
+            breadth: breadth.collect(),
             queue,
             waited: sorted.iter().map(|ticket| ticket.waited).collect(),
             mirrors: Signatures::of(

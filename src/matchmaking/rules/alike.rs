@@ -71,7 +71,7 @@ impl Rule for Alike {
             keys.extend(players.map(|player| people.key(self.of, player)));
         });
         let mut silent = Bits::empty(people.tickets());
-        let mut having: Vec<Bits> = vec![Bits::empty(people.tickets()); symbols.count()];
+        let mut having: Vec<Vec<u32>> = vec![Vec::new(); symbols.count()];
         let mut asked = Vec::new();
         for ticket in 0..people.tickets() as u32 {
             let asks = people
@@ -82,9 +82,9 @@ impl Rule for Alike {
                 silent.insert(ticket);
             }
             if let Some(value) = single(symbols.of_ticket(ticket))
-                && let Some(bits) = having.get_mut(value as usize)
+                && let Some(list) = having.get_mut(value as usize)
             {
-                bits.insert(ticket);
+                list.push(ticket);
             }
             asked.push(asks);
         }
@@ -113,7 +113,15 @@ struct Values {
     /// The tickets of which nobody asks.
     silent: Bits,
     /// The tickets all of whose players have the value.
-    having: Vec<Bits>,
+    having: Vec<Vec<u32>>,
+}
+
+impl Values {
+    /// The tickets with the value that all players of this ticket have.
+    fn having(&self, ticket: u32) -> Option<&Vec<u32>> {
+        let value = single(self.symbols.of_ticket(ticket))?;
+        self.having.get(value as usize)
+    }
 }
 
 impl Bound for Values {
@@ -128,14 +136,26 @@ impl Bound for Values {
     }
 
     fn choices(&self, seed: u32, _: f64) -> Option<Vec<Choice<'_>>> {
-        let borrowed = |bits| Choice {
-            tickets: Cow::Borrowed(bits),
+        let choice = |tickets| Choice {
+            tickets,
             word: None,
         };
         let silent = Some(&self.silent).filter(|silent| silent.contains(seed));
-        let value = single(self.symbols.of_ticket(seed));
-        let having = value.and_then(|value| self.having.get(value as usize));
-        Some(having.into_iter().chain(silent).map(borrowed).collect())
+        let having = self
+            .having(seed)
+            .map(|list| Cow::Owned(Bits::of(list, self.asked.len())));
+        let choices = having.into_iter().chain(silent.map(Cow::Borrowed));
+        Some(choices.map(choice).collect())
+    }
+
+    fn breadth(&self, ticket: u32, _: f64) -> f64 {
+        let all = self.asked.len().max(1) as f64;
+        match self.silent.contains(ticket) {
+            true => 1.0,
+            false => self
+                .having(ticket)
+                .map_or(0.0, |list| list.len() as f64 / all),
+        }
     }
 
     fn only_grows(&self) -> bool {

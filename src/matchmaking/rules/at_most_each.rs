@@ -120,6 +120,14 @@ impl Bound for Counted {
         })
     }
 
+    /// Players with a value that many have are placed first, while teams have room for them.
+    fn breadth(&self, ticket: u32, _: f64) -> f64 {
+        let symbols = self.0.of_ticket(ticket).iter();
+        symbols
+            .map(|symbol| 1.0 - self.0.share(*symbol))
+            .fold(1.0, f64::min)
+    }
+
     fn only_grows(&self) -> bool {
         true
     }

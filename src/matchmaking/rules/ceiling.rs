@@ -68,16 +68,24 @@ impl Rule for Ceiling {
         let ends: Vec<_> = tickets
             .map(|ticket| self.ends(people, [ticket].iter()))
             .collect();
-        let mut levels: Vec<f64> = ends.iter().map(|ends| ends.0).collect();
-        levels.sort_by(f64::total_cmp);
+        let mut values: Vec<f64> = ends.iter().map(|ends| ends.0).collect();
+        values.sort_by(f64::total_cmp);
+        let mut levels = values.clone();
         levels.dedup();
-        Box::new(Ends { ends, levels })
+        Box::new(Ends {
+            ends,
+            values,
+            levels,
+        })
     }
 }
 
-/// The highest value and the lowest ceiling of each ticket, and all highest values, ascending.
 struct Ends {
+    /// The highest value and the lowest ceiling of each ticket.
     ends: Vec<(f64, f64)>,
+    /// The highest values of all tickets, ascending.
+    values: Vec<f64>,
+    /// The different highest values, ascending.
     levels: Vec<f64>,
 }
 
@@ -117,6 +125,12 @@ impl Bound for Ends {
             }
         };
         Some(fit.take(LEVELS).map(choice).collect())
+    }
+
+    fn breadth(&self, ticket: u32, _: f64) -> f64 {
+        let ceiling = self.ends.get(ticket as usize).map_or(0.0, |ends| ends.1);
+        let below = self.values.partition_point(|value| *value <= ceiling);
+        below as f64 / self.values.len().max(1) as f64
     }
 
     fn only_grows(&self) -> bool {

@@ -53,6 +53,52 @@ impl Common {
     }
 }
 
+impl Common {
+    /// The words that all players of a ticket have.
+    fn shared(&self, people: &People, ticket: u32) -> Vec<u32> {
+        let mut members = people.members(ticket);
+        let first = members
+            .next()
+            .map_or(&[][..], |player| people.set(self.of, player));
+        let mut shared: Vec<u32> = first.to_vec();
+        for player in members {
+            shared.retain(|word| people.set(self.of, player).contains(word));
+        }
+        shared
+    }
+}
+
+/// The tickets all of whose players have a word.
+enum Sharing {
+    /// Many tickets.
+    Bits(Bits, usize),
+    /// So few that bits would take more memory.
+    List(Vec<u32>, usize),
+}
+
+impl Sharing {
+    fn of(list: Vec<u32>, tickets: usize) -> Self {
+        match list.len() * 64 < tickets {
+            true => Self::List(list, tickets),
+            false => Self::Bits(Bits::of(&list, tickets), list.len()),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            Self::Bits(_, count) => *count,
+            Self::List(list, _) => list.len(),
+        }
+    }
+
+    fn tickets(&self) -> Cow<'_, Bits> {
+        match self {
+            Self::Bits(bits, _) => Cow::Borrowed(bits),
+            Self::List(list, tickets) => Cow::Owned(Bits::of(list, *tickets)),
+        }
+    }
+}
+
 impl Rule for Common {
     fn violation(&self, people: &People, teams: Teams<'_>, _: f64) -> f64 {
         let (table, players) = self.table(people, teams);
@@ -79,30 +125,26 @@ impl Rule for Common {
                 .flat_map(|player| people.set(self.of, player));
             keys.extend(words.map(|word| u64::from(*word)));
         });
-        let mut sharing: Vec<(u32, Bits)> = Vec::new();
+        let mut sharing: Vec<(u32, Vec<u32>)> = Vec::new();
         let mut places = HashMap::new();
         let mut shared = Vec::new();
         for ticket in 0..people.tickets() as u32 {
-            let mut members = people.members(ticket);
-            let first = members
-                .next()
-                .map_or(&[][..], |player| people.set(self.of, player));
-            let mut own: Vec<u32> = first.to_vec();
-            for player in members {
-                own.retain(|word| people.set(self.of, player).contains(word));
-            }
+            let own = self.shared(people, ticket);
             for &word in &own {
-                let place = *places.entry(word).or_insert_with(|| {
-                    sharing.push((word, Bits::empty(people.tickets())));
-                    sharing.len() - 1
-                });
-                if let Some((_, bits)) = sharing.get_mut(place) {
-                    bits.insert(ticket);
+                let place = *places.entry(word).or_insert(sharing.len());
+                match sharing.get_mut(place) {
+                    Some((_, list)) => list.push(ticket),
+                    None => sharing.push((word, vec![ticket])),
                 }
             }
             let own = own.iter().filter_map(|word| places.get(word).copied());
             shared.push(own.collect());
         }
+        let count = people.tickets();
+        let sharing = sharing
+            .into_iter()
+            .map(|(word, list)| (word, Sharing::of(list, count)));
+        let sharing = sharing.collect();
         let tickets = 0..people.tickets() as u32;
         Box::new(Words {
             symbols,
@@ -119,7 +161,7 @@ struct Words {
     symbols: Symbols,
     sizes: Vec<i32>,
     /// The tickets all of whose players have the word.
-    sharing: Vec<(u32, Bits)>,
+    sharing: Vec<(u32, Sharing)>,
     /// The places in `sharing` of the words that all players of each ticket have.
     shared: Vec<Vec<usize>>,
 }
@@ -139,12 +181,22 @@ impl Bound for Words {
         let sharing = shared.filter_map(|place| self.sharing.get(*place));
         Some(
             sharing
-                .map(|(word, bits)| Choice {
-                    tickets: Cow::Borrowed(bits),
+                .map(|(word, sharing)| Choice {
+                    tickets: sharing.tickets(),
                     word: Some(*word),
                 })
                 .collect(),
         )
+    }
+
+    fn breadth(&self, ticket: u32, _: f64) -> f64 {
+        let shared = self
+            .shared
+            .get(ticket as usize)
+            .map_or(&[][..], Vec::as_slice);
+        let sharing = shared.iter().filter_map(|place| self.sharing.get(*place));
+        let most = sharing.map(|(_, sharing)| sharing.len()).sum::<usize>();
+        most as f64 / (self.sizes.len() * self.sharing.len()).max(1) as f64
     }
 
     fn only_grows(&self) -> bool {

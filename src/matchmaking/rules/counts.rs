@@ -11,6 +11,8 @@ pub(super) struct Symbols {
     starts: Vec<u32>,
     symbols: Vec<u32>,
     count: usize,
+    /// How often each value occurs.
+    often: Vec<u32>,
 }
 
 impl Symbols {
@@ -26,16 +28,29 @@ impl Symbols {
             }
             starts.push(symbols.len() as u32);
         }
+        let mut often = vec![0; known.len()];
+        for &symbol in &symbols {
+            if let Some(count) = often.get_mut(symbol as usize) {
+                *count += 1;
+            }
+        }
         Self {
             starts,
             symbols,
             count: known.len(),
+            often,
         }
     }
 
     /// Number of different values.
     pub fn count(&self) -> usize {
         self.count
+    }
+
+    /// The share of all values that are this one.
+    pub fn share(&self, symbol: u32) -> f64 {
+        let count = self.often.get(symbol as usize).copied().unwrap_or(0);
+        f64::from(count) / self.symbols.len().max(1) as f64
     }
 
     /// The symbols of a ticket, one for each time that it has the value.

@@ -64,6 +64,12 @@ pub(super) trait Bound: Send + Sync {
         None
     }
 
+    /// The share of the tickets that the ticket could play with by this rule, about. Tickets with a
+    /// small share are placed first.
+    fn breadth(&self, _ticket: u32, _limit: f64) -> f64 {
+        1.0
+    }
+
     /// Whether one more ticket never makes the violation smaller.
     fn only_grows(&self) -> bool {
         false

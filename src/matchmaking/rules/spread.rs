@@ -111,7 +111,10 @@ impl Rule for Spread {
             lowest.push(own.fold(f64::INFINITY, f64::min));
         }
         sorted.sort_by(|one, other| one.0.total_cmp(&other.0).then(one.2.cmp(&other.2)));
+        let mut levels: Vec<f64> = sorted.iter().map(|(least, ..)| *least).collect();
+        levels.dedup();
         Box::new(Ends {
+            levels,
             ends,
             exempt,
             sorted,
@@ -127,6 +130,8 @@ struct Ends {
     exempt: Bits,
     /// Smallest and largest number with the ticket, ascending by the smallest.
     sorted: Vec<(f64, f64, u32)>,
+    /// The different smallest numbers, ascending.
+    levels: Vec<f64>,
     /// The smallest number of each ticket, whether it counts or not.
     lowest: Vec<f64>,
     within: Within,
@@ -157,20 +162,18 @@ impl Ends {
     /// The lower ends of bands of this width in which a ticket with the numbers from `least` to
     /// `most` fits: those at which another ticket begins, at most [`BANDS`].
     fn starts(&self, least: f64, most: f64, width: f64) -> Vec<f64> {
-        let from = self
-            .sorted
-            .partition_point(|(start, ..)| *start < most - width);
-        let to = self.sorted.partition_point(|(start, ..)| *start <= least);
-        let mut starts: Vec<f64> = self
-            .sorted
-            .get(from..to)
-            .unwrap_or(&[])
-            .iter()
-            .map(|e| e.0)
-            .collect();
-        starts.dedup();
+        let from = self.levels.partition_point(|level| *level < most - width);
+        let to = self.levels.partition_point(|level| *level <= least);
+        let starts = self.levels.get(from..to).unwrap_or(&[]);
         let step = starts.len().div_ceil(BANDS).max(1);
-        starts.into_iter().rev().step_by(step).collect()
+        starts.iter().rev().step_by(step).copied().collect()
+    }
+
+    /// Number of tickets that begin in the band.
+    fn crowd(&self, low: f64, high: f64) -> usize {
+        let from = self.sorted.partition_point(|(least, ..)| *least < low);
+        let to = self.sorted.partition_point(|(least, ..)| *least <= high);
+        to.saturating_sub(from)
     }
 }
 
@@ -209,6 +212,13 @@ impl Bound for Ends {
                 .map(|low| self.band(low, low + limit))
                 .collect(),
         )
+    }
+
+    fn breadth(&self, ticket: u32, limit: f64) -> f64 {
+        let lowest = self.lowest.get(ticket as usize).copied().unwrap_or(0.0);
+        let below = self.crowd(lowest - limit, lowest);
+        let above = self.crowd(lowest, lowest + limit);
+        below.max(above) as f64 / self.ends.len().max(1) as f64
     }
 
     fn only_grows(&self) -> bool {

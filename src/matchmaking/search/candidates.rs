@@ -48,8 +48,20 @@ impl Candidates {
             }
         }
         let mut priority: Vec<usize> = (0..tickets.len()).collect();
-        // Larger parties first: they find mates less often.
-        priority.sort_by_key(|at| std::cmp::Reverse(pool.people.size(tickets[*at])));
+        // Larger parties first, since they find mates less often, then those with fewer choices.
+        priority.sort_by(|one, other| {
+            let size = |at: &usize| pool.people.size(tickets[*at]);
+            let breadth = |at: &usize| {
+                pool.breadth
+                    .get(tickets[*at] as usize)
+                    .copied()
+                    .unwrap_or(1.0)
+            };
+            let larger = size(other).cmp(&size(one));
+            larger
+                .then(breadth(one).total_cmp(&breadth(other)))
+                .then(one.cmp(other))
+        });
         Self {
             seed,
             tickets,

@@ -7,8 +7,10 @@ mod even;
 mod exact;
 mod pairs;
 mod teams;
+#[cfg(test)]
+mod tests;
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::{
     bits::Bits,
@@ -110,6 +112,9 @@ impl<'p> Search<'p> {
         for size in self.pool.queue.sizes(self.waited) {
             let mut best: Option<Proposal> = None;
             for number in 0..self.budget.starts {
+                if cancelled.load(Ordering::Relaxed) {
+                    break;
+                }
                 let Some(found) = self.start(number, size, cancelled) else {
                     continue;
                 };

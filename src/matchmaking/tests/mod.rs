@@ -1,4 +1,5 @@
 //! Tests of the room, from the views of players and organisers.
 
+mod plans;
 mod situations;
 mod tickets;

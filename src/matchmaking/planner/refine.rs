@@ -1,0 +1,175 @@
+//! The second part of a round: tickets that are left get a place by forming some matches again.
+//!
+//! One try takes a ticket that is left and some matches with many tickets that fit it, and forms as
+//! many matches or one more of all their tickets and those that are left. The result is kept if
+//! there are more matches or the ticket has its place now, and if every ticket that lost its place
+//! is younger than the one whose turn it was. So the oldest ticket is never passed over for the sake
+//! of more matches.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::{BATCH, Cores, Effort, Round, cores::collect};
+use crate::{
+    domain::{Stream, StreamPurpose, seeded_hash},
+    matchmaking::{
+        bits::Bits,
+        pool::Pool,
+        search::{Budget, Proposal, Search},
+    },
+};
+
+/// The most matches that one try forms again.
+const MOST: usize = 3;
+/// How many tickets are tried as the seed of each match that is formed again.
+const SEEDS: usize = 3;
+
+/// A ticket that is left, and the places of the matches to form again.
+struct Try {
+    ticket: u32,
+    matches: Vec<usize>,
+    random: u64,
+}
+
+impl Round<'_> {
+    /// Makes so many tries, a batch of [`BATCH`] at a time, on different matches.
+    pub(super) fn refine(&mut self, tries: usize, cores: &dyn Cores, cancelled: &AtomicBool) {
+        let mut stream = Stream::new(seeded_hash(self.seed, *b"refine"), StreamPurpose::Match);
+        let mut turn: Vec<u32> = Vec::new();
+        for _ in 0..tries.div_ceil(BATCH) {
+            let mut batch: Vec<Try> = Vec::new();
+            while batch.len() < BATCH {
+                if turn.is_empty() {
+                    turn = self.free.iter().collect();
+                    turn.reverse();
+                }
+                let Some(ticket) = turn.pop() else {
+                    return;
+                };
+                if self.free.contains(ticket) {
+                    batch.push(self.draw(ticket, &batch, &mut stream));
+                }
+            }
+            if cancelled.load(Ordering::Relaxed) {
+                return;
+            }
+            let (pool, free, matches) = (self.pool, &self.free, &self.matches);
+            let budget = Effort::refining();
+            let job = |at: usize| {
+                let this = batch.get(at)?;
+                reform(pool, this, free, matches, budget, cancelled)
+            };
+            let results = collect(cores, batch.len(), &job);
+            for (this, formed) in batch.iter().zip(results) {
+                self.keep(this, formed);
+            }
+        }
+    }
+
+    /// Draws the matches of a try: those with the most tickets that fit, with some noise.
+    fn draw(&self, ticket: u32, others: &[Try], stream: &mut Stream) -> Try {
+        let all = self
+            .pool
+            .combinations(ticket, &self.pool.all(), self.pool.waited(ticket))
+            .all;
+        let fitting = all.get(stream.index(all.len()));
+        let fits = |ticket: u32| fitting.is_some_and(|fitting| fitting.tickets.contains(ticket));
+        let mut ranked: Vec<(f64, usize)> = Vec::new();
+        for (at, found) in self.matches.iter().enumerate() {
+            let taken = others.iter().any(|other| other.matches.contains(&at));
+            let fitting = found.tickets().filter(|ticket| fits(*ticket)).count();
+            if fitting > 0 && !taken {
+                let share = fitting as f64 / found.tickets().count().max(1) as f64;
+                ranked.push((share + stream.unit(), at));
+            }
+        }
+        ranked.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
+        ranked.truncate(1 + stream.index(MOST));
+        let matches = ranked.into_iter().map(|(_, at)| at).collect();
+        let random = seeded_hash(stream.below(u128::from(u64::MAX)) as u64, *b"try");
+        Try {
+            ticket,
+            matches,
+            random,
+        }
+    }
+
+    /// Replaces the matches of a try by those that were formed, if that is better.
+    fn keep(&mut self, this: &Try, formed: Option<Vec<Proposal>>) {
+        let Some(formed) = formed else {
+            return;
+        };
+        let mut free = self.free.clone();
+        let mut old: Vec<u32> = Vec::new();
+        for found in this.matches.iter().filter_map(|at| self.matches.get(*at)) {
+            old.extend(found.tickets());
+        }
+        old.iter().for_each(|ticket| free.insert(*ticket));
+        // An earlier try of the batch may have taken tickets that were left.
+        if !formed
+            .iter()
+            .flat_map(Proposal::tickets)
+            .all(|ticket| free.contains(ticket))
+        {
+            return;
+        }
+        formed
+            .iter()
+            .flat_map(Proposal::tickets)
+            .for_each(|ticket| free.remove(ticket));
+        let dropped = || old.iter().filter(|ticket| free.contains(**ticket));
+        let fair = dropped().all(|ticket| *ticket > this.ticket);
+        let more = formed.len() > this.matches.len();
+        if !fair || !more && dropped().next().is_none() {
+            return;
+        }
+        self.free = free;
+        let mut formed = formed.into_iter();
+        for &at in &this.matches {
+            if let (Some(slot), Some(found)) = (self.matches.get_mut(at), formed.next()) {
+                *slot = found;
+            }
+        }
+        self.matches.extend(formed);
+    }
+}
+
+/// Forms as many matches as before or one more; `None` if that fails.
+fn reform(
+    pool: &Pool<'_>,
+    this: &Try,
+    free: &Bits,
+    matches: &[Proposal],
+    budget: Budget,
+    cancelled: &AtomicBool,
+) -> Option<Vec<Proposal>> {
+    let mut free = free.clone();
+    let old = this.matches.iter().filter_map(|at| matches.get(*at));
+    let mut seeds: Vec<u32> = old.flat_map(Proposal::tickets).collect();
+    seeds.iter().for_each(|ticket| free.insert(*ticket));
+    let mut formed = Vec::new();
+    let first = Search::new(pool, this.ticket, &free, budget, this.random)
+        .run(cancelled)
+        .ok()?;
+    first.tickets().for_each(|ticket| free.remove(ticket));
+    formed.push(first);
+    let breadth = |ticket: &u32| pool.breadth.get(*ticket as usize).copied().unwrap_or(1.0);
+    seeds.sort_by(|one, other| breadth(one).total_cmp(&breadth(other)).then(one.cmp(other)));
+    let mut tried = 0;
+    for seed in seeds {
+        if formed.len() > this.matches.len() || tried >= SEEDS {
+            break;
+        }
+        if !free.contains(seed) {
+            continue;
+        }
+        match Search::new(pool, seed, &free, budget, this.random).run(cancelled) {
+            Ok(found) => {
+                found.tickets().for_each(|ticket| free.remove(ticket));
+                formed.push(found);
+                tried = 0;
+            }
+            Err(_) => tried += 1,
+        }
+    }
+    (formed.len() >= this.matches.len()).then_some(formed)
+}

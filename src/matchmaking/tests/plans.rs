@@ -1,0 +1,157 @@
+//! What must hold of every plan, whatever the tickets.
+
+use std::sync::atomic::AtomicBool;
+
+use proptest::prelude::*;
+
+use crate::{
+    domain::{Stream, StreamPurpose},
+    matchmaking::{Cores, Effort, Known, Load, OneCore, Plan, Queue, Ticket, plan, pool::Pool},
+};
+
+const WOTB: &str = include_str!("../../../config/queues/wotb.toml");
+
+/// Runs the jobs of a batch in the opposite order, as another number of threads might.
+struct Backwards;
+
+impl Cores for Backwards {
+    fn run(&self, count: usize, job: &(dyn Fn(usize) + Sync)) {
+        (0..count).rev().for_each(job);
+    }
+}
+
+fn queue(name: &str) -> Queue {
+    let table: toml::Table = WOTB.parse().unwrap();
+    Queue::new(name, table["queue"][name].clone().try_into().unwrap()).unwrap()
+}
+
+fn tickets(queue: &Queue, count: usize, waited: f64, seed: u64) -> Vec<Ticket> {
+    let mut stream = Stream::new(seed, StreamPurpose::Arrivals);
+    let ticket = |number| {
+        let waited = waited * (1.0 - number as f64 / count as f64);
+        let spec = Load::default().ticket(number, waited, queue.name() == "rated", &mut stream);
+        queue.ticket(spec, &mut |_| Known::default()).unwrap()
+    };
+    (0..count).map(ticket).collect()
+}
+
+fn check(queue: &Queue, tickets: &[Ticket], plan: &Plan) -> Result<(), TestCaseError> {
+    let pool = Pool::new(queue, tickets);
+    let mut times = vec![0; tickets.len()];
+    plan.left.iter().for_each(|left| times[left.ticket] += 1);
+    for found in &plan.matches {
+        found
+            .teams
+            .iter()
+            .flatten()
+            .for_each(|ticket| times[*ticket] += 1);
+        // The pool sorts the tickets: find those of the match in it.
+        let inside = |ticket: &usize| {
+            pool.places
+                .iter()
+                .position(|place| place == ticket)
+                .unwrap() as u32
+        };
+        let teams: Vec<Vec<u32>> = found
+            .teams
+            .iter()
+            .map(|team| team.iter().map(inside).collect())
+            .collect();
+        prop_assert!(queue.sizes(found.waited).contains(&found.size));
+        for rule in queue.rules().iter().filter(|rule| rule.hard) {
+            let limit = rule.limit(found.waited, found.size);
+            let violation = rule.rule.violation(&pool.people, &teams, limit);
+            prop_assert_eq!(violation, 0.0, "{}", &rule.name);
+        }
+    }
+    prop_assert!(
+        times.iter().all(|times| *times == 1),
+        "every ticket is in one place"
+    );
+    prop_assert!(plan.left.iter().all(|left| !left.reason.is_empty()));
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12))]
+    #[test]
+    fn every_match_meets_every_hard_rule(seed in any::<u64>(), count in 1_usize..250, rated in any::<bool>(), effort in 1_u32..4) {
+        let queue = queue(if rated { "rated" } else { "regular" });
+        let tickets = tickets(&queue, count, 60.0, seed);
+        let run = |cores: &dyn Cores| {
+            plan(&queue, &tickets, seed, Effort::new(effort), cores, &AtomicBool::new(false))
+        };
+        let plan = run(&OneCore);
+        check(&queue, &tickets, &plan)?;
+        prop_assert_eq!(&plan, &run(&Backwards), "the order of the jobs changes nothing");
+    }
+
+    #[test]
+    fn the_order_of_the_lines_changes_nothing(seed in any::<u64>()) {
+        let queue = queue("regular");
+        let mut tickets = tickets(&queue, 120, 10.0, seed);
+        let ids = |tickets: &[Ticket]| {
+            let plan = plan(&queue, tickets, 1, Effort::default(), &OneCore, &AtomicBool::new(false));
+            let name = |place: &usize| tickets[*place].id.clone();
+            let mut ids: Vec<Vec<String>> = plan.matches.iter().map(|found| {
+                let mut ids: Vec<String> = found.teams.iter().flatten().map(name).collect();
+                ids.sort();
+                ids
+            }).collect();
+            ids.sort();
+            ids
+        };
+        let before = ids(&tickets);
+        tickets.reverse();
+        prop_assert_eq!(before, ids(&tickets));
+    }
+}
+
+#[test]
+fn a_cancelled_round_ends_and_loses_no_ticket() {
+    let queue = queue("regular");
+    let tickets = tickets(&queue, 300, 10.0, 1);
+    let plan = plan(
+        &queue,
+        &tickets,
+        1,
+        Effort::new(9),
+        &OneCore,
+        &AtomicBool::new(true),
+    );
+    check(&queue, &tickets, &plan).unwrap();
+}
+
+#[test]
+fn no_tickets_are_no_matches() {
+    let queue = queue("regular");
+    let plan = plan(
+        &queue,
+        &[],
+        1,
+        Effort::default(),
+        &OneCore,
+        &AtomicBool::new(false),
+    );
+    assert_eq!((plan.matches.len(), plan.left.len()), (0, 0));
+}
+
+/// With full effort the rule of fairness still holds: a ticket that lost its place is younger than
+/// one that got it, so the oldest ticket that can play does.
+#[test]
+fn more_effort_places_more_tickets() {
+    let queue = queue("regular");
+    let tickets = tickets(&queue, 400, 10.0, 3);
+    let run = |effort| {
+        plan(
+            &queue,
+            &tickets,
+            1,
+            Effort::new(effort),
+            &OneCore,
+            &AtomicBool::new(false),
+        )
+    };
+    let (little, much) = (run(1), run(8));
+    assert!(much.matches.len() >= little.matches.len());
+}

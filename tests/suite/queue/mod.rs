@@ -1,0 +1,232 @@
+//! `evenkeel queue` as an organiser uses it. A checker in Python, which shares nothing with the
+//! program, judges its matches.
+
+use std::{fs, path::Path, process::Command as Plain};
+
+use assert_cmd::Command;
+use serde_json::Value;
+use tempfile::TempDir;
+
+const WOTB: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/config/queues/wotb.toml");
+const PICKUP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/config/queues/pickup.toml");
+const CHECKER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/suite/queue/checker.py");
+
+/// Runs `evenkeel queue` in `folder`; returns the exit code, stdout and stderr.
+fn queue(folder: &Path, args: &[&str]) -> (i32, String, String) {
+    let mut command = Command::cargo_bin("evenkeel").unwrap();
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("EVENKEEL_")) {
+        command.env_remove(name);
+    }
+    let output = command
+        .current_dir(folder)
+        .arg("queue")
+        .args(args)
+        .output()
+        .unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (
+        output.status.code().unwrap(),
+        text(output.stdout),
+        text(output.stderr),
+    )
+}
+
+/// Runs the checker; returns whether it accepts the matches, and what it printed. `None` without
+/// Python.
+fn checked(folder: &Path, name: &str, matches: &str) -> Option<(bool, String)> {
+    fs::write(folder.join("matches.jsonl"), matches).unwrap();
+    let files = ["tickets.jsonl", "matches.jsonl"];
+    let run = Plain::new("python3")
+        .current_dir(folder)
+        .args([CHECKER, WOTB, name])
+        .args(files)
+        .output();
+    let output = match run {
+        Ok(output) => output,
+        Err(error) => {
+            eprintln!("skipped: python3 cannot be run: {error}");
+            return None;
+        }
+    };
+    let errors = String::from_utf8_lossy(&output.stderr);
+    if errors.contains("No module named 'tomllib'") {
+        eprintln!("skipped: this Python is older than 3.11");
+        return None;
+    }
+    assert_eq!(errors, "");
+    Some((
+        output.status.success(),
+        String::from_utf8(output.stdout).unwrap(),
+    ))
+}
+
+#[test]
+fn an_independent_checker_accepts_every_match() {
+    for (name, count, seed) in [
+        ("regular", "500", "1"),
+        ("regular", "60", "2"),
+        ("rated", "400", "3"),
+    ] {
+        let folder = TempDir::new().unwrap();
+        let load = ["load", "--tickets", count, "--seed", seed, "--waited", "90"];
+        let rated: &[&str] = if name == "rated" { &["--rated"] } else { &[] };
+        let (code, tickets, err) = queue(folder.path(), &[&load[..], rated].concat());
+        assert_eq!(code, 0, "{err}");
+        fs::write(folder.path().join("tickets.jsonl"), tickets).unwrap();
+        let call = [
+            "match",
+            "tickets.jsonl",
+            "--queue",
+            name,
+            "--config",
+            WOTB,
+            "--json",
+            "--effort",
+            "2",
+        ];
+        let (code, one, err) = queue(folder.path(), &call);
+        assert_eq!((code, err.as_str()), (0, ""));
+        let (_, two, _) = queue(folder.path(), &[&call[..], &["--threads", "3"]].concat());
+        assert_eq!(one, two, "the number of threads changes nothing");
+        let Some((accepted, report)) = checked(folder.path(), name, &one) else {
+            return;
+        };
+        assert!(accepted && !report.starts_with("0 matches"), "{report}");
+        for (wrong, why) in [
+            (exchanged(&one), "is on teams {0, 1}"),
+            (twice(&one), "its players are not those"),
+        ] {
+            let (accepted, report) = checked(folder.path(), name, &wrong).unwrap();
+            assert!(!accepted && report.contains(why), "{why}: {report}");
+        }
+    }
+}
+
+/// The lines with a player of each team of the first match exchanged, so that a party
+/// is torn.
+fn exchanged(lines: &str) -> String {
+    changed(lines, |teams| {
+        let all =
+            (0..teams[0].len()).flat_map(|one| (0..teams[1].len()).map(move |other| (one, other)));
+        let party = |player: &str| player.ends_with(".1");
+        let (one, other) = all
+            .into_iter()
+            .find(|&(one, other)| party(&teams[0][one]) != party(&teams[1][other]))
+            .expect("no match with a party");
+        let player = teams[0][one].clone();
+        teams[0][one] = std::mem::replace(&mut teams[1][other], player);
+    })
+}
+
+/// The lines with a player of the first match in it twice.
+fn twice(lines: &str) -> String {
+    changed(lines, |teams| teams[0][0] = teams[1][0].clone())
+}
+
+fn changed(lines: &str, change: impl Fn(&mut Vec<Vec<String>>)) -> String {
+    let mut done = false;
+    let line = |text: &str| {
+        let mut line: Value = serde_json::from_str(text).unwrap();
+        if !done && text.contains(".1\"") && line.get("teams").is_some() {
+            let mut teams: Vec<Vec<String>> =
+                serde_json::from_value(line["teams"].clone()).unwrap();
+            change(&mut teams);
+            line["teams"] = serde_json::to_value(teams).unwrap();
+            done = true;
+        }
+        line.to_string() + "\n"
+    };
+    let changed = lines.lines().map(line).collect();
+    assert!(done, "no match with a party");
+    changed
+}
+
+#[test]
+fn a_match_is_a_line_with_all_that_a_server_needs() {
+    let folder = TempDir::new().unwrap();
+    let ticket = |n: u32| {
+        let weight = f64::from(n) * 7.0;
+        format!(
+            r#"{{"ticket":"t{n}","waited":{n},"players":[{{"id":"p{n}","@weight":{weight}}}]}}"#
+        )
+    };
+    let lines: Vec<String> = (0..12).map(ticket).collect();
+    fs::write(folder.path().join("t.jsonl"), lines.join("\n")).unwrap();
+    let call = ["match", "t.jsonl", "--queue", "pickup", "--config", PICKUP];
+    let (code, out, err) = queue(folder.path(), &call);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.starts_with("1 matches with 10 of 12 players"), "{err}");
+    let lines: Vec<Value> = out
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(lines.len(), 3, "{out}");
+    let keys: Vec<&String> = lines[0].as_object().unwrap().keys().collect();
+    assert_eq!(
+        keys,
+        ["map", "match", "mode", "penalty", "teams", "tickets"]
+    );
+    assert_eq!(
+        (lines[0]["match"].as_u64(), &lines[0]["map"]),
+        (Some(1), &Value::Null)
+    );
+    assert_eq!(lines[0]["tickets"].as_array().unwrap().len(), 10);
+    let tickets = lines[0]["tickets"].to_string();
+    assert!(tickets.contains("\"t11\""), "the oldest plays: {tickets}");
+    assert!(
+        !lines[1]["left"].is_null() && lines[1]["reason"].as_str().unwrap().contains("candidates")
+    );
+}
+
+#[test]
+fn what_is_wrong_is_named_with_its_line() {
+    let folder = TempDir::new().unwrap();
+    let run = |tickets: &str, name: &str| {
+        fs::write(folder.path().join("t.jsonl"), tickets).unwrap();
+        let (code, _, err) = queue(
+            folder.path(),
+            &["match", "t.jsonl", "--queue", name, "--config", PICKUP],
+        );
+        assert_eq!(code, 4, "{err}");
+        err
+    };
+    let good = r#"{"ticket":"a","players":[{"id":"p"}]}"#;
+    assert!(run(good, "nosuch").contains("no queue nosuch"));
+    assert!(run(&format!("{good}\n{{"), "pickup").contains("t.jsonl: line 2: "));
+    assert!(
+        run(&format!("{good}\n{good}"), "pickup").contains("line 2: there is another ticket a")
+    );
+    let other = good.replace("\"a\"", "\"b\"");
+    assert!(run(&format!("{good}\n{other}"), "pickup").contains("line 2: p is in another ticket"));
+    let unknown = r#"{"ticket":"a","players":[{"id":"p","tier":3}]}"#;
+    assert!(run(unknown, "pickup").contains("line 1: p: the queue has no attribute tier"));
+    let number = r#"{"ticket":"a","players":[{"id":"p","@weight":"x"}]}"#;
+    assert!(run(number, "pickup").contains("line 1: @weight must be a finite number"));
+    let (code, _, _) = queue(
+        folder.path(),
+        &["match", "none", "--queue", "pickup", "--config", PICKUP],
+    );
+    assert_eq!(code, 4);
+}
+
+#[test]
+fn the_check_finds_what_cannot_be_meant() {
+    let folder = TempDir::new().unwrap();
+    for file in [WOTB, PICKUP] {
+        let (code, out, err) = queue(folder.path(), &["check", file]);
+        assert_eq!(code, 0, "{err}");
+        assert!(
+            out.lines().count() == 2 && out.matches(", 0 findings").count() == 2,
+            "{out}"
+        );
+    }
+    let text = "[queue.q]\nteams = 2\nsize = 5\nruleset = 'x'\nattributes = { kind = 'enum a b' }\n\
+                rule = [{ name = 'few', rule = 'at-most-each', of = 'kind', at_most = 2, hard = true }]\n";
+    fs::write(folder.path().join("bad.toml"), text).unwrap();
+    let (code, out, _) = queue(folder.path(), &["check", "bad.toml"]);
+    assert_eq!(code, 1);
+    assert!(
+        out.contains("contradiction: few: 2 values with at most 2 players each"),
+        "{out}"
+    );
+}
