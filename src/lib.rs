@@ -31,6 +31,7 @@
 //! | [`protocol`] | lines ↔ requests, replies ↔ lines |
 //! | [`lobby`] | one running game: roster, late arrivals, advantage, moves |
 //! | [`matchmaking`] | the queue: tickets and rules → matches |
+//! | [`tickets`] | the life of tickets, from SUBMIT to a match |
 //! | [`journal`] | the format in which a running game is stored on disk |
 //! | [`sidecar`] | the decisions of a sidecar: log lines and replies → requests and console commands |
 //! | [`history`] | the fold of matches into weights, and its evaluation |
@@ -45,7 +46,7 @@
 //! | [`daemon`] | the composition root: it owns every long-running task |
 //! | [`cli`] | one file per subcommand |
 //!
-//! The first ten are pure: no runtime, database, log, files, clock or global random numbers. Time
+//! The first eleven are pure: no runtime, database, log, files, clock or global random numbers. Time
 //! and randomness come in as arguments, weights as numbers.
 //!
 //! # Glossary
@@ -139,3 +140,4 @@ pub mod service;
 pub mod session;
 pub mod sidecar;
 pub mod store;
+pub mod tickets;

@@ -1,7 +1,7 @@
-//! Match records, derived tables, decisions, players and logs on disk. No other room contains SQL.
+//! Match records, derived tables, decisions, players, logs and tickets on disk. No other room contains SQL.
 //!
 //! [`Store`] is the interface of a database, split by use: [`Matches`], [`Derived`], [`Decisions`],
-//! [`Players`], [`Logs`]. [`sqlite`] is its first implementation; [`open`] returns it as a trait
+//! [`Players`], [`Logs`], [`Tickets`]. [`sqlite`] is its first implementation; [`open`] returns it as a trait
 //! object, so that no other room depends on a database.
 //!
 //! Matches are the ground truth: each is written whole or not at all, and only an operator changes
@@ -16,6 +16,7 @@ mod logs;
 mod matches;
 mod players;
 pub mod sqlite;
+mod tickets;
 
 use std::{fmt, path::Path, sync::Arc, time::Duration};
 
@@ -29,10 +30,11 @@ pub use error::StoreError;
 pub use logs::{LogMatches, LogReplaced, Logs};
 pub use matches::{Cursor, HalfRecorded, JoinHalves, Matches, Recorded, Stored};
 pub use players::{NameSeen, OperatorOverrides, Players};
+pub use tickets::Tickets;
 
 /// An open database.
 #[async_trait]
-pub trait Store: Matches + Derived + Decisions + Players + Logs + fmt::Debug {
+pub trait Store: Matches + Derived + Decisions + Players + Logs + Tickets + fmt::Debug {
     /// A stream of the commits to this database, by this process and all others.
     ///
     /// # Errors

@@ -52,4 +52,5 @@ mod start_weights;
 mod stop;
 mod store;
 mod store_story;
+mod store_tickets;
 mod suspects;

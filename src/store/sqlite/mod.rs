@@ -16,6 +16,7 @@ mod matches;
 mod migrations;
 mod parts;
 mod players;
+mod tickets;
 mod write;
 
 use std::{

@@ -229,11 +229,19 @@ async fn forget(tx: &mut SqliteConnection, player: &PlayerKey) -> Result<u64, St
             .bind(&player.id);
         query.execute(&mut *tx).await?;
     }
-    // Decisions contain players' ids in JSON. Those that contain this one are deleted, and so is
-    // the checkpoint.
+    // Decisions and tickets contain players' ids in JSON. Those that contain this one are deleted, and
+    // so is the checkpoint. A ticket that waits stays until a day after its end.
     if let Ok(quoted) = serde_json::to_string(&player.id) {
-        let query = sqlx::query("DELETE FROM decisions WHERE instr(decision, ?) > 0");
-        query.bind(quoted).execute(&mut *tx).await?;
+        for statement in [
+            "DELETE FROM decisions WHERE instr(decision, ?) > 0",
+            "DELETE FROM tickets WHERE instr(players, ?) > 0 AND state NOT IN ('queued', 'proposed')",
+        ] {
+            sqlx::query(statement).bind(&quoted).execute(&mut *tx).await?;
+        }
+        let seats = "UPDATE formed_seats
+             SET player = 'forgotten-' || (SELECT changes + 1 FROM player_changes)
+             WHERE player = ? AND NOT EXISTS (SELECT 1 FROM tickets t WHERE t.number = ticket)";
+        sqlx::query(seats).bind(&player.id).execute(&mut *tx).await?;
     }
     sqlx::query("DELETE FROM derived_checkpoint")
         .execute(&mut *tx)

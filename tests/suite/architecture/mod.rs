@@ -14,7 +14,7 @@ use std::{
 use sources::{ModulePath, Sources, block, read_tree, without_comments, words};
 
 /// All rooms, from the bottom up, and the rooms that each may import.
-const ROOMS: [(&str, &[&str]); 20] = [
+const ROOMS: [(&str, &[&str]); 21] = [
     ("domain", &[]),
     ("partition", &["domain"]),
     ("rating", &["domain"]),
@@ -25,7 +25,8 @@ const ROOMS: [(&str, &[&str]); 20] = [
     ("journal", &["lobby", "domain"]),
     ("sidecar", &["domain", "ingest", "protocol"]),
     ("history", &["rating", "domain"]),
-    ("store", &["domain"]),
+    ("tickets", &["domain"]),
+    ("store", &["domain", "tickets"]),
     ("learning", &["domain", "rating", "history", "store"]),
     ("logs", &["domain", "ingest", "store", "learning"]),
     (
@@ -90,7 +91,7 @@ const ROOMS: [(&str, &[&str]); 20] = [
     ),
 ];
 
-const PURE: [&str; 10] = [
+const PURE: [&str; 11] = [
     "domain",
     "partition",
     "rating",
@@ -98,6 +99,7 @@ const PURE: [&str; 10] = [
     "protocol",
     "lobby",
     "matchmaking",
+    "tickets",
     "journal",
     "history",
     "sidecar",

@@ -1,0 +1,269 @@
+//! [`Tickets`] in SQLite.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+
+use super::SqliteStore;
+use crate::{
+    domain::Timestamp,
+    store::{StoreError, Tickets},
+    tickets::{
+        Change, FormedMatch, MatchId, Proposal, Reason, Seat, State, Submission, TicketNumber,
+        TicketRecord,
+    },
+};
+
+#[async_trait]
+impl Tickets for SqliteStore {
+    async fn tickets(&self) -> Result<(Vec<TicketRecord>, Vec<FormedMatch>), StoreError> {
+        // One transaction, so that the tables are of the same moment.
+        let mut tx = self.readers.begin().await?;
+        let query = sqlx::query("SELECT * FROM tickets ORDER BY number");
+        let rows = query.fetch_all(&mut *tx).await?;
+        let tickets = rows.iter().map(ticket).collect::<Result<Vec<_>, _>>()?;
+        let query = sqlx::query(
+            "SELECT match_id, queue, size, mode, map, penalty, chance, seed, searched_at, formed_at, open_until
+             FROM formed_matches ORDER BY match_id",
+        );
+        let rows = query.fetch_all(&mut *tx).await?;
+        let matches = rows.iter().map(formed).collect::<Result<Vec<_>, _>>()?;
+        let query = sqlx::query("SELECT * FROM formed_seats ORDER BY match_id, seat");
+        let rows = query.fetch_all(&mut *tx).await?;
+        Ok((tickets, seated(matches, &rows)?))
+    }
+
+    async fn reserve_matches(&self, count: u32) -> Result<MatchId, StoreError> {
+        let mut tx = self.begin().await?;
+        // SQLite adds the row with the first match.
+        let first = "INSERT INTO sqlite_sequence (name, seq) SELECT 'matches', 0
+             WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'matches')";
+        sqlx::query(first).execute(&mut *tx).await?;
+        let next = "UPDATE sqlite_sequence SET seq = seq + ? WHERE name = 'matches' RETURNING seq";
+        let query = sqlx::query_scalar(next).bind(i64::from(count));
+        let last: MatchId = query.fetch_one(&mut *tx).await?;
+        tx.commit().await?;
+        Ok(last - i64::from(count) + 1)
+    }
+
+    async fn write_tickets(&self, changes: &[Change]) -> Result<(), StoreError> {
+        let mut tx = self.begin().await?;
+        for change in changes {
+            apply(&mut tx, change).await?;
+        }
+        // No weights change, so nobody who waits for commits is woken.
+        tx.commit().await
+    }
+}
+
+async fn apply(tx: &mut SqliteConnection, change: &Change) -> Result<(), StoreError> {
+    let query = match change {
+        Change::Submitted(record) => return insert_ticket(tx, record).await,
+        Change::Formed(formed) => return insert_match(tx, formed).await,
+        Change::Became {
+            ticket,
+            state,
+            reason,
+            at,
+        } => sqlx::query(
+            "UPDATE tickets SET state = ?2, match_id = ?3, reason = ?4, changed_at = ?5, told = 0
+             WHERE number = ?1",
+        )
+        .bind(ticket)
+        .bind(word(*state))
+        .bind(state.match_id())
+        .bind(reason.as_str())
+        .bind(at.0),
+        Change::Told(ticket) => {
+            sqlx::query("UPDATE tickets SET told = 1 WHERE number = ?").bind(ticket)
+        }
+        Change::Forgotten(ticket) => {
+            sqlx::query("DELETE FROM tickets WHERE number = ?").bind(ticket)
+        }
+        Change::Accepted { id, player } => sqlx::query(
+            "UPDATE formed_seats SET accepted = 1 WHERE match_id = ? AND player = ?",
+        )
+        .bind(id)
+        .bind(player),
+        Change::Closed(id) => {
+            sqlx::query("UPDATE formed_matches SET open_until = NULL WHERE match_id = ?").bind(id)
+        }
+        Change::Dropped(id) => sqlx::query("DELETE FROM formed_matches WHERE match_id = ?").bind(id),
+    };
+    query.execute(tx).await?;
+    Ok(())
+}
+
+async fn insert_ticket(tx: &mut SqliteConnection, record: &TicketRecord) -> Result<(), StoreError> {
+    let players = serde_json::to_string(&record.ticket.players);
+    let players = players.map_err(|error| StoreError::BadValue(error.to_string()))?;
+    sqlx::query(
+        "INSERT INTO tickets (number, owner, ticket, queue, players, content, submitted_at,
+                              state, match_id, reason, changed_at, told)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    )
+    .bind(record.number)
+    .bind(&record.ticket.owner)
+    .bind(&record.ticket.id)
+    .bind(&record.ticket.queue)
+    .bind(players)
+    .bind(&record.ticket.content)
+    .bind(record.submitted_at.0)
+    .bind(word(record.state))
+    .bind(record.state.match_id())
+    .bind(record.reason.as_str())
+    .bind(record.changed_at.0)
+    .bind(record.told)
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+async fn insert_match(tx: &mut SqliteConnection, formed: &FormedMatch) -> Result<(), StoreError> {
+    let proposal = &formed.proposal;
+    sqlx::query(
+        "INSERT INTO formed_matches (match_id, queue, size, mode, map, penalty, chance, seed, pool,
+                                     searched_at, formed_at, open_until)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    )
+    .bind(formed.id)
+    .bind(&formed.queue)
+    .bind(i64::from(proposal.size))
+    .bind(&proposal.mode)
+    .bind(&proposal.map)
+    .bind(proposal.penalty)
+    .bind(proposal.chance)
+    .bind(proposal.seed.to_string())
+    .bind(&proposal.pool)
+    .bind(proposal.searched_at.0)
+    .bind(formed.formed_at.0)
+    .bind(formed.open_until.map(|until| until.0))
+    .execute(&mut *tx)
+    .await?;
+    for (at, seat) in (0i64..).zip(&formed.seats) {
+        sqlx::query("INSERT INTO formed_seats VALUES (?, ?, ?, ?, ?, ?)")
+            .bind(formed.id)
+            .bind(at)
+            .bind(seat.team)
+            .bind(seat.ticket)
+            .bind(&seat.player)
+            .bind(formed.accepted.contains(&seat.player))
+            .execute(&mut *tx)
+            .await?;
+    }
+    Ok(())
+}
+
+fn word(state: State) -> &'static str {
+    match state {
+        State::Queued => "queued",
+        State::Proposed(_) => "proposed",
+        State::Matched(_) => "matched",
+        State::Cancelled => "cancelled",
+        State::Expired => "expired",
+    }
+}
+
+fn state(word: &str, id: Option<MatchId>) -> Option<State> {
+    Some(match (word, id) {
+        ("queued", None) => State::Queued,
+        ("proposed", Some(id)) => State::Proposed(id),
+        ("matched", Some(id)) => State::Matched(id),
+        ("cancelled", None) => State::Cancelled,
+        ("expired", None) => State::Expired,
+        _ => return None,
+    })
+}
+
+fn bad(what: &str, value: &str) -> StoreError {
+    StoreError::BadValue(format!("{what} {value}"))
+}
+
+fn ticket(row: &SqliteRow) -> Result<TicketRecord, StoreError> {
+    let players: String = row.try_get("players")?;
+    let in_state: String = row.try_get("state")?;
+    let reason: String = row.try_get("reason")?;
+    let known = Reason::ALL.into_iter().find(|known| known.as_str() == reason);
+    Ok(TicketRecord {
+        number: row.try_get("number")?,
+        ticket: Submission {
+            owner: row.try_get("owner")?,
+            id: row.try_get("ticket")?,
+            queue: row.try_get("queue")?,
+            players: serde_json::from_str(&players).map_err(|_| bad("players", &players))?,
+            content: row.try_get("content")?,
+        },
+        submitted_at: Timestamp(row.try_get("submitted_at")?),
+        state: state(&in_state, row.try_get("match_id")?).ok_or_else(|| bad("state", &in_state))?,
+        reason: known.ok_or_else(|| bad("reason", &reason))?,
+        changed_at: Timestamp(row.try_get("changed_at")?),
+        told: row.try_get("told")?,
+    })
+}
+
+/// A match without its seats.
+fn formed(row: &SqliteRow) -> Result<FormedMatch, StoreError> {
+    let seed: String = row.try_get("seed")?;
+    let until: Option<i64> = row.try_get("open_until")?;
+    Ok(FormedMatch {
+        id: row.try_get("match_id")?,
+        queue: row.try_get("queue")?,
+        proposal: Proposal {
+            teams: Vec::new(),
+            size: row.try_get("size")?,
+            mode: row.try_get("mode")?,
+            map: row.try_get("map")?,
+            penalty: row.try_get("penalty")?,
+            chance: row.try_get("chance")?,
+            seed: seed.parse().map_err(|_| bad("seed", &seed))?,
+            pool: String::new(),
+            searched_at: Timestamp(row.try_get("searched_at")?),
+        },
+        seats: Vec::new(),
+        formed_at: Timestamp(row.try_get("formed_at")?),
+        open_until: until.map(Timestamp),
+        accepted: Default::default(),
+    })
+}
+
+/// The matches with the players in these rows.
+fn seated(
+    mut matches: Vec<FormedMatch>,
+    rows: &[SqliteRow],
+) -> Result<Vec<FormedMatch>, StoreError> {
+    let places = matches.iter().enumerate().map(|(at, formed)| (formed.id, at));
+    let places: BTreeMap<MatchId, usize> = places.collect();
+    for row in rows {
+        let id: MatchId = row.try_get("match_id")?;
+        let Some(formed) = places.get(&id).and_then(|at| matches.get_mut(*at)) else {
+            continue;
+        };
+        let seat = Seat {
+            player: row.try_get("player")?,
+            ticket: row.try_get("ticket")?,
+            team: row.try_get("team")?,
+        };
+        if row.try_get("accepted")? {
+            formed.accepted.insert(seat.player.clone());
+        }
+        add_to_team(&mut formed.proposal.teams, &seat)?;
+        formed.seats.push(seat);
+    }
+    Ok(matches)
+}
+
+/// Adds the ticket of a seat to its team, once.
+fn add_to_team(teams: &mut Vec<Vec<TicketNumber>>, seat: &Seat) -> Result<(), StoreError> {
+    let team = usize::from(seat.team);
+    if team >= crate::domain::MAX_TEAMS {
+        return Err(bad("team", &seat.team.to_string()));
+    }
+    if teams.len() <= team {
+        teams.resize_with(team + 1, Vec::new);
+    }
+    if !teams[team].contains(&seat.ticket) {
+        teams[team].push(seat.ticket);
+    }
+    Ok(())
+}

@@ -1,0 +1,31 @@
+//! The tickets of the queue, and the matches formed of them.
+
+use async_trait::async_trait;
+
+use super::StoreError;
+use crate::tickets::{Change, FormedMatch, MatchId, TicketRecord};
+
+/// The tickets whose state is kept.
+#[async_trait]
+pub trait Tickets: Send + Sync {
+    /// All tickets, in the order of their numbers, and all matches formed of them, in the order of
+    /// their ids. The [pool](crate::tickets::Proposal::pool) of the matches is left out.
+    ///
+    /// # Errors
+    /// Fails if the database does, or if it contains a value that no version of Evenkeel writes.
+    async fn tickets(&self) -> Result<(Vec<TicketRecord>, Vec<FormedMatch>), StoreError>;
+
+    /// Reserves `count` consecutive ids of matches, and returns the first. No match has them yet, and
+    /// no match gets them later without the caller.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    async fn reserve_matches(&self, count: u32) -> Result<MatchId, StoreError>;
+
+    /// Applies the changes in order, all or none. A change to a row that is gone, because its player was
+    /// forgotten, has no effect.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    async fn write_tickets(&self, changes: &[Change]) -> Result<(), StoreError>;
+}

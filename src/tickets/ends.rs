@@ -1,0 +1,169 @@
+//! How a ticket enters the indexes, changes its state, and is removed in the end.
+
+use std::collections::BTreeSet;
+
+use super::{
+    Change, FormedMatch, KEEP_MILLIS, Life, MAX_ENDED, MatchId, QueueTerms, Reason, State, TicketNumber,
+    TicketRecord, index::Due,
+};
+use crate::domain::Timestamp;
+
+impl Life {
+    /// Adds a ticket to the indexes.
+    pub(super) fn enter(&mut self, record: TicketRecord) {
+        let number = record.number;
+        let ticket = &record.ticket;
+        self.index.add_id(&ticket.owner, &ticket.id, number);
+        if !record.told {
+            self.index.add_untold(&ticket.owner, number);
+        }
+        if record.state.is_final() {
+            self.index.ended.insert((record.changed_at, number));
+        } else {
+            self.waiting += 1;
+            let group = self.queues.get(&ticket.queue).map(|terms| terms.group.as_str());
+            for player in &ticket.players {
+                self.index.add_player(group.unwrap_or_default(), player, number);
+            }
+        }
+        if let Some(due) = self.due(&record) {
+            self.index.due.insert((due, Due::Ticket(number)));
+        }
+        self.tickets.insert(number, record);
+    }
+
+    /// When something happens to a ticket by itself.
+    fn due(&self, record: &TicketRecord) -> Option<Timestamp> {
+        match record.state {
+            State::Queued => {
+                let ttl = self.queues.get(&record.ticket.queue).map_or(0, |terms| terms.ttl);
+                Some(record.submitted_at.plus_millis(ttl))
+            }
+            State::Proposed(_) => None,
+            State::Matched(_) | State::Cancelled | State::Expired => {
+                Some(record.changed_at.plus_millis(KEEP_MILLIS))
+            }
+        }
+    }
+
+    /// Puts a ticket into another state. A ticket in a final state keeps it. A ticket that goes back
+    /// after it would have expired expires now.
+    pub(super) fn become_state(&mut self, number: TicketNumber, state: State, reason: Reason) {
+        let Some(mut record) = self.tickets.remove(&number) else {
+            return;
+        };
+        if record.state.is_final() {
+            self.tickets.insert(number, record);
+            return;
+        }
+        self.leave(&record);
+        (record.state, record.reason) = (state, reason);
+        (record.changed_at, record.told) = (self.now, false);
+        if state == State::Queued && self.due(&record).is_some_and(|due| due <= self.now) {
+            record.state = State::Expired;
+        }
+        if let State::Matched(_) = record.state {
+            let waited = self.waited(&record);
+            let waits = self.waits.entry(record.ticket.queue.clone()).or_default();
+            waits.add(waited);
+        }
+        self.changes.push(Change::Became {
+            ticket: number,
+            state: record.state,
+            reason,
+            at: self.now,
+        });
+        self.enter(record);
+        while self.index.ended.len() > MAX_ENDED
+            && let Some(&(_, oldest)) = self.index.ended.first()
+        {
+            self.forget(oldest);
+        }
+    }
+
+    /// Removes a ticket from the indexes, except from those of its id and of what was not sent.
+    fn leave(&mut self, record: &TicketRecord) {
+        let number = record.number;
+        if let Some(due) = self.due(record) {
+            self.index.due.remove(&(due, Due::Ticket(number)));
+        }
+        if record.state.is_final() {
+            self.index.ended.remove(&(record.changed_at, number));
+            return;
+        }
+        self.waiting -= 1;
+        let group = self.queues.get(&record.ticket.queue).map(|terms| terms.group.as_str());
+        for player in &record.ticket.players {
+            self.index.remove_player(group.unwrap_or_default(), player, number);
+        }
+    }
+
+    /// Removes a ticket in a final state, and its match if it was the last of its tickets.
+    pub(super) fn forget(&mut self, number: TicketNumber) {
+        let Some(record) = self.tickets.remove(&number) else {
+            return;
+        };
+        self.leave(&record);
+        self.index.remove_id(&record.ticket.owner, &record.ticket.id);
+        self.index.remove_untold(&record.ticket.owner, number);
+        self.changes.push(Change::Forgotten(number));
+        if let State::Matched(id) = record.state {
+            self.drop_empty(id);
+        }
+    }
+
+    /// Removes a match none of whose tickets is kept.
+    pub(super) fn drop_empty(&mut self, id: MatchId) {
+        let kept = |number| self.tickets.contains_key(&number);
+        let empty = |formed: &FormedMatch| !formed.tickets().into_iter().any(kept);
+        if self.matches.get(&id).is_some_and(empty) {
+            let gone = self.matches.remove(&id);
+            if let Some(until) = gone.and_then(|gone| gone.open_until) {
+                self.index.due.remove(&(until, Due::Check(id)));
+            }
+            self.changes.push(Change::Dropped(id));
+        }
+    }
+
+    /// Replaces the queues. Tickets of queues that are gone, tickets for which `fits` is false, and
+    /// tickets with a player of an older ticket in the same group leave the queue.
+    pub fn configure(
+        &mut self,
+        queues: impl IntoIterator<Item = (String, QueueTerms)>,
+        fits: impl Fn(&TicketRecord) -> bool,
+    ) {
+        self.queues = queues.into_iter().collect();
+        self.index.clear_players();
+        self.index.due.retain(|(_, due)| matches!(due, Due::Check(_)));
+        let mut out = BTreeSet::new();
+        for record in self.tickets.values() {
+            let number = record.number;
+            if let Some(due) = self.due(record) {
+                self.index.due.insert((due, Due::Ticket(number)));
+            }
+            if record.state.is_final() {
+                continue;
+            }
+            let terms = self.queues.get(&record.ticket.queue);
+            let group = terms.map_or("", |terms| terms.group.as_str());
+            let players = &record.ticket.players;
+            let taken = players.iter().any(|p| self.index.player(group, p).is_some());
+            if terms.is_none() || taken || !fits(record) {
+                out.insert(number);
+                continue;
+            }
+            for player in players {
+                self.index.add_player(group, player, number);
+            }
+        }
+        for &number in &out {
+            match self.tickets.get(&number).map(|ticket| ticket.state) {
+                Some(State::Proposed(id)) => {
+                    self.dissolve(id, &out, Reason::Reconfigured, Reason::Cancelled);
+                }
+                _ => self.become_state(number, State::Cancelled, Reason::Reconfigured),
+            }
+        }
+        self.at(self.now);
+    }
+}

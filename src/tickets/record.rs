@@ -1,0 +1,227 @@
+//! What is known of a ticket and of a match, and the changes to it that are stored.
+
+use std::collections::BTreeSet;
+
+use crate::domain::Timestamp;
+
+/// The number of a ticket: the order in which tickets were submitted, and thereby its place.
+pub type TicketNumber = i64;
+/// The id of a match.
+pub type MatchId = i64;
+
+/// What applies to the tickets of a queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueueTerms {
+    /// How long a ticket waits before it expires, in milliseconds.
+    pub ttl: i64,
+    /// How long players have to accept a match, in milliseconds; 0 for no ready check.
+    pub ready_check: i64,
+    /// A player may be in one waiting ticket among the queues with the same group.
+    pub group: String,
+}
+
+/// A ticket as it is submitted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Submission {
+    /// The name of the client, which the ticket belongs to.
+    pub owner: String,
+    /// The client's own id of the ticket, unique for the name.
+    pub id: String,
+    /// The queue.
+    pub queue: String,
+    /// The players.
+    pub players: Vec<String>,
+    /// Everything that was stated, in one text that is the same if the ticket is the same.
+    pub content: String,
+}
+
+/// The state of a ticket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It waits for a match.
+    Queued,
+    /// It is in a match that its players have not all accepted.
+    Proposed(MatchId),
+    /// It is in a match. Final.
+    Matched(MatchId),
+    /// It has left the queue. Final.
+    Cancelled,
+    /// It has waited for as long as its queue allows. Final.
+    Expired,
+}
+
+impl State {
+    /// Whether the ticket never leaves this state.
+    pub fn is_final(self) -> bool {
+        !matches!(self, Self::Queued | Self::Proposed(_))
+    }
+
+    /// The match that the ticket is in.
+    pub fn match_id(self) -> Option<MatchId> {
+        match self {
+            Self::Proposed(id) | Self::Matched(id) => Some(id),
+            Self::Queued | Self::Cancelled | Self::Expired => None,
+        }
+    }
+}
+
+/// Why a ticket has gone back to the queue or has left it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reason {
+    /// Nothing out of the ordinary.
+    #[default]
+    None,
+    /// A player declined the match.
+    Declined,
+    /// A player did not accept the match in time.
+    Unanswered,
+    /// A ticket of the match was cancelled.
+    Cancelled,
+    /// The configuration no longer has the queue, or the queue no longer accepts the ticket.
+    Reconfigured,
+}
+
+impl Reason {
+    /// All reasons.
+    pub const ALL: [Self; 5] = [
+        Self::None,
+        Self::Declined,
+        Self::Unanswered,
+        Self::Cancelled,
+        Self::Reconfigured,
+    ];
+
+    /// The word for it, on the wire and in the database.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Declined => "declined",
+            Self::Unanswered => "unanswered",
+            Self::Cancelled => "cancelled",
+            Self::Reconfigured => "reconfigured",
+        }
+    }
+}
+
+/// A ticket, and its state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TicketRecord {
+    /// Its number.
+    pub number: TicketNumber,
+    /// What was submitted.
+    pub ticket: Submission,
+    /// When it was submitted.
+    pub submitted_at: Timestamp,
+    /// Its state.
+    pub state: State,
+    /// Why it has that state.
+    pub reason: Reason,
+    /// When it got that state.
+    pub changed_at: Timestamp,
+    /// Whether the client has been sent that state.
+    pub told: bool,
+}
+
+/// Teams that a search has found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Proposal {
+    /// The tickets of each team.
+    pub teams: Vec<Vec<TicketNumber>>,
+    /// Number of players that each team should have.
+    pub size: u32,
+    /// The mode of the match, if a rule picks one.
+    pub mode: Option<String>,
+    /// The map of the match, if a rule picks one.
+    pub map: Option<String>,
+    /// What the violations of rules that are not hard cost together.
+    pub penalty: f64,
+    /// The predicted chance that team 0 wins.
+    pub chance: Option<f64>,
+    /// The seed of the round.
+    pub seed: u64,
+    /// The tickets of the round, as in `3-7 9`; empty if there are too many to store. In memory, a
+    /// match does not keep it.
+    pub pool: String,
+    /// When the round began, from which the waits of these tickets count.
+    pub searched_at: Timestamp,
+}
+
+/// A player's place in a match.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seat {
+    /// The player's identity.
+    pub player: String,
+    /// The player's ticket.
+    pub ticket: TicketNumber,
+    /// The team, counted from 0.
+    pub team: u8,
+}
+
+/// A match that was formed of tickets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FormedMatch {
+    /// Its id.
+    pub id: MatchId,
+    /// The queue of its tickets.
+    pub queue: String,
+    /// What the search found.
+    pub proposal: Proposal,
+    /// All players, team by team.
+    pub seats: Vec<Seat>,
+    /// When it was formed.
+    pub formed_at: Timestamp,
+    /// Until when its players can accept it; `None` once all have, or if they need not.
+    pub open_until: Option<Timestamp>,
+    /// The players who have accepted it.
+    pub accepted: BTreeSet<String>,
+}
+
+impl FormedMatch {
+    /// Its tickets.
+    pub fn tickets(&self) -> BTreeSet<TicketNumber> {
+        self.seats.iter().map(|seat| seat.ticket).collect()
+    }
+}
+
+/// A change to what is stored. Changes apply in order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// A ticket was submitted.
+    Submitted(Box<TicketRecord>),
+    /// A ticket is in another state, which its client has not been sent.
+    Became {
+        /// The ticket.
+        ticket: TicketNumber,
+        /// Its new state.
+        state: State,
+        /// Why.
+        reason: Reason,
+        /// Since when.
+        at: Timestamp,
+    },
+    /// A client was sent the state of a ticket.
+    Told(TicketNumber),
+    /// The state of a ticket is no longer kept.
+    Forgotten(TicketNumber),
+    /// A match was formed.
+    Formed(Box<FormedMatch>),
+    /// A player has accepted a match.
+    Accepted {
+        /// The match.
+        id: MatchId,
+        /// The player.
+        player: String,
+    },
+    /// All players have accepted a match, which is final now.
+    Closed(MatchId),
+    /// A match has no tickets any more.
+    Dropped(MatchId),
+}
+
+impl Change {
+    /// Whether the change can wait for the next write: if it is lost, a client is sent a state again,
+    /// or a state is kept for longer.
+    pub fn can_wait(&self) -> bool {
+        matches!(self, Self::Told(_) | Self::Forgotten(_) | Self::Dropped(_))
+    }
+}

@@ -1,0 +1,168 @@
+//! Tickets in the database: what was written is read back, and ids of matches are used once.
+
+use std::{path::Path, sync::Arc};
+
+use crate::common::{BUSY, game};
+use evenkeel::{
+    domain::{
+        Kind::{self, Bot, Human},
+        PlayerKey, Timestamp,
+    },
+    store::{self, Store},
+    tickets::{Change, Life, Proposal, QueueTerms, State, Submission, TicketNumber},
+};
+use tempfile::TempDir;
+
+async fn open(folder: &Path) -> Arc<dyn Store> {
+    store::open(&folder.join("test.db"), true, BUSY).await.unwrap()
+}
+
+fn queues() -> Vec<(String, QueueTerms)> {
+    let terms = |ready_check| QueueTerms {
+        ttl: 600_000,
+        ready_check,
+        group: String::new(),
+    };
+    vec![
+        ("plain".to_owned(), terms(0)),
+        ("checked".to_owned(), terms(30_000)),
+    ]
+}
+
+/// Submits a ticket of two players whose ids begin with that of the ticket.
+fn submit(life: &mut Life, id: &str, queue: &str) -> TicketNumber {
+    let ticket = Submission {
+        owner: "bäckend \"1\"".to_owned(),
+        id: id.to_owned(),
+        queue: queue.to_owned(),
+        players: vec![format!("{id}-a"), format!("{id} 'b'")],
+        content: format!("{{\"ticket\":\"{id}\"}}"),
+    };
+    life.submit(ticket).unwrap()
+}
+
+fn pair(one: TicketNumber, other: TicketNumber) -> Proposal {
+    Proposal {
+        teams: vec![vec![one], vec![other]],
+        size: 2,
+        mode: None,
+        map: Some("map one".to_owned()),
+        penalty: 0.125,
+        chance: Some(0.5),
+        seed: u64::MAX,
+        pool: "1-4".to_owned(),
+        searched_at: Timestamp(900),
+    }
+}
+
+async fn write(store: &dyn Store, life: &mut Life) {
+    store.write_tickets(&life.take_changes()).await.unwrap();
+}
+
+/// Writes the changes of a life, and compares what a new process finds with the life itself.
+async fn survives(store: &dyn Store, life: &mut Life) {
+    write(store, life).await;
+    let (tickets, matches) = store.tickets().await.unwrap();
+    for ticket in &tickets {
+        assert_eq!(life.ticket(ticket.number), Some(ticket));
+    }
+    for formed in &matches {
+        assert_eq!(life.formed(formed.id), Some(formed));
+    }
+    let now = life.now();
+    let mut again = Life::restore(queues(), tickets.clone(), matches.clone(), now, |_| true);
+    assert_eq!(again.take_changes(), [], "nothing has to be mended");
+}
+
+#[tokio::test]
+async fn whatever_happens_to_tickets_is_read_back() {
+    let folder = TempDir::new().unwrap();
+    let store = open(folder.path()).await;
+    let mut life = Life::restore(queues(), Vec::new(), Vec::new(), Timestamp(1_000), |_| true);
+    let ids = ["t1", "t2", "t3", "t4", "t5", "t6"];
+    let plain: Vec<_> = ids[..3].iter().map(|id| submit(&mut life, id, "plain")).collect();
+    let checked: Vec<_> = ids[3..].iter().map(|id| submit(&mut life, id, "checked")).collect();
+    survives(&*store, &mut life).await;
+    assert_eq!(store.tickets().await.unwrap().0.len(), 6);
+    let first = store.reserve_matches(2).await.unwrap();
+    life.propose("plain", vec![pair(plain[0], plain[1])], first);
+    life.propose("checked", vec![pair(checked[0], checked[1])], first + 1);
+    survives(&*store, &mut life).await;
+    assert_eq!(store.tickets().await.unwrap().1.len(), 2);
+    let owner = "bäckend \"1\"";
+    life.accept(owner, first + 1, "t4 'b'").unwrap();
+    survives(&*store, &mut life).await;
+    life.told(plain[0]);
+    life.decline(owner, first + 1, "t5-a").unwrap();
+    life.cancel(owner, "t3").unwrap();
+    survives(&*store, &mut life).await;
+    let (tickets, matches) = store.tickets().await.unwrap();
+    assert_eq!(matches.len(), 1, "a declined match is gone");
+    let states: Vec<_> = tickets.iter().map(|ticket| ticket.state).collect();
+    let (matched, out, queued) = (State::Matched(first), State::Cancelled, State::Queued);
+    assert_eq!(states, [matched, matched, out, queued, out, queued]);
+    life.propose("checked", vec![pair(checked[0], checked[2])], first + 2);
+    for player in ["t4-a", "t4 'b'", "t6-a", "t6 'b'"] {
+        life.accept(owner, first + 2, player).unwrap();
+    }
+    survives(&*store, &mut life).await;
+    life.at(Timestamp(2 * 86_400_000));
+    survives(&*store, &mut life).await;
+    let (tickets, matches) = store.tickets().await.unwrap();
+    assert!(tickets.is_empty() && matches.is_empty(), "a day later");
+}
+
+#[tokio::test]
+async fn changes_are_written_together_or_not_at_all() {
+    let folder = TempDir::new().unwrap();
+    let store = open(folder.path()).await;
+    let mut life = Life::restore(queues(), Vec::new(), Vec::new(), Timestamp(0), |_| true);
+    submit(&mut life, "t1", "plain");
+    let mut changes = life.take_changes();
+    let Some(Change::Submitted(first)) = changes.first().cloned() else {
+        panic!("{changes:?}");
+    };
+    changes.push(Change::Submitted(first)); // the number is taken
+    store.write_tickets(&changes).await.unwrap_err();
+    assert!(store.tickets().await.unwrap().0.is_empty());
+    changes.pop();
+    store.write_tickets(&changes).await.unwrap();
+    assert_eq!(store.tickets().await.unwrap().0.len(), 1);
+}
+
+#[tokio::test]
+async fn an_id_never_means_two_matches() {
+    let folder = TempDir::new().unwrap();
+    let store = open(folder.path()).await;
+    let record = |end| game(end, &[(Human, "a"), (Bot, "x")], &[(Human, "b")], [1.0, 0.0]);
+    assert_eq!(store.reserve_matches(3).await.unwrap(), 1);
+    assert_eq!(store.record(&record(10)).await.unwrap().id(), 4);
+    assert_eq!(store.reserve_matches(1).await.unwrap(), 5);
+    store.close().await;
+    let store = open(folder.path()).await;
+    assert_eq!(store.record(&record(20)).await.unwrap().id(), 6);
+    assert_eq!(store.reserve_matches(1).await.unwrap(), 7);
+}
+
+#[tokio::test]
+async fn a_forgotten_player_is_in_no_ticket_that_has_ended() {
+    let folder = TempDir::new().unwrap();
+    let store = open(folder.path()).await;
+    let mut life = Life::restore(queues(), Vec::new(), Vec::new(), Timestamp(0), |_| true);
+    let one = submit(&mut life, "t1", "plain");
+    let other = submit(&mut life, "t2", "plain");
+    let first = store.reserve_matches(1).await.unwrap();
+    life.propose("plain", vec![pair(one, other)], first);
+    write(&*store, &mut life).await;
+    let id = "t1-a".to_owned();
+    let kind = Kind::Human;
+    store.forget_player(&PlayerKey { kind, id }).await.unwrap();
+    let (tickets, matches) = store.tickets().await.unwrap();
+    let numbers: Vec<_> = tickets.iter().map(|ticket| ticket.number).collect();
+    assert_eq!(numbers, [other]);
+    assert!(matches[0].seats.iter().all(|seat| seat.player != "t1-a"));
+    // The daemon that has them in memory goes on.
+    life.at(Timestamp(2 * 86_400_000));
+    write(&*store, &mut life).await;
+    assert!(store.tickets().await.unwrap().0.is_empty());
+}
