@@ -17,7 +17,10 @@ impl Life {
         if formed.open_until.is_none() || !formed.accepted.insert(player.to_owned()) {
             return Ok(());
         }
-        let all = formed.seats.iter().all(|seat| formed.accepted.contains(&seat.player));
+        let all = formed
+            .seats
+            .iter()
+            .all(|seat| formed.accepted.contains(&seat.player));
         let player = player.to_owned();
         self.changes.push(Change::Accepted { id, player });
         if all {
@@ -34,7 +37,11 @@ impl Life {
     /// it.
     pub fn decline(&mut self, owner: &str, id: MatchId, player: &str) -> Result<(), Refused> {
         let ticket = self.seat_of(owner, id, player)?;
-        if self.matches.get(&id).is_none_or(|formed| formed.open_until.is_none()) {
+        if self
+            .matches
+            .get(&id)
+            .is_none_or(|formed| formed.open_until.is_none())
+        {
             return Err(Refused::NoCheck);
         }
         self.dissolve(id, &[ticket].into(), Reason::Declined, Reason::Declined);
@@ -79,7 +86,10 @@ impl Life {
         let Some(formed) = self.matches.get(&id) else {
             return;
         };
-        let missing = formed.seats.iter().filter(|seat| !formed.accepted.contains(&seat.player));
+        let missing = formed
+            .seats
+            .iter()
+            .filter(|seat| !formed.accepted.contains(&seat.player));
         let out = missing.map(|seat| seat.ticket).collect();
         self.dissolve(id, &out, Reason::Unanswered, Reason::Unanswered);
     }

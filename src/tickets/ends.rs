@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Change, FormedMatch, KEEP_MILLIS, Life, MAX_ENDED, MatchId, QueueTerms, Reason, State, TicketNumber,
-    TicketRecord, index::Due,
+    Change, FormedMatch, KEEP_MILLIS, Life, MAX_ENDED, MatchId, QueueTerms, Reason, State,
+    TicketNumber, TicketRecord, index::Due,
 };
 use crate::domain::Timestamp;
 
@@ -21,9 +21,13 @@ impl Life {
             self.index.ended.insert((record.changed_at, number));
         } else {
             self.waiting += 1;
-            let group = self.queues.get(&ticket.queue).map(|terms| terms.group.as_str());
+            let group = self
+                .queues
+                .get(&ticket.queue)
+                .map(|terms| terms.group.as_str());
             for player in &ticket.players {
-                self.index.add_player(group.unwrap_or_default(), player, number);
+                self.index
+                    .add_player(group.unwrap_or_default(), player, number);
             }
         }
         if let Some(due) = self.due(&record) {
@@ -36,7 +40,10 @@ impl Life {
     fn due(&self, record: &TicketRecord) -> Option<Timestamp> {
         match record.state {
             State::Queued => {
-                let ttl = self.queues.get(&record.ticket.queue).map_or(0, |terms| terms.ttl);
+                let ttl = self
+                    .queues
+                    .get(&record.ticket.queue)
+                    .map_or(0, |terms| terms.ttl);
                 Some(record.submitted_at.plus_millis(ttl))
             }
             State::Proposed(_) => None,
@@ -92,9 +99,13 @@ impl Life {
             return;
         }
         self.waiting -= 1;
-        let group = self.queues.get(&record.ticket.queue).map(|terms| terms.group.as_str());
+        let group = self
+            .queues
+            .get(&record.ticket.queue)
+            .map(|terms| terms.group.as_str());
         for player in &record.ticket.players {
-            self.index.remove_player(group.unwrap_or_default(), player, number);
+            self.index
+                .remove_player(group.unwrap_or_default(), player, number);
         }
     }
 
@@ -104,7 +115,8 @@ impl Life {
             return;
         };
         self.leave(&record);
-        self.index.remove_id(&record.ticket.owner, &record.ticket.id);
+        self.index
+            .remove_id(&record.ticket.owner, &record.ticket.id);
         self.index.remove_untold(&record.ticket.owner, number);
         self.changes.push(Change::Forgotten(number));
         if let State::Matched(id) = record.state {
@@ -134,7 +146,9 @@ impl Life {
     ) {
         self.queues = queues.into_iter().collect();
         self.index.clear_players();
-        self.index.due.retain(|(_, due)| matches!(due, Due::Check(_)));
+        self.index
+            .due
+            .retain(|(_, due)| matches!(due, Due::Check(_)));
         let mut out = BTreeSet::new();
         for record in self.tickets.values() {
             let number = record.number;
@@ -147,7 +161,9 @@ impl Life {
             let terms = self.queues.get(&record.ticket.queue);
             let group = terms.map_or("", |terms| terms.group.as_str());
             let players = &record.ticket.players;
-            let taken = players.iter().any(|p| self.index.player(group, p).is_some());
+            let taken = players
+                .iter()
+                .any(|p| self.index.player(group, p).is_some());
             if terms.is_none() || taken || !fits(record) {
                 out.insert(number);
                 continue;

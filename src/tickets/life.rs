@@ -73,7 +73,10 @@ impl Life {
     /// player is in another ticket.
     pub fn submit(&mut self, ticket: Submission) -> Result<TicketNumber, Refused> {
         if let Some(number) = self.index.id(&ticket.owner, &ticket.id) {
-            let same = self.tickets.get(&number).is_some_and(|known| known.ticket == ticket);
+            let same = self
+                .tickets
+                .get(&number)
+                .is_some_and(|known| known.ticket == ticket);
             return match same {
                 true => Ok(number),
                 false => Err(Refused::OtherContent),
@@ -100,7 +103,8 @@ impl Life {
             changed_at: self.now,
             told: true,
         };
-        self.changes.push(Change::Submitted(Box::new(record.clone())));
+        self.changes
+            .push(Change::Submitted(Box::new(record.clone())));
         self.enter(record);
         Ok(number)
     }

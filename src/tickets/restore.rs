@@ -35,7 +35,10 @@ impl Life {
         tickets.sort_by_key(|ticket| ticket.number);
         for record in tickets {
             life.next = life.next.max(record.number.saturating_add(1));
-            let known = life.index.id(&record.ticket.owner, &record.ticket.id).is_some();
+            let known = life
+                .index
+                .id(&record.ticket.owner, &record.ticket.id)
+                .is_some();
             if known || life.tickets.contains_key(&record.number) {
                 continue;
             }

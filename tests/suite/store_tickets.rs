@@ -14,7 +14,9 @@ use evenkeel::{
 use tempfile::TempDir;
 
 async fn open(folder: &Path) -> Arc<dyn Store> {
-    store::open(&folder.join("test.db"), true, BUSY).await.unwrap()
+    store::open(&folder.join("test.db"), true, BUSY)
+        .await
+        .unwrap()
 }
 
 fn queues() -> Vec<(String, QueueTerms)> {
@@ -80,8 +82,14 @@ async fn whatever_happens_to_tickets_is_read_back() {
     let store = open(folder.path()).await;
     let mut life = Life::restore(queues(), Vec::new(), Vec::new(), Timestamp(1_000), |_| true);
     let ids = ["t1", "t2", "t3", "t4", "t5", "t6"];
-    let plain: Vec<_> = ids[..3].iter().map(|id| submit(&mut life, id, "plain")).collect();
-    let checked: Vec<_> = ids[3..].iter().map(|id| submit(&mut life, id, "checked")).collect();
+    let plain: Vec<_> = ids[..3]
+        .iter()
+        .map(|id| submit(&mut life, id, "plain"))
+        .collect();
+    let checked: Vec<_> = ids[3..]
+        .iter()
+        .map(|id| submit(&mut life, id, "checked"))
+        .collect();
     survives(&*store, &mut life).await;
     assert_eq!(store.tickets().await.unwrap().0.len(), 6);
     let first = store.reserve_matches(2).await.unwrap();
@@ -134,7 +142,14 @@ async fn changes_are_written_together_or_not_at_all() {
 async fn an_id_never_means_two_matches() {
     let folder = TempDir::new().unwrap();
     let store = open(folder.path()).await;
-    let record = |end| game(end, &[(Human, "a"), (Bot, "x")], &[(Human, "b")], [1.0, 0.0]);
+    let record = |end| {
+        game(
+            end,
+            &[(Human, "a"), (Bot, "x")],
+            &[(Human, "b")],
+            [1.0, 0.0],
+        )
+    };
     assert_eq!(store.reserve_matches(3).await.unwrap(), 1);
     assert_eq!(store.record(&record(10)).await.unwrap().id(), 4);
     assert_eq!(store.reserve_matches(1).await.unwrap(), 5);

@@ -81,15 +81,17 @@ async fn apply(tx: &mut SqliteConnection, change: &Change) -> Result<(), StoreEr
         Change::Forgotten(ticket) => {
             sqlx::query("DELETE FROM tickets WHERE number = ?").bind(ticket)
         }
-        Change::Accepted { id, player } => sqlx::query(
-            "UPDATE formed_seats SET accepted = 1 WHERE match_id = ? AND player = ?",
-        )
-        .bind(id)
-        .bind(player),
+        Change::Accepted { id, player } => {
+            sqlx::query("UPDATE formed_seats SET accepted = 1 WHERE match_id = ? AND player = ?")
+                .bind(id)
+                .bind(player)
+        }
         Change::Closed(id) => {
             sqlx::query("UPDATE formed_matches SET open_until = NULL WHERE match_id = ?").bind(id)
         }
-        Change::Dropped(id) => sqlx::query("DELETE FROM formed_matches WHERE match_id = ?").bind(id),
+        Change::Dropped(id) => {
+            sqlx::query("DELETE FROM formed_matches WHERE match_id = ?").bind(id)
+        }
     };
     query.execute(tx).await?;
     Ok(())
@@ -184,7 +186,9 @@ fn ticket(row: &SqliteRow) -> Result<TicketRecord, StoreError> {
     let players: String = row.try_get("players")?;
     let in_state: String = row.try_get("state")?;
     let reason: String = row.try_get("reason")?;
-    let known = Reason::ALL.into_iter().find(|known| known.as_str() == reason);
+    let known = Reason::ALL
+        .into_iter()
+        .find(|known| known.as_str() == reason);
     Ok(TicketRecord {
         number: row.try_get("number")?,
         ticket: Submission {
@@ -232,7 +236,10 @@ fn seated(
     mut matches: Vec<FormedMatch>,
     rows: &[SqliteRow],
 ) -> Result<Vec<FormedMatch>, StoreError> {
-    let places = matches.iter().enumerate().map(|(at, formed)| (formed.id, at));
+    let places = matches
+        .iter()
+        .enumerate()
+        .map(|(at, formed)| (formed.id, at));
     let places: BTreeMap<MatchId, usize> = places.collect();
     for row in rows {
         let id: MatchId = row.try_get("match_id")?;

@@ -101,10 +101,15 @@ impl World {
                 }
             }
             Event::Resend(at) => {
-                if let Some(ticket) = self.submitted.get(usize::from(at) % self.submitted.len().max(1)) {
+                if let Some(ticket) = self
+                    .submitted
+                    .get(usize::from(at) % self.submitted.len().max(1))
+                {
                     // A crash may have lost it, and its id may belong to another one now.
                     let known = life.find(&ticket.owner, &ticket.id);
-                    let same = known.clone().is_ok_and(|known| life.tickets[&known].ticket == *ticket);
+                    let same = known
+                        .clone()
+                        .is_ok_and(|known| life.tickets[&known].ticket == *ticket);
                     let again = life.submit(ticket.clone());
                     assert!(known.is_err() || (again == known) == same, "{again:?}");
                 }
@@ -127,7 +132,12 @@ impl World {
                 }
             }
             Event::AcceptAll => {
-                let open: Vec<_> = life.matches.values().filter(|m| m.open_until.is_some()).cloned().collect();
+                let open: Vec<_> = life
+                    .matches
+                    .values()
+                    .filter(|m| m.open_until.is_some())
+                    .cloned()
+                    .collect();
                 if let Some(formed) = open.first() {
                     for seat in &formed.seats {
                         let owner = life.tickets[&seat.ticket].ticket.owner.clone();
@@ -156,7 +166,10 @@ impl World {
                 }
             }
             Event::Configure(mask) => {
-                let left = queues().into_iter().enumerate().filter(|(at, _)| mask & (1 << at) != 0);
+                let left = queues()
+                    .into_iter()
+                    .enumerate()
+                    .filter(|(at, _)| mask & (1 << at) != 0);
                 let left: Vec<_> = left.map(|(_, queue)| queue).collect();
                 life.configure(left, |record| record.number % 7 != i64::from(mask % 7));
                 life.configure(queues(), |_| true);
@@ -180,8 +193,14 @@ impl World {
     }
 
     fn seat(&self, at: u8) -> Option<(String, MatchId, String)> {
-        let open = self.life.matches.values().filter(|formed| formed.open_until.is_some());
-        let seats: Vec<_> = open.flat_map(|m| m.seats.iter().map(|seat| (m.id, seat))).collect();
+        let open = self
+            .life
+            .matches
+            .values()
+            .filter(|formed| formed.open_until.is_some());
+        let seats: Vec<_> = open
+            .flat_map(|m| m.seats.iter().map(|seat| (m.id, seat)))
+            .collect();
         let (id, seat) = seats.get(usize::from(at) % seats.len().max(1))?;
         let owner = self.life.tickets[&seat.ticket].ticket.owner.clone();
         Some((owner, *id, seat.player.clone()))
@@ -190,20 +209,27 @@ impl World {
     fn write(&mut self) {
         let changes = self.life.take_changes();
         // A ticket can end and be forgotten between two writes.
-        self.finals.extend(changes.iter().filter_map(|change| match change {
-            Change::Became { ticket, state, .. } if state.is_final() => Some((*ticket, *state)),
-            _ => None,
-        }));
+        self.finals
+            .extend(changes.iter().filter_map(|change| match change {
+                Change::Became { ticket, state, .. } if state.is_final() => Some((*ticket, *state)),
+                _ => None,
+            }));
         self.disk.write(changes);
         assert_eq!(self.disk.tickets, self.life.tickets);
         assert_eq!(self.disk.matches, self.life.matches);
         for record in self.life.tickets.values() {
             let answer = (record.ticket.clone(), record.submitted_at);
             let before = self.answered.insert(record.number, answer.clone());
-            assert!(before.is_none_or(|before| before == answer), "place and time are kept");
+            assert!(
+                before.is_none_or(|before| before == answer),
+                "place and time are kept"
+            );
             if record.state.is_final() {
                 let before = self.finals.insert(record.number, record.state);
-                assert!(before.is_none_or(|before| before == record.state), "{before:?} {record:?}");
+                assert!(
+                    before.is_none_or(|before| before == record.state),
+                    "{before:?} {record:?}"
+                );
             }
         }
         for (number, (ticket, _)) in &self.answered {
@@ -219,7 +245,10 @@ impl World {
         for formed in life.matches.values() {
             let mut players = BTreeSet::new();
             for ticket in formed.tickets() {
-                assert!(in_match.insert(ticket, formed.id).is_none(), "in two matches");
+                assert!(
+                    in_match.insert(ticket, formed.id).is_none(),
+                    "in two matches"
+                );
                 let Some(record) = life.tickets.get(&ticket) else {
                     continue;
                 };
@@ -235,7 +264,12 @@ impl World {
                 assert_eq!(seated, record.ticket.players, "no player is torn off");
                 players.extend(seated);
             }
-            assert!(formed.accepted.iter().all(|p| players.contains(p) || formed.open_until.is_none()));
+            assert!(
+                formed
+                    .accepted
+                    .iter()
+                    .all(|p| players.contains(p) || formed.open_until.is_none())
+            );
         }
         let mut waiting = BTreeSet::new();
         let mut count = 0;
@@ -243,7 +277,10 @@ impl World {
             if let Some(id) = record.state.match_id() {
                 assert_eq!(in_match.get(&record.number), Some(&id), "{record:?}");
             }
-            assert_eq!(life.find(&record.ticket.owner, &record.ticket.id), Ok(record.number));
+            assert_eq!(
+                life.find(&record.ticket.owner, &record.ticket.id),
+                Ok(record.number)
+            );
             if !record.state.is_final() {
                 count += 1;
                 let group = &life.queues[&record.ticket.queue].group;

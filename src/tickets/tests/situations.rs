@@ -6,7 +6,8 @@ use super::{super::*, *};
 fn submit(life: &mut Life, queue: &str, ids: &[&str]) -> Vec<TicketNumber> {
     let number = |id: &&str| {
         let player = format!("p{id}");
-        life.submit(submission("me", id, queue, &[&player])).unwrap()
+        life.submit(submission("me", id, queue, &[&player]))
+            .unwrap()
     };
     ids.iter().map(number).collect()
 }
@@ -35,10 +36,15 @@ fn a_ticket_that_is_submitted_again_is_the_same_one() {
 #[test]
 fn a_player_waits_in_one_ticket_of_a_group() {
     let mut life = life(0);
-    life.submit(submission("me", "t", "plain", &["ann"])).unwrap();
+    life.submit(submission("me", "t", "plain", &["ann"]))
+        .unwrap();
     let again = submission("you", "u", "checked", &["bob", "ann"]);
-    assert_eq!(life.submit(again.clone()), Err(Refused::InAnother("ann".to_owned())));
-    life.submit(submission("me", "v", "other", &["ann"])).unwrap();
+    assert_eq!(
+        life.submit(again.clone()),
+        Err(Refused::InAnother("ann".to_owned()))
+    );
+    life.submit(submission("me", "v", "other", &["ann"]))
+        .unwrap();
     life.cancel("me", "t").unwrap();
     assert!(life.submit(again).is_ok());
     let nowhere = submission("me", "w", "x", &["cid"]);
@@ -76,7 +82,10 @@ fn who_declines_leaves_and_the_others_keep_place_and_time() {
     let t = submit(&mut life, "checked", &["a", "b"]);
     life.at(Timestamp(5_000));
     let late = submit(&mut life, "checked", &["c"]);
-    assert_eq!(life.propose("checked", vec![proposal(&[&[t[0]], &[t[1]]])], 1), 1);
+    assert_eq!(
+        life.propose("checked", vec![proposal(&[&[t[0]], &[t[1]]])], 1),
+        1
+    );
     assert_eq!(life.accept("me", 1, "pa"), Ok(()));
     assert_eq!(life.accept("me", 1, "pa"), Ok(()));
     assert_eq!(life.accept("you", 1, "pb"), Err(Refused::NotInMatch));
@@ -130,7 +139,10 @@ fn cancelling_a_proposed_ticket_sends_the_others_back() {
     life.cancel("me", "a").unwrap();
     assert_eq!(state(&life, t[0]), State::Cancelled);
     let back = life.ticket(t[1]).unwrap();
-    assert_eq!((back.state, back.reason), (State::Queued, Reason::Cancelled));
+    assert_eq!(
+        (back.state, back.reason),
+        (State::Queued, Reason::Cancelled)
+    );
 }
 
 #[test]
