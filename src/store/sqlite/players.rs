@@ -236,12 +236,18 @@ async fn forget(tx: &mut SqliteConnection, player: &PlayerKey) -> Result<u64, St
             "DELETE FROM decisions WHERE instr(decision, ?) > 0",
             "DELETE FROM tickets WHERE instr(players, ?) > 0 AND state NOT IN ('queued', 'proposed')",
         ] {
-            sqlx::query(statement).bind(&quoted).execute(&mut *tx).await?;
+            sqlx::query(statement)
+                .bind(&quoted)
+                .execute(&mut *tx)
+                .await?;
         }
         let seats = "UPDATE formed_seats
              SET player = 'forgotten-' || (SELECT changes + 1 FROM player_changes)
              WHERE player = ? AND NOT EXISTS (SELECT 1 FROM tickets t WHERE t.number = ticket)";
-        sqlx::query(seats).bind(&player.id).execute(&mut *tx).await?;
+        sqlx::query(seats)
+            .bind(&player.id)
+            .execute(&mut *tx)
+            .await?;
     }
     sqlx::query("DELETE FROM derived_checkpoint")
         .execute(&mut *tx)
