@@ -36,7 +36,7 @@ pub use attribute::{Attribute, AttributeType};
 pub use check::{Finding, Severity};
 pub use error::{QueueError, TicketError};
 pub use load::Load;
-pub use planner::{Cores, Effort, Left, OneCore, Plan, PlannedMatch, plan};
+pub use planner::{Cores, Effort, Left, OneCore, Plan, PlannedMatch, RuleReport, plan};
 pub use queue::Queue;
 pub use rules::{By, Parties, RuleSettings, Side, Within};
 pub use settings::{Accept, Host, QueueSettings};

@@ -7,6 +7,7 @@
 
 mod cores;
 mod effort;
+mod explain;
 mod reason;
 mod refine;
 mod report;
@@ -21,6 +22,7 @@ use super::{
 };
 pub use cores::{Cores, OneCore};
 pub use effort::Effort;
+pub use explain::RuleReport;
 pub use report::{Left, Plan, PlannedMatch};
 
 /// The searches of one batch.

@@ -39,6 +39,9 @@ pub struct Left {
     pub ticket: usize,
     /// Why, in one sentence.
     pub reason: String,
+    /// For each hard rule that chooses candidates, its name, and how many candidates it and the rules
+    /// before it left for the fullest match, the ticket included.
+    pub candidates: Vec<(String, usize)>,
 }
 
 pub(super) fn plan(pool: &Pool<'_>, matches: Vec<Proposal>, failures: &[(u32, Failure)]) -> Plan {
@@ -48,15 +51,26 @@ pub(super) fn plan(pool: &Pool<'_>, matches: Vec<Proposal>, failures: &[(u32, Fa
     }
     let failures: BTreeMap<u32, &Failure> = failures.iter().map(|(at, why)| (*at, why)).collect();
     let left = left.iter().filter_map(|ticket| {
+        let failure = failures.get(&ticket).copied();
         Some(Left {
             ticket: *pool.places.get(ticket as usize)?,
-            reason: reason(pool, ticket, failures.get(&ticket).copied()),
+            reason: reason(pool, ticket, failure),
+            candidates: failure.map_or_else(Vec::new, |failure| candidates(pool, failure)),
         })
     });
     Plan {
         left: left.collect(),
         matches: matches.iter().map(|found| planned(pool, found)).collect(),
     }
+}
+
+fn candidates(pool: &Pool<'_>, failure: &Failure) -> Vec<(String, usize)> {
+    let rules = pool.queue.rules();
+    let named = failure.narrowed.iter().filter_map(|(at, count)| {
+        let rule = rules.get(*at)?;
+        Some((rule.name.clone(), *count))
+    });
+    named.collect()
 }
 
 fn planned(pool: &Pool<'_>, found: &Proposal) -> PlannedMatch {

@@ -58,6 +58,9 @@ fn check(queue: &Queue, tickets: &[Ticket], plan: &Plan) -> Result<(), TestCaseE
             .map(|team| team.iter().map(inside).collect())
             .collect();
         prop_assert!(queue.sizes(found.waited).contains(&found.size));
+        for report in queue.explain(tickets, found) {
+            prop_assert!(!report.hard || report.violation == 0.0, "{report:?}");
+        }
         for rule in queue.rules().iter().filter(|rule| rule.hard) {
             let limit = rule.limit(found.waited, found.size);
             let violation = rule.rule.violation(&pool.people, &teams, limit);

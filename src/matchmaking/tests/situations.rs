@@ -64,6 +64,12 @@ fn fourteen_players_of_one_tier_play_at_once() {
     assert_eq!((plan.matches.len(), plan.left.len()), (1, 0), "{plan:?}");
     let found = &plan.matches[0];
     assert_eq!((found.size, found.penalty), (7, 0.0));
+    let reports = queue.explain(&tickets, found);
+    assert_eq!(reports.len(), 11);
+    assert_eq!(
+        reports[1].sentence,
+        "tier ranges from 8 to 8; 1 apart is allowed"
+    );
     assert_eq!(found.picks["mode"], "encounter");
     assert_eq!(found.picks["map"], "mines");
 }
@@ -110,6 +116,11 @@ fn a_low_platoon_without_a_mirror_waits_and_reads_why() {
     let low = plan.left.iter().find(|left| left.ticket == 40).unwrap();
     let reason = "platoons mirrored: none of 16 candidates mirrors the ticket";
     assert_eq!(low.reason, reason);
+    let spread = low
+        .candidates
+        .iter()
+        .find(|(rule, _)| rule == "tier spread");
+    assert_eq!(spread.map(|(_, count)| *count), Some(16));
 }
 
 #[test]

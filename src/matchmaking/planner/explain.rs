@@ -1,0 +1,52 @@
+//! What each rule finds in a match.
+
+use super::PlannedMatch;
+use crate::matchmaking::{Queue, Ticket, pool::Pool, queue::QueueRule};
+
+/// What one rule finds in a match.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RuleReport {
+    /// The name of the rule.
+    pub rule: String,
+    /// Whether it holds in every match that is formed.
+    pub hard: bool,
+    /// How much the match violates it; 0 if it holds.
+    pub violation: f64,
+    /// What the violation costs.
+    pub cost: f64,
+    /// What the rule finds, in one sentence.
+    pub sentence: String,
+}
+
+impl Queue {
+    /// What each rule finds in a match of some tickets, computed from scratch.
+    pub fn explain(&self, tickets: &[Ticket], found: &PlannedMatch) -> Vec<RuleReport> {
+        let own = |place: &usize| tickets.get(*place).cloned();
+        let seated: Vec<Ticket> = found.teams.iter().flatten().filter_map(own).collect();
+        let pool = Pool::new(self, &seated);
+        let mut teams = vec![Vec::new(); found.teams.len()];
+        let ends = found.teams.iter().scan(0, |end, team| {
+            *end += team.len();
+            Some(*end)
+        });
+        let ends: Vec<usize> = ends.collect();
+        for (ticket, place) in (0..).zip(&pool.places) {
+            let team = ends.partition_point(|end| *end <= *place);
+            if let Some(team) = teams.get_mut(team) {
+                team.push(ticket);
+            }
+        }
+        let report = |rule: &QueueRule| {
+            let limit = rule.limit(found.waited, found.size);
+            let violation = rule.rule.violation(&pool.people, &teams, limit);
+            RuleReport {
+                rule: rule.name.clone(),
+                hard: rule.hard,
+                violation,
+                cost: rule.cost(violation),
+                sentence: rule.rule.sentence(&pool.people, &teams, limit),
+            }
+        };
+        self.rules().iter().map(report).collect()
+    }
+}
