@@ -39,7 +39,8 @@
 //! | [`learning`] | the learned state, and the weights published from it |
 //! | [`logs`] | log files: reading, following, archiving |
 //! | [`session`] | one connection's game: its decisions and results |
-//! | [`service`] | joins store, learning and sessions |
+//! | [`queues`] | the queues of the daemon: tickets, rounds of searches, news |
+//! | [`service`] | joins store, learning, sessions and queues |
 //! | [`server`] | TCP: limits, one connection's loop, request → session → reply |
 //! | [`client`] | TCP: the other end of the line, for sidecars, tests and plugins |
 //! | [`config`] | the configuration file |
@@ -134,6 +135,7 @@ pub mod logs;
 pub mod matchmaking;
 pub mod partition;
 pub mod protocol;
+pub mod queues;
 pub mod rating;
 pub mod server;
 pub mod service;

@@ -84,6 +84,7 @@ impl Config {
                 keep_decisions: self.store.keep_decisions.get(),
                 tournament: self.auto_balance.tournament.clone(),
             },
+            queues: self.queue.clone(),
         }
     }
 

@@ -25,6 +25,7 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     config::Config,
     logs::{Archive, Follower, LogError},
+    matchmaking::Host,
     server::{self, Limits},
     service::Service,
     store,
@@ -59,6 +60,7 @@ impl Daemon {
     /// Fails if the address cannot be bound, or the database or the archive cannot be opened.
     pub async fn open(config: &Config) -> Result<Self, DaemonError> {
         file_limit::survive()?;
+        refuse_hosts(config)?;
         let address = config.server.listen;
         let listener = TcpListener::bind(address)
             .await
@@ -204,6 +206,12 @@ impl Tasks {
         self.spawn(async move { sessions.run_journal_sync().await });
         let learning = service.learning().clone();
         self.spawn(async move { learning.learn_recorded().await });
+        let queues = service.queues().clone();
+        // Not stopped with the other tasks: connections that end still wait for its answers.
+        let queueing = self.tracker.spawn({
+            let queues = queues.clone();
+            async move { queues.run().await }
+        });
         let (tasks, stop) = (self.tracker.clone(), self.stop.clone());
         let serving = self
             .tracker
@@ -215,6 +223,10 @@ impl Tasks {
             Ok(Ok(())) => {}
             Ok(Err(error)) => tracing::error!(%error, "the server has failed"),
             Err(_) => tracing::warn!("connections have not ended in time"),
+        }
+        queues.stop();
+        if timeout_at(deadline, queueing).await.is_err() {
+            tracing::warn!("the queues have not stopped in time");
         }
         deadline
     }
@@ -237,6 +249,17 @@ pub async fn open_service(config: &Config, create: bool) -> Result<Service, Daem
     let busy = config.store.busy_ms.duration();
     let store = store::open(&config.store.database, create, busy).await?;
     Ok(Service::open(store, config.service())?)
+}
+
+/// Refuses queues whose matches need a game server that hosts them: nothing finds one yet.
+fn refuse_hosts(config: &Config) -> Result<(), DaemonError> {
+    let mut queues = config.queue.iter();
+    match queues.find(|(_, settings)| settings.host == Host::Required) {
+        Some((queue, _)) => Err(DaemonError::Host {
+            queue: queue.clone(),
+        }),
+        None => Ok(()),
+    }
 }
 
 /// Opens the journal of running games, and parks the games in it. If it cannot be opened, the

@@ -37,7 +37,7 @@ pub use derive::Rebuilt;
 pub use error::LearningError;
 pub use ranks::DisplayedRank;
 pub use settings::Settings;
-pub use standings::{Standings, View};
+pub use standings::{Facts, Standings, View};
 
 use learned::Learned;
 

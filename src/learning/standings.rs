@@ -166,11 +166,28 @@ struct PlayerStanding {
     weight: f64,
     /// The strength above a newcomer's, see [`Weight::strength`].
     strength: f64,
+    /// The deviation of the weight, see [`Weight::deviation`].
+    deviation: f64,
     /// Whether it comes only from games of other rulesets.
     is_guess: bool,
     /// Whether the operator has fixed it.
     is_pinned: bool,
     reached: Reached,
+}
+
+/// What is known of a human under a ruleset, as numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Facts {
+    /// The weight that decisions use, 0 to 100.
+    pub weight: f64,
+    /// The strength that decisions use, minus a newcomer's.
+    pub strength: f64,
+    /// The deviation of the weight; 0 if the rating system has none, or the operator set the weight.
+    pub deviation: f64,
+    /// Number of rated matches from which the weight was learned.
+    pub games: u32,
+    /// The number of the division, 0 for the lowest; `None` while calibrating.
+    pub division: Option<u8>,
 }
 
 /// The division that a player has reached in a [`View`], and the time from which on the displayed
@@ -221,6 +238,7 @@ impl View {
             let rank = fold.and_then(|fold| fold.rank_of_weight(ruleset, weight));
             let pinned = PlayerStanding {
                 weight,
+                deviation: 0.0,
                 strength: strength_at(weight),
                 is_guess: false,
                 is_pinned: true,
@@ -249,6 +267,7 @@ impl View {
         };
         let fresh = PlayerStanding {
             weight,
+            deviation: 0.0,
             strength,
             is_guess: false,
             is_pinned: false,
@@ -279,6 +298,19 @@ impl View {
     pub fn human(&self, id: &str) -> Option<f64> {
         let known = self.of(Kind::Human, id).filter(|known| !known.is_guess);
         known.map(|known| known.weight)
+    }
+
+    /// What is known of a human; `None` for a human without games.
+    pub fn facts(&self, id: &str) -> Option<Facts> {
+        let known = self.of(Kind::Human, id)?;
+        let rank = known.reached.rank.filter(|_| !known.is_guess);
+        Some(Facts {
+            weight: known.weight,
+            strength: known.strength,
+            deviation: known.deviation,
+            games: known.reached.games,
+            division: rank.map(|rank| rank.division),
+        })
     }
 
     /// The division that a human has reached in this ruleset.
@@ -362,6 +394,7 @@ impl PlayerStanding {
             games: weight.games,
             last_seen: weight.last_seen,
         };
+        let deviation = weight.deviation;
         let (weight, strength) = match is_guess {
             true => (
                 50.0 + ELSEWHERE * (weight.weight - 50.0),
@@ -372,6 +405,7 @@ impl PlayerStanding {
         Self {
             weight,
             strength,
+            deviation,
             is_guess,
             is_pinned: false,
             reached,

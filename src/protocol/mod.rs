@@ -16,6 +16,7 @@ mod testing;
 
 mod error;
 mod framing;
+mod notice;
 mod push;
 mod reply;
 mod request;
@@ -23,9 +24,10 @@ mod words;
 
 pub use error::{Code, MalformedReply, Refusal};
 pub use framing::{FramedLine, Framer};
+pub use notice::Notice;
 pub use push::Push;
-pub use reply::{Received, Reply, ReplyReader};
-pub use request::{Join, ReplyRule, Request, Token};
+pub use reply::{QueueLine, Received, Reply, ReplyReader, TicketReply};
+pub use request::{Join, QueueRequest, ReplyRule, Request, Token};
 
 /// The version of the protocol that the reply to HELLO names.
 pub const VERSION: u32 = 1;

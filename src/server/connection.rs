@@ -10,10 +10,10 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, debug_span};
 
-use super::{Limits, dispatch};
+use super::{Limits, dispatch, queue::QueueClient};
 use crate::{
     domain::counted,
-    protocol::{Code, FramedLine, Framer, Push, Refusal, Reply, Request},
+    protocol::{Code, FramedLine, Framer, Push, QueueRequest, Refusal, Reply, Request},
     service::Service,
     session::{MailboxReceiver, Session},
 };
@@ -58,9 +58,11 @@ pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
 ) -> ConnectionEnd {
     let (session, pushes) = service.open_connection();
     let span = session.span().clone();
+    let queue = QueueClient::new(service.queues().clone(), session.mailbox().clone());
     let connection = Connection {
         stream,
         limits,
+        queue,
         session,
         pushes,
         framer: Framer::new(limits.max_line_bytes.as_usize()),
@@ -78,6 +80,7 @@ struct Connection<S> {
     stream: S,
     limits: Limits,
     session: Session,
+    queue: QueueClient,
     /// Lines to send without a request.
     pushes: MailboxReceiver,
     framer: Framer,
@@ -205,6 +208,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 Ok(Some(Request::Quit)) => return Next::Close(ConnectionEnd::ByPeer),
                 Ok(Some(hello @ Request::Hello { .. })) => return self.hello(hello).await,
                 Ok(Some(kill @ Request::Kill { .. })) => return self.kill(kill).await,
+                Ok(Some(Request::Queue(request))) => self.queue(request).await,
                 Ok(Some(request)) => self.answer(request).await,
                 Err(refusal) => Err(refusal),
             },
@@ -258,6 +262,19 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 Next::Close(ConnectionEnd::ForCause)
             }
         }
+    }
+
+    /// Handles a request about the queue, which does not touch the game of this connection.
+    async fn queue(&mut self, request: QueueRequest) -> Result<Option<Reply>, Refusal> {
+        if self.session.must_say_hello() {
+            return Err(dispatch::hello_first());
+        }
+        let name = self.session.name().map(str::to_owned);
+        let span = debug_span!("command", verb = Request::Queue(request.clone()).verb());
+        self.queue
+            .answer(name.as_deref(), request)
+            .instrument(span)
+            .await
     }
 
     async fn answer(&mut self, request: Request) -> Result<Option<Reply>, Refusal> {

@@ -13,13 +13,18 @@ pub(super) async fn answer(
     request: Request,
 ) -> Result<Option<Reply>, Refusal> {
     if session.must_say_hello() && !matches!(request, Request::Hello { .. }) {
-        let text = "say HELLO <server> <token> first".to_owned();
-        return Err(Refusal {
-            code: Code::NotAllowed,
-            text,
-        });
+        return Err(hello_first());
     }
     decide(session, request).await.map_err(refusal)
+}
+
+/// The refusal of any request before a required HELLO.
+pub(super) fn hello_first() -> Refusal {
+    let text = "say HELLO <server> <token> first".to_owned();
+    Refusal {
+        code: Code::NotAllowed,
+        text,
+    }
 }
 
 /// Applies a request that changes the game, and passes on any other.
@@ -178,7 +183,7 @@ async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>,
             Reply::Bots(plan.players, plan.per_team)
         }
         Request::End(verdict) => end(session, verdict).await?,
-        // The caller and, for QUIT, the connection have handled these. They are listed so that the
+        // The caller and, for QUIT and the queue, the connection have handled these. They are listed so that the
         // compiler reports a new verb that is missing here.
         Request::Quit
         | Request::Death(_)
@@ -198,7 +203,8 @@ async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>,
         | Request::Score { .. }
         | Request::Points { .. }
         | Request::Kill { .. }
-        | Request::Clock(_) => return Ok(None),
+        | Request::Clock(_)
+        | Request::Queue(_) => return Ok(None),
     }))
 }
 

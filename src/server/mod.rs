@@ -6,6 +6,7 @@
 
 mod connection;
 mod dispatch;
+mod queue;
 mod settings;
 
 use std::{io, sync::Arc, time::Duration};

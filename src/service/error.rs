@@ -1,6 +1,6 @@
 //! The errors of opening the service.
 
-use crate::{domain::PatternError, learning::LearningError};
+use crate::{domain::PatternError, learning::LearningError, matchmaking::QueueError};
 
 /// Why the service cannot be opened.
 #[derive(Debug, thiserror::Error)]
@@ -11,4 +11,7 @@ pub enum ServiceError {
     /// The session settings contain an invalid pattern.
     #[error(transparent)]
     Pattern(#[from] PatternError),
+    /// The settings of a queue contradict each other.
+    #[error("a queue: {0}")]
+    Queue(#[from] QueueError),
 }

@@ -1,4 +1,5 @@
-//! Connects the rooms: one store, the weights learned from it, and the sessions that use both.
+//! Connects the rooms: one store, the weights learned from it, and the sessions and queues that use
+//! both.
 //!
 //! Operators read and write the [`store`](Service::store) directly; after a change that affects
 //! weights, call [`Learning::refresh`].
@@ -12,6 +13,7 @@ use std::sync::Arc;
 
 use crate::{
     learning::Learning,
+    queues::Queues,
     session::{Clock, MailboxReceiver, Session, Sessions},
     store::Store,
 };
@@ -19,12 +21,13 @@ use crate::{
 pub use error::ServiceError;
 pub use settings::Settings;
 
-/// An open database, and the learning and sessions over it.
+/// An open database, and the learning, the sessions and the queues over it.
 #[derive(Debug)]
 pub struct Service {
     store: Arc<dyn Store>,
     learning: Arc<Learning>,
     sessions: Arc<Sessions>,
+    queues: Arc<Queues>,
 }
 
 impl Service {
@@ -56,10 +59,14 @@ impl Service {
     ) -> Result<Self, ServiceError> {
         let learning = Arc::new(Learning::open(store.clone(), settings.learning)?);
         let sessions = Sessions::new(store.clone(), learning.clone(), settings.session)?;
+        let sessions = Arc::new(adjust(sessions));
+        let clock = sessions.clock().clone();
+        let queues = Queues::new(settings.queues, store.clone(), learning.clone(), clock)?;
         Ok(Self {
             store,
             learning,
-            sessions: Arc::new(adjust(sessions)),
+            sessions,
+            queues: Arc::new(queues),
         })
     }
 
@@ -76,6 +83,11 @@ impl Service {
     /// The state that all sessions share.
     pub fn sessions(&self) -> &Arc<Sessions> {
         &self.sessions
+    }
+
+    /// The queues of the configuration.
+    pub fn queues(&self) -> &Arc<Queues> {
+        &self.queues
     }
 
     /// Opens a session without a mailbox for pushes.

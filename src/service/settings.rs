@@ -1,12 +1,16 @@
 //! The settings of the service.
 
-use crate::{learning, session};
+use std::collections::BTreeMap;
 
-/// The settings of learning and of sessions.
+use crate::{learning, matchmaking::QueueSettings, session};
+
+/// The settings of learning, of sessions and of queues.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// How weights are learned.
     pub learning: learning::Settings,
     /// How sessions behave.
     pub session: session::Settings,
+    /// The queues, by name.
+    pub queues: BTreeMap<String, QueueSettings>,
 }

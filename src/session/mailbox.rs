@@ -5,7 +5,8 @@ use tokio::sync::mpsc::{self, error::TrySendError};
 use super::MailboxError;
 
 /// The most lines queued for a connection. Further lines are dropped if the peer reads too slowly.
-const CAPACITY: usize = 64;
+/// A match is a line for each of its players, at most 128, and one more.
+const CAPACITY: usize = 1_024;
 
 /// Queues lines for one connection. Clones refer to the same connection.
 #[derive(Clone, Debug)]
@@ -31,6 +32,26 @@ impl Mailbox {
             TrySendError::Full(_) => MailboxError::Full,
             TrySendError::Closed(_) => MailboxError::Closed,
         })
+    }
+}
+
+impl Mailbox {
+    /// Queues lines that belong together: all of them or none.
+    ///
+    /// # Errors
+    /// Fails if the mailbox has no room for them or the connection has ended.
+    pub fn push_all(&self, lines: Vec<String>) -> Result<(), MailboxError> {
+        let permits = self
+            .0
+            .try_reserve_many(lines.len())
+            .map_err(|error| match error {
+                TrySendError::Full(()) => MailboxError::Full,
+                TrySendError::Closed(()) => MailboxError::Closed,
+            })?;
+        for (permit, line) in permits.zip(lines) {
+            permit.send(line);
+        }
+        Ok(())
     }
 }
 

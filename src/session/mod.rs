@@ -91,6 +91,16 @@ impl Session {
         &self.span
     }
 
+    /// The name that HELLO gave.
+    pub fn name(&self) -> Option<&str> {
+        self.server.as_deref()
+    }
+
+    /// The mailbox of this session's connection.
+    pub fn mailbox(&self) -> &Mailbox {
+        self.registration.own_mailbox()
+    }
+
     /// Names the game server. With `resume`, continues at once the game that the server's last
     /// connection left, or that this last connection still has because the daemon has not noticed
     /// its end. Returns whether there was such a game. Otherwise the first command that needs a

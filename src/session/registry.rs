@@ -78,6 +78,11 @@ impl Registration {
         self.number
     }
 
+    /// The mailbox of this session.
+    pub(super) fn own_mailbox(&self) -> &Mailbox {
+        &self.mailbox
+    }
+
     /// Registers this session under a name.
     pub(super) fn announce(&mut self, name: &str) {
         self.end();

@@ -88,6 +88,11 @@ impl Sessions {
         self.registry.mailbox(server)
     }
 
+    /// The clock of all sessions.
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.clock
+    }
+
     /// The permits for choosing teams, one per core. A request without a permit before its deadline
     /// is refused.
     pub fn cores(&self) -> &Arc<Semaphore> {

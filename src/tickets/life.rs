@@ -231,6 +231,17 @@ impl Life {
         until.0.saturating_sub(ticket.submitted_at.0).max(0)
     }
 
+    /// Number of tickets in no final state.
+    pub fn waiting(&self) -> usize {
+        self.waiting
+    }
+
+    /// The matches that are final, the latest first.
+    pub fn latest_matches(&self) -> impl Iterator<Item = &FormedMatch> {
+        let matches = self.matches.values().rev();
+        matches.filter(|formed| formed.open_until.is_none())
+    }
+
     /// The median wait of the tickets of a queue's last matches, in milliseconds.
     pub fn median_wait(&self, queue: &str) -> Option<i64> {
         self.waits.get(queue)?.median()

@@ -5,6 +5,7 @@
 pub mod draw;
 pub mod kills;
 pub mod process;
+pub mod queue_kills;
 
 use std::{io::Write, net::SocketAddr, path::PathBuf, sync::Arc, time::Duration};
 

@@ -13,6 +13,7 @@ mod equals;
 mod gigabyte;
 mod kills;
 mod long_logs;
+mod queue_kills;
 
 use std::fs;
 

@@ -54,3 +54,4 @@ mod store;
 mod store_story;
 mod store_tickets;
 mod suspects;
+mod tickets;

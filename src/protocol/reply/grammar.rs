@@ -7,7 +7,10 @@ use std::str::FromStr;
 
 use bytes::{Bytes, BytesMut};
 
-use super::Reply;
+use super::{
+    Reply, TicketReply,
+    queue::{parse_queues, put_queues},
+};
 use crate::{
     domain::{Ident, Move, decode},
     protocol::{
@@ -20,7 +23,7 @@ use crate::{
 /// lines for each.
 const MAX_LINES: usize = 1_024;
 
-type Parsed<T = Reply> = Result<T, &'static str>;
+pub(super) type Parsed<T = Reply> = Result<T, &'static str>;
 
 impl Reply {
     /// Appends the reply's lines. Weights have three decimal places, ratios and chances six.
@@ -79,6 +82,8 @@ impl Reply {
                     put_line(out, "WHY", reason);
                 }
             }
+            Reply::Queues(queues) => put_queues(out, queues),
+            Reply::Ticket(state) => state.encode(out),
             Reply::Error(refusal) => put_line(out, "ERROR", refusal),
         }
     }
@@ -89,7 +94,7 @@ impl Reply {
     /// Fails if the line contains no number, or one above the largest possible.
     pub fn lines_after(first: &[u8]) -> Result<usize, MalformedReply> {
         let (verb, rest) = split_first(first);
-        if !matches!(verb, b"BALANCE" | b"REBALANCE" | b"EXPLAIN") {
+        if !matches!(verb, b"BALANCE" | b"REBALANCE" | b"EXPLAIN" | b"QUEUES") {
             return Ok(0);
         }
         let lines = number(split_first(rest).0).ok();
@@ -135,8 +140,9 @@ impl Reply {
             b"MOVE" => parse_move(rest).map(Reply::Move),
             b"END" => parse_end(rest),
             b"EXPLAIN" => parse_explain(more),
+            b"QUEUES" => parse_queues(more),
             b"ERROR" => Ok(parse_error(rest)),
-            _ => Err("an unknown reply"),
+            verb => TicketReply::parse(verb, rest).unwrap_or(Err("an unknown reply")),
         };
         parsed.map_err(|problem| MalformedReply::new(problem, first))
     }
@@ -389,14 +395,14 @@ fn parse_error(rest: &[u8]) -> Reply {
     Reply::Error(Refusal { code, text })
 }
 
-fn put_line(out: &mut BytesMut, verb: &str, arguments: impl std::fmt::Display) {
+pub(super) fn put_line(out: &mut BytesMut, verb: &str, arguments: impl std::fmt::Display) {
     let mut line = WordWriter::new(out, verb);
     line.plain(arguments);
     line.end();
 }
 
 /// The first word, and the rest after one blank.
-fn split_first(text: &[u8]) -> (&[u8], &[u8]) {
+pub(super) fn split_first(text: &[u8]) -> (&[u8], &[u8]) {
     match text.iter().position(|&b| b == b' ') {
         Some(at) => (&text[..at], &text[at + 1..]),
         None => (text, b""),
@@ -417,7 +423,7 @@ fn ident(raw: &[u8]) -> Parsed<Ident> {
     ident.map_err(|_| "an identifier is missing")
 }
 
-fn number<T: FromStr>(word: &[u8]) -> Parsed<T> {
+pub(super) fn number<T: FromStr>(word: &[u8]) -> Parsed<T> {
     let text = std::str::from_utf8(word).ok();
     let number = text.and_then(|text| text.parse().ok());
     number.ok_or("not a number in its range")
@@ -428,7 +434,7 @@ fn decimal(word: &[u8]) -> Parsed<f64> {
     number.ok_or("not a decimal")
 }
 
-fn dash_or<T>(word: &[u8], read: impl Fn(&[u8]) -> Parsed<T>) -> Parsed<Option<T>> {
+pub(super) fn dash_or<T>(word: &[u8], read: impl Fn(&[u8]) -> Parsed<T>) -> Parsed<Option<T>> {
     match word {
         b"-" => Ok(None),
         word => read(word).map(Some),

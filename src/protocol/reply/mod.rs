@@ -1,12 +1,14 @@
 //! The replies of a server: one variant of [`Reply`] per kind.
 
 mod grammar;
+mod queue;
 mod reader;
 #[cfg(test)]
 mod round_trip;
 #[cfg(test)]
 mod tests;
 
+pub use queue::{QueueLine, TicketReply};
 pub use reader::{Received, ReplyReader};
 
 use super::{Refusal, VERSION};
@@ -83,6 +85,10 @@ pub enum Reply {
     },
     /// The explanation of the last decision, one reason per line.
     Explain(Vec<String>),
+    /// The configured queues.
+    Queues(Vec<QueueLine>),
+    /// The state of a ticket.
+    Ticket(TicketReply),
     /// The command was refused and changed nothing.
     Error(Refusal),
 }

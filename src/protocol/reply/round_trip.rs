@@ -113,7 +113,39 @@ strategy_of_every_variant!(reply -> Reply {
     1: Reply::End { .. } => ("[0-9]{1,9}", option::of(text()))
         .prop_map(|(id, unrated)| Reply::End { id, unrated }),
     1: Reply::Explain(_) => vec(text(), 0..9).prop_map(Reply::Explain),
+    1: Reply::Queues(_) => vec(queue(), 0..4).prop_map(Reply::Queues),
+    5: Reply::Ticket(_) => ticket().prop_map(Reply::Ticket),
     1: Reply::Error(_) => error(),
+});
+
+fn queue() -> impl Strategy<Value = QueueLine> {
+    let line = (
+        "[a-z0-9_-]{1,64}",
+        0usize..100_000,
+        0usize..1_000_000,
+        any::<Option<u32>>(),
+    );
+    line.prop_map(|(name, tickets, players, wait)| QueueLine {
+        name,
+        tickets,
+        players,
+        wait,
+    })
+}
+
+fn id() -> impl Strategy<Value = String> {
+    "[!#-\\[\\]-~]{1,64}"
+}
+
+strategy_of_every_variant!(ticket -> TicketReply {
+    1: TicketReply::Queued { .. } => (id(), any::<u32>(), any::<Option<u32>>())
+        .prop_map(|(ticket, waited, eta)| TicketReply::Queued { ticket, waited, eta }),
+    1: TicketReply::Proposed { .. } => (1i64.., id(), any::<u32>())
+        .prop_map(|(id, ticket, seconds)| TicketReply::Proposed { id, ticket, seconds }),
+    1: TicketReply::Matched { .. } => (1i64.., id())
+        .prop_map(|(id, ticket)| TicketReply::Matched { id, ticket }),
+    1: TicketReply::Cancelled(_) => id().prop_map(TicketReply::Cancelled),
+    1: TicketReply::Expired(_) => id().prop_map(TicketReply::Expired),
 });
 
 proptest! {

@@ -3,7 +3,7 @@
 
 use bytes::{Bytes, BytesMut};
 
-use super::{Join, Request, Token};
+use super::{Join, QueueRequest, Request, Token};
 use crate::{
     domain::{Ident, LeaveReason, MAX_PLAYERS, MAX_TEAMS, RoleName, Verdict},
     protocol::{
@@ -31,7 +31,12 @@ impl Request {
             return Ok(None);
         }
         let verb = words.verb();
-        let request = match verb.to_ascii_uppercase().as_slice() {
+        let upper = verb.to_ascii_uppercase();
+        if let Some(request) = QueueRequest::parse(&upper, &mut words)? {
+            words.end()?;
+            return Ok(Some(Self::Queue(request)));
+        }
+        let request = match upper.as_slice() {
             b"GAME" => Self::Game(words.whole_rest("the game type")?),
             b"MUTATOR" => Self::Mutator(words.whole_rest("the mutator")?),
             b"PLAYER" => Self::Player(words.whole_rest("the player")?),
@@ -140,6 +145,7 @@ impl Request {
             Self::Role { id, role } => put_role(line, id, role.as_ref()),
             Self::Score { team, points, by } => put_score(line, *team, *points, by.as_ref()),
             Self::End(verdict) => put_end(line, *verdict),
+            Self::Queue(request) => request.put_arguments(line),
         }
     }
 }

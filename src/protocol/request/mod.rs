@@ -1,12 +1,15 @@
 //! What a game server can send: one variant of [`Request`] per verb.
 
 mod grammar;
+mod queue;
 #[cfg(test)]
 mod round_trip;
 #[cfg(test)]
 mod tests;
 
 use std::fmt;
+
+pub use queue::QueueRequest;
 
 use crate::domain::{Ident, LeaveReason, RoleName, Secret, Verdict};
 
@@ -142,6 +145,8 @@ pub enum Request {
     Clock(u32),
     /// Ends the game and stores the match.
     End(Verdict),
+    /// Is about the queue, not about this connection's game.
+    Queue(QueueRequest),
 }
 
 /// The arguments of JOIN. An absent option leaves the player's earlier value as it is.
@@ -245,6 +250,7 @@ impl Request {
             Self::Death(_) => "DEATH",
             Self::Clock(_) => "CLOCK",
             Self::End(_) => "END",
+            Self::Queue(request) => request.verb(),
         }
     }
 
@@ -265,6 +271,7 @@ impl Request {
             | Self::Explain
             | Self::End(_) => ReplyRule::Always,
             Self::Death(_) => ReplyRule::Sometimes,
+            Self::Queue(request) => request.reply_rule(),
             Self::Game(_)
             | Self::Mutator(_)
             | Self::Quit

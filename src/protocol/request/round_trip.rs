@@ -149,6 +149,33 @@ strategy_of_every_variant!(request -> Request {
     2: Request::Death(_) => ident().prop_map(Request::Death),
     2: Request::Clock(_) => (0u32..=604_800).prop_map(Request::Clock),
     4: Request::End(_) => verdict().prop_map(Request::End),
+    16: Request::Queue(_) => queue().prop_map(Request::Queue),
+});
+
+fn ticket() -> impl Strategy<Value = String> {
+    "[!#-\\[\\]-~]{1,64}"
+}
+
+fn seat() -> impl Strategy<Value = QueueRequest> {
+    let value = prop_oneof![ident(), Just(Ident::from_text(""))];
+    let stated = vec(("[a-z@][a-z0-9_.-]{0,8}", value), 0..6);
+    (ident(), stated).prop_map(|(player, stated)| QueueRequest::Seat { player, stated })
+}
+
+strategy_of_every_variant!(queue -> QueueRequest {
+    1: QueueRequest::Queues => Just(QueueRequest::Queues),
+    2: QueueRequest::Enqueue { .. } => (ident(), ticket())
+        .prop_map(|(queue, ticket)| QueueRequest::Enqueue { queue, ticket }),
+    8: QueueRequest::Seat { .. } => seat(),
+    1: QueueRequest::Submit => Just(QueueRequest::Submit),
+    2: QueueRequest::Cancel(_) => ticket().prop_map(QueueRequest::Cancel),
+    2: QueueRequest::Ticket(_) => ticket().prop_map(QueueRequest::Ticket),
+    2: QueueRequest::Accept { .. } => (1i64.., ident())
+        .prop_map(|(id, player)| QueueRequest::Accept { id, player }),
+    2: QueueRequest::Decline { .. } => (1i64.., ident())
+        .prop_map(|(id, player)| QueueRequest::Decline { id, player }),
+    1: QueueRequest::Listen => Just(QueueRequest::Listen),
+    2: QueueRequest::Explain(_) => ticket().prop_map(QueueRequest::Explain),
 });
 
 fn line(request: &Request) -> Bytes {

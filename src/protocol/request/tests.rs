@@ -203,7 +203,6 @@ fn what_is_wrong_is_refused() {
         "BALANCE seed=18446744073709551616",
         "BALANCE seed=+1",
         "BOTS 1",
-        "EXPLAIN 1",
         "PLACE",
         "PLACE a b",
         "ADVANTAGE 1",

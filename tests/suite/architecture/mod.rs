@@ -14,7 +14,7 @@ use std::{
 use sources::{ModulePath, Sources, block, read_tree, without_comments, words};
 
 /// All rooms, from the bottom up, and the rooms that each may import.
-const ROOMS: [(&str, &[&str]); 21] = [
+const ROOMS: [(&str, &[&str]); 22] = [
     ("domain", &[]),
     ("partition", &["domain"]),
     ("rating", &["domain"]),
@@ -41,10 +41,33 @@ const ROOMS: [(&str, &[&str]); 21] = [
             "learning",
         ],
     ),
-    ("service", &["domain", "store", "learning", "session"]),
+    (
+        "queues",
+        &[
+            "domain",
+            "matchmaking",
+            "tickets",
+            "store",
+            "learning",
+            "session",
+        ],
+    ),
+    (
+        "service",
+        &[
+            "domain",
+            "matchmaking",
+            "store",
+            "learning",
+            "session",
+            "queues",
+        ],
+    ),
     (
         "server",
-        &["domain", "lobby", "session", "service", "protocol"],
+        &[
+            "domain", "lobby", "tickets", "session", "queues", "service", "protocol",
+        ],
     ),
     ("client", &["domain", "protocol"]),
     (
@@ -65,7 +88,15 @@ const ROOMS: [(&str, &[&str]); 21] = [
     ),
     (
         "daemon",
-        &["store", "learning", "logs", "service", "server", "config"],
+        &[
+            "matchmaking",
+            "store",
+            "learning",
+            "logs",
+            "service",
+            "server",
+            "config",
+        ],
     ),
     (
         "cli",

@@ -1,0 +1,236 @@
+//! The queues of the configuration: tickets come in, rounds of searches run, matches come out.
+//!
+//! One task owns all tickets ([`Life`](crate::tickets::Life)). It handles calls in batches: it applies all calls that have
+//! arrived, writes what they changed in one transaction, and only then sends the answers and the news,
+//! so that whatever a client has been sent is on disk. If a write fails, the task reads the state from
+//! the disk again, where nothing has changed. Rounds search on blocking threads, one at a time for each
+//! queue; a ticket can be cancelled meanwhile, which drops the proposals that contain it.
+//!
+//! Waits count by a clock that never goes back: the time of day at the start, plus the time that has
+//! passed since. Setting the machine's clock while the daemon runs changes no wait.
+//!
+//! Entry points: [`Queues::new`], [`Queues::run`], and the calls of clients.
+
+mod draft;
+mod error;
+mod known;
+mod listeners;
+mod rounds;
+mod search;
+mod task;
+mod view;
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use parking_lot::Mutex;
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+use crate::{
+    learning::Learning,
+    matchmaking::{Queue, QueueError, QueueSettings},
+    session::Clock,
+    store::Store,
+    tickets::{MatchId, QueueTerms},
+};
+
+pub use draft::Draft;
+pub use error::QueuesError;
+pub use listeners::{Heard, Listener};
+pub use view::{QueueSize, Standing, TicketView};
+
+use task::{Answer, Ask, Call};
+
+/// The most calls that wait for the task.
+const CALLS: usize = 4_096;
+
+/// The queues, and the way to the task that runs them.
+#[derive(Debug)]
+pub struct Queues {
+    shared: Arc<Shared>,
+    calls: mpsc::Sender<Call>,
+    /// Taken by [`run`](Self::run).
+    receiver: Mutex<Option<mpsc::Receiver<Call>>>,
+}
+
+/// What the task and the clients of the queues share.
+struct Shared {
+    queues: BTreeMap<String, Arc<Queue>>,
+    store: Arc<dyn Store>,
+    learning: Arc<Learning>,
+    clock: Arc<dyn Clock>,
+    stop: CancellationToken,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").finish_non_exhaustive()
+    }
+}
+
+impl Shared {
+    /// The terms of all queues. Players may be in one ticket of all queues together.
+    fn terms(&self) -> impl Iterator<Item = (String, QueueTerms)> + '_ {
+        self.queues.iter().map(|(name, queue)| {
+            let settings = queue.settings();
+            let terms = QueueTerms {
+                ttl: i64::from(settings.ttl.get()) * 1_000,
+                ready_check: i64::from(settings.ready_check.get()) * 1_000,
+                group: String::new(),
+            };
+            (name.clone(), terms)
+        })
+    }
+}
+
+impl Queues {
+    /// The queues of a configuration, over an open store.
+    ///
+    /// # Errors
+    /// Fails if the settings of a queue contradict each other.
+    pub fn new(
+        settings: BTreeMap<String, QueueSettings>,
+        store: Arc<dyn Store>,
+        learning: Arc<Learning>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, QueueError> {
+        let mut queues = BTreeMap::new();
+        for (name, settings) in settings {
+            queues.insert(name.clone(), Arc::new(Queue::new(&name, settings)?));
+        }
+        let (calls, receiver) = mpsc::channel(CALLS);
+        Ok(Self {
+            shared: Arc::new(Shared {
+                queues,
+                store,
+                learning,
+                clock,
+                stop: CancellationToken::new(),
+            }),
+            calls,
+            receiver: Mutex::new(Some(receiver)),
+        })
+    }
+
+    /// Runs the queues until [`stop`](Self::stop). Only the first call does anything.
+    pub async fn run(&self) {
+        let receiver = self.receiver.lock().take();
+        if let Some(receiver) = receiver {
+            task::run(self.shared.clone(), receiver).await;
+        }
+    }
+
+    /// Ends [`run`](Self::run) once all calls that have been made are answered. Searches that still run
+    /// are cancelled; their tickets stay in the queue.
+    pub fn stop(&self) {
+        self.shared.stop.cancel();
+    }
+
+    /// The queue with this name.
+    fn queue(&self, name: &str) -> Option<Arc<Queue>> {
+        self.shared.queues.get(name).cloned()
+    }
+
+    async fn ask(&self, ask: Ask) -> Result<Answer, QueuesError> {
+        let (answer, answered) = oneshot::channel();
+        let call = Call { ask, answer };
+        self.calls
+            .send(call)
+            .await
+            .map_err(|_| QueuesError::Stopped)?;
+        answered.await.map_err(|_| QueuesError::Stopped)?
+    }
+
+    async fn ask_ticket(&self, ask: Ask) -> Result<TicketView, QueuesError> {
+        match self.ask(ask).await? {
+            Answer::Ticket(view) => Ok(*view),
+            _ => Err(QueuesError::Stopped),
+        }
+    }
+
+    /// All queues, by name.
+    ///
+    /// # Errors
+    /// Fails if the queues do not run.
+    pub async fn list(&self) -> Result<Vec<QueueSize>, QueuesError> {
+        match self.ask(Ask::List).await? {
+            Answer::List(queues) => Ok(queues),
+            _ => Err(QueuesError::Stopped),
+        }
+    }
+
+    /// Puts a ticket into its queue. When this returns, the ticket is on disk.
+    ///
+    /// # Errors
+    /// Fails if the queue's declarations do not allow the ticket, or for the reasons of
+    /// [`Life::submit`](crate::tickets::Life::submit).
+    pub async fn submit(&self, owner: &str, draft: &Draft) -> Result<TicketView, QueuesError> {
+        let submission = draft.submission(owner)?;
+        self.ask_ticket(Ask::Submit(submission)).await
+    }
+
+    /// Takes a ticket out of its queue, and returns its state: a match may have been faster.
+    ///
+    /// # Errors
+    /// Fails if the name has no such ticket.
+    pub async fn cancel(&self, owner: &str, id: &str) -> Result<TicketView, QueuesError> {
+        self.ask_ticket(Ask::Cancel(owner.to_owned(), id.to_owned()))
+            .await
+    }
+
+    /// The state of a ticket.
+    ///
+    /// # Errors
+    /// Fails if the name has no such ticket.
+    pub async fn ticket(&self, owner: &str, id: &str) -> Result<TicketView, QueuesError> {
+        self.ask_ticket(Ask::Ticket(owner.to_owned(), id.to_owned()))
+            .await
+    }
+
+    /// Notes that a player accepts a match, or declines it.
+    ///
+    /// # Errors
+    /// Fails for the reasons of [`Life::accept`](crate::tickets::Life::accept) and
+    /// [`Life::decline`](crate::tickets::Life::decline).
+    pub async fn answer(
+        &self,
+        owner: &str,
+        id: MatchId,
+        player: &str,
+        accepts: bool,
+    ) -> Result<(), QueuesError> {
+        let (owner, player) = (owner.to_owned(), player.to_owned());
+        let ask = Ask::Answer {
+            owner,
+            id,
+            player,
+            accepts,
+        };
+        self.ask(ask).await.map(drop)
+    }
+
+    /// Calls the listener from now on with every change of the name's tickets, and with the changes that
+    /// no listener of the name has heard.
+    ///
+    /// # Errors
+    /// Fails if the queues do not run.
+    pub async fn listen(&self, owner: &str, listener: Listener) -> Result<(), QueuesError> {
+        self.ask(Ask::Listen(owner.to_owned(), listener))
+            .await
+            .map(drop)
+    }
+
+    /// Why a ticket still waits, one sentence each.
+    ///
+    /// # Errors
+    /// Fails if the name has no such ticket.
+    pub async fn explain(&self, owner: &str, id: &str) -> Result<Vec<String>, QueuesError> {
+        match self
+            .ask(Ask::Explain(owner.to_owned(), id.to_owned()))
+            .await?
+        {
+            Answer::Reasons(reasons) => Ok(reasons),
+            _ => Err(QueuesError::Stopped),
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! When a round of each queue begins, and what is known of its last one.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::{
+    task::{JoinError, JoinSet},
+    time::Instant,
+};
+
+use super::{
+    Shared,
+    known::Facts,
+    search::{Found, Round, Waiting},
+};
+use crate::{
+    session::draw_seed,
+    tickets::{Life, TicketNumber},
+};
+
+/// The shortest time between the beginnings of two rounds of a queue.
+const SPACING: Duration = Duration::from_millis(100);
+/// The time after which a round begins although nothing has changed but the waits.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// The rounds of all queues.
+#[derive(Debug, Default)]
+pub(super) struct Rounds {
+    running: JoinSet<(Duration, Found)>,
+    queues: BTreeMap<String, LastRound>,
+    cancelled: Arc<AtomicBool>,
+}
+
+#[derive(Debug, Default)]
+struct LastRound {
+    runs: bool,
+    /// Whether tickets have come or gone since it began.
+    stale: bool,
+    began: Option<Instant>,
+    took: Duration,
+    /// Why each ticket was left.
+    left: HashMap<TicketNumber, String>,
+}
+
+impl LastRound {
+    /// A queue spends at most a third of a core on its searches.
+    fn is_over(&self) -> bool {
+        let Some(began) = self.began else {
+            return true;
+        };
+        let spacing = if self.stale { SPACING } else { AGAIN };
+        began.elapsed() >= spacing.max(3 * self.took)
+    }
+}
+
+impl Rounds {
+    /// Notes that tickets have come or gone.
+    pub fn changed(&mut self) {
+        self.queues.values_mut().for_each(|last| last.stale = true);
+    }
+
+    /// Begins a round of every queue whose turn has come.
+    pub fn begin(&mut self, shared: &Shared, life: &Life) {
+        if shared.learning.is_starting() {
+            return; // no weights yet
+        }
+        for (name, queue) in &shared.queues {
+            let last = self.queues.entry(name.clone()).or_default();
+            if last.runs || !last.is_over() {
+                continue;
+            }
+            let waiting: Vec<Waiting> = life
+                .queued(name)
+                .map(|record| Waiting {
+                    number: record.number,
+                    waited: life.waited(record),
+                    content: record.ticket.content.clone(),
+                })
+                .collect();
+            if waiting.is_empty() {
+                continue;
+            }
+            (last.runs, last.stale) = (true, false);
+            last.began = Some(Instant::now());
+            let round = Round {
+                queue: queue.clone(),
+                waiting,
+                facts: Facts::new(queue, &shared.learning, life),
+                seed: draw_seed(),
+                at: life.now(),
+                cancelled: self.cancelled.clone(),
+            };
+            self.running.spawn_blocking(move || {
+                let began = Instant::now();
+                let found = round.run();
+                (began.elapsed(), found)
+            });
+        }
+    }
+
+    /// Waits for the end of a round; never returns while none runs. Cancel safe.
+    pub async fn next(&mut self) -> Option<Found> {
+        let ended: Result<_, JoinError> = match self.running.join_next().await {
+            Some(ended) => ended,
+            None => std::future::pending().await,
+        };
+        match ended {
+            Ok((took, mut found)) => {
+                let last = self.queues.entry(found.queue.clone()).or_default();
+                (last.runs, last.took) = (false, took);
+                last.left = std::mem::take(&mut found.left).into_iter().collect();
+                Some(found)
+            }
+            Err(error) => {
+                tracing::error!(%error, "a search of the queue has failed");
+                // The next round of each queue begins once its own has ended; that of the failed one
+                // is unknown, so all may begin again. A proposal that comes twice is dropped.
+                self.queues.values_mut().for_each(|last| last.runs = false);
+                None
+            }
+        }
+    }
+
+    /// Why the last round has left a ticket.
+    pub fn reason(&self, queue: &str, ticket: TicketNumber) -> Option<&str> {
+        let last = self.queues.get(queue)?;
+        last.left.get(&ticket).map(String::as_str)
+    }
+}
+
+impl Drop for Rounds {
+    fn drop(&mut self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,104 @@
+//! What clients are shown of tickets and queues.
+
+use crate::tickets::{FormedMatch, Life, MatchId, Reason, State, TicketRecord};
+
+/// A queue and how many wait in it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueueSize {
+    /// Its name.
+    pub name: String,
+    /// Number of tickets that wait.
+    pub tickets: usize,
+    /// Number of players in them.
+    pub players: usize,
+    /// The median wait of the last matched tickets, in seconds.
+    pub wait: Option<u32>,
+}
+
+/// A ticket and its state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TicketView {
+    /// The client's id of the ticket.
+    pub ticket: String,
+    /// Its state.
+    pub standing: Standing,
+    /// Why it has that state.
+    pub reason: Reason,
+    /// The match that it is in.
+    pub formed: Option<FormedMatch>,
+}
+
+/// The state of a ticket, with times in seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It waits.
+    Queued {
+        /// How long it has waited.
+        waited: u32,
+        /// How much longer it is expected to wait: the median of the last waits, minus its own.
+        eta: Option<u32>,
+    },
+    /// Its players can accept a match.
+    Proposed {
+        /// The match.
+        id: MatchId,
+        /// How much time is left.
+        left: u32,
+    },
+    /// It is in a match.
+    Matched(MatchId),
+    /// It has left the queue.
+    Cancelled,
+    /// It has waited for as long as its queue allows.
+    Expired,
+}
+
+impl TicketView {
+    pub(super) fn new(life: &Life, record: &TicketRecord) -> Self {
+        let formed = record.state.match_id().and_then(|id| life.formed(id));
+        let standing = match record.state {
+            State::Queued => {
+                let waited = seconds(life.waited(record));
+                let median = life.median_wait(&record.ticket.queue).map(seconds);
+                let eta = median.map(|median| median.saturating_sub(waited));
+                Standing::Queued { waited, eta }
+            }
+            State::Proposed(id) => {
+                let until = formed.and_then(|formed| formed.open_until);
+                let left = until.map_or(0, |until| until.0.saturating_sub(life.now().0));
+                let left = seconds(left.saturating_add(999));
+                Standing::Proposed { id, left }
+            }
+            State::Matched(id) => Standing::Matched(id),
+            State::Cancelled => Standing::Cancelled,
+            State::Expired => Standing::Expired,
+        };
+        Self {
+            ticket: record.ticket.id.clone(),
+            standing,
+            reason: record.reason,
+            formed: formed.cloned(),
+        }
+    }
+}
+
+impl QueueSize {
+    pub(super) fn new(life: &Life, name: &str) -> Self {
+        let (mut tickets, mut players) = (0, 0);
+        for record in life.queued(name) {
+            tickets += 1;
+            players += record.ticket.players.len();
+        }
+        Self {
+            name: name.to_owned(),
+            tickets,
+            players,
+            wait: life.median_wait(name).map(seconds),
+        }
+    }
+}
+
+/// Whole seconds, rounded down.
+pub(super) fn seconds(millis: i64) -> u32 {
+    u32::try_from(millis.max(0) / 1_000).unwrap_or(u32::MAX)
+}
