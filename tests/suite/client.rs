@@ -189,10 +189,18 @@ async fn pushes_come_between_replies() {
 #[tokio::test]
 async fn a_peer_that_does_not_read_loses_pushes_and_costs_no_memory() {
     let (mailbox, mut pushes) = Mailbox::new();
-    let taken = (0..1_000).filter(|n| mailbox.push(n.to_string()).is_ok());
-    assert_eq!(taken.count(), 64);
+    let taken = (0..2_000).filter(|n| mailbox.push(n.to_string()).is_ok());
+    assert_eq!(taken.count(), 1_024);
     assert_eq!(pushes.receive().await.as_deref(), Some("0"));
     assert_eq!(mailbox.push("more".to_owned()), Ok(()));
+    assert!(pushes.try_receive().is_some());
+    assert_eq!(
+        mailbox.push_all(vec!["x".to_owned(); 2]),
+        Err(MailboxError::Full),
+        "lines that belong together are queued together"
+    );
+    assert!(pushes.try_receive().is_some());
+    assert_eq!(mailbox.push_all(vec!["x".to_owned(); 2]), Ok(()));
     drop(pushes);
     assert_eq!(mailbox.push("x".to_owned()), Err(MailboxError::Closed));
 }
