@@ -149,7 +149,7 @@ async fn over_seasons(seasons: u64, lead: i32, reason: &str) -> (f64, f64) {
 /// Over the wire; the tests of the fold play more seasons, and more ways to leave.
 #[tokio::test]
 async fn leaving_when_behind_does_not_pay() {
-    let (quitters, stayers) = over_seasons(3, -2, "").await;
+    let (quitters, stayers) = over_seasons(8, -2, "").await;
     assert!((quitters - stayers).abs() < 4.0, "{quitters} {stayers}");
     let mean = (2.0 * quitters + 6.0 * stayers) / 8.0;
     assert!((mean - 50.0).abs() < 2.0, "weights drift to {mean}");

@@ -1,8 +1,8 @@
 //! The bank: filters with different priors side by side, weighed by how well they predict.
 //!
 //! How much players differ, and whether points predict better than outcomes, depends on the game
-//! and the community, so neither is a setting. Each filter accumulates its log evidence: the sum of
-//! the logarithms of the chances it gave to the results that happened. The bank's estimate is the
+//! and the community, so neither is a setting. Each filter accumulates its log evidence: half the sum
+//! of the logarithms of the chances it gave to the results that happened. The bank's estimate is the
 //! mean of its filters weighted by evidence (Bayesian model averaging). There are few filters, and
 //! the worse half is dropped repeatedly as the evidence grows, so a long history costs little more
 //! than one filter.
@@ -35,6 +35,10 @@ const DRIFTING: u64 = 512;
 /// drift, and a day of absence as a match.
 const DRIFTS: [(f64, f64); 4] = [(1.0, 1.0), (0.5, 1.0), (2.0, 1.0), (1.0, 1.0 / 7.0)];
 
+/// The factor on the logarithm of each chance in the evidence. The matches of a community resemble each
+/// other more than the model presumes, so their chances count as if there were half as many.
+const EVIDENCE: f64 = 0.5;
+
 /// One filter of the bank, and its record.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Member {
@@ -42,7 +46,7 @@ pub struct Member {
     pub prior: Prior,
     /// Whether it learns from points instead of outcomes where a match has points.
     pub points: bool,
-    /// Log evidence: Σ ln(chance given to the observed outcome).
+    /// Log evidence: [`EVIDENCE`] · Σ ln(chance given to the observed outcome).
     pub evidence: f64,
     /// The Gaussian that this member has learned.
     pub filter: Filter,
@@ -208,7 +212,7 @@ impl Member {
         if let Observation::Sign(sign) = observed.outcome {
             let chance = self.calibration.chance(ruleset, self.seen);
             let given = if sign > 0.0 { chance } else { 1.0 - chance };
-            self.evidence += libm::log(given.max(1e-12)); // a single surprising result must not exclude a filter
+            self.evidence += EVIDENCE * libm::log(given.max(1e-12)); // a single surprising result must not exclude a filter
             self.calibration.learn(ruleset, self.seen, sign);
         }
         let points = if self.points { observed.points } else { None };

@@ -16,8 +16,8 @@ pub enum Column {
     Command(Player),
     /// The effect of being new, the same for all players.
     Newness,
-    /// The effect of having made e (2.718…) times the points of an average player in earlier
-    /// matches; it is the same for all players.
+    /// The effect per unit of a player's [record](Columns::record) of points in earlier matches; it is
+    /// the same for all players.
     Record,
     /// The effect of having one player more than the other team.
     Size,
@@ -90,7 +90,10 @@ impl Default for Career {
 /// is near 0.
 const FEW_POINTS: f64 = 2.0;
 /// Matches with average points that a newcomer's record starts with.
-const FEW_MATCHES: f64 = 0.5;
+const FEW_MATCHES: f64 = 0.25;
+/// The number of games after which a record counts half as much as a newcomer's. By then results show
+/// the strength of a player, and a player who makes points that do not win keeps no gain from them.
+const ESTABLISHED: f64 = 75.0;
 /// The factor on all earlier matches of a record when another is added. The last eight matches
 /// count most, so that a change of a player is noticed within about eight matches.
 const FADING: f64 = 0.88;
@@ -182,10 +185,16 @@ impl Columns {
         }
     }
 
-    /// The logarithm of a player's points in earlier matches divided by those of an average player;
-    /// 0 for a newcomer, and if matches have no points.
+    /// The record of a player's points in earlier matches, -1 to 1; 0 for a newcomer, and if matches
+    /// have no points.
+    ///
+    /// It is the hyperbolic tangent of the mean of ln(points / points of an average player), so that no
+    /// number of points raises it without end, and it falls towards 0 with the number of games.
     pub fn record(&self, player: Player) -> f64 {
-        let of = |career: &Career| career.record / (career.seen + FEW_MATCHES);
+        let of = |career: &Career| {
+            let mean = career.record / (career.seen + FEW_MATCHES);
+            libm::tanh(mean) * ESTABLISHED / (ESTABLISHED + f64::from(career.games))
+        };
         self.games.get(player).map_or(0.0, of)
     }
 

@@ -20,7 +20,8 @@
 //! - **Records**: the points that a player made in earlier matches, compared with an average
 //!   player's, have an effect that is learned like all other effects. If the points of a game mean
 //!   nothing, the effect stays near 0. If they show strength, a player's strength is known sooner
-//!   than from the results of teams.
+//!   than from the results of teams. A record counts less with each game of the player: results show
+//!   what points that do not win are worth.
 //! - **One player more** is an advantage before any match shows what it is worth, so that a player who
 //!   alone holds two opponents even is rated above them. Matches soon overrule this.
 //! - **Priors** are weighed by evidence (`bank`), so there is nothing to tune. The other constants,
