@@ -15,7 +15,7 @@ const PLAYERS: [&str; 8] = [
 ];
 
 /// The seed of the pick.
-const SEED: u64 = 1;
+const SEED: u64 = 2;
 
 /// A lobby with the teams picked for it.
 pub(super) struct PickedTeams {

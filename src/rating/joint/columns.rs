@@ -93,7 +93,7 @@ const FEW_POINTS: f64 = 2.0;
 const FEW_MATCHES: f64 = 0.25;
 /// The number of games after which a record counts half as much as a newcomer's. By then results show
 /// the strength of a player, and a player who makes points that do not win keeps no gain from them.
-const ESTABLISHED: f64 = 75.0;
+const ESTABLISHED: f64 = 110.0;
 /// The factor on all earlier matches of a record when another is added. The last eight matches
 /// count most, so that a change of a player is noticed within about eight matches.
 const FADING: f64 = 0.88;
