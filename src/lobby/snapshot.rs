@@ -57,6 +57,9 @@ pub struct HumanInGame {
     /// Whether the game server has reported their points. If not, they are 0.
     #[serde(default = "reported")]
     pub points_reported: bool,
+    /// Ids of the humans they want to avoid, in the game or not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub avoid: Vec<String>,
     /// Why they must not be moved now; `None` if they may be.
     pub held: Option<MoveBlock>,
     /// Whether a decision has already moved them in this game.
@@ -198,6 +201,16 @@ impl Snapshot {
             .map(|(other, _)| other)
     }
 
+    /// Indices of the humans whom this one wants to avoid, and of those who want to avoid this one.
+    pub(super) fn avoided(&self, human: usize) -> impl Iterator<Item = usize> {
+        let avoids = |one: usize, other: usize| {
+            let other = &self.humans[other].id;
+            self.humans[one].avoid.contains(other)
+        };
+        (0..self.humans.len())
+            .filter(move |&other| other != human && (avoids(human, other) || avoids(other, human)))
+    }
+
     /// Of `team`, the humans of one team, those who are not among its best: the lower `share` by
     /// points, and those whose points are not reported. If no points are reported at all, weights
     /// decide. Humans with equal points or weights have equal ranks.
@@ -263,6 +276,7 @@ pub(super) mod tests {
             old_team: None,
             points: 0.0,
             points_reported: true,
+            avoid: Vec::new(),
             held: None,
             moved: false,
             conduct: Conduct::default(),

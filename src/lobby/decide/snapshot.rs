@@ -146,6 +146,7 @@ impl Lobby {
                 .filter(|&team| team < self.teams),
             points: game.course.points_of(Kind::Human, id).unwrap_or(0.0),
             points_reported: game.course.points_of(Kind::Human, id).is_some(),
+            avoid: human.avoid.clone(),
             held,
             moved: past.moved_at.is_some(),
             conduct: past.conduct,

@@ -57,11 +57,16 @@ impl Place {
             return (team, reason);
         }
         let torn = self.snapshot.in_party(self.who);
+        let (open, avoids) = fewest_to_avoid(open, best - budget);
+        let best = open.iter().map(|side| side.evenness()).fold(0.0, f64::max);
         let old = open.iter().find(|side| Some(side.team) == who.old_team);
         let least = best - self.settings.rejoin_budget.get();
         let (team, reason) = match old.filter(|old| old.evenness() + EQUAL >= least) {
             Some(old) => (old.team, Reason::OldTeam),
-            None => self.most_even(open, sides, seed),
+            None => {
+                let (team, reason) = self.most_even(open, sides, seed);
+                (team, if avoids { Reason::Avoid } else { reason })
+            }
         };
         (team, if torn { Reason::Torn } else { reason })
     }
@@ -121,6 +126,20 @@ impl Place {
         })?;
         (best.evenness_with_party() + EQUAL >= least).then_some(best.team)
     }
+}
+
+/// Of the `open` teams, those on which the arrival would meet the fewest players to avoid, and whether
+/// that excludes a team. Teams that would make the game less even than `least` are not compared.
+fn fewest_to_avoid(open: Vec<&Prospect>, least: f64) -> (Vec<&Prospect>, bool) {
+    let cheap = open.iter().filter(|side| side.evenness() + EQUAL >= least);
+    let (fewest, most) = cheap.clone().fold((usize::MAX, 0), |(fewest, most), side| {
+        (fewest.min(side.avoided), most.max(side.avoided))
+    });
+    if fewest >= most {
+        return (open, false);
+    }
+    let rest = cheap.filter(|side| side.avoided == fewest);
+    (rest.copied().collect(), true)
 }
 
 impl Prospect {

@@ -11,8 +11,9 @@
 //!
 //! 1. a pin;
 //! 2. the party, if a team has room for all of it and that costs little evenness;
-//! 3. the old team of a human who comes back, if that costs little evenness;
-//! 4. the most even game, then fewer humans, then the lower score, then chance.
+//! 3. fewer humans whom the arrival avoids or who avoid the arrival, if that costs little evenness;
+//! 4. the old team of a human who comes back, if that costs little evenness;
+//! 5. the most even game, then fewer humans, then the lower score, then chance.
 
 use std::fmt;
 
@@ -94,10 +95,17 @@ pub struct Prospect {
     pub over_later_with_party: usize,
     /// Number of members of the arrival's party on the team, or pinned to it.
     pub mates: usize,
+    /// Number of humans on the team, or pinned to it, whom the arrival avoids or who avoid the arrival.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub avoided: usize,
     /// Number of humans on the team.
     pub humans: usize,
     /// The team's score so far.
     pub score: f64,
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 impl Question for Place {
@@ -192,6 +200,9 @@ impl Prospect {
             write!(f, ", members of the party on it {}", self.mates)?;
         }
         write!(f, ", score {}", self.score)?;
+        if self.avoided > 0 {
+            write!(f, ", players to avoid {}", self.avoided)?;
+        }
         if self.over > 0 {
             write!(f, ", too many humans by {}", self.over)?;
         }
@@ -245,7 +256,12 @@ impl Place {
                 Arrivals::of(&self.snapshot, &together, limit).place(&here)
             }
         };
-        let there = mates().filter(|(_, mate)| mate.team.or(mate.pin) == Some(number));
+        let is_there = |human: usize| humans[human].team.or(humans[human].pin) == Some(number);
+        let there = mates().filter(|(mate, _)| is_there(*mate));
+        let avoided = self
+            .snapshot
+            .avoided(self.who)
+            .filter(|&human| is_there(human));
         let prospect = Prospect {
             team: number,
             ratio: alone.ratio,
@@ -257,6 +273,7 @@ impl Place {
             over_with_party: here.excess(limit_of_party),
             over_later_with_party: whole.merit.over,
             mates: there.count(),
+            avoided: avoided.count(),
             humans: strength.sides()[team].humans,
             score: self.score(number),
         };

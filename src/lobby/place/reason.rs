@@ -18,6 +18,8 @@ pub enum Reason {
     PartOfParty,
     /// No team has room for the whole party, or keeping it together would cost too much evenness.
     Torn,
+    /// The other open teams have more humans whom the arrival avoids or who avoid the arrival.
+    Avoid,
     /// The arrival left this team shortly before.
     OldTeam,
     /// On another team the game would be more even, but that team would outnumber this one by too much.
@@ -42,6 +44,7 @@ impl fmt::Display for Reason {
             Reason::Party => "with their party",
             Reason::PartOfParty => "with part of their party, which is torn: others of it are on another team",
             Reason::Torn => "their party is torn: no team can take all of it without outnumbering or outweighing the other",
+            Reason::Avoid => "away from players to avoid",
             Reason::OldTeam => "their old team",
             Reason::ShortSide => "the short side comes first",
             Reason::Ratio => "best ratio",

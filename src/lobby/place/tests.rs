@@ -241,3 +241,31 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_arrival_keeps_away_from_players_to_avoid() {
+    let even = [(50.0, 0), (50.0, 0), (50.0, 1), (50.0, 1), (50.0, 9)];
+    for seed in 0..16 {
+        let mut game = snapshot(2, &even);
+        game.humans[4].avoid = vec!["a".into()];
+        let answer = placed(game, 4, seed);
+        assert_eq!((answer.team, answer.reason), (1, Reason::Avoid), "{seed}");
+        assert_eq!(answer.sides[0].avoided, 1);
+        // The wish counts both ways.
+        let mut game = snapshot(2, &even);
+        game.humans[3].avoid = vec!["e".into()];
+        assert_eq!(placed(game, 4, seed).team, 0, "{seed}");
+    }
+    // Not where the other team would be one human too many, or the game clearly less even.
+    let mut game = snapshot(2, &[(50.0, 0), (50.0, 1), (50.0, 1), (50.0, 9)]);
+    game.humans[3].avoid = vec!["a".into()];
+    assert_eq!(place(game, 3).team, 0);
+    let mut game = snapshot(2, &[(40.0, 0), (60.0, 1), (20.0, 9)]);
+    game.humans[2].avoid = vec!["a".into()];
+    let answer = place(game, 2);
+    assert_eq!((answer.team, answer.reason), (0, Reason::Ratio));
+    // Whom nobody knows here is avoided anyway.
+    let mut game = snapshot(2, &even);
+    game.humans[4].avoid = vec!["z".into()];
+    assert_ne!(place(game, 4).reason, Reason::Avoid);
+}
