@@ -117,7 +117,7 @@ fn game(
     }
 }
 
-/// Mean weights of the two who leave and of the six who stay, over eight seasons of 240 games.
+/// Mean weights of the two who leave and of the six who stay, over seasons of 240 games.
 fn seasons(
     system: SystemName,
     lead: i32,
@@ -125,20 +125,9 @@ fn seasons(
     weaker: bool,
     change: impl Fn(&mut MatchRecord),
 ) -> (f64, f64) {
-    some_seasons(8, system, lead, left, weaker, change)
-}
-
-/// The same over so many seasons.
-fn some_seasons(
-    count: u64,
-    system: SystemName,
-    lead: i32,
-    left: Option<LeaveReason>,
-    weaker: bool,
-    change: impl Fn(&mut MatchRecord),
-) -> (f64, f64) {
+    const SEASONS: u64 = 8;
     let (mut quitters, mut stayers) = (0.0, 0.0);
-    for season in 0..count {
+    for season in 0..SEASONS {
         let mut coins = Coins(season);
         let mut fold = Fold::new(&rulebook(), settings(system));
         for n in 0..240 {
@@ -149,9 +138,9 @@ fn some_seasons(
         }
         for weight in fold.weights() {
             if ["q", "r"].contains(&weight.key.id.as_str()) {
-                quitters += weight.weight / 2.0 / count as f64;
+                quitters += weight.weight / 2.0 / SEASONS as f64;
             } else {
-                stayers += weight.weight / 6.0 / count as f64;
+                stayers += weight.weight / 6.0 / SEASONS as f64;
             }
         }
     }
@@ -168,9 +157,7 @@ const LEFT: Option<LeaveReason> = Some(LeaveReason::Left);
 fn leaving_early_neither_pays_nor_costs_and_weights_do_not_drift() {
     for weaker in [false, true] {
         for lead in [-2, -1, 2] {
-            // Eight seasons differ from the mean of many by up to 3 points.
-            let joint = SystemName::Joint;
-            let (quitters, stayers) = some_seasons(24, joint, lead, LEFT, weaker, |_| {});
+            let (quitters, stayers) = seasons(SystemName::Joint, lead, LEFT, weaker, |_| {});
             // A team that really is weaker without them is so for nobody else's fault.
             let apart = if weaker { 4.0 } else { 2.0 };
             assert!((quitters - stayers).abs() < apart, "{quitters} {stayers}");
