@@ -493,7 +493,7 @@ fn queues_are_read_and_their_faults_name_the_line() {
     for (more, why) in [
         (
             "sizes = 3",
-            "line 5: queue.q: unknown key sizes; the keys are teams, ",
+            "line 5: queue.q.sizes: unknown key sizes; the keys are teams, ",
         ),
         (
             "ttl = 0",
