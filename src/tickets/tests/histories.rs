@@ -208,12 +208,22 @@ impl World {
 
     fn write(&mut self) {
         let changes = self.life.take_changes();
-        // A ticket can end and be forgotten between two writes.
-        self.finals
-            .extend(changes.iter().filter_map(|change| match change {
-                Change::Became { ticket, state, .. } if state.is_final() => Some((*ticket, *state)),
-                _ => None,
-            }));
+        for change in &changes {
+            match change {
+                Change::Became { ticket, state, .. } if state.is_final() => {
+                    self.finals.insert(*ticket, *state);
+                }
+                // From here on, a later daemon may give another ticket this number.
+                Change::Forgotten(ticket) => {
+                    assert!(
+                        self.finals.remove(ticket).is_some(),
+                        "{ticket} had not ended"
+                    );
+                    self.answered.remove(ticket);
+                }
+                _ => {}
+            }
+        }
         self.disk.write(changes);
         assert_eq!(self.disk.tickets, self.life.tickets);
         assert_eq!(self.disk.matches, self.life.matches);
@@ -233,9 +243,7 @@ impl World {
             }
         }
         for (number, (ticket, _)) in &self.answered {
-            let ended = self.finals.contains_key(number);
-            let kept = self.life.tickets.contains_key(number);
-            assert!(kept || ended, "{ticket:?} is lost");
+            assert!(self.life.tickets.contains_key(number), "{ticket:?} is lost");
         }
     }
 
