@@ -1,5 +1,5 @@
 //! Follows the games of one server and moves its players, for any engine: an engine's folder turns
-//! log lines into calls of [`Follower`], which decides.
+//! log lines into calls of `Follower`, which decides.
 //!
 //! `game` is the state of the game, `roster` the players, `sides` recognises exchanges of sides,
 //! `events` handles what happens in a game, `decide` the daemon's replies, and `opening` is the time
