@@ -293,9 +293,9 @@ fn matches_of_others_move_a_weight_within_bounds_that_shrink() {
     // After so many straight wins: the largest step that one match of others makes, and the least
     // and the largest weight.
     let bounds = [
-        (1, 8.0, 49.9, 71.0),
-        (10, 9.0, 49.9, 84.0),
-        (20, 5.0, 60.0, 87.0),
+        (1, 6.0, 49.9, 66.0),
+        (10, 8.0, 53.0, 81.0),
+        (20, 3.0, 66.0, 86.0),
     ];
     for (own, largest_step, least, most) in bounds {
         for (seed, others) in
