@@ -12,7 +12,7 @@ use super::{AttributeType, MAX_ID, Queue, TicketError, Value, value::is_word};
 pub enum Raw {
     /// `true` or `false`.
     Flag(bool),
-    /// A number.
+    /// A number, as JSON has it.
     Number(f64),
     /// Text: a word, or any other value as it is written on the wire.
     Text(String),
@@ -106,7 +106,7 @@ pub struct Ticket {
     pub id: String,
     /// How long it has waited, in seconds.
     pub waited: f64,
-    /// The players.
+    /// The players of the ticket, who stay together.
     pub players: Vec<Player>,
 }
 

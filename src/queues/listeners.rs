@@ -32,7 +32,7 @@ impl fmt::Debug for Listener {
     }
 }
 
-/// All listeners.
+/// The listening connections of all names.
 #[derive(Debug, Default)]
 pub(super) struct Listeners(BTreeMap<String, Vec<Listener>>);
 

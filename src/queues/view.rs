@@ -5,7 +5,7 @@ use crate::tickets::{FormedMatch, Life, MatchId, Reason, State, TicketRecord};
 /// A queue and how many wait in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueSize {
-    /// Its name.
+    /// The name of the queue.
     pub name: String,
     /// Number of tickets that wait.
     pub tickets: usize,
@@ -20,7 +20,7 @@ pub struct QueueSize {
 pub struct TicketView {
     /// The client's id of the ticket.
     pub ticket: String,
-    /// Its state.
+    /// The state of the ticket.
     pub standing: Standing,
     /// Why it has that state.
     pub reason: Reason,
@@ -31,7 +31,7 @@ pub struct TicketView {
 /// The state of a ticket, with times in seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// It waits.
+    /// The ticket waits in its queue.
     Queued {
         /// How long it has waited.
         waited: u32,
@@ -40,7 +40,7 @@ pub enum Standing {
     },
     /// Its players can accept a match.
     Proposed {
-        /// The match.
+        /// The match that was proposed.
         id: MatchId,
         /// How much time is left.
         left: u32,

@@ -27,9 +27,9 @@ pub struct Submission {
     pub owner: String,
     /// The client's own id of the ticket, unique for the name.
     pub id: String,
-    /// The queue.
+    /// The name of the queue.
     pub queue: String,
-    /// The players.
+    /// The ids of the ticket's players.
     pub players: Vec<String>,
     /// Everything that was stated, in one text that is the same if the ticket is the same.
     pub content: String,
@@ -82,7 +82,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    /// All reasons.
+    /// All reasons, in the order of their declaration.
     pub const ALL: [Self; 5] = [
         Self::None,
         Self::Declined,
@@ -106,13 +106,13 @@ impl Reason {
 /// A ticket, and its state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TicketRecord {
-    /// Its number.
+    /// The number of the ticket.
     pub number: TicketNumber,
     /// What was submitted.
     pub ticket: Submission,
     /// When it was submitted.
     pub submitted_at: Timestamp,
-    /// Its state.
+    /// The state that the ticket is in.
     pub state: State,
     /// Why it has that state.
     pub reason: Reason,
@@ -160,7 +160,7 @@ pub struct Seat {
 /// A match that was formed of tickets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FormedMatch {
-    /// Its id.
+    /// The id of the match.
     pub id: MatchId,
     /// The queue of its tickets.
     pub queue: String,
@@ -177,7 +177,7 @@ pub struct FormedMatch {
 }
 
 impl FormedMatch {
-    /// Its tickets.
+    /// The numbers of the match's tickets.
     pub fn tickets(&self) -> BTreeSet<TicketNumber> {
         self.seats.iter().map(|seat| seat.ticket).collect()
     }
@@ -190,13 +190,13 @@ pub enum Change {
     Submitted(Box<TicketRecord>),
     /// A ticket is in another state, which its client has not been sent.
     Became {
-        /// The ticket.
+        /// The number of the ticket.
         ticket: TicketNumber,
         /// Its new state.
         state: State,
-        /// Why.
+        /// Why the ticket has this state.
         reason: Reason,
-        /// Since when.
+        /// When the state changed.
         at: Timestamp,
     },
     /// A client was sent the state of a ticket.
@@ -207,9 +207,9 @@ pub enum Change {
     Formed(Box<FormedMatch>),
     /// A player has accepted a match.
     Accepted {
-        /// The match.
+        /// The id of the match.
         id: MatchId,
-        /// The player.
+        /// The id of the player.
         player: String,
     },
     /// All players have accepted a match, which is final now.

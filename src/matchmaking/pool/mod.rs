@@ -86,7 +86,7 @@ impl<'q> Pool<'q> {
         self.people.tickets()
     }
 
-    /// All tickets.
+    /// The set of all tickets of the pool.
     pub fn all(&self) -> Bits {
         Bits::full(self.len())
     }

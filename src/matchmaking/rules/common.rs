@@ -70,7 +70,7 @@ impl Common {
 
 /// The tickets all of whose players have a word.
 enum Sharing {
-    /// Many tickets.
+    /// So many tickets that bits take less memory than a list; the number is theirs.
     Bits(Bits, usize),
     /// So few that bits would take more memory.
     List(Vec<u32>, usize),

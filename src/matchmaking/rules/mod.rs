@@ -78,7 +78,7 @@ pub(super) trait Bound: Send + Sync {
 
 /// Tickets among which a rule holds.
 pub(super) struct Choice<'a> {
-    /// The tickets.
+    /// The tickets that could form a match together.
     pub tickets: Cow<'a, Bits>,
     /// The shared word, where the rule picks one for the match.
     pub word: Option<u32>,

@@ -73,7 +73,7 @@ pub struct RuleSettings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Parties {
-    /// They do.
+    /// Members of parties count like single players.
     #[default]
     Counted,
     /// They do not.
@@ -95,12 +95,12 @@ pub enum Within {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum By {
-    /// Their sum.
+    /// The sum over the players of a team.
     #[default]
     Sum,
-    /// Their mean.
+    /// The mean over the players of a team.
     Mean,
-    /// The largest.
+    /// The largest value of a team's players.
     Max,
 }
 

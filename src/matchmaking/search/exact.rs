@@ -14,7 +14,7 @@ pub(super) const MOST: usize = 16;
 pub(super) struct Exact {
     /// The tickets of each team; empty if no full teams exist.
     pub seats: Vec<Vec<u32>>,
-    /// Their cost.
+    /// The cost of these teams.
     pub cost: Cost,
     /// Whether every way was considered.
     pub proven: bool,

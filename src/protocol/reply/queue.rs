@@ -13,7 +13,7 @@ use crate::domain::decode;
 /// A queue, as QUEUES lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueLine {
-    /// Its name.
+    /// The name of the queue.
     pub name: String,
     /// Number of tickets that wait.
     pub tickets: usize,
@@ -26,7 +26,7 @@ pub struct QueueLine {
 /// The state of a ticket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TicketReply {
-    /// It waits.
+    /// The ticket waits in its queue.
     Queued {
         /// The client's id of the ticket.
         ticket: String,
