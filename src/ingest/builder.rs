@@ -292,6 +292,15 @@ impl MatchBuilder {
         self.visits.is_empty()
     }
 
+    /// Whether anybody has been on this team.
+    pub(super) fn has_played(&self, team: u8) -> bool {
+        self.visits.iter().any(|visit| {
+            let current = visit.current.map(|(team, _)| team);
+            let past = visit.stays.iter().map(|stay| stay.team);
+            current.into_iter().chain(past).any(|other| other == team)
+        })
+    }
+
     /// Ends the game, and with it every current stay, at `millis` or after the last event. Returns the
     /// time of the end.
     pub(super) fn end(&mut self, millis: u64) -> u64 {

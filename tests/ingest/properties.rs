@@ -118,6 +118,20 @@ fn check_cut(format: &str, log: &[u8], cut: usize, whole: &[MatchRecord]) {
     assert_eq!(matches, whole[..matches.len()], "cut at {cut}");
 }
 
+const FOUR_TEAMS: &str = r#"L 01/24/2026 - 18:00:00: Log file started (file "l") (game "x/tfc") (version "1")
+L 01/24/2026 - 18:00:00: Loading map "hunted"
+L 01/24/2026 - 18:00:01: "Ann<1><STEAM_0:0:1><>" joined team "Red"
+L 01/24/2026 - 18:00:01: "Bob<2><STEAM_0:0:2><>" joined team "Yellow"
+L 01/24/2026 - 18:00:05: World triggered "Match_Begins_Now"
+L 01/24/2026 - 18:01:00: World triggered "Game_Over" reason "x"
+L 01/24/2026 - 18:01:00: Team "Red" final score "2" with "1" players
+L 01/24/2026 - 18:01:00: Team "Blue" final score "0" with "0" players
+L 01/24/2026 - 18:01:00: Team "Yellow" final score "3" with "1" players
+L 01/24/2026 - 18:01:00: Team "Green" final score "4" with "0" players
+L 01/24/2026 - 18:01:00: Team "Red" final score "9" with "1" players
+L 01/24/2026 - 18:02:00: Log file closed
+"#;
+
 #[test]
 fn a_log_cut_at_any_byte_tells_no_game_that_was_not_over() {
     for (format, log, count) in [
@@ -125,6 +139,7 @@ fn a_log_cut_at_any_byte_tells_no_game_that_was_not_over() {
         ("ut2004", STOCK, 1),
         ("xonotic", EVENTS, 1),
         ("source", HALVES, 2),
+        ("source", FOUR_TEAMS, 1),
         ("ut99", NGLOG, 1),
     ] {
         let whole = games(read(format, log.as_bytes()));

@@ -336,14 +336,25 @@ impl Game {
         }
     }
 
+    /// Handles the final score of a team. The first one counts. A third or fourth team counts only if
+    /// somebody played on it.
     fn result(&mut self, team: u8, score: f64) {
         if self.lasted.is_none() || usize::from(team) >= TEAMS {
             return;
         }
-        match self.finals.iter_mut().find(|(known, _)| *known == team) {
-            Some((_, known)) => *known = score,
-            None => self.finals.push((team, score)),
+        let counts = team < 2 || self.builder.has_played(team);
+        if counts && self.finals.iter().all(|(known, _)| *known != team) {
+            self.finals.push((team, score));
         }
+    }
+
+    /// Whether the final score of every team has been read, so that no further line can add one.
+    pub(super) fn has_all_results(&self) -> bool {
+        let teams = (0..).take(TEAMS);
+        self.has_results()
+            && teams
+                .filter(|team| *team < 2 || self.builder.has_played(*team))
+                .all(|team| self.finals.iter().any(|(known, _)| *known == team))
     }
 
     /// Handles a side's score in Counter-Strike: that after a round, or, apart from a round's end, the

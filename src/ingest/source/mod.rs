@@ -298,7 +298,12 @@ impl Parser {
     fn close(&mut self, line: u64, reason: Skip, items: &mut Vec<LogItem>) {
         self.game
             .end_with_map(reason != Skip::Unfinished, self.calendar);
-        if self.game.has_results() {
+        // At the end of an unfinished log, the scores of more teams may be about to follow.
+        let over = match reason {
+            Skip::Unfinished => self.game.has_all_results(),
+            _ => self.game.has_results(),
+        };
+        if over {
             return self.finish_game(line, items);
         }
         let game = std::mem::replace(&mut self.game, Game::new(line));
