@@ -32,6 +32,7 @@
 //! | [`lobby`] | one running game: roster, late arrivals, advantage, moves |
 //! | [`matchmaking`] | the queue: tickets and rules → matches |
 //! | [`tickets`] | the life of tickets, from SUBMIT to a match |
+//! | [`coordinator`] | instances, and the life of hosted matches |
 //! | [`journal`] | the format in which a running game is stored on disk |
 //! | [`sidecar`] | the decisions of a sidecar: log lines and replies → requests and console commands |
 //! | [`history`] | the fold of matches into weights, and its evaluation |
@@ -47,7 +48,7 @@
 //! | [`daemon`] | the composition root: it owns every long-running task |
 //! | [`cli`] | one file per subcommand |
 //!
-//! The first eleven are pure: no runtime, database, log, files, clock or global random numbers. Time
+//! The first twelve are pure: no runtime, database, log, files, clock or global random numbers. Time
 //! and randomness come in as arguments, weights as numbers.
 //!
 //! # Glossary
@@ -98,6 +99,10 @@
 //! | seed | the number from which random numbers follow; in a search for a match, the ticket that it starts from |
 //! | to mirror | to add the same values to a team as another ticket adds to its own |
 //! | proposal | a match that a search has found and the planner has not committed yet |
+//! | instance | a game server that can host matches of queues |
+//! | slot | room for one match at an instance |
+//! | hosted match | a match of a queue that is played on an instance, or waits for one |
+//! | pass | the secret by which an instance recognises a player whom the daemon has sent there |
 //! | verdict | who won, as END states it |
 //! | ruling | whether a match is rated, and if not, why |
 //! | fold | the state that learns from matches one after the other, in order; to learn in this way |
@@ -124,6 +129,7 @@
 pub mod cli;
 pub mod client;
 pub mod config;
+pub mod coordinator;
 pub mod daemon;
 pub mod domain;
 pub mod history;

@@ -14,7 +14,7 @@ use std::{
 use sources::{ModulePath, Sources, block, read_tree, without_comments, words};
 
 /// All rooms, from the bottom up, and the rooms that each may import.
-const ROOMS: [(&str, &[&str]); 22] = [
+const ROOMS: [(&str, &[&str]); 23] = [
     ("domain", &[]),
     ("partition", &["domain"]),
     ("rating", &["domain"]),
@@ -26,6 +26,7 @@ const ROOMS: [(&str, &[&str]); 22] = [
     ("sidecar", &["domain", "ingest", "protocol"]),
     ("history", &["rating", "domain"]),
     ("tickets", &["domain"]),
+    ("coordinator", &["domain"]),
     ("store", &["domain", "tickets"]),
     ("learning", &["domain", "rating", "history", "store"]),
     ("logs", &["domain", "ingest", "store", "learning"]),
@@ -122,7 +123,7 @@ const ROOMS: [(&str, &[&str]); 22] = [
     ),
 ];
 
-const PURE: [&str; 11] = [
+const PURE: [&str; 12] = [
     "domain",
     "partition",
     "rating",
@@ -131,6 +132,7 @@ const PURE: [&str; 11] = [
     "lobby",
     "matchmaking",
     "tickets",
+    "coordinator",
     "journal",
     "history",
     "sidecar",

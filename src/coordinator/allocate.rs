@@ -1,0 +1,102 @@
+//! The choice of an instance for a match.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Act, Coordinator, Instance, MatchId, Stage, Wanted, Why};
+
+impl Coordinator {
+    /// Finds instances for the matches that wait, the oldest match first. Takes time in proportion to
+    /// the matches that wait times the instances.
+    pub(super) fn allocate(&mut self) {
+        let mut machines = self.machines();
+        for id in self.reserved.iter().copied().collect::<Vec<_>>() {
+            if !self.instances.values().any(|one| one.is_free(self.now)) {
+                return;
+            }
+            if let Some(name) = self.choose(id, &machines) {
+                self.assign(id, &name);
+                if let Some(instance) = self.instances.get(&name) {
+                    *machines
+                        .entry(instance.offer.machine().to_owned())
+                        .or_default() += 1;
+                }
+            }
+        }
+    }
+
+    /// How many matches each machine hosts.
+    fn machines(&self) -> BTreeMap<String, usize> {
+        let mut machines = BTreeMap::new();
+        for instance in self.instances.values() {
+            *machines
+                .entry(instance.offer.machine().to_owned())
+                .or_default() += instance.matches.len();
+        }
+        machines
+    }
+
+    /// The name of the best instance for a match: in the region with the lowest worst latency, the
+    /// least busy one; of those, on the machine with the fewest matches; of those, the first by name.
+    fn choose(&self, id: MatchId, machines: &BTreeMap<String, usize>) -> Option<String> {
+        let wanted = self.wanted.get(&id)?;
+        let fit = |instance: &&Instance| instance.is_free(self.now) && wanted.fits(instance);
+        let key = |instance: &Instance| {
+            let latency = wanted.latency(instance).unwrap_or(f64::INFINITY);
+            let on_machine = machines.get(instance.offer.machine()).copied();
+            (latency, instance.busy(), on_machine.unwrap_or(0))
+        };
+        let better = |one: &&Instance, other: &&Instance| {
+            let (one, other) = (key(one), key(other));
+            let latency = one.0.total_cmp(&other.0);
+            latency
+                .then(one.1.total_cmp(&other.1))
+                .then(one.2.cmp(&other.2))
+        };
+        // Of equal ones, `min_by` takes the first, and the map is in the order of names.
+        let best = self.instances.values().filter(fit).min_by(better);
+        best.map(|instance| instance.offer.name.clone())
+    }
+
+    fn assign(&mut self, id: MatchId, name: &str) {
+        let Some(instance) = self.instances.get_mut(name) else {
+            return;
+        };
+        instance.matches.insert(id);
+        let address = instance.offer.address.clone();
+        self.instance_changed(name);
+        if let Some(owed) = self.owed.get_mut(name) {
+            owed.remove(&id);
+        }
+        self.enter(id, Stage::Opening, Why::None);
+        self.change(id, |hosted| {
+            hosted.instance = Some(name.to_owned());
+            hosted.address = Some(address);
+            hosted.tries += 1;
+        });
+        self.acts.push(Act::Open {
+            instance: name.to_owned(),
+            id,
+        });
+    }
+}
+
+impl Wanted {
+    /// Whether an instance serves the match: its mode, its map, and players so far away.
+    fn fits(&self, instance: &Instance) -> bool {
+        let offer = &instance.offer;
+        let has = |all: &BTreeSet<String>, one: &Option<String>| {
+            all.is_empty() || one.as_ref().is_none_or(|one| all.contains(one))
+        };
+        let near = self.ceiling.is_none_or(|ceiling| {
+            self.latency(instance)
+                .is_some_and(|latency| latency <= ceiling)
+        });
+        has(&offer.modes, &self.mode) && has(&offer.maps, &self.map) && near
+    }
+
+    /// The worst latency of the players at an instance; `None` if it is unknown.
+    fn latency(&self, instance: &Instance) -> Option<f64> {
+        let region = instance.offer.region.as_ref()?;
+        self.latencies.get(region).copied()
+    }
+}

@@ -1,0 +1,15 @@
+//! Why an event is refused.
+
+/// Why an event was refused. It has changed nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// There are as many instances as the daemon allows.
+    #[error("there are too many instances")]
+    TooMany,
+    /// The instance hosts no such match, or hosts it no longer.
+    #[error("this instance does not host this match")]
+    NotYours,
+    /// The instance has not sent READY for this match.
+    #[error("send READY for this match first")]
+    NotReady,
+}

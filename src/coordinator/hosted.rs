@@ -1,0 +1,211 @@
+//! Hosted matches, the acts that they need, and the changes that are stored.
+
+use std::collections::BTreeMap;
+
+use super::Instance;
+use crate::domain::Timestamp;
+
+/// The id of a match: one from the moment it is formed until after END.
+pub type MatchId = i64;
+
+/// The state of a hosted match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// It waits for a free slot.
+    Reserved,
+    /// An instance was asked to host it.
+    Opening,
+    /// The instance can host it, and the players were called.
+    Ready,
+    /// A connection of the instance has the game, and players arrive.
+    Joining,
+    /// Play has begun.
+    Playing,
+    /// END has come. Final.
+    Over,
+    /// It will not be played, or not to its end. Final.
+    Failed,
+}
+
+impl Stage {
+    /// All states, in order.
+    pub const ALL: [Self; 7] = [
+        Self::Reserved,
+        Self::Opening,
+        Self::Ready,
+        Self::Joining,
+        Self::Playing,
+        Self::Over,
+        Self::Failed,
+    ];
+
+    /// The word for it in the database and for operators.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Reserved => "reserved",
+            Self::Opening => "opening",
+            Self::Ready => "ready",
+            Self::Joining => "joining",
+            Self::Playing => "playing",
+            Self::Over => "over",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// Whether the match never leaves this state.
+    pub fn is_final(self) -> bool {
+        matches!(self, Self::Over | Self::Failed)
+    }
+
+    /// Whether the match is at an instance and START has not come.
+    pub fn is_before_start(self) -> bool {
+        matches!(self, Self::Opening | Self::Ready | Self::Joining)
+    }
+
+    /// Whether the players were called to the instance.
+    pub fn is_called(self) -> bool {
+        matches!(self, Self::Ready | Self::Joining | Self::Playing)
+    }
+}
+
+/// Why a match has left an instance, or has failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Why {
+    /// Nothing has gone wrong.
+    #[default]
+    None,
+    /// The instance refused it.
+    Refused,
+    /// The instance, or its game, did not answer in time.
+    Silent,
+    /// The connection of the instance was lost.
+    Lost,
+    /// No instance was free in time.
+    NoInstance,
+    /// The game did not begin in time.
+    NotStarted,
+    /// The game did not end in time.
+    TooLong,
+    /// The game server began another game instead.
+    GivenUp,
+    /// The tickets of the match are gone.
+    Withdrawn,
+}
+
+impl Why {
+    /// All reasons.
+    pub const ALL: [Self; 9] = [
+        Self::None,
+        Self::Refused,
+        Self::Silent,
+        Self::Lost,
+        Self::NoInstance,
+        Self::NotStarted,
+        Self::TooLong,
+        Self::GivenUp,
+        Self::Withdrawn,
+    ];
+
+    /// The word for it, on the wire and in the database.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Refused => "refused",
+            Self::Silent => "silent",
+            Self::Lost => "lost",
+            Self::NoInstance => "no-instance",
+            Self::NotStarted => "not-started",
+            Self::TooLong => "too-long",
+            Self::GivenUp => "given-up",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
+}
+
+/// What a match needs of an instance.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Wanted {
+    /// The mode of the match, if it has one.
+    pub mode: Option<String>,
+    /// The map of the match, if it has one.
+    pub map: Option<String>,
+    /// The worst latency of its players in each region that all of them state.
+    pub latencies: BTreeMap<String, f64>,
+    /// The worst latency that a player may have; without it, any and unknown ones.
+    pub ceiling: Option<f64>,
+    /// How long the match waits for an instance, in milliseconds.
+    pub wait: i64,
+}
+
+/// A match that is hosted by an instance, or waits for one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hosted {
+    /// The id of the match.
+    pub id: MatchId,
+    /// The queue that formed it.
+    pub queue: String,
+    /// Its state.
+    pub stage: Stage,
+    /// When it got this state.
+    pub since: Timestamp,
+    /// Until when it may wait for an instance.
+    pub until: Timestamp,
+    /// The instance that hosts it, or did so last.
+    pub instance: Option<String>,
+    /// Where its players connect.
+    pub address: Option<String>,
+    /// The number of the game in its session.
+    pub game: Option<i64>,
+    /// How many instances were asked to host it.
+    pub tries: u32,
+    /// Why it left its last instance, or has failed.
+    pub why: Why,
+    /// The pass of each player, while passes are valid.
+    pub passes: BTreeMap<String, String>,
+    /// Until when the passes are valid, once the players were called.
+    pub passes_until: Option<Timestamp>,
+    /// Since when no connection has its game, in play.
+    pub parted: Option<Timestamp>,
+}
+
+/// What has to be done, after the changes are written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// Ask the instance to host the match.
+    Open {
+        /// The name of the instance.
+        instance: String,
+        /// The id of the match.
+        id: MatchId,
+    },
+    /// Tell the instance that it does not host the match any more.
+    Close {
+        /// The name of the instance.
+        instance: String,
+        /// The id of the match.
+        id: MatchId,
+        /// Why.
+        why: Why,
+    },
+    /// Call the players to the instance.
+    Call(MatchId),
+    /// The players who were called must wait: another instance is sought.
+    Seek(MatchId),
+    /// Play has begun: the tickets are done.
+    Begun(MatchId),
+    /// The match failed before it began: its tickets go back.
+    Requeue(MatchId, Why),
+}
+
+/// A change to what is stored. Changes apply in order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// A match is new or has changed.
+    Hosted(Box<Hosted>),
+    /// A match is no longer kept.
+    Forgotten(MatchId),
+    /// An instance is new or has changed. Whether it drains is the operator's to change.
+    Instance(Box<Instance>),
+    /// An instance is gone.
+    Gone(String),
+}

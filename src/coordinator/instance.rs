@@ -1,0 +1,79 @@
+//! Instances: what they offer, and how busy they are.
+
+use std::collections::BTreeSet;
+
+use super::MatchId;
+use crate::domain::Timestamp;
+
+/// What an instance offers, as INSTANCE states it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Offer {
+    /// The name of the game server.
+    pub name: String,
+    /// Where players connect, such as `203.0.113.7:27960`.
+    pub address: String,
+    /// The region, a word for which players state their latency.
+    pub region: Option<String>,
+    /// How many matches it hosts at once.
+    pub slots: u32,
+    /// The modes that it serves; all if there are none.
+    pub modes: BTreeSet<String>,
+    /// The maps that it has; all if there are none.
+    pub maps: BTreeSet<String>,
+}
+
+impl Offer {
+    /// The machine: the address without the port.
+    pub fn machine(&self) -> &str {
+        match self.address.rsplit_once(':') {
+            Some((machine, _)) => machine,
+            None => &self.address,
+        }
+    }
+}
+
+/// A game server that can host matches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Instance {
+    /// What it offers.
+    pub offer: Offer,
+    /// How busy it states to be, 0 to 1.
+    pub load: f64,
+    /// When it sent its last line.
+    pub heard: Timestamp,
+    /// When its connection was lost; `None` while it is connected.
+    pub away: Option<Timestamp>,
+    /// Whether it gets no further matches.
+    pub drains: bool,
+    /// The matches that it hosts or was asked to host.
+    pub matches: BTreeSet<MatchId>,
+    /// Until when it gets no match, because it has refused one or has not answered.
+    pub(super) rests_until: Timestamp,
+}
+
+impl Instance {
+    /// An instance that has just joined.
+    pub(super) fn new(offer: Offer, now: Timestamp) -> Self {
+        Self {
+            offer,
+            load: 0.0,
+            heard: now,
+            away: None,
+            drains: false,
+            matches: BTreeSet::new(),
+            rests_until: now,
+        }
+    }
+
+    /// Whether it can be asked to host one more match now.
+    pub(super) fn is_free(&self, now: Timestamp) -> bool {
+        let connected = self.away.is_none() && !self.drains;
+        connected && self.rests_until <= now && self.matches.len() < self.offer.slots as usize
+    }
+
+    /// How busy it is: what it states, or the part of its slots in use if that is more.
+    pub(super) fn busy(&self) -> f64 {
+        let used = self.matches.len() as f64 / f64::from(self.offer.slots.max(1));
+        self.load.max(used)
+    }
+}

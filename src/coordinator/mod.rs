@@ -1,0 +1,51 @@
+//! The coordinator: an instance for each match that needs one, and the life of a hosted match.
+//!
+//! Pure: events and the current time come in; acts and changes come out. [`Coordinator`] knows the
+//! instances and all hosted matches. An event returns at once; [`Coordinator::take_acts`] returns
+//! what has to be done, and [`Coordinator::take_changes`] what has to be written. The caller writes
+//! the changes and only then sends what the acts ask for. If it is killed in between, nothing is
+//! lost: an instance that comes back is sent its matches again.
+//!
+//! ```text
+//! reserved ─▶ opening ─▶ ready ─▶ joining ─▶ playing ─▶ over
+//!     ▲          │         │         │          │
+//!     └──────────┴─────────┴─────────┘          ▼      the instance is lost before START: another one
+//!     └──────────────────────────────────────▶ failed  there is none in time, or the game is lost
+//! ```
+//!
+//! | state | meaning | time-out |
+//! | --- | --- | --- |
+//! | reserved | waits for a free slot | `host_wait` of the queue: failed |
+//! | opening | an instance was asked to host it | `open_seconds`: another instance |
+//! | ready | the instance can host it, and the players were called | `open_seconds`: another instance |
+//! | joining | a connection has its game, and players arrive | `join_seconds`: failed |
+//! | playing | START came | `play_seconds`, or `resume_seconds` without a connection: failed |
+//! | over, failed | final | a day: forgotten |
+//!
+//! Invariants: No instance is asked to host more matches at once than it has slots. A match is at one
+//! instance at most. A match that fails before START gives its tickets back. No final state changes.
+
+mod allocate;
+mod ends;
+mod error;
+mod events;
+mod hosted;
+mod instance;
+mod restore;
+mod settings;
+mod state;
+#[cfg(test)]
+mod tests;
+
+pub use error::Refused;
+pub use hosted::{Act, Change, Hosted, MatchId, Stage, Wanted, Why};
+pub use instance::{Instance, Offer};
+pub use settings::CoordinatorSettings;
+pub use state::Coordinator;
+
+/// The most instances at once.
+pub const MAX_INSTANCES: usize = 4_096;
+/// The most instances that are asked to host one match.
+pub const MAX_TRIES: u32 = 8;
+/// How long a match in a final state is kept, in milliseconds: a day.
+pub const KEEP_MILLIS: i64 = 24 * 3_600 * 1_000;

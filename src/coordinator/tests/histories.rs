@@ -1,0 +1,350 @@
+//! Random orders of events, with crashes of instances and of the daemon.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::{collection::vec, prelude::*};
+
+use super::*;
+
+const NAMES: [&str; 3] = ["a", "b", "c"];
+const SLOTS: [u32; 3] = [1, 2, 3];
+
+#[derive(Clone, Debug)]
+enum Event {
+    Host,
+    Join(usize),
+    /// The connection is lost; with `true`, the process is gone, too.
+    Lose(usize, bool),
+    Load(usize, u8),
+    Ready(usize, u8),
+    Refuse(usize, u8),
+    Opened(usize, u8),
+    Parted(u8),
+    Began(usize, u8),
+    Ended(u8),
+    GaveUp(u8),
+    Withdraw(u8),
+    Drain(u8),
+    Pass(i64),
+    Write,
+    /// What is not written is lost; with `true`, also what was to be sent after a write.
+    Crash(bool),
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let pair = || (0usize..3, any::<u8>());
+    prop_oneof![
+        5 => Just(Event::Host),
+        4 => (0usize..3).prop_map(Event::Join),
+        2 => (0usize..3, any::<bool>()).prop_map(|(at, gone)| Event::Lose(at, gone)),
+        1 => pair().prop_map(|(at, load)| Event::Load(at, load)),
+        8 => pair().prop_map(|(at, id)| Event::Ready(at, id)),
+        1 => pair().prop_map(|(at, id)| Event::Refuse(at, id)),
+        8 => pair().prop_map(|(at, id)| Event::Opened(at, id)),
+        1 => any::<u8>().prop_map(Event::Parted),
+        8 => pair().prop_map(|(at, id)| Event::Began(at, id)),
+        5 => any::<u8>().prop_map(Event::Ended),
+        1 => any::<u8>().prop_map(Event::GaveUp),
+        1 => any::<u8>().prop_map(Event::Withdraw),
+        1 => (0u8..8).prop_map(Event::Drain),
+        3 => (0i64..60_000).prop_map(Event::Pass),
+        8 => Just(Event::Write),
+        1 => any::<bool>().prop_map(Event::Crash),
+    ]
+}
+
+/// What the clients of a match were told last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    Matched,
+    Called,
+    Begun,
+    Requeued,
+}
+
+/// A coordinator, its disk, and the world around it.
+struct World {
+    coordinator: Coordinator,
+    disk: BTreeMap<MatchId, Hosted>,
+    offers: BTreeMap<String, Offer>,
+    /// The matches that each process believes to host.
+    holds: BTreeMap<String, BTreeSet<MatchId>>,
+    connected: BTreeSet<String>,
+    told: BTreeMap<MatchId, Told>,
+    /// Where each match was begun, as an instance knows it.
+    begun: BTreeMap<MatchId, String>,
+    next: MatchId,
+}
+
+impl World {
+    fn new() -> Self {
+        Self {
+            coordinator: coordinator(),
+            disk: BTreeMap::new(),
+            offers: BTreeMap::new(),
+            holds: BTreeMap::new(),
+            connected: BTreeSet::new(),
+            told: BTreeMap::new(),
+            begun: BTreeMap::new(),
+            next: 1,
+        }
+    }
+
+    fn id(&self, at: u8) -> MatchId {
+        1 + MatchId::from(at) % self.next
+    }
+
+    fn step(&mut self, event: &Event) {
+        let coordinator = &mut self.coordinator;
+        match *event {
+            Event::Host => {
+                coordinator.host(self.next, "q", wanted());
+                self.next += 1;
+            }
+            Event::Join(at) => {
+                let name = NAMES[at];
+                coordinator.joined(offer(name, name, SLOTS[at])).unwrap();
+                self.connected.insert(name.to_owned());
+            }
+            Event::Lose(at, gone) => {
+                coordinator.lost(NAMES[at]);
+                self.connected.remove(NAMES[at]);
+                if gone {
+                    self.holds.remove(NAMES[at]);
+                }
+            }
+            Event::Load(at, load) => {
+                let _ = coordinator.load(NAMES[at], f64::from(load) / 255.0);
+            }
+            Event::Ready(at, id) => self.answer(at, id, |world, name, id| {
+                world.coordinator.ready(name, id, None)
+            }),
+            Event::Refuse(at, id) => self.answer(at, id, |world, name, id| {
+                world.coordinator.refused(name, id)?;
+                world.holds.entry(name.to_owned()).or_default().remove(&id);
+                Ok(())
+            }),
+            Event::Opened(at, id) => self.answer(at, id, |world, name, id| {
+                world.coordinator.opened(name, id, 1_000 + id)
+            }),
+            Event::Began(at, id) => self.answer(at, id, |world, name, id| {
+                world.coordinator.began(name, id)?;
+                let other = world.begun.insert(id, name.to_owned());
+                assert!(other.is_none_or(|other| other == name), "{id} began twice");
+                Ok(())
+            }),
+            Event::Parted(id) => self.coordinator.parted(self.id(id)),
+            Event::Ended(id) => self.coordinator.ended(self.id(id)),
+            Event::GaveUp(id) => {
+                let id = self.id(id);
+                self.coordinator.gave_up(id);
+                for holds in self.holds.values_mut() {
+                    holds.remove(&id);
+                }
+            }
+            Event::Withdraw(id) => self.coordinator.withdraw(self.id(id)),
+            Event::Drain(bits) => {
+                let drains = NAMES
+                    .iter()
+                    .enumerate()
+                    .filter(|(at, _)| (bits >> at) & 1 == 1);
+                coordinator.drain(&drains.map(|(_, name)| (*name).to_owned()).collect());
+            }
+            Event::Pass(millis) => {
+                coordinator.at(coordinator.now().plus_millis(millis));
+                for name in &self.connected {
+                    coordinator.alive(name, coordinator.now());
+                }
+            }
+            Event::Write => self.write(true),
+            Event::Crash(after_write) => self.crash(after_write),
+        }
+    }
+
+    /// A connected instance sends something about a match. If it is refused, the match is not its own.
+    fn answer(
+        &mut self,
+        at: usize,
+        id: u8,
+        send: impl FnOnce(&mut Self, &str, MatchId) -> Result<(), Refused>,
+    ) {
+        let (name, id) = (NAMES[at], self.id(id));
+        if !self.connected.contains(name) {
+            return;
+        }
+        if send(self, name, id) == Err(Refused::NotYours)
+            && let Some(holds) = self.holds.get_mut(name)
+        {
+            holds.remove(&id);
+        }
+    }
+
+    /// Writes the changes, and then does what the acts ask for.
+    fn write(&mut self, deliver: bool) {
+        let acts = self.coordinator.take_acts();
+        for change in self.coordinator.take_changes() {
+            match change {
+                Change::Hosted(hosted) => drop(self.disk.insert(hosted.id, *hosted)),
+                Change::Forgotten(id) => drop(self.disk.remove(&id)),
+                Change::Instance(one) => {
+                    drop(self.offers.insert(one.offer.name.clone(), one.offer));
+                }
+                Change::Gone(name) => drop(self.offers.remove(&name)),
+            }
+        }
+        for act in acts {
+            self.act(act, deliver);
+        }
+    }
+
+    /// What concerns tickets is written with the changes; what is sent may be lost.
+    fn act(&mut self, act: Act, deliver: bool) {
+        let told = |world: &Self, id| world.told.get(&id).copied().unwrap_or(Told::Matched);
+        match act {
+            Act::Open { instance, id } if deliver => {
+                let known = self.coordinator.instances.get(&instance);
+                if known.is_some_and(|known| known.away.is_none()) {
+                    self.holds.entry(instance).or_default().insert(id);
+                }
+            }
+            Act::Close { instance, id, .. } if deliver => {
+                if let Some(holds) = self.holds.get_mut(&instance) {
+                    holds.remove(&id);
+                }
+            }
+            Act::Open { .. } | Act::Close { .. } => {}
+            Act::Call(id) => {
+                assert!(
+                    matches!(told(self, id), Told::Matched | Told::Called),
+                    "{id}"
+                );
+                self.told.insert(id, Told::Called);
+            }
+            Act::Seek(id) => {
+                assert_eq!(told(self, id), Told::Called, "{id}");
+                self.told.insert(id, Told::Matched);
+            }
+            Act::Begun(id) => {
+                assert_eq!(told(self, id), Told::Called, "{id}");
+                self.told.insert(id, Told::Begun);
+            }
+            Act::Requeue(id, _) => {
+                assert!(
+                    matches!(told(self, id), Told::Matched | Told::Called),
+                    "{id}"
+                );
+                self.told.insert(id, Told::Requeued);
+            }
+        }
+    }
+
+    fn crash(&mut self, after_write: bool) {
+        if after_write {
+            self.write(false);
+        }
+        let now = self.coordinator.now();
+        let settings = CoordinatorSettings::default();
+        let offers = self.offers.values().cloned().collect();
+        let matches = self.disk.values().cloned().collect();
+        self.coordinator = Coordinator::restore(
+            settings,
+            offers,
+            matches,
+            now,
+            |_| Some(wanted()),
+            |_| false,
+        );
+        // A match whose forming was not written is lost with it.
+        self.begun
+            .retain(|id, _| self.told.get(id) == Some(&Told::Begun));
+        self.connected.clear();
+        // Who sends READY or START for a match that is not its own is refused, and drops it.
+        for (name, holds) in &mut self.holds {
+            holds.retain(|id| self.coordinator.of(name, *id).is_ok());
+        }
+    }
+
+    fn check(&self) {
+        let mut at: BTreeMap<MatchId, &str> = BTreeMap::new();
+        for instance in self.coordinator.instances() {
+            let name = instance.offer.name.as_str();
+            assert!(
+                instance.matches.len() <= instance.offer.slots as usize,
+                "{name}"
+            );
+            for id in &instance.matches {
+                assert_eq!(at.insert(*id, name), None, "{id} is at two instances");
+                let hosted = self.coordinator.hosted(*id).unwrap();
+                assert_eq!(hosted.instance.as_deref(), Some(name));
+                assert!(!hosted.stage.is_final() && hosted.stage != Stage::Reserved);
+            }
+        }
+        for hosted in self.coordinator.matches() {
+            let taken = at.get(&hosted.id).copied();
+            let instance = hosted
+                .instance
+                .as_deref()
+                .filter(|_| !hosted.stage.is_final());
+            let known = instance.filter(|name| self.coordinator.instances.contains_key(*name));
+            assert_eq!(taken, known, "{hosted:?}");
+        }
+    }
+
+    /// After a write: what was told is true, and nobody holds what another instance was given.
+    fn check_written(&self) {
+        for hosted in self.coordinator.matches() {
+            let told = self.told.get(&hosted.id).copied().unwrap_or(Told::Matched);
+            let allowed: &[Told] = match hosted.stage {
+                Stage::Reserved | Stage::Opening => &[Told::Matched],
+                Stage::Ready | Stage::Joining => &[Told::Called],
+                Stage::Playing | Stage::Over => &[Told::Begun],
+                Stage::Failed => &[Told::Begun, Told::Requeued],
+            };
+            assert!(allowed.contains(&told), "{told:?} {hosted:?}");
+        }
+        for (name, holds) in &self.holds {
+            for id in holds.iter().filter(|_| self.connected.contains(name)) {
+                let hosted = self.coordinator.hosted(*id);
+                let own = hosted.is_none_or(|hosted| {
+                    hosted.stage.is_final() || hosted.instance.as_deref() == Some(name)
+                });
+                assert!(own, "{name} holds {hosted:?}");
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    #[test]
+    fn what_must_hold_always_holds(events in vec(event(), 1..120)) {
+        let mut world = World::new();
+        for event in &events {
+            world.step(event);
+            world.check();
+            if let Event::Write = event {
+                world.check_written();
+            }
+        }
+        // Without any instance, every match reaches a final state.
+        for name in NAMES {
+            world.coordinator.lost(name);
+        }
+        world.connected.clear();
+        for id in 1..world.next {
+            world.coordinator.parted(id);
+        }
+        for _ in 0..40 {
+            let now = world.coordinator.now();
+            world.coordinator.at(now.plus_millis(30_000));
+            world.write(true);
+            world.check();
+            world.check_written();
+        }
+        for hosted in world.coordinator.matches() {
+            prop_assert!(hosted.stage.is_final(), "{:?}", hosted);
+        }
+        prop_assert_eq!(world.coordinator.instances().count(), 0);
+    }
+}

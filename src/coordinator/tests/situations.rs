@@ -1,0 +1,214 @@
+//! Each step of a hosted match, and each of its time-outs.
+
+use super::*;
+
+/// A match that the instance `a` was asked to host at time 0.
+fn opening() -> Coordinator {
+    let mut coordinator = coordinator();
+    coordinator.joined(offer("a", "m", 1)).unwrap();
+    coordinator.host(1, "q", wanted());
+    assert_eq!(coordinator.take_acts(), [open("a", 1)]);
+    coordinator
+}
+
+/// The same match, in play.
+fn playing() -> Coordinator {
+    let mut coordinator = opening();
+    coordinator.ready("a", 1, None).unwrap();
+    coordinator.opened("a", 1, 77).unwrap();
+    coordinator.began("a", 1).unwrap();
+    assert_eq!(coordinator.take_acts(), [Act::Call(1), Act::Begun(1)]);
+    coordinator
+}
+
+fn pass(coordinator: &mut Coordinator, seconds: i64) -> Vec<Act> {
+    coordinator.at(coordinator.now().plus_millis(seconds * 1_000));
+    coordinator.take_acts()
+}
+
+/// Like [`pass`], while the instance sends lines.
+fn pass_alive(coordinator: &mut Coordinator, seconds: i64) -> Vec<Act> {
+    let mut acts = Vec::new();
+    for _ in 0..seconds {
+        acts.extend(pass(coordinator, 1));
+        coordinator.alive("a", coordinator.now());
+    }
+    acts
+}
+
+fn stage(coordinator: &Coordinator) -> (Stage, Why) {
+    let hosted = coordinator.hosted(1).unwrap();
+    (hosted.stage, hosted.why)
+}
+
+#[test]
+fn a_match_goes_through_all_states() {
+    let mut coordinator = opening();
+    assert_eq!(coordinator.opened("a", 1, 77), Err(Refused::NotReady));
+    assert_eq!(coordinator.began("a", 1), Err(Refused::NotReady));
+    assert_eq!(coordinator.ready("b", 1, None), Err(Refused::NotYours));
+    coordinator.ready("a", 1, Some("m:27961")).unwrap();
+    coordinator.ready("a", 1, Some("m:27961")).unwrap();
+    assert_eq!(coordinator.take_acts(), [Act::Call(1)]);
+    let address = coordinator.hosted(1).unwrap().address.clone();
+    assert_eq!(address.as_deref(), Some("m:27961"));
+    coordinator.opened("a", 1, 77).unwrap();
+    assert_eq!(coordinator.match_of_game("a", 77), Some(1));
+    coordinator.began("a", 1).unwrap();
+    assert_eq!(coordinator.take_acts(), [Act::Begun(1)]);
+    assert_eq!(coordinator.refused("a", 1), Err(Refused::NotYours));
+    coordinator.ended(1);
+    coordinator.ended(1);
+    assert_eq!(stage(&coordinator), (Stage::Over, Why::None));
+    coordinator.host(2, "q", wanted());
+    assert_eq!(coordinator.take_acts(), [open("a", 2)], "the slot is free");
+    pass_alive(&mut coordinator, 5);
+    pass(&mut coordinator, KEEP_MILLIS / 1_000);
+    assert_eq!(coordinator.hosted(1), None);
+}
+
+#[test]
+fn without_an_instance_the_tickets_go_back() {
+    let mut coordinator = coordinator();
+    coordinator.host(1, "q", wanted());
+    assert_eq!(pass(&mut coordinator, 119), []);
+    let back = [Act::Requeue(1, Why::NoInstance)];
+    assert_eq!(pass(&mut coordinator, 1), back);
+    assert_eq!(stage(&coordinator), (Stage::Failed, Why::NoInstance));
+}
+
+#[test]
+fn who_refuses_or_does_not_answer_rests_and_another_is_asked() {
+    let mut coordinator = opening();
+    coordinator.refused("a", 1).unwrap();
+    assert_eq!(coordinator.take_acts(), []);
+    assert_eq!(pass(&mut coordinator, 9), []);
+    assert_eq!(pass(&mut coordinator, 1), [open("a", 1)]);
+    let acts = pass_alive(&mut coordinator, 30);
+    assert_eq!(acts, [close("a", 1, Why::Silent)]);
+    coordinator.joined(offer("b", "n", 1)).unwrap();
+    assert_eq!(coordinator.take_acts(), [open("b", 1)]);
+    assert_eq!(coordinator.ready("a", 1, None), Err(Refused::NotYours));
+}
+
+#[test]
+fn an_instance_that_dies_before_play_is_replaced() {
+    let mut coordinator = opening();
+    coordinator.ready("a", 1, None).unwrap();
+    coordinator.opened("a", 1, 77).unwrap();
+    coordinator.issue(1, [("ann".to_owned(), "secret".to_owned())].into());
+    coordinator.take_acts();
+    coordinator.lost("a");
+    coordinator.parted(1);
+    coordinator.joined(offer("b", "n", 1)).unwrap();
+    assert_eq!(pass(&mut coordinator, 14), []);
+    assert_eq!(coordinator.passes(1).map(|passes| passes.len()), Some(1));
+    assert_eq!(pass(&mut coordinator, 1), [Act::Seek(1), open("b", 1)]);
+    assert_eq!(coordinator.passes(1).map(|passes| passes.len()), Some(0));
+    // When it comes back after all, it hears that the match is gone.
+    coordinator.joined(offer("a", "m", 1)).unwrap();
+    assert_eq!(coordinator.take_acts(), [close("a", 1, Why::None)]);
+}
+
+#[test]
+fn an_instance_that_comes_back_in_time_keeps_its_match() {
+    let mut coordinator = opening();
+    coordinator.lost("a");
+    assert_eq!(pass(&mut coordinator, 14), []);
+    coordinator.joined(offer("a", "m", 1)).unwrap();
+    assert_eq!(coordinator.take_acts(), [open("a", 1)]);
+    coordinator.ready("a", 1, None).unwrap();
+    assert_eq!(coordinator.take_acts(), [Act::Call(1)]);
+}
+
+#[test]
+fn a_quiet_instance_is_lost() {
+    let mut coordinator = opening();
+    coordinator.ready("a", 1, None).unwrap();
+    coordinator.opened("a", 1, 77).unwrap();
+    coordinator.take_acts();
+    assert_eq!(pass_alive(&mut coordinator, 100), []);
+    assert_eq!(pass(&mut coordinator, 30), []);
+    assert!(coordinator.instances().all(|one| one.away.is_some()));
+    // A line brings it back.
+    coordinator.alive("a", coordinator.now().plus_millis(1));
+    assert_eq!(coordinator.take_acts(), [open("a", 1)]);
+    assert_eq!(pass(&mut coordinator, 30), []);
+    assert_eq!(pass(&mut coordinator, 15), [Act::Seek(1)]);
+    assert_eq!(coordinator.instances().count(), 0);
+}
+
+#[test]
+fn a_game_that_does_not_begin_gives_the_tickets_back() {
+    let mut coordinator = opening();
+    coordinator.ready("a", 1, None).unwrap();
+    coordinator.opened("a", 1, 77).unwrap();
+    coordinator.take_acts();
+    let acts = pass_alive(&mut coordinator, 300);
+    let last = [
+        close("a", 1, Why::NotStarted),
+        Act::Requeue(1, Why::NotStarted),
+    ];
+    assert_eq!(acts, last);
+}
+
+#[test]
+fn a_game_in_play_may_come_back() {
+    let mut coordinator = playing();
+    coordinator.lost("a");
+    coordinator.parted(1);
+    pass(&mut coordinator, 100);
+    assert_eq!(stage(&coordinator), (Stage::Playing, Why::None));
+    coordinator.joined(offer("a", "m", 1)).unwrap();
+    coordinator.opened("a", 1, 77).unwrap();
+    coordinator.host(2, "q", wanted());
+    assert_eq!(coordinator.take_acts(), [], "its only slot is taken");
+    pass_alive(&mut coordinator, 100);
+    assert_eq!(stage(&coordinator), (Stage::Playing, Why::None));
+    coordinator.parted(1);
+    let acts = pass_alive(&mut coordinator, 122);
+    assert_eq!(acts[0], Act::Requeue(2, Why::NoInstance));
+    assert_eq!(acts[1..], [close("a", 1, Why::Lost)]);
+    assert_eq!(stage(&coordinator), (Stage::Failed, Why::Lost));
+}
+
+#[test]
+fn a_game_in_play_ends_in_the_end() {
+    let mut coordinator = playing();
+    let acts = pass_alive(&mut coordinator, 14_400);
+    assert_eq!(acts, [close("a", 1, Why::TooLong)]);
+    let mut coordinator = playing();
+    coordinator.gave_up(1);
+    assert_eq!(stage(&coordinator), (Stage::Failed, Why::GivenUp));
+    assert_eq!(coordinator.take_acts(), []);
+}
+
+#[test]
+fn passes_expire() {
+    let mut coordinator = opening();
+    coordinator.issue(1, [("ann".to_owned(), "secret".to_owned())].into());
+    coordinator.ready("a", 1, None).unwrap();
+    coordinator.opened("a", 1, 77).unwrap();
+    coordinator.began("a", 1).unwrap();
+    pass_alive(&mut coordinator, 599);
+    assert!(coordinator.passes(1).is_some());
+    pass_alive(&mut coordinator, 1);
+    assert_eq!(coordinator.passes(1), None);
+}
+
+#[test]
+fn no_match_goes_round_for_ever() {
+    let mut coordinator = coordinator();
+    let mut tries = 0;
+    coordinator.host(1, "q", wanted());
+    for _ in 0..100 {
+        coordinator.joined(offer("a", "m", 1)).unwrap();
+        let acts = pass(&mut coordinator, 10);
+        tries += acts.iter().filter(|act| **act == open("a", 1)).count();
+        if coordinator.ready("a", 1, None).is_ok() {
+            coordinator.refused("a", 1).unwrap();
+        }
+    }
+    assert_eq!(tries, MAX_TRIES as usize);
+    assert_eq!(stage(&coordinator), (Stage::Failed, Why::Refused));
+}
