@@ -4,7 +4,11 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{JournalError, brief::BriefEntry, frame::FrameBuffer};
+use super::{
+    JournalError,
+    brief::{self, BriefEntry},
+    frame::FrameBuffer,
+};
 use crate::{
     domain::{Timestamp, Verdict},
     lobby::{Command, Lobby},
@@ -75,11 +79,10 @@ impl EntryBuffer {
     /// Fails if the entry cannot be encoded. The buffer cannot be used after that.
     pub fn push(&mut self, at: u64, entry: &Entry<'_>) -> Result<(), JournalError> {
         let payload = self.0.payload();
-        match BriefEntry::of(entry) {
-            Some(brief) => brief.write(at, payload),
-            None => serde_json::to_writer(payload, &(at, entry)).ok(),
+        if brief::write(at, entry, payload) {
+            return Ok(());
         }
-        .ok_or(JournalError::Unwritable)
+        serde_json::to_writer(payload, &(at, entry)).map_err(|_| JournalError::Unwritable)
     }
 
     /// Whether nothing was added since the buffer was cleared.

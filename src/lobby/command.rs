@@ -252,10 +252,10 @@ impl Lobby {
     }
 
     /// Carries out a command of a decision now, and notes it in the [trail](Self::keep_trail).
-    pub(super) fn change(&mut self, command: &Command) -> Result<(), LobbyError> {
-        self.carry_out(command)?;
+    pub(super) fn change(&mut self, command: Command) -> Result<(), LobbyError> {
+        self.carry_out(&command)?;
         if let Some(trail) = &mut self.trail {
-            trail.push((self.now, command.clone()));
+            trail.push((self.now, command));
         }
         Ok(())
     }

@@ -60,7 +60,6 @@ pub use parties::PartyFactors;
 pub use place::{Place, PlaceSettings, Placement, Prospect, Reason};
 pub use rebalance::{Advice, EvennessOfPlans, Rebalance, RebalanceSettings};
 pub use roster::{Bot, Human, Roster};
-pub use saved::TimedCommand;
 pub use settings::{LobbySettings, RosterSettings};
 pub use snapshot::{BotInGame, HumanInGame, MoveBlock, Snapshot};
 pub use state::{BalanceWatch, Lobby, RunningGame};

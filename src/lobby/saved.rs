@@ -7,7 +7,7 @@ use super::{Command, Lobby, LobbySettings, RunningGame, state::MAX_MUTATORS};
 use crate::domain::{MAX_PLAYERS, MAX_TEAMS};
 
 /// A command that was carried out, and the millisecond of the session at which it was.
-pub type TimedCommand = (u64, Command);
+pub(super) type TimedCommand = (u64, Command);
 
 impl Lobby {
     /// Milliseconds of the session at the last command or question.
@@ -21,9 +21,15 @@ impl Lobby {
         self.trail.get_or_insert_default();
     }
 
-    /// The commands that decisions have applied since the last call, in order.
-    pub fn take_trail(&mut self) -> Vec<TimedCommand> {
-        self.trail.as_mut().map(std::mem::take).unwrap_or_default()
+    /// Passes to `each` the commands that decisions have applied since the last call, in order, each
+    /// with its millisecond.
+    pub fn drain_trail(&mut self, mut each: impl FnMut(u64, Command)) {
+        // It is called for every event, and there is seldom a command.
+        if let Some(trail) = &mut self.trail
+            && !trail.is_empty()
+        {
+            trail.drain(..).for_each(|(at, command)| each(at, command));
+        }
     }
 
     /// Completes a lobby that was read as plain data, and gives it these settings instead of its

@@ -311,7 +311,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             self.session.write_journal();
             return Ok(());
         }
-        self.session.before_replies();
+        self.session.before_replies().await;
         let write = timeout(
             self.limits.write_seconds.duration(),
             self.stream.write_all(&self.output),

@@ -2,7 +2,10 @@
 
 use std::{fmt::Display, io, sync::Arc};
 
-use super::journal_folder::{JournalFile, JournalFolder};
+use super::{
+    Clock,
+    journal_folder::{JournalFile, JournalFolder},
+};
 use crate::journal::{Entry, EntryBuffer, HEADER, JournalError, JournalSnapshot};
 
 /// A journal that is longer than this, and than twice its last snapshot, is replaced by a new snapshot.
@@ -79,40 +82,34 @@ impl GameJournal {
         }
     }
 
-    /// Writes the entries that were added. If there is no file, or it has become too long, begins a
-    /// new one with the snapshot that `snapshot` returns, if it returns one. `now` is the
-    /// millisecond of the clock, and `over` whether the game is over.
-    pub(super) fn write<'a>(
-        &mut self,
-        now: u64,
-        over: bool,
-        snapshot: impl FnOnce() -> Option<(u64, JournalSnapshot<'a>)>,
-    ) {
-        let Some(folder) = self.folder.clone() else {
-            return;
+    /// Writes the entries that were added. Returns whether to [begin](Self::begin) a new file,
+    /// because there is none or it has become too long. `over` is whether the game is over.
+    pub(super) fn write(&mut self, clock: &dyn Clock, over: bool) -> bool {
+        let Some(folder) = &self.folder else {
+            return false;
         };
-        let shortest = if over { COMPACT_AFTER_END } else { COMPACT };
-        let long = match &self.file {
-            Some(_) if self.entries.is_empty() => return,
-            Some(file) => match append(&folder, file, &mut self.entries) {
-                Ok(()) => file.length() > self.compact_at.max(shortest),
-                Err(error) => return self.fail(&error, now),
-            },
-            None => now >= self.retry_at,
+        let Some(file) = &self.file else {
+            return clock.millis() >= self.retry_at;
         };
-        if long && let Some((at, snapshot)) = snapshot() {
-            self.replace(&folder, at, snapshot, now);
+        if self.entries.is_empty() {
+            return false;
+        }
+        match append(folder, file, &mut self.entries) {
+            Ok(()) => {
+                let shortest = if over { COMPACT_AFTER_END } else { COMPACT };
+                file.length() > self.compact_at.max(shortest)
+            }
+            Err(error) => {
+                self.fail(&error, clock.millis());
+                false
+            }
         }
     }
 
-    /// Begins a new file with a snapshot.
-    fn replace(
-        &mut self,
-        folder: &JournalFolder,
-        at: u64,
-        snapshot: JournalSnapshot<'_>,
-        now: u64,
-    ) {
+    /// Begins a new file with a snapshot of the game at this millisecond of the session. It replaces
+    /// the present one. `now` is the millisecond of the clock.
+    pub(super) fn begin(&mut self, at: u64, snapshot: JournalSnapshot<'_>, now: u64) {
+        let Some(folder) = &self.folder else { return };
         self.entries.clear();
         let created = match begin(folder, at, snapshot, self.file.clone()) {
             Ok(created) => created,
@@ -127,6 +124,17 @@ impl GameJournal {
         self.compact_at = 2 * created.length();
         self.pause = 0;
         self.file = Some(created);
+    }
+
+    /// Forces the file to the disk, and waits for that. If the disk fails, the log says so.
+    pub(super) async fn sync(&self) {
+        let (Some(folder), Some(file)) = (self.folder.clone(), self.file.clone()) else {
+            return;
+        };
+        let synced = tokio::task::spawn_blocking(move || folder.sync_one(&file)).await;
+        if let Ok(Err(error)) = synced {
+            tracing::warn!(%error, "after a power cut, END may be answered with an earlier match");
+        }
     }
 
     /// Removes the file, because something is missing in it.

@@ -143,12 +143,17 @@ impl Session {
 
     /// Writes to the journal what has happened, before the replies are sent. If one of the replies
     /// answers END, it counts as delivered from now on: even if the daemon is killed now, the
-    /// client may have received it, and the next END may be that of another game.
-    pub fn before_replies(&mut self) {
-        if std::mem::take(&mut self.owes_end) {
+    /// client may have received it, and the next END may be that of another game. So that this is
+    /// known after a power cut, too, such a reply waits until the journal is on the disk.
+    pub async fn before_replies(&mut self) {
+        let ends = std::mem::take(&mut self.owes_end);
+        if ends {
             self.state.note_delivered();
         }
         self.write_journal();
+        if ends {
+            self.state.journal.sync().await;
+        }
     }
 
     /// Notes whether this game server adds and removes bots as it is asked to, as HELLO states it.

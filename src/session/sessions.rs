@@ -128,12 +128,18 @@ impl Sessions {
                 match slow {
                     true => tracing::warn!(
                         millis = loss,
+                        journals = self.unforced_journals(),
                         "the disk is slow: in a power cut, more than the last five seconds of running games would be lost"
                     ),
                     false => tracing::info!("the disk is fast enough for the journals again"),
                 }
             }
         }
+    }
+
+    /// The number of journals of which a power cut now would lose the last bytes.
+    pub fn unforced_journals(&self) -> usize {
+        self.journals().map_or(0, |journals| journals.unforced())
     }
 
     /// Forces the journals to the disk now.

@@ -202,9 +202,9 @@ impl SessionState {
     }
 
     fn note_trail(&mut self) {
-        for (at, command) in self.lobby.take_trail() {
-            self.journal.push(at, &Entry::Command(Cow::Owned(command)));
-        }
+        let journal = &mut self.journal;
+        self.lobby
+            .drain_trail(|at, command| journal.push(at, &Entry::Command(Cow::Owned(command))));
     }
 
     /// Writes to the journal what has happened since the last time. A game that is over and whose
@@ -219,13 +219,13 @@ impl SessionState {
             self.journal.push(self.lobby.now(), &reasons);
         }
         self.waiting.retain(|game| sessions.backlog.keeps(*game));
-        let mut journal = std::mem::take(&mut self.journal);
-        let over = self.ended.is_some();
-        journal.write(sessions.clock.millis(), over, || {
-            let complete = self.waiting.is_empty() && !self.ending;
-            complete.then(|| self.snapshot(&*sessions.clock, server))
-        });
-        self.journal = journal;
+        let long = self.journal.write(&*sessions.clock, self.ended.is_some());
+        if long && self.waiting.is_empty() && !self.ending {
+            let mut journal = std::mem::take(&mut self.journal);
+            let (at, snapshot) = self.snapshot(&*sessions.clock, server);
+            journal.begin(at, snapshot, sessions.clock.millis());
+            self.journal = journal;
+        }
     }
 
     /// The state now, with the session's millisecond.

@@ -168,6 +168,54 @@ async fn an_end_that_was_kept_is_not_the_answer_for_the_next_game() {
     }
 }
 
+/// A match is kept at END and reaches the database; what the client then sent of the next game arrives, and the
+/// daemon is killed.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_kept_match_that_reached_the_database_is_not_the_answer_for_the_next_game() {
+    let next = [
+        // The GAME that was sent has not arrived.
+        ("", "ERROR no-game send GAME first", None),
+        ("GAME ctf\nMAP m3\n", "ERROR not-allowed ", None),
+        (
+            "GAME ctf\nMAP m3\nJOIN a team=0\nJOIN b team=1\nSTART\nSCORE 1\n",
+            "END 3 ",
+            Some("m3"),
+        ),
+        ("START\nSCORE 1\n", "END 3 ", Some("m2")),
+    ];
+    for explicit in [true, false] {
+        for (lines, answer, map) in next {
+            let folder = TempDir::new().unwrap();
+            let quick = [("EVENKEEL_STORE_BUSY_MS", "20")];
+            let mut daemon = Process::start_with(folder.path(), &quick);
+            let (mut stream, _) = resume(&daemon);
+            tell(&mut stream, BEGIN);
+            assert!(ask(&mut stream, "END\n").starts_with("END 1 "));
+            tell(&mut stream, &BEGIN.replace("ctf\n", "ctf\nMAP m2\n"));
+            let mut other = lock(folder.path()).await;
+            assert_eq!(ask(&mut stream, "END\n"), "ERROR internal kept");
+            let free = sqlx::query("ROLLBACK");
+            free.execute(&mut other).await.unwrap();
+            until(async || matches(folder.path()).await.len() == 2).await;
+            tell(&mut stream, lines);
+            daemon.kill();
+
+            let daemon = Process::start(folder.path());
+            let mut stream = match explicit {
+                true => resume(&daemon).0,
+                false => hello(&daemon),
+            };
+            for _ in 0..2 {
+                let end = ask(&mut stream, "END\n");
+                assert!(end.starts_with(answer), "{end} after {lines}");
+            }
+            let expected = ["", "m2"].into_iter().chain(map).map(str::to_owned);
+            let expected: Vec<_> = (1..).zip(expected).collect();
+            assert_eq!(maps(folder.path()).await, expected, "after {lines}");
+        }
+    }
+}
+
 /// END waits for a database that another process has locked, and the daemon is killed before it
 /// answers.
 #[tokio::test(flavor = "multi_thread")]

@@ -21,6 +21,16 @@ type Step = (String, u64);
 
 /// A daemon over this folder, `millis` after the first one was started, and a connection that resumes.
 async fn daemon(folder: TempDir, millis: u64) -> (Daemon, Arc<HandClock>, Client, bool) {
+    let (daemon, clock) = serve(folder, millis).await;
+    let mut client = daemon.client().await;
+    let hello = client.ask("HELLO s resume=yes\n").await;
+    let resumed = hello.ends_with(" resumed");
+    assert!(resumed || hello.ends_with(" new"), "{hello}");
+    (daemon, clock, client, resumed)
+}
+
+/// A daemon over this folder, `millis` after the first one was started.
+pub(crate) async fn serve(folder: TempDir, millis: u64) -> (Daemon, Arc<HandClock>) {
     let config = config(
         "server.max_errors = 100000\nrating.min_seconds = 0\nserver.resume_grace_seconds = 86400",
     );
@@ -35,11 +45,7 @@ async fn daemon(folder: TempDir, millis: u64) -> (Daemon, Arc<HandClock>, Client
     let games = folder.path().join("games");
     service.sessions().open_journal(&games).await.unwrap();
     let daemon = Daemon::serve(Arc::new(service), folder, config.server.limits).await;
-    let mut client = daemon.client().await;
-    let hello = client.ask("HELLO s resume=yes\n").await;
-    let resumed = hello.ends_with(" resumed");
-    assert!(resumed || hello.ends_with(" new"), "{hello}");
-    (daemon, clock, client, resumed)
+    (daemon, clock)
 }
 
 /// Matches from which a, b and c have different weights.
@@ -79,7 +85,7 @@ async fn exchange(daemon: &Daemon, client: &mut Client, line: &str) -> String {
 /// What a `kill -9` would leave of the folder now: all files as they are at one moment. The client waits, so that
 /// nothing is appended to the journal; the lock keeps the background from writing to the database meanwhile, and
 /// so from removing a journal that is not needed any more.
-async fn copy(from: &Path) -> TempDir {
+pub(crate) async fn copy(from: &Path) -> TempDir {
     let to = TempDir::new().unwrap();
     let database = SqliteConnectOptions::new().filename(from.join("evenkeel.db"));
     let database = database.busy_timeout(Duration::from_secs(30));
@@ -105,7 +111,7 @@ async fn copy(from: &Path) -> TempDir {
 }
 
 /// All matches, once those that wait in the background are written.
-async fn matches(daemon: &Daemon) -> Vec<Stored> {
+pub(crate) async fn matches(daemon: &Daemon) -> Vec<Stored> {
     daemon.service.sessions().write_backlog().await.unwrap();
     let store = daemon.service.store();
     let (found, _) = store.matches(Cursor::START, 1_000).await.unwrap();

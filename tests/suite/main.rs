@@ -24,6 +24,7 @@ mod farmers;
 mod follow;
 mod journal;
 mod journal_lines;
+mod journal_power;
 mod journal_session;
 mod leaving;
 mod live;

@@ -104,6 +104,50 @@ async fn who_avoids_somebody_after_balance_gets_away_from_them() {
 }
 
 #[tokio::test]
+async fn an_arrival_is_placed_away_from_whom_they_avoid() {
+    let (daemon, _clock) = daemon("", &[]).await;
+    let mut client = daemon.client().await;
+    let even = "GAME ctf\nMINPLAYERS 0\nJOIN a team=0\nJOIN b team=0\nJOIN c team=1\nJOIN d team=1\nSTART\n";
+    let mut without = [0; 2];
+    for _ in 0..8 {
+        for (foe, away) in [("a", 1), ("d", 0)] {
+            // The wish counts both ways.
+            let wishes = [
+                format!("JOIN late avoid={foe}\n"),
+                format!("JOIN late\nJOIN {foe} avoid=late\n"),
+            ];
+            for wish in wishes {
+                client.tell(&format!("{even}{wish}")).await;
+                let placed = client.ask("PLACE late\n").await;
+                let expected = format!("PLACE late {away} ");
+                assert!(placed.starts_with(&expected), "{placed} after {wish}");
+                let why = why(&mut client).await;
+                let said = why.iter().any(|line| line.contains("players to avoid"));
+                assert!(said, "{why:?}");
+            }
+            // Taken back, the wish is nothing: chance decides between even teams.
+            let back = format!("{even}JOIN late avoid={foe}\nJOIN late avoid=\n");
+            client.tell(&back).await;
+            let placed = client.ask("PLACE late\n").await;
+            without[usize::from(placed.starts_with("PLACE late 1 "))] += 1;
+            // No wish makes the teams uneven.
+            let short = format!(
+                "GAME ctf\nMINPLAYERS 0\nJOIN {foe} team={away}\nJOIN x team={}\nJOIN y team={}\nJOIN late avoid={foe}\n",
+                1 - away,
+                1 - away
+            );
+            client.tell(&short).await;
+            let placed = client.ask("PLACE late\n").await;
+            assert!(
+                placed.starts_with(&format!("PLACE late {away} ")),
+                "{placed}"
+            );
+        }
+    }
+    assert!(without.iter().all(|&count| count > 0), "{without:?}");
+}
+
+#[tokio::test]
 async fn whatever_is_wished_for_after_balance_is_granted_or_the_reasons_say_why_not() {
     let all: Vec<u8> = (0..=100).collect();
     let (daemon, _clock) = daemon("store.keep_decisions = 0", &all).await;

@@ -38,13 +38,13 @@ impl Lobby {
     ) -> Result<Balanced, LobbyError> {
         let Decided { seed, answer, .. } = decided;
         let team_of = answer.team_of.clone();
-        self.change(&Command::Assign { team_of })?;
+        self.change(Command::Assign { team_of })?;
         self.watch(weights);
         let mut problem = Box::new(decided.question.problem.clone());
         for (human, &team) in problem.humans.iter_mut().zip(&answer.team_of) {
             human.current = Some(usize::from(team));
         }
-        self.change(&Command::Balanced { problem })?;
+        self.change(Command::Balanced { problem })?;
         let bots = self.bots()?.per_team;
         let expected = self.expected_bots()?;
         let snapshot = self.snapshot(weights)?;

@@ -30,7 +30,7 @@ impl Lobby {
         let placed = roster.humans()[who].team;
         if placed.is_some() {
             let id = Some(id.clone());
-            self.change(&Command::Ask { id })?;
+            self.change(Command::Ask { id })?;
         }
         let mut snapshot = self.snapshot_by_objective(weights)?;
         if placed.is_some() {
@@ -47,7 +47,7 @@ impl Lobby {
         let decided = Decided::by(question, seed);
         if placed.is_none() {
             let (id, team) = (id.clone(), decided.answer.team);
-            self.change(&Command::Place { id, team })?;
+            self.change(Command::Place { id, team })?;
         }
         self.watch(weights);
         Ok(decided)
@@ -96,7 +96,7 @@ impl Lobby {
         };
         let decided = Decided::by(question, 0);
         let by_score = decided.answer.by_score.clone();
-        self.change(&Command::Help { by_score })?;
+        self.change(Command::Help { by_score })?;
         Ok(decided)
     }
 
@@ -111,14 +111,14 @@ impl Lobby {
         seed: u64,
     ) -> Result<Decided<Rebalance>, LobbyError> {
         self.team_game()?;
-        self.change(&Command::Ask { id: None })?;
+        self.change(Command::Ask { id: None })?;
         let question = Rebalance {
             snapshot: self.snapshot_by_objective(weights)?,
             settings: self.settings.rebalance,
         };
         let decided = Decided::by(question, seed);
         let moves = decided.answer.steps().cloned().collect();
-        self.change(&Command::Advise { moves })?;
+        self.change(Command::Advise { moves })?;
         Ok(decided)
     }
 
@@ -132,7 +132,7 @@ impl Lobby {
         id: &Ident,
         weights: &dyn Weights,
     ) -> Result<Option<Decided<AutoBalance>>, LobbyError> {
-        self.change(&Command::Death { id: id.clone() })?;
+        self.change(Command::Death { id: id.clone() })?;
         let game = self.game()?;
         let who = game
             .roster
@@ -157,7 +157,7 @@ impl Lobby {
         let decided = Decided::by(question, 0);
         if let Fate::Moves(step) = &decided.answer.fate {
             let (id, team) = (id.clone(), step.to);
-            self.change(&Command::AutoMove { id, team })?;
+            self.change(Command::AutoMove { id, team })?;
             self.watch(weights);
         }
         Ok(Some(decided))
@@ -197,7 +197,7 @@ impl Lobby {
         };
         if watch != game.watch {
             // There is a game, so this cannot fail.
-            let _ = self.change(&Command::Watch(watch));
+            let _ = self.change(Command::Watch(watch));
         }
     }
 

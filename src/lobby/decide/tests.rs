@@ -23,7 +23,7 @@ fn lobby(settings: LobbySettings) -> Lobby {
         ..settings.roster
     };
     let mut lobby = Lobby::new(LobbySettings { roster, ..settings });
-    lobby.change(&ctf()).unwrap();
+    lobby.change(ctf()).unwrap();
     lobby.start().unwrap();
     lobby
 }
@@ -222,7 +222,7 @@ fn going_over_to_the_stronger_side_and_asking_is_seen() {
     assert_eq!(conduct(&lobby, "a").asks, 1, "once for each time");
     lobby.at(4_000).move_to(&ident("a"), 1).unwrap();
     assert_eq!(conduct(&lobby, "a").switches, 1, "going back is fine");
-    lobby.change(&ctf()).unwrap();
+    lobby.change(ctf()).unwrap();
     assert_eq!(conduct(&lobby, "a").switches, 1, "the session remembers");
 }
 
@@ -293,7 +293,7 @@ fn a_tournament_and_a_warm_up_are_left_alone() {
         .unwrap()
         .unwrap();
     assert_eq!(decided.answer.fate, Fate::Stays(StayReason::Balanced));
-    lobby.change(&ctf()).unwrap();
+    lobby.change(ctf()).unwrap();
     join(&mut lobby, "a", Some(0));
     assert_eq!(lobby.died(&ident("a"), &weights), Ok(None), "before START");
 }
@@ -382,7 +382,7 @@ fn what_was_learned_of_friends_takes_the_place_of_the_multiplier() {
 #[test]
 fn games_without_teams_have_no_sides() {
     let mut lobby = lobby(LobbySettings::default());
-    lobby.change(&game("dm", false)).unwrap();
+    lobby.change(game("dm", false)).unwrap();
     join(&mut lobby, "a", None);
     lobby.start().unwrap();
     let weights = WeightTable::default();
@@ -492,7 +492,7 @@ fn take(
         Step::Protect(who, ms) => lobby.protect(&id(who), *ms),
         Step::Teams(teams) => lobby.set_teams(*teams),
         Step::Begin(teams) => {
-            lobby.change(&game("ctf", *teams)).unwrap();
+            lobby.change(game("ctf", *teams)).unwrap();
             Ok(())
         }
         Step::Start => lobby.start(),

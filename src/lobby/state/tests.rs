@@ -19,7 +19,7 @@ fn settings() -> LobbySettings {
 
 fn lobby() -> Lobby {
     let mut lobby = Lobby::new(settings());
-    lobby.change(&ctf()).unwrap();
+    lobby.change(ctf()).unwrap();
     lobby
 }
 
@@ -36,7 +36,7 @@ fn without_a_game_nothing_can_happen_and_mutators_are_forgotten() {
         Err(LobbyError::NoGame)
     );
     assert_eq!(lobby.bots().err(), Some(LobbyError::NoGame));
-    lobby.change(&ctf()).unwrap();
+    lobby.change(ctf()).unwrap();
     assert!(lobby.game().unwrap().mutators.is_empty());
 }
 
@@ -55,7 +55,7 @@ fn a_new_game_forgets_the_roster_and_keeps_the_wishes() {
         )
         .unwrap();
     lobby.join(&ident("b"), &Update::default()).unwrap();
-    lobby.change(&ctf()).unwrap();
+    lobby.change(ctf()).unwrap();
     assert!(lobby.game().unwrap().roster.humans().is_empty());
     assert_eq!(lobby.last_team(&ident("a")), Some(1));
     assert_eq!(lobby.last_team(&ident("b")), None);
@@ -108,7 +108,7 @@ fn a_command_that_fails_changes_nothing() {
 #[test]
 fn bots_fill_up_to_the_wish_within_the_level() {
     let mut lobby = Lobby::new(LobbySettings::default());
-    lobby.change(&ctf()).unwrap();
+    lobby.change(ctf()).unwrap();
     lobby
         .join(
             &ident("a"),
@@ -133,7 +133,7 @@ fn bots_fill_up_to_the_wish_within_the_level() {
             per_team: vec![3, 4]
         })
     );
-    lobby.change(&game("dm", false)).unwrap();
+    lobby.change(game("dm", false)).unwrap();
     lobby.join(&ident("a"), &Update::default()).unwrap();
     lobby.set_map("m", Some((2, 5))).unwrap();
     assert_eq!(

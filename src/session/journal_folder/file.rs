@@ -23,8 +23,10 @@ pub(in crate::session) struct JournalFile {
     pub(super) path: PathBuf,
     pub(super) file: File,
     pub(super) length: AtomicU64,
-    /// Whether bytes were written since the file was last forced to the disk.
-    pub(super) dirty: AtomicBool,
+    /// The first bytes of the file that were forced to the disk: a power cut leaves at least those.
+    forced: AtomicU64,
+    /// Whether the folder was forced to the disk since the file is in it.
+    pub(super) named: AtomicBool,
     /// The file of the same game that this one replaces, as long as it is needed.
     pub(super) replaced: Mutex<Option<Arc<JournalFile>>>,
 }
@@ -42,30 +44,37 @@ impl JournalFile {
             path,
             file,
             length: AtomicU64::new(length),
-            dirty: AtomicBool::new(true),
+            forced: AtomicU64::new(0),
+            named: AtomicBool::new(false),
             replaced: Mutex::new(replaced),
         }
     }
 
     /// Whether bytes were written since the file was last forced to the disk.
     pub(super) fn is_dirty(&self) -> bool {
-        self.dirty.load(Ordering::Relaxed)
+        self.forced.load(Ordering::Relaxed) < self.length()
     }
 
     /// Forces what was written to the disk.
     pub(super) fn sync(&self) -> io::Result<()> {
-        if !self.dirty.swap(false, Ordering::Acquire) {
-            return Ok(());
+        let length = self.length();
+        if self.is_dirty() {
+            self.file.sync_data()?;
+            self.forced.fetch_max(length, Ordering::Relaxed);
         }
-        let synced = self.file.sync_data();
-        if synced.is_err() {
-            self.dirty.store(true, Ordering::Relaxed);
-        }
-        synced
+        Ok(())
+    }
+
+    /// Appends bytes. Part of them may have been written if this fails.
+    pub(super) fn append(&self, bytes: &[u8]) -> io::Result<()> {
+        let written = (&self.file).write_all(bytes);
+        // Only now: `sync` must not take bytes for forced that were written after it.
+        self.length.fetch_add(bytes.len() as u64, Ordering::Release);
+        written
     }
 
     pub(in crate::session) fn length(&self) -> u64 {
-        self.length.load(Ordering::Relaxed)
+        self.length.load(Ordering::Acquire)
     }
 }
 

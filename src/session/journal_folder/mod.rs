@@ -177,10 +177,7 @@ impl JournalFolder {
         let more = bytes.len() as u64;
         check_length(file.length() + more)?;
         self.reserve(more)?;
-        file.length.fetch_add(more, Ordering::Relaxed);
-        (&file.file).write_all(bytes)?;
-        file.dirty.store(true, Ordering::Release);
-        Ok(())
+        file.append(bytes)
     }
 
     /// Counts bytes that are about to be written.
@@ -249,12 +246,33 @@ impl JournalFolder {
             return Err(error);
         }
         for file in &files {
+            // Whatever round has noticed that the folder has changed, it has forced it by now.
+            file.named.store(true, Ordering::Relaxed);
             let replaced = file.replaced.lock().take();
             if let Some(replaced) = replaced {
                 self.remove(&replaced);
             }
         }
         Ok(())
+    }
+
+    /// Forces one journal to the disk, and its name. Blocks.
+    ///
+    /// # Errors
+    /// The disk fails.
+    pub(super) fn sync_one(&self, file: &JournalFile) -> io::Result<()> {
+        file.sync()?;
+        if !file.named.load(Ordering::Relaxed) {
+            sync_folder(&self.path)?;
+            file.named.store(true, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// The number of journals of which a power cut would lose the last bytes.
+    pub(super) fn unforced(&self) -> usize {
+        let files = self.files.lock();
+        files.iter().filter(|file| file.is_dirty()).count()
     }
 
     /// Notes when the daemon was last alive, without waiting for the disk.
