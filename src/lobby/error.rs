@@ -24,7 +24,7 @@ pub enum LobbyError {
     #[error("the number of teams cannot be {0}")]
     BadTeams(u8),
     /// A human or bot is on, or pinned to, a team that would no longer exist.
-    #[error("a player is on a team that would not exist")]
+    #[error("a player is on a team, or pinned to one, that would not exist")]
     TeamInUse,
     /// The game type is played without teams.
     #[error("this game type has no teams")]

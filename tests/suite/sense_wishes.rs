@@ -104,6 +104,20 @@ async fn who_avoids_somebody_after_balance_gets_away_from_them() {
 }
 
 #[tokio::test]
+async fn teams_to_which_somebody_is_pinned_stay_and_the_error_says_why() {
+    let (daemon, _clock) = daemon("", &[]).await;
+    let mut client = daemon.client().await;
+    let game = "GAME ctf\nTEAMS 3\nMINPLAYERS 0\nJOIN a pin=2\nTEAMS 2\n";
+    assert_eq!(
+        client.ask(game).await,
+        "ERROR bad-argument a player is on a team, or pinned to one, that would not exist"
+    );
+    let lines = balance(&mut client, 1).await;
+    assert_eq!(team_of(&lines, "a"), 2, "{lines:?}");
+    client.tell("JOIN a pin= team=0\nTEAMS 2\n").await;
+}
+
+#[tokio::test]
 async fn an_arrival_is_placed_away_from_whom_they_avoid() {
     let (daemon, _clock) = daemon("", &[]).await;
     let mut client = daemon.client().await;
