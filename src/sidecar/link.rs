@@ -1,9 +1,11 @@
 //! What a sidecar knows about its connection to the daemon.
 
+use std::fmt::Display;
+
 use super::Act;
 use crate::{
     domain::Ident,
-    protocol::{Request, Token},
+    protocol::{Code, Refusal, Request, Token},
 };
 
 /// The longest time without a request, in milliseconds. The daemon closes connections that are idle
@@ -53,6 +55,22 @@ impl DaemonLink {
         }
     }
 
+    /// Reports that the daemon refused a request. Returns true if the refusal shows, for the first time,
+    /// that this version of the daemon does not follow games.
+    pub(super) fn refused(&mut self, refusal: &Refusal, acts: &mut Vec<Act>) -> bool {
+        if refusal.code != Code::UnknownCommand {
+            let text = format!("the daemon refused a request: {refusal}");
+            acts.push(Act::Report(printable(&text)));
+            return false;
+        }
+        let first = !std::mem::replace(&mut self.outdated, true);
+        if first {
+            let text = "this version of the daemon does not follow games: ingest the log";
+            acts.push(Act::Report(text.to_owned()));
+        }
+        first
+    }
+
     /// Sends PING if nothing was sent for long; requests in `acts` count as sent.
     pub(super) fn keep_alive(&mut self, now: u64, acts: &mut Vec<Act>) {
         if acts.iter().any(|act| matches!(act, Act::Send(_))) {
@@ -71,6 +89,18 @@ pub(super) struct Outbox<'a> {
 }
 
 impl Outbox<'_> {
+    /// Sends what the daemon needs before the roster: the game type, mutators and map.
+    pub(super) fn announce(&mut self, game_type: &str, mutators: &[String], map: &str) {
+        self.send(Request::Game(plain_ident(game_type)));
+        for mutator in mutators {
+            self.send(Request::Mutator(plain_ident(mutator)));
+        }
+        if !map.is_empty() {
+            let (name, range) = (plain_ident(map), None);
+            self.send(Request::Map { name, range });
+        }
+    }
+
     pub(super) fn send(&mut self, request: Request) {
         if self.connected {
             self.acts.push(Act::Send(request));
@@ -78,10 +108,23 @@ impl Outbox<'_> {
     }
 }
 
+/// The report that the daemon has recorded a game under this id, perhaps without rating it.
+pub(super) fn recorded(id: impl Display, unrated: Option<impl Display>) -> Act {
+    Act::Report(match unrated {
+        None => format!("the game is over: {id} recorded"),
+        Some(reason) => format!("the game is over: {id} unrated {reason}"),
+    })
+}
+
+/// Replaces control characters, which could control the operator's terminal.
+fn printable(text: &str) -> String {
+    let plain = |c: char| if c.is_control() { '?' } else { c };
+    text.chars().map(plain).collect()
+}
+
 /// An identifier of this text, with control characters replaced by `?`.
 pub(super) fn plain_ident(text: &str) -> Ident {
-    let plain = |c: char| if c.is_control() { '?' } else { c };
-    Ident::from_text(&text.chars().map(plain).collect::<String>())
+    Ident::from_text(&printable(text))
 }
 
 /// A player's name, as an identifier of bounded length.

@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::Act;
+use crate::domain::Ident;
+
 /// The time that a move may take before it is ordered again, in milliseconds. A game server
 /// executes about one remote command per second.
 const PATIENCE: u64 = 3_000;
@@ -15,6 +18,19 @@ pub(super) struct ChosenTeams {
     pub(super) teams: BTreeMap<String, u8>,
     /// The number of bots on each team; `None` if the daemon places each bot itself.
     pub(super) bots: Option<Vec<u32>>,
+}
+
+impl ChosenTeams {
+    /// The teams of a reply to BALANCE, with the number of bots on each team if the daemon decides it.
+    pub(super) fn of(ratio: f64, humans: &[(Ident, u8)], bots: Option<Vec<u32>>) -> Self {
+        let teams = humans.iter();
+        let teams = teams.map(|(id, team)| (id.text().to_owned(), *team));
+        Self {
+            ratio,
+            teams: teams.collect(),
+            bots,
+        }
+    }
 }
 
 /// What to do next in a lull.
@@ -43,7 +59,7 @@ pub(super) struct Lull {
     /// The time until which ordered moves can still take effect.
     patience: u64,
     /// Whether the outcome has been reported to the operator.
-    pub(super) reported: bool,
+    reported: bool,
 }
 
 impl Lull {
@@ -94,13 +110,8 @@ impl Lull {
         self.chosen.as_mut()
     }
 
-    /// Whether ordered moves can still take effect.
-    pub(super) fn is_patient(&self, now: u64) -> bool {
-        now < self.patience
-    }
-
     /// Counts another order of the moves. Returns false if all `attempts` are used.
-    pub(super) fn order(&mut self, attempts: u32, now: u64) -> bool {
+    fn order(&mut self, attempts: u32, now: u64) -> bool {
         if self.orders >= attempts {
             return false;
         }
@@ -109,9 +120,36 @@ impl Lull {
         true
     }
 
-    /// Records that the ordered moves have taken effect.
-    pub(super) fn arrive(&mut self) {
-        self.patience = 0;
+    /// Compares the teams on the game server with the chosen ones, from which they are `moves` away.
+    /// Returns whether to order these moves now, and reports to the operator how it ended.
+    pub(super) fn compare(
+        &mut self,
+        moves: usize,
+        attempts: u32,
+        now: u64,
+        acts: &mut Vec<Act>,
+    ) -> bool {
+        let Some(chosen) = &self.chosen else {
+            return false;
+        };
+        let text = if moves == 0 {
+            self.patience = 0;
+            format!("the teams are as chosen, ratio {:.3}", chosen.ratio)
+        } else if now < self.patience {
+            // The ordered moves may still take effect.
+            return false;
+        } else if self.order(attempts, now) {
+            self.reported = false;
+            return true;
+        } else if moves == 1 {
+            "1 move was ordered and not carried out".to_owned()
+        } else {
+            format!("{moves} moves were ordered and not carried out")
+        };
+        if !std::mem::replace(&mut self.reported, true) {
+            acts.push(Act::Report(text));
+        }
+        false
     }
 }
 
@@ -145,10 +183,13 @@ mod tests {
             bots: None,
         });
         assert_eq!(lull.step(&ids("a b"), 500, 1_600), LullStep::Compare);
-        assert!(lull.order(2, 1_600));
-        assert!(lull.is_patient(4_599) && !lull.is_patient(4_600));
+        assert!(lull.compare(1, 2, 1_600, &mut Vec::new()));
+        assert!(
+            !lull.compare(1, 2, 4_599, &mut Vec::new()),
+            "moves take time"
+        );
         assert_eq!(lull.step(&ids("a"), 500, 4_599), LullStep::Wait);
-        assert!(lull.order(2, 4_600) && !lull.order(2, 9_000));
+        assert!(lull.compare(1, 2, 4_600, &mut Vec::new()));
         assert_eq!(
             lull.step(&ids("a b c"), 500, 7_599),
             LullStep::Wait,
@@ -158,5 +199,10 @@ mod tests {
             lull.step(&ids("a b c"), 500, 7_600),
             LullStep::Ask { first: false }
         );
+        let mut reports = Vec::new();
+        assert!(!lull.compare(2, 2, 9_000, &mut reports), "ordered twice");
+        assert!(!lull.compare(2, 2, 9_500, &mut reports));
+        let text = "2 moves were ordered and not carried out";
+        assert_eq!(reports, [Act::Report(text.to_owned())], "reported once");
     }
 }

@@ -6,9 +6,9 @@
 //! its results. The command line owns sockets, files and the clock.
 //!
 //! Each engine has a folder with an implementation of [`Sidecar`], such as [`idtech3`]. Parts that
-//! engines share are beside them: `link` tracks the connection to the daemon, `lull` decides when
-//! to choose teams, `chat` answers players' commands, and [`follower`] follows the games of
-//! [`source`] and [`xonotic`]. A sidecar for another engine needs a folder here and a subcommand in
+//! engines share are beside them: `link` tracks the connection to the daemon, `progress` the phase of a
+//! game, `entry` a player in the daemon's roster; `lull` decides when to choose teams, `chat` answers
+//! players' commands, and [`follower`] follows the games of [`source`] and [`xonotic`]. A sidecar for another engine needs a folder here and a subcommand in
 //! `cli/sidecar`.
 //!
 //! For every engine: no human is moved during play unless the operator permits it. Text that a
@@ -16,10 +16,12 @@
 //! line of the chat, where all other characters are replaced.
 
 mod chat;
+mod entry;
 pub mod follower;
 pub mod idtech3;
 mod link;
 mod lull;
+mod progress;
 pub mod source;
 pub mod xonotic;
 

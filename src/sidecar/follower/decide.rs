@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 
 use super::{
     Follower,
-    game::GamePhase,
     orders::{Orders, PresentBot},
 };
 use crate::{
     domain::{Ident, Move},
-    protocol::{Code, Refusal, Reply},
-    sidecar::{Act, lull::ChosenTeams},
+    protocol::Reply,
+    sidecar::{Act, link::recorded, lull::ChosenTeams, progress::GamePhase},
 };
 
 impl Follower {
@@ -33,11 +32,14 @@ impl Follower {
             Reply::Place(id, team, _) | Reply::Move(Move { id, to: team, .. }) => {
                 self.move_in_play(&id, team, now, acts);
             }
-            Reply::End { id, unrated } => acts.push(Act::Report(match unrated {
-                None => format!("the game is over: {id} recorded"),
-                Some(reason) => format!("the game is over: {id} unrated {reason}"),
-            })),
-            Reply::Error(refusal) => self.refused(&refusal, acts),
+            Reply::End { id, unrated } => acts.push(recorded(id, unrated)),
+            Reply::Error(refusal) => {
+                if self.link.refused(&refusal, acts)
+                    && let Some(game) = &mut self.game
+                {
+                    game.progress.give_up();
+                }
+            }
             _ => {}
         }
     }
@@ -50,18 +52,15 @@ impl Follower {
         now: u64,
         acts: &mut Vec<Act>,
     ) {
-        let teams: BTreeMap<String, u8> = humans
-            .iter()
-            .map(|(id, team)| (id.text().to_owned(), *team))
-            .collect();
+        let bots = (!self.settings.bots_as_players).then_some(bots);
+        let chosen = ChosenTeams::of(ratio, humans, bots);
         // The daemon's roster has these teams from now on.
         for entry in self.roster.entries_mut().filter(|entry| entry.joined) {
-            if let Some(team) = teams.get(&entry.id) {
+            if let Some(team) = chosen.teams.get(&entry.id) {
                 entry.team = Some(*team);
             }
         }
-        let bots = (!self.settings.bots_as_players).then_some(bots);
-        self.choose(ChosenTeams { ratio, teams, bots }, now, acts);
+        self.choose(chosen, now, acts);
     }
 
     fn rebalanced(&mut self, ratio: f64, moves: &[Move], now: u64, acts: &mut Vec<Act>) {
@@ -75,19 +74,6 @@ impl Follower {
         teams.extend(moved);
         let bots = None;
         self.choose(ChosenTeams { ratio, teams, bots }, now, acts);
-    }
-
-    fn refused(&mut self, refusal: &Refusal, acts: &mut Vec<Act>) {
-        if refusal.code != Code::UnknownCommand {
-            let text = format!("the daemon refused a request: {refusal}");
-            acts.push(Act::Report(printable(&text)));
-        } else if !std::mem::replace(&mut self.link.outdated, true) {
-            let text = "this version of the daemon does not follow games: ingest the log";
-            acts.push(Act::Report(text.to_owned()));
-            if let Some(game) = &mut self.game {
-                game.give_up();
-            }
-        }
     }
 
     fn choose(&mut self, chosen: ChosenTeams, now: u64, acts: &mut Vec<Act>) {
@@ -116,7 +102,7 @@ impl Follower {
         drop(entries);
         let mut entries = self.roster.entries_mut();
         if let Some(entry) = entries.find(|entry| entry.joined && entry.id == id.text()) {
-            entry.team = Some(team);
+            (entry.team, entry.placing) = (Some(team), false);
         }
         self.doubt = Some(now);
         if !orders.is_empty() {
@@ -129,7 +115,10 @@ impl Follower {
     /// Whether teams may be chosen now: no play is running, and the game is a team game.
     pub(super) fn is_lull(&self) -> bool {
         self.game.as_ref().is_some_and(|game| {
-            let now = matches!(game.phase(), GamePhase::Opening | GamePhase::WarmUp);
+            let now = matches!(
+                game.progress.phase(),
+                GamePhase::Opening | GamePhase::WarmUp
+            );
             now && game.setup.teams
         })
     }
@@ -141,16 +130,8 @@ impl Follower {
         };
         let ratio = chosen.ratio;
         let orders = self.orders(chosen);
-        if orders.is_empty() {
-            self.lull.arrive();
-            if !std::mem::replace(&mut self.lull.reported, true) {
-                let text = format!("the teams are as chosen, ratio {ratio:.3}");
-                acts.push(Act::Report(text));
-            }
-        } else if self.lull.is_patient(now) {
-            // The ordered moves may still take effect.
-        } else if self.lull.order(self.settings.attempts, now) {
-            let count = orders.count();
+        let count = orders.count();
+        if self.lull.compare(count, self.settings.attempts, now, acts) {
             let players = if count == 1 { "player" } else { "players" };
             let mut commands = orders.commands(&self.settings, self.words);
             commands.insert(
@@ -158,13 +139,6 @@ impl Follower {
                 format!("say Evenkeel: {count} {players} to even teams, ratio {ratio:.2}"),
             );
             acts.push(Act::Console(commands));
-            self.lull.reported = false;
-        } else if !std::mem::replace(&mut self.lull.reported, true) {
-            let text = match orders.count() {
-                1 => "1 move was ordered and not carried out".to_owned(),
-                count => format!("{count} moves were ordered and not carried out"),
-            };
-            acts.push(Act::Report(text));
         }
     }
 
@@ -198,6 +172,9 @@ impl Follower {
 
     /// Sends the daemon the teams on which the players actually are.
     pub(super) fn send_real_teams(&mut self, now: u64, acts: &mut Vec<Act>) {
+        for entry in self.roster.entries_mut() {
+            entry.placing = false;
+        }
         for connection in self.roster.connections() {
             if self.roster.entry(&connection).is_some() {
                 self.update(&connection, false, now, acts);
@@ -209,10 +186,4 @@ impl Follower {
     pub(super) fn team_of(&self, side: u8) -> u8 {
         self.game.as_ref().map_or(side, |game| game.team_of(side))
     }
-}
-
-/// Replaces control characters, which could control the operator's terminal.
-fn printable(text: &str) -> String {
-    let plain = |c: char| if c.is_control() { '?' } else { c };
-    text.chars().map(plain).collect()
 }

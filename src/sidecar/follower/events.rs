@@ -2,19 +2,24 @@
 
 use super::{
     Follower,
-    game::{FollowedGame, GamePhase, GameSetup},
-    roster::{Connection, Player, Roster, Update},
+    game::{FollowedGame, FollowedSetup},
+    roster::{Connection, Player, Roster, SeatUpdate},
     sides::SideWatch,
 };
 use crate::{
     domain::{Kind, Verdict},
     protocol::Request,
-    sidecar::{Act, lull::Lull},
+    sidecar::{Act, lull::Lull, progress::GamePhase},
 };
 
 impl Follower {
     /// A game begins: its map is loaded, or the server begins the same one again.
-    pub(in crate::sidecar) fn begin(&mut self, setup: GameSetup, now: u64, acts: &mut Vec<Act>) {
+    pub(in crate::sidecar) fn begin(
+        &mut self,
+        setup: FollowedSetup,
+        now: u64,
+        acts: &mut Vec<Act>,
+    ) {
         if self.phase() == Some(GamePhase::Over) {
             self.end(now, acts);
         }
@@ -31,7 +36,7 @@ impl Follower {
     }
 
     fn phase(&self) -> Option<GamePhase> {
-        self.game.as_ref().map(FollowedGame::phase)
+        self.game.as_ref().map(|game| game.progress.phase())
     }
 
     /// Whether play is running.
@@ -52,27 +57,32 @@ impl Follower {
     /// The players warm up until play starts.
     pub(in crate::sidecar) fn warm_up(&mut self, now: u64) {
         if let Some(game) = &mut self.game {
-            game.enter(GamePhase::WarmUp, now);
+            game.progress.enter(GamePhase::WarmUp, now);
             self.lull = Lull::new(now);
         }
     }
 
     /// Play starts. The game is announced again if its setup has changed since, or if play has started
     /// before: what was played until now does not count.
-    pub(in crate::sidecar) fn start(&mut self, setup: GameSetup, now: u64, acts: &mut Vec<Act>) {
+    pub(in crate::sidecar) fn start(
+        &mut self,
+        setup: FollowedSetup,
+        now: u64,
+        acts: &mut Vec<Act>,
+    ) {
         let before = [GamePhase::Opening, GamePhase::WarmUp];
         let announced = self
             .game
             .as_ref()
-            .is_some_and(|game| game.setup == setup && before.contains(&game.phase()));
+            .is_some_and(|game| game.setup == setup && before.contains(&game.progress.phase()));
         if !announced {
             self.begin(setup, now, acts);
         }
         let Some(game) = &mut self.game else { return };
-        game.enter(GamePhase::Playing, now);
+        game.progress.enter(GamePhase::Playing, now);
         let entries = self.roster.entries();
         game.met = entries.map(|(_, entry)| entry.id.clone()).collect();
-        if game.is_complete() {
+        if game.progress.is_complete() {
             self.link.outbox(acts).send(Request::Start);
         }
     }
@@ -88,7 +98,7 @@ impl Follower {
     pub(in crate::sidecar) fn round_ended(&mut self, acts: &mut Vec<Act>) {
         self.settle_sides(u64::MAX, acts);
         if let Some(game) = &mut self.game
-            && game.phase() == GamePhase::Playing
+            && game.progress.phase() == GamePhase::Playing
             && game.setup.teams
             && game.watch.is_none()
         {
@@ -144,16 +154,17 @@ impl Follower {
         let Some(seat) = self.roster.get(connection) else {
             return;
         };
-        if matches!(game.phase(), GamePhase::Over | GamePhase::Ended) {
+        if matches!(game.progress.phase(), GamePhase::Over | GamePhase::Ended) {
             return;
         }
         let side = seat.player.side.filter(|_| game.setup.teams);
         let team = side.map(|side| game.team_of(side));
         let new = seat.entry.is_none();
         let human = seat.player.key.kind == Kind::Human;
-        let late = live && game.is_late(now) && game.is_complete() && game.setup.teams;
+        let late =
+            live && game.progress.is_late(now) && game.progress.is_complete() && game.setup.teams;
         let unplaced = self.settings.auto_balance && late && new && human;
-        let update = Update {
+        let update = SeatUpdate {
             team,
             bots_as_players: self.settings.bots_as_players,
             unplaced,
@@ -167,13 +178,20 @@ impl Follower {
             return;
         }
         acts.extend(requests.into_iter().map(Act::Send));
-        if let Some(entry) = self.roster.entry(connection).filter(|_| new) {
+        if let Some(entry) = self.roster.entry_mut(connection).filter(|_| new) {
             let first = game.met.insert(entry.id.clone());
             let id = entry.ident();
             match (unplaced, first, team) {
-                (true, true, _) => acts.push(Act::Send(Request::Place(id))),
+                (true, true, _) => {
+                    entry.placing = true;
+                    self.doubt = Some(now);
+                    acts.push(Act::Send(Request::Place(id)));
+                }
                 // The player was in this game before, and is back on a team of their choice.
-                (true, false, Some(team)) => acts.push(Act::Send(Request::Move { id, team })),
+                (true, false, Some(team)) => {
+                    entry.team = Some(team);
+                    acts.push(Act::Send(Request::Move { id, team }));
+                }
                 _ => {}
             }
         }
@@ -187,7 +205,11 @@ impl Follower {
         victim: &Connection,
         acts: &mut Vec<Act>,
     ) {
-        let Some(game) = self.game.as_ref().filter(|game| game.is_followed()) else {
+        let Some(game) = self
+            .game
+            .as_ref()
+            .filter(|game| game.progress.is_followed())
+        else {
             return;
         };
         let Some(victim) = self.roster.get(victim) else {
@@ -217,7 +239,7 @@ impl Follower {
             return;
         };
         if let (Some(game), Some(side)) = (&mut self.game, seat.player.side)
-            && game.phase() == GamePhase::Playing
+            && game.progress.phase() == GamePhase::Playing
         {
             let by = seat.entry.as_ref().map(|entry| entry.id.as_str());
             let team = game.team_of(side);
@@ -248,7 +270,10 @@ impl Follower {
 
     /// The log states a player's final points.
     pub(in crate::sidecar) fn points(&mut self, of: &Connection, points: f64, acts: &mut Vec<Act>) {
-        let complete = self.game.as_ref().is_some_and(FollowedGame::is_complete);
+        let complete = self
+            .game
+            .as_ref()
+            .is_some_and(|game| game.progress.is_complete());
         if let Some(entry) = self.roster.entry(of)
             && self.is_over()
             && complete
@@ -263,20 +288,20 @@ impl Follower {
     pub(in crate::sidecar) fn over(&mut self, now: u64, acts: &mut Vec<Act>) {
         self.settle_sides(u64::MAX, acts);
         if let Some(game) = &mut self.game
-            && game.phase() == GamePhase::Playing
+            && game.progress.phase() == GamePhase::Playing
         {
-            game.enter(GamePhase::Over, now);
+            game.progress.enter(GamePhase::Over, now);
         }
     }
 
     /// All results have been read, or are overdue.
     pub(in crate::sidecar) fn end(&mut self, now: u64, acts: &mut Vec<Act>) {
         let Some(game) = &mut self.game else { return };
-        if !matches!(game.phase(), GamePhase::Playing | GamePhase::Over) {
+        if !matches!(game.progress.phase(), GamePhase::Playing | GamePhase::Over) {
             return;
         }
-        game.enter(GamePhase::Ended, now);
-        if self.link.connected && game.is_complete() {
+        game.progress.enter(GamePhase::Ended, now);
+        if self.link.connected && game.progress.is_complete() {
             acts.push(Act::Send(Request::End(Verdict::Scores)));
         } else {
             let text = "the daemon has seen only a part of the game that ended: ingest its log";

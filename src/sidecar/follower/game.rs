@@ -7,33 +7,18 @@ use super::sides::SideWatch;
 use crate::{
     ingest::source::totals::{SideTotals, sides_of},
     protocol::Request,
-    sidecar::link::{Outbox, plain_ident},
+    sidecar::{
+        link::{Outbox, plain_ident},
+        progress::{GamePhase, Progress},
+    },
 };
 
 /// The most teams of a game.
 pub(super) const TEAMS: usize = 4;
-/// The time of play after which a player who joins is a late arrival, in milliseconds. Those who
-/// join earlier were still loading the map.
-const LATE: u64 = 15_000;
-/// How long the results may take after the end of play, in milliseconds.
-const RESULTS: u64 = 2_000;
-
-/// The phase of a game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum GamePhase {
-    /// The map is loaded, and play has not begun.
-    Opening,
-    WarmUp,
-    Playing,
-    /// Play has ended, and the results are being logged.
-    Over,
-    /// All results have been logged, or are overdue.
-    Ended,
-}
 
 /// What the log states about a game before it begins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct GameSetup {
+pub(crate) struct FollowedSetup {
     pub(crate) game_type: String,
     pub(crate) mutators: Vec<String>,
     pub(crate) map: String,
@@ -42,13 +27,8 @@ pub(crate) struct GameSetup {
 }
 
 pub(super) struct FollowedGame {
-    pub(super) setup: GameSetup,
-    phase: GamePhase,
-    /// The beginning of the phase, by the caller's clock.
-    since: u64,
-    /// Whether the daemon has been sent the game from its beginning, so that it can store the
-    /// match.
-    complete: bool,
+    pub(super) setup: FollowedSetup,
+    pub(super) progress: Progress,
     /// The number of teams that the daemon knows of.
     teams: u8,
     /// The scores that have been sent to the daemon.
@@ -63,12 +43,10 @@ pub(super) struct FollowedGame {
 }
 
 impl FollowedGame {
-    pub(super) fn new(setup: GameSetup, now: u64, complete: bool) -> Self {
+    pub(super) fn new(setup: FollowedSetup, now: u64, complete: bool) -> Self {
         Self {
             setup,
-            phase: GamePhase::Opening,
-            since: now,
-            complete,
+            progress: Progress::new(now, complete),
             teams: 2,
             sent: [0.0; TEAMS],
             totals: SideTotals::default(),
@@ -81,14 +59,8 @@ impl FollowedGame {
     /// Sends what the daemon needs before the roster: the game type, mutators and map.
     pub(super) fn announce(&mut self, out: &mut Outbox<'_>) {
         self.teams = 2;
-        out.send(Request::Game(plain_ident(&self.setup.game_type)));
-        for mutator in &self.setup.mutators {
-            out.send(Request::Mutator(plain_ident(mutator)));
-        }
-        if !self.setup.map.is_empty() {
-            let name = plain_ident(&self.setup.map);
-            out.send(Request::Map { name, range: None });
-        }
+        let setup = &self.setup;
+        out.announce(&setup.game_type, &setup.mutators, &setup.map);
     }
 
     /// Sends the number of teams if the daemon does not know of this one yet.
@@ -97,50 +69,6 @@ impl FollowedGame {
             self.teams = team + 1;
             out.send(Request::Teams(self.teams));
         }
-    }
-
-    /// Handles the start or the end of a connection. The daemon then no longer has the part of a
-    /// running game that was sent before.
-    pub(super) fn interrupt(&mut self) {
-        self.complete &= matches!(self.phase, GamePhase::Opening | GamePhase::WarmUp);
-    }
-
-    /// Handles a daemon whose version does not follow games.
-    pub(super) fn give_up(&mut self) {
-        self.complete = false;
-    }
-
-    pub(super) fn is_complete(&self) -> bool {
-        self.complete
-    }
-
-    pub(super) fn phase(&self) -> GamePhase {
-        self.phase
-    }
-
-    pub(super) fn enter(&mut self, phase: GamePhase, now: u64) {
-        self.phase = phase;
-        self.since = now;
-    }
-
-    /// For how long the game has been in its phase, in milliseconds.
-    pub(super) fn lasted(&self, now: u64) -> u64 {
-        now.saturating_sub(self.since)
-    }
-
-    /// Whether the results are overdue.
-    pub(super) fn is_overdue(&self, now: u64) -> bool {
-        self.phase == GamePhase::Over && self.lasted(now) >= RESULTS
-    }
-
-    /// Whether a player who joins now is a late arrival.
-    pub(super) fn is_late(&self, now: u64) -> bool {
-        self.phase == GamePhase::Playing && self.lasted(now) >= LATE
-    }
-
-    /// Whether events are sent to the daemon now.
-    pub(super) fn is_followed(&self) -> bool {
-        self.complete && self.phase == GamePhase::Playing
     }
 
     /// The team of the players on a side of the map, and the side of a team.
@@ -159,7 +87,7 @@ impl FollowedGame {
 
     /// Handles a side's total in the log.
     pub(super) fn total(&mut self, side: u8, total: f64, out: &mut Outbox<'_>) {
-        let counts = matches!(self.phase, GamePhase::Playing | GamePhase::Over);
+        let counts = matches!(self.progress.phase(), GamePhase::Playing | GamePhase::Over);
         if usize::from(side) >= TEAMS || !counts {
             return;
         }
@@ -187,7 +115,7 @@ impl FollowedGame {
 
     /// Handles a change of a team's score. `by` is the identity of the player who caused it.
     pub(super) fn score(&mut self, team: u8, points: f64, by: Option<&str>, out: &mut Outbox<'_>) {
-        let counts = matches!(self.phase, GamePhase::Playing | GamePhase::Over);
+        let counts = matches!(self.progress.phase(), GamePhase::Playing | GamePhase::Over);
         if points == 0.0 || !points.is_finite() || !counts || !self.setup.teams {
             return;
         }
@@ -195,7 +123,7 @@ impl FollowedGame {
             return;
         };
         *sent += points;
-        if self.complete {
+        if self.progress.is_complete() {
             let by = by.map(plain_ident);
             out.send(Request::Score { team, points, by });
         }

@@ -24,7 +24,7 @@ mod template;
 pub use settings::Settings;
 pub use template::CommandTemplate;
 
-pub(super) use game::GameSetup;
+pub(super) use game::FollowedSetup;
 pub(super) use opening::{LogTime, Opening};
 pub(super) use roster::{Connection, Player};
 pub(super) use template::TeamWord;
@@ -97,7 +97,7 @@ impl Follower {
     fn disturb(&mut self) {
         self.roster.forget_entries();
         if let Some(game) = &mut self.game {
-            game.interrupt();
+            game.progress.interrupt();
         }
     }
 
@@ -114,7 +114,11 @@ impl Follower {
     }
 
     pub(super) fn tick(&mut self, now: u64, acts: &mut Vec<Act>) {
-        if self.game.as_ref().is_some_and(|game| game.is_overdue(now)) {
+        if self
+            .game
+            .as_ref()
+            .is_some_and(|game| game.progress.is_overdue(now))
+        {
             self.end(now, acts);
         }
         self.settle_sides(now, acts);

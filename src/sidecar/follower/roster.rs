@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    domain::{Ident, Kind, LeaveReason, PlayerKey},
-    protocol::{Join, Request},
-    sidecar::link::{name_ident, plain_ident},
+    domain::{Kind, PlayerKey},
+    protocol::Request,
+    sidecar::entry::{RosterEntry, RosterUpdate, free_id},
 };
 
 /// What distinguishes the connections of a game server: a number and a text, as the engine needs them.
@@ -25,37 +25,6 @@ pub(crate) struct Player {
     pub(crate) plays: bool,
 }
 
-/// A player in the daemon's roster.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct RosterEntry {
-    /// The identity in the daemon's roster; no two entries share one.
-    pub(super) id: String,
-    /// The identity in the log, which two connections can share.
-    key: String,
-    name: String,
-    /// Whether the player was sent with JOIN; otherwise with BOTJOIN.
-    pub(super) joined: bool,
-    /// The team that was last received from the daemon, or sent to it.
-    pub(super) team: Option<u8>,
-}
-
-impl RosterEntry {
-    pub(super) fn ident(&self) -> Ident {
-        Ident::from_text(&self.id)
-    }
-
-    /// The request that removes this entry.
-    fn leave(&self) -> Request {
-        match self.joined {
-            true => Request::Leave {
-                id: self.ident(),
-                reason: LeaveReason::Left,
-            },
-            false => Request::BotLeave(self.ident()),
-        }
-    }
-}
-
 /// One connection of the game server.
 #[derive(Clone, Debug)]
 pub(super) struct Seat {
@@ -65,7 +34,7 @@ pub(super) struct Seat {
 
 /// How to update the daemon's roster for one player.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Update {
+pub(super) struct SeatUpdate {
     /// The team that the player's side means; `None` in games without teams.
     pub(super) team: Option<u8>,
     /// Whether bots are sent with JOIN.
@@ -99,9 +68,14 @@ impl Roster {
     }
 
     /// All entries of the daemon's roster.
-    pub(super) fn entries(&self) -> impl Iterator<Item = (&Player, &RosterEntry)> {
+    pub(super) fn entries(&self) -> impl Iterator<Item = (&Player, &RosterEntry)> + Clone {
         let seats = self.0.values();
         seats.filter_map(|seat| Some((&seat.player, seat.entry.as_ref()?)))
+    }
+
+    /// The entry of this connection in the daemon's roster.
+    pub(super) fn entry_mut(&mut self, connection: &Connection) -> Option<&mut RosterEntry> {
+        self.0.get_mut(connection)?.entry.as_mut()
     }
 
     pub(super) fn entries_mut(&mut self) -> impl Iterator<Item = &mut RosterEntry> {
@@ -146,82 +120,26 @@ impl Roster {
     }
 
     /// Updates the daemon's roster for one connection. Returns the requests that do it.
-    pub(super) fn update(&mut self, connection: &Connection, update: Update) -> Vec<Request> {
-        let mut requests = Vec::new();
+    pub(super) fn update(&mut self, connection: &Connection, update: SeatUpdate) -> Vec<Request> {
         let Some(seat) = self.0.get_mut(connection) else {
-            return requests;
+            return Vec::new();
         };
-        let player = seat.player.clone();
-        let joined = player.key.kind == Kind::Human || update.bots_as_players;
-        if let Some(entry) = &mut seat.entry {
-            if player.plays && entry.key == player.key.id && entry.joined == joined {
-                return change(entry, player.name, update);
-            }
-            requests.push(entry.leave());
-            seat.entry = None;
-        }
-        if !player.plays {
-            return requests;
-        }
-        let entry = RosterEntry {
-            id: self.free_id(&player.key.id),
-            key: player.key.id,
-            name: player.name,
-            joined,
-            team: update.team.filter(|_| !update.unplaced),
+        let player = &seat.player;
+        let update = RosterUpdate {
+            key: player.key.id.clone(),
+            name: player.name.clone(),
+            plays: player.plays,
+            joined: player.key.kind == Kind::Human || update.bots_as_players,
+            team: update.team,
+            unplaced: update.unplaced,
+            keep_team: update.keep_team,
         };
-        requests.push(if joined {
-            let mut join = Join::new(entry.ident());
-            join.name = Some(name_ident(&entry.name));
-            join.team = entry.team;
-            Request::Join(join)
-        } else {
-            Request::BotJoin {
-                name: entry.ident(),
-                // In a game without teams, the daemon counts bots on the first team.
-                team: entry.team.unwrap_or(0),
-            }
-        });
+        let mut entry = seat.entry.take();
+        let taken = self.entries().map(|(_, entry)| entry.id.as_str());
+        let requests = RosterEntry::update(&mut entry, update, |key| free_id(key, taken));
         if let Some(seat) = self.0.get_mut(connection) {
-            seat.entry = Some(entry);
+            seat.entry = entry;
         }
         requests
     }
-
-    /// An identity that no other entry has. Two bots can share a name, and two humans an identity.
-    fn free_id(&self, key: &str) -> String {
-        let text = |key: &str| plain_ident(key).text().to_owned();
-        let mut id = text(key);
-        let mut copy = 1;
-        while self.entries().any(|(_, entry)| entry.id == id) {
-            copy += 1;
-            id = text(&format!("{key} ({copy})"));
-        }
-        id
-    }
-}
-
-/// Updates a player who is in the roster, perhaps with another name or team.
-fn change(entry: &mut RosterEntry, name: String, update: Update) -> Vec<Request> {
-    let mut requests = Vec::new();
-    if entry.name != name {
-        if entry.joined {
-            let mut join = Join::new(entry.ident());
-            join.name = Some(name_ident(&name));
-            requests.push(Request::Join(join));
-        }
-        entry.name = name;
-    }
-    if let Some(team) = update.team
-        && entry.team != Some(team)
-        && !update.keep_team
-    {
-        entry.team = Some(team);
-        let id = entry.ident();
-        requests.push(match entry.joined {
-            true => Request::Move { id, team },
-            false => Request::BotJoin { name: id, team },
-        });
-    }
-    requests
 }

@@ -1,9 +1,6 @@
 //! The chat of the game: which client wrote a line, and the votes that have passed.
 
-use super::{
-    IdTech3,
-    game::{FollowedGame, GamePhase},
-};
+use super::{IdTech3, game::IdTech3Game};
 use crate::{
     ingest::idtech3::grammar,
     protocol::Request,
@@ -11,6 +8,7 @@ use crate::{
         Act,
         chat::{ChatCommand, ChatGame, ChatPlayer},
         link::plain_ident,
+        progress::GamePhase,
     },
 };
 
@@ -77,7 +75,7 @@ impl IdTech3 {
     pub(super) fn tick_chat(&mut self, now: u64, acts: &mut Vec<Act>) {
         let players = self.chat_players();
         let team_game = self.game.as_ref().filter(|game| game.setup.teams);
-        let phase = team_game.map(FollowedGame::phase);
+        let phase = team_game.map(|game| game.progress.phase());
         let game = ChatGame {
             players: &players,
             can_balance: matches!(phase, Some(GamePhase::WarmUp | GamePhase::Playing)),

@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use super::{
     IdTech3,
     commands::{Orders, PresentBot, SpareBot},
-    game::GamePhase,
     slots::Slot,
 };
 use crate::{
     domain::{Ident, Move},
-    protocol::{Code, Refusal, Reply},
-    sidecar::{Act, Sidecar, lull::ChosenTeams},
+    protocol::Reply,
+    sidecar::{Act, Sidecar, link::recorded, lull::ChosenTeams, progress::GamePhase},
 };
 
 impl IdTech3 {
@@ -35,11 +34,14 @@ impl IdTech3 {
             Reply::Place(id, team, _) | Reply::Move(Move { id, to: team, .. }) => {
                 self.move_in_play(&id, team, now);
             }
-            Reply::End { id, unrated } => acts.push(Act::Report(match unrated {
-                None => format!("the game is over: {id} recorded"),
-                Some(reason) => format!("the game is over: {id} unrated {reason}"),
-            })),
-            Reply::Error(refusal) => self.refused(&refusal, acts),
+            Reply::End { id, unrated } => acts.push(recorded(id, unrated)),
+            Reply::Error(refusal) => {
+                if self.link.refused(&refusal, acts)
+                    && let Some(game) = &mut self.game
+                {
+                    game.progress.give_up();
+                }
+            }
             _ => {}
         }
     }
@@ -52,18 +54,15 @@ impl IdTech3 {
         now: u64,
         acts: &mut Vec<Act>,
     ) {
-        let teams: BTreeMap<String, u8> = humans
-            .iter()
-            .map(|(id, team)| (id.text().to_owned(), *team))
-            .collect();
+        let bots = (!self.settings.bots_as_players).then_some(bots);
+        let chosen = ChosenTeams::of(ratio, humans, bots);
         // The daemon's roster has these teams from now on.
         for entry in self.slots.entries_mut().filter(|entry| entry.joined) {
-            if let Some(team) = teams.get(&entry.id) {
+            if let Some(team) = chosen.teams.get(&entry.id) {
                 entry.team = Some(*team);
             }
         }
-        let bots = (!self.settings.bots_as_players).then_some(bots);
-        self.choose(ChosenTeams { ratio, teams, bots }, now, acts);
+        self.choose(chosen, now, acts);
     }
 
     fn rebalanced(&mut self, ratio: f64, moves: &[Move], now: u64, acts: &mut Vec<Act>) {
@@ -117,19 +116,6 @@ impl IdTech3 {
         self.console.push(orders.commands(self.settings.admin));
     }
 
-    fn refused(&mut self, refusal: &Refusal, acts: &mut Vec<Act>) {
-        if refusal.code != Code::UnknownCommand {
-            let text = format!("the daemon refused a request: {refusal}");
-            acts.push(Act::Report(printable(&text)));
-        } else if !std::mem::replace(&mut self.link.outdated, true) {
-            let text = "this version of the daemon does not follow games: ingest the log";
-            acts.push(Act::Report(text.to_owned()));
-            if let Some(game) = &mut self.game {
-                game.give_up();
-            }
-        }
-    }
-
     fn choose(&mut self, chosen: ChosenTeams, now: u64, acts: &mut Vec<Act>) {
         if self.is_lull() {
             self.lull.choose(chosen);
@@ -167,7 +153,7 @@ impl IdTech3 {
     /// Whether teams may be chosen now: no play is running, and the next game is a team game.
     pub(super) fn is_lull(&self) -> bool {
         self.game.as_ref().is_some_and(|game| {
-            let now = match game.phase() {
+            let now = match game.progress.phase() {
                 GamePhase::WarmUp => true,
                 GamePhase::Ended => !self.warms_up,
                 GamePhase::Opening | GamePhase::Playing | GamePhase::Over => false,
@@ -183,23 +169,11 @@ impl IdTech3 {
         };
         let ratio = chosen.ratio;
         let orders = self.orders(chosen);
-        if orders.is_empty() {
-            self.lull.arrive();
-            if !std::mem::replace(&mut self.lull.reported, true) {
-                let text = format!("the teams are as chosen, ratio {ratio:.3}");
-                acts.push(Act::Report(text));
-            }
-        } else if self.lull.is_patient(now) {
-            // The ordered moves may still take effect.
-        } else if self.lull.order(self.settings.attempts, now) {
+        if self
+            .lull
+            .compare(orders.count(), self.settings.attempts, now, acts)
+        {
             self.console_orders(&orders, ratio);
-            self.lull.reported = false;
-        } else if !std::mem::replace(&mut self.lull.reported, true) {
-            let text = match orders.count() {
-                1 => "1 move was ordered and not carried out".to_owned(),
-                count => format!("{count} moves were ordered and not carried out"),
-            };
-            acts.push(Act::Report(text));
         }
     }
 
@@ -253,10 +227,4 @@ fn present_bot(number: usize, slot: &Slot) -> Option<PresentBot> {
         team: slot.team()?,
         again: SpareBot::new(&slot.client.name(), slot.skill()),
     })
-}
-
-/// Replaces control characters, which could control the operator's terminal.
-fn printable(text: &str) -> String {
-    let plain = |c: char| if c.is_control() { '?' } else { c };
-    text.chars().map(plain).collect()
 }

@@ -10,39 +10,19 @@ use crate::{
         setup::GameSetup,
     },
     protocol::Request,
-    sidecar::link::{Outbox, plain_ident},
+    sidecar::{
+        link::Outbox,
+        progress::{GamePhase, Progress},
+    },
 };
 
 /// The time after which a game counts as in play, in milliseconds of the log's clock. A warm-up is
 /// announced before that.
 const OPENING: u64 = 1_000;
-/// The time that the results may take after the end of play, in milliseconds.
-const RESULTS: u64 = 2_000;
-/// The time of play after which a player who joins is a late arrival, in milliseconds. Those who
-/// join earlier were still loading the map.
-const LATE: u64 = 15_000;
 
-/// The phase of a game.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum GamePhase {
-    /// The game has been announced; it can still turn out to be a warm-up.
-    Opening,
-    WarmUp,
-    Playing,
-    /// Play has ended, and the results are being logged.
-    Over,
-    /// All results have been logged, or are overdue.
-    Ended,
-}
-
-pub(super) struct FollowedGame {
+pub(super) struct IdTech3Game {
     pub(super) setup: GameSetup,
-    phase: GamePhase,
-    /// The beginning of the phase, by the log's clock.
-    since: u64,
-    /// Whether the daemon has been sent the game from its beginning, so that it can store the
-    /// match.
-    complete: bool,
+    pub(super) progress: Progress,
     /// The scores that have been sent to the daemon.
     sent: TeamTotals,
     /// Whether the log contains the final score.
@@ -53,13 +33,11 @@ pub(super) struct FollowedGame {
     pub(super) met: BTreeSet<String>,
 }
 
-impl FollowedGame {
+impl IdTech3Game {
     pub(super) fn new(setup: GameSetup, at: u64, complete: bool) -> Self {
         Self {
             setup,
-            phase: GamePhase::Opening,
-            since: at,
-            complete,
+            progress: Progress::new(at, complete),
             sent: TeamTotals::default(),
             result: false,
             pointed: BTreeSet::new(),
@@ -69,65 +47,30 @@ impl FollowedGame {
 
     /// Sends what the daemon needs before the roster: the game type, mutators and map.
     pub(super) fn announce(&self, out: &mut Outbox<'_>) {
-        out.send(Request::Game(plain_ident(&self.setup.game_type)));
-        for mutator in &self.setup.mutators {
-            out.send(Request::Mutator(plain_ident(mutator)));
-        }
-        if !self.setup.map.is_empty() {
-            let name = plain_ident(&self.setup.map);
-            out.send(Request::Map { name, range: None });
-        }
-    }
-
-    /// Handles the start or the end of a connection. The daemon then no longer has the part of a
-    /// running game that was sent before.
-    pub(super) fn interrupt(&mut self) {
-        self.complete &= matches!(self.phase, GamePhase::Opening | GamePhase::WarmUp);
-    }
-
-    /// Handles a daemon whose version does not follow games.
-    pub(super) fn give_up(&mut self) {
-        self.complete = false;
-    }
-
-    pub(super) fn is_complete(&self) -> bool {
-        self.complete
-    }
-
-    pub(super) fn phase(&self) -> GamePhase {
-        self.phase
-    }
-
-    pub(super) fn enter(&mut self, phase: GamePhase, at: u64) {
-        self.phase = phase;
-        self.since = at;
+        let setup = &self.setup;
+        out.announce(&setup.game_type, &setup.mutators, &setup.map);
     }
 
     /// Whether play must have begun by now, although the log has not announced it.
     pub(super) fn must_have_begun(&self, at: u64) -> bool {
-        self.phase == GamePhase::Opening && at >= self.since.saturating_add(OPENING)
+        self.progress.phase() == GamePhase::Opening && self.progress.lasted(at) >= OPENING
     }
 
     /// Whether all results have been logged, or are overdue.
     pub(super) fn has_results(&self, slots: &Slots, at: u64) -> bool {
-        let waited = at >= self.since.saturating_add(RESULTS);
         let mut entries = slots.entries();
         let logged = (self.result || !self.setup.teams)
             && entries.all(|(number, ..)| self.pointed.contains(&number));
-        self.phase == GamePhase::Over && (waited || logged)
-    }
-
-    /// Whether a player who joins now is a late arrival.
-    pub(super) fn is_late(&self, at: u64) -> bool {
-        self.phase == GamePhase::Playing && at >= self.since.saturating_add(LATE)
+        let over = self.progress.phase() == GamePhase::Over;
+        self.progress.is_overdue(at) || (over && logged)
     }
 
     /// Starts play, or starts it again. If a game starts again during play, the daemon still
     /// regards it as the same game, and its final score corrects the scores that were reported
     /// before.
     pub(super) fn start(&mut self, at: u64, slots: &Slots, out: &mut Outbox<'_>) {
-        let again = self.is_followed();
-        self.enter(GamePhase::Playing, at);
+        let again = self.progress.is_followed();
+        self.progress.enter(GamePhase::Playing, at);
         if again {
             return;
         }
@@ -136,14 +79,9 @@ impl FollowedGame {
             .entries()
             .map(|(_, _, entry)| entry.id.clone())
             .collect();
-        if self.complete {
+        if self.progress.is_complete() {
             out.send(Request::Start);
         }
-    }
-
-    /// Whether events are sent to the daemon now.
-    pub(super) fn is_followed(&self) -> bool {
-        self.complete && self.phase == GamePhase::Playing
     }
 
     /// Handles a captured flag. `flag` is the team that owned it, as the log counts.
@@ -154,7 +92,7 @@ impl FollowedGame {
         slots: &Slots,
         out: &mut Outbox<'_>,
     ) {
-        if self.is_followed() {
+        if self.progress.is_followed() {
             self.score(TeamPoints::of_capture(flag, by), slots, out);
         }
     }
@@ -163,7 +101,7 @@ impl FollowedGame {
     pub(super) fn total(&mut self, team: i64, total: i64, out: &mut Outbox<'_>) {
         let change = self.sent.replace(team, total);
         if let Some(TeamPoints { team, points, .. }) = change
-            && self.complete
+            && self.progress.is_complete()
             && self.setup.teams
         {
             let (points, by) = (points as f64, None);
@@ -173,7 +111,7 @@ impl FollowedGame {
 
     /// Handles the final score in the log, red first.
     pub(super) fn result(&mut self, totals: [i64; TEAMS], out: &mut Outbox<'_>) {
-        if self.phase == GamePhase::Over && !std::mem::replace(&mut self.result, true) {
+        if self.progress.phase() == GamePhase::Over && !std::mem::replace(&mut self.result, true) {
             self.total(1, totals[0], out);
             self.total(2, totals[1], out);
         }
@@ -188,9 +126,9 @@ impl FollowedGame {
         out: &mut Outbox<'_>,
     ) {
         if let Some(entry) = slots.entry(number)
-            && self.phase == GamePhase::Over
+            && self.progress.phase() == GamePhase::Over
             && self.pointed.insert(number)
-            && self.complete
+            && self.progress.is_complete()
         {
             let (id, points) = (entry.ident(), points as f64);
             out.send(Request::Points { id, points });
@@ -207,7 +145,7 @@ impl FollowedGame {
         slots: &Slots,
         out: &mut Outbox<'_>,
     ) {
-        if !self.is_followed() {
+        if !self.progress.is_followed() {
             return;
         }
         let team_of = |number: usize| slots.get(number)?.team();

@@ -2,7 +2,7 @@
 
 use super::{
     IdTech3,
-    game::{FollowedGame, GamePhase},
+    game::IdTech3Game,
     slots::{Slot, Slots},
 };
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
         setup::GameSetup,
     },
     protocol::Request,
-    sidecar::{Act, lull::Lull},
+    sidecar::{Act, lull::Lull, progress::GamePhase},
 };
 
 impl IdTech3 {
@@ -53,15 +53,15 @@ impl IdTech3 {
                 self.end_if_over(at, now, acts);
                 self.slots.forget_entries();
                 if let Some(game) = &mut self.game {
-                    game.enter(GamePhase::Ended, at);
+                    game.progress.enter(GamePhase::Ended, at);
                 }
             }
             Event::Warmup => self.warm_up(at, now),
             Event::Exit => {
                 if let Some(game) = &mut self.game
-                    && game.phase() == GamePhase::Playing
+                    && game.progress.phase() == GamePhase::Playing
                 {
-                    game.enter(GamePhase::Over, at);
+                    game.progress.enter(GamePhase::Over, at);
                 }
             }
             Event::Connect(number) => {
@@ -107,14 +107,14 @@ impl IdTech3 {
                 game.kill(killer, victim, team_change, slots, &mut out);
                 if let Some(entry) = slots.entry(victim).filter(|entry| entry.joined)
                     && self.settings.auto_balance
-                    && game.is_followed()
+                    && game.progress.is_followed()
                     && !team_change
                 {
                     out.send(Request::Death(entry.ident()));
                 }
             }
             Event::Capture { by, flag } => game.capture(by, flag, slots, &mut out),
-            Event::TeamScore { team, total } if game.phase() == GamePhase::Playing => {
+            Event::TeamScore { team, total } if game.progress.phase() == GamePhase::Playing => {
                 game.total(team, total, &mut out);
             }
             Event::Result(totals) => game.result(totals, &mut out),
@@ -125,7 +125,7 @@ impl IdTech3 {
 
     fn begin(&mut self, info: &[u8], at: u64, now: u64, acts: &mut Vec<Act>) {
         let follows = self.link.connected && !self.link.outdated;
-        let game = FollowedGame::new(GameSetup::read(info), at, follows);
+        let game = IdTech3Game::new(GameSetup::read(info), at, follows);
         game.announce(&mut self.link.outbox(acts));
         self.game = Some(game);
         self.lull = Lull::new(now);
@@ -135,9 +135,12 @@ impl IdTech3 {
 
     fn warm_up(&mut self, at: u64, now: u64) {
         if let Some(game) = &mut self.game
-            && matches!(game.phase(), GamePhase::Opening | GamePhase::Playing)
+            && matches!(
+                game.progress.phase(),
+                GamePhase::Opening | GamePhase::Playing
+            )
         {
-            game.enter(GamePhase::WarmUp, at);
+            game.progress.enter(GamePhase::WarmUp, at);
             (self.warms_up, self.warmed) = (true, true);
             self.lull = Lull::new(now);
         }
@@ -147,7 +150,11 @@ impl IdTech3 {
     /// whose play starts with it.
     fn round(&mut self, info: &[u8], at: u64, now: u64, acts: &mut Vec<Act>) {
         let same = |phase| !matches!(phase, GamePhase::Over | GamePhase::Ended);
-        if !self.game.as_ref().is_some_and(|game| same(game.phase())) {
+        if !self
+            .game
+            .as_ref()
+            .is_some_and(|game| same(game.progress.phase()))
+        {
             self.end_if_over(at, now, acts);
             self.slots.forget_entries();
             self.begin(info, at, now, acts);
@@ -169,7 +176,7 @@ impl IdTech3 {
     /// Called if another game begins or the server shuts down: a game that is over gets no more
     /// results.
     fn end_if_over(&mut self, at: u64, now: u64, acts: &mut Vec<Act>) {
-        let phase = self.game.as_ref().map(FollowedGame::phase);
+        let phase = self.game.as_ref().map(|game| game.progress.phase());
         if phase == Some(GamePhase::Over) {
             self.end(at, now, acts);
         }
@@ -177,8 +184,8 @@ impl IdTech3 {
 
     fn end(&mut self, at: u64, now: u64, acts: &mut Vec<Act>) {
         let Some(game) = &mut self.game else { return };
-        game.enter(GamePhase::Ended, at);
-        if self.link.connected && game.is_complete() {
+        game.progress.enter(GamePhase::Ended, at);
+        if self.link.connected && game.progress.is_complete() {
             acts.push(Act::Send(Request::End(Verdict::Scores)));
         } else {
             let text = "the daemon has seen only a part of the game that ended: ingest its log";
@@ -202,10 +209,12 @@ impl IdTech3 {
         let Some(game) = self.game.as_mut().filter(|_| self.link.connected) else {
             return;
         };
-        if game.phase() == GamePhase::Over {
+        if game.progress.phase() == GamePhase::Over {
             return;
         }
-        let late = at.is_some_and(|at| game.is_late(at)) && game.is_complete() && game.setup.teams;
+        let late = at.is_some_and(|at| game.progress.is_late(at))
+            && game.progress.is_complete()
+            && game.setup.teams;
         let slot = self.slots.get(number);
         let new = slot.is_some_and(|slot| slot.entry.is_none());
         let human = slot.is_some_and(|slot| !slot.is_bot());

@@ -27,7 +27,7 @@ use super::{
 use crate::protocol::{Reply, Request};
 use commands::TEAM_NAMES;
 use console::ConsoleQueue;
-use game::FollowedGame;
+use game::IdTech3Game;
 use slots::Slots;
 
 /// The time that a move during play may take, in milliseconds. After it, the sidecar sends the
@@ -39,7 +39,7 @@ pub struct IdTech3 {
     settings: Settings,
     link: DaemonLink,
     slots: Slots,
-    game: Option<FollowedGame>,
+    game: Option<IdTech3Game>,
     lull: Lull,
     /// Whether games on this server begin with a warm-up. If so, teams are chosen in it; otherwise,
     /// after the previous game.
@@ -139,7 +139,7 @@ impl Sidecar for IdTech3 {
             acts.push(Act::Send(Request::MinPlayers(0)));
         }
         if let Some(game) = &mut self.game {
-            game.interrupt();
+            game.progress.interrupt();
             game.announce(&mut self.link.outbox(acts));
             for number in 0..self.slots.len() {
                 self.update_slot(number, None, now, acts);
@@ -151,7 +151,7 @@ impl Sidecar for IdTech3 {
         self.link.connected = false;
         self.slots.forget_entries();
         if let Some(game) = &mut self.game {
-            game.interrupt();
+            game.progress.interrupt();
         }
     }
 

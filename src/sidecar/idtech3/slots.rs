@@ -2,51 +2,17 @@
 
 use super::Settings;
 use crate::{
-    domain::{Ident, Kind, LeaveReason},
+    domain::{Kind, PlayerKey},
     ingest::idtech3::{
         clients::{Client, ClientTeam},
         grammar::pairs,
     },
-    protocol::{Join, Request},
-    sidecar::link::{name_ident, plain_ident},
+    protocol::Request,
+    sidecar::entry::{RosterEntry, RosterUpdate, free_id},
 };
 
 /// The skill of a bot whose log line contains none: the middle of the game's scale from 1 to 5.
 const DEFAULT_SKILL: f64 = 3.0;
-
-/// A player in the daemon's roster.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct RosterEntry {
-    /// The identity in the daemon's roster; no two entries share one.
-    pub(super) id: String,
-    /// The identity in the log, which two clients can share.
-    key: String,
-    name: String,
-    /// Whether the player was sent with JOIN; otherwise with BOTJOIN.
-    pub(super) joined: bool,
-    /// The team that was last received from the daemon, or sent to it.
-    pub(super) team: Option<u8>,
-    /// Whether the daemon has been asked for the team, and has not replied yet. Until then it is
-    /// not sent the actual team, which would replace its choice.
-    pub(super) placing: bool,
-}
-
-impl RosterEntry {
-    pub(super) fn ident(&self) -> Ident {
-        Ident::from_text(&self.id)
-    }
-
-    /// The request that removes this entry.
-    pub(super) fn leave(&self) -> Request {
-        match self.joined {
-            true => Request::Leave {
-                id: self.ident(),
-                reason: LeaveReason::Left,
-            },
-            false => Request::BotLeave(self.ident()),
-        }
-    }
-}
 
 /// The player on one client number.
 #[derive(Clone, Debug, Default)]
@@ -120,7 +86,7 @@ impl Slots {
     }
 
     /// All entries of the daemon's roster, with client numbers.
-    pub(super) fn entries(&self) -> impl Iterator<Item = (usize, &Slot, &RosterEntry)> {
+    pub(super) fn entries(&self) -> impl Iterator<Item = (usize, &Slot, &RosterEntry)> + Clone {
         let slots = self.slots.iter().enumerate();
         slots.filter_map(|(number, slot)| Some((number, slot, slot.entry.as_ref()?)))
     }
@@ -150,87 +116,23 @@ impl Slots {
         settings: &Settings,
         unplaced: bool,
     ) -> Vec<Request> {
-        let mut requests = Vec::new();
-        let Some(slot) = self.slots.get(number) else {
-            return requests;
+        let Some(slot) = self.slots.get_mut(number) else {
+            return Vec::new();
         };
-        let key = slot.client.identity().key;
-        let joined = key.kind == Kind::Human || settings.bots_as_players;
-        let team = if teams { slot.team() } else { None };
-        let plays = slot.plays(teams);
-        let name = slot.client.name();
-        if let Some(entry) = &slot.entry {
-            if plays && entry.key == key.id && entry.joined == joined {
-                return self.update_entry(number, name, team);
-            }
-            requests.push(entry.leave());
-            self.slot(number).entry = None;
-        }
-        if !plays {
-            return requests;
-        }
-        let entry = RosterEntry {
-            id: self.free_id(&key.id),
-            key: key.id,
-            name,
-            joined,
-            team: team.filter(|_| !unplaced),
-            placing: false,
+        let PlayerKey { kind, id } = slot.client.identity().key;
+        let update = RosterUpdate {
+            key: id,
+            name: slot.client.name(),
+            plays: slot.plays(teams),
+            joined: kind == Kind::Human || settings.bots_as_players,
+            team: if teams { slot.team() } else { None },
+            unplaced,
+            keep_team: false,
         };
-        requests.push(if joined {
-            let mut join = Join::new(entry.ident());
-            join.name = Some(name_ident(&entry.name));
-            join.team = entry.team;
-            Request::Join(join)
-        } else {
-            Request::BotJoin {
-                name: entry.ident(),
-                // In a game without teams, the daemon counts bots on the first team.
-                team: entry.team.unwrap_or(0),
-            }
-        });
-        self.slot(number).entry = Some(entry);
+        let mut entry = slot.entry.take();
+        let taken = self.entries().map(|(_, _, entry)| entry.id.as_str());
+        let requests = RosterEntry::update(&mut entry, update, |key| free_id(key, taken));
+        self.slot(number).entry = entry;
         requests
-    }
-
-    /// Like [`update`](Self::update), for a player who is in the roster, perhaps with another name
-    /// or team.
-    fn update_entry(&mut self, number: usize, name: String, team: Option<u8>) -> Vec<Request> {
-        let mut requests = Vec::new();
-        let Some(entry) = &mut self.slot(number).entry else {
-            return requests;
-        };
-        if entry.name != name {
-            if entry.joined {
-                let mut join = Join::new(entry.ident());
-                join.name = Some(name_ident(&name));
-                requests.push(Request::Join(join));
-            }
-            entry.name = name;
-        }
-        if let Some(team) = team
-            && entry.team != Some(team)
-            && !entry.placing
-        {
-            entry.team = Some(team);
-            let id = entry.ident();
-            requests.push(match entry.joined {
-                true => Request::Move { id, team },
-                false => Request::BotJoin { name: id, team },
-            });
-        }
-        requests
-    }
-
-    /// An identity that no other entry has. Two bots can share a name, and two humans an identity.
-    fn free_id(&self, key: &str) -> String {
-        let text = |key: &str| plain_ident(key).text().to_owned();
-        let mut id = text(key);
-        let mut copy = 1;
-        while self.entries().any(|(_, _, entry)| entry.id == id) {
-            copy += 1;
-            id = text(&format!("{key} ({copy})"));
-        }
-        id
     }
 }

@@ -12,7 +12,7 @@ mod tests;
 
 use super::{
     Act, Sidecar,
-    follower::{Connection, Follower, GameSetup, LogTime, Opening, Player, Settings, TeamWord},
+    follower::{Connection, FollowedSetup, Follower, LogTime, Opening, Player, Settings, TeamWord},
 };
 use crate::{
     ingest::source::{clients::ConnectedClients, setup::ServerSetup},
@@ -73,8 +73,8 @@ impl Source {
     }
 
     /// The setup of the game, once the log has named its map.
-    fn game_setup(&self) -> Option<GameSetup> {
-        (!self.setup.map.is_empty()).then(|| GameSetup {
+    fn game_setup(&self) -> Option<FollowedSetup> {
+        (!self.setup.map.is_empty()).then(|| FollowedSetup {
             game_type: self.setup.game_type(None, None),
             mutators: self.setup.mutators(),
             map: self.setup.map.clone(),

@@ -197,6 +197,12 @@ fn late_arrivals_and_moves_in_play() {
             "DEATH [U:1:3]",
         ];
         assert_eq!(play.done(), asked);
+        // Before the daemon has answered, the player's own choice must not replace the daemon's.
+        play.log(&log(&[
+            moves(93, 5, "Red", "Blue"),
+            moves(93, 5, "Blue", "Red"),
+        ]));
+        assert!(play.done().is_empty());
         play.reply("PLACE [U:1:5] 1 0.9");
         let one = "# say Evenkeel: one player changes teams";
         assert_eq!(play.done(), [one, "# sm_team \"#5\" 3"]);

@@ -7,7 +7,7 @@ use crate::{
         grammar::{self, Event},
         server_name,
     },
-    sidecar::{Act, follower::GameSetup},
+    sidecar::{Act, follower::FollowedSetup},
 };
 
 impl Xonotic {
@@ -70,7 +70,7 @@ impl Xonotic {
         self.follower.leave_map();
         self.scores = Scores::default();
         self.kind = server_name(kind).to_lowercase();
-        self.setup = GameSetup {
+        self.setup = FollowedSetup {
             game_type: format!("{GAME}.{}", self.kind),
             mutators: Vec::new(),
             map: server_name(map),

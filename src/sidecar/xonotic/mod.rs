@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use super::{
     Act, Sidecar,
-    follower::{Connection, Follower, GameSetup, LogTime, Opening, Player, Settings, TeamWord},
+    follower::{Connection, FollowedSetup, Follower, LogTime, Opening, Player, Settings, TeamWord},
 };
 use crate::{
     domain::PlayerKey,
@@ -35,7 +35,7 @@ pub struct Xonotic {
     opening: Opening,
     /// Whether games begin with a warm-up, which a restart ends.
     warms_up: bool,
-    setup: GameSetup,
+    setup: FollowedSetup,
     /// The type of the game, for example `ctf`.
     kind: String,
     /// The players by the number that the log gives them.
@@ -72,7 +72,7 @@ impl Xonotic {
             time: LogTime::default(),
             opening: Opening::new(opening),
             warms_up,
-            setup: GameSetup::default(),
+            setup: FollowedSetup::default(),
             kind: String::new(),
             clients: BTreeMap::new(),
             scores: Scores::default(),

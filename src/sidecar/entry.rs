@@ -1,0 +1,145 @@
+//! A player's entry in the daemon's roster, and the requests that keep it up to date.
+
+use super::link::{name_ident, plain_ident};
+use crate::{
+    domain::{Ident, LeaveReason},
+    protocol::{Join, Request},
+};
+
+/// A player in the daemon's roster.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct RosterEntry {
+    /// The identity in the daemon's roster; no two entries share one.
+    pub(super) id: String,
+    /// The identity in the log, which two players can share.
+    key: String,
+    name: String,
+    /// Whether the player was sent with JOIN; otherwise with BOTJOIN.
+    pub(super) joined: bool,
+    /// The team that was last received from the daemon, or sent to it.
+    pub(super) team: Option<u8>,
+    /// Whether the daemon has been asked for the team, and has not replied yet. Until then it is
+    /// not sent the actual team, which would replace its choice.
+    pub(super) placing: bool,
+}
+
+/// What the daemon's roster should contain about one player.
+#[derive(Clone, Debug)]
+pub(super) struct RosterUpdate {
+    /// The identity in the log.
+    pub(super) key: String,
+    pub(super) name: String,
+    /// Whether the player takes part in the game.
+    pub(super) plays: bool,
+    /// Whether the player is sent with JOIN; otherwise with BOTJOIN.
+    pub(super) joined: bool,
+    /// The team; `None` in games without teams.
+    pub(super) team: Option<u8>,
+    /// Whether a new player is sent without a team.
+    pub(super) unplaced: bool,
+    /// Whether a player who is in the roster keeps their team there for now.
+    pub(super) keep_team: bool,
+}
+
+impl RosterEntry {
+    /// Updates an entry, which is `None` while the player is not in the daemon's roster. Returns the
+    /// requests that do the same in the daemon. `free_id` makes an identity that no other entry has
+    /// from the one in the log.
+    pub(super) fn update(
+        entry: &mut Option<Self>,
+        update: RosterUpdate,
+        free_id: impl FnOnce(&str) -> String,
+    ) -> Vec<Request> {
+        let mut requests = Vec::new();
+        if let Some(known) = entry {
+            if update.plays && known.key == update.key && known.joined == update.joined {
+                return known.change(update);
+            }
+            requests.push(known.leave());
+            *entry = None;
+        }
+        if update.plays {
+            let new = Self {
+                id: free_id(&update.key),
+                key: update.key,
+                name: update.name,
+                joined: update.joined,
+                team: update.team.filter(|_| !update.unplaced),
+                placing: false,
+            };
+            requests.push(new.join());
+            *entry = Some(new);
+        }
+        requests
+    }
+
+    /// The player's identity in requests.
+    pub(super) fn ident(&self) -> Ident {
+        Ident::from_text(&self.id)
+    }
+
+    /// The request that removes this entry.
+    pub(super) fn leave(&self) -> Request {
+        match self.joined {
+            true => Request::Leave {
+                id: self.ident(),
+                reason: LeaveReason::Left,
+            },
+            false => Request::BotLeave(self.ident()),
+        }
+    }
+
+    /// The request that adds this entry.
+    fn join(&self) -> Request {
+        if !self.joined {
+            return Request::BotJoin {
+                name: self.ident(),
+                // In a game without teams, the daemon counts bots on the first team.
+                team: self.team.unwrap_or(0),
+            };
+        }
+        let mut join = Join::new(self.ident());
+        join.name = Some(name_ident(&self.name));
+        join.team = self.team;
+        Request::Join(join)
+    }
+
+    /// Updates the name and the team. Returns the requests that do it.
+    fn change(&mut self, update: RosterUpdate) -> Vec<Request> {
+        let mut requests = Vec::new();
+        if self.name != update.name {
+            if self.joined {
+                let mut join = Join::new(self.ident());
+                join.name = Some(name_ident(&update.name));
+                requests.push(Request::Join(join));
+            }
+            self.name = update.name;
+        }
+        if let Some(team) = update.team
+            && self.team != Some(team)
+            && !update.keep_team
+            && !self.placing
+        {
+            self.team = Some(team);
+            let id = self.ident();
+            requests.push(match self.joined {
+                true => Request::Move { id, team },
+                false => Request::BotJoin { name: id, team },
+            });
+        }
+        requests
+    }
+}
+
+/// An identity that is not among those taken, from the one in the log. Two bots can share a name, and
+/// two humans an identity.
+pub(super) fn free_id<'a>(key: &str, taken: impl Iterator<Item = &'a str> + Clone) -> String {
+    let text = |key: &str| plain_ident(key).text().to_owned();
+    let mut id = text(key);
+    let mut copy = 1;
+    while taken.clone().any(|other| other == id) {
+        copy += 1;
+        id = text(&format!("{key} ({copy})"));
+    }
+    id
+}
