@@ -1,6 +1,6 @@
 //! The chat of the game: which client wrote a line, and the votes that have passed.
 
-use super::{IdTech3, game::IdTech3Game};
+use super::IdTech3;
 use crate::{
     ingest::idtech3::grammar,
     protocol::Request,
