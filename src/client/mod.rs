@@ -140,6 +140,7 @@ impl Client {
             token: token.map(Token::new),
             resume,
             bots: None,
+            hosts: None,
         };
         match self.ask(&hello).await? {
             Some(Reply::Hello { resumed, .. }) => Ok(resumed == Some(true)),

@@ -7,6 +7,7 @@ use serde::Deserialize;
 
 use super::values::{self, Date, FormatChoice, JournalChoice};
 use crate::{
+    coordinator::CoordinatorSettings,
     domain::{
         GameTypeLists, MutatorLists, Secret,
         units::{Count, Millis, Share, UpToADay, UpToAWeek},
@@ -42,6 +43,7 @@ pub struct Config {
     pub game_types: GameTypeLists,
     pub ingest: IngestSection,
     pub follow: Vec<FollowSection>,
+    pub coordinator: CoordinatorSettings,
     pub queue: BTreeMap<String, QueueSettings>,
 }
 

@@ -5,6 +5,7 @@ use std::{path::PathBuf, time::Duration};
 
 use super::{Config, FollowSection, IngestSection, JournalChoice, RulesPreset};
 use crate::{
+    coordinator::CoordinatorSettings,
     domain::RulebookSpec,
     history, learning,
     lobby::{self, AutoBalanceRules, LobbySettings},
@@ -85,6 +86,10 @@ impl Config {
                 tournament: self.auto_balance.tournament.clone(),
             },
             queues: self.queue.clone(),
+            hosting: CoordinatorSettings {
+                resume_grace: self.server.resume_grace_seconds,
+                ..self.coordinator
+            },
         }
     }
 

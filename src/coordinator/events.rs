@@ -111,13 +111,17 @@ impl Coordinator {
         Ok(())
     }
 
-    /// The instances with these names get no further matches, and all others do.
-    pub fn drain(&mut self, names: &BTreeSet<String>) {
+    /// The instances with these names get no further matches, and all others do. Returns whether this
+    /// has changed anything.
+    pub fn drain(&mut self, names: &BTreeSet<String>) -> bool {
+        let mut changed = false;
         for (name, instance) in &mut self.instances {
             let drains = names.contains(name);
+            changed |= instance.drains != drains;
             self.stale |= instance.drains && !drains;
             instance.drains = drains;
         }
+        changed
     }
 
     /// The connection of an instance is lost. Its matches wait for a while for it to come back.
@@ -140,7 +144,7 @@ impl Coordinator {
     /// # Errors
     /// Fails if the match is not at this instance, or its play has begun.
     pub fn ready(&mut self, name: &str, id: MatchId, at: Option<&str>) -> Result<(), Refused> {
-        let hosted = self.of(name, id)?;
+        let hosted = self.at_instance(name, id)?;
         let was = (hosted.stage, hosted.address.clone());
         if !hosted.stage.is_before_start() {
             return Err(Refused::NotYours);
@@ -168,7 +172,7 @@ impl Coordinator {
     /// # Errors
     /// Fails if the match is not at this instance, or its play has begun.
     pub fn refused(&mut self, name: &str, id: MatchId) -> Result<(), Refused> {
-        match self.of(name, id)?.stage.is_before_start() {
+        match self.at_instance(name, id)?.stage.is_before_start() {
             true => self.leave(id, Why::Refused),
             false => return Err(Refused::NotYours),
         }
@@ -180,8 +184,10 @@ impl Coordinator {
     /// # Errors
     /// Fails if the match is not at this instance, or READY has not come.
     pub fn opened(&mut self, name: &str, id: MatchId, game: i64) -> Result<(), Refused> {
-        let hosted = self.of(name, id)?;
+        let hosted = self.at_instance(name, id)?;
+        let is_same = hosted.game == Some(game) && hosted.parted.is_none();
         match hosted.stage {
+            Stage::Joining | Stage::Playing if is_same => return Ok(()),
             Stage::Ready => self.enter(id, Stage::Joining, Why::None),
             Stage::Joining | Stage::Playing => {}
             _ => return Err(Refused::NotReady),
@@ -210,7 +216,7 @@ impl Coordinator {
     /// # Errors
     /// Fails if no connection of the instance has the game.
     pub fn began(&mut self, name: &str, id: MatchId) -> Result<(), Refused> {
-        match self.of(name, id)?.stage {
+        match self.at_instance(name, id)?.stage {
             Stage::Joining => {
                 self.enter(id, Stage::Playing, Why::None);
                 self.acts.push(Act::Begun(id));
@@ -249,7 +255,10 @@ impl Coordinator {
     }
 
     /// The match, if it is at this instance and in no final state.
-    pub(super) fn of(&self, name: &str, id: MatchId) -> Result<&Hosted, Refused> {
+    ///
+    /// # Errors
+    /// Fails if it is not.
+    pub fn at_instance(&self, name: &str, id: MatchId) -> Result<&Hosted, Refused> {
         let hosted = self.matches.get(&id).filter(|hosted| {
             hosted.instance.as_deref() == Some(name)
                 && hosted.stage != Stage::Reserved

@@ -81,6 +81,8 @@ impl Coordinator {
     fn absent(&mut self, offer: Offer) {
         let mut instance = Instance::new(offer, self.now);
         instance.away = Some(self.now);
+        // Whatever its connection has sent is later.
+        instance.heard = Timestamp(0);
         let at = self.now.plus_millis(millis(self.settings.return_seconds));
         let name = instance.offer.name.clone();
         self.due.insert((at, Due::Instance(name.clone())));

@@ -69,6 +69,16 @@ impl Coordinator {
         self.instances.values()
     }
 
+    /// Whether there is an instance of this name, connected or not.
+    pub fn knows(&self, instance: &str) -> bool {
+        self.instances.contains_key(instance)
+    }
+
+    /// Whether an instance that was heard at this time is not silent for too long.
+    pub fn is_recent(&self, heard: Timestamp) -> bool {
+        self.now < heard.plus_millis(millis(self.settings.heartbeat_seconds))
+    }
+
     /// The match of this instance whose game has this number.
     pub fn match_of_game(&self, instance: &str, game: i64) -> Option<MatchId> {
         let mut live = self.live.iter().filter_map(|id| self.matches.get(id));
@@ -94,7 +104,7 @@ impl Coordinator {
         // An instance may have refused, since, what it would be asked again.
         let holds = |act: &Act| match act {
             Act::Open { instance, id } => {
-                let hosted = self.of(instance, *id);
+                let hosted = self.at_instance(instance, *id);
                 hosted.is_ok_and(|hosted| hosted.stage.is_before_start())
             }
             _ => true,

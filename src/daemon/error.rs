@@ -15,14 +15,6 @@ pub enum DaemonError {
         /// The error of the operating system.
         source: io::Error,
     },
-    /// A queue needs game servers that host its matches.
-    #[error(
-        "queue.{queue}.host must be \"none\": no game server can host its matches in this version"
-    )]
-    Host {
-        /// The name of the queue.
-        queue: String,
-    },
     /// The listener has no address.
     #[error(transparent)]
     Io(#[from] io::Error),

@@ -25,7 +25,6 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     config::Config,
     logs::{Archive, Follower, LogError},
-    matchmaking::Host,
     server::{self, Limits},
     service::Service,
     store,
@@ -60,7 +59,6 @@ impl Daemon {
     /// Fails if the address cannot be bound, or the database or the archive cannot be opened.
     pub async fn open(config: &Config) -> Result<Self, DaemonError> {
         file_limit::survive()?;
-        refuse_hosts(config)?;
         let address = config.server.listen;
         let listener = TcpListener::bind(address)
             .await
@@ -249,17 +247,6 @@ pub async fn open_service(config: &Config, create: bool) -> Result<Service, Daem
     let busy = config.store.busy_ms.duration();
     let store = store::open(&config.store.database, create, busy).await?;
     Ok(Service::open(store, config.service())?)
-}
-
-/// Refuses queues whose matches need a game server that hosts them: nothing finds one yet.
-fn refuse_hosts(config: &Config) -> Result<(), DaemonError> {
-    let mut queues = config.queue.iter();
-    match queues.find(|(_, settings)| settings.host == Host::Required) {
-        Some((queue, _)) => Err(DaemonError::Host {
-            queue: queue.clone(),
-        }),
-        None => Ok(()),
-    }
 }
 
 /// Opens the journal of running games, and parks the games in it. If it cannot be opened, the

@@ -66,7 +66,13 @@ impl Queue {
                 "never binds: all rules are hard, so no match has a penalty",
             ));
         }
-        for name in self.columns().unused() {
+        let latency = settings.latency.as_ref().map(|latency| &latency.of);
+        for name in self
+            .columns()
+            .unused()
+            .into_iter()
+            .filter(|name| latency.is_none_or(|of| of != name))
+        {
             findings.push(warning(name, "no rule uses this attribute"));
         }
         findings

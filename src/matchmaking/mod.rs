@@ -39,7 +39,7 @@ pub use load::Load;
 pub use planner::{Cores, Effort, Left, OneCore, Plan, PlannedMatch, RuleReport, plan};
 pub use queue::Queue;
 pub use rules::{By, Parties, RuleSettings, Side, Within};
-pub use settings::{Accept, Host, QueueSettings};
+pub use settings::{Accept, Host, Latency, QueueSettings};
 pub use ticket::{Known, Player, PlayerSpec, Raw, Ticket, TicketSpec, unknown};
 pub use value::Value;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Attribute, QueueError, QueueSettings,
+    Attribute, AttributeType, QueueError, QueueSettings,
     columns::Columns,
     rules::{Registered, Rule, registered},
 };
@@ -91,6 +91,7 @@ impl Queue {
             return Err(QueueError::new("size", why));
         }
         check_smaller(&settings)?;
+        check_latency(&settings)?;
         let mut columns = Columns::new(&settings.attributes);
         let rules = rules(&settings, &mut columns)?;
         let even_by = settings.even_by.as_deref().unwrap_or("@weight");
@@ -158,6 +159,20 @@ fn check_name(key: &str, name: &str) -> Result<(), QueueError> {
     }
     let why = "must be a name of letters, digits, - and _";
     Err(QueueError::new(key, why))
+}
+
+fn check_latency(settings: &QueueSettings) -> Result<(), QueueError> {
+    let Some(latency) = &settings.latency else {
+        return Ok(());
+    };
+    let declared = settings.attributes.get(&latency.of);
+    match declared.map(|attribute| &attribute.of) {
+        Some(AttributeType::Map) => Ok(()),
+        _ => {
+            let why = "must be an attribute that is declared as map num";
+            Err(QueueError::new("latency.of", why))
+        }
+    }
 }
 
 fn check_smaller(settings: &QueueSettings) -> Result<(), QueueError> {

@@ -29,6 +29,9 @@ pub struct QueueSettings {
     /// How long a match waits for a free instance before its tickets go back.
     #[serde(default = "host_wait")]
     pub host_wait: UpToADay,
+    /// Which instances are near enough; without it, all are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Latency>,
     /// How long players have to accept a match; 0 for no ready check.
     #[serde(default = "no_wait")]
     pub ready_check: UpToADay,
@@ -76,6 +79,17 @@ impl Accept {
         let grown = self.start.get() + self.per_second.get() * waited;
         grown.min(self.max.get())
     }
+}
+
+/// Where the latencies of players are, and how long they may be.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Latency {
+    /// The attribute of the type `map num` with the player's latency to each region.
+    pub of: String,
+    /// The worst latency that a player may have; any if the key is missing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<Amount>,
 }
 
 fn ttl() -> Seconds<1, 86_400> {

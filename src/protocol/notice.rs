@@ -2,7 +2,7 @@
 
 use bytes::BytesMut;
 
-use super::{TicketReply, words::WordWriter};
+use super::{TicketReply, reply::go, words::WordWriter};
 use crate::domain::Ident;
 
 /// Something that has happened to a ticket. It is sent as one push, or as several in a row.
@@ -36,6 +36,10 @@ impl Notice {
     /// The texts of the pushes, in the order in which they are sent.
     pub fn lines(&self) -> Vec<String> {
         match self {
+            Self::State(TicketReply::Go { id, address, seats }) => seats
+                .iter()
+                .map(|(pass, player)| go(*id, address, pass, player))
+                .collect(),
             Self::State(state) => vec![state.line()],
             Self::Requeued { ticket, reason } => vec![format!("REQUEUED {ticket} {reason}")],
             Self::Matched {
@@ -59,6 +63,79 @@ impl Notice {
                 };
                 std::iter::once(head)
                     .chain(seats.iter().map(team))
+                    .collect()
+            }
+        }
+    }
+}
+
+/// What an instance is sent without a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HostNotice {
+    /// The instance is asked to host a match.
+    Session {
+        /// The id of the match.
+        id: i64,
+        /// The queue that formed it.
+        queue: String,
+        /// The mode of the match, if it has one.
+        mode: Option<String>,
+        /// The map of the match, if it has one.
+        map: Option<String>,
+        /// Its players.
+        seats: Vec<HostSeat>,
+    },
+    /// The instance does not host the match any more.
+    Close {
+        /// The id of the match.
+        id: i64,
+        /// Why, in one word.
+        why: &'static str,
+    },
+}
+
+/// A player whom an instance expects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostSeat {
+    /// The player's identity.
+    pub player: String,
+    /// The team, counted from 0.
+    pub team: u8,
+    /// The pass that the player shows.
+    pub pass: String,
+    /// The player's party, if it has other players.
+    pub party: Option<String>,
+}
+
+impl HostNotice {
+    /// The texts of the pushes, in the order in which they are sent.
+    pub fn lines(&self) -> Vec<String> {
+        match self {
+            Self::Close { id, why } => vec![format!("CLOSE {id} {why}")],
+            Self::Session {
+                id,
+                queue,
+                mode,
+                map,
+                seats,
+            } => {
+                let head = text("SESSION", |line| {
+                    line.plain(format_args!("{id} {queue}"));
+                    put_pick(line, mode.as_deref());
+                    put_pick(line, map.as_deref());
+                    line.plain(seats.len());
+                });
+                let join = |seat: &HostSeat| {
+                    text("JOIN", |line| {
+                        line.word(&Ident::from_text(&seat.player));
+                        line.plain(format_args!("team={} pass={}", seat.team, seat.pass));
+                        if let Some(party) = &seat.party {
+                            line.option("party", &Ident::from_text(party));
+                        }
+                    })
+                };
+                std::iter::once(head)
+                    .chain(seats.iter().map(join))
                     .collect()
             }
         }
@@ -108,5 +185,39 @@ mod tests {
         );
         let gone = Notice::State(TicketReply::Expired("t1".to_owned()));
         assert_eq!(gone.lines(), ["EXPIRED t1"]);
+        let seat = |pass: &str, player: &str| (pass.to_owned(), player.to_owned());
+        let go = Notice::State(TicketReply::Go {
+            id: 7,
+            address: "h:1".to_owned(),
+            seats: vec![seat("x", "ann"), seat("y", "Boring John")],
+        });
+        assert_eq!(go.lines(), ["GO 7 h:1 x ann", "GO 7 h:1 y \"Boring John\""]);
+    }
+
+    #[test]
+    fn an_instance_is_sent_its_players() {
+        let seat = |player: &str, team, party: Option<&str>| HostSeat {
+            player: player.to_owned(),
+            team,
+            pass: "x".to_owned(),
+            party: party.map(str::to_owned),
+        };
+        let session = HostNotice::Session {
+            id: 7,
+            queue: "regular".to_owned(),
+            mode: None,
+            map: Some("mines".to_owned()),
+            seats: vec![seat("ann", 0, Some("3")), seat("Boring John", 1, None)],
+        };
+        assert_eq!(
+            session.lines(),
+            [
+                "SESSION 7 regular - mines 2",
+                "JOIN ann team=0 pass=x party=3",
+                "JOIN \"Boring John\" team=1 pass=x"
+            ]
+        );
+        let close = HostNotice::Close { id: 7, why: "lost" };
+        assert_eq!(close.lines(), ["CLOSE 7 lost"]);
     }
 }

@@ -1,6 +1,6 @@
 //! The errors of calls of queue clients.
 
-use crate::{matchmaking::TicketError, tickets::Refused};
+use crate::{coordinator, matchmaking::TicketError, tickets::Refused};
 
 /// Why a call failed. It has changed nothing.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -11,6 +11,9 @@ pub enum QueuesError {
     /// The queue's declarations do not allow the ticket.
     #[error(transparent)]
     Ticket(#[from] TicketError),
+    /// The event of an instance was refused.
+    #[error(transparent)]
+    Host(#[from] coordinator::Refused),
     /// A ticket has too many players or attributes to be read.
     #[error("the ticket is too large")]
     TooLarge,

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt};
 
 use super::TicketView;
-use crate::tickets::Life;
+use crate::{coordinator::Coordinator, tickets::Life};
 
 /// Whether a listener has heard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,13 +43,13 @@ impl Listeners {
 
     /// Sends all news that is on disk to those who listen. News that no connection of a name hears
     /// stays, for the next time.
-    pub fn tell(&mut self, life: &mut Life) {
+    pub fn tell(&mut self, life: &mut Life, coordinator: &Coordinator) {
         self.0.retain(|owner, listeners| {
             for number in life.untold(owner) {
                 let Some(record) = life.ticket(number) else {
                     continue;
                 };
-                let view = TicketView::new(life, record);
+                let view = TicketView::new(life, coordinator, record);
                 let mut heard = false;
                 listeners.retain(|listener| {
                     let now = (listener.0)(&view);

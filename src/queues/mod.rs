@@ -6,6 +6,9 @@
 //! the disk again, where nothing has changed. Rounds search on blocking threads, one at a time for each
 //! queue; a ticket can be cancelled meanwhile, which drops the proposals that contain it.
 //!
+//! The same task owns the hosted matches ([`Coordinator`](crate::coordinator::Coordinator)), so that a
+//! ticket and its match change in one transaction. Instances are sent what concerns them after it.
+//!
 //! Waits count by a clock that never goes back: the time of day at the start, plus the time that has
 //! passed since. Setting the machine's clock while the daemon runs changes no wait.
 //!
@@ -13,7 +16,10 @@
 
 mod draft;
 mod error;
+mod hosting;
+mod instances;
 mod known;
+mod links;
 mod listeners;
 mod rounds;
 mod search;
@@ -27,8 +33,9 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
+    coordinator::CoordinatorSettings,
     learning::Learning,
-    matchmaking::{Queue, QueueError, QueueSettings},
+    matchmaking::{Host, Queue, QueueError, QueueSettings},
     session::Clock,
     store::Store,
     tickets::{MatchId, QueueTerms},
@@ -36,8 +43,10 @@ use crate::{
 
 pub use draft::Draft;
 pub use error::QueuesError;
+pub use hosting::HostPlan;
+pub use links::{HostNews, Link, OpenSeat, Opening};
 pub use listeners::{Heard, Listener};
-pub use view::{QueueSize, Standing, TicketView};
+pub use view::{PlayerCall, QueueSize, Standing, TicketView};
 
 use task::{Answer, Ask, Call};
 
@@ -59,6 +68,7 @@ struct Shared {
     store: Arc<dyn Store>,
     learning: Arc<Learning>,
     clock: Arc<dyn Clock>,
+    hosting: CoordinatorSettings,
     stop: CancellationToken,
 }
 
@@ -77,6 +87,7 @@ impl Shared {
                 ttl: i64::from(settings.ttl.get()) * 1_000,
                 ready_check: i64::from(settings.ready_check.get()) * 1_000,
                 group: String::new(),
+                hosted: settings.host == Host::Required,
             };
             (name.clone(), terms)
         })
@@ -93,6 +104,7 @@ impl Queues {
         store: Arc<dyn Store>,
         learning: Arc<Learning>,
         clock: Arc<dyn Clock>,
+        hosting: CoordinatorSettings,
     ) -> Result<Self, QueueError> {
         let mut queues = BTreeMap::new();
         for (name, settings) in settings {
@@ -105,6 +117,7 @@ impl Queues {
                 store,
                 learning,
                 clock,
+                hosting,
                 stop: CancellationToken::new(),
             }),
             calls,

@@ -8,14 +8,19 @@ use tokio::{
 };
 
 use super::{
-    Listener, QueueSize, QueuesError, Shared, TicketView, listeners::Listeners, rounds::Rounds,
-    search::Found, view::seconds,
+    HostPlan, Listener, QueueSize, QueuesError, Shared, TicketView,
+    hosting::{HostAsk, Hosting},
+    links::Links,
+    listeners::Listeners,
+    rounds::Rounds,
+    search::Found,
+    view::seconds,
 };
 use crate::{
     domain::{Timestamp, counted},
     matchmaking::{Known, TicketSpec},
     store::StoreError,
-    tickets::{Life, MatchId, Submission, TicketNumber, TicketRecord},
+    tickets::{Life, MatchId, Refused, Submission, TicketNumber, TicketRecord},
 };
 
 /// How often the task looks at what is due.
@@ -49,6 +54,7 @@ pub(super) enum Ask {
     },
     Listen(String, Listener),
     Explain(String, String),
+    Host(HostAsk),
 }
 
 /// The answer to a call, or why it has failed.
@@ -60,25 +66,30 @@ pub(super) enum Answer {
     List(Vec<QueueSize>),
     Ticket(Box<TicketView>),
     Reasons(Vec<String>),
+    Plan(Box<HostPlan>),
+    Match(Option<MatchId>),
     Done,
 }
 
 /// Runs until the queues are stopped. After a write that failed, begins again with what is on disk.
 pub(super) async fn run(shared: Arc<Shared>, mut calls: mpsc::Receiver<Call>) {
-    let mut listeners = Listeners::default();
+    let mut ears = Ears::default();
     let steady = Steady::new(&shared);
     loop {
         match load(&shared, &steady).await {
-            Ok(life) => {
+            Ok((life, hosting)) => {
                 let mut task = Task {
                     shared: &shared,
                     steady: &steady,
                     life,
+                    hosting,
                     rounds: Rounds::default(),
                     answers: Vec::new(),
                     written: Instant::now(),
+                    watched: None,
+                    polled: None,
                 };
-                match task.run(&mut calls, &mut listeners).await {
+                match task.run(&mut calls, &mut ears).await {
                     Ok(()) => return,
                     Err(error) => tracing::error!(%error, "tickets cannot be written"),
                 }
@@ -114,13 +125,25 @@ impl Steady {
     }
 
     fn now(&self, shared: &Shared) -> Timestamp {
-        let passed = shared.clock.millis().saturating_sub(self.millis);
+        self.time(shared.clock.millis())
+    }
+
+    /// The time of a millisecond of the clock.
+    fn time(&self, millis: u64) -> Timestamp {
+        let passed = millis.saturating_sub(self.millis);
         self.start
             .plus_millis(i64::try_from(passed).unwrap_or(i64::MAX))
     }
 }
 
-async fn load(shared: &Shared, steady: &Steady) -> Result<Life, StoreError> {
+/// The connections that are sent what happens. They outlast a write that fails.
+#[derive(Debug, Default)]
+struct Ears {
+    listeners: Listeners,
+    links: Links,
+}
+
+async fn load(shared: &Shared, steady: &Steady) -> Result<(Life, Hosting), StoreError> {
     let (tickets, matches) = shared.store.tickets().await?;
     let fits = |record: &TicketRecord| {
         let spec = serde_json::from_str::<TicketSpec>(&record.ticket.content).ok();
@@ -131,7 +154,8 @@ async fn load(shared: &Shared, steady: &Steady) -> Result<Life, StoreError> {
         ticket.is_some_and(|ticket| ticket.is_ok())
     };
     let now = steady.now(shared);
-    let life = Life::restore(shared.terms(), tickets, matches, now, fits);
+    let mut life = Life::restore(shared.terms(), tickets, matches, now, fits);
+    let hosting = Hosting::load(shared, &*shared.store, &mut life, now).await?;
     if !shared.queues.is_empty() {
         tracing::info!(
             queues = shared.queues.len(),
@@ -139,27 +163,33 @@ async fn load(shared: &Shared, steady: &Steady) -> Result<Life, StoreError> {
             "the queues are open"
         );
     }
-    Ok(life)
+    Ok((life, hosting))
 }
 
 struct Task<'a> {
     shared: &'a Shared,
     steady: &'a Steady,
     life: Life,
+    hosting: Hosting,
     rounds: Rounds,
     /// The answers of this batch, which are sent once its changes are on disk.
     answers: Vec<(oneshot::Sender<Outcome>, Outcome)>,
     /// When changes were last written.
     written: Instant,
+    /// When the connections of instances were last looked at.
+    watched: Option<Instant>,
+    /// When the database was last asked which instances drain.
+    polled: Option<Instant>,
 }
 
 impl Task<'_> {
     async fn run(
         &mut self,
         calls: &mut mpsc::Receiver<Call>,
-        listeners: &mut Listeners,
+        ears: &mut Ears,
     ) -> Result<(), StoreError> {
         // Restoring may have changed something.
+        self.hosting.act(self.shared, &mut self.life);
         self.write().await?;
         let shared = self.shared;
         let mut batch = Vec::new();
@@ -171,33 +201,63 @@ impl Task<'_> {
                 _ = calls.recv_many(&mut batch, BATCH) => None,
                 () = sleep(TICK) => None,
             };
-            self.life.at(self.steady.now(shared));
-            self.handle(batch.drain(..), listeners);
+            let now = self.steady.now(shared);
+            self.life.at(now);
+            self.hosting.coordinator.at(now);
+            self.watch(ears).await;
+            self.handle(batch.drain(..), ears);
             let found = match found {
                 Some(found) => self.commit(found).await,
                 None => Ok(()),
             };
             match found {
-                Ok(()) => self.settle(listeners).await?,
+                Ok(()) => self.settle(ears).await?,
                 Err(error) => return self.fail(error),
             }
             self.rounds.begin(shared, &self.life);
         }
         calls.close();
         while let Some(call) = calls.recv().await {
-            self.handle([call], listeners);
+            self.handle([call], ears);
         }
         self.written = self.written.checked_sub(LAZY).unwrap_or(self.written);
-        self.settle(listeners).await
+        self.settle(ears).await
+    }
+
+    /// Looks at the connections of instances, and at what operators have changed.
+    async fn watch(&mut self, ears: &mut Ears) {
+        if self.watched.is_some_and(|at| at.elapsed() < TICK) {
+            return;
+        }
+        self.watched = Some(Instant::now());
+        let coordinator = &mut self.hosting.coordinator;
+        ears.links
+            .watch(coordinator, |millis| self.steady.time(millis));
+        let has_instances = coordinator.instances().next().is_some();
+        if has_instances && self.polled.is_none_or(|at| at.elapsed() >= LAZY) {
+            self.polled = Some(Instant::now());
+            match self.shared.store.draining().await {
+                Ok(names) => {
+                    if self.hosting.coordinator.drain(&names) {
+                        tracing::info!(?names, "these instances get no further matches");
+                    }
+                }
+                Err(error) => tracing::debug!(%error, "cannot read which instances drain"),
+            }
+        }
     }
 
     /// Writes what must be written, sends the answers of the batch, and then the news.
-    async fn settle(&mut self, listeners: &mut Listeners) -> Result<(), StoreError> {
-        let is_late = self.life.has_changed() && self.written.elapsed() >= LAZY;
+    async fn settle(&mut self, ears: &mut Ears) -> Result<(), StoreError> {
+        self.hosting.act(self.shared, &mut self.life);
+        let coordinator = &self.hosting.coordinator;
+        let has_changed = self.life.has_changed() || coordinator.has_changed();
+        let is_late = has_changed && self.written.elapsed() >= LAZY;
+        let must_write = self.life.must_write() || coordinator.must_write();
         if self.life.must_write() {
             self.rounds.changed();
         }
-        if (self.life.must_write() || is_late)
+        if (must_write || is_late)
             && let Err(error) = self.write().await
         {
             return self.fail(error);
@@ -205,14 +265,21 @@ impl Task<'_> {
         for (client, answer) in self.answers.drain(..) {
             let _ = client.send(answer);
         }
-        listeners.tell(&mut self.life);
+        for act in self.hosting.take_unsent() {
+            let opening = |id| self.hosting.opening(&self.life, id);
+            ears.links.send(&act, opening);
+        }
+        ears.listeners
+            .tell(&mut self.life, &self.hosting.coordinator);
         Ok(())
     }
 
     async fn write(&mut self) -> Result<(), StoreError> {
         let changes = self.life.take_changes();
-        if !changes.is_empty() {
-            self.shared.store.write_tickets(&changes).await?;
+        let hosting = self.hosting.coordinator.take_changes();
+        if !(changes.is_empty() && hosting.is_empty()) {
+            let store = &self.shared.store;
+            store.write_hosting(&changes, &hosting).await?;
         }
         self.written = Instant::now();
         Ok(())
@@ -240,13 +307,14 @@ impl Task<'_> {
         Ok(())
     }
 
-    fn handle(&mut self, calls: impl IntoIterator<Item = Call>, listeners: &mut Listeners) {
+    fn handle(&mut self, calls: impl IntoIterator<Item = Call>, ears: &mut Ears) {
         for Call { ask, answer } in calls {
             let outcome = match ask {
                 Ask::Listen(owner, listener) => {
-                    listeners.add(owner, listener);
+                    ears.listeners.add(owner, listener);
                     Ok(Answer::Done)
                 }
+                Ask::Host(ask) => self.host(ask, &mut ears.links),
                 ask => self.answer(ask),
             };
             self.answers.push((answer, outcome));
@@ -264,6 +332,11 @@ impl Task<'_> {
                 )
             }
             Ask::Submit(submission) => {
+                let mut players = submission.players.iter();
+                if let Some(player) = players.find(|id| self.hosting.plays_in(id).is_some()) {
+                    let known = self.life.find(&submission.owner, &submission.id);
+                    known.map_err(|_| Refused::InMatch(player.clone()))?;
+                }
                 let number = self.life.submit(submission)?;
                 self.view(number)?
             }
@@ -288,8 +361,45 @@ impl Task<'_> {
                 Answer::Done
             }
             Ask::Explain(owner, id) => Answer::Reasons(self.explain(&owner, &id)?),
-            Ask::Listen(..) => Answer::Done,
+            Ask::Listen(..) | Ask::Host(_) => Answer::Done,
         })
+    }
+
+    /// What an instance asks for.
+    fn host(&mut self, ask: HostAsk, links: &mut Links) -> Result<Answer, QueuesError> {
+        let coordinator = &mut self.hosting.coordinator;
+        match ask {
+            HostAsk::Join(offer, link) => {
+                coordinator.joined((*offer).clone())?;
+                links.join(*offer, link);
+            }
+            HostAsk::Load(name, load) => coordinator.load(&name, load)?,
+            HostAsk::Refuse(name, id) => coordinator.refused(&name, id)?,
+            HostAsk::Ready { name, id, address } => {
+                coordinator.ready(&name, id, address.as_deref())?;
+            }
+            HostAsk::Opened {
+                name,
+                id,
+                game,
+                link,
+            } => {
+                coordinator.opened(&name, id, game)?;
+                links.host(id, link);
+            }
+            HostAsk::Began(name, id) => coordinator.began(&name, id)?,
+            HostAsk::Ended(id) => coordinator.ended(id),
+            HostAsk::GaveUp(id) => coordinator.gave_up(id),
+            HostAsk::Left(id, player) => self.hosting.left(id, &player),
+            HostAsk::OfGame(name, game) => {
+                return Ok(Answer::Match(coordinator.match_of_game(&name, game)));
+            }
+            HostAsk::Plan(name, id) => {
+                let plan = self.hosting.plan(self.shared, &self.life, &name, id)?;
+                return Ok(Answer::Plan(Box::new(plan)));
+            }
+        }
+        Ok(Answer::Done)
     }
 
     fn view(&self, number: TicketNumber) -> Result<Answer, QueuesError> {
@@ -297,7 +407,7 @@ impl Task<'_> {
             .life
             .ticket(number)
             .ok_or(crate::tickets::Refused::NoTicket)?;
-        let view = TicketView::new(&self.life, record);
+        let view = TicketView::new(&self.life, &self.hosting.coordinator, record);
         Ok(Answer::Ticket(Box::new(view)))
     }
 

@@ -1,6 +1,9 @@
 //! What clients are shown of tickets and queues.
 
-use crate::tickets::{FormedMatch, Life, MatchId, Reason, State, TicketRecord};
+use crate::{
+    coordinator::{Coordinator, Stage},
+    tickets::{FormedMatch, Life, MatchId, Reason, State, TicketRecord},
+};
 
 /// A queue and how many wait in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +29,34 @@ pub struct TicketView {
     pub reason: Reason,
     /// The match that it is in.
     pub formed: Option<FormedMatch>,
+    /// Where its players connect, once they are called and while passes are valid.
+    pub call: Option<PlayerCall>,
+}
+
+/// Where the players of a ticket connect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlayerCall {
+    /// The address of the instance.
+    pub address: String,
+    /// The pass and the identity of each player.
+    pub seats: Vec<(String, String)>,
+}
+
+impl PlayerCall {
+    /// The call of a ticket's players; `None` while there is none.
+    fn new(coordinator: &Coordinator, record: &TicketRecord) -> Option<Self> {
+        let id = match record.state {
+            State::Called(id) | State::Matched(id) => id,
+            _ => return None,
+        };
+        let called = |stage| matches!(stage, Stage::Ready | Stage::Joining | Stage::Playing);
+        let hosted = coordinator.hosted(id).filter(|one| called(one.stage))?;
+        let passes = coordinator.passes(id)?;
+        let seat = |player: &String| Some((passes.get(player)?.clone(), player.clone()));
+        let seats: Vec<_> = record.ticket.players.iter().filter_map(seat).collect();
+        let address = hosted.address.clone()?;
+        (!seats.is_empty()).then_some(Self { address, seats })
+    }
 }
 
 /// The state of a ticket, with times in seconds.
@@ -54,7 +85,7 @@ pub enum Standing {
 }
 
 impl TicketView {
-    pub(super) fn new(life: &Life, record: &TicketRecord) -> Self {
+    pub(super) fn new(life: &Life, coordinator: &Coordinator, record: &TicketRecord) -> Self {
         let formed = record.state.match_id().and_then(|id| life.formed(id));
         let standing = match record.state {
             State::Queued => {
@@ -69,7 +100,7 @@ impl TicketView {
                 let left = seconds(left.saturating_add(999));
                 Standing::Proposed { id, left }
             }
-            State::Matched(id) => Standing::Matched(id),
+            State::Hosted(id) | State::Called(id) | State::Matched(id) => Standing::Matched(id),
             State::Cancelled => Standing::Cancelled,
             State::Expired => Standing::Expired,
         };
@@ -78,6 +109,7 @@ impl TicketView {
             standing,
             reason: record.reason,
             formed: formed.cloned(),
+            call: PlayerCall::new(coordinator, record),
         }
     }
 }

@@ -10,10 +10,16 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, debug_span};
 
-use super::{Limits, dispatch, queue::QueueClient};
+use super::{
+    Limits, dispatch,
+    host::{HostClient, Step},
+    queue::QueueClient,
+};
 use crate::{
     domain::counted,
-    protocol::{Code, FramedLine, Framer, Push, QueueRequest, Refusal, Reply, Request},
+    protocol::{
+        Code, FramedLine, Framer, HostRequest, Push, QueueRequest, Refusal, Reply, Request,
+    },
     service::Service,
     session::{MailboxReceiver, Session},
 };
@@ -59,10 +65,12 @@ pub async fn serve<S: AsyncRead + AsyncWrite + Unpin>(
     let (session, pushes) = service.open_connection();
     let span = session.span().clone();
     let queue = QueueClient::new(service.queues().clone(), session.mailbox().clone());
+    let host = HostClient::new(service.queues().clone(), session.mailbox().clone());
     let connection = Connection {
         stream,
         limits,
         queue,
+        host,
         session,
         pushes,
         framer: Framer::new(limits.max_line_bytes.as_usize()),
@@ -81,6 +89,7 @@ struct Connection<S> {
     limits: Limits,
     session: Session,
     queue: QueueClient,
+    host: HostClient,
     /// Lines to send without a request.
     pushes: MailboxReceiver,
     framer: Framer,
@@ -202,6 +211,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     }
 
     async fn line(&mut self, line: FramedLine) -> Next {
+        self.host.heard();
         let answer = match line {
             FramedLine::Text(line) => match Request::parse(line) {
                 Ok(None) => return Next::Continue,
@@ -209,6 +219,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 Ok(Some(hello @ Request::Hello { .. })) => return self.hello(hello).await,
                 Ok(Some(kill @ Request::Kill { .. })) => return self.kill(kill).await,
                 Ok(Some(Request::Queue(request))) => self.queue(request).await,
+                Ok(Some(Request::Host(request))) => self.host(request).await,
                 Ok(Some(request)) => self.answer(request).await,
                 Err(refusal) => Err(refusal),
             },
@@ -250,7 +261,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
     /// Handles HELLO; a refusal closes the connection.
     async fn hello(&mut self, hello: Request) -> Next {
-        match self.answer(hello).await {
+        match self.introduce(hello).await {
             Ok(reply) => {
                 if let Some(reply) = reply {
                     reply.encode(&mut self.output);
@@ -262,6 +273,28 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 Next::Close(ConnectionEnd::ForCause)
             }
         }
+    }
+
+    async fn introduce(&mut self, hello: Request) -> Result<Option<Reply>, Refusal> {
+        let named = match &hello {
+            Request::Hello { server, hosts, .. } => Some((server.text().to_owned(), *hosts)),
+            _ => None,
+        };
+        let reply = self.answer(hello).await?;
+        if let Some((server, hosts)) = named {
+            self.host.greet(&server, hosts, &mut self.session).await?;
+        }
+        Ok(reply)
+    }
+
+    /// Handles a request of an instance.
+    async fn host(&mut self, request: HostRequest) -> Result<Option<Reply>, Refusal> {
+        if self.session.must_say_hello() {
+            return Err(dispatch::hello_first());
+        }
+        let span = debug_span!("command", verb = Request::Host(request.clone()).verb());
+        let answer = self.host.answer(request, &mut self.session);
+        answer.instrument(span).await.map(|()| None)
     }
 
     /// Handles a request about the queue, which does not touch the game of this connection.
@@ -279,10 +312,23 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
 
     async fn answer(&mut self, request: Request) -> Result<Option<Reply>, Refusal> {
         let new_game = matches!(request, Request::Game(_));
+        let step = Step::of(&request);
+        let hosted = match &step {
+            Some(step) => self.host.current(step, &mut self.session).await,
+            None => None,
+        };
         let span = debug_span!("command", verb = request.verb());
         let answer = dispatch::answer(&mut self.session, request)
             .instrument(span)
             .await;
+        self.host.follow(&self.session).await;
+        // A match that is kept is over, too.
+        let kept = |refusal: &Refusal| refusal.code == Code::Internal && refusal.text == "kept";
+        if let (Some(step), Some(hosted)) = (step, hosted)
+            && answer.as_ref().err().is_none_or(kept)
+        {
+            self.host.report(step, hosted).await;
+        }
         if new_game && answer.is_ok() {
             self.errors = 0;
         }

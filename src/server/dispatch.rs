@@ -121,16 +121,24 @@ fn rank(session: &mut Session, id: Ident) -> Result<Reply, SessionError> {
     })
 }
 
+/// The options of HELLO.
+struct Introduction {
+    resume: bool,
+    bots: Option<bool>,
+    hosts: Option<i64>,
+}
+
 async fn hello(
     session: &mut Session,
     server: &Ident,
     token: Option<&Token>,
-    resume: bool,
-    bots: Option<bool>,
+    how: Introduction,
 ) -> Result<Reply, SessionError> {
     let token = token.map(Token::secret);
-    let resumed = session.hello(server, token.as_ref(), resume).await?;
-    if let Some(acts) = bots {
+    let resumed = session
+        .hello(server, token.as_ref(), how.resume, how.hosts)
+        .await?;
+    if let Some(acts) = how.bots {
         session.declare_bots(acts)?;
     }
     Ok(Reply::hello(resumed))
@@ -175,7 +183,15 @@ async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>,
             token,
             resume,
             bots,
-        } => hello(session, &server, token.as_ref(), resume, bots).await?,
+            hosts,
+        } => {
+            let how = Introduction {
+                resume,
+                bots,
+                hosts,
+            };
+            hello(session, &server, token.as_ref(), how).await?
+        }
         Request::Ping => Reply::Pong,
         Request::Explain => Reply::Explain(session.explain()?.to_vec()),
         Request::Bots => {
@@ -183,7 +199,7 @@ async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>,
             Reply::Bots(plan.players, plan.per_team)
         }
         Request::End(verdict) => end(session, verdict).await?,
-        // The caller and, for QUIT and the queue, the connection have handled these. They are listed so that the
+        // The caller and, for QUIT, the queue and instances, the connection have handled these. They are listed so that the
         // compiler reports a new verb that is missing here.
         Request::Quit
         | Request::Death(_)
@@ -204,7 +220,8 @@ async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>,
         | Request::Points { .. }
         | Request::Kill { .. }
         | Request::Clock(_)
-        | Request::Queue(_) => return Ok(None),
+        | Request::Queue(_)
+        | Request::Host(_) => return Ok(None),
     }))
 }
 

@@ -6,6 +6,7 @@
 
 mod connection;
 mod dispatch;
+mod host;
 mod queue;
 mod settings;
 

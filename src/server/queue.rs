@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
+    coordinator,
     protocol::{Code, Notice, QueueLine, QueueRequest, Refusal, Reply, TicketReply},
     queues::{Draft, Heard, Listener, QueueSize, Queues, QueuesError, Standing, TicketView},
     session::{Mailbox, MailboxError},
@@ -127,6 +128,13 @@ fn line(size: QueueSize) -> QueueLine {
 
 fn state(view: &TicketView) -> TicketReply {
     let ticket = view.ticket.clone();
+    if let (Standing::Matched(id), Some(call)) = (view.standing, &view.call) {
+        return TicketReply::Go {
+            id,
+            address: call.address.clone(),
+            seats: call.seats.clone(),
+        };
+    }
     match view.standing {
         Standing::Queued { waited, eta } => TicketReply::Queued {
             ticket,
@@ -151,7 +159,7 @@ fn notice(view: &TicketView) -> Notice {
             ticket: view.ticket.clone(),
             reason: view.reason.as_str(),
         },
-        (Standing::Matched(id), Some(formed)) => {
+        (Standing::Matched(id), Some(formed)) if view.call.is_none() => {
             let seats = formed
                 .seats
                 .iter()
@@ -168,14 +176,16 @@ fn notice(view: &TicketView) -> Notice {
     }
 }
 
-fn refusal(error: QueuesError) -> Refusal {
+pub(super) fn refusal(error: QueuesError) -> Refusal {
     let code = match &error {
         QueuesError::Refused(refused) => match refused {
             Refused::OtherContent | Refused::NoQueue(_) | Refused::NoTicket => Code::BadArgument,
-            Refused::InAnother(_) | Refused::NoCheck => Code::NotAllowed,
+            Refused::InAnother(_) | Refused::InMatch(_) | Refused::NoCheck => Code::NotAllowed,
             Refused::NotInMatch => Code::UnknownPlayer,
             Refused::Full => Code::Overloaded,
         },
+        QueuesError::Host(coordinator::Refused::TooMany) => Code::Overloaded,
+        QueuesError::Host(_) => Code::NotAllowed,
         QueuesError::Ticket(_) | QueuesError::TooLarge => Code::BadArgument,
         QueuesError::NotWritten => Code::Internal,
         QueuesError::Stopped => Code::Overloaded,

@@ -61,7 +61,13 @@ impl Service {
         let sessions = Sessions::new(store.clone(), learning.clone(), settings.session)?;
         let sessions = Arc::new(adjust(sessions));
         let clock = sessions.clock().clone();
-        let queues = Queues::new(settings.queues, store.clone(), learning.clone(), clock)?;
+        let queues = Queues::new(
+            settings.queues,
+            store.clone(),
+            learning.clone(),
+            clock,
+            settings.hosting,
+        )?;
         Ok(Self {
             store,
             learning,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{learning, matchmaking::QueueSettings, session};
+use crate::{coordinator::CoordinatorSettings, learning, matchmaking::QueueSettings, session};
 
 /// The settings of learning, of sessions and of queues.
 #[derive(Clone, Debug)]
@@ -13,4 +13,6 @@ pub struct Settings {
     pub session: session::Settings,
     /// The queues, by name.
     pub queues: BTreeMap<String, QueueSettings>,
+    /// How long each step of a hosted match may take.
+    pub hosting: CoordinatorSettings,
 }

@@ -8,7 +8,7 @@
 
 use std::{fmt::Display, time::Instant};
 
-use super::{Session, SessionError, Sessions, draw_seed};
+use super::{Session, SessionError, Sessions, draw_seed, host::server_name};
 use crate::{
     domain::{Ident, Kind, Move, units::Count},
     lobby::{
@@ -208,7 +208,7 @@ impl Session {
         match serde_json::to_string(&decision) {
             Ok(json) => self.sessions.backlog.decided(DecisionRow {
                 made_at: self.sessions.clock.now(),
-                server: self.server.clone().unwrap_or_default(),
+                server: server_name(self.server.as_deref().unwrap_or_default()).to_owned(),
                 ruleset,
                 game: self.state.game,
                 kind: kind.to_owned(),

@@ -36,6 +36,11 @@ impl Mailbox {
 }
 
 impl Mailbox {
+    /// Whether the connection has not ended.
+    pub fn is_open(&self) -> bool {
+        !self.0.is_closed()
+    }
+
     /// Queues lines that belong together: all of them or none.
     ///
     /// # Errors

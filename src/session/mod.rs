@@ -12,6 +12,7 @@ mod clock;
 mod decide;
 mod error;
 mod game_journal;
+mod host;
 mod journal_folder;
 mod mailbox;
 mod parked;
@@ -38,6 +39,7 @@ use crate::{
 pub use clock::{Clock, HandClock, MachineClock};
 pub use decide::Rebalanced;
 pub use error::{MailboxError, SessionError};
+pub use host::HostedGame;
 pub use mailbox::{Mailbox, MailboxReceiver};
 pub use replay::Replayed;
 pub use results::Ended;
@@ -104,7 +106,8 @@ impl Session {
     /// Names the game server. With `resume`, continues at once the game that the server's last
     /// connection left, or that this last connection still has because the daemon has not noticed
     /// its end. Returns whether there was such a game. Otherwise the first command that needs a
-    /// game continues a parked one, unless that command is GAME.
+    /// game continues a parked one, unless that command is GAME. With `hosts`, the connection has the game
+    /// of that hosted match, and only a connection for the same match resumes it.
     ///
     /// # Errors
     /// Fails if clients are configured, and the server is not one of them or the token is wrong.
@@ -113,7 +116,12 @@ impl Session {
         server: &Ident,
         token: Option<&Secret>,
         resume: bool,
+        hosts: Option<i64>,
     ) -> Result<Option<bool>, SessionError> {
+        if host::server_name(server.text()) != server.text() {
+            let why = "a name must not end like that of a hosted match";
+            return Err(SessionError::BadArgument(why.to_owned()));
+        }
         let clients = &self.sessions.settings.clients;
         if !clients.is_empty() {
             let expected = clients.get(server.text());
@@ -121,15 +129,16 @@ impl Session {
                 return Err(SessionError::NotAllowed("unknown server or wrong token"));
             }
         }
-        self.server = Some(server.text().to_owned());
-        let named = Entry::Server(Cow::Borrowed(server.text()));
+        let key = host::session_name(server.text(), hosts);
+        let named = Entry::Server(Cow::Borrowed(&key));
         self.state.note(&named);
-        self.span.record("server", server.text());
+        self.span.record("server", &key);
+        self.server = Some(key.clone());
         if !resume {
-            self.registration.announce(server.text());
+            self.registration.announce(&key);
             return Ok(None);
         }
-        self.registration.replace(server.text()).await;
+        self.registration.replace(&key).await;
         Ok(Some(
             self.state.lobby.game().is_ok() || self.resume_parked(true),
         ))

@@ -8,7 +8,7 @@ use std::{
 use rand::{TryRng, rngs::SysRng};
 use tracing::Span;
 
-use super::{Clock, Ended, Sessions, game_journal::GameJournal};
+use super::{Clock, Ended, Sessions, game_journal::GameJournal, host::server_name};
 use crate::{
     domain::{Ruleset, Timestamp},
     journal::{EndAnswer, Entry, JournalSnapshot},
@@ -264,7 +264,7 @@ impl SessionState {
     /// The parts of a match record that the session knows.
     pub(super) fn frame(&self, server: Option<&str>) -> RecordFrame {
         RecordFrame {
-            server: server.unwrap_or_default().to_owned(),
+            server: server_name(server.unwrap_or_default()).to_owned(),
             epoch: self.epoch,
             mode: String::new(),
         }

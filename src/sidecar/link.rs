@@ -44,6 +44,7 @@ impl DaemonLink {
             token: token.map(Token::new),
             resume: false,
             bots: None,
+            hosts: None,
         }));
     }
 

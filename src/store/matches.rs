@@ -26,7 +26,8 @@ impl Recorded {
 /// A match as it is stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stored {
-    /// Its id; later matches have higher ids, and no id is used twice.
+    /// Its id; no id is used twice. Matches recorded later have higher ids, except for hosted matches,
+    /// which have got theirs when they were formed.
     pub id: i64,
     /// The fingerprint under which it was recorded; it stays the same if an operator changes the
     /// record.
@@ -126,7 +127,8 @@ pub trait Matches: Send + Sync {
 
     /// Writes the match of a game that this process has followed, once for each number `game`. If
     /// another game on the same server and map, with the same players, began within the same
-    /// second, this one is recorded up to a minute later, so that both are kept.
+    /// second, this one is recorded up to a minute later, so that both are kept. The game of a hosted
+    /// match gets that match's id.
     ///
     /// # Errors
     /// Those of [`record`](Self::record), and [`StoreError::Crowded`].

@@ -1,7 +1,7 @@
 //! Match records, derived tables, decisions, players, logs and tickets on disk. No other room contains SQL.
 //!
 //! [`Store`] is the interface of a database, split by use: [`Matches`], [`Derived`], [`Decisions`],
-//! [`Players`], [`Logs`], [`Tickets`]. [`sqlite`] is its first implementation; [`open`] returns it as a trait
+//! [`Players`], [`Logs`], [`Tickets`], [`Hosting`]. [`sqlite`] is its first implementation; [`open`] returns it as a trait
 //! object, so that no other room depends on a database.
 //!
 //! Matches are the ground truth: each is written whole or not at all, and only an operator changes
@@ -12,6 +12,7 @@
 mod decisions;
 mod derived;
 mod error;
+mod hosting;
 mod logs;
 mod matches;
 mod players;
@@ -27,6 +28,7 @@ pub use derived::{
     Derived, DerivedFrom, DerivedRows, DivisionRow, Performance, RulingRow, WeightRow,
 };
 pub use error::StoreError;
+pub use hosting::{HostedRow, Hosting, HostingRows, InstanceRow, QueueRow};
 pub use logs::{LogMatches, LogReplaced, Logs};
 pub use matches::{Cursor, HalfRecorded, JoinHalves, Matches, Recorded, Stored};
 pub use players::{NameSeen, OperatorOverrides, Players};
@@ -34,7 +36,9 @@ pub use tickets::Tickets;
 
 /// An open database.
 #[async_trait]
-pub trait Store: Matches + Derived + Decisions + Players + Logs + Tickets + fmt::Debug {
+pub trait Store:
+    Matches + Derived + Decisions + Players + Logs + Tickets + Hosting + fmt::Debug
+{
     /// A stream of the commits to this database, by this process and all others.
     ///
     /// # Errors

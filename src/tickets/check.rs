@@ -58,12 +58,14 @@ impl Life {
         seat.map(|seat| seat.ticket).ok_or(Refused::NotInMatch)
     }
 
-    /// The tickets of a match that is not final.
-    fn members(&self, id: MatchId) -> Vec<TicketNumber> {
+    /// The tickets of a match that are in no final state.
+    pub(super) fn members(&self, id: MatchId) -> Vec<TicketNumber> {
         let tickets = self.matches.get(&id).map(FormedMatch::tickets);
         let is_in = |number: &TicketNumber| {
             let ticket = self.tickets.get(number);
-            ticket.is_some_and(|ticket| ticket.state == State::Proposed(id))
+            ticket.is_some_and(|ticket| {
+                !ticket.state.is_final() && ticket.state.match_id() == Some(id)
+            })
         };
         tickets.into_iter().flatten().filter(is_in).collect()
     }
@@ -75,9 +77,17 @@ impl Life {
         if let Some(until) = formed.open_until.take() {
             self.index.due.remove(&(until, Due::Check(id)));
         }
+        let terms = self.queues.get(&formed.queue);
+        let state = match terms.is_some_and(|terms| terms.hosted) {
+            true => State::Hosted(id),
+            false => State::Matched(id),
+        };
+        if state == State::Hosted(id) {
+            self.unhosted.push(id);
+        }
         self.changes.push(Change::Closed(id));
         for ticket in self.members(id) {
-            self.become_state(ticket, State::Matched(id), Reason::None);
+            self.become_state(ticket, state, Reason::None);
         }
     }
 

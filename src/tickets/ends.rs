@@ -46,7 +46,7 @@ impl Life {
                     .map_or(0, |terms| terms.ttl);
                 Some(record.submitted_at.plus_millis(ttl))
             }
-            State::Proposed(_) => None,
+            State::Proposed(_) | State::Hosted(_) | State::Called(_) => None,
             State::Matched(_) | State::Cancelled | State::Expired => {
                 Some(record.changed_at.plus_millis(KEEP_MILLIS))
             }
@@ -64,12 +64,13 @@ impl Life {
             return;
         }
         self.leave(&record);
+        let was_hosted = matches!(record.state, State::Hosted(_) | State::Called(_));
         (record.state, record.reason) = (state, reason);
         (record.changed_at, record.told) = (self.now, false);
         if state == State::Queued && self.due(&record).is_some_and(|due| due <= self.now) {
             record.state = State::Expired;
         }
-        if let State::Matched(_) = record.state {
+        if matches!(record.state, State::Matched(_) | State::Hosted(_)) && !was_hosted {
             let waited = self.waited(&record);
             let waits = self.waits.entry(record.ticket.queue.clone()).or_default();
             waits.add(waited);
@@ -161,6 +162,13 @@ impl Life {
             let terms = self.queues.get(&record.ticket.queue);
             let group = terms.map_or("", |terms| terms.group.as_str());
             let players = &record.ticket.players;
+            if let State::Hosted(_) | State::Called(_) = record.state {
+                // Its match goes on, whatever the queue is like now.
+                for player in players {
+                    self.index.add_player(group, player, number);
+                }
+                continue;
+            }
             let taken = players
                 .iter()
                 .any(|p| self.index.player(group, p).is_some());

@@ -15,6 +15,9 @@ pub enum Refused {
     /// A player of the ticket is in another one that waits.
     #[error("{0} is in another ticket")]
     InAnother(String),
+    /// A player of the ticket is in a hosted match that is being played.
+    #[error("{0} is in a match that is being played")]
+    InMatch(String),
     /// The name has no ticket of this id, or its state is no longer kept.
     #[error("there is no such ticket")]
     NoTicket,

@@ -23,6 +23,8 @@ pub struct Life {
     pub(super) next: TicketNumber,
     pub(super) now: Timestamp,
     pub(super) changes: Vec<Change>,
+    /// Matches formed since the last call of [`take_unhosted`](Self::take_unhosted) that need an instance.
+    pub(super) unhosted: Vec<MatchId>,
 }
 
 impl Life {
@@ -166,8 +168,12 @@ impl Life {
                 self.index.due.insert((until, Due::Check(id)));
                 State::Proposed(id)
             }
+            None if terms.hosted => State::Hosted(id),
             None => State::Matched(id),
         };
+        if state == State::Hosted(id) {
+            self.unhosted.push(id);
+        }
         let tickets = formed.tickets();
         self.matches.insert(id, formed);
         for ticket in tickets {
@@ -222,11 +228,16 @@ impl Life {
         self.tickets.values().filter(waits)
     }
 
-    /// How long a ticket has waited, in milliseconds: until now, or until its final state.
+    /// How long a ticket has waited, in milliseconds: until now, until it was in a match that is hosted,
+    /// or until its final state.
     pub fn waited(&self, ticket: &TicketRecord) -> i64 {
-        let until = match ticket.state.is_final() {
-            true => ticket.changed_at,
-            false => self.now,
+        let until = match ticket.state {
+            State::Hosted(id) | State::Called(id) => self
+                .matches
+                .get(&id)
+                .map_or(self.now, |formed| formed.formed_at),
+            state if state.is_final() => ticket.changed_at,
+            _ => self.now,
         };
         until.0.saturating_sub(ticket.submitted_at.0).max(0)
     }

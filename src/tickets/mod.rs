@@ -18,6 +18,7 @@
 mod check;
 mod ends;
 mod error;
+mod hosting;
 mod index;
 mod life;
 mod record;

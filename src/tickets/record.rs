@@ -18,6 +18,8 @@ pub struct QueueTerms {
     pub ready_check: i64,
     /// A player may be in one waiting ticket among the queues with the same group.
     pub group: String,
+    /// Whether a match of the queue needs an instance that hosts it.
+    pub hosted: bool,
 }
 
 /// A ticket as it is submitted.
@@ -42,7 +44,11 @@ pub enum State {
     Queued,
     /// It is in a match that its players have not all accepted.
     Proposed(MatchId),
-    /// It is in a match. Final.
+    /// It is in a match for which an instance is sought.
+    Hosted(MatchId),
+    /// Its players were called to the instance of their match, whose play has not begun.
+    Called(MatchId),
+    /// It is in a match: one that needs no instance, or whose play has begun. Final.
     Matched(MatchId),
     /// It has left the queue. Final.
     Cancelled,
@@ -53,13 +59,15 @@ pub enum State {
 impl State {
     /// Whether the ticket never leaves this state.
     pub fn is_final(self) -> bool {
-        !matches!(self, Self::Queued | Self::Proposed(_))
+        matches!(self, Self::Matched(_) | Self::Cancelled | Self::Expired)
     }
 
     /// The match that the ticket is in.
     pub fn match_id(self) -> Option<MatchId> {
         match self {
-            Self::Proposed(id) | Self::Matched(id) => Some(id),
+            Self::Proposed(id) | Self::Hosted(id) | Self::Called(id) | Self::Matched(id) => {
+                Some(id)
+            }
             Self::Queued | Self::Cancelled | Self::Expired => None,
         }
     }
@@ -79,16 +87,19 @@ pub enum Reason {
     Cancelled,
     /// The configuration no longer has the queue, or the queue no longer accepts the ticket.
     Reconfigured,
+    /// No instance was found for the match in time, or its game did not begin.
+    Unhosted,
 }
 
 impl Reason {
     /// All reasons, in the order of their declaration.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::None,
         Self::Declined,
         Self::Unanswered,
         Self::Cancelled,
         Self::Reconfigured,
+        Self::Unhosted,
     ];
 
     /// The word for it, on the wire and in the database.
@@ -99,6 +110,7 @@ impl Reason {
             Self::Unanswered => "unanswered",
             Self::Cancelled => "cancelled",
             Self::Reconfigured => "reconfigured",
+            Self::Unhosted => "unhosted",
         }
     }
 }

@@ -64,14 +64,17 @@ impl Life {
         life
     }
 
-    /// Whether a ticket is in a match that does not wait for its players.
+    /// Whether a ticket is in a match that is missing, or does not wait for its players as the ticket's
+    /// state demands.
     fn is_lost(&self, record: &TicketRecord) -> bool {
-        let State::Proposed(id) = record.state else {
-            return false;
+        let (id, waits) = match record.state {
+            State::Proposed(id) => (id, true),
+            State::Hosted(id) | State::Called(id) => (id, false),
+            _ => return false,
         };
         let formed = self.matches.get(&id);
         formed.is_none_or(|formed| {
-            formed.open_until.is_none()
+            formed.open_until.is_some() != waits
                 || !formed.seats.iter().any(|seat| seat.ticket == record.number)
         })
     }

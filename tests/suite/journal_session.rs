@@ -44,7 +44,9 @@ async fn hello(service: &Service) -> (Session, bool) {
 
 async fn hello_as(server: &str, service: &Service) -> (Session, bool) {
     let mut session = service.open_session();
-    let resumed = session.hello(&Ident::from_text(server), None, true).await;
+    let resumed = session
+        .hello(&Ident::from_text(server), None, true, None)
+        .await;
     (session, resumed.unwrap().unwrap())
 }
 

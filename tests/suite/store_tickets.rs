@@ -24,10 +24,16 @@ fn queues() -> Vec<(String, QueueTerms)> {
         ttl: 600_000,
         ready_check,
         group: String::new(),
+        hosted: false,
+    };
+    let hosted = QueueTerms {
+        hosted: true,
+        ..terms(0)
     };
     vec![
         ("plain".to_owned(), terms(0)),
         ("checked".to_owned(), terms(30_000)),
+        ("hosted".to_owned(), hosted),
     ]
 }
 

@@ -347,21 +347,3 @@ fn what_was_answered_survives_a_kill() {
     assert!(kills.answered > 0, "{kills:?}");
     assert_eq!((kills.lost, kills.twice), (0, 0), "{kills:?}");
 }
-
-#[test]
-fn a_queue_that_needs_hosts_is_refused_at_the_start() {
-    let folder = configured("[queue.x]\nteams = 2\nsize = 1\nruleset = \"ctf\"\n");
-    let output = process::evenkeel(folder.path())
-        .args([
-            "serve",
-            "--listen",
-            "127.0.0.1:0",
-            "--config",
-            "evenkeel.toml",
-        ])
-        .output()
-        .unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(!output.status.success());
-    assert!(said.contains("queue.x.host must be \"none\""), "{said}");
-}

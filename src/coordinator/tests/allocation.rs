@@ -87,7 +87,8 @@ fn only_who_has_the_mode_and_the_map_and_does_not_drain() {
         map: map.map(str::to_owned),
         ..wanted()
     };
-    coordinator.drain(&["b".to_owned()].into());
+    assert!(coordinator.drain(&["b".to_owned()].into()));
+    assert!(!coordinator.drain(&["b".to_owned()].into()));
     coordinator.host(1, "q", game(Some("ctf"), Some("ps37ctf")));
     coordinator.host(2, "q", game(Some("ctf"), Some("oasago2")));
     coordinator.host(3, "q", game(Some("tdm"), None));

@@ -260,7 +260,7 @@ impl World {
         self.connected.clear();
         // Who sends READY or START for a match that is not its own is refused, and drops it.
         for (name, holds) in &mut self.holds {
-            holds.retain(|id| self.coordinator.of(name, *id).is_ok());
+            holds.retain(|id| self.coordinator.at_instance(name, *id).is_ok());
         }
     }
 

@@ -9,7 +9,7 @@ use bytes::{Bytes, BytesMut};
 
 use super::{
     Reply, TicketReply,
-    queue::{parse_queues, put_queues},
+    queue::{calls_after, parse_queues, put_queues},
 };
 use crate::{
     domain::{Ident, Move, decode},
@@ -94,6 +94,12 @@ impl Reply {
     /// Fails if the line contains no number, or one above the largest possible.
     pub fn lines_after(first: &[u8]) -> Result<usize, MalformedReply> {
         let (verb, rest) = split_first(first);
+        if verb == b"GO" {
+            let left = number(calls_after(rest)).ok();
+            return left.filter(|&lines| lines <= MAX_LINES).ok_or_else(|| {
+                MalformedReply::new("a call lacks the number of those after it", first)
+            });
+        }
         if !matches!(verb, b"BALANCE" | b"REBALANCE" | b"EXPLAIN" | b"QUEUES") {
             return Ok(0);
         }
@@ -142,7 +148,8 @@ impl Reply {
             b"EXPLAIN" => parse_explain(more),
             b"QUEUES" => parse_queues(more),
             b"ERROR" => Ok(parse_error(rest)),
-            verb => TicketReply::parse(verb, rest).unwrap_or(Err("an unknown reply")),
+            verb => TicketReply::parse(verb, &first.slice_ref(rest), more)
+                .unwrap_or(Err("an unknown reply")),
         };
         parsed.map_err(|problem| MalformedReply::new(problem, first))
     }

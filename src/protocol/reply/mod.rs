@@ -8,6 +8,7 @@ mod round_trip;
 #[cfg(test)]
 mod tests;
 
+pub(super) use queue::go;
 pub use queue::{QueueLine, TicketReply};
 pub use reader::{Received, ReplyReader};
 

@@ -8,7 +8,10 @@ use super::{
     Reply,
     grammar::{Parsed, dash_or, number, put_line, split_first},
 };
-use crate::domain::decode;
+use crate::{
+    domain::{Ident, decode},
+    protocol::words::{WordWriter, Words},
+};
 
 /// A queue, as QUEUES lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,6 +54,15 @@ pub enum TicketReply {
         /// The client's id of the ticket.
         ticket: String,
     },
+    /// It is in a match that an instance hosts.
+    Go {
+        /// The id of the match.
+        id: i64,
+        /// Where players connect.
+        address: String,
+        /// The pass and the identity of each player of the ticket; there is at least one.
+        seats: Vec<(String, String)>,
+    },
     /// It has left the queue.
     Cancelled(String),
     /// It has waited for too long.
@@ -70,9 +82,13 @@ impl fmt::Display for Dash {
 }
 
 impl TicketReply {
-    /// The text of the line.
+    /// The text of the line; of several lines, the first.
     pub(in crate::protocol) fn line(&self) -> String {
         match self {
+            Self::Go { id, address, seats } => match seats.first() {
+                Some((pass, player)) => go(*id, address, pass, player),
+                None => String::new(),
+            },
             Self::Queued {
                 ticket,
                 waited,
@@ -90,12 +106,23 @@ impl TicketReply {
     }
 
     pub(super) fn encode(&self, out: &mut BytesMut) {
-        out.extend_from_slice(self.line().as_bytes());
-        out.extend_from_slice(b"\n");
+        let Self::Go { id, address, seats } = self else {
+            out.extend_from_slice(self.line().as_bytes());
+            out.extend_from_slice(b"\n");
+            return;
+        };
+        let left = (0..seats.len()).rev();
+        for ((pass, player), left) in seats.iter().zip(left) {
+            let line = format!("{} {left}\n", go(*id, address, pass, player));
+            out.extend_from_slice(line.as_bytes());
+        }
     }
 
-    /// Reads the line with this verb; `None` if it is no reply about a ticket.
-    pub(super) fn parse(verb: &[u8], rest: &[u8]) -> Option<Parsed> {
+    /// Reads the line with this verb, and those after it; `None` if it is no reply about a ticket.
+    pub(super) fn parse(verb: &[u8], rest: &Bytes, more: &[Bytes]) -> Option<Parsed> {
+        if verb == b"GO" {
+            return Some(calls(rest, more).map(Reply::Ticket));
+        }
         let parsed = match verb {
             b"QUEUED" => queued(rest),
             b"PROPOSED" => proposed(rest),
@@ -106,6 +133,51 @@ impl TicketReply {
         };
         Some(parsed.map(Reply::Ticket))
     }
+}
+
+/// The text of a call: `GO <match> <address> <pass> <player>`.
+pub(in crate::protocol) fn go(id: i64, address: &str, pass: &str, player: &str) -> String {
+    let mut out = BytesMut::new();
+    let mut line = WordWriter::new(&mut out, "GO");
+    line.plain(format_args!("{id} {address} {pass}"));
+    line.word(&Ident::from_text(player));
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+/// The number of calls after this one, without the verb: its last argument.
+pub(super) fn calls_after(rest: &[u8]) -> &[u8] {
+    let space = rest.iter().rposition(|&b| b == b' ');
+    space.map_or(b"", |at| &rest[at + 1..])
+}
+
+/// Calls, each with the number of those after it: `<match> <address> <pass> <player> <left>`.
+fn calls(first: &Bytes, more: &[Bytes]) -> Parsed<TicketReply> {
+    let (id, address, seat) = call(first.clone(), more.len())?;
+    let mut seats = vec![seat];
+    for (line, left) in more.iter().zip((0..more.len()).rev()) {
+        let rest = line.strip_prefix(b"GO ").ok_or("not a call")?;
+        let (of, at, seat) = call(line.slice_ref(rest), left)?;
+        if of != id || at != address {
+            return Err("calls to different matches");
+        }
+        seats.push(seat);
+    }
+    Ok(TicketReply::Go { id, address, seats })
+}
+
+fn call(line: Bytes, left: usize) -> Parsed<(i64, String, (String, String))> {
+    let wrong = |_| "not a call";
+    let mut words = Words::new(line);
+    let id = number(&words.verb())?;
+    let address = words.word("the address").map_err(wrong)?;
+    let pass = words.word("the pass").map_err(wrong)?;
+    let player = words.word("the player").map_err(wrong)?;
+    let announced: usize = number(&words.verb())?;
+    if announced != left || !words.is_empty() {
+        return Err("a call lacks lines");
+    }
+    let text = |ident: Ident| ident.text().to_owned();
+    Ok((id, text(address), (text(pass), text(player))))
 }
 
 fn word(text: &[u8]) -> Parsed<String> {

@@ -137,6 +137,14 @@ fn id() -> impl Strategy<Value = String> {
     "[!#-\\[\\]-~]{1,64}"
 }
 
+fn plain() -> impl Strategy<Value = String> {
+    "[a-z0-9.:-]{1,32}"
+}
+
+fn player() -> impl Strategy<Value = String> {
+    "[^\\p{C}]{0,12}[^\\p{C} ]".prop_filter("blank", |text| !text.trim().is_empty())
+}
+
 strategy_of_every_variant!(ticket -> TicketReply {
     1: TicketReply::Queued { .. } => (id(), any::<u32>(), any::<Option<u32>>())
         .prop_map(|(ticket, waited, eta)| TicketReply::Queued { ticket, waited, eta }),
@@ -144,6 +152,8 @@ strategy_of_every_variant!(ticket -> TicketReply {
         .prop_map(|(id, ticket, seconds)| TicketReply::Proposed { id, ticket, seconds }),
     1: TicketReply::Matched { .. } => (1i64.., id())
         .prop_map(|(id, ticket)| TicketReply::Matched { id, ticket }),
+    2: TicketReply::Go { .. } => (1i64.., plain(), vec((plain(), player()), 1..5))
+        .prop_map(|(id, address, seats)| TicketReply::Go { id, address, seats }),
     1: TicketReply::Cancelled(_) => id().prop_map(TicketReply::Cancelled),
     1: TicketReply::Expired(_) => id().prop_map(TicketReply::Expired),
 });

@@ -3,7 +3,7 @@
 
 use bytes::{Bytes, BytesMut};
 
-use super::{Join, QueueRequest, Request, Token};
+use super::{HostRequest, Join, QueueRequest, Request, Token, host::match_id};
 use crate::{
     domain::{Ident, LeaveReason, MAX_PLAYERS, MAX_TEAMS, RoleName, Verdict},
     protocol::{
@@ -35,6 +35,10 @@ impl Request {
         if let Some(request) = QueueRequest::parse(&upper, &mut words)? {
             words.end()?;
             return Ok(Some(Self::Queue(request)));
+        }
+        if let Some(request) = HostRequest::parse(&upper, &mut words)? {
+            words.end()?;
+            return Ok(Some(Self::Host(request)));
         }
         let request = match upper.as_slice() {
             b"GAME" => Self::Game(words.whole_rest("the game type")?),
@@ -136,7 +140,13 @@ impl Request {
                 token,
                 resume,
                 bots,
-            } => put_hello(line, server, token.as_ref(), *resume, *bots),
+                hosts,
+            } => {
+                put_hello(line, server, token.as_ref(), *resume, *bots);
+                if let Some(id) = hosts {
+                    line.plain(format_args!("match={id}"));
+                }
+            }
             Self::Map { name, range } => put_map(line, name, *range),
             Self::Join(join) => put_join(line, join),
             Self::Balance { top, seed } => put_balance(line, *top, *seed),
@@ -146,15 +156,18 @@ impl Request {
             Self::Score { team, points, by } => put_score(line, *team, *points, by.as_ref()),
             Self::End(verdict) => put_end(line, *verdict),
             Self::Queue(request) => request.put_arguments(line),
+            Self::Host(request) => request.put_arguments(line),
         }
     }
 }
 
 fn hello(words: &mut Words) -> Result<Request, Refusal> {
     let server = words.word("the server's name")?;
-    let (mut token, mut resume, mut bots) = (None, None, None);
+    let (mut token, mut resume, mut bots, mut hosts) = (None, None, None, None);
     // No other `key=` counts as an option here, because a token may contain a `=`.
-    let is_option = words.has_option("resume") || words.has_option("bots");
+    let is_option = ["resume", "bots", "match"]
+        .iter()
+        .any(|key| words.has_option(key));
     if !words.is_empty() && !is_option {
         token = Some(Token::new(words.word("the token")?.text()));
     }
@@ -162,6 +175,7 @@ fn hello(words: &mut Words) -> Result<Request, Refusal> {
         let fresh = match key.as_str() {
             "resume" => resume.replace(yes_or_no(&value, "resume")?).is_none(),
             "bots" => bots.replace(yes_or_no(&value, "bots")?).is_none(),
+            "match" => hosts.replace(match_id(&value)?).is_none(),
             _ => return Err(bad(format!("unknown option {key}"))),
         };
         once(fresh, &key)?;
@@ -171,6 +185,7 @@ fn hello(words: &mut Words) -> Result<Request, Refusal> {
         token,
         resume: resume.unwrap_or(false),
         bots,
+        hosts,
     })
 }
 
@@ -434,7 +449,7 @@ fn team_number(text: &Ident) -> Result<u8, Refusal> {
     Ok(number(text, "a team", 0, MAX_TEAMS as u64 - 1)? as u8)
 }
 
-fn once(fresh: bool, key: &str) -> Result<(), Refusal> {
+pub(super) fn once(fresh: bool, key: &str) -> Result<(), Refusal> {
     if fresh {
         Ok(())
     } else {

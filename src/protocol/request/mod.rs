@@ -1,6 +1,7 @@
 //! What a game server can send: one variant of [`Request`] per verb.
 
 mod grammar;
+mod host;
 mod queue;
 #[cfg(test)]
 mod round_trip;
@@ -9,6 +10,7 @@ mod tests;
 
 use std::fmt;
 
+pub use host::HostRequest;
 pub use queue::QueueRequest;
 
 use crate::domain::{Ident, LeaveReason, RoleName, Secret, Verdict};
@@ -39,6 +41,8 @@ pub enum Request {
         /// Whether this server adds and removes bots as the daemon asks; `None` if HELLO does not
         /// state it.
         bots: Option<bool>,
+        /// The match that this connection hosts, for an instance with several slots.
+        hosts: Option<i64>,
     },
     /// Asks for a PONG.
     Ping,
@@ -147,6 +151,8 @@ pub enum Request {
     End(Verdict),
     /// Is about the queue, not about this connection's game.
     Queue(QueueRequest),
+    /// Is about the matches that this instance hosts.
+    Host(HostRequest),
 }
 
 /// The arguments of JOIN. An absent option leaves the player's earlier value as it is.
@@ -251,6 +257,7 @@ impl Request {
             Self::Clock(_) => "CLOCK",
             Self::End(_) => "END",
             Self::Queue(request) => request.verb(),
+            Self::Host(request) => request.verb(),
         }
     }
 
@@ -272,6 +279,7 @@ impl Request {
             | Self::End(_) => ReplyRule::Always,
             Self::Death(_) => ReplyRule::Sometimes,
             Self::Queue(request) => request.reply_rule(),
+            Self::Host(request) => request.reply_rule(),
             Self::Game(_)
             | Self::Mutator(_)
             | Self::Quit

@@ -83,12 +83,14 @@ fn hello() -> impl Strategy<Value = Request> {
         option::of(token),
         any::<bool>(),
         option::of(any::<bool>()),
+        option::of(1i64..),
     );
-    hello.prop_map(|(server, token, resume, bots)| Request::Hello {
+    hello.prop_map(|(server, token, resume, bots, hosts)| Request::Hello {
         server,
         token: token.as_deref().map(Token::new),
         resume,
         bots,
+        hosts,
     })
 }
 
@@ -150,6 +152,35 @@ strategy_of_every_variant!(request -> Request {
     2: Request::Clock(_) => (0u32..=604_800).prop_map(Request::Clock),
     4: Request::End(_) => verdict().prop_map(Request::End),
     16: Request::Queue(_) => queue().prop_map(Request::Queue),
+    8: Request::Host(_) => host().prop_map(Request::Host),
+});
+
+/// A word without a comma or `=`, which needs no quotes.
+fn plain() -> impl Strategy<Value = String> {
+    "[!#-+.-<>-\\[\\]-~-]{1,32}"
+}
+
+fn instance() -> impl Strategy<Value = HostRequest> {
+    let list = || prop::collection::btree_set(plain(), 0..4);
+    let instance = (plain(), option::of(plain()), 1u32..=256, list(), list());
+    instance.prop_map(
+        |(address, region, slots, modes, maps)| HostRequest::Instance {
+            address,
+            region,
+            slots,
+            modes,
+            maps,
+        },
+    )
+}
+
+strategy_of_every_variant!(host -> HostRequest {
+    4: HostRequest::Instance { .. } => instance(),
+    1: HostRequest::Load(_) => (0u32..=1_000).prop_map(|n| HostRequest::Load(f64::from(n) / 1e3)),
+    2: HostRequest::Ready { .. } => (1i64.., option::of(plain()))
+        .prop_map(|(id, address)| HostRequest::Ready { id, address }),
+    2: HostRequest::Refuse { .. } => (1i64.., ident())
+        .prop_map(|(id, reason)| HostRequest::Refuse { id, reason }),
 });
 
 fn ticket() -> impl Strategy<Value = String> {
@@ -226,6 +257,7 @@ fn a_token_is_neither_shown_nor_taken_for_an_option() {
         token: Some(Token::new("resume=yes")),
         resume: false,
         bots: None,
+        hosts: None,
     };
     assert_eq!(line(&hello), "HELLO \"ctf 1\" \"resume=yes\"\n");
     assert!(!format!("{hello:?}").contains("yes"));

@@ -70,6 +70,7 @@ fn a_server_may_ask_to_go_on_with_its_game() {
             token: token.map(Token::new),
             resume,
             bots: None,
+            hosts: None,
         }))
     };
     assert_eq!(parse(b"HELLO \"ctf 1\""), hello(None, false));

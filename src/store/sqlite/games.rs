@@ -2,7 +2,7 @@
 
 use sqlx::SqliteConnection;
 
-use super::insert::insert_if_new;
+use super::insert::insert_as;
 use crate::{
     domain::{Fingerprint, MatchRecord},
     store::{Recorded, StoreError},
@@ -23,9 +23,10 @@ pub(super) async fn insert_game(
     if let Some(id) = query.bind(game).fetch_optional(&mut *tx).await? {
         return Ok(Recorded::Duplicate(id));
     }
+    let id = hosted_as(tx, game).await?;
     let mut record = record.clone();
     for _ in 0..MAX_PER_SECOND {
-        let recorded = insert_if_new(tx, &record, Fingerprint::of(&record)).await?;
+        let recorded = insert_as(tx, &record, Fingerprint::of(&record), id).await?;
         let own = match recorded {
             Recorded::New(_) => true,
             Recorded::Duplicate(id) => is_same(tx, id, &record).await?,
@@ -41,6 +42,15 @@ pub(super) async fn insert_game(
     Err(StoreError::Crowded {
         server: record.server,
     })
+}
+
+/// The id of the hosted match whose game has this number, unless a match has that id already.
+async fn hosted_as(tx: &mut SqliteConnection, game: i64) -> Result<Option<i64>, StoreError> {
+    let query = sqlx::query_scalar(
+        "SELECT h.match_id FROM hosted_matches h
+         WHERE h.game = ? AND NOT EXISTS (SELECT 1 FROM matches m WHERE m.id = h.match_id)",
+    );
+    Ok(query.bind(game).fetch_optional(tx).await?)
 }
 
 /// Whether the match with this id is that of `record`: it began at the same millisecond, has the

@@ -26,7 +26,7 @@ pub(super) async fn insert_matches(
         recorded.push(match known(tx, fingerprint).await? {
             Some(id) => Recorded::Duplicate(id),
             None => {
-                let id = insert_head(tx, fingerprint, record).await?;
+                let id = insert_head(tx, fingerprint, record, None).await?;
                 new.push((id, record));
                 Recorded::New(id)
             }
@@ -42,10 +42,23 @@ pub(super) async fn insert_if_new(
     record: &MatchRecord,
     fingerprint: Fingerprint,
 ) -> Result<Recorded, StoreError> {
-    Ok(match known(tx, fingerprint).await? {
-        Some(id) => Recorded::Duplicate(id),
-        None => Recorded::New(insert_match(tx, record, fingerprint).await?),
-    })
+    insert_as(tx, record, fingerprint, None).await
+}
+
+/// Like [`insert_if_new`]. With an id, which no match has, the match gets that one.
+pub(super) async fn insert_as(
+    tx: &mut SqliteConnection,
+    record: &MatchRecord,
+    fingerprint: Fingerprint,
+    id: Option<i64>,
+) -> Result<Recorded, StoreError> {
+    if let Some(id) = known(tx, fingerprint).await? {
+        return Ok(Recorded::Duplicate(id));
+    }
+    check(record, fingerprint)?;
+    let id = insert_head(tx, fingerprint, record, id).await?;
+    insert_parts(tx, &[(id, record)]).await?;
+    Ok(Recorded::New(id))
 }
 
 /// Writes a match that is not on disk, and returns its id.
@@ -55,7 +68,7 @@ pub(super) async fn insert_match(
     fingerprint: Fingerprint,
 ) -> Result<i64, StoreError> {
     check(record, fingerprint)?;
-    let id = insert_head(tx, fingerprint, record).await?;
+    let id = insert_head(tx, fingerprint, record, None).await?;
     insert_parts(tx, &[(id, record)]).await?;
     Ok(id)
 }
@@ -85,6 +98,7 @@ async fn insert_head(
     tx: &mut SqliteConnection,
     fingerprint: Fingerprint,
     record: &MatchRecord,
+    id: Option<i64>,
 ) -> Result<i64, StoreError> {
     let (outcome, winner) = match record.outcome {
         Outcome::Won(team) => ("won", Some(team)),
@@ -93,9 +107,10 @@ async fn insert_head(
         Outcome::Abandoned => ("abandoned", None),
     };
     let done = sqlx::query(
-        "INSERT INTO matches (fingerprint, server, started_at, ended_at, log_clock, map, game_type,
-                              mode, outcome, winner) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO matches (id, fingerprint, server, started_at, ended_at, log_clock, map, game_type,
+                              mode, outcome, winner) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )
+    .bind(id)
     .bind(&fingerprint.0[..])
     .bind(&record.server)
     .bind(record.start.0)

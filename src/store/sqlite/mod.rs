@@ -10,6 +10,7 @@ mod derived;
 mod error;
 mod games;
 mod halves;
+mod hosting;
 mod insert;
 mod logs;
 mod matches;

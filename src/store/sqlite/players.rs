@@ -234,7 +234,10 @@ async fn forget(tx: &mut SqliteConnection, player: &PlayerKey) -> Result<u64, St
     if let Ok(quoted) = serde_json::to_string(&player.id) {
         for statement in [
             "DELETE FROM decisions WHERE instr(decision, ?) > 0",
-            "DELETE FROM tickets WHERE instr(players, ?) > 0 AND state NOT IN ('queued', 'proposed')",
+            "DELETE FROM tickets WHERE instr(players, ?) > 0
+                 AND state NOT IN ('queued', 'proposed', 'hosted', 'called')",
+            "UPDATE hosted_matches SET passes = '{}'
+                 WHERE instr(passes, ?) > 0 AND state NOT IN ('opening', 'ready', 'joining')",
         ] {
             sqlx::query(statement)
                 .bind(&quoted)

@@ -57,7 +57,7 @@ impl Tickets for SqliteStore {
     }
 }
 
-async fn apply(tx: &mut SqliteConnection, change: &Change) -> Result<(), StoreError> {
+pub(super) async fn apply(tx: &mut SqliteConnection, change: &Change) -> Result<(), StoreError> {
     let query = match change {
         Change::Submitted(record) => return insert_ticket(tx, record).await,
         Change::Formed(formed) => return insert_match(tx, formed).await,
@@ -161,6 +161,8 @@ fn word(state: State) -> &'static str {
     match state {
         State::Queued => "queued",
         State::Proposed(_) => "proposed",
+        State::Hosted(_) => "hosted",
+        State::Called(_) => "called",
         State::Matched(_) => "matched",
         State::Cancelled => "cancelled",
         State::Expired => "expired",
@@ -171,6 +173,8 @@ fn state(word: &str, id: Option<MatchId>) -> Option<State> {
     Some(match (word, id) {
         ("queued", None) => State::Queued,
         ("proposed", Some(id)) => State::Proposed(id),
+        ("hosted", Some(id)) => State::Hosted(id),
+        ("called", Some(id)) => State::Called(id),
         ("matched", Some(id)) => State::Matched(id),
         ("cancelled", None) => State::Cancelled,
         ("expired", None) => State::Expired,

@@ -2,6 +2,7 @@
 
 mod disk;
 mod histories;
+mod hosted;
 mod situations;
 
 use super::*;
@@ -13,6 +14,7 @@ fn queues() -> Vec<(String, QueueTerms)> {
         ttl: 600_000,
         ready_check,
         group: group.to_owned(),
+        hosted: false,
     };
     vec![
         ("plain".to_owned(), terms(0, "a")),

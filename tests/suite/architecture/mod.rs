@@ -27,7 +27,7 @@ const ROOMS: [(&str, &[&str]); 23] = [
     ("history", &["rating", "domain"]),
     ("tickets", &["domain"]),
     ("coordinator", &["domain"]),
-    ("store", &["domain", "tickets"]),
+    ("store", &["domain", "tickets", "coordinator"]),
     ("learning", &["domain", "rating", "history", "store"]),
     ("logs", &["domain", "ingest", "store", "learning"]),
     (
@@ -48,6 +48,7 @@ const ROOMS: [(&str, &[&str]); 23] = [
             "domain",
             "matchmaking",
             "tickets",
+            "coordinator",
             "store",
             "learning",
             "session",
@@ -58,6 +59,7 @@ const ROOMS: [(&str, &[&str]); 23] = [
         &[
             "domain",
             "matchmaking",
+            "coordinator",
             "store",
             "learning",
             "session",
@@ -67,7 +69,14 @@ const ROOMS: [(&str, &[&str]); 23] = [
     (
         "server",
         &[
-            "domain", "lobby", "tickets", "session", "queues", "service", "protocol",
+            "domain",
+            "lobby",
+            "tickets",
+            "coordinator",
+            "session",
+            "queues",
+            "service",
+            "protocol",
         ],
     ),
     ("client", &["domain", "protocol"]),
@@ -79,6 +88,7 @@ const ROOMS: [(&str, &[&str]); 23] = [
             "rating",
             "lobby",
             "matchmaking",
+            "coordinator",
             "history",
             "learning",
             "logs",
@@ -89,15 +99,7 @@ const ROOMS: [(&str, &[&str]); 23] = [
     ),
     (
         "daemon",
-        &[
-            "matchmaking",
-            "store",
-            "learning",
-            "logs",
-            "service",
-            "server",
-            "config",
-        ],
+        &["store", "learning", "logs", "service", "server", "config"],
     ),
     (
         "cli",

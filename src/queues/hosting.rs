@@ -1,0 +1,314 @@
+//! What the task does for hosted matches: it carries the coordinator's acts to tickets and instances.
+
+use std::collections::{BTreeMap, HashMap};
+
+use rand::{TryRng, rngs::SysRng};
+
+use super::{
+    Shared,
+    links::{Link, OpenSeat, Opening},
+};
+use crate::{
+    coordinator::{Act, Coordinator, Hosted, MatchId, Offer, Refused, Stage, Wanted},
+    domain::{MAX_TEAMS, Timestamp},
+    matchmaking::{Host, Raw, TicketSpec},
+    store::{Store, StoreError},
+    tickets::{FormedMatch, Life},
+};
+
+/// The most players whose matches are remembered before those that are over are forgotten.
+const MAX_PLAYING: usize = 100_000;
+
+/// What an instance asks for. The first text is the instance's name.
+#[derive(Debug)]
+pub(super) enum HostAsk {
+    Join(Box<Offer>, Link),
+    Load(String, f64),
+    Refuse(String, MatchId),
+    /// What the instance needs to open the game of a match.
+    Plan(String, MatchId),
+    /// The match whose game has this number.
+    OfGame(String, i64),
+    Ready {
+        name: String,
+        id: MatchId,
+        address: Option<String>,
+    },
+    Opened {
+        name: String,
+        id: MatchId,
+        game: i64,
+        link: Link,
+    },
+    Began(String, MatchId),
+    Ended(MatchId),
+    GaveUp(MatchId),
+    Left(MatchId, String),
+}
+
+/// The game that an instance opens for a match.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostPlan {
+    /// The id of the match.
+    pub id: MatchId,
+    /// The queue that formed it.
+    pub queue: String,
+    /// The game type, and the mutators.
+    pub ruleset: String,
+    /// The map of the match, if it has one.
+    pub map: Option<String>,
+    /// Number of teams.
+    pub teams: u8,
+    /// The players with their teams and parties.
+    pub seats: Vec<OpenSeat>,
+    /// The predicted chance that team 0 wins.
+    pub chance: Option<f64>,
+    /// What the violations of rules cost.
+    pub penalty: f64,
+}
+
+/// Instances, hosted matches, and the players in matches that are played.
+#[derive(Debug, Default)]
+pub(super) struct Hosting {
+    pub coordinator: Coordinator,
+    playing: HashMap<String, MatchId>,
+    /// Acts that are sent once the changes are on disk.
+    unsent: Vec<Act>,
+}
+
+impl Hosting {
+    /// What is on disk.
+    pub async fn load(
+        shared: &Shared,
+        store: &dyn Store,
+        life: &mut Life,
+        now: Timestamp,
+    ) -> Result<Self, StoreError> {
+        let rows = store.hosting().await?;
+        let known = |hosted: &Hosted| {
+            let formed = life.formed(hosted.id)?;
+            Some(wanted(shared, life, formed))
+        };
+        let coordinator = Coordinator::restore(
+            shared.hosting,
+            rows.offers,
+            rows.matches,
+            now,
+            known,
+            |id| rows.recorded.contains(&id),
+        );
+        let mut hosting = Self {
+            coordinator,
+            ..Self::default()
+        };
+        for id in life.hosted() {
+            let hosted = hosting.coordinator.hosted(id);
+            if hosted.is_none_or(|hosted| hosted.stage.is_final()) {
+                life.unhost(id);
+            }
+        }
+        let playing = hosting.coordinator.matches().filter(is_played);
+        let playing: Vec<MatchId> = playing.map(|hosted| hosted.id).collect();
+        for id in playing {
+            hosting.plays(life, id);
+        }
+        Ok(hosting)
+    }
+
+    /// The match that a player plays in now.
+    pub fn plays_in(&self, player: &str) -> Option<MatchId> {
+        let id = *self.playing.get(player)?;
+        let hosted = self.coordinator.hosted(id).filter(is_played);
+        hosted.map(|hosted| hosted.id)
+    }
+
+    /// A player has left a match that is played, and may queue again.
+    pub fn left(&mut self, id: MatchId, player: &str) {
+        if self.playing.get(player) == Some(&id) {
+            self.playing.remove(player);
+        }
+    }
+
+    fn plays(&mut self, life: &Life, id: MatchId) {
+        if self.playing.len() > MAX_PLAYING {
+            let coordinator = &self.coordinator;
+            self.playing
+                .retain(|_, id| coordinator.hosted(*id).is_some_and(|one| is_played(&one)));
+        }
+        let seats = life.formed(id).map(|formed| formed.seats.as_slice());
+        for seat in seats.unwrap_or_default() {
+            self.playing.insert(seat.player.clone(), id);
+        }
+    }
+
+    /// Carries out what the coordinator asks for, as far as it concerns tickets.
+    pub fn act(&mut self, shared: &Shared, life: &mut Life) {
+        for id in life.take_unhosted() {
+            if let Some(formed) = life.formed(id) {
+                let (queue, wanted) = (formed.queue.clone(), wanted(shared, life, formed));
+                self.coordinator.host(id, &queue, wanted);
+            }
+        }
+        loop {
+            let acts = self.coordinator.take_acts();
+            if acts.is_empty() {
+                return;
+            }
+            for act in acts {
+                match act {
+                    Act::Call(id) => life.called(id),
+                    Act::Seek(id) => life.seek(id),
+                    Act::Begun(id) => {
+                        life.begun(id);
+                        self.plays(life, id);
+                    }
+                    Act::Requeue(id, why) => {
+                        tracing::info!(match_id = id, why = why.as_str(), "a match is not hosted");
+                        life.unhost(id);
+                    }
+                    Act::Open { id, .. } => {
+                        self.issue(life, id);
+                        self.unsent.push(act);
+                    }
+                    Act::Close { .. } => self.unsent.push(act),
+                }
+            }
+        }
+    }
+
+    /// Draws the passes of a match that has none.
+    fn issue(&mut self, life: &Life, id: MatchId) {
+        let Some(hosted) = self.coordinator.hosted(id) else {
+            return;
+        };
+        if hosted.passes.is_empty()
+            && let Some(formed) = life.formed(id)
+        {
+            let pass = |seat: &crate::tickets::Seat| (seat.player.clone(), draw_pass());
+            let passes: BTreeMap<_, _> = formed.seats.iter().map(pass).collect();
+            self.coordinator.issue(id, passes);
+        }
+    }
+
+    /// The acts for instances since the last call.
+    pub fn take_unsent(&mut self) -> Vec<Act> {
+        std::mem::take(&mut self.unsent)
+    }
+
+    /// What an instance is sent of a match.
+    pub fn opening(&self, life: &Life, id: MatchId) -> Option<Opening> {
+        let formed = life.formed(id)?;
+        Some(Opening {
+            id,
+            queue: formed.queue.clone(),
+            mode: formed.proposal.mode.clone(),
+            map: formed.proposal.map.clone(),
+            seats: self.seats(life, formed),
+        })
+    }
+
+    fn seats(&self, life: &Life, formed: &FormedMatch) -> Vec<OpenSeat> {
+        let passes = self.coordinator.passes(formed.id);
+        let seat = |seat: &crate::tickets::Seat| {
+            let ticket = life.ticket(seat.ticket);
+            let is_party = ticket.is_some_and(|ticket| ticket.ticket.players.len() > 1);
+            let pass = passes.and_then(|passes| passes.get(&seat.player));
+            OpenSeat {
+                player: seat.player.clone(),
+                team: seat.team,
+                pass: pass.cloned().unwrap_or_default(),
+                party: is_party.then(|| seat.ticket.to_string()),
+            }
+        };
+        formed.seats.iter().map(seat).collect()
+    }
+
+    /// The game that an instance opens for a match.
+    ///
+    /// # Errors
+    /// Fails if the instance does not host the match.
+    pub fn plan(
+        &self,
+        shared: &Shared,
+        life: &Life,
+        name: &str,
+        id: MatchId,
+    ) -> Result<HostPlan, Refused> {
+        let hosted = self.coordinator.at_instance(name, id)?;
+        let formed = life.formed(id).ok_or(Refused::NotYours)?;
+        let queue = shared.queues.get(&hosted.queue).ok_or(Refused::NotYours)?;
+        let teams = u8::try_from(formed.proposal.teams.len().min(MAX_TEAMS)).unwrap_or(2);
+        Ok(HostPlan {
+            id,
+            queue: hosted.queue.clone(),
+            ruleset: queue.settings().ruleset.clone(),
+            map: formed.proposal.map.clone(),
+            teams: teams.max(2),
+            seats: self.seats(life, formed),
+            chance: formed.proposal.chance,
+            penalty: formed.proposal.penalty,
+        })
+    }
+}
+
+fn is_played(hosted: &&Hosted) -> bool {
+    hosted.stage == Stage::Playing
+}
+
+/// What a match needs of an instance: its mode, its map, and the latencies that its players state.
+fn wanted(shared: &Shared, life: &Life, formed: &FormedMatch) -> Wanted {
+    let settings = shared.queues.get(&formed.queue).map(|one| one.settings());
+    let latency = settings.and_then(|settings| settings.latency.as_ref());
+    Wanted {
+        mode: formed.proposal.mode.clone(),
+        map: formed.proposal.map.clone(),
+        latencies: latency.map_or(BTreeMap::new(), |latency| worst(life, formed, &latency.of)),
+        ceiling: latency.and_then(|latency| latency.at_most.map(|most| most.get())),
+        wait: settings.map_or(0, |settings| i64::from(settings.host_wait.get()) * 1_000),
+    }
+}
+
+/// The largest number of all players for each word of a `map num` that all of them state.
+fn worst(life: &Life, formed: &FormedMatch, attribute: &str) -> BTreeMap<String, f64> {
+    let tickets = formed.tickets().into_iter();
+    let specs = tickets.filter_map(|number| {
+        let record = life.ticket(number)?;
+        serde_json::from_str::<TicketSpec>(&record.ticket.content).ok()
+    });
+    let mut all: Option<BTreeMap<String, f64>> = None;
+    for player in specs.flat_map(|spec| spec.players) {
+        let own = match player.attributes.get(attribute) {
+            Some(Raw::Map(own)) => own.clone(),
+            _ => BTreeMap::new(),
+        };
+        all = Some(match all {
+            None => own,
+            Some(others) => {
+                let both = others.into_iter().filter_map(|(word, worst)| {
+                    let number = own.get(&word)?;
+                    Some((word, worst.max(*number)))
+                });
+                both.collect()
+            }
+        });
+    }
+    all.unwrap_or_default()
+}
+
+/// A pass of 128 random bits.
+fn draw_pass() -> String {
+    let mut bytes = [0u8; 16];
+    match SysRng.try_fill_bytes(&mut bytes) {
+        Ok(()) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),
+        // Without randomness there is no secret: a pass that no instance accepts is better.
+        Err(_) => String::new(),
+    }
+}
+
+impl Shared {
+    /// Whether any queue needs instances.
+    pub(super) fn has_hosts(&self) -> bool {
+        let mut queues = self.queues.values();
+        queues.any(|queue| queue.settings().host == Host::Required)
+    }
+}

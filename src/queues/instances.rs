@@ -1,0 +1,148 @@
+//! The calls of instances.
+
+use super::{
+    HostPlan, Link, Queues, QueuesError,
+    hosting::HostAsk,
+    task::{Answer, Ask},
+};
+use crate::coordinator::{MatchId, Offer};
+
+impl Queues {
+    /// Whether any queue needs instances.
+    pub fn has_hosts(&self) -> bool {
+        self.shared.has_hosts()
+    }
+
+    /// The clock's millisecond now, as [`Link`] counts.
+    pub fn millis(&self) -> u64 {
+        self.shared.clock.millis()
+    }
+
+    async fn of_instance(&self, ask: HostAsk) -> Result<Answer, QueuesError> {
+        self.ask(Ask::Host(ask)).await
+    }
+
+    /// An instance connects, or changes what it offers.
+    ///
+    /// # Errors
+    /// Fails if there are too many instances.
+    pub async fn join_instance(&self, offer: Offer, link: Link) -> Result<(), QueuesError> {
+        let ask = HostAsk::Join(Box::new(offer), link);
+        self.of_instance(ask).await.map(drop)
+    }
+
+    /// An instance states how busy it is.
+    ///
+    /// # Errors
+    /// Fails if it is not known.
+    pub async fn load(&self, name: &str, load: f64) -> Result<(), QueuesError> {
+        let ask = HostAsk::Load(name.to_owned(), load);
+        self.of_instance(ask).await.map(drop)
+    }
+
+    /// The game that an instance has to open for a match.
+    ///
+    /// # Errors
+    /// Fails if the instance was not asked to host the match, or is not any more.
+    pub async fn plan(&self, name: &str, id: MatchId) -> Result<HostPlan, QueuesError> {
+        match self.of_instance(HostAsk::Plan(name.to_owned(), id)).await? {
+            Answer::Plan(plan) => Ok(*plan),
+            _ => Err(QueuesError::Stopped),
+        }
+    }
+
+    /// The match of an instance whose game has this number.
+    ///
+    /// # Errors
+    /// Fails if the queues do not run.
+    pub async fn match_of_game(
+        &self,
+        name: &str,
+        game: i64,
+    ) -> Result<Option<MatchId>, QueuesError> {
+        let ask = HostAsk::OfGame(name.to_owned(), game);
+        match self.of_instance(ask).await? {
+            Answer::Match(id) => Ok(id),
+            _ => Err(QueuesError::Stopped),
+        }
+    }
+
+    /// An instance is ready to host a match, at its own address or another one. The players are called.
+    ///
+    /// # Errors
+    /// Fails for the reasons of [`Coordinator::ready`](crate::coordinator::Coordinator::ready).
+    pub async fn ready(
+        &self,
+        name: &str,
+        id: MatchId,
+        address: Option<String>,
+    ) -> Result<(), QueuesError> {
+        let name = name.to_owned();
+        let ask = HostAsk::Ready { name, id, address };
+        self.of_instance(ask).await.map(drop)
+    }
+
+    /// An instance does not host a match that it was asked to host.
+    ///
+    /// # Errors
+    /// Fails for the reasons of [`Coordinator::refused`](crate::coordinator::Coordinator::refused).
+    pub async fn refuse(&self, name: &str, id: MatchId) -> Result<(), QueuesError> {
+        let ask = HostAsk::Refuse(name.to_owned(), id);
+        self.of_instance(ask).await.map(drop)
+    }
+
+    /// A connection has the game of a match.
+    ///
+    /// # Errors
+    /// Fails for the reasons of [`Coordinator::opened`](crate::coordinator::Coordinator::opened).
+    pub async fn opened(
+        &self,
+        name: &str,
+        id: MatchId,
+        game: i64,
+        link: Link,
+    ) -> Result<(), QueuesError> {
+        let name = name.to_owned();
+        let ask = HostAsk::Opened {
+            name,
+            id,
+            game,
+            link,
+        };
+        self.of_instance(ask).await.map(drop)
+    }
+
+    /// Play has begun in a match. When this returns, that is on disk.
+    ///
+    /// # Errors
+    /// Fails for the reasons of [`Coordinator::began`](crate::coordinator::Coordinator::began).
+    pub async fn began(&self, name: &str, id: MatchId) -> Result<(), QueuesError> {
+        let ask = HostAsk::Began(name.to_owned(), id);
+        self.of_instance(ask).await.map(drop)
+    }
+
+    /// A match has ended, and is recorded.
+    ///
+    /// # Errors
+    /// Fails if this cannot be written; it is found out at the next start then.
+    pub async fn ended(&self, id: MatchId) -> Result<(), QueuesError> {
+        self.of_instance(HostAsk::Ended(id)).await.map(drop)
+    }
+
+    /// A game server has begun another game in place of a match.
+    ///
+    /// # Errors
+    /// Fails if this cannot be written.
+    pub async fn gave_up(&self, id: MatchId) -> Result<(), QueuesError> {
+        self.of_instance(HostAsk::GaveUp(id)).await.map(drop)
+    }
+
+    /// A player has left a match that is played, and may queue again.
+    ///
+    /// # Errors
+    /// Fails if the queues do not run.
+    pub async fn left(&self, id: MatchId, player: &str) -> Result<(), QueuesError> {
+        let ask = HostAsk::Left(id, player.to_owned());
+        self.of_instance(ask).await.map(drop)
+    }
+}

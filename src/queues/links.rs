@@ -1,0 +1,154 @@
+//! The connections of instances: the one that sent INSTANCE, and those that have the games of matches.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use crate::{
+    coordinator::{Act, Coordinator, MatchId, Offer},
+    domain::Timestamp,
+};
+
+/// What an instance is sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HostNews {
+    /// The instance is asked to host a match.
+    Open(Box<Opening>),
+    /// The instance does not host a match any more.
+    Close {
+        /// The id of the match.
+        id: MatchId,
+        /// Why, in one word.
+        why: &'static str,
+    },
+}
+
+/// A match that an instance is asked to host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Opening {
+    /// The id of the match.
+    pub id: MatchId,
+    /// The queue that formed it.
+    pub queue: String,
+    /// The mode of the match, if it has one.
+    pub mode: Option<String>,
+    /// The map of the match, if it has one.
+    pub map: Option<String>,
+    /// Its players.
+    pub seats: Vec<OpenSeat>,
+}
+
+/// A player of a match that an instance is asked to host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenSeat {
+    /// The player's identity.
+    pub player: String,
+    /// The team, counted from 0.
+    pub team: u8,
+    /// The pass that the player shows; empty if passes are void.
+    pub pass: String,
+    /// The player's party, if it has other players.
+    pub party: Option<String>,
+}
+
+/// The way to one connection of an instance. It never waits.
+#[derive(Clone)]
+pub struct Link {
+    send: Arc<dyn Fn(&HostNews) + Send + Sync>,
+    is_open: Arc<dyn Fn() -> bool + Send + Sync>,
+    /// The clock's millisecond of the last line from the connection.
+    heard: Arc<AtomicU64>,
+}
+
+impl Link {
+    /// A link that sends by the one function, and asks by the other whether its connection is open.
+    pub fn new(
+        send: impl Fn(&HostNews) + Send + Sync + 'static,
+        is_open: impl Fn() -> bool + Send + Sync + 'static,
+        heard: Arc<AtomicU64>,
+    ) -> Self {
+        Self {
+            send: Arc::new(send),
+            is_open: Arc::new(is_open),
+            heard,
+        }
+    }
+}
+
+impl fmt::Debug for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Link")
+    }
+}
+
+/// The connections of all instances.
+#[derive(Debug, Default)]
+pub(super) struct Links {
+    instances: BTreeMap<String, (Offer, Link)>,
+    games: BTreeMap<MatchId, Link>,
+}
+
+impl Links {
+    /// An instance has connected.
+    pub fn join(&mut self, offer: Offer, link: Link) {
+        self.instances.insert(offer.name.clone(), (offer, link));
+    }
+
+    /// A connection has the game of a match.
+    pub fn host(&mut self, id: MatchId, link: Link) {
+        self.games.insert(id, link);
+    }
+
+    /// Reports to the coordinator which connections are lost, and when the others were heard.
+    /// `time` is the time of a millisecond of the clock.
+    pub fn watch(&mut self, coordinator: &mut Coordinator, time: impl Fn(u64) -> Timestamp) {
+        self.instances.retain(|name, (offer, link)| {
+            let open = (link.is_open)();
+            let heard = time(link.heard.load(Ordering::Relaxed));
+            match open {
+                // It was silent for so long that it was given up, and has sent a line since.
+                true if !coordinator.knows(name) && coordinator.is_recent(heard) => {
+                    let joined = coordinator.joined(offer.clone());
+                    tracing::debug!(name, ?joined, "an instance is back");
+                }
+                true => coordinator.alive(name, heard),
+                false => coordinator.lost(name),
+            }
+            open
+        });
+        self.games.retain(|id, link| {
+            let over = coordinator
+                .hosted(*id)
+                .is_none_or(|hosted| hosted.stage.is_final());
+            let open = (link.is_open)();
+            if !open && !over {
+                coordinator.parted(*id);
+            }
+            open && !over
+        });
+    }
+
+    /// Sends an act to its instance. If the connection is lost, the instance is sent its matches when it
+    /// comes back.
+    pub fn send(&self, act: &Act, opening: impl Fn(MatchId) -> Option<Opening>) {
+        let (instance, news) = match act {
+            Act::Open { instance, id } => match opening(*id) {
+                Some(opening) => (instance, HostNews::Open(Box::new(opening))),
+                None => return,
+            },
+            Act::Close { instance, id, why } => {
+                let why = why.as_str();
+                (instance, HostNews::Close { id: *id, why })
+            }
+            _ => return,
+        };
+        if let Some((_, link)) = self.instances.get(instance) {
+            (link.send)(&news);
+        }
+    }
+}

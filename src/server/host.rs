@@ -1,0 +1,294 @@
+//! One connection's part in hosted matches: an instance, or the connection with the game of a match.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use super::queue::refusal;
+use crate::{
+    coordinator::{MatchId, Offer},
+    domain::Ident,
+    protocol::{Code, HostNotice, HostRequest, HostSeat, Refusal, Request},
+    queues::{HostNews, HostPlan, Link, OpenSeat, Queues},
+    session::{HostedGame, Mailbox, Session, SessionError},
+};
+
+/// A connection as an instance.
+#[derive(Debug)]
+pub(super) struct HostClient {
+    queues: Arc<Queues>,
+    mailbox: Mailbox,
+    heard: Arc<AtomicU64>,
+    /// The name of the game server, without the match that the connection hosts.
+    server: Option<String>,
+    /// The match of HELLO.
+    hosts: Option<MatchId>,
+    /// The slots of INSTANCE.
+    slots: Option<u32>,
+    /// The number of the session's game when it was last compared with those of matches.
+    game: Option<i64>,
+}
+
+/// A step of a game that concerns the match that it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    Start,
+    End,
+    Game,
+    Leave(String),
+}
+
+impl Step {
+    /// The step that a request is, if it is one.
+    pub fn of(request: &Request) -> Option<Self> {
+        Some(match request {
+            Request::Start => Self::Start,
+            Request::End(_) => Self::End,
+            Request::Game(_) => Self::Game,
+            Request::Leave { id, .. } => Self::Leave(id.text().to_owned()),
+            _ => return None,
+        })
+    }
+}
+
+impl HostClient {
+    /// A connection that has not sent anything yet.
+    pub fn new(queues: Arc<Queues>, mailbox: Mailbox) -> Self {
+        Self {
+            queues,
+            mailbox,
+            heard: Arc::default(),
+            server: None,
+            hosts: None,
+            slots: None,
+            game: None,
+        }
+    }
+
+    /// Notes that a line has arrived.
+    pub fn heard(&self) {
+        if self.slots.is_some() {
+            self.heard.store(self.queues.millis(), Ordering::Relaxed);
+        }
+    }
+
+    /// After HELLO: opens the game of the match that this connection hosts, or finds out that a game
+    /// that was resumed is that of a match.
+    pub async fn greet(
+        &mut self,
+        server: &str,
+        hosts: Option<MatchId>,
+        session: &mut Session,
+    ) -> Result<(), Refusal> {
+        (self.server, self.hosts) = (Some(server.to_owned()), hosts);
+        match hosts {
+            Some(id) => {
+                let plan = self.queues.plan(server, id).await.map_err(refusal)?;
+                self.open(server, &plan, session).await
+            }
+            None => {
+                self.follow(session).await;
+                Ok(())
+            }
+        }
+    }
+
+    /// After a command: finds out whether a game that the session has continued is that of a match.
+    pub async fn follow(&mut self, session: &Session) {
+        let game = session.game_number();
+        if game == self.game || !self.queues.has_hosts() {
+            return;
+        }
+        self.game = game;
+        if let (Some(server), Some(game)) = (self.server.as_deref(), game)
+            && let Ok(Some(id)) = self.match_of(server, game).await
+            && let Err(refusal) = self.opened(server, id, game).await
+        {
+            tracing::debug!(match_id = id, %refusal, "a game is not that of a match any more");
+        }
+    }
+
+    /// Handles a request of an instance.
+    pub async fn answer(
+        &mut self,
+        request: HostRequest,
+        session: &mut Session,
+    ) -> Result<(), Refusal> {
+        let server = self.server.clone();
+        let server = server.ok_or_else(|| not_allowed("say HELLO <server> first"))?;
+        if self.hosts.is_some() {
+            return Err(not_allowed("this connection hosts a single match"));
+        }
+        match request {
+            HostRequest::Instance {
+                address,
+                region,
+                slots,
+                modes,
+                maps,
+            } => {
+                self.slots = Some(slots);
+                self.heard();
+                let name = server;
+                let offer = Offer {
+                    name,
+                    address,
+                    region,
+                    slots,
+                    modes,
+                    maps,
+                };
+                let joined = self.queues.join_instance(offer, self.link()).await;
+                joined.map_err(refusal)
+            }
+            HostRequest::Load(load) => {
+                let load = self.queues.load(&server, load).await;
+                load.map_err(refusal)
+            }
+            HostRequest::Ready { id, address } => self.ready(&server, id, address, session).await,
+            HostRequest::Refuse { id, reason } => {
+                tracing::info!(match_id = id, reason = reason.text(), "a match is refused");
+                self.queues.refuse(&server, id).await.map_err(refusal)
+            }
+        }
+    }
+
+    /// With a single slot, this connection has the game of the match.
+    async fn ready(
+        &mut self,
+        server: &str,
+        id: MatchId,
+        address: Option<String>,
+        session: &mut Session,
+    ) -> Result<(), Refusal> {
+        let plan = self.queues.plan(server, id).await.map_err(refusal)?;
+        let ready = self.queues.ready(server, id, address).await;
+        ready.map_err(refusal)?;
+        match self.slots {
+            Some(1) => self.open(server, &plan, session).await,
+            _ => Ok(()),
+        }
+    }
+
+    /// Puts the game of a match into the session, unless it is there.
+    async fn open(
+        &mut self,
+        server: &str,
+        plan: &HostPlan,
+        session: &mut Session,
+    ) -> Result<(), Refusal> {
+        let game = match session.game_number() {
+            Some(game) if self.match_of(server, game).await? == Some(plan.id) => game,
+            _ => session.host(&hosted_game(plan)).map_err(failed)?,
+        };
+        self.game = Some(game);
+        self.opened(server, plan.id, game).await
+    }
+
+    async fn opened(&self, server: &str, id: MatchId, game: i64) -> Result<(), Refusal> {
+        let opened = self.queues.opened(server, id, game, self.link()).await;
+        opened.map_err(refusal)
+    }
+
+    async fn match_of(&self, server: &str, game: i64) -> Result<Option<MatchId>, Refusal> {
+        let found = self.queues.match_of_game(server, game).await;
+        found.map_err(refusal)
+    }
+
+    /// The match that this session's game is, before a step of it.
+    pub async fn current(&self, step: &Step, session: &mut Session) -> Option<MatchId> {
+        let server = self.server.as_deref()?;
+        if !self.queues.has_hosts() {
+            return None;
+        }
+        let game = match step {
+            Step::Game => session.game_number(),
+            _ => session.resumed_game_number(),
+        }?;
+        self.queues.match_of_game(server, game).await.ok()?
+    }
+
+    /// Reports a step that a match's game has made.
+    pub async fn report(&self, step: Step, id: MatchId) {
+        let Some(server) = &self.server else { return };
+        let done = match step {
+            Step::Start => self.queues.began(server, id).await,
+            Step::End => self.queues.ended(id).await,
+            Step::Game => self.queues.gave_up(id).await,
+            Step::Leave(player) => self.queues.left(id, &player).await,
+        };
+        if let Err(error) = done {
+            tracing::warn!(match_id = id, %error, "a step of a hosted match is not noted");
+        }
+    }
+
+    fn link(&self) -> Link {
+        let (sender, mailbox) = (self.mailbox.clone(), self.mailbox.clone());
+        let send = move |news: &HostNews| {
+            if let Err(error) = sender.push_all(notice(news).lines()) {
+                tracing::warn!(%error, "an instance is not sent a match");
+            }
+        };
+        Link::new(send, move || mailbox.is_open(), self.heard.clone())
+    }
+}
+
+fn notice(news: &HostNews) -> HostNotice {
+    match news {
+        HostNews::Close { id, why } => HostNotice::Close { id: *id, why },
+        HostNews::Open(opening) => HostNotice::Session {
+            id: opening.id,
+            queue: opening.queue.clone(),
+            mode: opening.mode.clone(),
+            map: opening.map.clone(),
+            seats: opening.seats.iter().map(seat).collect(),
+        },
+    }
+}
+
+fn seat(seat: &OpenSeat) -> HostSeat {
+    HostSeat {
+        player: seat.player.clone(),
+        team: seat.team,
+        pass: seat.pass.clone(),
+        party: seat.party.clone(),
+    }
+}
+
+fn hosted_game(plan: &HostPlan) -> HostedGame {
+    let mut names = plan.ruleset.split('+');
+    let human = |seat: &OpenSeat| {
+        let id = Ident::from_text(&seat.player);
+        (id, seat.team, seat.party.clone())
+    };
+    let chance = plan
+        .chance
+        .map(|chance| format!("the predicted chance that team 0 wins is {chance:.6}"));
+    let formed = format!(
+        "match {} of queue {}, with a penalty of {:.3}",
+        plan.id, plan.queue, plan.penalty
+    );
+    HostedGame {
+        game_type: Ident::from_text(names.next().unwrap_or_default()),
+        mutators: names.map(str::to_owned).collect(),
+        map: plan.map.clone(),
+        teams: plan.teams,
+        humans: plan.seats.iter().map(human).collect(),
+        reasons: std::iter::once(formed).chain(chance).collect(),
+    }
+}
+
+fn failed(error: SessionError) -> Refusal {
+    Refusal {
+        code: Code::Internal,
+        text: error.to_string(),
+    }
+}
+
+fn not_allowed(text: &str) -> Refusal {
+    Refusal {
+        code: Code::NotAllowed,
+        text: text.to_owned(),
+    }
+}

@@ -1,0 +1,126 @@
+//! Instances and hosted matches.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+
+use super::StoreError;
+use crate::{coordinator, domain::Timestamp, tickets};
+
+/// What a restart needs of instances and hosted matches.
+#[derive(Clone, Debug, Default)]
+pub struct HostingRows {
+    /// The instances.
+    pub offers: Vec<coordinator::Offer>,
+    /// The hosted matches that are kept.
+    pub matches: Vec<coordinator::Hosted>,
+    /// The hosted matches whose results are on disk.
+    pub recorded: BTreeSet<coordinator::MatchId>,
+}
+
+/// An instance, as operators see it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InstanceRow {
+    /// Its name.
+    pub name: String,
+    /// Where players connect.
+    pub address: String,
+    /// Its region.
+    pub region: Option<String>,
+    /// How many matches it hosts at once.
+    pub slots: i64,
+    /// How many of its slots are in use.
+    pub used: i64,
+    /// How busy it states to be, 0 to 1.
+    pub load: f64,
+    /// When its connection was lost; `None` while it is connected.
+    pub away: Option<Timestamp>,
+    /// Whether it gets no further matches.
+    pub drains: bool,
+}
+
+/// A hosted match, as operators see it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostedRow {
+    /// Its id.
+    pub id: i64,
+    /// The queue that formed it.
+    pub queue: String,
+    /// Its state, and since when.
+    pub state: String,
+    /// When it got this state.
+    pub since: Timestamp,
+    /// Why it left its last instance, or has failed.
+    pub why: String,
+    /// The instance that hosts it, or did so last.
+    pub instance: Option<String>,
+    /// How many instances were asked to host it.
+    pub tries: i64,
+    /// Number of its players.
+    pub players: i64,
+    /// How it ended, once its result is on disk.
+    pub outcome: Option<String>,
+}
+
+/// A queue, as operators see it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueueRow {
+    /// Its name.
+    pub name: String,
+    /// Tickets of the last day by state: queued, proposed, hosted, matched, cancelled, expired.
+    pub tickets: [i64; 6],
+    /// Number of players in tickets that wait.
+    pub players: i64,
+    /// When the oldest ticket that is queued was submitted.
+    pub oldest: Option<Timestamp>,
+}
+
+/// Instances and hosted matches in the database.
+#[async_trait]
+pub trait Hosting: Send + Sync {
+    /// All instances and hosted matches.
+    ///
+    /// # Errors
+    /// Fails if the database does, or if it contains a value that no version of Evenkeel writes.
+    async fn hosting(&self) -> Result<HostingRows, StoreError>;
+
+    /// Applies changes of tickets and of hosted matches in order, all or none.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    async fn write_hosting(
+        &self,
+        tickets: &[tickets::Change],
+        hosting: &[coordinator::Change],
+    ) -> Result<(), StoreError>;
+
+    /// The names of the instances that get no further matches.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    async fn draining(&self) -> Result<BTreeSet<String>, StoreError>;
+
+    /// Sets whether an instance gets further matches. Returns whether there is such an instance.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    async fn set_draining(&self, name: &str, drains: bool) -> Result<bool, StoreError>;
+
+    /// All instances, by name.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    async fn instance_rows(&self) -> Result<Vec<InstanceRow>, StoreError>;
+
+    /// The hosted matches that are kept, the latest first, at most `limit`.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    async fn hosted_rows(&self, limit: u32) -> Result<Vec<HostedRow>, StoreError>;
+
+    /// The queues with tickets, by name.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    async fn queue_rows(&self) -> Result<Vec<QueueRow>, StoreError>;
+}

@@ -1,0 +1,54 @@
+//! Tickets of matches that an instance hosts, until play begins.
+
+use std::collections::BTreeSet;
+
+use super::{Life, MatchId, Reason, State};
+
+impl Life {
+    /// The matches that need an instance, of those that were formed since the last call.
+    pub fn take_unhosted(&mut self) -> Vec<MatchId> {
+        std::mem::take(&mut self.unhosted)
+    }
+
+    /// The matches before START with tickets in them.
+    pub fn hosted(&self) -> BTreeSet<MatchId> {
+        let states = self.tickets.values().map(|ticket| ticket.state);
+        let hosted = states.filter_map(|state| match state {
+            State::Hosted(id) | State::Called(id) => Some(id),
+            _ => None,
+        });
+        hosted.collect()
+    }
+
+    /// The players of a match are called to its instance, or to another address.
+    pub fn called(&mut self, id: MatchId) {
+        self.put_all(id, State::Called(id));
+    }
+
+    /// The players of a match must wait: it has lost its instance, and another one is sought.
+    pub fn seek(&mut self, id: MatchId) {
+        self.put_all(id, State::Hosted(id));
+    }
+
+    /// Play has begun, which is final. A client that was sent the call is not sent anything again.
+    pub fn begun(&mut self, id: MatchId) {
+        for number in self.members(id) {
+            let was_told = self.ticket(number).is_some_and(|ticket| ticket.told);
+            self.become_state(number, State::Matched(id), Reason::None);
+            if was_told {
+                self.told(number);
+            }
+        }
+    }
+
+    /// Ends a match whose play has not begun. Its tickets go back to their places.
+    pub fn unhost(&mut self, id: MatchId) {
+        self.dissolve(id, &BTreeSet::new(), Reason::None, Reason::Unhosted);
+    }
+
+    fn put_all(&mut self, id: MatchId, state: State) {
+        for number in self.members(id) {
+            self.become_state(number, state, Reason::None);
+        }
+    }
+}
