@@ -14,6 +14,7 @@ mod evaluate;
 mod export;
 mod follow;
 mod ingest;
+mod instances;
 mod matches;
 mod player;
 mod progress;
@@ -67,6 +68,9 @@ enum Command {
     Match(matches::MatchArgs),
     Player(player::PlayerArgs),
     Queue(queue::QueueArgs),
+    Instances(instances::InstancesArgs),
+    Instance(instances::InstanceArgs),
+    Hosted(instances::HostedArgs),
     ReplayDecision(replay::ReplayArgs),
     Simulate(simulate::SimulateArgs),
     Config(config::ConfigArgs),
@@ -113,6 +117,9 @@ fn dispatch(command: Command) -> Result<ExitCode, CliError> {
         Command::Balance(args) => balance::run(&args).map(done),
         Command::Config(args) => config::run(&args).map(done),
         Command::Queue(args) => queue::run(&args),
+        Command::Instances(args) => block_on(instances::run(&args)).map(done),
+        Command::Instance(args) => block_on(instances::change(&args)).map(done),
+        Command::Hosted(args) => block_on(instances::hosted(&args)).map(done),
         Command::Demo(args) => block_on(demo::run(args)),
         Command::Serve(args) => block_on(serve::run(args)).map(done),
         Command::Ingest(args) => block_on(ingest::run(args)),

@@ -22,6 +22,7 @@ mod divisions;
 mod docs;
 mod farmers;
 mod follow;
+mod instances;
 mod journal;
 mod journal_lines;
 mod journal_power;

@@ -1,8 +1,10 @@
-//! `evenkeel queue`: matches from a file of tickets, and a check of the queues of a configuration.
+//! `evenkeel queue`: matches from a file of tickets, a check of the queues of a configuration, and the
+//! state of the daemon's queues.
 
 mod check;
 mod load;
 mod match_tickets;
+mod status;
 mod threads;
 mod tickets;
 
@@ -12,7 +14,7 @@ use clap::{Args, Subcommand};
 
 use super::CliError;
 
-/// Form matches from a file of tickets, or check the queues of a configuration
+/// Form matches from a file of tickets, check the queues of a configuration, or show who waits
 #[derive(Debug, Args)]
 pub(super) struct QueueArgs {
     #[command(subcommand)]
@@ -24,6 +26,7 @@ enum QueueCommand {
     Match(match_tickets::MatchArgs),
     Check(check::CheckArgs),
     Load(load::LoadArgs),
+    Status(status::StatusArgs),
 }
 
 pub(super) fn run(args: &QueueArgs) -> Result<ExitCode, CliError> {
@@ -31,5 +34,8 @@ pub(super) fn run(args: &QueueArgs) -> Result<ExitCode, CliError> {
         QueueCommand::Match(args) => match_tickets::run(args).map(|()| ExitCode::SUCCESS),
         QueueCommand::Check(args) => check::run(args),
         QueueCommand::Load(args) => load::run(args).map(|()| ExitCode::SUCCESS),
+        QueueCommand::Status(args) => {
+            super::block_on(status::run(args)).map(|()| ExitCode::SUCCESS)
+        }
     }
 }

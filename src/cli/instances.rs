@@ -1,0 +1,171 @@
+//! `evenkeel instances`, `evenkeel instance drain` and `evenkeel hosted`: what operators see of instances.
+
+use std::io::{self, Write};
+
+use clap::{Args, Subcommand};
+use comfy_table::Cell;
+use serde_json::json;
+
+use super::{
+    CliError, CommonArgs, open,
+    table::{name_cell, table},
+};
+use crate::store::{HostedRow, InstanceRow};
+
+/// List the instances: game servers that can host matches of queues
+#[derive(Debug, Args)]
+pub(super) struct InstancesArgs {
+    /// Print one JSON object per instance
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+/// Change what an instance may do
+#[derive(Debug, Args)]
+pub(super) struct InstanceArgs {
+    #[command(subcommand)]
+    command: InstanceCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum InstanceCommand {
+    /// Send no further matches to an instance, for maintenance; those that it hosts go on
+    ///
+    /// This ends when the instance has gone, or with --off.
+    Drain {
+        /// The name that the instance gives in HELLO
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// Send matches to it again
+        #[arg(long)]
+        off: bool,
+        #[command(flatten)]
+        common: CommonArgs,
+    },
+}
+
+/// List the matches that instances host or have hosted in the last day, the latest first
+#[derive(Debug, Args)]
+pub(super) struct HostedArgs {
+    /// Print one JSON object per match
+    #[arg(long)]
+    json: bool,
+    /// List at most so many
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    limit: u32,
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+pub(super) async fn run(args: &InstancesArgs) -> Result<(), CliError> {
+    let service = open(&args.common.load()?, false).await?;
+    let rows = service.store().instance_rows().await?;
+    service.close().await;
+    let mut out = io::stdout().lock();
+    if args.json {
+        for row in &rows {
+            writeln!(out, "{}", instance_json(row))?;
+        }
+        return Ok(());
+    }
+    let mut shown = table(&[
+        "instance", "address", "region", ">used", ">slots", ">load", "state",
+    ]);
+    for row in &rows {
+        shown.add_row([
+            name_cell(&row.name),
+            name_cell(&row.address),
+            name_cell(row.region.as_deref().unwrap_or("-")),
+            Cell::new(row.used),
+            Cell::new(row.slots),
+            Cell::new(format!("{:.2}", row.load)),
+            Cell::new(state(row)),
+        ]);
+    }
+    writeln!(out, "{shown}")?;
+    Ok(())
+}
+
+fn state(row: &InstanceRow) -> &'static str {
+    match (row.away, row.drains) {
+        (Some(_), _) => "away",
+        (None, true) => "draining",
+        (None, false) => "connected",
+    }
+}
+
+fn instance_json(row: &InstanceRow) -> serde_json::Value {
+    json!({
+        "instance": row.name,
+        "address": row.address,
+        "region": row.region,
+        "used": row.used,
+        "slots": row.slots,
+        "load": row.load,
+        "state": state(row),
+    })
+}
+
+pub(super) async fn change(args: &InstanceArgs) -> Result<(), CliError> {
+    let InstanceCommand::Drain { name, off, common } = &args.command;
+    let service = open(&common.load()?, false).await?;
+    let known = service.store().set_draining(name, !off).await?;
+    service.close().await;
+    if !known {
+        return Err(CliError::Input(format!("there is no instance {name}")));
+    }
+    let what = match off {
+        true => "gets matches again",
+        false => "gets no further matches",
+    };
+    writeln!(io::stdout().lock(), "{name} {what}")?;
+    Ok(())
+}
+
+pub(super) async fn hosted(args: &HostedArgs) -> Result<(), CliError> {
+    let service = open(&args.common.load()?, false).await?;
+    let rows = service.store().hosted_rows(args.limit).await?;
+    service.close().await;
+    let mut out = io::stdout().lock();
+    if args.json {
+        for row in &rows {
+            writeln!(out, "{}", hosted_json(row))?;
+        }
+        return Ok(());
+    }
+    let heads = [
+        ">match", "queue", "state", "since", "instance", ">tries", ">players", "why", "outcome",
+    ];
+    let mut shown = table(&heads);
+    for row in &rows {
+        shown.add_row([
+            Cell::new(row.id),
+            name_cell(&row.queue),
+            name_cell(&row.state),
+            Cell::new(row.since),
+            name_cell(row.instance.as_deref().unwrap_or("-")),
+            Cell::new(row.tries),
+            Cell::new(row.players),
+            name_cell(&row.why),
+            name_cell(row.outcome.as_deref().unwrap_or("-")),
+        ]);
+    }
+    writeln!(out, "{shown}")?;
+    Ok(())
+}
+
+fn hosted_json(row: &HostedRow) -> serde_json::Value {
+    json!({
+        "match": row.id,
+        "queue": row.queue,
+        "state": row.state,
+        "since": row.since.to_string(),
+        "instance": row.instance,
+        "tries": row.tries,
+        "players": row.players,
+        "why": row.why,
+        "outcome": row.outcome,
+    })
+}

@@ -1,0 +1,75 @@
+//! `evenkeel queue status`: how many tickets of the last day are in which state.
+
+use std::io::{self, Write};
+
+use clap::Args;
+use comfy_table::Cell;
+use serde_json::json;
+
+use super::super::{
+    CliError, CommonArgs, open,
+    table::{name_cell, table},
+};
+
+/// The states of tickets, in the order of [`QueueRow::tickets`](crate::store::QueueRow::tickets).
+const STATES: [&str; 6] = [
+    "queued",
+    "proposed",
+    "hosted",
+    "matched",
+    "cancelled",
+    "expired",
+];
+
+/// Show how many tickets of the last day are in which state
+#[derive(Debug, Args)]
+pub(in crate::cli) struct StatusArgs {
+    /// Print one JSON object per queue
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    common: CommonArgs,
+}
+
+pub(super) async fn run(args: &StatusArgs) -> Result<(), CliError> {
+    let service = open(&args.common.load()?, false).await?;
+    let rows = service.store().queue_rows().await?;
+    service.close().await;
+    let mut out = io::stdout().lock();
+    if args.json {
+        for row in &rows {
+            let mut line = json!({
+                "queue": row.name,
+                "players_waiting": row.players,
+                "oldest": row.oldest.map(|at| at.to_string()),
+            });
+            for (state, count) in STATES.iter().zip(row.tickets) {
+                line[*state] = count.into();
+            }
+            writeln!(out, "{line}")?;
+        }
+        return Ok(());
+    }
+    let heads = [
+        "queue",
+        ">queued",
+        ">proposed",
+        ">hosted",
+        ">matched",
+        ">cancelled",
+        ">expired",
+        ">players waiting",
+        "oldest",
+    ];
+    let mut shown = table(&heads);
+    for row in &rows {
+        let mut cells = vec![name_cell(&row.name)];
+        cells.extend(row.tickets.map(Cell::new));
+        cells.push(Cell::new(row.players));
+        let oldest = row.oldest.map(|at| at.to_string());
+        cells.push(Cell::new(oldest.as_deref().unwrap_or("-")));
+        shown.add_row(cells);
+    }
+    writeln!(out, "{shown}")?;
+    Ok(())
+}
