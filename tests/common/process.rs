@@ -45,10 +45,17 @@ impl Process {
 
     /// Starts it with variables that change its configuration.
     pub fn start_with(folder: &Path, variables: &[(&str, &str)]) -> Self {
+        Self::run(folder, &["serve", "--listen", "127.0.0.1:0"], variables)
+    }
+
+    /// Starts it at the address that the variables give.
+    pub fn start_at(folder: &Path, variables: &[(&str, &str)]) -> Self {
+        Self::run(folder, &["serve"], variables)
+    }
+
+    fn run(folder: &Path, words: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut command = evenkeel(folder);
-        command
-            .args(["serve", "--listen", "127.0.0.1:0"])
-            .envs(variables.iter().copied());
+        command.args(words).envs(variables.iter().copied());
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut log = BufReader::new(child.stderr.take().unwrap());
         let mut said = String::new();
@@ -124,12 +131,17 @@ impl Drop for Process {
 }
 
 pub fn wait(child: &mut Child) -> ExitStatus {
+    wait_for(child, HANG)
+}
+
+/// Waits for the end of a process, for at most so long.
+pub fn wait_for(child: &mut Child, limit: Duration) -> ExitStatus {
     let began = Instant::now();
     loop {
         if let Some(status) = child.try_wait().unwrap() {
             return status;
         }
-        assert!(began.elapsed() < HANG, "the process hangs");
+        assert!(began.elapsed() < limit, "the process hangs");
         std::thread::sleep(Duration::from_millis(5));
     }
 }
