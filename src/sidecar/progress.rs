@@ -22,13 +22,13 @@ pub(super) enum GamePhase {
 /// The phase of one game, when it began, and whether the daemon has all of the game. Times are
 /// milliseconds of any clock, which is the same for all calls.
 #[derive(Debug)]
-pub(super) struct Progress {
+pub(super) struct GameProgress {
     phase: GamePhase,
     since: u64,
     complete: bool,
 }
 
-impl Progress {
+impl GameProgress {
     /// A game that has just been announced. It is `complete` if the daemon is sent its beginning.
     pub(super) fn new(now: u64, complete: bool) -> Self {
         Self {

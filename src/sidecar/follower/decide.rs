@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Follower,
+    GameFollower,
     orders::{Orders, PresentBot},
 };
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
     sidecar::{Act, link::recorded, lull::ChosenTeams, progress::GamePhase},
 };
 
-impl Follower {
+impl GameFollower {
     pub(in crate::sidecar) fn reply(&mut self, reply: Reply, now: u64, acts: &mut Vec<Act>) {
         match reply {
             Reply::Balance {

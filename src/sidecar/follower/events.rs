@@ -1,10 +1,10 @@
 //! Handles what happens in a game: sends requests to the daemon.
 
 use super::{
-    Follower,
+    GameFollower,
     game::{FollowedGame, FollowedSetup},
-    roster::{Connection, Player, Roster, SeatUpdate},
-    sides::SideWatch,
+    roster::{ConnectionKey, LoggedPlayer, SeatUpdate, ServerRoster},
+    sides::RoundSides,
 };
 use crate::{
     domain::{Kind, Verdict},
@@ -12,7 +12,7 @@ use crate::{
     sidecar::{Act, lull::Lull, progress::GamePhase},
 };
 
-impl Follower {
+impl GameFollower {
     /// A game begins: its map is loaded, or the server begins the same one again.
     pub(in crate::sidecar) fn begin(
         &mut self,
@@ -30,7 +30,7 @@ impl Follower {
     /// The server leaves its map: everybody who plays on the next one appears in the log again. A game
     /// that has not ended is abandoned when the next one begins.
     pub(in crate::sidecar) fn leave_map(&mut self) {
-        self.roster = Roster::default();
+        self.roster = ServerRoster::default();
         self.game = None;
         self.doubt = None;
     }
@@ -102,7 +102,7 @@ impl Follower {
             && game.setup.teams
             && game.watch.is_none()
         {
-            game.watch = Some(SideWatch::new(&self.roster));
+            game.watch = Some(RoundSides::new(&self.roster));
         }
     }
 
@@ -123,7 +123,7 @@ impl Follower {
     /// The players on the server are these now.
     pub(in crate::sidecar) fn sync(
         &mut self,
-        players: Vec<(Connection, Player)>,
+        players: Vec<(ConnectionKey, LoggedPlayer)>,
         now: u64,
         acts: &mut Vec<Act>,
     ) {
@@ -143,7 +143,7 @@ impl Follower {
     /// and not because of a line in the log.
     pub(super) fn update(
         &mut self,
-        connection: &Connection,
+        connection: &ConnectionKey,
         live: bool,
         now: u64,
         acts: &mut Vec<Act>,
@@ -201,8 +201,8 @@ impl Follower {
     /// A player killed another one, or died otherwise (without `killer`).
     pub(in crate::sidecar) fn kill(
         &mut self,
-        killer: Option<&Connection>,
-        victim: &Connection,
+        killer: Option<&ConnectionKey>,
+        victim: &ConnectionKey,
         acts: &mut Vec<Act>,
     ) {
         let Some(game) = self
@@ -234,7 +234,12 @@ impl Follower {
     }
 
     /// A player changed the score of their side.
-    pub(in crate::sidecar) fn score(&mut self, by: &Connection, points: f64, acts: &mut Vec<Act>) {
+    pub(in crate::sidecar) fn score(
+        &mut self,
+        by: &ConnectionKey,
+        points: f64,
+        acts: &mut Vec<Act>,
+    ) {
         let Some(seat) = self.roster.get(by) else {
             return;
         };
@@ -269,7 +274,12 @@ impl Follower {
     }
 
     /// The log states a player's final points.
-    pub(in crate::sidecar) fn points(&mut self, of: &Connection, points: f64, acts: &mut Vec<Act>) {
+    pub(in crate::sidecar) fn points(
+        &mut self,
+        of: &ConnectionKey,
+        points: f64,
+        acts: &mut Vec<Act>,
+    ) {
         let complete = self
             .game
             .as_ref()

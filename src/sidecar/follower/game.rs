@@ -3,13 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use super::sides::SideWatch;
+use super::sides::RoundSides;
 use crate::{
     ingest::source::totals::{SideTotals, sides_of},
     protocol::Request,
     sidecar::{
         link::{Outbox, plain_ident},
-        progress::{GamePhase, Progress},
+        progress::{GamePhase, GameProgress},
     },
 };
 
@@ -28,7 +28,7 @@ pub(crate) struct FollowedSetup {
 
 pub(super) struct FollowedGame {
     pub(super) setup: FollowedSetup,
-    pub(super) progress: Progress,
+    pub(super) progress: GameProgress,
     /// The number of teams that the daemon knows of.
     teams: u8,
     /// The scores that have been sent to the daemon.
@@ -37,7 +37,7 @@ pub(super) struct FollowedGame {
     /// Whether the teams are on each other's sides.
     exchanged: bool,
     /// Set between two rounds.
-    pub(super) watch: Option<SideWatch>,
+    pub(super) watch: Option<RoundSides>,
     /// The identities that were on the server when play began, or joined later.
     pub(super) met: BTreeSet<String>,
 }
@@ -46,7 +46,7 @@ impl FollowedGame {
     pub(super) fn new(setup: FollowedSetup, now: u64, complete: bool) -> Self {
         Self {
             setup,
-            progress: Progress::new(now, complete),
+            progress: GameProgress::new(now, complete),
             teams: 2,
             sent: [0.0; TEAMS],
             totals: SideTotals::default(),

@@ -1,5 +1,5 @@
 //! Follows the games of one server and moves its players, for any engine: an engine's folder turns
-//! log lines into calls of `Follower`, which decides.
+//! log lines into calls of `GameFollower`, which decides.
 //!
 //! `game` is the state of the game, `roster` the players, `sides` recognises exchanges of sides,
 //! `events` handles what happens in a game, `decide` the daemon's replies, and `opening` is the time
@@ -26,7 +26,7 @@ pub use template::CommandTemplate;
 
 pub(super) use game::FollowedSetup;
 pub(super) use opening::{LogTime, Opening};
-pub(super) use roster::{Connection, Player};
+pub(super) use roster::{ConnectionKey, LoggedPlayer};
 pub(super) use template::TeamWord;
 
 use super::{
@@ -36,7 +36,7 @@ use super::{
 };
 use crate::protocol::Request;
 use game::FollowedGame;
-use roster::Roster;
+use roster::ServerRoster;
 
 /// The time that a move during play may take, in milliseconds. After it, the sidecar sends the
 /// daemon the player's actual team.
@@ -44,12 +44,12 @@ const DOUBT: u64 = 5_000;
 
 /// The part of a sidecar that does not depend on the engine. `now` is the caller's clock in
 /// milliseconds.
-pub(super) struct Follower {
+pub(super) struct GameFollower {
     settings: Settings,
     /// How commands name the sides.
     pub(super) words: fn(u8) -> TeamWord,
     link: DaemonLink,
-    roster: Roster,
+    roster: ServerRoster,
     game: Option<FollowedGame>,
     lull: Lull,
     /// When the team of some player in the daemon's roster began to differ, possibly, from the
@@ -57,14 +57,14 @@ pub(super) struct Follower {
     doubt: Option<u64>,
 }
 
-impl Follower {
+impl GameFollower {
     /// A follower that has read no log and has no connection.
     pub(super) fn new(settings: Settings, words: fn(u8) -> TeamWord) -> Self {
         Self {
             settings,
             words,
             link: DaemonLink::default(),
-            roster: Roster::default(),
+            roster: ServerRoster::default(),
             game: None,
             lull: Lull::default(),
             doubt: None,

@@ -10,11 +10,11 @@ use crate::{
 
 /// What distinguishes the connections of a game server: a number and a text, as the engine needs them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Connection(pub(crate) Option<u32>, pub(crate) String);
+pub(crate) struct ConnectionKey(pub(crate) Option<u32>, pub(crate) String);
 
 /// A player as the log describes them.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Player {
+pub(crate) struct LoggedPlayer {
     pub(crate) key: PlayerKey,
     pub(crate) name: String,
     /// The number by which commands name the player; `None` if the log does not state it.
@@ -27,8 +27,8 @@ pub(crate) struct Player {
 
 /// One connection of the game server.
 #[derive(Clone, Debug)]
-pub(super) struct Seat {
-    pub(super) player: Player,
+pub(super) struct RosterSeat {
+    pub(super) player: LoggedPlayer,
     pub(super) entry: Option<RosterEntry>,
 }
 
@@ -47,34 +47,34 @@ pub(super) struct SeatUpdate {
 
 /// All connections of the game server.
 #[derive(Debug, Default)]
-pub(super) struct Roster(BTreeMap<Connection, Seat>);
+pub(super) struct ServerRoster(BTreeMap<ConnectionKey, RosterSeat>);
 
-impl Roster {
-    pub(super) fn get(&self, connection: &Connection) -> Option<&Seat> {
+impl ServerRoster {
+    pub(super) fn get(&self, connection: &ConnectionKey) -> Option<&RosterSeat> {
         self.0.get(connection)
     }
 
-    pub(super) fn connections(&self) -> Vec<Connection> {
+    pub(super) fn connections(&self) -> Vec<ConnectionKey> {
         self.0.keys().cloned().collect()
     }
 
-    pub(super) fn seats(&self) -> impl Iterator<Item = (&Connection, &Seat)> {
+    pub(super) fn seats(&self) -> impl Iterator<Item = (&ConnectionKey, &RosterSeat)> {
         self.0.iter()
     }
 
     /// The entry of this connection in the daemon's roster.
-    pub(super) fn entry(&self, connection: &Connection) -> Option<&RosterEntry> {
+    pub(super) fn entry(&self, connection: &ConnectionKey) -> Option<&RosterEntry> {
         self.get(connection)?.entry.as_ref()
     }
 
     /// All entries of the daemon's roster.
-    pub(super) fn entries(&self) -> impl Iterator<Item = (&Player, &RosterEntry)> + Clone {
+    pub(super) fn entries(&self) -> impl Iterator<Item = (&LoggedPlayer, &RosterEntry)> + Clone {
         let seats = self.0.values();
         seats.filter_map(|seat| Some((&seat.player, seat.entry.as_ref()?)))
     }
 
     /// The entry of this connection in the daemon's roster.
-    pub(super) fn entry_mut(&mut self, connection: &Connection) -> Option<&mut RosterEntry> {
+    pub(super) fn entry_mut(&mut self, connection: &ConnectionKey) -> Option<&mut RosterEntry> {
         self.0.get_mut(connection)?.entry.as_mut()
     }
 
@@ -93,9 +93,9 @@ impl Roster {
     /// changed, and the requests that remove those that are gone.
     pub(super) fn replace(
         &mut self,
-        players: Vec<(Connection, Player)>,
-    ) -> (Vec<Connection>, Vec<Request>) {
-        let players: BTreeMap<Connection, Player> = players.into_iter().collect();
+        players: Vec<(ConnectionKey, LoggedPlayer)>,
+    ) -> (Vec<ConnectionKey>, Vec<Request>) {
+        let players: BTreeMap<ConnectionKey, LoggedPlayer> = players.into_iter().collect();
         let mut leaves = Vec::new();
         self.0.retain(|connection, seat| {
             let stays = players.contains_key(connection);
@@ -111,7 +111,8 @@ impl Roster {
                 Some(seat) => seat.player = player,
                 None => {
                     let entry = None;
-                    self.0.insert(connection.clone(), Seat { player, entry });
+                    self.0
+                        .insert(connection.clone(), RosterSeat { player, entry });
                 }
             }
             changed.push(connection);
@@ -120,7 +121,11 @@ impl Roster {
     }
 
     /// Updates the daemon's roster for one connection. Returns the requests that do it.
-    pub(super) fn update(&mut self, connection: &Connection, update: SeatUpdate) -> Vec<Request> {
+    pub(super) fn update(
+        &mut self,
+        connection: &ConnectionKey,
+        update: SeatUpdate,
+    ) -> Vec<Request> {
         let Some(seat) = self.0.get_mut(connection) else {
             return Vec::new();
         };

@@ -1,21 +1,21 @@
 //! Recognises teams that exchange their sides between two rounds, as at half-time.
 
-use super::roster::{Connection, Roster};
+use super::roster::{ConnectionKey, ServerRoster};
 
 /// How long after the start of a round players may still change sides, in milliseconds.
 const SETTLED: u64 = 3_000;
 
 /// The players and their sides at the end of a round.
 #[derive(Debug)]
-pub(super) struct SideWatch {
-    before: Vec<(Connection, u8)>,
+pub(super) struct RoundSides {
+    before: Vec<(ConnectionKey, u8)>,
     /// When the sides of the next round are final; `None` before that round starts.
     due: Option<u64>,
 }
 
-impl SideWatch {
+impl RoundSides {
     /// Begins with the sides at the end of a round.
-    pub(super) fn new(roster: &Roster) -> Self {
+    pub(super) fn new(roster: &ServerRoster) -> Self {
         let seats = roster.seats();
         let sides = seats.filter_map(|(connection, seat)| {
             let side = seat.player.side.filter(|&side| side < 2)?;
@@ -39,7 +39,7 @@ impl SideWatch {
 
     /// Whether the teams have exchanged their sides: three of four players who are still there, and
     /// at least one of either team, are on the other side now.
-    pub(super) fn is_exchange(&self, roster: &Roster) -> bool {
+    pub(super) fn is_exchange(&self, roster: &ServerRoster) -> bool {
         let (mut moved, mut all) = ([0usize; 2], 0);
         for (connection, old) in &self.before {
             let seat = roster.get(connection);

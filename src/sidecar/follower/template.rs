@@ -6,9 +6,9 @@ const MAX_TEMPLATE: usize = 200;
 
 /// A part of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Part {
+enum TemplatePart {
     Text(String),
-    Player,
+    LoggedPlayer,
     Team,
     Number,
     Count,
@@ -16,7 +16,7 @@ enum Part {
 
 /// A console command with placeholders. Only numbers and the fixed names of teams replace them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CommandTemplate(Vec<Part>);
+pub struct CommandTemplate(Vec<TemplatePart>);
 
 /// How the commands of a game server name one team.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,8 +35,8 @@ impl CommandTemplate {
     /// Returns what is wrong with the text.
     pub fn of_move(text: &str) -> Result<Self, String> {
         let template = Self::parse(text)?;
-        let of_move = |part: &Part| *part != Part::Count;
-        match template.0.contains(&Part::Player) && template.0.iter().all(of_move) {
+        let of_move = |part: &TemplatePart| *part != TemplatePart::Count;
+        match template.0.contains(&TemplatePart::LoggedPlayer) && template.0.iter().all(of_move) {
             true => Ok(template),
             false => Err(
                 "a command that moves a player contains {player}, and may contain {team} and {number}"
@@ -51,8 +51,9 @@ impl CommandTemplate {
     /// Returns what is wrong with the text.
     pub fn of_bots(text: &str) -> Result<Self, String> {
         let template = Self::parse(text)?;
-        let of_bots = |part: &Part| matches!(part, Part::Count | Part::Text(_));
-        match template.0.contains(&Part::Count) && template.0.iter().all(of_bots) {
+        let of_bots =
+            |part: &TemplatePart| matches!(part, TemplatePart::Count | TemplatePart::Text(_));
+        match template.0.contains(&TemplatePart::Count) && template.0.iter().all(of_bots) {
             true => Ok(template),
             false => Err("a command that sets the number of bots contains only {count}".to_owned()),
         }
@@ -70,20 +71,20 @@ impl CommandTemplate {
         while let Some(open) = rest.find(['{', '}']) {
             let (before, after) = rest.split_at(open);
             if !before.is_empty() {
-                parts.push(Part::Text(before.to_owned()));
+                parts.push(TemplatePart::Text(before.to_owned()));
             }
             let close = after.find('}').ok_or("a { has no }")?;
             parts.push(match &after[..=close] {
-                "{player}" => Part::Player,
-                "{team}" => Part::Team,
-                "{number}" => Part::Number,
-                "{count}" => Part::Count,
+                "{player}" => TemplatePart::LoggedPlayer,
+                "{team}" => TemplatePart::Team,
+                "{number}" => TemplatePart::Number,
+                "{count}" => TemplatePart::Count,
                 other => return Err(format!("`{other}` is not a placeholder")),
             });
             rest = &after[close + 1..];
         }
         if !rest.is_empty() {
-            parts.push(Part::Text(rest.to_owned()));
+            parts.push(TemplatePart::Text(rest.to_owned()));
         }
         Ok(Self(parts))
     }
@@ -91,24 +92,24 @@ impl CommandTemplate {
     /// The command that moves the player of this number to a team.
     pub(super) fn move_player(&self, player: u32, team: TeamWord) -> String {
         self.fill(|part| match part {
-            Part::Player => player.to_string(),
-            Part::Team => team.name.to_owned(),
-            Part::Number => team.number.to_string(),
-            Part::Text(text) => text.clone(),
-            Part::Count => String::new(),
+            TemplatePart::LoggedPlayer => player.to_string(),
+            TemplatePart::Team => team.name.to_owned(),
+            TemplatePart::Number => team.number.to_string(),
+            TemplatePart::Text(text) => text.clone(),
+            TemplatePart::Count => String::new(),
         })
     }
 
     /// The command that sets the number of bots.
     pub(super) fn set_bots(&self, count: u32) -> String {
         self.fill(|part| match part {
-            Part::Count => count.to_string(),
-            Part::Text(text) => text.clone(),
+            TemplatePart::Count => count.to_string(),
+            TemplatePart::Text(text) => text.clone(),
             _ => String::new(),
         })
     }
 
-    fn fill(&self, text: impl Fn(&Part) -> String) -> String {
+    fn fill(&self, text: impl Fn(&TemplatePart) -> String) -> String {
         self.0.iter().map(text).collect()
     }
 }

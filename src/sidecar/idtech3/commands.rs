@@ -59,7 +59,7 @@ impl FromStr for SpareBot {
 
 /// Changes of teams, before they are formatted as console commands.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Orders {
+pub(super) struct IdTech3Orders {
     /// Humans to move, by client number, with their new teams.
     pub(super) force: Vec<(usize, u8)>,
     /// Bots to remove, by client number. The console cannot move a bot.
@@ -69,14 +69,14 @@ pub(super) struct Orders {
 }
 
 /// A bot that is on the server.
-pub(super) struct PresentBot {
+pub(super) struct ReplaceableBot {
     pub(super) number: usize,
     pub(super) team: u8,
     /// The arguments to add the bot again; `None` if its name is unsafe in a command.
     pub(super) again: Option<SpareBot>,
 }
 
-impl Orders {
+impl IdTech3Orders {
     pub(super) fn is_empty(&self) -> bool {
         self.force.is_empty() && self.kick.is_empty() && self.add.is_empty()
     }
@@ -87,7 +87,7 @@ impl Orders {
     }
 
     /// Adds orders to remove a bot and add it again on `team`. Returns false if its name is unsafe.
-    pub(super) fn reseat(&mut self, bot: PresentBot, team: u8) -> bool {
+    pub(super) fn reseat(&mut self, bot: ReplaceableBot, team: u8) -> bool {
         let Some(again) = bot.again else { return false };
         self.kick.push(bot.number);
         self.add.push((again, team));
@@ -96,7 +96,12 @@ impl Orders {
 
     /// Changes the number of bots on each team to `counts`. Surplus bots move to teams with too
     /// few; the total changes only if there are spare bots.
-    pub(super) fn seat_bots(&mut self, bots: Vec<PresentBot>, counts: &[u32], spare: &[SpareBot]) {
+    pub(super) fn seat_bots(
+        &mut self,
+        bots: Vec<ReplaceableBot>,
+        counts: &[u32],
+        spare: &[SpareBot],
+    ) {
         let mut missing: Vec<u32> = counts.to_vec();
         let mut surplus = Vec::new();
         let present: Vec<_> = bots.iter().filter_map(|bot| bot.again.clone()).collect();
@@ -173,8 +178,8 @@ mod tests {
 
     use super::*;
 
-    fn bot(number: usize, team: u8, name: &str) -> PresentBot {
-        PresentBot {
+    fn bot(number: usize, team: u8, name: &str) -> ReplaceableBot {
+        ReplaceableBot {
             number,
             team,
             again: SpareBot::new(name, 4.5),
@@ -205,9 +210,9 @@ mod tests {
 
     #[test]
     fn humans_move_in_turns_and_bots_come_back() {
-        let mut orders = Orders {
+        let mut orders = IdTech3Orders {
             force: vec![(1, 0), (2, 0), (3, 1)],
-            ..Orders::default()
+            ..IdTech3Orders::default()
         };
         assert!(orders.reseat(bot(5, 0, "Sarge"), 1));
         assert!(!orders.reseat(bot(6, 0, "x;quit"), 1));
@@ -230,7 +235,7 @@ mod tests {
             ]
         };
         let orders = |counts: &[u32], spare: &[SpareBot]| {
-            let mut orders = Orders::default();
+            let mut orders = IdTech3Orders::default();
             orders.seat_bots(bots(), counts, spare);
             orders.commands(false)
         };
@@ -253,7 +258,7 @@ mod tests {
         fn no_name_is_ever_two_words(name in any::<String>()) {
             if let Some(bot) = SpareBot::new(&name, 1.0) {
                 let add = vec![(bot, 1)];
-                let commands = Orders { add, ..Orders::default() }.commands(false);
+                let commands = IdTech3Orders { add, ..IdTech3Orders::default() }.commands(false);
                 prop_assert_eq!(commands.len(), 1);
                 prop_assert!(commands[0].split(' ').count() == 4);
                 prop_assert!(commands[0].bytes().all(|b| b.is_ascii_graphic() || b == b' '));

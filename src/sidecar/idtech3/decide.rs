@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     IdTech3,
-    commands::{Orders, PresentBot, SpareBot},
+    commands::{IdTech3Orders, ReplaceableBot, SpareBot},
     slots::Slot,
 };
 use crate::{
@@ -89,7 +89,7 @@ impl IdTech3 {
 
     /// Orders the moves that players have voted for in play.
     fn move_as_voted(&mut self, ratio: f64, moves: &[Move]) {
-        let mut orders = Orders::default();
+        let mut orders = IdTech3Orders::default();
         for step in moves {
             let found = self
                 .slots
@@ -105,7 +105,7 @@ impl IdTech3 {
     }
 
     /// Queues the commands for these moves, with their number.
-    fn console_orders(&mut self, orders: &Orders, ratio: f64) {
+    fn console_orders(&mut self, orders: &IdTech3Orders, ratio: f64) {
         if orders.is_empty() {
             return;
         }
@@ -135,7 +135,7 @@ impl IdTech3 {
         let Some((number, slot, _)) = found else {
             return;
         };
-        let mut orders = Orders::default();
+        let mut orders = IdTech3Orders::default();
         if slot.team() != Some(team) && self.settings.auto_balance {
             order(&mut orders, number, slot, team);
         }
@@ -177,8 +177,8 @@ impl IdTech3 {
         }
     }
 
-    fn orders(&self, chosen: &ChosenTeams) -> Orders {
-        let mut orders = Orders::default();
+    fn orders(&self, chosen: &ChosenTeams) -> IdTech3Orders {
+        let mut orders = IdTech3Orders::default();
         let mut bots = Vec::new();
         for (number, slot, entry) in self.slots.entries() {
             if !entry.joined {
@@ -213,7 +213,7 @@ impl IdTech3 {
 }
 
 /// Orders a client's change of team: moves a human, or removes a bot and adds it again.
-fn order(orders: &mut Orders, number: usize, slot: &Slot, team: u8) {
+fn order(orders: &mut IdTech3Orders, number: usize, slot: &Slot, team: u8) {
     if !slot.is_bot() {
         orders.force.push((number, team));
     } else if let Some(bot) = present_bot(number, slot) {
@@ -221,8 +221,8 @@ fn order(orders: &mut Orders, number: usize, slot: &Slot, team: u8) {
     }
 }
 
-fn present_bot(number: usize, slot: &Slot) -> Option<PresentBot> {
-    Some(PresentBot {
+fn present_bot(number: usize, slot: &Slot) -> Option<ReplaceableBot> {
+    Some(ReplaceableBot {
         number,
         team: slot.team()?,
         again: SpareBot::new(&slot.client.name(), slot.skill()),

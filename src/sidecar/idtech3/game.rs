@@ -12,7 +12,7 @@ use crate::{
     protocol::Request,
     sidecar::{
         link::Outbox,
-        progress::{GamePhase, Progress},
+        progress::{GamePhase, GameProgress},
     },
 };
 
@@ -22,7 +22,7 @@ const OPENING: u64 = 1_000;
 
 pub(super) struct IdTech3Game {
     pub(super) setup: GameSetup,
-    pub(super) progress: Progress,
+    pub(super) progress: GameProgress,
     /// The scores that have been sent to the daemon.
     sent: TeamTotals,
     /// Whether the log contains the final score.
@@ -37,7 +37,7 @@ impl IdTech3Game {
     pub(super) fn new(setup: GameSetup, at: u64, complete: bool) -> Self {
         Self {
             setup,
-            progress: Progress::new(at, complete),
+            progress: GameProgress::new(at, complete),
             sent: TeamTotals::default(),
             result: false,
             pointed: BTreeSet::new(),

@@ -1,13 +1,13 @@
 //! Handles events of the log.
 
-use super::{Rounds, Source, counter_strike_word, word};
+use super::{RoundState, Source, counter_strike_word, word};
 use crate::{
     ingest::source::{
         clients::{ConnectedClients, GameContext},
         grammar::{self, Event, PlayerAction, PlayerTag},
         setup::ServerSetup,
     },
-    sidecar::{Act, follower::Connection},
+    sidecar::{Act, follower::ConnectionKey},
 };
 
 impl Source {
@@ -142,7 +142,7 @@ impl Source {
         self.end_with_map(now, acts);
         self.clients = ConnectedClients::default();
         self.follower.leave_map();
-        self.rounds = Rounds::default();
+        self.rounds = RoundState::default();
         self.opening.reset();
     }
 
@@ -237,8 +237,8 @@ impl Source {
         }
     }
 
-    fn connection(&self, who: &PlayerTag<'_>) -> Option<Connection> {
+    fn connection(&self, who: &PlayerTag<'_>) -> Option<ConnectionKey> {
         let client = self.clients.get(who)?;
-        Some(Connection(client.number(), client.key().id))
+        Some(ConnectionKey(client.number(), client.key().id))
     }
 }

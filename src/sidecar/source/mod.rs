@@ -12,7 +12,10 @@ mod tests;
 
 use super::{
     Act, Sidecar,
-    follower::{Connection, FollowedSetup, Follower, LogTime, Opening, Player, Settings, TeamWord},
+    follower::{
+        ConnectionKey, FollowedSetup, GameFollower, LogTime, LoggedPlayer, Opening, Settings,
+        TeamWord,
+    },
 };
 use crate::{
     ingest::source::{clients::ConnectedClients, setup::ServerSetup},
@@ -21,14 +24,14 @@ use crate::{
 
 /// A sidecar for one Source game server.
 pub struct Source {
-    follower: Follower,
+    follower: GameFollower,
     time: LogTime,
     opening: Opening,
     /// The game's folder, if the operator states it.
     game: Option<String>,
     setup: ServerSetup,
     clients: ConnectedClients,
-    rounds: Rounds,
+    rounds: RoundState,
     /// The final scores that have been read, by side.
     finals: Vec<(u8, f64)>,
     /// Whether the operator has been told that the map is not known yet.
@@ -37,7 +40,7 @@ pub struct Source {
 
 /// The rounds of a game.
 #[derive(Debug, Default)]
-struct Rounds {
+struct RoundState {
     /// Whether a round is being played.
     running: bool,
     /// Whether a round has started on this map, or the game has been restarted.
@@ -60,13 +63,13 @@ impl Source {
     pub fn new(settings: Settings, game: Option<String>, opening: u64) -> Self {
         let folder = game.clone().unwrap_or_default();
         Self {
-            follower: Follower::new(settings, word),
+            follower: GameFollower::new(settings, word),
             time: LogTime::default(),
             opening: Opening::new(opening),
             game,
             setup: ServerSetup::of(folder.as_bytes()),
             clients: ConnectedClients::default(),
-            rounds: Rounds::default(),
+            rounds: RoundState::default(),
             finals: Vec::new(),
             warned: false,
         }
@@ -83,18 +86,18 @@ impl Source {
     }
 
     /// All players, as the log describes them.
-    fn players(&self) -> Vec<(Connection, Player)> {
+    fn players(&self) -> Vec<(ConnectionKey, LoggedPlayer)> {
         let clients = self.clients.iter();
         clients
             .map(|client| {
-                let player = Player {
+                let player = LoggedPlayer {
                     key: client.key(),
                     name: client.name(),
                     number: client.number(),
                     side: client.team(),
                     plays: client.team().is_some(),
                 };
-                (Connection(player.number, player.key.id.clone()), player)
+                (ConnectionKey(player.number, player.key.id.clone()), player)
             })
             .collect()
     }

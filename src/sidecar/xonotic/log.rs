@@ -1,6 +1,6 @@
 //! Handles events of the log.
 
-use super::{Client, MAX_CLIENTS, Scores, WITHOUT_TEAMS, Xonotic, connection};
+use super::{MAX_CLIENTS, Scores, WITHOUT_TEAMS, Xonotic, XonoticClient, connection};
 use crate::{
     ingest::xonotic::{
         GAME,
@@ -102,7 +102,7 @@ impl Xonotic {
                 self.clients
                     .retain(|_, client| slot.is_none() || client.slot != slot);
                 if self.clients.len() < MAX_CLIENTS {
-                    self.clients.insert(id, Client::new(slot, bot, nick));
+                    self.clients.insert(id, XonoticClient::new(slot, bot, nick));
                 }
             }
             Event::Team { id, place } => {
@@ -113,7 +113,7 @@ impl Xonotic {
             Event::Name { id, nick } => {
                 if let Some(client) = self.clients.get_mut(&id) {
                     let place = client.place;
-                    *client = Client::new(client.slot, client.bot, nick);
+                    *client = XonoticClient::new(client.slot, client.bot, nick);
                     client.place = place;
                 }
             }

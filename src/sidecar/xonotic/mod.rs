@@ -13,7 +13,10 @@ use std::collections::BTreeMap;
 
 use super::{
     Act, Sidecar,
-    follower::{Connection, FollowedSetup, Follower, LogTime, Opening, Player, Settings, TeamWord},
+    follower::{
+        ConnectionKey, FollowedSetup, GameFollower, LogTime, LoggedPlayer, Opening, Settings,
+        TeamWord,
+    },
 };
 use crate::{
     domain::PlayerKey,
@@ -30,7 +33,7 @@ const WITHOUT_TEAMS: [&str; 12] = [
 
 /// A sidecar for one game server of Xonotic or Nexuiz.
 pub struct Xonotic {
-    follower: Follower,
+    follower: GameFollower,
     time: LogTime,
     opening: Opening,
     /// Whether games begin with a warm-up, which a restart ends.
@@ -39,13 +42,13 @@ pub struct Xonotic {
     /// The type of the game, for example `ctf`.
     kind: String,
     /// The players by the number that the log gives them.
-    clients: BTreeMap<u32, Client>,
+    clients: BTreeMap<u32, XonoticClient>,
     scores: Scores,
 }
 
 /// A player as the log describes them.
 #[derive(Debug)]
-struct Client {
+struct XonoticClient {
     /// The number by which commands name the player.
     slot: Option<u32>,
     bot: bool,
@@ -68,7 +71,7 @@ impl Xonotic {
     /// chosen in a new game without a warm-up after the first player has joined, in milliseconds.
     pub fn new(settings: Settings, warms_up: bool, opening: u64) -> Self {
         Self {
-            follower: Follower::new(settings, word),
+            follower: GameFollower::new(settings, word),
             time: LogTime::default(),
             opening: Opening::new(opening),
             warms_up,
@@ -80,7 +83,7 @@ impl Xonotic {
     }
 
     /// All players, as the log describes them.
-    fn players(&self) -> Vec<(Connection, Player)> {
+    fn players(&self) -> Vec<(ConnectionKey, LoggedPlayer)> {
         let clients = self.clients.iter();
         clients
             .map(|(&id, client)| {
@@ -89,7 +92,7 @@ impl Xonotic {
                     _ => None,
                 };
                 let free = client.place == ClientTeam::Free && !self.setup.teams;
-                let player = Player {
+                let player = LoggedPlayer {
                     key: client.key.clone(),
                     name: client.name.clone(),
                     number: client.slot,
@@ -102,7 +105,7 @@ impl Xonotic {
     }
 }
 
-impl Client {
+impl XonoticClient {
     fn new(slot: Option<u32>, bot: bool, nick: &[u8]) -> Self {
         let (key, name) = identity(bot, nick);
         Self {
@@ -116,8 +119,8 @@ impl Client {
     }
 }
 
-fn connection(id: u32) -> Connection {
-    Connection(Some(id), String::new())
+fn connection(id: u32) -> ConnectionKey {
+    ConnectionKey(Some(id), String::new())
 }
 
 /// How commands name the sides; the numbers are the engine's.
