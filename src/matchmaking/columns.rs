@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Attribute, AttributeType, queue::declared};
+use super::{Attribute, AttributeType, Player, people::number, queue::declared};
 
 /// Where the values of a column come from.
 #[derive(Clone, Debug, PartialEq)]
@@ -142,6 +142,12 @@ impl Columns {
         }
         self.wanted.push((source, shape, name.to_owned()));
         self.wanted.len() - 1
+    }
+
+    /// A player's number in a column of numbers; 0 in any other.
+    pub fn number_of(&self, column: usize, player: &Player) -> f64 {
+        let source = self.wanted.get(column).map(|(source, ..)| source);
+        source.map_or(0.0, |source| number(player, source))
     }
 
     /// The sources of all columns, in the order of their numbers.

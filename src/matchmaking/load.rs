@@ -3,7 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{PlayerSpec, Raw, TicketSpec};
+use super::{
+    PlayerSpec, Raw, TicketSpec,
+    draw::{Zipf, normal},
+};
 use crate::domain::Stream;
 
 /// The shares and distributions of a load.
@@ -56,7 +59,7 @@ impl Default for Load {
 
 /// The kinds of the vehicles of a tier, from the most popular vehicle on, repeating: with 30 vehicles
 /// 29 % of the players have a heavy, 28 % a medium, 23 % a destroyer and 20 % a light vehicle.
-const KINDS: [&str; 10] = [
+pub(super) const KINDS: [&str; 10] = [
     "heavy",
     "medium",
     "destroyer",
@@ -118,7 +121,7 @@ impl Load {
     fn player(&self, shared: &Shared, may_be_below: bool, stream: &mut Stream) -> PlayerSpec {
         let below = stream.unit() < self.below && may_be_below && shared.tier > 1.0;
         let tier = shared.tier - f64::from(u8::from(below));
-        let rank = zipf(self.vehicles, stream);
+        let rank = Zipf::new(self.vehicles).rank(stream);
         let maps = (0..self.maps).filter(|_| stream.unit() < self.loaded);
         let maps = maps.map(|map| format!("map{map}")).collect();
         let text = |text: &str| Raw::Text(text.to_owned());
@@ -159,23 +162,4 @@ struct Shared {
     control: &'static str,
     single: bool,
     rating: f64,
-}
-
-/// A number with the standard normal distribution (Box and Muller, 1958).
-fn normal(stream: &mut Stream) -> f64 {
-    let radius = libm::sqrt(-2.0 * libm::log(1.0 - stream.unit()));
-    radius * libm::cos(std::f64::consts::TAU * stream.unit())
-}
-
-/// A rank below `count`: rank r is drawn with a probability in proportion to 1/(r + 1).
-fn zipf(count: usize, stream: &mut Stream) -> usize {
-    let total: f64 = (1..=count).map(|rank| 1.0 / rank as f64).sum();
-    let mut rest = stream.unit() * total;
-    for rank in 0..count {
-        rest -= 1.0 / (rank + 1) as f64;
-        if rest < 0.0 {
-            return rank;
-        }
-    }
-    0
 }

@@ -18,15 +18,18 @@ mod attribute;
 mod bits;
 mod check;
 mod columns;
+mod draw;
 mod error;
 mod load;
 mod people;
 mod planner;
 mod pool;
 mod queue;
+mod rhythm;
 mod rules;
 mod search;
 mod settings;
+mod simulate;
 #[cfg(test)]
 mod tests;
 mod ticket;
@@ -38,8 +41,13 @@ pub use error::{QueueError, TicketError};
 pub use load::Load;
 pub use planner::{Cores, Effort, Left, OneCore, Plan, PlannedMatch, RuleReport, plan};
 pub use queue::Queue;
+pub use rhythm::{AGAIN_MILLIS, REST, SPACING_MILLIS};
 pub use rules::{By, Parties, RuleSettings, Side, Within};
 pub use settings::{Accept, Host, Latency, QueueSettings};
+pub use simulate::{
+    Closeness, Counts, RuleShare, Simulation, SimulationReport, SimulationSettings, SizeShare,
+    Spread, WaitCurve, Waits,
+};
 pub use ticket::{Known, Player, PlayerSpec, Raw, Ticket, TicketSpec, unknown};
 pub use value::Value;
 

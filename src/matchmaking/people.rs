@@ -162,7 +162,8 @@ impl People {
     }
 }
 
-fn number(player: &super::Player, source: &Source) -> f64 {
+/// A player's number from a source of numbers; 0 from any other.
+pub(super) fn number(player: &super::Player, source: &Source) -> f64 {
     match source {
         Source::Declared(index) => match player.values.get(*index) {
             Some(Value::Number(number)) => *number,

@@ -20,14 +20,15 @@ use super::{
     search::{Found, Round, Waiting},
 };
 use crate::{
+    matchmaking::{AGAIN_MILLIS, REST, SPACING_MILLIS},
     session::draw_seed,
     tickets::{Life, TicketNumber},
 };
 
 /// The shortest time between the beginnings of two rounds of a queue.
-const SPACING: Duration = Duration::from_millis(100);
+const SPACING: Duration = Duration::from_millis(SPACING_MILLIS);
 /// The time after which a round begins although nothing has changed but the waits.
-const AGAIN: Duration = Duration::from_secs(1);
+const AGAIN: Duration = Duration::from_millis(AGAIN_MILLIS);
 
 /// The rounds of all queues.
 #[derive(Debug, Default)]
@@ -49,13 +50,13 @@ struct LastRound {
 }
 
 impl LastRound {
-    /// A queue spends at most a third of a core on its searches.
+    /// A queue spends at most a third of its time on searches.
     fn is_over(&self) -> bool {
         let Some(began) = self.began else {
             return true;
         };
         let spacing = if self.stale { SPACING } else { AGAIN };
-        began.elapsed() >= spacing.max(3 * self.took)
+        began.elapsed() >= spacing.max(REST * self.took)
     }
 }
 

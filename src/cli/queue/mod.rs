@@ -1,9 +1,10 @@
-//! `evenkeel queue`: matches from a file of tickets, a check of the queues of a configuration, and the
-//! state of the daemon's queues.
+//! `evenkeel queue`: matches from a file of tickets, a check of the queues of a configuration, their
+//! simulation, and the state of the daemon's queues.
 
 mod check;
 mod load;
 mod match_tickets;
+mod simulate;
 mod status;
 mod threads;
 mod tickets;
@@ -14,7 +15,8 @@ use clap::{Args, Subcommand};
 
 use super::CliError;
 
-/// Form matches from a file of tickets, check the queues of a configuration, or show who waits
+/// Form matches from a file of tickets, check or simulate the queues of a configuration, or show who
+/// waits
 #[derive(Debug, Args)]
 pub(super) struct QueueArgs {
     #[command(subcommand)]
@@ -27,6 +29,7 @@ enum QueueCommand {
     Check(check::CheckArgs),
     Load(load::LoadArgs),
     Status(status::StatusArgs),
+    Simulate(Box<simulate::SimulateArgs>),
 }
 
 pub(super) fn run(args: &QueueArgs) -> Result<ExitCode, CliError> {
@@ -37,5 +40,6 @@ pub(super) fn run(args: &QueueArgs) -> Result<ExitCode, CliError> {
         QueueCommand::Status(args) => {
             super::block_on(status::run(args)).map(|()| ExitCode::SUCCESS)
         }
+        QueueCommand::Simulate(args) => simulate::run(args).map(|()| ExitCode::SUCCESS),
     }
 }

@@ -230,3 +230,91 @@ fn the_check_finds_what_cannot_be_meant() {
         "{out}"
     );
 }
+
+/// Runs a simulation of 300 players for a minute and 48 seconds, and returns its JSON.
+fn simulated(folder: &Path, args: &[&str]) -> Value {
+    let call = [
+        "simulate", "--queue", "regular", "--config", WOTB, "--online", "300", "--battle", "60",
+        "--hours", "0.03", "--json",
+    ];
+    let (code, out, err) = queue(folder, &[&call[..], args].concat());
+    assert_eq!((code, err.as_str()), (0, ""));
+    serde_json::from_str(&out).unwrap()
+}
+
+#[test]
+fn a_simulation_depends_on_the_seed_and_not_on_the_threads() {
+    let folder = TempDir::new().unwrap();
+    let mut one = simulated(folder.path(), &["--svg", "plots"]);
+    let mut two = simulated(folder.path(), &["--threads", "2"]);
+    for (outcome, threads) in [(&mut one, 1), (&mut two, 2)] {
+        let search = outcome.as_object_mut().unwrap().remove("search").unwrap();
+        assert_eq!(search["threads"], threads);
+        assert!(search["cpu_per_second"].as_f64().unwrap() > 0.0);
+    }
+    assert_eq!(one, two);
+    let other = simulated(folder.path(), &["--seed", "2"]);
+    assert_ne!(one["tickets"], other["tickets"]);
+    let count = |name: &str| one["tickets"][name].as_u64().unwrap();
+    let ends = ["matched", "cancelled", "declined", "expired", "left"].map(count);
+    assert_eq!(count("queued"), ends.iter().sum::<u64>());
+    assert!(count("matched") > 100, "{}", one["tickets"]);
+    for rule in one["rules"].as_array().unwrap() {
+        assert_eq!(
+            (&rule["hard"], &rule["violated"]),
+            (&Value::Bool(true), &Value::from(0))
+        );
+    }
+    for name in ["waits.svg", "categories.svg"] {
+        let plot = fs::read_to_string(folder.path().join("plots").join(name)).unwrap();
+        assert!(
+            plot.starts_with("<svg") && plot.contains("1 player"),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_simulation_prints_who_waits_longest() {
+    let folder = TempDir::new().unwrap();
+    let call = [
+        "simulate", "--queue", "pickup", "--config", PICKUP, "--online", "80",
+    ];
+    let (code, out, err) = queue(folder.path(), &[&call[..], &["--battle", "600"]].concat());
+    assert_eq!(code, 0, "{err}");
+    for text in [
+        "queue pickup: 80 players online for 3600 s",
+        "2 players",
+        "strength, tenth 10",
+        "even chances",
+    ] {
+        assert!(out.contains(text), "{text}: {out}");
+    }
+    for (args, text) in [
+        (
+            &["--queue", "nosuch", "--config", PICKUP][..],
+            "no queue nosuch",
+        ),
+        (
+            &[
+                "--queue", "pickup", "--config", PICKUP, "--pairs", "0.9", "--threes", "0.2",
+            ],
+            "at most 1 together",
+        ),
+        (
+            &["--queue", "pickup", "--config", PICKUP, "--online", "0"],
+            "--online",
+        ),
+        (
+            &["--queue", "pickup", "--config", PICKUP, "--loaded", "NaN"],
+            "must be 0 to 1",
+        ),
+        (
+            &["--queue", "pickup", "--config", PICKUP, "--hours", "25"],
+            "must be 0.001 to 24",
+        ),
+    ] {
+        let (code, _, err) = queue(folder.path(), &[&["simulate"][..], args].concat());
+        assert!(code != 0 && err.contains(text), "{args:?}: {err}");
+    }
+}

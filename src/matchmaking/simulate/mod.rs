@@ -1,0 +1,351 @@
+//! A queue in virtual time: people who queue, wait, play and queue again, and the rounds of the
+//! planner between them.
+//!
+//! The simulation has no clock: it moves from event to event. It does not search either. The caller
+//! asks for the [next round](Simulation::next_round), gives its [tickets](Simulation::tickets) to
+//! the planner as the daemon does, and hands over what that has [found](Simulation::found). Rounds
+//! begin as in the daemon. What a round has found takes effect after a third of the time until the
+//! next: a daemon whose searches take longer waits longer before the next.
+//!
+//! A party is in one of four states: away (playing or resting), in the queue, asked whether it
+//! accepts, or away for good, once the time of the simulation is over.
+
+mod agenda;
+mod closeness;
+mod crowd;
+mod labels;
+mod line;
+mod ready;
+mod report;
+mod settings;
+#[cfg(test)]
+mod tests;
+mod waits;
+
+use std::collections::BTreeMap;
+
+use super::{
+    AGAIN_MILLIS, Plan, PlannedMatch, Queue, REST, Ticket, TicketError,
+    draw::{exponential, log_normal},
+};
+use crate::domain::seeded_hash;
+use agenda::{Agenda, Event};
+use crowd::Crowd;
+use line::{Line, Waiting};
+use ready::Asked;
+pub use report::{Closeness, Counts, RuleShare, SimulationReport, SizeShare, Spread, WaitCurve};
+use report::{Findings, Tallies};
+pub use settings::SimulationSettings;
+pub use waits::Waits;
+
+/// A simulation of one queue.
+pub struct Simulation<'q> {
+    queue: &'q Queue,
+    settings: SimulationSettings,
+    crowd: Crowd<'q>,
+    agenda: Agenda,
+    /// The time in milliseconds.
+    now: u64,
+    end: u64,
+    line: Line,
+    /// Number of tickets that each party has submitted.
+    visits: Vec<u32>,
+    /// When the last round began.
+    began: Option<u64>,
+    /// Whether tickets have come or gone since then.
+    stale: bool,
+    found: Vec<Found>,
+    /// The matches that not all players have accepted yet.
+    asked: BTreeMap<u64, Asked>,
+    /// The matches of the last players, where a rule looks at them.
+    met: ready::Met,
+    tallies: Tallies,
+    /// Why the queue has refused a ticket, if it has.
+    refused: Option<TicketError>,
+}
+
+/// A proposal of the last round.
+struct Found {
+    /// The parties, each with the number of its ticket.
+    parties: Vec<(usize, u32)>,
+    findings: Findings,
+}
+
+impl<'q> Simulation<'q> {
+    /// Draws the players. At the beginning all of them are away; they arrive evenly over the length of
+    /// a match.
+    pub fn new(queue: &'q Queue, settings: SimulationSettings) -> Self {
+        let settings = settings.bounded();
+        let crowd = Crowd::new(queue, settings);
+        let mut agenda = Agenda::default();
+        for party in 0..crowd.len() {
+            let until = settings.battle + settings.rest;
+            agenda.add(
+                millis(until * crowd.visit(party, 0).unit()),
+                Event::Arrive(party),
+            );
+        }
+        Self {
+            queue,
+            settings,
+            visits: vec![0; crowd.len()],
+            crowd,
+            agenda,
+            now: 0,
+            end: millis(settings.length),
+            line: Line::default(),
+            began: None,
+            stale: false,
+            found: Vec::new(),
+            asked: BTreeMap::new(),
+            met: ready::Met::new(queue),
+            tallies: Tallies::default(),
+            refused: None,
+        }
+    }
+
+    /// Moves the time to the beginning of the next round. Returns whether there is one before the end.
+    ///
+    /// # Errors
+    /// Fails if the queue refuses a ticket.
+    pub fn next_round(&mut self) -> Result<bool, TicketError> {
+        loop {
+            let round = self.round_at().filter(|at| *at < self.end);
+            let event = self.agenda.next_at().filter(|at| *at < self.end);
+            match (round, event) {
+                (Some(round), event) if event.is_none_or(|event| event > round) => {
+                    self.now = round;
+                    self.began = Some(round);
+                    self.stale = false;
+                    self.line.refresh(round);
+                    self.tallies.rounds += 1;
+                    self.tallies.waiting += self.line.tickets().len() as u64;
+                    return Ok(true);
+                }
+                (None, None) => return Ok(false),
+                _ => {}
+            }
+            if let Some((at, event)) = self.agenda.take() {
+                self.now = at;
+                self.happen(event);
+            }
+            if let Some(error) = self.refused.take() {
+                return Err(error);
+            }
+        }
+    }
+
+    /// When the next round begins, if any ticket waits.
+    fn round_at(&self) -> Option<u64> {
+        if self.line.tickets().is_empty() {
+            return None;
+        }
+        let spacing = self.settings.spacing_millis;
+        let spacing = if self.stale {
+            spacing
+        } else {
+            spacing.max(AGAIN_MILLIS)
+        };
+        let next = self.began.map_or(0, |began| began + spacing);
+        Some(next.max(self.now))
+    }
+
+    /// The tickets of the round, in no particular order.
+    pub fn tickets(&self) -> &[Ticket] {
+        self.line.tickets()
+    }
+
+    /// The seed of the round's searches.
+    pub fn round_seed(&self) -> u64 {
+        seeded_hash(self.settings.seed, self.tallies.rounds.to_le_bytes())
+    }
+
+    /// The queue that is simulated.
+    pub fn queue(&self) -> &'q Queue {
+        self.queue
+    }
+
+    /// How long a round may take before the daemon would begin the next one later, in seconds.
+    pub fn allowed(&self) -> f64 {
+        self.settings.spacing_millis as f64 / 1_000.0 / f64::from(REST)
+    }
+
+    /// The virtual time, in seconds.
+    pub fn now(&self) -> f64 {
+        self.now as f64 / 1_000.0
+    }
+
+    /// Takes what the planner has found for the round's tickets.
+    pub fn found(&mut self, plan: &Plan) {
+        let found = plan.matches.iter().map(|found| self.proposal(found));
+        self.found = found.collect();
+        if !self.found.is_empty() {
+            let search = self.settings.spacing_millis / u64::from(REST);
+            self.agenda.add(self.now + search, Event::Commit);
+        }
+    }
+
+    fn proposal(&self, found: &PlannedMatch) -> Found {
+        let tickets = self.line.tickets();
+        let places = || found.teams.iter().flatten();
+        let parties = places().filter_map(|place| self.line.at(*place));
+        let strengths = found.teams.iter().map(|team| {
+            let parties = team.iter().filter_map(|place| self.line.at(*place));
+            parties
+                .flat_map(|waiting| self.crowd.strengths(waiting.party))
+                .collect()
+        });
+        Found {
+            parties: parties
+                .map(|waiting| (waiting.party, waiting.visit))
+                .collect(),
+            findings: Findings {
+                size: found.size,
+                penalty: found.penalty,
+                gap: closeness::gap(self.queue, tickets, found),
+                chance: closeness::chance(strengths),
+                rules: self.queue.explain(tickets, found),
+            },
+        }
+    }
+
+    fn happen(&mut self, event: Event) {
+        match event {
+            Event::Arrive(party) => self.arrive(party),
+            Event::GiveUp(party, visit) => self.give_up(party, visit),
+            Event::Commit => self.commit(),
+            Event::Decline(id, party) => self.decline(id, party),
+            Event::Accept(id) => self.accept(id),
+        }
+    }
+
+    fn arrive(&mut self, party: usize) {
+        let Some(visit) = self.visits.get_mut(party) else {
+            return;
+        };
+        *visit += 1;
+        let visit = *visit;
+        let mut stream = self.crowd.visit(party, visit);
+        let met = self.met.of(party);
+        let ticket = match self.crowd.ticket(party, visit, met, &mut stream) {
+            Ok(ticket) => ticket,
+            Err(error) => {
+                self.refused = Some(error);
+                return;
+            }
+        };
+        let settings = &self.settings;
+        let patience = log_normal(settings.patience, settings.patience_spread, &mut stream);
+        let ttl = f64::from(self.queue.settings().ttl.get());
+        let waiting = Waiting {
+            party,
+            visit,
+            since: self.now,
+            until: self.now + millis(patience.min(ttl)),
+            expires: ttl <= patience,
+            labels: self.tallies.labels.of(self.queue, &ticket),
+        };
+        self.tallies.counts.queued += 1;
+        self.tallies.players += ticket.players.len() as u64;
+        self.enter(ticket, waiting);
+    }
+
+    /// Puts a ticket into the queue, for the first time or again.
+    fn enter(&mut self, ticket: Ticket, waiting: Waiting) {
+        self.stale = true;
+        self.agenda.add(
+            waiting.until.max(self.now),
+            Event::GiveUp(waiting.party, waiting.visit),
+        );
+        self.line.add(ticket, waiting);
+    }
+
+    fn give_up(&mut self, party: usize, visit: u32) {
+        let waits = self
+            .line
+            .get(party)
+            .is_some_and(|waiting| waiting.visit == visit);
+        if !waits {
+            return; // it has a match, or is asked whether it accepts one
+        }
+        if let Some((_, waiting)) = self.line.remove(party) {
+            self.stale = true;
+            let counts = &mut self.tallies.counts;
+            match waiting.expires {
+                true => counts.expired += 1,
+                false => counts.cancelled += 1,
+            }
+            self.leave(&waiting, false);
+        }
+    }
+
+    /// Counts a ticket that is final now, and lets its party come back later: after a match, or after
+    /// something else that takes as long.
+    fn leave(&mut self, waiting: &Waiting, is_matched: bool) {
+        let waited = self.now - waiting.since.min(self.now);
+        let decile = self.crowd.decile(waiting.party);
+        self.tallies
+            .labels
+            .count(&waiting.labels, decile, waited, is_matched);
+        let settings = &self.settings;
+        // The next ticket's numbers have another stream, and this one's first numbers are used.
+        let mut stream = self.crowd.visit(waiting.party, !waiting.visit);
+        let early = 1.0 + settings.battle_spread * (2.0 * stream.unit() - 1.0);
+        let away = settings.battle * early + exponential(settings.rest, &mut stream);
+        self.agenda
+            .add(self.now + millis(away).max(1), Event::Arrive(waiting.party));
+    }
+
+    /// Forms the matches that the last round has found.
+    fn commit(&mut self) {
+        for found in std::mem::take(&mut self.found) {
+            let waits = |&(party, visit): &(usize, u32)| {
+                self.line
+                    .get(party)
+                    .is_some_and(|waiting| waiting.visit == visit)
+            };
+            if !found.parties.iter().all(waits) {
+                self.tallies.dropped += 1;
+                continue;
+            }
+            self.stale = true;
+            let parties = found.parties.iter();
+            let seats = parties
+                .filter_map(|(party, _)| self.line.remove(*party))
+                .collect();
+            match self.queue.settings().ready_check.get() {
+                0 => self.play(seats, found.findings),
+                seconds => self.ask(seats, found.findings, seconds),
+            }
+        }
+    }
+
+    /// Begins a match.
+    fn play(&mut self, seats: Vec<(Ticket, Waiting)>, findings: Findings) {
+        let players: usize = seats.iter().map(|(ticket, _)| ticket.players.len()).sum();
+        self.tallies.add_match(players, findings);
+        self.met.add(&seats);
+        for (_, waiting) in seats {
+            self.tallies.counts.matched += 1;
+            self.leave(&waiting, true);
+        }
+    }
+
+    /// What the simulation has found until now.
+    pub fn report(mut self) -> SimulationReport {
+        let asked: usize = self.asked.values().map(|asked| asked.seats.len()).sum();
+        self.tallies.counts.left = (self.line.tickets().len() + asked) as u64;
+        let full = self.queue.settings().size.as_usize();
+        SimulationReport {
+            queue: self.queue.name().to_owned(),
+            online: self.settings.online,
+            seconds: self.settings.length,
+            seed: self.settings.seed,
+            ..self.tallies.report(full)
+        }
+    }
+}
+
+fn millis(seconds: f64) -> u64 {
+    (seconds * 1_000.0).round() as u64
+}

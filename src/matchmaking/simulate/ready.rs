@@ -1,0 +1,104 @@
+//! The ready check of a simulated queue, and whom players met.
+
+use std::collections::HashMap;
+
+use super::{Findings, Simulation, agenda::Event, line::Waiting};
+use crate::matchmaking::{Queue, Ticket, draw::exponential};
+
+/// A match that not all players have accepted yet.
+pub(super) struct Asked {
+    pub seats: Vec<(Ticket, Waiting)>,
+    findings: Findings,
+}
+
+impl Simulation<'_> {
+    /// Asks all players of a match. The first who declines, or is too late, ends it.
+    pub(super) fn ask(&mut self, seats: Vec<(Ticket, Waiting)>, findings: Findings, seconds: u32) {
+        let id = self.tallies.matches + self.tallies.dissolved + self.asked.len() as u64;
+        let (mut last, mut declined) = (0.0_f64, None::<(f64, usize)>);
+        for (ticket, waiting) in &seats {
+            // The numbers of the ticket and of this match.
+            let mut stream = self
+                .crowd
+                .visit(waiting.party, waiting.visit ^ (id as u32) << 8);
+            for _ in &ticket.players {
+                let answer = exponential(self.settings.answer, &mut stream);
+                let at = answer.min(f64::from(seconds));
+                let declines = stream.unit() < self.settings.declines;
+                if (declines || answer > at) && declined.is_none_or(|(first, _)| at < first) {
+                    declined = Some((at, waiting.party));
+                }
+                last = last.max(at);
+            }
+        }
+        let (after, event) = match declined {
+            Some((at, party)) => (at, Event::Decline(id, party)),
+            None => (last, Event::Accept(id)),
+        };
+        self.agenda.add(self.now + super::millis(after), event);
+        self.asked.insert(id, Asked { seats, findings });
+    }
+
+    /// Ends a match that a party does not want: its ticket leaves, the others go back with the time that
+    /// they have waited.
+    pub(super) fn decline(&mut self, id: u64, party: usize) {
+        let Some(asked) = self.asked.remove(&id) else {
+            return;
+        };
+        self.tallies.dissolved += 1;
+        for (ticket, waiting) in asked.seats {
+            if waiting.party == party {
+                self.tallies.counts.declined += 1;
+                self.leave(&waiting, false);
+            } else {
+                self.enter(ticket, waiting);
+            }
+        }
+    }
+
+    /// Begins a match that all players have accepted.
+    pub(super) fn accept(&mut self, id: u64) {
+        if let Some(asked) = self.asked.remove(&id) {
+            self.play(asked.seats, asked.findings);
+        }
+    }
+}
+
+/// Whom the players of each party met in their last matches, as far as a rule looks.
+#[derive(Debug, Default)]
+pub(super) struct Met {
+    matches: usize,
+    of: HashMap<usize, Vec<Vec<String>>>,
+}
+
+impl Met {
+    /// Nobody yet.
+    pub fn new(queue: &Queue) -> Self {
+        let rules = queue.settings().rules.iter();
+        let last = rules.filter_map(|rule| rule.last).map(|last| last.get());
+        Self {
+            matches: last.max().unwrap_or(0) as usize,
+            of: HashMap::new(),
+        }
+    }
+
+    /// The players of a party's last matches, the latest match first.
+    pub fn of(&self, party: usize) -> &[Vec<String>] {
+        self.of.get(&party).map_or(&[], Vec::as_slice)
+    }
+
+    /// Notes a match.
+    pub fn add(&mut self, seats: &[(Ticket, Waiting)]) {
+        if self.matches == 0 {
+            return;
+        }
+        for (own, waiting) in seats {
+            let others = seats.iter().filter(|(ticket, _)| ticket.id != own.id);
+            let players = others.flat_map(|(ticket, _)| &ticket.players);
+            let ids = players.map(|player| player.id.clone()).collect();
+            let met = self.of.entry(waiting.party).or_default();
+            met.insert(0, ids);
+            met.truncate(self.matches);
+        }
+    }
+}
