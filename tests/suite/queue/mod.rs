@@ -231,11 +231,11 @@ fn the_check_finds_what_cannot_be_meant() {
     );
 }
 
-/// Runs a simulation of 300 players for a minute and 48 seconds, and returns its JSON.
+/// Runs a simulation of 200 players for 36 seconds, and returns its JSON.
 fn simulated(folder: &Path, args: &[&str]) -> Value {
     let call = [
-        "simulate", "--queue", "regular", "--config", WOTB, "--online", "300", "--battle", "60",
-        "--hours", "0.03", "--json",
+        "simulate", "--queue", "regular", "--config", WOTB, "--online", "200", "--battle", "30",
+        "--hours", "0.01", "--json",
     ];
     let (code, out, err) = queue(folder, &[&call[..], args].concat());
     assert_eq!((code, err.as_str()), (0, ""));
@@ -258,7 +258,7 @@ fn a_simulation_depends_on_the_seed_and_not_on_the_threads() {
     let count = |name: &str| one["tickets"][name].as_u64().unwrap();
     let ends = ["matched", "cancelled", "declined", "expired", "left"].map(count);
     assert_eq!(count("queued"), ends.iter().sum::<u64>());
-    assert!(count("matched") > 100, "{}", one["tickets"]);
+    assert!(count("matched") > 60, "{}", one["tickets"]);
     for rule in one["rules"].as_array().unwrap() {
         assert_eq!(
             (&rule["hard"], &rule["violated"]),
