@@ -95,7 +95,7 @@ impl Labels {
     pub fn waits(&self) -> Vec<Waits> {
         let mut named: Vec<(&String, &Category)> = self.names.iter().zip(&self.single).collect();
         named.retain(|(_, category)| category.waits.count() > 0);
-        named.sort_by(|one, other| natural(one.0).cmp(&natural(other.0)));
+        named.sort_by_key(|one| natural(one.0));
         let mut waits: Vec<Waits> = named.iter().map(|(name, one)| one.report(name)).collect();
         let deciles = (1..)
             .zip(&self.deciles)

@@ -17,8 +17,8 @@ const STEPS: (u64, u64) = (1_000, 900);
 fn step(millis: u64) -> usize {
     let (fine, middle) = STEPS;
     let step = match millis {
-        ..=10_000 => millis.div_ceil(10),
-        ..=100_000 => fine + (millis - 10_000).div_ceil(100),
+        0..=10_000 => millis.div_ceil(10),
+        10_001..=100_000 => fine + (millis - 10_000).div_ceil(100),
         _ => fine + middle + (millis - 100_000).div_ceil(1_000),
     };
     step as usize // at most the number of seconds of a few days
