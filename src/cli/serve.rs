@@ -5,7 +5,10 @@ use std::net::SocketAddr;
 use clap::Args;
 
 use super::{CliError, CommonArgs, log_to_stderr};
-use crate::daemon::{Daemon, ShutdownSignal};
+use crate::{
+    daemon::{Daemon, ReloadSignal, ShutdownSignal, reload},
+    queues::Queues,
+};
 
 /// Run the daemon that game servers connect to
 #[derive(Debug, Args)]
@@ -25,10 +28,26 @@ pub(super) async fn run(args: ServeArgs) -> Result<(), CliError> {
     log_to_stderr(&config.log.filter)?;
     // Install this first, so that a signal during the start is not lost.
     let mut shutdown = ShutdownSignal::install()?;
+    let signal = ReloadSignal::install()?;
     let daemon = tokio::select! {
         daemon = Daemon::open(&config) => daemon?,
         () = shutdown.wait() => return Ok(()),
     };
-    daemon.run(shutdown.wait()).await;
+    let queues = daemon.queues();
+    tokio::select! {
+        () = daemon.run(shutdown.wait()) => {}
+        () = reload_at(signal, &args.common, &queues) => {}
+    }
     Ok(())
+}
+
+/// Reads the configuration again at each SIGHUP, and takes over its queues. Never returns.
+async fn reload_at(mut signal: ReloadSignal, common: &CommonArgs, queues: &Queues) {
+    loop {
+        signal.wait().await;
+        match common.load() {
+            Ok(config) => reload(queues, &config).await,
+            Err(error) => tracing::error!(%error, "the configuration cannot be read again"),
+        }
+    }
 }

@@ -25,13 +25,14 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     config::Config,
     logs::{Archive, Follower, LogError},
+    queues::Queues,
     server::{self, Limits},
     service::Service,
     store,
 };
 
 pub use error::DaemonError;
-pub use shutdown::ShutdownSignal;
+pub use shutdown::{ReloadSignal, ShutdownSignal};
 
 /// How long the daemon may run after the time limit of the connections: for the backlog, the checkpoint, the
 /// archive and the end of all tasks together. The rest of a second is left to the end of the process.
@@ -94,6 +95,11 @@ impl Daemon {
         self.listener.local_addr()
     }
 
+    /// The queues, which [`reload`] configures again.
+    pub fn queues(&self) -> Arc<Queues> {
+        self.service.queues().clone()
+    }
+
     /// Serves until `shutdown` resolves, then drains and closes the database. Returns at most one second after
     /// [`Limits::drain_seconds`], even if the database is locked or the disk is stuck.
     pub async fn run(self, shutdown: impl Future<Output = ()>) {
@@ -117,6 +123,15 @@ impl Daemon {
         // Every match was committed before END was answered, so nothing is lost here.
         let _ = timeout_at(deadline, service.close()).await;
         tracing::info!("stopped");
+    }
+}
+
+/// Takes over the queues of a configuration that was read again, and nothing else of it. Logs whether
+/// that has succeeded; if not, everything stays as it was.
+pub async fn reload(queues: &Queues, config: &Config) {
+    match queues.configure(config.queue.clone()).await {
+        Ok(()) => tracing::info!("the queues of the configuration are taken over"),
+        Err(error) => tracing::error!(%error, "the configuration is not taken over"),
     }
 }
 

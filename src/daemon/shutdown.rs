@@ -1,4 +1,4 @@
-//! Signals that stop a command.
+//! Signals that stop a command, or that make the daemon read its configuration again.
 
 use std::io;
 
@@ -56,5 +56,34 @@ impl ShutdownSignal {
             std::future::pending::<()>().await;
         }
         tracing::info!("interrupted, draining");
+    }
+}
+
+/// Waits for SIGHUP; on systems without it, for ever.
+#[derive(Debug)]
+pub struct ReloadSignal {
+    #[cfg(unix)]
+    hangup: Signal,
+}
+
+impl ReloadSignal {
+    /// Installs the signal handler. From then on, SIGHUP does not end the process.
+    ///
+    /// # Errors
+    /// Fails if the operating system refuses it.
+    pub fn install() -> io::Result<Self> {
+        Ok(Self {
+            #[cfg(unix)]
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+
+    /// Resolves at the next SIGHUP.
+    pub async fn wait(&mut self) {
+        #[cfg(unix)]
+        if self.hangup.recv().await.is_some() {
+            return;
+        }
+        std::future::pending::<()>().await;
     }
 }

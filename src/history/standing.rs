@@ -68,7 +68,10 @@ impl Spread {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Career {
     games: u32,
+    first_seen: Timestamp,
     last_seen: Timestamp,
+    /// Time played in rated games.
+    minutes: f64,
     /// The features of their first game, until [`SETTLED`] games.
     first: Option<Features>,
 }
@@ -204,12 +207,15 @@ impl Standing {
         for tally in &game.tallies {
             let fresh = || Career {
                 games: 0,
+                first_seen: end,
                 last_seen: end,
+                minutes: 0.0,
                 first: None,
             };
             let career = self.careers.enter(tally.player, fresh);
             career.games += u32::from(tally.learns);
             career.last_seen = end;
+            career.minutes += tally.minutes;
         }
         self.system.update(game);
         self.spread.add(&game.scores);
@@ -387,7 +393,9 @@ impl Standing {
                 rank: self.ladder.rank(player, weight),
                 roles: self.role_weights(curve, player),
                 games: career.games,
+                first_seen: career.first_seen,
                 last_seen: career.last_seen,
+                hours: career.minutes / 60.0,
             }
         };
         let mut weights: Vec<Weight<'a>> = rated.into_iter().map(weight).collect();

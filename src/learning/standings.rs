@@ -188,6 +188,10 @@ pub struct Facts {
     pub games: u32,
     /// The number of the division, 0 for the lowest; `None` while calibrating.
     pub division: Option<u8>,
+    /// Time played in these matches, in hours.
+    pub hours: f64,
+    /// The end of the first of these matches; `None` without any.
+    pub first_seen: Option<Timestamp>,
 }
 
 /// The division that a player has reached in a [`View`], and the time from which on the displayed
@@ -200,6 +204,10 @@ pub(super) struct Reached {
     pub(super) games: u32,
     /// The end of the last of these matches.
     pub(super) last_seen: Timestamp,
+    /// The end of the first of these matches; `None` without any.
+    pub(super) first_seen: Option<Timestamp>,
+    /// Time played in these matches, in hours.
+    pub(super) hours: f64,
 }
 
 impl View {
@@ -310,6 +318,8 @@ impl View {
             deviation: known.deviation,
             games: known.reached.games,
             division: rank.map(|rank| rank.division),
+            hours: known.reached.hours,
+            first_seen: known.reached.first_seen,
         })
     }
 
@@ -383,6 +393,8 @@ impl Reached {
         rank: None,
         games: 0,
         last_seen: Timestamp(i64::MAX),
+        first_seen: None,
+        hours: 0.0,
     };
 }
 
@@ -393,6 +405,8 @@ impl PlayerStanding {
             rank: weight.rank.filter(|_| !is_guess),
             games: weight.games,
             last_seen: weight.last_seen,
+            first_seen: Some(weight.first_seen),
+            hours: weight.hours,
         };
         let deviation = weight.deviation;
         let (weight, strength) = match is_guess {

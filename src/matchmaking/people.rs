@@ -4,10 +4,11 @@
 use std::{collections::HashMap, ops::Range};
 
 use super::{
-    Queue, Ticket, Value,
+    Player, Queue, Ticket, Value,
     columns::{Shape, Source},
     unknown,
 };
+use crate::domain::Outlook;
 
 /// The players of some tickets, by column.
 #[derive(Debug, Default)]
@@ -18,6 +19,10 @@ pub(super) struct People {
     words: Vec<String>,
     /// The word that is each player's identity.
     ids: Vec<u32>,
+    /// How the rating system turns strengths into a chance; `None` before the first rated match.
+    outlook: Option<Outlook>,
+    /// Each player's strength, with what the other players of the ticket add.
+    strengths: Vec<f64>,
 }
 
 #[derive(Debug)]
@@ -49,7 +54,7 @@ impl<'a> Interner<'a> {
 }
 
 impl People {
-    pub fn of(queue: &Queue, tickets: &[&Ticket]) -> Self {
+    pub fn of(queue: &Queue, tickets: &[&Ticket], outlook: Option<Outlook>) -> Self {
         let mut starts = vec![0];
         let mut count = 0;
         for ticket in tickets {
@@ -76,11 +81,23 @@ impl People {
             ),
         });
         let columns = columns.collect();
+        let outlook = outlook.filter(Outlook::is_sound);
+        let per_friend = outlook.map_or(0.0, |outlook| outlook.company.per_friend);
+        let strengths = tickets.iter().flat_map(|ticket| {
+            let company = per_friend * ticket.players.len().saturating_sub(1) as f64;
+            let own = |player| number(player, &Source::Known("@strength".to_owned()));
+            ticket
+                .players
+                .iter()
+                .map(move |player| own(player) + company)
+        });
         Self {
             starts,
             columns,
             words: interner.words(),
             ids,
+            strengths: strengths.collect(),
+            outlook,
         }
     }
 
@@ -156,6 +173,16 @@ impl People {
         self.words.get(word as usize).map_or("", String::as_str)
     }
 
+    /// How the rating system turns strengths into a chance; `None` before the first rated match.
+    pub fn outlook(&self) -> Option<&Outlook> {
+        self.outlook.as_ref()
+    }
+
+    /// A player's strength, with what the other players of the ticket add.
+    pub fn strength(&self, player: usize) -> f64 {
+        self.strengths.get(player).copied().unwrap_or(0.0)
+    }
+
     /// The word that is a player's identity.
     pub fn id(&self, player: usize) -> u32 {
         self.ids.get(player).copied().unwrap_or(u32::MAX)
@@ -163,7 +190,7 @@ impl People {
 }
 
 /// A player's number from a source of numbers; 0 from any other.
-pub(super) fn number(player: &super::Player, source: &Source) -> f64 {
+pub(super) fn number(player: &Player, source: &Source) -> f64 {
     match source {
         Source::Declared(index) => match player.values.get(*index) {
             Some(Value::Number(number)) => *number,
@@ -189,7 +216,7 @@ pub(super) fn number(player: &super::Player, source: &Source) -> f64 {
 /// The number of a map's word that the player did not state: a ping that no rule accepts.
 const FAR: f64 = 1e9;
 
-fn word<'a>(player: &'a super::Player, source: &Source) -> Option<&'a str> {
+fn word<'a>(player: &'a Player, source: &Source) -> Option<&'a str> {
     match source {
         Source::Declared(index) => match player.values.get(*index) {
             Some(Value::Word(word)) => Some(word),
@@ -199,7 +226,7 @@ fn word<'a>(player: &'a super::Player, source: &Source) -> Option<&'a str> {
     }
 }
 
-fn set<'a>(player: &'a super::Player, source: &Source, interner: &mut Interner<'a>) -> Vec<u32> {
+fn set<'a>(player: &'a Player, source: &Source, interner: &mut Interner<'a>) -> Vec<u32> {
     let mut words: Vec<u32> = match source {
         Source::Declared(index) => match player.values.get(*index) {
             Some(Value::Set(set)) => set.iter().map(|word| interner.word(word)).collect(),

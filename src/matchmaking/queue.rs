@@ -90,6 +90,9 @@ impl Queue {
             );
             return Err(QueueError::new("size", why));
         }
+        if let Some(group) = &settings.group {
+            check_name("group", group)?;
+        }
         check_smaller(&settings)?;
         check_latency(&settings)?;
         let mut columns = Columns::new(&settings.attributes);
@@ -149,6 +152,11 @@ impl Queue {
 
     pub(super) fn even_by(&self) -> usize {
         self.even_by
+    }
+
+    /// Whether the final split goes by chances, where the rating system predicts any.
+    pub(super) fn is_even_by_chance(&self) -> bool {
+        matches!(self.settings.even_by.as_deref(), None | Some("@weight"))
     }
 }
 

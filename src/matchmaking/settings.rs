@@ -42,6 +42,10 @@ pub struct QueueSettings {
     /// missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub even_by: Option<String>,
+    /// A player is in one waiting ticket among the queues of a group; queues without the key form one
+    /// group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
     /// What players state of themselves, by name.
     #[serde(default)]
     pub attributes: BTreeMap<String, Attribute>,

@@ -23,6 +23,11 @@ pub enum Notice {
         /// All players of the match, each with the team, counted from 0.
         seats: Vec<(u8, String)>,
     },
+    /// The ticket has left the queue, because the configuration has changed.
+    Reconfigured {
+        /// The client's id of the ticket.
+        ticket: String,
+    },
     /// The ticket has gone back to the queue.
     Requeued {
         /// The client's id of the ticket.
@@ -41,6 +46,7 @@ impl Notice {
                 .map(|(pass, player)| go(*id, address, pass, player))
                 .collect(),
             Self::State(state) => vec![state.line()],
+            Self::Reconfigured { ticket } => vec![format!("CANCELLED {ticket} reconfigured")],
             Self::Requeued { ticket, reason } => vec![format!("REQUEUED {ticket} {reason}")],
             Self::Matched {
                 id,

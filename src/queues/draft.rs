@@ -73,13 +73,13 @@ impl Draft {
         Ok(())
     }
 
-    /// The ticket, if the queue's declarations allow it.
-    pub(super) fn submission(&self, owner: &str) -> Result<Submission, QueuesError> {
+    /// The ticket, if the queue's declarations allow it, and the queue that has checked it.
+    pub(super) fn submission(&self, owner: &str) -> Result<(Arc<Queue>, Submission), QueuesError> {
         let checked = self
             .queue
             .ticket(self.spec.clone(), &mut |_| Known::default())?;
         let content = serde_json::to_string(&self.spec).map_err(|_| QueuesError::TooLarge)?;
-        Ok(Submission {
+        let submission = Submission {
             owner: owner.to_owned(),
             id: self.spec.ticket.clone(),
             queue: self.queue.name().to_owned(),
@@ -89,7 +89,8 @@ impl Draft {
                 .map(|player| player.id)
                 .collect(),
             content,
-        })
+        };
+        Ok((self.queue.clone(), submission))
     }
 }
 

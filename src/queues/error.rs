@@ -1,6 +1,21 @@
 //! The errors of calls of queue clients.
 
-use crate::{coordinator, matchmaking::TicketError, tickets::Refused};
+use crate::{
+    coordinator,
+    matchmaking::{QueueError, TicketError},
+    tickets::Refused,
+};
+
+/// Why a new configuration has not replaced the old one.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ConfigureError {
+    /// The settings of a queue contradict each other.
+    #[error(transparent)]
+    Settings(#[from] QueueError),
+    /// The change could not be made.
+    #[error(transparent)]
+    Call(#[from] QueuesError),
+}
 
 /// Why a call failed. It has changed nothing.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -20,6 +35,15 @@ pub enum QueuesError {
     /// The change could not be written; the log has the details.
     #[error("the change could not be written")]
     NotWritten,
+    /// The configuration of the queue has changed, and no longer accepts the ticket.
+    #[error("the configuration of the queue has changed: begin the ticket again")]
+    Reconfigured,
+    /// What is asked for could not be read; the log has the details.
+    #[error("the answer could not be read")]
+    NotRead,
+    /// Too many explanations are asked for at once.
+    #[error("too many explanations are asked for at once")]
+    Busy,
     /// The daemon is stopping.
     #[error("the queues have stopped")]
     Stopped,

@@ -236,7 +236,7 @@ impl Hosting {
     ) -> Result<HostPlan, Refused> {
         let hosted = self.coordinator.at_instance(name, id)?;
         let formed = life.formed(id).ok_or(Refused::NotYours)?;
-        let queue = shared.queues.get(&hosted.queue).ok_or(Refused::NotYours)?;
+        let queue = shared.queue(&hosted.queue).ok_or(Refused::NotYours)?;
         let teams = u8::try_from(formed.proposal.teams.len().min(MAX_TEAMS)).unwrap_or(2);
         Ok(HostPlan {
             id,
@@ -257,7 +257,8 @@ fn is_played(hosted: &&Hosted) -> bool {
 
 /// What a match needs of an instance: its mode, its map, and the latencies that its players state.
 fn wanted(shared: &Shared, life: &Life, formed: &FormedMatch) -> Wanted {
-    let settings = shared.queues.get(&formed.queue).map(|one| one.settings());
+    let queue = shared.queue(&formed.queue);
+    let settings = queue.as_ref().map(|one| one.settings());
     let latency = settings.and_then(|settings| settings.latency.as_ref());
     Wanted {
         mode: formed.proposal.mode.clone(),
@@ -308,7 +309,8 @@ fn draw_pass() -> String {
 impl Shared {
     /// Whether any queue needs instances.
     pub(super) fn has_hosts(&self) -> bool {
-        let mut queues = self.queues.values();
+        let queues = self.queues();
+        let mut queues = queues.values();
         queues.any(|queue| queue.settings().host == Host::Required)
     }
 }

@@ -1,22 +1,31 @@
-//! What is known of the players of a round: the attributes that begin with `@`, and whom they met.
+//! What is known of the players of a round: the attributes that begin with `@`, whom they met, and the
+//! chances of teams.
 
-use std::collections::HashMap;
+use std::{
+    collections::{BTreeSet, HashMap},
+    sync::Arc,
+};
 
 use crate::{
-    domain::Ruleset,
+    domain::{Kind, LineupPlayer, Outlook, PlayerKey, Ruleset, Timestamp},
     learning::{Learning, Standings, View},
-    matchmaking::{Known, Queue},
+    matchmaking::{Known, PlannedMatch, Queue, Ticket},
     tickets::Life,
 };
 
 /// The most matches of a player that count as the last ones.
 const MATCHES: usize = 32;
+/// The milliseconds of a day.
+const DAY: f64 = 86_400_000.0;
 
 /// What a round knows of players.
 pub(super) struct Facts {
     pub ruleset: Ruleset,
-    pub standings: std::sync::Arc<Standings>,
-    view: std::sync::Arc<View>,
+    now: Timestamp,
+    /// The `@` attributes that the queue's rules read.
+    names: BTreeSet<String>,
+    standings: Arc<Standings>,
+    view: Arc<View>,
     met: HashMap<String, Vec<Vec<String>>>,
 }
 
@@ -28,50 +37,109 @@ impl Facts {
         let mutators: Vec<&str> = names.collect();
         let ruleset = learning.rulebook().ruleset(game_type, &mutators);
         let standings = learning.standings_at(life.now());
-        let uses_met = queue
-            .settings()
-            .rules
-            .iter()
-            .any(|rule| rule.last.is_some());
+        let rules = queue.settings().rules.iter();
+        let last = rules
+            .filter_map(|rule| rule.last)
+            .map(|last| last.as_usize());
+        let names = queue.known_names().into_iter().chain(["@strength"]);
         Self {
+            now: life.now(),
+            names: names.map(str::to_owned).collect(),
             view: standings.view(&ruleset),
             ruleset,
             standings,
-            met: match uses_met {
-                true => met(life),
-                false => HashMap::new(),
+            met: match last.max() {
+                Some(last) => met(life, last.min(MATCHES)),
+                None => HashMap::new(),
             },
         }
     }
 
-    /// What is known of a player. What is not known is left out.
+    /// What is known of a player. What is not known is left out, and so is what no rule reads.
     pub fn known(&self, id: &str) -> Known {
         let mut known = Known::default();
         if let Some(facts) = self.view.facts(id) {
+            let age = |first: Timestamp| self.now.0.saturating_sub(first.0).max(0) as f64 / DAY;
             let numbers = [
                 ("@weight", Some(facts.weight)),
                 ("@strength", Some(facts.strength)),
                 ("@deviation", Some(facts.deviation)),
                 ("@games", Some(f64::from(facts.games))),
+                ("@hours", Some(facts.hours)),
+                ("@known_since", facts.first_seen.map(age)),
                 ("@division", facts.division.map(f64::from)),
+                // Reports of behaviour are not kept yet.
+                ("@behaviour", None),
             ];
-            let numbers = numbers
+            let read = numbers
                 .into_iter()
-                .filter_map(|(name, n)| Some((name.to_owned(), n?)));
-            known.numbers.extend(numbers);
+                .filter(|(name, _)| self.names.contains(*name));
+            let read = read.filter_map(|(name, n)| Some((name.to_owned(), n?)));
+            known.numbers.extend(read);
         }
         known.met = self.met.get(id).cloned().unwrap_or_default();
         known
     }
+
+    /// How the rating system turns strengths into chances in matches of these tickets; `None` before
+    /// the first rated match, and for more than two teams.
+    ///
+    /// It is made for teams of the players who have waited longest, and holds for others of that size.
+    pub fn outlook(&self, queue: &Queue, tickets: &[Ticket]) -> Option<Outlook> {
+        let settings = queue.settings();
+        if settings.teams.as_usize() != 2 {
+            return None;
+        }
+        let mut oldest: Vec<&Ticket> = tickets.iter().collect();
+        oldest.sort_by(|one, other| other.waited.total_cmp(&one.waited));
+        let players = oldest.into_iter().flat_map(|ticket| &ticket.players);
+        let mut teams = vec![Vec::new(); 2];
+        for (at, player) in players.take(2 * settings.size.as_usize()).enumerate() {
+            if let Some(team) = teams.get_mut(at % 2) {
+                team.push(lineup_player(&player.id, None));
+            }
+        }
+        let reading = self.standings.reading(&self.ruleset, "", &teams)?;
+        Some(reading.outlook).filter(Outlook::is_sound)
+    }
+
+    /// The chance that team 0 wins, as the rating system predicts it.
+    pub fn chance(&self, found: &PlannedMatch, tickets: &[Ticket]) -> Option<f64> {
+        let players = |&at: &usize| {
+            let ticket = tickets.get(at);
+            let is_party = ticket.is_some_and(|ticket| ticket.players.len() > 1);
+            let players = ticket.into_iter().flat_map(|ticket| &ticket.players);
+            let party = u32::try_from(at).ok().filter(|_| is_party);
+            players.map(move |player| lineup_player(&player.id, party))
+        };
+        let teams = found.teams.iter();
+        let teams: Vec<Vec<_>> = teams
+            .map(|team| team.iter().flat_map(players).collect())
+            .collect();
+        let map = found.picks.get("map").map_or("", String::as_str);
+        let chance = self.standings.chance(&self.ruleset, map, &teams);
+        chance.filter(|chance| (0.0..=1.0).contains(chance))
+    }
+}
+
+fn lineup_player(id: &str, party: Option<u32>) -> LineupPlayer {
+    LineupPlayer {
+        key: PlayerKey {
+            kind: Kind::Human,
+            id: id.to_owned(),
+        },
+        party,
+        commands: false,
+    }
 }
 
 /// The other players of each player's last matches, the latest match first.
-fn met(life: &Life) -> HashMap<String, Vec<Vec<String>>> {
+fn met(life: &Life, last: usize) -> HashMap<String, Vec<Vec<String>>> {
     let mut met: HashMap<String, Vec<Vec<String>>> = HashMap::new();
     for formed in life.latest_matches() {
         for seat in &formed.seats {
             let matches = met.entry(seat.player.clone()).or_default();
-            if matches.len() < MATCHES {
+            if matches.len() < last {
                 let others = formed
                     .seats
                     .iter()

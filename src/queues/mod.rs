@@ -16,36 +16,42 @@
 
 mod draft;
 mod error;
+mod explain;
 mod hosting;
 mod instances;
 mod known;
 mod links;
 mod listeners;
+mod pool;
+mod replay;
 mod rounds;
 mod search;
 mod task;
+mod threads;
 mod view;
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
     coordinator::CoordinatorSettings,
     learning::Learning,
-    matchmaking::{Host, Queue, QueueError, QueueSettings},
+    matchmaking::{Host, Known, Queue, QueueError, QueueSettings, TicketSpec},
     session::Clock,
     store::Store,
-    tickets::{MatchId, QueueTerms},
+    tickets::{MatchId, QueueTerms, Submission},
 };
 
 pub use draft::Draft;
-pub use error::QueuesError;
+pub use error::{ConfigureError, QueuesError};
 pub use hosting::HostPlan;
 pub use links::{HostNews, Link, OpenSeat, Opening};
 pub use listeners::{Heard, Listener};
+pub use replay::{Replayed, replay};
+pub use threads::Threads;
 pub use view::{PlayerCall, QueueSize, Standing, TicketView};
 
 use task::{Answer, Ask, Call};
@@ -62,9 +68,13 @@ pub struct Queues {
     receiver: Mutex<Option<mpsc::Receiver<Call>>>,
 }
 
+/// The configured queues, by name.
+type Configured = BTreeMap<String, Arc<Queue>>;
+
 /// What the task and the clients of the queues share.
 struct Shared {
-    queues: BTreeMap<String, Arc<Queue>>,
+    /// Replaced as a whole by [`Queues::configure`].
+    queues: RwLock<Arc<Configured>>,
     store: Arc<dyn Store>,
     learning: Arc<Learning>,
     clock: Arc<dyn Clock>,
@@ -79,19 +89,56 @@ impl std::fmt::Debug for Shared {
 }
 
 impl Shared {
-    /// The terms of all queues. Players may be in one ticket of all queues together.
-    fn terms(&self) -> impl Iterator<Item = (String, QueueTerms)> + '_ {
-        self.queues.iter().map(|(name, queue)| {
+    /// The queues as they are configured now.
+    fn queues(&self) -> Arc<Configured> {
+        self.queues.read().clone()
+    }
+
+    /// The queue with this name.
+    fn queue(&self, name: &str) -> Option<Arc<Queue>> {
+        self.queues().get(name).cloned()
+    }
+
+    /// Whether the queue of a ticket accepts it.
+    fn accepts(&self, ticket: &Submission) -> bool {
+        let spec = serde_json::from_str::<TicketSpec>(&ticket.content).ok();
+        let queue = self.queue(&ticket.queue);
+        let checked = queue
+            .zip(spec)
+            .map(|(queue, spec)| queue.ticket(spec, &mut |_| Known::default()));
+        checked.is_some_and(|ticket| ticket.is_ok())
+    }
+
+    /// The terms of all queues. Players may be in one ticket of all queues of a group.
+    fn terms(&self) -> Vec<(String, QueueTerms)> {
+        let terms = |(name, queue): (&String, &Arc<Queue>)| {
             let settings = queue.settings();
             let terms = QueueTerms {
                 ttl: i64::from(settings.ttl.get()) * 1_000,
                 ready_check: i64::from(settings.ready_check.get()) * 1_000,
-                group: String::new(),
+                group: settings.group.clone().unwrap_or_default(),
                 hosted: settings.host == Host::Required,
             };
             (name.clone(), terms)
-        })
+        };
+        self.queues().iter().map(terms).collect()
     }
+}
+
+/// Checks the settings of all queues. Those that are as before keep their searches.
+fn configured(
+    settings: BTreeMap<String, QueueSettings>,
+    before: &Configured,
+) -> Result<Configured, QueueError> {
+    let queue = |(name, settings): (String, QueueSettings)| {
+        let same = before.get(&name).filter(|old| *old.settings() == settings);
+        let queue = match same {
+            Some(old) => old.clone(),
+            None => Arc::new(Queue::new(&name, settings)?),
+        };
+        Ok((name, queue))
+    };
+    settings.into_iter().map(queue).collect()
 }
 
 impl Queues {
@@ -106,14 +153,11 @@ impl Queues {
         clock: Arc<dyn Clock>,
         hosting: CoordinatorSettings,
     ) -> Result<Self, QueueError> {
-        let mut queues = BTreeMap::new();
-        for (name, settings) in settings {
-            queues.insert(name.clone(), Arc::new(Queue::new(&name, settings)?));
-        }
+        let queues = configured(settings, &BTreeMap::new())?;
         let (calls, receiver) = mpsc::channel(CALLS);
         Ok(Self {
             shared: Arc::new(Shared {
-                queues,
+                queues: RwLock::new(Arc::new(queues)),
                 store,
                 learning,
                 clock,
@@ -139,9 +183,23 @@ impl Queues {
         self.shared.stop.cancel();
     }
 
+    /// Replaces the configuration of all queues. Tickets of queues that are gone, and tickets that their
+    /// queue no longer accepts, leave it; the others keep their places and their waits. When this returns,
+    /// that is on disk.
+    ///
+    /// # Errors
+    /// Fails if the settings of a queue contradict each other, and changes nothing then.
+    pub async fn configure(
+        &self,
+        settings: BTreeMap<String, QueueSettings>,
+    ) -> Result<(), ConfigureError> {
+        let queues = configured(settings, &self.shared.queues())?;
+        Ok(self.ask(Ask::Configure(queues)).await.map(drop)?)
+    }
+
     /// The queue with this name.
     fn queue(&self, name: &str) -> Option<Arc<Queue>> {
-        self.shared.queues.get(name).cloned()
+        self.shared.queue(name)
     }
 
     async fn ask(&self, ask: Ask) -> Result<Answer, QueuesError> {
@@ -178,8 +236,8 @@ impl Queues {
     /// Fails if the queue's declarations do not allow the ticket, or for the reasons of
     /// [`Life::submit`](crate::tickets::Life::submit).
     pub async fn submit(&self, owner: &str, draft: &Draft) -> Result<TicketView, QueuesError> {
-        let submission = draft.submission(owner)?;
-        self.ask_ticket(Ask::Submit(submission)).await
+        let (queue, submission) = draft.submission(owner)?;
+        self.ask_ticket(Ask::Submit(queue, submission)).await
     }
 
     /// Takes a ticket out of its queue, and returns its state: a match may have been faster.

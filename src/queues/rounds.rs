@@ -1,7 +1,7 @@
 //! When a round of each queue begins, and what is known of its last one.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::BTreeMap,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -15,20 +15,23 @@ use tokio::{
 };
 
 use super::{
-    Shared,
+    Shared, Threads,
     known::Facts,
-    search::{Found, Round, Waiting},
+    pool::Waiting,
+    search::{Found, Round},
 };
 use crate::{
     matchmaking::{AGAIN_MILLIS, REST, SPACING_MILLIS},
     session::draw_seed,
-    tickets::{Life, TicketNumber},
+    tickets::Life,
 };
 
 /// The shortest time between the beginnings of two rounds of a queue.
 const SPACING: Duration = Duration::from_millis(SPACING_MILLIS);
 /// The time after which a round begins although nothing has changed but the waits.
 const AGAIN: Duration = Duration::from_millis(AGAIN_MILLIS);
+/// The most threads of a round.
+const THREADS: usize = 2;
 
 /// The rounds of all queues.
 #[derive(Debug, Default)]
@@ -45,8 +48,6 @@ struct LastRound {
     stale: bool,
     began: Option<Instant>,
     took: Duration,
-    /// Why each ticket was left.
-    left: HashMap<TicketNumber, String>,
 }
 
 impl LastRound {
@@ -71,19 +72,12 @@ impl Rounds {
         if shared.learning.is_starting() {
             return; // no weights yet
         }
-        for (name, queue) in &shared.queues {
+        for (name, queue) in shared.queues().iter() {
             let last = self.queues.entry(name.clone()).or_default();
             if last.runs || !last.is_over() {
                 continue;
             }
-            let waiting: Vec<Waiting> = life
-                .queued(name)
-                .map(|record| Waiting {
-                    number: record.number,
-                    waited: life.waited(record),
-                    content: record.ticket.content.clone(),
-                })
-                .collect();
+            let waiting = waiting(life, name);
             if waiting.is_empty() {
                 continue;
             }
@@ -95,6 +89,7 @@ impl Rounds {
                 facts: Facts::new(queue, &shared.learning, life),
                 seed: draw_seed(),
                 at: life.now(),
+                threads: threads(),
                 cancelled: self.cancelled.clone(),
             };
             self.running.spawn_blocking(move || {
@@ -112,10 +107,12 @@ impl Rounds {
             None => std::future::pending().await,
         };
         match ended {
-            Ok((took, mut found)) => {
-                let last = self.queues.entry(found.queue.clone()).or_default();
+            Ok((took, found)) => {
+                let last = self
+                    .queues
+                    .entry(found.queue.name().to_owned())
+                    .or_default();
                 (last.runs, last.took) = (false, took);
-                last.left = std::mem::take(&mut found.left).into_iter().collect();
                 Some(found)
             }
             Err(error) => {
@@ -127,12 +124,22 @@ impl Rounds {
             }
         }
     }
+}
 
-    /// Why the last round has left a ticket.
-    pub fn reason(&self, queue: &str, ticket: TicketNumber) -> Option<&str> {
-        let last = self.queues.get(queue)?;
-        last.left.get(&ticket).map(String::as_str)
-    }
+/// The tickets that wait in a queue.
+pub(super) fn waiting(life: &Life, queue: &str) -> Vec<Waiting> {
+    let waiting = life.queued(queue).map(|record| Waiting {
+        number: record.number,
+        waited: life.waited(record),
+        content: record.ticket.content.clone(),
+    });
+    waiting.collect()
+}
+
+/// As many threads as the machine has cores, at most [`THREADS`].
+fn threads() -> Threads {
+    let cores = std::thread::available_parallelism();
+    Threads(cores.map_or(1, |cores| cores.get().min(THREADS)))
 }
 
 impl Drop for Rounds {

@@ -8,17 +8,17 @@ use tokio::{
 };
 
 use super::{
-    HostPlan, Listener, QueueSize, QueuesError, Shared, TicketView,
+    Configured, HostPlan, Listener, QueueSize, QueuesError, Shared, TicketView,
+    explain::Explanations,
     hosting::{HostAsk, Hosting},
     links::Links,
     listeners::Listeners,
     rounds::Rounds,
     search::Found,
-    view::seconds,
 };
 use crate::{
-    domain::{Timestamp, counted},
-    matchmaking::{Known, TicketSpec},
+    domain::Timestamp,
+    matchmaking::Queue,
     store::StoreError,
     tickets::{Life, MatchId, Refused, Submission, TicketNumber, TicketRecord},
 };
@@ -43,7 +43,8 @@ pub(super) struct Call {
 #[derive(Debug)]
 pub(super) enum Ask {
     List,
-    Submit(Submission),
+    /// The ticket, and the queue that has checked it.
+    Submit(Arc<Queue>, Submission),
     Cancel(String, String),
     Ticket(String, String),
     Answer {
@@ -55,6 +56,7 @@ pub(super) enum Ask {
     Listen(String, Listener),
     Explain(String, String),
     Host(HostAsk),
+    Configure(Configured),
 }
 
 /// The answer to a call, or why it has failed.
@@ -84,6 +86,7 @@ pub(super) async fn run(shared: Arc<Shared>, mut calls: mpsc::Receiver<Call>) {
                     life,
                     hosting,
                     rounds: Rounds::default(),
+                    explanations: Explanations::default(),
                     answers: Vec::new(),
                     written: Instant::now(),
                     watched: None,
@@ -145,33 +148,24 @@ struct Ears {
 
 async fn load(shared: &Shared, steady: &Steady) -> Result<(Life, Hosting), StoreError> {
     let (tickets, matches) = shared.store.tickets().await?;
-    let fits = |record: &TicketRecord| {
-        let spec = serde_json::from_str::<TicketSpec>(&record.ticket.content).ok();
-        let queue = shared.queues.get(&record.ticket.queue);
-        let ticket = queue
-            .zip(spec)
-            .map(|(queue, spec)| queue.ticket(spec, &mut |_| Known::default()));
-        ticket.is_some_and(|ticket| ticket.is_ok())
-    };
+    let fits = |record: &TicketRecord| shared.accepts(&record.ticket);
     let now = steady.now(shared);
     let mut life = Life::restore(shared.terms(), tickets, matches, now, fits);
     let hosting = Hosting::load(shared, &*shared.store, &mut life, now).await?;
-    if !shared.queues.is_empty() {
-        tracing::info!(
-            queues = shared.queues.len(),
-            tickets = life.waiting(),
-            "the queues are open"
-        );
+    let queues = shared.queues().len();
+    if queues > 0 {
+        tracing::info!(queues, tickets = life.waiting(), "the queues are open");
     }
     Ok((life, hosting))
 }
 
 struct Task<'a> {
-    shared: &'a Shared,
+    shared: &'a Arc<Shared>,
     steady: &'a Steady,
     life: Life,
     hosting: Hosting,
     rounds: Rounds,
+    explanations: Explanations,
     /// The answers of this batch, which are sent once its changes are on disk.
     answers: Vec<(oneshot::Sender<Outcome>, Outcome)>,
     /// When changes were last written.
@@ -215,6 +209,7 @@ impl Task<'_> {
                 Err(error) => return self.fail(error),
             }
             self.rounds.begin(shared, &self.life);
+            self.explanations.begin(shared, &self.life);
         }
         calls.close();
         while let Some(call) = calls.recv().await {
@@ -295,14 +290,17 @@ impl Task<'_> {
 
     /// Forms the matches that a round has found.
     async fn commit(&mut self, found: Found) -> Result<(), StoreError> {
-        let Found {
-            queue, proposals, ..
-        } = found;
+        let Found { queue, proposals } = found;
+        let now = self.shared.queue(queue.name());
+        if now.is_none_or(|now| !Arc::ptr_eq(&now, &queue)) {
+            return Ok(()); // found under another configuration
+        }
         let Ok(count @ 1..) = u32::try_from(proposals.len()) else {
             return Ok(());
         };
         let first = self.shared.store.reserve_matches(count).await?;
-        let formed = self.life.propose(&queue, proposals, first);
+        let queue = queue.name();
+        let formed = self.life.propose(queue, proposals, first);
         tracing::debug!(queue, found = count, formed, "a round has ended");
         Ok(())
     }
@@ -310,6 +308,10 @@ impl Task<'_> {
     fn handle(&mut self, calls: impl IntoIterator<Item = Call>, ears: &mut Ears) {
         for Call { ask, answer } in calls {
             let outcome = match ask {
+                Ask::Explain(owner, id) => {
+                    self.explanations.ask(owner, id, answer);
+                    continue;
+                }
                 Ask::Listen(owner, listener) => {
                     ears.listeners.add(owner, listener);
                     Ok(Answer::Done)
@@ -324,14 +326,12 @@ impl Task<'_> {
     fn answer(&mut self, ask: Ask) -> Result<Answer, QueuesError> {
         Ok(match ask {
             Ask::List => {
-                let queues = self.shared.queues.keys();
-                Answer::List(
-                    queues
-                        .map(|name| QueueSize::new(&self.life, name))
-                        .collect(),
-                )
+                let queues = self.shared.queues();
+                let size = |name: &String| QueueSize::new(&self.life, name);
+                Answer::List(queues.keys().map(size).collect())
             }
-            Ask::Submit(submission) => {
+            Ask::Submit(queue, submission) => {
+                self.still_accepts(&queue, &submission)?;
                 let mut players = submission.players.iter();
                 if let Some(player) = players.find(|id| self.hosting.plays_in(id).is_some()) {
                     let known = self.life.find(&submission.owner, &submission.id);
@@ -360,9 +360,39 @@ impl Task<'_> {
                 }
                 Answer::Done
             }
-            Ask::Explain(owner, id) => Answer::Reasons(self.explain(&owner, &id)?),
-            Ask::Listen(..) | Ask::Host(_) => Answer::Done,
+            Ask::Configure(queues) => {
+                self.configure(queues);
+                Answer::Done
+            }
+            Ask::Listen(..) | Ask::Explain(..) | Ask::Host(_) => Answer::Done,
         })
+    }
+
+    /// Refuses a ticket that another configuration of its queue has checked and the present one does not
+    /// accept.
+    fn still_accepts(&self, queue: &Arc<Queue>, ticket: &Submission) -> Result<(), QueuesError> {
+        let now = self.shared.queue(&ticket.queue);
+        let is_same = now.is_none_or(|now| Arc::ptr_eq(&now, queue));
+        match is_same || self.shared.accepts(ticket) {
+            true => Ok(()),
+            false => Err(QueuesError::Reconfigured),
+        }
+    }
+
+    /// Goes on with other queues. Rounds that run with an old configuration of a queue find nothing.
+    fn configure(&mut self, queues: Configured) {
+        let before = self.life.waiting();
+        *self.shared.queues.write() = Arc::new(queues);
+        let shared = self.shared;
+        let fits = |record: &TicketRecord| shared.accepts(&record.ticket);
+        self.life.configure(shared.terms(), fits);
+        self.rounds.changed();
+        tracing::info!(
+            queues = shared.queues().len(),
+            tickets = self.life.waiting(),
+            left = before.saturating_sub(self.life.waiting()),
+            "the queues are configured again"
+        );
     }
 
     /// What an instance asks for.
@@ -409,33 +439,5 @@ impl Task<'_> {
             .ok_or(crate::tickets::Refused::NoTicket)?;
         let view = TicketView::new(&self.life, &self.hosting.coordinator, record);
         Ok(Answer::Ticket(Box::new(view)))
-    }
-
-    fn explain(&self, owner: &str, id: &str) -> Result<Vec<String>, QueuesError> {
-        let number = self.life.find(owner, id)?;
-        let record = self
-            .life
-            .ticket(number)
-            .ok_or(crate::tickets::Refused::NoTicket)?;
-        if record.state != crate::tickets::State::Queued {
-            return Ok(vec![format!(
-                "{id} does not wait in {}",
-                record.ticket.queue
-            )]);
-        }
-        let size = QueueSize::new(&self.life, &record.ticket.queue);
-        let count = |number: usize, what| counted(u32::try_from(number).unwrap_or(u32::MAX), what);
-        let mut reasons = vec![format!(
-            "{id} has waited for {} s; waiting in {}: {}, {}",
-            seconds(self.life.waited(record)),
-            size.name,
-            count(size.tickets, "ticket"),
-            count(size.players, "player"),
-        )];
-        reasons.push(match self.rounds.reason(&record.ticket.queue, number) {
-            Some(reason) => reason.to_owned(),
-            None => "no round has searched for it yet".to_owned(),
-        });
-        Ok(reasons)
     }
 }

@@ -7,7 +7,7 @@ use crate::{
     protocol::{Code, Notice, QueueLine, QueueRequest, Refusal, Reply, TicketReply},
     queues::{Draft, Heard, Listener, QueueSize, Queues, QueuesError, Standing, TicketView},
     session::{Mailbox, MailboxError},
-    tickets::Refused,
+    tickets::{Reason, Refused},
 };
 
 /// A connection as a client of the queues.
@@ -159,6 +159,9 @@ fn notice(view: &TicketView) -> Notice {
             ticket: view.ticket.clone(),
             reason: view.reason.as_str(),
         },
+        (Standing::Cancelled, _) if view.reason == Reason::Reconfigured => Notice::Reconfigured {
+            ticket: view.ticket.clone(),
+        },
         (Standing::Matched(id), Some(formed)) if view.call.is_none() => {
             let seats = formed
                 .seats
@@ -186,9 +189,11 @@ pub(super) fn refusal(error: QueuesError) -> Refusal {
         },
         QueuesError::Host(coordinator::Refused::TooMany) => Code::Overloaded,
         QueuesError::Host(_) => Code::NotAllowed,
-        QueuesError::Ticket(_) | QueuesError::TooLarge => Code::BadArgument,
-        QueuesError::NotWritten => Code::Internal,
-        QueuesError::Stopped => Code::Overloaded,
+        QueuesError::Ticket(_) | QueuesError::TooLarge | QueuesError::Reconfigured => {
+            Code::BadArgument
+        }
+        QueuesError::NotWritten | QueuesError::NotRead => Code::Internal,
+        QueuesError::Busy | QueuesError::Stopped => Code::Overloaded,
     };
     Refusal {
         code,

@@ -32,7 +32,7 @@ pub use hosting::{HostedRow, Hosting, HostingRows, InstanceRow, QueueRow};
 pub use logs::{LogMatches, LogReplaced, Logs};
 pub use matches::{Cursor, HalfRecorded, JoinHalves, Matches, Recorded, Stored};
 pub use players::{NameSeen, OperatorOverrides, Players};
-pub use tickets::Tickets;
+pub use tickets::{FoundMatch, Tickets};
 
 /// An open database.
 #[async_trait]

@@ -3,7 +3,18 @@
 use async_trait::async_trait;
 
 use super::StoreError;
-use crate::tickets::{Change, FormedMatch, MatchId, TicketRecord};
+use crate::tickets::{Change, FormedMatch, MatchId, SearchedPool, TicketRecord};
+
+/// A match that was formed, and what is still stored of the pool that it was found in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoundMatch {
+    /// The match, with its lines about the rules.
+    pub formed: FormedMatch,
+    /// The pool; `None` if it was too large, or newer ones have replaced it.
+    pub pool: Option<SearchedPool>,
+    /// The stored tickets from the first to the last number of the pool; not all of them are in it.
+    pub tickets: Vec<TicketRecord>,
+}
 
 /// The tickets whose state is kept.
 #[async_trait]
@@ -14,6 +25,12 @@ pub trait Tickets: Send + Sync {
     /// # Errors
     /// Fails if the database does, or if it contains a value that no version of Evenkeel writes.
     async fn tickets(&self) -> Result<(Vec<TicketRecord>, Vec<FormedMatch>), StoreError>;
+
+    /// The match with this id, while any of its tickets is kept.
+    ///
+    /// # Errors
+    /// Fails if the database does, or if it contains a value that no version of Evenkeel writes.
+    async fn formed_match(&self, id: MatchId) -> Result<Option<FoundMatch>, StoreError>;
 
     /// Reserves `count` consecutive ids of matches, and returns the first. No match has them yet, and
     /// no match gets them later without the caller.

@@ -137,14 +137,14 @@ impl Life {
         let mut formed = 0;
         for proposal in found {
             let id = first.saturating_add(formed as MatchId);
-            if !self.matches.contains_key(&id) && self.form(queue, proposal, id) {
+            if !self.matches.contains_key(&id) && self.form(queue, proposal, id, first) {
                 formed += 1;
             }
         }
         formed
     }
 
-    fn form(&mut self, queue: &str, proposal: Proposal, id: MatchId) -> bool {
+    fn form(&mut self, queue: &str, mut proposal: Proposal, id: MatchId, pool_id: MatchId) -> bool {
         let Some(terms) = self.queues.get(queue) else {
             return false;
         };
@@ -152,6 +152,11 @@ impl Life {
             return false;
         };
         let open_until = (terms.ready_check > 0).then(|| self.now.plus_millis(terms.ready_check));
+        let pool = proposal.pool.take();
+        let has_pool = pool.is_some();
+        if let (Some(pool), true) = (pool, id == pool_id) {
+            self.changes.push(Change::Searched(pool_id, pool));
+        }
         let mut formed = FormedMatch {
             id,
             queue: queue.to_owned(),
@@ -160,9 +165,10 @@ impl Life {
             formed_at: self.now,
             open_until,
             accepted: Default::default(),
+            pool_id: has_pool.then_some(pool_id),
         };
         self.changes.push(Change::Formed(Box::new(formed.clone())));
-        formed.proposal.pool.clear();
+        formed.proposal.why.clear();
         let state = match open_until {
             Some(until) => {
                 self.index.due.insert((until, Due::Check(id)));

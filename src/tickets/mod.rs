@@ -30,8 +30,8 @@ mod waits;
 pub use error::Refused;
 pub use life::Life;
 pub use record::{
-    Change, FormedMatch, MatchId, Proposal, QueueTerms, Reason, Seat, State, Submission,
-    TicketNumber, TicketRecord,
+    Change, FormedMatch, MatchId, Proposal, QueueTerms, Reason, SearchedPool, Seat, State,
+    Submission, TicketNumber, TicketRecord,
 };
 
 /// The most tickets that wait, in all queues together.

@@ -1,6 +1,6 @@
 //! What is known of a ticket and of a match, and the changes to it that are stored.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use crate::domain::Timestamp;
 
@@ -151,11 +151,38 @@ pub struct Proposal {
     pub chance: Option<f64>,
     /// The seed of the round.
     pub seed: u64,
-    /// The tickets of the round, as in `3-7 9`; empty if there are too many to store. In memory, a
-    /// match does not keep it.
-    pub pool: String,
-    /// When the round began, from which the waits of these tickets count.
+    /// When the round began, until which the waits of these tickets count.
     pub searched_at: Timestamp,
+    /// The ruleset whose rating system predicts the chance.
+    pub ruleset: String,
+    /// What each rule found, one line each. In memory, a match does not keep them.
+    pub why: Vec<String>,
+    /// What the round searched among; `None` if that is too large to store. In memory, a match does not
+    /// keep it.
+    pub pool: Option<Arc<SearchedPool>>,
+}
+
+/// What a round searched among: with the contents of the tickets, enough to find its matches again.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SearchedPool {
+    /// The name of the queue.
+    pub queue: String,
+    /// The configuration of the queue, as JSON.
+    pub settings: String,
+    /// The seed of all random numbers.
+    pub seed: u64,
+    /// How much was searched.
+    pub effort: u32,
+    /// The version of the program.
+    pub version: String,
+    /// When the round began, until which the waits of the tickets count.
+    pub searched_at: Timestamp,
+    /// The numbers of the tickets, as in `3-7 9`.
+    pub tickets: String,
+    /// What was known of their players, as JSON.
+    pub known: String,
+    /// How the rating system turns strengths into chances, as JSON; `None` before its first rated match.
+    pub outlook: Option<String>,
 }
 
 /// A player's place in a match.
@@ -186,6 +213,8 @@ pub struct FormedMatch {
     pub open_until: Option<Timestamp>,
     /// The players who have accepted it.
     pub accepted: BTreeSet<String>,
+    /// The id of the stored pool that it was found in; `None` if that was too large.
+    pub pool_id: Option<MatchId>,
 }
 
 impl FormedMatch {
@@ -215,6 +244,8 @@ pub enum Change {
     Told(TicketNumber),
     /// The state of a ticket is no longer kept.
     Forgotten(TicketNumber),
+    /// A round has formed the next matches, whose stored pool has this id.
+    Searched(MatchId, Arc<SearchedPool>),
     /// A match was formed.
     Formed(Box<FormedMatch>),
     /// A player has accepted a match.

@@ -121,6 +121,7 @@ async fn the_documented_session_is_true() {
         };
         if mark.ends_with("> ") {
             if text.starts_with("END") {
+                client.tell("").await; // START has been handled
                 clock.pass(600_000);
             }
             client.send(&format!("{text}\n")).await;

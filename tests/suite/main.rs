@@ -37,6 +37,8 @@ mod partition;
 mod process;
 mod protocol;
 mod queue;
+mod queue_chaos;
+mod queue_explain;
 mod results;
 mod roles_seasons;
 mod running;

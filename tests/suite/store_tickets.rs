@@ -58,8 +58,10 @@ fn pair(one: TicketNumber, other: TicketNumber) -> Proposal {
         penalty: 0.125,
         chance: Some(0.5),
         seed: u64::MAX,
-        pool: "1-4".to_owned(),
         searched_at: Timestamp(900),
+        ruleset: "ctf".to_owned(),
+        why: Vec::new(),
+        pool: None,
     }
 }
 

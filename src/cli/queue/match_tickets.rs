@@ -10,10 +10,11 @@ use std::{
 use clap::{Args, value_parser};
 use serde_json::{Map, Value, json};
 
-use super::{threads::Threads, tickets};
+use super::tickets;
 use crate::{
     cli::{CliError, load_config, progress::print_error_line},
-    matchmaking::{Effort, Plan, PlannedMatch, Queue, Ticket, plan},
+    matchmaking::{Effort, Plan, PlanInput, PlannedMatch, Queue, Ticket},
+    queues::Threads,
 };
 
 /// Form matches from a file of tickets
@@ -42,6 +43,9 @@ pub(super) struct MatchArgs {
     /// How much to search: more places more tickets and takes longer, about in proportion
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u32).range(1..=i64::from(Effort::MOST)))]
     effort: u32,
+    /// Print why this ticket is left, or what each rule finds in its match, instead of the matches
+    #[arg(long, value_name = "TICKET")]
+    explain: Option<String>,
     /// Print nothing but the lines in JSON; without it, a summary follows on stderr
     #[arg(long)]
     json: bool,
@@ -59,15 +63,16 @@ pub(super) fn run(args: &MatchArgs) -> Result<(), CliError> {
     let since = Instant::now();
     let threads = Threads(args.threads.into());
     let effort = Effort::new(args.effort);
-    let plan = plan(
-        &queue,
-        &tickets,
-        args.seed,
+    let input = PlanInput {
+        seed: args.seed,
         effort,
-        &threads,
-        &AtomicBool::new(false),
-    );
+        ..PlanInput::new(&queue, &tickets)
+    };
+    let plan = input.plan(&threads, &AtomicBool::new(false));
     let took = since.elapsed();
+    if let Some(id) = &args.explain {
+        return explain(id, &input, &plan);
+    }
     print(&plan, &tickets)?;
     if !args.json {
         let players: usize = tickets.iter().map(|ticket| ticket.players.len()).sum();
@@ -84,6 +89,33 @@ pub(super) fn run(args: &MatchArgs) -> Result<(), CliError> {
     Ok(())
 }
 
+/// Prints why a ticket is left, or what each rule finds in its match.
+fn explain(id: &str, input: &PlanInput<'_>, plan: &Plan) -> Result<(), CliError> {
+    let place = input.tickets.iter().position(|ticket| ticket.id == id);
+    let place = place.ok_or_else(|| CliError::Input(format!("there is no ticket {id}")))?;
+    let mut matches = (1..).zip(&plan.matches);
+    let seated =
+        matches.find(|(_, found)| found.teams.iter().flatten().any(|other| *other == place));
+    let lines = match seated {
+        Some((number, found)) => {
+            let reports = input.explain(found);
+            let head = format!("{id} is in match {number}, penalty {:.3}", found.penalty);
+            let lines = reports.iter().map(|report| report.line());
+            std::iter::once(head).chain(lines).collect()
+        }
+        None => {
+            let free: Vec<usize> = plan.left.iter().map(|left| left.ticket).collect();
+            let why = input.why(place, &free, &AtomicBool::new(false));
+            why.map_or_else(Vec::new, |why| why.lines())
+        }
+    };
+    let mut out = io::stdout().lock();
+    for line in lines {
+        writeln!(out, "{line}")?;
+    }
+    Ok(())
+}
+
 /// Number of players in matches.
 fn seated(plan: &Plan, tickets: &[Ticket]) -> usize {
     let places = plan
@@ -96,7 +128,7 @@ fn seated(plan: &Plan, tickets: &[Ticket]) -> usize {
 
 fn print(plan: &Plan, tickets: &[Ticket]) -> Result<(), CliError> {
     let mut out = io::BufWriter::new(io::stdout().lock());
-    for (number, found) in (1_usize..).zip(&plan.matches) {
+    for (number, found) in (1..).zip(&plan.matches) {
         writeln!(out, "{}", line(number, found, tickets))?;
     }
     for left in &plan.left {
@@ -109,7 +141,7 @@ fn print(plan: &Plan, tickets: &[Ticket]) -> Result<(), CliError> {
 }
 
 /// A match as JSON. A queue that picks no mode or no map has null there.
-fn line(number: usize, found: &PlannedMatch, tickets: &[Ticket]) -> Value {
+pub(super) fn line(number: i64, found: &PlannedMatch, tickets: &[Ticket]) -> Value {
     let on = |team: &Vec<usize>| {
         let tickets = team.iter().filter_map(|place| tickets.get(*place));
         let players = tickets.flat_map(|ticket| &ticket.players);

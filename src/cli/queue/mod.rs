@@ -1,19 +1,19 @@
 //! `evenkeel queue`: matches from a file of tickets, a check of the queues of a configuration, their
-//! simulation, and the state of the daemon's queues.
+//! simulation, the state of the daemon's queues, and their matches found again.
 
 mod check;
 mod load;
 mod match_tickets;
+mod replay;
 mod simulate;
 mod status;
-mod threads;
 mod tickets;
 
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
-use super::CliError;
+use super::{CliError, block_on};
 
 /// Form matches from a file of tickets, check or simulate the queues of a configuration, or show who
 /// waits
@@ -30,12 +30,14 @@ enum QueueCommand {
     Load(load::LoadArgs),
     Status(status::StatusArgs),
     Simulate(Box<simulate::SimulateArgs>),
+    Replay(replay::ReplayArgs),
 }
 
 pub(super) fn run(args: &QueueArgs) -> Result<ExitCode, CliError> {
     match &args.command {
         QueueCommand::Match(args) => match_tickets::run(args).map(|()| ExitCode::SUCCESS),
         QueueCommand::Check(args) => check::run(args),
+        QueueCommand::Replay(args) => block_on(replay::run(args)),
         QueueCommand::Load(args) => load::run(args).map(|()| ExitCode::SUCCESS),
         QueueCommand::Status(args) => {
             super::block_on(status::run(args)).map(|()| ExitCode::SUCCESS)

@@ -48,8 +48,12 @@ pub struct Weight<'a> {
     pub roles: RoleWeights,
     /// Number of rated games that the player was in.
     pub games: u32,
+    /// The end of the first rated game that the player was in.
+    pub first_seen: Timestamp,
     /// The end of the last rated game that the player was in.
     pub last_seen: Timestamp,
+    /// Time played in rated games, in hours.
+    pub hours: f64,
 }
 
 /// The prediction of a ruleset's rating system for a lineup of two teams, with its inputs.

@@ -17,6 +17,11 @@ impl Effort {
         Self(effort.clamp(1, Self::MOST))
     }
 
+    /// The number.
+    pub fn get(self) -> u32 {
+        self.0
+    }
+
     pub(super) fn budget(self) -> Budget {
         let effort = self.0 as usize;
         Budget {

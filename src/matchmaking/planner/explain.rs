@@ -1,6 +1,6 @@
 //! What each rule finds in a match.
 
-use super::PlannedMatch;
+use super::{PlanInput, PlannedMatch};
 use crate::matchmaking::{Queue, Ticket, pool::Pool, queue::QueueRule};
 
 /// What one rule finds in a match.
@@ -18,12 +18,37 @@ pub struct RuleReport {
     pub sentence: String,
 }
 
+impl RuleReport {
+    /// The report in one line: `tier spread: tier ranges from 7 to 8; 1 apart is allowed`.
+    pub fn line(&self) -> String {
+        let Self {
+            rule,
+            violation,
+            cost,
+            sentence,
+            ..
+        } = self;
+        match *violation > 0.0 {
+            true => format!("{rule}: {sentence}; violation {violation:.3}, cost {cost:.3}"),
+            false => format!("{rule}: {sentence}"),
+        }
+    }
+}
+
 impl Queue {
-    /// What each rule finds in a match of some tickets, computed from scratch.
+    /// What each rule finds in a match of some tickets, computed from scratch, where no rating system
+    /// predicts chances.
     pub fn explain(&self, tickets: &[Ticket], found: &PlannedMatch) -> Vec<RuleReport> {
-        let own = |place: &usize| tickets.get(*place).cloned();
+        PlanInput::new(self, tickets).explain(found)
+    }
+}
+
+impl PlanInput<'_> {
+    /// What each rule finds in a match of the tickets, computed from scratch.
+    pub fn explain(&self, found: &PlannedMatch) -> Vec<RuleReport> {
+        let own = |place: &usize| self.tickets.get(*place).cloned();
         let seated: Vec<Ticket> = found.teams.iter().flatten().filter_map(own).collect();
-        let pool = Pool::new(self, &seated);
+        let pool = Pool::new(self.queue, &seated, self.outlook);
         let mut teams = vec![Vec::new(); found.teams.len()];
         let ends = found.teams.iter().scan(0, |end, team| {
             *end += team.len();
@@ -47,6 +72,6 @@ impl Queue {
                 sentence: rule.rule.sentence(&pool.people, &teams, limit),
             }
         };
-        self.rules().iter().map(report).collect()
+        self.queue.rules().iter().map(report).collect()
     }
 }

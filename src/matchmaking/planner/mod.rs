@@ -5,30 +5,33 @@
 //! oldest tickets, and a match that has lost a ticket to an earlier one is searched for again. The
 //! size of a batch is fixed, so the number of cores changes nothing but the time.
 
-mod cores;
 mod effort;
 mod explain;
+mod input;
 mod reason;
 mod refine;
 mod report;
+mod why;
 
 use std::{collections::BTreeSet, sync::atomic::AtomicBool};
 
 use super::{
-    Queue, Ticket,
+    Cores, Queue, Ticket,
     bits::Bits,
+    cores,
     pool::Pool,
     search::{Failure, Proposal, Search},
 };
-pub use cores::{Cores, OneCore};
 pub use effort::Effort;
 pub use explain::RuleReport;
+pub use input::PlanInput;
 pub use report::{Left, Plan, PlannedMatch};
+pub use why::Explanation;
 
 /// The searches of one batch.
 const BATCH: usize = 4;
 
-/// Forms matches of the tickets, oldest first.
+/// Forms matches of the tickets, oldest first, where no rating system predicts chances.
 ///
 /// `cancelled` ends the searches early; the matches found until then are returned.
 pub fn plan(
@@ -39,12 +42,26 @@ pub fn plan(
     cores: &dyn Cores,
     cancelled: &AtomicBool,
 ) -> Plan {
-    let pool = Pool::new(queue, tickets);
-    let mut round = Round::new(&pool, seed, effort);
-    round.run(cores, cancelled);
-    round.refine(effort.tries(round.matches.len()), cores, cancelled);
-    round.again(cores, cancelled);
-    report::plan(&pool, round.matches, &round.failures)
+    let input = PlanInput {
+        seed,
+        effort,
+        ..PlanInput::new(queue, tickets)
+    };
+    input.plan(cores, cancelled)
+}
+
+impl PlanInput<'_> {
+    /// Forms matches of the tickets, oldest first.
+    ///
+    /// `cancelled` ends the searches early; the matches found until then are returned.
+    pub fn plan(&self, cores: &dyn Cores, cancelled: &AtomicBool) -> Plan {
+        let pool = Pool::new(self.queue, self.tickets, self.outlook);
+        let mut round = Round::new(&pool, self.seed, self.effort);
+        round.run(cores, cancelled);
+        round.refine(self.effort.tries(round.matches.len()), cores, cancelled);
+        round.again(cores, cancelled);
+        report::plan(&pool, round.matches, &round.failures)
+    }
 }
 
 /// The state of one round.
@@ -92,9 +109,10 @@ impl<'p> Round<'p> {
             }
             let free = &self.free;
             let (pool, seed, budget) = (self.pool, self.seed, self.effort.budget());
+            let own = cores.share(batch.len());
             let search = |at: usize| {
                 let ticket = batch.get(at).copied().unwrap_or(0);
-                Search::new(pool, ticket, free, budget, seed).run(cancelled)
+                Search::new(pool, ticket, free, budget, seed).run(&*own, cancelled)
             };
             let results = cores::collect(cores, batch.len(), &search);
             self.commit(&batch, results);

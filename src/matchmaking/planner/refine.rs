@@ -8,11 +8,13 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::{BATCH, Cores, Effort, Round, cores::collect};
+use super::{BATCH, Cores, Effort, Round};
 use crate::{
     domain::{Stream, StreamPurpose, seeded_hash},
     matchmaking::{
+        OneCore,
         bits::Bits,
+        cores::collect,
         pool::Pool,
         search::{Budget, Proposal, Search},
     },
@@ -148,7 +150,7 @@ fn reform(
     seeds.iter().for_each(|ticket| free.insert(*ticket));
     let mut formed = Vec::new();
     let first = Search::new(pool, this.ticket, &free, budget, this.random)
-        .run(cancelled)
+        .run(&OneCore, cancelled)
         .ok()?;
     first.tickets().for_each(|ticket| free.remove(ticket));
     formed.push(first);
@@ -162,7 +164,7 @@ fn reform(
         if !free.contains(seed) {
             continue;
         }
-        match Search::new(pool, seed, &free, budget, this.random).run(cancelled) {
+        match Search::new(pool, seed, &free, budget, this.random).run(&OneCore, cancelled) {
             Ok(found) => {
                 found.tickets().for_each(|ticket| free.remove(ticket));
                 formed.push(found);

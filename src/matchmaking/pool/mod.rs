@@ -4,6 +4,7 @@ mod combine;
 mod signature;
 
 use super::{Queue, Ticket, bits::Bits, people::People, rules::Bound};
+use crate::domain::Outlook;
 pub(super) use combine::{Combination, Combinations};
 use signature::Signatures;
 
@@ -29,7 +30,7 @@ pub(super) struct Pool<'q> {
 
 impl<'q> Pool<'q> {
     /// Sorts the tickets by their wait, and those with the same wait by their id.
-    pub fn new(queue: &'q Queue, tickets: &[Ticket]) -> Self {
+    pub fn new(queue: &'q Queue, tickets: &[Ticket], outlook: Option<Outlook>) -> Self {
         let mut places: Vec<usize> = (0..tickets.len()).collect();
         places.sort_by(
             |&one, &other| match (tickets.get(one), tickets.get(other)) {
@@ -44,7 +45,7 @@ impl<'q> Pool<'q> {
             .iter()
             .filter_map(|place| tickets.get(*place))
             .collect();
-        let people = People::of(queue, &sorted);
+        let people = People::of(queue, &sorted, outlook);
         let bound: Vec<_> = queue
             .rules()
             .iter()
@@ -89,6 +90,15 @@ impl<'q> Pool<'q> {
     /// The set of all tickets of the pool.
     pub fn all(&self) -> Bits {
         Bits::full(self.len())
+    }
+
+    /// The number of a player by whose sums the final split makes teams even: the strength, where the
+    /// queue's `even_by` is `@weight` and the rating system predicts chances.
+    pub fn even_by(&self, player: usize) -> f64 {
+        match self.queue.is_even_by_chance() && self.people.outlook().is_some() {
+            true => self.people.strength(player),
+            false => self.people.number(self.queue.even_by(), player),
+        }
     }
 
     /// How long a ticket has waited, in seconds.

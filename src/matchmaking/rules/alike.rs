@@ -65,6 +65,16 @@ impl Rule for Alike {
         }
     }
 
+    fn wanted(&self, people: &People, teams: Teams<'_>, _: f64) -> Option<String> {
+        let mut all = teams.iter().flat_map(|team| people.all(team));
+        let asking = all.find(|player| self.asks(people, *player))?;
+        Some(format!(
+            "with the {} {}",
+            self.name,
+            people.text(self.of, asking)
+        ))
+    }
+
     fn bind(&self, people: &People) -> Box<dyn Bound> {
         let symbols = Symbols::of(people, |ticket, keys| {
             let players = people.members(ticket);

@@ -83,14 +83,12 @@ impl Rule for Apart {
     }
 
     fn sentence(&self, people: &People, teams: Teams<'_>, _: f64) -> String {
-        let pairs = self.pairs(people, teams);
-        match pairs.first() {
-            None => "no two players have to be apart".to_owned(),
-            Some(&(one, other)) => format!(
-                "{} should be apart, among them {} and {}",
-                crate::domain::counted(pairs.len() as u32, "pair"),
-                people.word(people.id(one)),
-                people.word(people.id(other)),
+        // Without names: a client is not shown whom other clients' players avoid.
+        match self.pairs(people, teams).len() {
+            0 => "no two players have to be apart".to_owned(),
+            pairs => format!(
+                "{} should be apart",
+                crate::domain::counted(pairs as u32, "pair")
             ),
         }
     }

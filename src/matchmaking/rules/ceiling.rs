@@ -20,6 +20,7 @@ struct Ceiling {
     of: usize,
     name: String,
     ceiling: usize,
+    ceiling_name: String,
 }
 
 fn build(
@@ -31,6 +32,7 @@ fn build(
         of: columns.number(settings.of()?).map_err(|why| ("of", why))?,
         name: settings.of()?.to_owned(),
         ceiling: columns.number(ceiling).map_err(|why| ("ceiling", why))?,
+        ceiling_name: ceiling.to_owned(),
     }))
 }
 
@@ -61,6 +63,20 @@ impl Rule for Ceiling {
             "the highest {} is {value}, and the lowest ceiling {ceiling}",
             self.name
         )
+    }
+
+    fn wanted(&self, people: &People, teams: Teams<'_>, _: f64) -> Option<String> {
+        let (value, ceiling) = self.ends(people, teams.iter().flatten());
+        let all: Vec<u32> = (0..people.tickets() as u32).collect();
+        let (highest, lowest) = self.ends(people, all.iter());
+        let mut wanted = Vec::new();
+        if ceiling < highest {
+            wanted.push(format!("{} at most {ceiling}", self.name));
+        }
+        if value > lowest {
+            wanted.push(format!("{} at least {value}", self.ceiling_name));
+        }
+        (!wanted.is_empty()).then(|| format!("with {}", wanted.join(" and ")))
     }
 
     fn bind(&self, people: &People) -> Box<dyn Bound> {

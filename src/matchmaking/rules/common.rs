@@ -6,6 +6,7 @@ use std::{borrow::Cow, collections::HashMap};
 use super::{
     Bound, Choice, Columns, Registered, Rule, RuleSettings, Tally, Teams,
     counts::{Counts, Symbols, tabulate},
+    list,
 };
 use crate::matchmaking::{bits::Bits, people::People};
 
@@ -54,6 +55,17 @@ impl Common {
 }
 
 impl Common {
+    /// The words that all players have.
+    fn shared_by_all(&self, people: &People, teams: Teams<'_>) -> Vec<String> {
+        let (table, players) = self.table(people, teams);
+        let shared = table
+            .iter()
+            .filter(|(_, counts)| counts.first() == Some(&players));
+        shared
+            .map(|(word, _)| people.word(*word as u32).to_owned())
+            .collect()
+    }
+
     /// The words that all players of a ticket have.
     fn shared(&self, people: &People, ticket: u32) -> Vec<u32> {
         let mut members = people.members(ticket);
@@ -107,15 +119,16 @@ impl Rule for Common {
     }
 
     fn sentence(&self, people: &People, teams: Teams<'_>, _: f64) -> String {
-        let (table, players) = self.table(people, teams);
-        let shared = table
-            .iter()
-            .filter(|(_, counts)| counts.first() == Some(&players));
-        let shared: Vec<&str> = shared.map(|(word, _)| people.word(*word as u32)).collect();
+        let shared = self.shared_by_all(people, teams);
         match shared.is_empty() {
             true => format!("the players share no value of {}", self.name),
             false => format!("{} that all share: {}", self.name, shared.join(", ")),
         }
+    }
+
+    fn wanted(&self, people: &People, teams: Teams<'_>, _: f64) -> Option<String> {
+        let shared = self.shared_by_all(people, teams);
+        (!shared.is_empty()).then(|| format!("with {} in {}", list(&shared, "or"), self.name))
     }
 
     fn bind(&self, people: &People) -> Box<dyn Bound> {

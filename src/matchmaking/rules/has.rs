@@ -2,7 +2,7 @@
 //! one medic. A player whose attribute is a set has every value in it.
 
 use super::{
-    Bound, Columns, Mirror, Registered, Rule, RuleSettings, Tally, Teams, settings::required,
+    Bound, Columns, Mirror, Registered, Rule, RuleSettings, Tally, Teams, list, settings::required,
 };
 use crate::matchmaking::people::People;
 
@@ -89,6 +89,20 @@ impl Rule for Has {
             self.value,
             counts.join(" | ")
         )
+    }
+
+    fn wanted(&self, people: &People, teams: Teams<'_>, _: f64) -> Option<String> {
+        let lacking = (0..).zip(teams).filter_map(|(at, team)| {
+            let lacking: i64 = self.range.least - self.count(people, team);
+            (lacking > 0).then(|| format!("{lacking} for team {at}"))
+        });
+        let lacking: Vec<String> = lacking.collect();
+        (!lacking.is_empty())
+            .then(|| format!("with the value {}: {}", self.value, list(&lacking, "and")))
+    }
+
+    fn likeness(&self, people: &People, ticket: u32) -> Option<String> {
+        (self.count(people, &[ticket]) > 0).then(|| format!("the value {}", self.value))
     }
 
     fn bind(&self, people: &People) -> Box<dyn Bound> {

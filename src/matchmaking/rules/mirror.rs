@@ -4,6 +4,7 @@
 use super::{
     Bound, Columns, Mirror, Registered, Rule, RuleSettings, Tally, Teams,
     counts::{Counts, Symbols, difference, range, tabulate},
+    list,
 };
 use crate::matchmaking::people::People;
 
@@ -61,6 +62,18 @@ impl Rule for MirrorValues {
         };
         let lists: Vec<String> = teams.iter().map(list).collect();
         format!("{} by team: {}", self.name, lists.join(" | "))
+    }
+
+    fn wanted(&self, _: &People, _: Teams<'_>, _: f64) -> Option<String> {
+        Some(format!("of the same {} on all teams", self.name))
+    }
+
+    fn likeness(&self, people: &People, ticket: u32) -> Option<String> {
+        let texts = people
+            .members(ticket)
+            .map(|player| people.text(self.of, player));
+        let texts: Vec<String> = texts.collect();
+        Some(format!("{} {}", self.name, list(&texts, "and")))
     }
 
     fn bind(&self, people: &People) -> Box<dyn Bound> {

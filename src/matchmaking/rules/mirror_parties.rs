@@ -94,6 +94,11 @@ impl Rule for MirrorParties {
         )
     }
 
+    fn likeness(&self, people: &People, ticket: u32) -> Option<String> {
+        let highest = self.highest(people, ticket);
+        (people.size(ticket) > 1).then(|| format!("the highest {} {highest}", self.name))
+    }
+
     fn bind(&self, people: &People) -> Box<dyn Bound> {
         Box::new(Kinds(Symbols::of(people, |ticket, keys| {
             keys.extend(self.key(people, ticket));

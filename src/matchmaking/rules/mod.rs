@@ -30,6 +30,23 @@ use std::{borrow::Cow, fmt};
 use super::{bits::Bits, columns::Columns, people::People};
 pub use settings::{By, Parties, RuleSettings, Side, Within};
 
+/// The texts as a list that ends with this word: `a, b or c`. Beyond [`LISTED`], a number stands for the
+/// rest.
+fn list(texts: &[String], last: &str) -> String {
+    match texts {
+        [] => String::new(),
+        [only] => only.clone(),
+        [first @ .., end] if texts.len() <= LISTED => format!("{} {last} {end}", first.join(", ")),
+        _ => {
+            let (shown, rest) = texts.split_at(LISTED - 1);
+            format!("{} {last} {} more", shown.join(", "), rest.len())
+        }
+    }
+}
+
+/// The most texts of a list.
+const LISTED: usize = 4;
+
 /// The tickets of each team.
 pub(super) type Teams<'a> = &'a [Vec<u32>];
 
@@ -41,6 +58,17 @@ pub(super) trait Rule: fmt::Debug + Send + Sync {
 
     /// What the rule finds in these teams, in one sentence.
     fn sentence(&self, people: &People, teams: Teams<'_>, limit: f64) -> String;
+
+    /// What a player must be like who joins these teams, as words that follow "players": `with tier 7
+    /// or 8`. `None` if the rule asks nothing of a single player.
+    fn wanted(&self, _people: &People, _teams: Teams<'_>, _limit: f64) -> Option<String> {
+        None
+    }
+
+    /// What a ticket must have in common with this one to make up for it on another team: `tier 8`.
+    fn likeness(&self, _people: &People, _ticket: u32) -> Option<String> {
+        None
+    }
 
     /// Computes what the rule needs to know of each ticket.
     fn bind(&self, people: &People) -> Box<dyn Bound>;

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::{
-    Bound, Choice, Columns, Parties, Registered, Rule, RuleSettings, Tally, Teams, Within,
+    Bound, Choice, Columns, Parties, Registered, Rule, RuleSettings, Tally, Teams, Within, list,
     seated::Seated,
 };
 use crate::matchmaking::{bits::Bits, people::People};
@@ -91,6 +91,25 @@ impl Rule for Spread {
             }
             None => format!("nobody's {of} counts"),
         }
+    }
+
+    fn wanted(&self, people: &People, teams: Teams<'_>, limit: f64) -> Option<String> {
+        if self.within == Within::Team {
+            return None;
+        }
+        let (least, most) = self.ends(people, teams.iter().flatten())?;
+        let (low, high) = (most - limit, least + limit);
+        let is_whole = least.fract() == 0.0 && most.fract() == 0.0 && limit.fract() == 0.0;
+        let range = match is_whole && high - low <= 3.0 {
+            true => {
+                let numbers = std::iter::successors(Some(low), |number| Some(number + 1.0));
+                let numbers = numbers.take_while(|number| *number <= high);
+                list(&numbers.map(|n| n.to_string()).collect::<Vec<_>>(), "or")
+            }
+            false => format!("from {low} to {high}"),
+        };
+        let whose = if self.exempt { " (single players)" } else { "" };
+        Some(format!("with {} {range}{whose}", self.name))
     }
 
     fn bind(&self, people: &People) -> Box<dyn Bound> {

@@ -120,7 +120,7 @@ proptest! {
     fn a_tally_equals_the_evaluation_from_scratch(seed in any::<u64>()) {
         let (queue, mut random) = (queue(), Stream::new(seed, StreamPurpose::Arrivals));
         let tickets = tickets(&queue, 14, &mut random);
-        let pool = Pool::new(&queue, &tickets);
+        let pool = Pool::new(&queue, &tickets, None);
         let rules = || queue.rules().iter().zip(&pool.bound);
         let limit = |at: usize| queue.rules()[at].limit(0.0, 4);
         let mut tallies: Vec<_> = rules().enumerate().map(|(at, (_, bound))| bound.tally(2, limit(at))).collect();
@@ -156,7 +156,7 @@ proptest! {
     fn the_tickets_of_a_choice_meet_the_rule_in_any_match(seed in any::<u64>()) {
         let (queue, mut random) = (queue(), Stream::new(seed, StreamPurpose::Arrivals));
         let tickets = tickets(&queue, 30, &mut random);
-        let pool = Pool::new(&queue, &tickets);
+        let pool = Pool::new(&queue, &tickets, None);
         for (rule, bound) in queue.rules().iter().zip(&pool.bound) {
             let first = random.index(30) as u32;
             let limit = rule.limit(0.0, 4);

@@ -3,8 +3,6 @@
 //! S. Kirkpatrick, C. D. Gelatt, M. P. Vecchi, Optimization by Simulated Annealing, Science 220
 //! (1983). A ticket moves as one piece, so that its players stay together. The seed stays in.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use super::{
     Candidates,
     teams::{Cost, Teams},
@@ -16,7 +14,7 @@ use crate::domain::Stream;
 const HOT: f64 = 90.0;
 /// The temperature at the end, with soft rules: a violation of 1 is hardly ever accepted.
 const COLD: f64 = 0.2;
-/// How many moves are made between two looks at the flag of cancellation.
+/// How many moves are made between two questions whether to stop.
 const LOOK: usize = 256;
 
 /// A change of the teams that can be undone.
@@ -34,7 +32,7 @@ pub(super) fn anneal(
     candidates: &Candidates,
     moves: usize,
     stream: &mut Stream,
-    cancelled: &AtomicBool,
+    stop: &dyn Fn() -> bool,
 ) -> Cost {
     let mut out: Vec<u32> = (0..candidates.len())
         .map(|at| candidates.ticket(at))
@@ -45,7 +43,7 @@ pub(super) fn anneal(
     let cooling = libm::pow(COLD / HOT, 1.0 / moves.max(1) as f64);
     let mut heat = HOT;
     for made in 0..moves {
-        if now == Cost::default() || made % LOOK == 0 && cancelled.load(Ordering::Relaxed) {
+        if now == Cost::default() || made % LOOK == 0 && stop() {
             break;
         }
         heat *= cooling;

@@ -47,11 +47,8 @@ struct Sums<'a> {
 
 impl Sums<'_> {
     fn of(&self, tickets: &[u32]) -> f64 {
-        let people = &self.pool.people;
-        let numbers = people
-            .all(tickets)
-            .map(|player| people.number(self.pool.queue.even_by(), player));
-        numbers.sum()
+        let players = self.pool.people.all(tickets);
+        players.map(|player| self.pool.even_by(player)).sum()
     }
 
     /// The largest sum minus the smallest.
@@ -67,10 +64,8 @@ impl Sums<'_> {
     fn is_flat(&self, teams: &[Vec<u32>]) -> bool {
         let people = &self.pool.people;
         let mut players = teams.iter().flat_map(|team| people.all(team));
-        let first = players
-            .next()
-            .map(|player| people.number(self.pool.queue.even_by(), player));
-        players.all(|player| Some(people.number(self.pool.queue.even_by(), player)) == first)
+        let first = players.next().map(|player| self.pool.even_by(player));
+        players.all(|player| Some(self.pool.even_by(player)) == first)
     }
 }
 
@@ -118,7 +113,7 @@ fn improved(
 fn splits(pool: &Pool<'_>, teams: &[Vec<u32>]) -> Vec<Vec<Vec<u32>>> {
     let tickets: Vec<u32> = teams.iter().flatten().copied().collect();
     let people = &pool.people;
-    let number = |player| people.number(pool.queue.even_by(), player);
+    let number = |player| pool.even_by(player);
     let least = people.all(&tickets).map(number).fold(0.0, f64::min);
     let (mut humans, mut parties, mut first_of) = (Vec::new(), Vec::new(), Vec::new());
     for &ticket in &tickets {

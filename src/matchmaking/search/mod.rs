@@ -5,19 +5,23 @@ mod anneal;
 mod candidates;
 mod even;
 mod exact;
+mod nearest;
 mod pairs;
 mod teams;
 #[cfg(test)]
 mod tests;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::{
+    Cores,
     bits::Bits,
+    cores::collect,
     pool::{Combination, Combinations, Pool},
 };
 use crate::domain::{Stream, StreamPurpose, seeded_hash};
 use candidates::Candidates;
+pub(super) use nearest::{Lack, Nearest};
 pub(super) use teams::Cost;
 use teams::Teams;
 
@@ -95,9 +99,8 @@ impl<'p> Search<'p> {
         }
     }
 
-    /// Runs the starts one after the other, for each size of teams that the wait allows, the
-    /// largest first.
-    pub fn run(&self, cancelled: &AtomicBool) -> Result<Proposal, Failure> {
+    /// Runs the starts for each size of teams that the wait allows, the largest first.
+    pub fn run(&self, cores: &dyn Cores, cancelled: &AtomicBool) -> Result<Proposal, Failure> {
         let mut failure = Failure {
             narrowed: self.combinations.narrowed.clone(),
             best: None,
@@ -110,26 +113,7 @@ impl<'p> Search<'p> {
         }
         let accepted = self.pool.queue.accepts(self.waited);
         for size in self.pool.queue.sizes(self.waited) {
-            let mut best: Option<Proposal> = None;
-            for number in 0..self.budget.starts {
-                if cancelled.load(Ordering::Relaxed) {
-                    break;
-                }
-                let Some(found) = self.start(number, size, cancelled) else {
-                    continue;
-                };
-                let solved = found.cost == Cost::default();
-                if best
-                    .as_ref()
-                    .is_none_or(|best| found.cost.is_below(best.cost))
-                {
-                    best = Some(found);
-                }
-                if solved {
-                    break;
-                }
-            }
-            match best {
+            match self.race(size, cores, cancelled) {
                 Some(found) if found.cost.hard == 0.0 && found.cost.soft <= accepted => {
                     return Ok(even::even(self.pool, found, self.waited));
                 }
@@ -140,9 +124,45 @@ impl<'p> Search<'p> {
         Err(failure)
     }
 
+    /// Runs the numbered starts. One without any cost stops those with higher numbers, so the result is
+    /// that of running them one after the other: the lowest-numbered without any cost, else the best by
+    /// cost and number.
+    fn race(&self, size: usize, cores: &dyn Cores, cancelled: &AtomicBool) -> Option<Proposal> {
+        let solved = AtomicUsize::new(usize::MAX);
+        let run = |number: usize| {
+            let stop =
+                || cancelled.load(Ordering::Relaxed) || solved.load(Ordering::Relaxed) < number;
+            if stop() {
+                return None;
+            }
+            let found = self.start(number, size, &stop)?;
+            if found.cost == Cost::default() {
+                solved.fetch_min(number, Ordering::Relaxed);
+            }
+            Some(found)
+        };
+        let mut best: Option<Proposal> = None;
+        for found in collect(cores, self.budget.starts, &run)
+            .into_iter()
+            .flatten()
+        {
+            let solved = found.cost == Cost::default();
+            if best
+                .as_ref()
+                .is_none_or(|best| found.cost.is_below(best.cost))
+            {
+                best = Some(found);
+            }
+            if solved {
+                break;
+            }
+        }
+        best
+    }
+
     /// One start: a combination, teams built from tickets that mirror each other, and annealing.
     /// `None` if the candidates cannot fill the teams.
-    fn start(&self, number: usize, size: usize, cancelled: &AtomicBool) -> Option<Proposal> {
+    fn start(&self, number: usize, size: usize, stop: &dyn Fn() -> bool) -> Option<Proposal> {
         let all = &self.combinations.all;
         let combination = all.get(number % all.len().max(1))?;
         let round = number / all.len().max(1);
@@ -185,7 +205,7 @@ impl<'p> Search<'p> {
             &candidates,
             self.budget.moves,
             &mut stream,
-            cancelled,
+            stop,
         );
         found(teams.seats, cost)
     }

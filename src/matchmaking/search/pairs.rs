@@ -14,16 +14,17 @@ const TRIES: usize = 24;
 
 /// Builds teams of `size` players around the seed. The result may be incomplete or violate rules.
 pub(super) fn build(pool: &Pool<'_>, teams: &mut Teams<'_>, candidates: &Candidates, size: usize) {
-    let mut builder = Builder {
-        pool,
-        count: teams.seats.len(),
-        teams,
-        candidates,
-        used: vec![false; candidates.len()],
-    };
-    builder.place_seed();
-    let mut from = 0;
-    while builder.room(size) > 0 && builder.step(&mut from, size) {}
+    Builder::new(pool, teams, candidates, true).build(size);
+}
+
+/// Builds teams of at most `size` players, without tickets for which the rules cost more.
+pub(super) fn build_whole(
+    pool: &Pool<'_>,
+    teams: &mut Teams<'_>,
+    candidates: &Candidates,
+    size: usize,
+) {
+    Builder::new(pool, teams, candidates, false).build(size);
 }
 
 struct Builder<'a, 'p, 't> {
@@ -32,9 +33,33 @@ struct Builder<'a, 'p, 't> {
     candidates: &'a Candidates,
     used: Vec<bool>,
     count: usize,
+    /// Whether tickets are added for which the rules cost more.
+    may_strain: bool,
 }
 
-impl Builder<'_, '_, '_> {
+impl<'a, 'p, 't> Builder<'a, 'p, 't> {
+    fn new(
+        pool: &'a Pool<'p>,
+        teams: &'a mut Teams<'t>,
+        candidates: &'a Candidates,
+        may_strain: bool,
+    ) -> Self {
+        Self {
+            pool,
+            count: teams.seats.len(),
+            teams,
+            candidates,
+            used: vec![false; candidates.len()],
+            may_strain,
+        }
+    }
+
+    fn build(&mut self, size: usize) {
+        self.place_seed();
+        let mut from = 0;
+        while self.room(size) > 0 && self.step(&mut from, size) {}
+    }
+
     /// Number of players that every team still lacks.
     fn room(&self, size: usize) -> usize {
         let most = (0..self.count).map(|team| self.teams.heads(team)).max();
@@ -55,7 +80,8 @@ impl Builder<'_, '_, '_> {
                 let alike: Vec<usize> = alike.collect();
                 self.best_mate(&alike, team)
             });
-            if let Some((at, _)) = mate {
+            let strains = |cost: Cost| cost != Cost::default();
+            if let Some((at, _)) = mate.filter(|(_, cost)| self.may_strain || !strains(*cost)) {
                 self.used[at] = true;
                 self.teams.put(team, self.candidates.ticket(at));
             }
@@ -119,7 +145,8 @@ impl Builder<'_, '_, '_> {
                 break;
             }
         }
-        let Some((tuple, _)) = best else {
+        let sound = |cost: Cost| self.may_strain || !before.is_below(cost);
+        let Some((tuple, _)) = best.filter(|(_, cost)| sound(*cost)) else {
             return false;
         };
         for (team, at) in tuple.into_iter().enumerate() {

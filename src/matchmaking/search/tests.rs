@@ -1,7 +1,5 @@
 //! Tests of the searches: the exact one against every assignment, annealing against the exact one.
 
-use std::sync::atomic::AtomicBool;
-
 use proptest::prelude::*;
 
 use super::{Candidates, Cost, Teams, anneal, exact, pairs};
@@ -86,7 +84,7 @@ proptest! {
         let queue = Queue::new("x", toml::from_str(QUEUE).unwrap()).unwrap();
         let mut random = Stream::new(seed, StreamPurpose::Arrivals);
         let tickets = tickets(&queue, 8, &mut random);
-        let pool = Pool::new(&queue, &tickets);
+        let pool = Pool::new(&queue, &tickets, None);
         let candidates = Candidates::of(&pool, 0, &pool.all());
         let mut teams = Teams::new(&pool, 3, 0.0, &[]);
         let exact = exact::exact(&pool, &mut teams, &candidates, 3, 1_000_000);
@@ -101,7 +99,7 @@ proptest! {
         prop_assert!(close(exact.cost, least), "{:?} {least:?}", exact.cost);
         prop_assert!(close(scratch(&pool, &exact.seats), least));
         pairs::build(&pool, &mut teams, &candidates, 3);
-        let found = anneal::anneal(&mut teams, &candidates, 2_000, &mut random, &AtomicBool::new(false));
+        let found = anneal::anneal(&mut teams, &candidates, 2_000, &mut random, &|| false);
         prop_assert!(close(found, scratch(&pool, &teams.seats)), "the teams are those of the cost");
         prop_assert!(!found.is_below(least) || close(found, least) || found.hard > 0.0);
     }

@@ -3,3 +3,4 @@
 mod plans;
 mod situations;
 mod tickets;
+mod why;

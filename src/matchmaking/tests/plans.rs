@@ -36,7 +36,7 @@ fn tickets(queue: &Queue, count: usize, waited: f64, seed: u64) -> Vec<Ticket> {
 }
 
 fn check(queue: &Queue, tickets: &[Ticket], plan: &Plan) -> Result<(), TestCaseError> {
-    let pool = Pool::new(queue, tickets);
+    let pool = Pool::new(queue, tickets, None);
     let mut times = vec![0; tickets.len()];
     plan.left.iter().for_each(|left| times[left.ticket] += 1);
     for found in &plan.matches {

@@ -6,17 +6,17 @@ use crate::matchmaking::{Effort, Known, OneCore, Plan, Queue, Ticket, TicketSpec
 
 const WOTB: &str = include_str!("../../../config/queues/wotb.toml");
 
-fn shipped(name: &str) -> Queue {
+pub(super) fn shipped(name: &str) -> Queue {
     let table: toml::Table = WOTB.parse().unwrap();
     let settings = table["queue"][name].clone().try_into().unwrap();
     Queue::new(name, settings).unwrap()
 }
 
-fn queue(text: &str) -> Queue {
+pub(super) fn queue(text: &str) -> Queue {
     Queue::new("x", toml::from_str(text).unwrap()).unwrap()
 }
 
-fn ticket(queue: &Queue, json: &str) -> Ticket {
+pub(super) fn ticket(queue: &Queue, json: &str) -> Ticket {
     let spec: TicketSpec = serde_json::from_str(json).unwrap();
     queue.ticket(spec, &mut |_| Known::default()).unwrap()
 }
@@ -33,7 +33,7 @@ fn planned(queue: &Queue, tickets: &[Ticket]) -> Plan {
 }
 
 /// A ticket of the regular queue: players with these tiers and anything else that JSON adds.
-fn tank(queue: &Queue, id: &str, waited: f64, tiers: &[u32], more: &str) -> Ticket {
+pub(super) fn tank(queue: &Queue, id: &str, waited: f64, tiers: &[u32], more: &str) -> Ticket {
     let players = tiers.iter().enumerate().map(|(at, tier)| {
         // Different vehicles of four kinds, so that only the tiers matter.
         let number: usize = id.trim_start_matches(char::is_alphabetic).parse().unwrap();
@@ -50,7 +50,7 @@ fn tank(queue: &Queue, id: &str, waited: f64, tiers: &[u32], more: &str) -> Tick
     ticket(queue, &json)
 }
 
-fn solos(queue: &Queue, count: usize, waited: f64, tier: u32) -> Vec<Ticket> {
+pub(super) fn solos(queue: &Queue, count: usize, waited: f64, tier: u32) -> Vec<Ticket> {
     (0..count)
         .map(|at| tank(queue, &format!("s{at}"), waited, &[tier], ""))
         .collect()

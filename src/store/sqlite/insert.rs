@@ -2,7 +2,7 @@
 
 use sqlx::{QueryBuilder, Sqlite, SqliteConnection, query_builder::Separated};
 
-use super::parts::to_i64;
+use super::{parts::to_i64, played::count_prediction};
 use crate::{
     domain::{
         Fingerprint, LeaveReason, MatchRecord, Outcome, Participant, Presence, Role, ScoreEvent,
@@ -33,6 +33,9 @@ pub(super) async fn insert_matches(
         });
     }
     insert_parts(tx, &new).await?;
+    for (id, record) in new {
+        count_prediction(tx, id, record).await?;
+    }
     Ok(recorded)
 }
 
@@ -58,6 +61,7 @@ pub(super) async fn insert_as(
     check(record, fingerprint)?;
     let id = insert_head(tx, fingerprint, record, id).await?;
     insert_parts(tx, &[(id, record)]).await?;
+    count_prediction(tx, id, record).await?;
     Ok(Recorded::New(id))
 }
 
@@ -70,6 +74,7 @@ pub(super) async fn insert_match(
     check(record, fingerprint)?;
     let id = insert_head(tx, fingerprint, record, None).await?;
     insert_parts(tx, &[(id, record)]).await?;
+    count_prediction(tx, id, record).await?;
     Ok(id)
 }
 

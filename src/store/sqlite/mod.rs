@@ -16,7 +16,9 @@ mod logs;
 mod matches;
 mod migrations;
 mod parts;
+mod played;
 mod players;
+mod pools;
 mod tickets;
 mod write;
 

@@ -238,12 +238,17 @@ async fn forget(tx: &mut SqliteConnection, player: &PlayerKey) -> Result<u64, St
                  AND state NOT IN ('queued', 'proposed', 'hosted', 'called')",
             "UPDATE hosted_matches SET passes = '{}'
                  WHERE instr(passes, ?) > 0 AND state NOT IN ('opening', 'ready', 'joining')",
+            "DELETE FROM pools WHERE instr(known, ?) > 0",
         ] {
             sqlx::query(statement)
                 .bind(&quoted)
                 .execute(&mut *tx)
                 .await?;
         }
+        // The lines about a match may name the player without quotes.
+        let lines = "UPDATE formed_matches SET why = '[]' WHERE instr(why, ?) > 0";
+        let inside = quoted.trim_matches('"');
+        sqlx::query(lines).bind(inside).execute(&mut *tx).await?;
         let seats = "UPDATE formed_seats
              SET player = 'forgotten-' || (SELECT changes + 1 FROM player_changes)
              WHERE player = ? AND NOT EXISTS (SELECT 1 FROM tickets t WHERE t.number = ticket)";

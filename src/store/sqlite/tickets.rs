@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use async_trait::async_trait;
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
-use super::SqliteStore;
+use super::{SqliteStore, pools};
 use crate::{
     domain::Timestamp,
-    store::{StoreError, Tickets},
+    store::{FoundMatch, StoreError, Tickets},
     tickets::{
         Change, FormedMatch, MatchId, Proposal, Reason, Seat, State, Submission, TicketNumber,
         TicketRecord,
@@ -24,7 +24,8 @@ impl Tickets for SqliteStore {
         let rows = query.fetch_all(&mut *tx).await?;
         let tickets = rows.iter().map(ticket).collect::<Result<Vec<_>, _>>()?;
         let query = sqlx::query(
-            "SELECT match_id, queue, size, mode, map, penalty, chance, seed, searched_at, formed_at, open_until
+            "SELECT match_id, queue, size, mode, map, penalty, chance, seed, searched_at, formed_at,
+                    open_until, pool_id, ruleset
              FROM formed_matches ORDER BY match_id",
         );
         let rows = query.fetch_all(&mut *tx).await?;
@@ -32,6 +33,39 @@ impl Tickets for SqliteStore {
         let query = sqlx::query("SELECT * FROM formed_seats ORDER BY match_id, seat");
         let rows = query.fetch_all(&mut *tx).await?;
         Ok((tickets, seated(matches, &rows)?))
+    }
+
+    async fn formed_match(&self, id: MatchId) -> Result<Option<FoundMatch>, StoreError> {
+        let mut tx = self.readers.begin().await?;
+        let query = sqlx::query("SELECT * FROM formed_matches WHERE match_id = ?").bind(id);
+        let Some(row) = query.fetch_optional(&mut *tx).await? else {
+            return Ok(None);
+        };
+        let mut matched = formed(&row)?;
+        let why: String = row.try_get("why")?;
+        matched.proposal.why = serde_json::from_str(&why).map_err(|_| bad("why", &why))?;
+        let query = sqlx::query("SELECT * FROM formed_seats WHERE match_id = ? ORDER BY seat");
+        let seats = query.bind(id).fetch_all(&mut *tx).await?;
+        let matched = seated(vec![matched], &seats)?.pop();
+        let query = sqlx::query("SELECT * FROM pools WHERE pool_id = ?");
+        let pool = query
+            .bind(matched.as_ref().and_then(|matched| matched.pool_id))
+            .fetch_optional(&mut *tx)
+            .await?;
+        let pool = pool.as_ref().map(pools::read).transpose()?;
+        let mut tickets = Vec::new();
+        if let Some(pool) = &pool {
+            let (least, most) = pools::range(&pool.tickets);
+            let query =
+                sqlx::query("SELECT * FROM tickets WHERE number BETWEEN ? AND ? ORDER BY number");
+            let rows = query.bind(least).bind(most).fetch_all(&mut *tx).await?;
+            tickets = rows.iter().map(ticket).collect::<Result<Vec<_>, _>>()?;
+        }
+        Ok(matched.map(|formed| FoundMatch {
+            formed,
+            pool,
+            tickets,
+        }))
     }
 
     async fn reserve_matches(&self, count: u32) -> Result<MatchId, StoreError> {
@@ -60,7 +94,9 @@ impl Tickets for SqliteStore {
 pub(super) async fn apply(tx: &mut SqliteConnection, change: &Change) -> Result<(), StoreError> {
     let query = match change {
         Change::Submitted(record) => return insert_ticket(tx, record).await,
+        Change::Searched(id, pool) => return pools::insert(tx, *id, pool).await,
         Change::Formed(formed) => return insert_match(tx, formed).await,
+        Change::Dropped(id) => return pools::drop_match(tx, *id).await,
         Change::Became {
             ticket,
             state,
@@ -88,9 +124,6 @@ pub(super) async fn apply(tx: &mut SqliteConnection, change: &Change) -> Result<
         }
         Change::Closed(id) => {
             sqlx::query("UPDATE formed_matches SET open_until = NULL WHERE match_id = ?").bind(id)
-        }
-        Change::Dropped(id) => {
-            sqlx::query("DELETE FROM formed_matches WHERE match_id = ?").bind(id)
         }
     };
     query.execute(tx).await?;
@@ -124,10 +157,12 @@ async fn insert_ticket(tx: &mut SqliteConnection, record: &TicketRecord) -> Resu
 
 async fn insert_match(tx: &mut SqliteConnection, formed: &FormedMatch) -> Result<(), StoreError> {
     let proposal = &formed.proposal;
+    let why = serde_json::to_string(&proposal.why);
+    let why = why.map_err(|error| StoreError::BadValue(error.to_string()))?;
     sqlx::query(
-        "INSERT INTO formed_matches (match_id, queue, size, mode, map, penalty, chance, seed, pool,
-                                     searched_at, formed_at, open_until)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO formed_matches (match_id, queue, size, mode, map, penalty, chance, seed,
+                                     searched_at, formed_at, open_until, pool_id, why, ruleset)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )
     .bind(formed.id)
     .bind(&formed.queue)
@@ -137,10 +172,12 @@ async fn insert_match(tx: &mut SqliteConnection, formed: &FormedMatch) -> Result
     .bind(proposal.penalty)
     .bind(proposal.chance)
     .bind(proposal.seed.to_string())
-    .bind(&proposal.pool)
     .bind(proposal.searched_at.0)
     .bind(formed.formed_at.0)
     .bind(formed.open_until.map(|until| until.0))
+    .bind(formed.pool_id)
+    .bind(why)
+    .bind(&proposal.ruleset)
     .execute(&mut *tx)
     .await?;
     for (at, seat) in (0i64..).zip(&formed.seats) {
@@ -182,7 +219,7 @@ fn state(word: &str, id: Option<MatchId>) -> Option<State> {
     })
 }
 
-fn bad(what: &str, value: &str) -> StoreError {
+pub(super) fn bad(what: &str, value: &str) -> StoreError {
     StoreError::BadValue(format!("{what} {value}"))
 }
 
@@ -225,13 +262,16 @@ fn formed(row: &SqliteRow) -> Result<FormedMatch, StoreError> {
             penalty: row.try_get("penalty")?,
             chance: row.try_get("chance")?,
             seed: seed.parse().map_err(|_| bad("seed", &seed))?,
-            pool: String::new(),
             searched_at: Timestamp(row.try_get("searched_at")?),
+            ruleset: row.try_get("ruleset")?,
+            why: Vec::new(),
+            pool: None,
         },
         seats: Vec::new(),
         formed_at: Timestamp(row.try_get("formed_at")?),
         open_until: until.map(Timestamp),
         accepted: Default::default(),
+        pool_id: row.try_get("pool_id")?,
     })
 }
 

@@ -35,8 +35,9 @@ impl Disk {
             }
             Change::Told(ticket) => self.tickets.get_mut(&ticket).unwrap().told = true,
             Change::Forgotten(ticket) => assert!(self.tickets.remove(&ticket).is_some()),
+            Change::Searched(..) => {}
             Change::Formed(mut formed) => {
-                formed.proposal.pool.clear();
+                formed.proposal.why.clear();
                 assert!(self.matches.insert(formed.id, *formed).is_none());
             }
             Change::Accepted { id, player } => {

@@ -99,7 +99,9 @@ const ROOMS: [(&str, &[&str]); 23] = [
     ),
     (
         "daemon",
-        &["store", "learning", "logs", "service", "server", "config"],
+        &[
+            "store", "learning", "logs", "queues", "service", "server", "config",
+        ],
     ),
     (
         "cli",
@@ -121,6 +123,7 @@ const ROOMS: [(&str, &[&str]); 23] = [
             "client",
             "config",
             "daemon",
+            "queues",
         ],
     ),
 ];

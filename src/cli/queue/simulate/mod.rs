@@ -13,10 +13,10 @@ use std::{
 
 use serde::Serialize;
 
-use super::threads::Threads;
 use crate::{
     cli::{CliError, load_config, progress::Progress},
     matchmaking::{Effort, Queue, Simulation, SimulationReport, plan},
+    queues::Threads,
 };
 pub(super) use args::SimulateArgs;
 use search::{Measured, SearchCost, Times};

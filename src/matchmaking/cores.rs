@@ -1,4 +1,4 @@
-//! Where the searches of a batch run: this room has no threads, so the shell provides them.
+//! Where searches run: this room has no threads, so the shell provides them.
 
 use std::sync::OnceLock;
 
@@ -7,9 +7,14 @@ pub trait Cores: Sync {
     /// Calls `job` once with each number below `count`, in any order, and returns when all calls
     /// have returned.
     fn run(&self, count: usize, job: &(dyn Fn(usize) + Sync));
+
+    /// The cores that each of so many jobs may use for jobs of its own.
+    fn share(&self, _jobs: usize) -> Box<dyn Cores + '_> {
+        Box::new(OneCore)
+    }
 }
 
-/// Runs all jobs on the calling thread.
+/// Runs all jobs on the calling thread, in the order of their numbers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OneCore;
 

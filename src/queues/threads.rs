@@ -1,4 +1,4 @@
-//! Threads for the searches of the queue's planner.
+//! Threads for the searches of the planner.
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering},
@@ -9,7 +9,7 @@ use crate::matchmaking::Cores;
 
 /// Runs the jobs of a batch on this many threads.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Threads(pub usize);
+pub struct Threads(pub usize);
 
 impl Cores for Threads {
     fn run(&self, count: usize, job: &(dyn Fn(usize) + Sync)) {
@@ -33,5 +33,9 @@ impl Cores for Threads {
             }
             work();
         });
+    }
+
+    fn share(&self, jobs: usize) -> Box<dyn Cores + '_> {
+        Box::new(Self(self.0 / jobs.max(1)))
     }
 }

@@ -1,0 +1,66 @@
+//! `evenkeel queue replay`: finds a match of the queue again.
+
+use std::{
+    io::{self, Write},
+    process::ExitCode,
+};
+
+use clap::{Args, value_parser};
+
+use super::match_tickets::line;
+use crate::{
+    cli::{CliError, CommonArgs, open, table::printable},
+    queues::{Threads, replay},
+};
+
+/// Find a match of the queue again, in the tickets that waited then
+///
+/// The daemon stores with each match what its search saw: the tickets, their waits, what was known of
+/// the players, the configuration of the queue and the seed. Prints the match as `queue match` does, then
+/// what each rule finds in it. The exit code is 1 if the search finds other teams.
+#[derive(Debug, Args)]
+pub(super) struct ReplayArgs {
+    #[command(flatten)]
+    common: CommonArgs,
+    /// The id of the match, as in MATCHED
+    #[arg(value_name = "MATCH")]
+    id: i64,
+    /// Search on N threads; this changes nothing but the time
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u16).range(1..=256))]
+    threads: u16,
+}
+
+pub(super) async fn run(args: &ReplayArgs) -> Result<ExitCode, CliError> {
+    let config = args.common.load()?;
+    let service = open(&config, false).await?;
+    let found = service.store().formed_match(args.id).await;
+    service.close().await;
+    let missing = || {
+        let why = "there is no such match of the queue, or a day has passed since";
+        CliError::Input(format!("{}: {why}", args.id))
+    };
+    let found = found?.ok_or_else(missing)?;
+    let now = config.queue.get(&found.formed.queue);
+    let replayed = replay(&found, now, Threads(args.threads.into()))
+        .map_err(|why| CliError::Input(format!("match {}: {why}", args.id)))?;
+    let mut out = io::stdout().lock();
+    if let Some(planned) = &replayed.found {
+        writeln!(out, "{}", line(args.id, planned, &replayed.tickets))?;
+    }
+    let (code, what) = match replayed.same {
+        true => (ExitCode::SUCCESS, "the same teams"),
+        false => (ExitCode::FAILURE, "other teams"),
+    };
+    writeln!(
+        out,
+        "match {} of {}, formed at {}, seed {}: {what}",
+        args.id,
+        printable(&found.formed.queue),
+        found.formed.formed_at,
+        found.formed.proposal.seed,
+    )?;
+    for text in replayed.notes.iter().chain(&replayed.why) {
+        writeln!(out, "{}", printable(text))?;
+    }
+    Ok(code)
+}

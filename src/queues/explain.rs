@@ -1,0 +1,239 @@
+//! Explanations: why a ticket waits, and what the rules found in its match.
+//!
+//! They run one at a time, apart from the task that owns the tickets, which goes on meanwhile. An
+//! explanation of a ticket that waits searches for it again, among the tickets that wait now.
+
+use std::{
+    collections::VecDeque,
+    sync::{Arc, atomic::AtomicBool},
+};
+
+use tokio::{
+    sync::oneshot,
+    task::{JoinHandle, spawn_blocking},
+};
+
+use super::{
+    QueuesError, Shared,
+    known::Facts,
+    pool::{RoundPool, Waiting},
+    rounds::waiting,
+    task::{Answer, Outcome},
+    view::seconds,
+};
+use crate::{
+    domain::counted,
+    matchmaking::{Effort, Queue},
+    tickets::{Life, MatchId, Reason, Refused, State, TicketNumber, TicketRecord},
+};
+
+/// The most explanations that wait for their turn.
+const MOST: usize = 64;
+
+/// An explanation that is asked for.
+#[derive(Debug)]
+struct Question {
+    owner: String,
+    id: String,
+    answer: oneshot::Sender<Outcome>,
+}
+
+/// The explanations that are asked for, and the one that runs.
+#[derive(Debug, Default)]
+pub(super) struct Explanations {
+    asked: VecDeque<Question>,
+    running: Option<JoinHandle<()>>,
+    cancelled: Arc<AtomicBool>,
+}
+
+impl Explanations {
+    /// Asks for the explanation of a ticket or a match of this client.
+    pub fn ask(&mut self, owner: String, id: String, answer: oneshot::Sender<Outcome>) {
+        match self.asked.len() < MOST {
+            true => self.asked.push_back(Question { owner, id, answer }),
+            false => drop(answer.send(Err(QueuesError::Busy))),
+        }
+    }
+
+    /// Begins the next explanation if none runs. Everything that it shows is on disk.
+    pub fn begin(&mut self, shared: &Arc<Shared>, life: &Life) {
+        if self
+            .running
+            .as_ref()
+            .is_some_and(|running| !running.is_finished())
+        {
+            return;
+        }
+        let Some(Question { owner, id, answer }) = self.asked.pop_front() else {
+            return;
+        };
+        match about(shared, life, &owner, &id) {
+            Err(error) => drop(answer.send(Err(error))),
+            Ok(about) => {
+                let (shared, cancelled) = (shared.clone(), self.cancelled.clone());
+                self.running = Some(tokio::spawn(async move {
+                    let reasons = about.reasons(&shared, cancelled).await;
+                    let _ = answer.send(reasons.map(Answer::Reasons));
+                }));
+            }
+        }
+    }
+}
+
+impl Drop for Explanations {
+    fn drop(&mut self) {
+        self.cancelled
+            .store(true, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+/// What is explained.
+enum About {
+    /// A ticket in a final state, or nothing more to find out.
+    Said(Vec<String>),
+    /// A match, after these lines.
+    Match(Vec<String>, MatchId),
+    /// A ticket that waits, after these lines.
+    Waits(Vec<String>, Box<Search>),
+}
+
+/// A search for a ticket among those that wait.
+struct Search {
+    queue: Arc<Queue>,
+    ticket: TicketNumber,
+    waiting: Vec<Waiting>,
+    facts: Facts,
+}
+
+/// Finds what an id means: the client's ticket, or else a match that has one of its tickets.
+fn about(shared: &Shared, life: &Life, owner: &str, id: &str) -> Result<About, QueuesError> {
+    let number = match life.find(owner, id) {
+        Ok(number) => number,
+        Err(refused) => {
+            let formed = id.parse().ok().and_then(|id: MatchId| life.formed(id));
+            let formed = formed.ok_or(refused)?;
+            let own = |number: &TicketNumber| {
+                let record = life.ticket(*number);
+                record.is_some_and(|record| record.ticket.owner == owner)
+            };
+            return match formed.tickets().iter().any(own) {
+                true => Ok(About::Match(
+                    vec![match_line(formed.id, &formed.queue)],
+                    formed.id,
+                )),
+                false => Err(Refused::NoTicket.into()),
+            };
+        }
+    };
+    let record = life.ticket(number).ok_or(Refused::NoTicket)?;
+    let line = state_line(life, record);
+    if let Some(id) = record.state.match_id() {
+        return Ok(About::Match(vec![line], id));
+    }
+    let queue = shared.queue(&record.ticket.queue);
+    let (State::Queued, Some(queue)) = (record.state, queue) else {
+        return Ok(About::Said(vec![line]));
+    };
+    if shared.learning.is_starting() {
+        return Ok(About::Said(vec![
+            line,
+            "the daemon is starting: no search has begun".to_owned(),
+        ]));
+    }
+    let search = Search {
+        facts: Facts::new(&queue, &shared.learning, life),
+        waiting: waiting(life, queue.name()),
+        ticket: number,
+        queue,
+    };
+    Ok(About::Waits(vec![line], Box::new(search)))
+}
+
+fn match_line(id: MatchId, queue: &str) -> String {
+    format!("match {id} of {queue}")
+}
+
+/// The state of a ticket and its wait in one line.
+fn state_line(life: &Life, record: &TicketRecord) -> String {
+    let (id, queue) = (&record.ticket.id, &record.ticket.queue);
+    let waited = seconds(life.waited(record));
+    let reason = match record.reason {
+        Reason::None => String::new(),
+        reason => format!(" ({})", reason.as_str()),
+    };
+    match record.state {
+        State::Queued => {
+            let waiting = life
+                .queued(queue)
+                .fold((0_u32, 0_u32), |(tickets, players), other| {
+                    (tickets + 1, players + other.ticket.players.len() as u32)
+                });
+            format!(
+                "{id} has waited for {waited} s{reason}; waiting in {queue}: {}, {}",
+                counted(waiting.0, "ticket"),
+                counted(waiting.1, "player")
+            )
+        }
+        State::Proposed(at) => format!(
+            "{id} is in {}, which its players can accept; it had waited for {waited} s",
+            match_line(at, queue)
+        ),
+        State::Hosted(at) => format!(
+            "{id} is in {}, for which an instance is sought; it has waited for {waited} s",
+            match_line(at, queue)
+        ),
+        State::Called(at) => format!(
+            "{id} is in {}, to which its players are called; it has waited for {waited} s",
+            match_line(at, queue)
+        ),
+        State::Matched(at) => format!(
+            "{id} is in {}; it waited for {waited} s",
+            match_line(at, queue)
+        ),
+        State::Cancelled => format!("{id} left {queue} after {waited} s{reason}"),
+        State::Expired => format!("{id} expired in {queue} after {waited} s"),
+    }
+}
+
+impl About {
+    async fn reasons(
+        self,
+        shared: &Shared,
+        cancelled: Arc<AtomicBool>,
+    ) -> Result<Vec<String>, QueuesError> {
+        match self {
+            Self::Said(lines) => Ok(lines),
+            Self::Match(mut lines, id) => {
+                let found = shared.store.formed_match(id).await.map_err(|error| {
+                    tracing::error!(%error, "a match cannot be read");
+                    QueuesError::NotRead
+                })?;
+                lines.extend(
+                    found
+                        .into_iter()
+                        .flat_map(|found| found.formed.proposal.why),
+                );
+                Ok(lines)
+            }
+            Self::Waits(mut lines, search) => {
+                let found = spawn_blocking(move || search.run(&cancelled)).await;
+                lines.extend(found.map_err(|_| QueuesError::Stopped)?);
+                Ok(lines)
+            }
+        }
+    }
+}
+
+impl Search {
+    fn run(&self, cancelled: &AtomicBool) -> Vec<String> {
+        let pool = RoundPool::new(&self.queue, &self.waiting, &self.facts);
+        let input = pool.input(&self.queue, 0, Effort::default());
+        let place = pool
+            .numbers
+            .iter()
+            .position(|number| *number == self.ticket);
+        let free: Vec<usize> = (0..pool.numbers.len()).collect();
+        let why = place.and_then(|place| input.why(place, &free, cancelled));
+        why.map_or_else(Vec::new, |why| why.lines())
+    }
+}
