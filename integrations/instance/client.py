@@ -12,6 +12,7 @@ ARGS.add_argument("name")
 ARGS.add_argument("queue")
 ARGS.add_argument("--players", type=int, default=20)
 ARGS.add_argument("--cancels", type=float, default=0.1, help="the share of tickets that are cancelled")
+ARGS.add_argument("--absent", type=float, default=0.0, help="the share of players who do not come to the game")
 ARGS.add_argument("--spread", type=float, default=3.0, help="all tickets come within so many seconds")
 ARGS.add_argument("--limit", type=float, default=100.0, help="give up after so many seconds")
 
@@ -31,7 +32,7 @@ class Ticket:
 class Client:
     def __init__(self, args):
         self.args, self.tickets, self.replies = args, {}, asyncio.Queue()
-        self.writer, self.by_player = None, {}
+        self.writer, self.by_player, self.absent = None, {}, set()
         self.asking = asyncio.Lock()
 
     async def run(self):
@@ -44,6 +45,7 @@ class Client:
             players = [f"{self.args.name}-{number}-{n}" for n in range(size)]
             ticket = self.tickets[f"t{number}"] = Ticket(f"t{number}", players)
             self.by_player.update({player: ticket for player in players})
+            self.absent.update(player for player in players if random.random() < self.args.absent)
             submits.append(asyncio.create_task(self.queue(ticket)))
         done = asyncio.gather(*submits)
         try:
@@ -121,6 +123,8 @@ class Client:
 
     async def play(self, ticket, player, address, secret):
         """The player's connection to the instance. Without START, another GO or REQUEUED will come."""
+        if player in self.absent:
+            return
         host, port = address.rsplit(":", 1)
         started = False
         try:

@@ -26,6 +26,10 @@ def words(line):
     return [plain(word) for word in found]
 
 
+def quoted(text):
+    return '"' + re.sub(r'(["\\])', r"\\\1", text) + '"'
+
+
 class Refused(Exception):
     """The daemon has answered ERROR."""
 
@@ -70,8 +74,10 @@ class Match:
         self.instance, self.number = instance, number
         self.players = {}  # player: (team, pass)
         self.joined = {}  # player: connection
+        self.arrived = []  # players who are not reported yet
         self.lock = threading.Condition()
-        self.dropped = self.started = False
+        self.dropped = self.started = self.begun = False
+        self.connection, self.sent = None, []
 
     def admit(self, player, secret, connection):
         """Whether the pass is the player's. A player who comes again replaces the old connection."""
@@ -80,6 +86,7 @@ class Match:
             if self.dropped or not own or own != secret:
                 return False
             self.joined[player] = connection
+            self.arrived.append(player)
             connection.sendall(b"team %d\n" % team)
             if self.started:
                 connection.sendall(b"start\n")
@@ -110,11 +117,17 @@ class Match:
 
     def play(self):
         note("open", match=self.number)
-        with self.lock:
-            self.lock.wait_for(lambda: self.dropped or len(self.joined) == len(self.players), timeout=240)
+        self.step(None)
+        here = 0
+        while here < len(self.players):
+            with self.lock:
+                self.lock.wait_for(lambda: self.dropped or self.arrived, timeout=1)
+                arrived, self.arrived = self.arrived, []
+                here = len(self.joined)
             if self.dropped:
                 return note("dropped", match=self.number)
-        self.connection, self.sent = None, []
+            for player in arrived:
+                self.step("JOIN " + quoted(player))
         self.step("START")
         with self.lock:
             self.started = True
@@ -134,17 +147,18 @@ class Match:
             try:
                 if self.connection is None:
                     self.connect()
-                reply = self.connection.ask(command)
+                reply = self.connection.ask(command) if command else None
             except OSError:
                 self.connection = None
                 time.sleep(0.1)
                 continue
             except Refused as error:
                 repeated = command == "START" and "not-allowed" in str(error)
-                if not (repeated and self.sent == []):
+                if not (repeated and "START" not in self.sent):
                     raise
                 reply = None  # the daemon has carried out the START whose PONG was lost
-            self.sent.append(command)
+            if command:
+                self.sent.append(command)
             return reply
 
     def connect(self):
@@ -207,12 +221,15 @@ class Instance:
     def open(self, match, players):
         """Hosts the match, or answers again if this is the same match as before."""
         with self.lock:
-            known = match.number in self.matches
             self.matches[match.number] = match
         with match.lock:
             match.players = players
         self.answers.append(f"READY {match.number}")
-        if not known:
+
+    def begin(self, match):
+        """The daemon knows that the match is here: its connection may open."""
+        if match and not match.begun:
+            match.begun = True
             threading.Thread(target=match.run, daemon=True).start()
 
     def run(self):
@@ -234,11 +251,13 @@ class Instance:
             # PING keeps the connection alive, and pushes are read with its PONG.
             answers, self.answers = self.answers, []
             for answer in answers:
+                match = self.matches.get(int(answer.split()[1]))
                 try:
                     line.ask(answer)
+                    self.begin(match)
                 except Refused as error:
                     note("refused", line=answer, why=str(error))
-                    if match := self.matches.get(int(answer.split()[1])):
+                    if match:
                         match.drop()
             line.ask("LOAD %.3f" % (len(self.matches) / self.args.slots))
             if not self.answers:

@@ -127,6 +127,7 @@ impl Coordinator {
             (hosted.instance, hosted.address, hosted.game) = (None, None, None);
             hosted.passes.clear();
             hosted.passes_until = None;
+            hosted.present.clear();
         });
         if tries >= MAX_TRIES || until <= self.now {
             self.fail(id, why);

@@ -30,6 +30,7 @@ impl Coordinator {
             passes: Default::default(),
             passes_until: None,
             parted: None,
+            present: Default::default(),
         });
         self.stale = true;
     }
@@ -197,6 +198,16 @@ impl Coordinator {
             hosted.parted = None;
         });
         Ok(())
+    }
+
+    /// An instance reports a player of a match whose play has not begun.
+    pub fn arrived(&mut self, name: &str, id: MatchId, player: &str) {
+        let is_here = self.at_instance(name, id).is_ok();
+        if let Some(hosted) = self.matches.get_mut(&id).filter(|_| is_here)
+            && hosted.stage.is_before_start()
+        {
+            hosted.present.insert(player.to_owned());
+        }
     }
 
     /// The connection with the game of a match has ended.

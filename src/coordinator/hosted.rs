@@ -1,6 +1,6 @@
 //! Hosted matches, the acts that they need, and the changes that are stored.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Instance;
 use crate::domain::Timestamp;
@@ -166,6 +166,8 @@ pub struct Hosted {
     pub passes_until: Option<Timestamp>,
     /// Since when no connection has its game, in play.
     pub parted: Option<Timestamp>,
+    /// The players whom the instance has reported before START. Not stored.
+    pub present: BTreeSet<String>,
 }
 
 /// What has to be done, after the changes are written.

@@ -1,6 +1,6 @@
 //! What the task does for hosted matches: it carries the coordinator's acts to tickets and instances.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rand::{TryRng, rngs::SysRng};
 
@@ -9,7 +9,7 @@ use super::{
     links::{Link, OpenSeat, Opening},
 };
 use crate::{
-    coordinator::{Act, Coordinator, Hosted, MatchId, Offer, Refused, Stage, Wanted},
+    coordinator::{Act, Coordinator, Hosted, MatchId, Offer, Refused, Stage, Wanted, Why},
     domain::{MAX_TEAMS, Timestamp},
     matchmaking::{Host, Raw, TicketSpec},
     store::{Store, StoreError},
@@ -44,6 +44,11 @@ pub(super) enum HostAsk {
     Ended(MatchId),
     GaveUp(MatchId),
     Left(MatchId, String),
+    Arrived {
+        name: String,
+        id: MatchId,
+        player: String,
+    },
 }
 
 /// The game that an instance opens for a match.
@@ -104,7 +109,7 @@ impl Hosting {
         for id in life.hosted() {
             let hosted = hosting.coordinator.hosted(id);
             if hosted.is_none_or(|hosted| hosted.stage.is_final()) {
-                life.unhost(id);
+                life.unhost(id, &BTreeSet::new());
             }
         }
         let playing = hosting.coordinator.matches().filter(is_played);
@@ -163,8 +168,10 @@ impl Hosting {
                         self.plays(life, id);
                     }
                     Act::Requeue(id, why) => {
-                        tracing::info!(match_id = id, why = why.as_str(), "a match is not hosted");
-                        life.unhost(id);
+                        let absent = self.absent(life, id, why);
+                        let (why, gone) = (why.as_str(), absent.len());
+                        tracing::info!(match_id = id, why, gone, "a match is not hosted");
+                        life.unhost(id, &absent);
                     }
                     Act::Open { id, .. } => {
                         self.issue(life, id);
@@ -174,6 +181,21 @@ impl Hosting {
                 }
             }
         }
+    }
+
+    /// The players who did not come to an instance whose game did not begin in time. If it has reported
+    /// nobody, it is not known who came.
+    fn absent(&self, life: &Life, id: MatchId, why: Why) -> BTreeSet<String> {
+        let present = self.coordinator.hosted(id).map(|hosted| &hosted.present);
+        let (Some(present), Some(formed)) = (present, life.formed(id)) else {
+            return BTreeSet::new();
+        };
+        if why != Why::NotStarted || present.is_empty() {
+            return BTreeSet::new();
+        }
+        let players = formed.seats.iter().map(|seat| &seat.player);
+        let absent = players.filter(|player| !present.contains(*player));
+        absent.cloned().collect()
     }
 
     /// Draws the passes of a match that has none.

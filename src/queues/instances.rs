@@ -137,6 +137,16 @@ impl Queues {
         self.of_instance(HostAsk::GaveUp(id)).await.map(drop)
     }
 
+    /// An instance reports a player of a match whose play has not begun.
+    ///
+    /// # Errors
+    /// Fails if the queues do not run.
+    pub async fn arrived(&self, name: &str, id: MatchId, player: &str) -> Result<(), QueuesError> {
+        let (name, player) = (name.to_owned(), player.to_owned());
+        let ask = HostAsk::Arrived { name, id, player };
+        self.of_instance(ask).await.map(drop)
+    }
+
     /// A player has left a match that is played, and may queue again.
     ///
     /// # Errors

@@ -420,6 +420,7 @@ impl Task<'_> {
             HostAsk::Began(name, id) => coordinator.began(&name, id)?,
             HostAsk::Ended(id) => coordinator.ended(id),
             HostAsk::GaveUp(id) => coordinator.gave_up(id),
+            HostAsk::Arrived { name, id, player } => coordinator.arrived(&name, id, &player),
             HostAsk::Left(id, player) => self.hosting.left(id, &player),
             HostAsk::OfGame(name, game) => {
                 return Ok(Answer::Match(coordinator.match_of_game(&name, game)));

@@ -317,6 +317,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             Some(step) => self.host.current(step, &mut self.session).await,
             None => None,
         };
+        if step == Some(Step::Start) && hosted.is_none() {
+            self.host.check_start(&self.session)?;
+        }
         let span = debug_span!("command", verb = request.verb());
         let answer = dispatch::answer(&mut self.session, request)
             .instrument(span)

@@ -26,8 +26,10 @@ pub(super) struct HostClient {
     hosts: Option<MatchId>,
     /// The slots of INSTANCE.
     slots: Option<u32>,
-    /// The number of the session's game when it was last compared with those of matches.
+    /// The number of the session's game when it was last compared with those of matches, and the match
+    /// that it was found to be.
     game: Option<i64>,
+    found: Option<MatchId>,
 }
 
 /// A step of a game that concerns the match that it is.
@@ -37,6 +39,7 @@ pub(super) enum Step {
     End,
     Game,
     Leave(String),
+    Join(String),
 }
 
 impl Step {
@@ -46,6 +49,7 @@ impl Step {
             Request::Start => Self::Start,
             Request::End(_) => Self::End,
             Request::Game(_) => Self::Game,
+            Request::Join(join) => Self::Join(join.id.text().to_owned()),
             Request::Leave { id, .. } => Self::Leave(id.text().to_owned()),
             _ => return None,
         })
@@ -63,6 +67,7 @@ impl HostClient {
             hosts: None,
             slots: None,
             game: None,
+            found: None,
         }
     }
 
@@ -100,12 +105,16 @@ impl HostClient {
         if game == self.game || !self.queues.has_hosts() {
             return;
         }
-        self.game = game;
+        (self.game, self.found) = (game, None);
         if let (Some(server), Some(game)) = (self.server.as_deref(), game)
             && let Ok(Some(id)) = self.match_of(server, game).await
-            && let Err(refusal) = self.opened(server, id, game).await
         {
-            tracing::debug!(match_id = id, %refusal, "a game is not that of a match any more");
+            match self.opened(server, id, game).await {
+                Ok(()) => self.found = Some(id),
+                Err(refusal) => {
+                    tracing::debug!(match_id = id, %refusal, "this game is no match any more");
+                }
+            }
         }
     }
 
@@ -182,7 +191,7 @@ impl HostClient {
             Some(game) if self.match_of(server, game).await? == Some(plan.id) => game,
             _ => session.host(&hosted_game(plan)).map_err(failed)?,
         };
-        self.game = Some(game);
+        (self.game, self.found) = (Some(game), Some(plan.id));
         self.opened(server, plan.id, game).await
     }
 
@@ -202,11 +211,25 @@ impl HostClient {
         if !self.queues.has_hosts() {
             return None;
         }
+        if let Step::Join(_) | Step::Leave(_) = step {
+            // Frequent in games of any kind: only what is known counts.
+            let same = self.game.is_some() && self.game == session.game_number();
+            return self.found.filter(|_| same);
+        }
         let game = match step {
             Step::Game => session.game_number(),
             _ => session.resumed_game_number(),
         }?;
         self.queues.match_of_game(server, game).await.ok()?
+    }
+
+    /// Refuses START of a match that this instance does not host any more.
+    pub fn check_start(&self, session: &Session) -> Result<(), Refusal> {
+        let same = self.game.is_some() && self.game == session.game_number();
+        match self.found.filter(|_| same) {
+            Some(_) => Err(refusal(crate::coordinator::Refused::NotYours.into())),
+            None => Ok(()),
+        }
     }
 
     /// Reports a step that a match's game has made.
@@ -216,6 +239,7 @@ impl HostClient {
             Step::Start => self.queues.began(server, id).await,
             Step::End => self.queues.ended(id).await,
             Step::Game => self.queues.gave_up(id).await,
+            Step::Join(player) => self.queues.arrived(server, id, &player).await,
             Step::Leave(player) => self.queues.left(id, &player).await,
         };
         if let Err(error) = done {

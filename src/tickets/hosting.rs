@@ -41,9 +41,14 @@ impl Life {
         }
     }
 
-    /// Ends a match whose play has not begun. Its tickets go back to their places.
-    pub fn unhost(&mut self, id: MatchId) {
-        self.dissolve(id, &BTreeSet::new(), Reason::None, Reason::Unhosted);
+    /// Ends a match whose play has not begun. Tickets with a player of `absent` leave the queue, and the
+    /// others go back to their places.
+    pub fn unhost(&mut self, id: MatchId, absent: &BTreeSet<String>) {
+        let seats = self.formed(id).map(|formed| formed.seats.as_slice());
+        let seats = seats.unwrap_or_default().iter();
+        let out = seats.filter(|seat| absent.contains(&seat.player));
+        let out = out.map(|seat| seat.ticket).collect();
+        self.dissolve(id, &out, Reason::NoShow, Reason::Unhosted);
     }
 
     fn put_all(&mut self, id: MatchId, state: State) {

@@ -89,17 +89,20 @@ pub enum Reason {
     Reconfigured,
     /// No instance was found for the match in time, or its game did not begin.
     Unhosted,
+    /// A player did not come to the instance.
+    NoShow,
 }
 
 impl Reason {
     /// All reasons, in the order of their declaration.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::None,
         Self::Declined,
         Self::Unanswered,
         Self::Cancelled,
         Self::Reconfigured,
         Self::Unhosted,
+        Self::NoShow,
     ];
 
     /// The word for it, on the wire and in the database.
@@ -111,6 +114,7 @@ impl Reason {
             Self::Cancelled => "cancelled",
             Self::Reconfigured => "reconfigured",
             Self::Unhosted => "unhosted",
+            Self::NoShow => "no-show",
         }
     }
 }

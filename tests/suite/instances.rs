@@ -246,6 +246,8 @@ async fn an_instance_that_is_lost_before_play_is_replaced() {
         go.iter().all(|line| line.contains(" second.example:1 ")),
         "{go:?}"
     );
+    let at = lobby.ask("TICKET t2\n").await;
+    assert!(at.contains(" second.example:1 "), "{at}");
     // The first one comes back, and hears that the match is not its own.
     let mut first = named(&daemon, "first").await;
     first.send("INSTANCE first.example:27960\n").await;
@@ -293,6 +295,33 @@ async fn without_an_instance_the_tickets_go_back() {
     assert_eq!(back, ["* REQUEUED t1 unhosted", "* REQUEUED t2 unhosted"]);
     let again = lobby.line().await;
     assert_eq!(again, "* MATCHED 2 t1 - - 2");
+}
+
+/// The game's connection stays open while the match goes to another instance.
+#[tokio::test]
+async fn a_match_that_was_taken_away_cannot_begin() {
+    let (daemon, clock) = Daemon::start_by_hand(DUELS).await;
+    let mut server = instance(&daemon, "many", 2).await;
+    let mut lobby = duel(&daemon).await;
+    let (id, _) = session(&mut server).await;
+    server.tell(&format!("READY {id}\n")).await;
+    called(&mut lobby, &id).await;
+    let mut game = named(&daemon, &format!("many match={id}")).await;
+    game.tell("JOIN bob\n").await;
+    // Only bob comes. Later than the game should have begun, ann's ticket has left the queue.
+    for _ in 0..14 {
+        clock.pass(20_000);
+        server.tell("").await; // its heartbeat
+    }
+    clock.pass(20_000);
+    assert_eq!(server.line().await, format!("* CLOSE {id} not-started"));
+    let told = lines(&mut lobby, 2).await;
+    assert_eq!(told, ["* CANCELLED t1", "* REQUEUED t2 unhosted"]);
+    let refused = game.ask("START\n").await;
+    assert_eq!(
+        refused,
+        "ERROR not-allowed this instance does not host this match"
+    );
 }
 
 #[tokio::test]

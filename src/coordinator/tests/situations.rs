@@ -97,6 +97,7 @@ fn an_instance_that_dies_before_play_is_replaced() {
     coordinator.ready("a", 1, None).unwrap();
     coordinator.opened("a", 1, 77).unwrap();
     coordinator.issue(1, [("ann".to_owned(), "secret".to_owned())].into());
+    coordinator.arrived("a", 1, "ann");
     coordinator.take_acts();
     coordinator.lost("a");
     coordinator.parted(1);
@@ -105,6 +106,7 @@ fn an_instance_that_dies_before_play_is_replaced() {
     assert_eq!(coordinator.passes(1).map(|passes| passes.len()), Some(1));
     assert_eq!(pass(&mut coordinator, 1), [Act::Seek(1), open("b", 1)]);
     assert_eq!(coordinator.passes(1).map(|passes| passes.len()), Some(0));
+    assert!(coordinator.hosted(1).unwrap().present.is_empty());
     // When it comes back after all, it hears that the match is gone.
     coordinator.joined(offer("a", "m", 1)).unwrap();
     assert_eq!(coordinator.take_acts(), [close("a", 1, Why::None)]);
@@ -144,12 +146,16 @@ fn a_game_that_does_not_begin_gives_the_tickets_back() {
     coordinator.ready("a", 1, None).unwrap();
     coordinator.opened("a", 1, 77).unwrap();
     coordinator.take_acts();
+    coordinator.arrived("a", 1, "ann");
+    coordinator.arrived("b", 1, "bob");
     let acts = pass_alive(&mut coordinator, 300);
     let last = [
         close("a", 1, Why::NotStarted),
         Act::Requeue(1, Why::NotStarted),
     ];
     assert_eq!(acts, last);
+    let present = &coordinator.hosted(1).unwrap().present;
+    assert_eq!(*present, ["ann".to_owned()].into(), "known to the end");
 }
 
 #[test]

@@ -235,5 +235,6 @@ fn hosted(row: &SqliteRow) -> Result<Hosted, StoreError> {
         passes: parsed.map_err(|_| StoreError::BadValue("passes".to_owned()))?,
         passes_until: time("passes_until")?.map(Timestamp),
         parted: time("parted")?.map(Timestamp),
+        present: BTreeSet::new(),
     })
 }

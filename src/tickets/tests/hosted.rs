@@ -59,7 +59,7 @@ fn without_an_instance_tickets_go_back_with_their_time() {
     life.seek(7);
     assert_eq!(states(&life), [State::Hosted(7), State::Hosted(7)]);
     life.at(Timestamp(100_000));
-    life.unhost(7);
+    life.unhost(7, &Default::default());
     assert_eq!(states(&life), [State::Queued, State::Queued]);
     let ticket = life.ticket(1).unwrap();
     assert_eq!(ticket.reason, Reason::Unhosted);
@@ -68,6 +68,10 @@ fn without_an_instance_tickets_go_back_with_their_time() {
     let again = vec![proposal(&[&[1], &[2]])];
     assert_eq!(life.propose("plain", again, 8), 1);
     assert_eq!(life.hosted(), [8].into());
+    // Who has not come to the instance leaves the queue.
+    life.unhost(8, &["bob".to_owned()].into());
+    assert_eq!(states(&life), [State::Queued, State::Cancelled]);
+    assert_eq!(life.ticket(2).unwrap().reason, Reason::NoShow);
 }
 
 #[test]
