@@ -42,6 +42,14 @@ impl Symbols {
         }
     }
 
+    /// The values of a column, one for each player.
+    pub fn of_column(people: &People, column: usize) -> Self {
+        Self::of(people, |ticket, keys| {
+            let players = people.members(ticket);
+            keys.extend(players.map(|player| people.key(column, player)));
+        })
+    }
+
     /// Number of different values.
     pub fn count(&self) -> usize {
         self.count
@@ -143,6 +151,25 @@ pub(super) fn tabulate(teams: &[Vec<u64>]) -> Vec<(u64, Vec<usize>)> {
         teams.iter().map(on).collect()
     };
     keys.into_iter().map(|key| (key, count(key))).collect()
+}
+
+/// The values of a column that any player of the teams has, each with its count by team.
+pub(super) fn tabulate_column(
+    people: &People,
+    teams: &[Vec<u32>],
+    column: usize,
+) -> Vec<(u64, Vec<usize>)> {
+    let keys = |team: &Vec<u32>| {
+        let players = people.all(team);
+        players.map(|player| people.key(column, player)).collect()
+    };
+    tabulate(&teams.iter().map(keys).collect::<Vec<_>>())
+}
+
+/// The sum over the keys of how far the teams' counts are apart: what a mirrored match has 0 of.
+pub(super) fn unmirrored(table: &[(u64, Vec<usize>)]) -> f64 {
+    let each = table.iter().map(|(_, counts)| difference(counts) as f64);
+    each.sum()
 }
 
 /// The largest minus the smallest of some counts.

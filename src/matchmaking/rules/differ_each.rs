@@ -3,7 +3,7 @@
 
 use super::{
     Bound, Columns, Registered, Rule, RuleSettings, Tally, Teams,
-    counts::{Counts, Symbols, difference, range, tabulate},
+    counts::{Counts, Symbols, difference, range, tabulate_column},
 };
 use crate::matchmaking::people::People;
 
@@ -32,14 +32,7 @@ fn build(
 
 impl DifferEach {
     fn table(&self, people: &People, teams: Teams<'_>) -> Vec<(u64, Vec<usize>)> {
-        let keys = |team: &Vec<u32>| {
-            people
-                .all(team)
-                .map(|player| people.key(self.of, player))
-                .collect()
-        };
-        let teams: Vec<Vec<u64>> = teams.iter().map(keys).collect();
-        tabulate(&teams)
+        tabulate_column(people, teams, self.of)
     }
 }
 
@@ -74,13 +67,7 @@ impl Rule for DifferEach {
     }
 
     fn bind(&self, people: &People) -> Box<dyn Bound> {
-        Box::new(Values(Symbols::of(people, |ticket, keys| {
-            keys.extend(
-                people
-                    .members(ticket)
-                    .map(|player| people.key(self.of, player)),
-            );
-        })))
+        Box::new(Values(Symbols::of_column(people, self.of)))
     }
 }
 

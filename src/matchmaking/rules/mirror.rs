@@ -3,7 +3,7 @@
 
 use super::{
     Bound, Columns, Mirror, Registered, Rule, RuleSettings, Tally, Teams,
-    counts::{Counts, Symbols, difference, range, tabulate},
+    counts::{Counts, Symbols, range, tabulate_column, unmirrored},
     list,
 };
 use crate::matchmaking::people::People;
@@ -32,18 +32,7 @@ fn build(
 
 impl Rule for MirrorValues {
     fn violation(&self, people: &People, teams: Teams<'_>, _: f64) -> f64 {
-        let keys = |team: &Vec<u32>| {
-            people
-                .all(team)
-                .map(|player| people.key(self.of, player))
-                .collect()
-        };
-        let teams: Vec<Vec<u64>> = teams.iter().map(keys).collect();
-        let table = tabulate(&teams);
-        table
-            .iter()
-            .map(|(_, counts)| difference(counts) as f64)
-            .sum()
+        unmirrored(&tabulate_column(people, teams, self.of))
     }
 
     fn sentence(&self, people: &People, teams: Teams<'_>, _: f64) -> String {
@@ -77,13 +66,7 @@ impl Rule for MirrorValues {
     }
 
     fn bind(&self, people: &People) -> Box<dyn Bound> {
-        Box::new(Values(Symbols::of(people, |ticket, keys| {
-            keys.extend(
-                people
-                    .members(ticket)
-                    .map(|player| people.key(self.of, player)),
-            );
-        })))
+        Box::new(Values(Symbols::of_column(people, self.of)))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::{
     Bound, Columns, Mirror, Registered, Rule, RuleSettings, Tally, Teams,
-    counts::{Symbols, difference, tabulate},
+    counts::{Symbols, tabulate, unmirrored},
     mirror::MirrorTally,
 };
 use crate::matchmaking::people::People;
@@ -62,10 +62,7 @@ impl Rule for MirrorParties {
         let place = |ticket: &u32| kinds.iter().position(|known| *known == kind(*ticket));
         let keys = |team: &Vec<u32>| team.iter().filter_map(place).map(|at| at as u64).collect();
         let teams: Vec<Vec<u64>> = teams.iter().map(keys).collect();
-        tabulate(&teams)
-            .iter()
-            .map(|(_, counts)| difference(counts) as f64)
-            .sum()
+        unmirrored(&tabulate(&teams))
     }
 
     fn sentence(&self, people: &People, teams: Teams<'_>, _: f64) -> String {
