@@ -2,7 +2,7 @@
 //! `from`, only players count whose `counted_by` is at least `from`.
 
 use super::{
-    Bound, Columns, Registered, Rule, RuleSettings, Tally, Teams,
+    Bound, Columns, Registered, Rule, RuleSettings, Share, Tally, Teams,
     counts::{Counts, Symbols, tabulate},
     settings::required,
 };
@@ -126,6 +126,11 @@ impl Bound for Counted {
         symbols
             .map(|symbol| 1.0 - self.0.share(*symbol))
             .fold(1.0, f64::min)
+    }
+
+    fn share(&self, teams: usize, limit: f64) -> Option<(&Symbols, Share)> {
+        let most = limit.floor().clamp(0.0, 128.0) as i32 * teams as i32;
+        Some((&self.0, Share::Limited { most }))
     }
 
     fn only_grows(&self) -> bool {

@@ -7,7 +7,7 @@ use crate::matchmaking::people::People;
 /// The values of each ticket's players as small numbers, given in the order of their first
 /// occurrence.
 #[derive(Debug, Default)]
-pub(super) struct Symbols {
+pub(in crate::matchmaking) struct Symbols {
     starts: Vec<u32>,
     symbols: Vec<u32>,
     count: usize,

@@ -2,7 +2,7 @@
 //! values need not be known beforehand.
 
 use super::{
-    Bound, Columns, Registered, Rule, RuleSettings, Tally, Teams,
+    Bound, Columns, Registered, Rule, RuleSettings, Share, Tally, Teams,
     counts::{Counts, Symbols, difference, range, tabulate_column},
 };
 use crate::matchmaking::people::People;
@@ -81,6 +81,11 @@ impl Bound for Values {
             limit: limit.floor() as i64,
             sum: 0,
         })
+    }
+
+    fn share(&self, _: usize, limit: f64) -> Option<(&Symbols, Share)> {
+        let slack = limit.floor().clamp(0.0, 128.0) as i32;
+        Some((&self.0, Share::About { slack }))
     }
 }
 

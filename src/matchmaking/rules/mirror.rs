@@ -2,7 +2,7 @@
 //! values that a team has more often than another.
 
 use super::{
-    Bound, Columns, Mirror, Registered, Rule, RuleSettings, Tally, Teams,
+    Bound, Columns, Mirror, Registered, Rule, RuleSettings, Share, Tally, Teams,
     counts::{Counts, Symbols, range, tabulate_column, unmirrored},
     list,
 };
@@ -76,6 +76,11 @@ struct Values(Symbols);
 impl Bound for Values {
     fn tally(&self, teams: usize, _: f64) -> Box<dyn Tally + '_> {
         Box::new(MirrorTally::new(&self.0, teams))
+    }
+
+    fn share(&self, teams: usize, _: f64) -> Option<(&Symbols, Share)> {
+        let teams = teams as i32;
+        Some((&self.0, Share::Players { teams }))
     }
 
     fn mirror(&self, ticket: u32) -> Option<Mirror> {

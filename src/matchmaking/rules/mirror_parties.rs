@@ -2,7 +2,7 @@
 //! times. Single players do not count.
 
 use super::{
-    Bound, Columns, Mirror, Registered, Rule, RuleSettings, Tally, Teams,
+    Bound, Columns, Mirror, Registered, Rule, RuleSettings, Share, Tally, Teams,
     counts::{Symbols, tabulate, unmirrored},
     mirror::MirrorTally,
 };
@@ -109,6 +109,11 @@ struct Kinds(Symbols);
 impl Bound for Kinds {
     fn tally(&self, teams: usize, _: f64) -> Box<dyn Tally + '_> {
         Box::new(MirrorTally::new(&self.0, teams))
+    }
+
+    fn share(&self, teams: usize, _: f64) -> Option<(&Symbols, Share)> {
+        let teams = teams as i32;
+        Some((&self.0, Share::Parties { teams }))
     }
 
     fn mirror(&self, ticket: u32) -> Option<Mirror> {

@@ -28,6 +28,7 @@ mod tests;
 use std::{borrow::Cow, fmt};
 
 use super::{bits::Bits, columns::Columns, people::People};
+pub(super) use counts::Symbols;
 pub use settings::{By, Parties, RuleSettings, Side, Within};
 
 /// The texts as a list that ends with this word: `a, b or c`. Beyond [`LISTED`], a number stands for the
@@ -98,6 +99,12 @@ pub(super) trait Bound: Send + Sync {
         1.0
     }
 
+    /// The values of which teams may only have so many, or must have about as many, and which of both;
+    /// `None` if the rule is another.
+    fn share(&self, _teams: usize, _limit: f64) -> Option<(&Symbols, Share)> {
+        None
+    }
+
     /// Whether one more ticket never makes the violation smaller.
     fn only_grows(&self) -> bool {
         false
@@ -118,6 +125,54 @@ pub(super) struct Mirror {
     pub keys: Vec<u64>,
     /// Whether only a ticket with equal keys can make up for it.
     pub strict: bool,
+}
+
+/// How many players with a value the teams may have.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Share {
+    /// Each player has a value, and all teams must have as many players with it.
+    Players { teams: i32 },
+    /// Each party has a value, and all teams must have as many parties with it.
+    Parties { teams: i32 },
+    /// The teams' numbers may differ by so much.
+    About { slack: i32 },
+    /// All teams together may have so many players with a value.
+    Limited { most: i32 },
+}
+
+impl Share {
+    /// By how much the teams' numbers of a value may differ, if they may not differ by more.
+    pub fn slack(self) -> Option<i32> {
+        match self {
+            Self::Players { .. } | Self::Parties { .. } => Some(0),
+            Self::About { slack } => Some(slack),
+            Self::Limited { .. } => None,
+        }
+    }
+
+    /// The most players who can have a value that occurs `count` times; with the value come `players`
+    /// players each time.
+    pub fn seats(self, count: i32, players: usize) -> i64 {
+        let times = match self {
+            Self::Players { teams } | Self::Parties { teams } => count - count % teams.max(1),
+            Self::About { .. } => count,
+            Self::Limited { most } => count.min(most),
+        };
+        i64::from(times) * players as i64
+    }
+
+    /// The players who come with a value of a ticket of `size` players.
+    pub fn whole(self, size: usize) -> Option<usize> {
+        matches!(self, Self::Parties { .. }).then_some(size)
+    }
+
+    /// The players of a ticket of `size` players with so many values who come without any.
+    pub fn uncounted(self, size: usize, values: usize) -> usize {
+        match self {
+            Self::Parties { .. } if values > 0 => 0,
+            _ => size.saturating_sub(values),
+        }
+    }
 }
 
 /// The violation of one rule while tickets come and go.

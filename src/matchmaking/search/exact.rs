@@ -1,8 +1,10 @@
-//! The exact search for small pools: every way to put tickets on teams, except those that can no
-//! longer become better than the best so far. The oracle of the other searches.
+//! The exact search for small pools: every way to put tickets on teams, except those that violate a
+//! hard rule whatever comes, or can no longer become better than the best so far. The oracle of the
+//! other searches.
 
 use super::{
     Candidates,
+    reach::Reach,
     teams::{Cost, Teams},
 };
 use crate::matchmaking::pool::Pool;
@@ -12,7 +14,7 @@ pub(super) const MOST: usize = 16;
 
 /// The best teams, unless the budget of `nodes` steps runs out.
 pub(super) struct Exact {
-    /// The tickets of each team; empty if no full teams exist.
+    /// The tickets of each team; empty if no full teams meet all hard rules.
     pub seats: Vec<Vec<u32>>,
     /// The cost of these teams.
     pub cost: Cost,
@@ -20,10 +22,10 @@ pub(super) struct Exact {
     pub proven: bool,
 }
 
-/// Finds the cheapest full teams of `size` players with the seed.
+/// Finds the cheapest full teams of `size` players with the seed that meet all hard rules.
 ///
 /// Each ticket goes on one of the teams or stays out, so there are at most (teams + 1)^tickets
-/// ways. Rules that more tickets can only violate more cut them short.
+/// ways. They are cut short by rules that more tickets can only violate more, and by [`Reach`].
 pub(super) fn exact(
     pool: &Pool<'_>,
     teams: &mut Teams<'_>,
@@ -34,6 +36,7 @@ pub(super) fn exact(
     let mut search = Search {
         pool,
         grows: teams.grows(),
+        reach: Reach::new(pool, candidates, teams.seats.len(), size),
         teams,
         size,
         tickets: (0..candidates.len())
@@ -42,10 +45,12 @@ pub(super) fn exact(
         best: None,
         nodes,
     };
-    // Large parties first: they leave the fewest ways.
-    search
-        .tickets
-        .sort_by_key(|ticket| std::cmp::Reverse(pool.people.size(*ticket)));
+    // Large parties first: they leave the fewest ways. Then one value after the other, so that it is
+    // soon clear when the teams cannot be as even in it as they must be.
+    search.tickets.sort_by_key(|ticket| {
+        let size = std::cmp::Reverse(pool.people.size(*ticket));
+        (size, pool.mirrors.get(*ticket), *ticket)
+    });
     let mut rest: Vec<usize> = search
         .tickets
         .iter()
@@ -55,7 +60,12 @@ pub(super) fn exact(
         rest[at] += rest[at + 1];
     }
     search.teams.put(0, candidates.seed);
-    search.go(0, &rest);
+    search.reach.pass(candidates.seed, 1);
+    search.reach.place(0, candidates.seed, 1);
+    let players = size * search.teams.seats.len();
+    if search.reach.seats(players) && search.reach.evens(candidates.seed) {
+        search.go(0, &rest);
+    }
     search.teams.take(0, candidates.seed);
     let proven = search.nodes > 0;
     match search.best {
@@ -79,6 +89,7 @@ struct Search<'a, 'p, 't> {
     pool: &'a Pool<'p>,
     teams: &'a mut Teams<'t>,
     grows: Vec<bool>,
+    reach: Reach<'p>,
     tickets: Vec<u32>,
     size: usize,
     best: Option<(Cost, Vec<Vec<u32>>)>,
@@ -105,11 +116,8 @@ impl Search<'_, '_, '_> {
             .sum();
         if lacking == 0 {
             let cost = self.teams.cost();
-            if self
-                .best
-                .as_ref()
-                .is_none_or(|(least, _)| cost.is_below(*least))
-            {
+            let best = self.best.as_ref();
+            if cost.hard == 0.0 && best.is_none_or(|(least, _)| cost.is_below(*least)) {
                 self.best = Some((cost, self.teams.seats.clone()));
             }
             return;
@@ -120,28 +128,40 @@ impl Search<'_, '_, '_> {
         if rest.get(at).is_none_or(|rest| *rest < lacking) {
             return;
         }
-        let own = self.pool.people.size(ticket);
+        self.reach.pass(ticket, 1);
         for team in 0..count {
-            // Empty teams are alike: the first stands for all of them.
-            let repeated =
-                self.teams.heads(team) == 0 && (0..team).any(|t| self.teams.heads(t) == 0);
-            if repeated || self.teams.heads(team) + own > self.size {
-                continue;
+            self.try_on(team, ticket, at, rest);
+            if self.is_solved() {
+                break;
             }
+        }
+        self.reach.skip(ticket, 1);
+        let players = self.size * count;
+        if !self.is_solved() && self.reach.seats(players) && self.reach.evens(ticket) {
+            self.go(at + 1, rest);
+        }
+        self.reach.skip(ticket, -1);
+        self.reach.pass(ticket, -1);
+    }
+
+    /// Goes on with the ticket on a team, if that can lead to a match.
+    fn try_on(&mut self, team: usize, ticket: u32, at: usize, rest: &[usize]) {
+        let own = self.pool.people.size(ticket);
+        // Empty teams are alike: the first stands for all of them.
+        let repeated = self.teams.heads(team) == 0 && (0..team).any(|t| self.teams.heads(t) == 0);
+        if repeated || self.teams.heads(team) + own > self.size {
+            return;
+        }
+        self.reach.place(team, ticket, 1);
+        if self.reach.evens(ticket) {
             self.teams.put(team, ticket);
             let least = self.teams.growing(&self.grows);
-            if self
-                .best
-                .as_ref()
-                .is_none_or(|(best, _)| least.is_below(*best))
-            {
+            let best = self.best.as_ref();
+            if least.hard == 0.0 && best.is_none_or(|(best, _)| least.is_below(*best)) {
                 self.go(at + 1, rest);
             }
             self.teams.take(team, ticket);
-            if self.is_solved() {
-                return;
-            }
         }
-        self.go(at + 1, rest);
+        self.reach.place(team, ticket, -1);
     }
 }

@@ -7,6 +7,7 @@ mod even;
 mod exact;
 mod nearest;
 mod pairs;
+mod reach;
 mod teams;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ use super::{
 use crate::domain::{Stream, StreamPurpose, seeded_hash};
 use candidates::Candidates;
 pub(super) use nearest::{Lack, Nearest};
+use reach::Reach;
 pub(super) use teams::Cost;
 use teams::Teams;
 
@@ -185,16 +187,24 @@ impl<'p> Search<'p> {
                 start: number,
             })
         };
-        if candidates.len() < exact::MOST {
-            if round > 0 {
-                return None;
-            }
+        let is_small = candidates.len() < exact::MOST;
+        if is_small && round > 0 {
+            return None;
+        }
+        let mut is_possible = Reach::new(self.pool, &candidates, count, size).seats(count * size);
+        if is_small && is_possible {
             let best = exact::exact(self.pool, &mut teams, &candidates, size, self.budget.nodes);
-            if best.proven || best.cost.hard == 0.0 {
-                return found(best.seats, best.cost).filter(|found| !found.teams.is_empty());
+            if !best.seats.is_empty() {
+                return found(best.seats, best.cost);
             }
+            is_possible = !best.proven;
         }
         pairs::build(self.pool, &mut teams, &candidates, size);
+        if !is_possible {
+            // What is missing is all that there is to report.
+            let cost = teams.cost();
+            return found(teams.seats, cost);
+        }
         let key = (number as u64)
             .to_le_bytes()
             .into_iter()

@@ -1,0 +1,139 @@
+//! What the rules that compare or limit numbers of players leave possible while an exact search places
+//! or skips one ticket after the other.
+
+use super::Candidates;
+use crate::matchmaking::{
+    pool::Pool,
+    rules::{Share, Symbols},
+};
+
+/// The hard rules by which tickets that are still to come can be too few.
+pub(super) struct Reach<'p> {
+    rules: Vec<Counted<'p>>,
+    pool: &'p Pool<'p>,
+    teams: usize,
+}
+
+/// One rule: how often each of its values is on each team, and how often it can still come.
+struct Counted<'p> {
+    symbols: &'p Symbols,
+    share: Share,
+    /// The counts by value and team.
+    on: Vec<i32>,
+    /// By value, the number among the tickets that are still to come.
+    rest: Vec<i32>,
+    /// By value, the number on all teams and to come.
+    all: Vec<i32>,
+    /// The most players that all teams together can have.
+    most: i64,
+}
+
+impl Counted<'_> {
+    /// The most players whom a value can bring, if it occurs so often.
+    fn seats(&self, symbol: usize, ticket: Option<usize>) -> i64 {
+        let count = self.all.get(symbol).copied().unwrap_or(0);
+        self.share.seats(count, ticket.unwrap_or(1))
+    }
+}
+
+impl<'p> Reach<'p> {
+    /// The rules for teams of `size` players, with the seed on none of them and all tickets to come.
+    pub fn new(pool: &'p Pool<'p>, candidates: &Candidates, teams: usize, size: usize) -> Self {
+        let bound = pool.queue.rules().iter().zip(&pool.bound);
+        let hard = bound.filter(|(rule, _)| rule.hard);
+        let shares = hard.filter_map(|(rule, bound)| {
+            let limit = rule.limit(pool.waited(candidates.seed), size);
+            bound.share(teams, limit)
+        });
+        let rules = shares.map(|(symbols, share)| Counted {
+            symbols,
+            share,
+            on: vec![0; symbols.count() * teams],
+            rest: vec![0; symbols.count()],
+            all: vec![0; symbols.count()],
+            most: 0,
+        });
+        let mut reach = Self {
+            rules: rules.collect(),
+            pool,
+            teams,
+        };
+        let tickets = (0..candidates.len()).map(|at| candidates.ticket(at));
+        for ticket in tickets.chain([candidates.seed]) {
+            reach.come(ticket);
+        }
+        reach
+    }
+
+    /// Adds a ticket to those that are still to come.
+    fn come(&mut self, ticket: u32) {
+        let size = self.pool.people.size(ticket);
+        for rule in &mut self.rules {
+            let own = rule.symbols.of_ticket(ticket);
+            for &symbol in own {
+                let symbol = symbol as usize;
+                rule.most -= rule.seats(symbol, rule.share.whole(size));
+                rule.rest[symbol] += 1;
+                rule.all[symbol] += 1;
+                rule.most += rule.seats(symbol, rule.share.whole(size));
+            }
+            rule.most += rule.share.uncounted(size, own.len()) as i64;
+        }
+    }
+
+    /// Takes a ticket from those to come: it is placed or skipped next.
+    pub fn pass(&mut self, ticket: u32, by: i32) {
+        for rule in &mut self.rules {
+            for &symbol in rule.symbols.of_ticket(ticket) {
+                rule.rest[symbol as usize] -= by;
+            }
+        }
+    }
+
+    /// Places a ticket on a team (1), or takes it away again (-1).
+    pub fn place(&mut self, team: usize, ticket: u32, by: i32) {
+        let teams = self.teams;
+        for rule in &mut self.rules {
+            for &symbol in rule.symbols.of_ticket(ticket) {
+                rule.on[symbol as usize * teams + team] += by;
+            }
+        }
+    }
+
+    /// Skips a ticket (1), or takes that back (-1).
+    pub fn skip(&mut self, ticket: u32, by: i32) {
+        let size = self.pool.people.size(ticket);
+        for rule in &mut self.rules {
+            let own = rule.symbols.of_ticket(ticket);
+            for &symbol in own {
+                let symbol = symbol as usize;
+                rule.most -= rule.seats(symbol, rule.share.whole(size));
+                rule.all[symbol] -= by;
+                rule.most += rule.seats(symbol, rule.share.whole(size));
+            }
+            rule.most -= i64::from(by) * rule.share.uncounted(size, own.len()) as i64;
+        }
+    }
+
+    /// Whether so many players in all can still be seated, by each rule.
+    pub fn seats(&self, players: usize) -> bool {
+        self.rules.iter().all(|rule| rule.most >= players as i64)
+    }
+
+    /// Whether the tickets to come can still make the teams as even as the rules demand, in the values
+    /// of a ticket.
+    pub fn evens(&self, ticket: u32) -> bool {
+        self.rules.iter().all(|rule| {
+            let Some(slack) = rule.share.slack() else {
+                return true;
+            };
+            rule.symbols.of_ticket(ticket).iter().all(|&symbol| {
+                let symbol = symbol as usize;
+                let row = &rule.on[symbol * self.teams..(symbol + 1) * self.teams];
+                let most = row.iter().copied().max().unwrap_or(0);
+                let lacking = row.iter().map(|count| (most - slack - count).max(0));
+                lacking.sum::<i32>() <= rule.rest[symbol]
+            })
+        })
+    }
+}
