@@ -2,12 +2,14 @@
 //!
 //! One daemon learns how strong players and bots are from finished games, separately for each game
 //! type and set of gameplay mutators, and chooses teams. Game servers connect over a line protocol;
-//! logs of finished games are read by a command, or followed by the daemon while they grow.
+//! logs of finished games are read by a command, or followed by the daemon while they grow. Players can
+//! also wait in queues: the daemon then forms matches of them, and game servers host these matches.
 //!
 //! ```text
 //! a game server ── lines ──▶ server ─▶ protocol ─▶ session ─▶ lobby ─▶ partition ──▶ reply
 //! a game log ────▶ cli, or the daemon ─▶ logs ─▶ ingest ─▶ store     (stored matches: the ground truth)
 //!                                                  └─▶ learning ─▶ history ─▶ rating ─▶ weights
+//! a ticket ──────▶ server ─▶ protocol ─▶ queues ─▶ matchmaking ─▶ tickets ─▶ coordinator ─▶ an instance
 //! ```
 //!
 //! # Ground truth and derived data
@@ -40,7 +42,7 @@
 //! | [`learning`] | the learned state, and the weights published from it |
 //! | [`logs`] | log files: reading, following, archiving |
 //! | [`session`] | one connection's game: its decisions and results |
-//! | [`queues`] | the queues of the daemon: tickets, rounds of searches, news |
+//! | [`queues`] | the task that runs the queues: calls of clients and instances, rounds, pushes |
 //! | [`service`] | joins store, learning, sessions and queues |
 //! | [`server`] | TCP: limits, one connection's loop, request → session → reply |
 //! | [`client`] | TCP: the other end of the line, for sidecars, tests and plugins |
@@ -65,13 +67,14 @@
 //! | identity | the text that distinguishes one player from another: a guid, a hash, a name |
 //! | roster | the humans and bots in a running game |
 //! | participant | one player of a stored match |
-//! | seat | the index of a participant in a match |
+//! | seat | a player's place in a match: in a stored match the participant's index, in a match of a queue the team |
 //! | lineup | the players on each team of a match, and how long each played |
 //! | party | humans who want to be on one team |
 //! | pin | a setting that fixes a human to a team, or a player's weight |
 //! | session | one connection and its running game |
 //! | journal | a running game on disk: a snapshot, and an entry for everything that has changed it since |
 //! | parked game | a game whose connection ended, and that waits for its server |
+//! | side | a side of the map; the teams of some games exchange their sides between two rounds |
 //! | share | the part of a match for which a player was on a team, 0 to 1 |
 //! | score | the number that a team has |
 //! | points | the number that a player has on the scoreboard |
@@ -95,30 +98,37 @@
 //! | rule | what a match of a queue must be like; a hard rule holds in every match that is formed |
 //! | violation | how much teams break a rule; 0 if it holds |
 //! | penalty | what the violations of the rules that are not hard cost together |
+//! | round | a search for matches of all tickets that wait in a queue; in a log, a round of a game |
 //! | pool | the tickets of one round, and what the rules need to know of each |
 //! | seed | the number from which random numbers follow; in a search for a match, the ticket that it starts from |
 //! | to mirror | to add the same values to a team as another ticket adds to its own |
-//! | proposal | a match that a search has found and the planner has not committed yet |
+//! | candidate | a ticket that may play with the ticket from which a search starts |
+//! | proposal | the teams that a search has found, as long as no match has been formed of their tickets |
+//! | ready check | the time in which the players of a proposed match accept or decline it |
 //! | instance | a game server that can host matches of queues |
 //! | slot | room for one match at an instance |
 //! | hosted match | a match of a queue that is played on an instance, or waits for one |
+//! | call | the address and the passes that the players of a hosted match are sent (GO) |
 //! | pass | the secret by which an instance recognises a player whom the daemon has sent there |
+//! | lull | the time in which a sidecar may choose teams: a warm-up, after a game, or while a server waits for players |
 //! | verdict | who won, as END states it |
 //! | ruling | whether a match is rated, and if not, why |
 //! | fold | the state that learns from matches one after the other, in order; to learn in this way |
 //! | checkpoint | the stored state of a fold |
 //!
 //! To *record* is to write a match to the store; to *wait* is to await with a time-out; to *poll*
-//! is to look again at intervals; to *drain* is to let everything that has begun end.
+//! is to look again at intervals; to *drain* is to begin nothing new, and to let everything that has begun
+//! end.
 //!
 //! # Invariants
 //!
 //! - Every weight can be derived again from the stored matches.
 //! - A question about a weight is answered from memory and never waits for the disk.
-//! - A match is one transaction: it is stored as a whole or not at all.
+//! - A match is stored in one transaction: as a whole or not at all.
 //! - END is answered only once its match is on disk.
-//! - Everything that a client has sent is in the journal before it gets any later reply, unless the
-//!   disk has no room.
+//! - Everything that a client has sent is in the journal before the client gets any later reply, unless
+//!   the disk has no room.
+//! - A ticket or a hosted match is on disk in its new state before any client or instance is sent it.
 //! - Every input is bounded: lines, logs, configurations, database rows and names are checked where
 //!   they come in, and refused with a reason if they are wrong.
 //! - Every pick can be repeated: the seed is in the reply, and the random generator (ChaCha8) does

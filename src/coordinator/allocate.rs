@@ -57,6 +57,7 @@ impl Coordinator {
         best.map(|instance| instance.offer.name.clone())
     }
 
+    /// Gives a match to an instance, and asks the instance to host it.
     fn assign(&mut self, id: MatchId, name: &str) {
         let Some(instance) = self.instances.get_mut(name) else {
             return;
@@ -81,7 +82,7 @@ impl Coordinator {
 }
 
 impl Wanted {
-    /// Whether an instance serves the match: its mode, its map, and players so far away.
+    /// Whether an instance serves the mode and the map of the match, and is near enough to its players.
     fn fits(&self, instance: &Instance) -> bool {
         let offer = &instance.offer;
         let has = |all: &BTreeSet<String>, one: &Option<String>| {

@@ -1,4 +1,4 @@
-//! What happens when time passes, and how a match leaves its instance.
+//! Handles time-outs, and takes matches from their instances.
 
 use super::{Act, Coordinator, MAX_TRIES, MatchId, Stage, Why, settings::millis, state::Due};
 use crate::domain::Timestamp;
@@ -67,7 +67,7 @@ impl Coordinator {
         }
     }
 
-    /// Gives up an instance. Its matches that have not begun go to others.
+    /// Removes an instance. Its matches whose play has not begun go to other instances.
     fn remove(&mut self, name: &str) {
         let Some(instance) = self.instances.get(name) else {
             return;
@@ -83,7 +83,7 @@ impl Coordinator {
         self.instance_changed(name);
     }
 
-    /// Tells the instance of a match that it does not host it any more: now, or when it comes back.
+    /// Sends CLOSE to the instance of a match: now, or when the instance connects again.
     pub(super) fn close(&mut self, id: MatchId, why: Why) {
         let Some(name) = self.matches.get(&id).and_then(|one| one.instance.clone()) else {
             return;
@@ -101,7 +101,8 @@ impl Coordinator {
         }
     }
 
-    /// Takes a match that has not begun from its instance, and seeks another one.
+    /// Takes a match whose play has not begun from its instance. The match then waits for another
+    /// instance, or fails if it has no time or no tries left.
     pub(super) fn leave(&mut self, id: MatchId, why: Why) {
         let Some(hosted) = self.matches.get(&id) else {
             return;
@@ -116,7 +117,7 @@ impl Coordinator {
             instance.rests_until = until;
             self.due.insert((until, Due::Rested));
         }
-        // Players who were called had an instance in time: they wait for another one as long again.
+        // A match whose players were called had an instance in time, so its wait begins again.
         let until = match (called, self.wanted.get(&id)) {
             (true, Some(wanted)) => self.now.plus_millis(wanted.wait),
             _ => hosted_until(self, id),
@@ -161,6 +162,7 @@ impl Coordinator {
     }
 }
 
+/// Until when a match may wait for an instance.
 fn hosted_until(coordinator: &Coordinator, id: MatchId) -> Timestamp {
     let hosted = coordinator.matches.get(&id);
     hosted.map_or(coordinator.now, |hosted| hosted.until)

@@ -1,4 +1,4 @@
-//! Why an event is refused.
+//! The errors of events: an instance has sent what its matches do not allow.
 
 /// Why an event was refused. It has changed nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

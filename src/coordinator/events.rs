@@ -1,4 +1,4 @@
-//! What happens to instances and matches.
+//! The events of instances and matches, and what each of them changes.
 
 use std::collections::BTreeSet;
 
@@ -73,6 +73,7 @@ impl Coordinator {
         }
     }
 
+    /// Handles an instance that is connected again: sends it what it has missed.
     fn came_back(&mut self, name: &str) {
         let Some(instance) = self.instances.get_mut(name) else {
             return;
@@ -139,8 +140,8 @@ impl Coordinator {
         }
     }
 
-    /// An instance is ready to host a match, at its own address or at another one. Said again, changes
-    /// nothing, or only the address.
+    /// An instance is ready to host a match, at its own address or at another one. The players are called.
+    /// The same event again changes nothing; with another address, it changes the address.
     ///
     /// # Errors
     /// Fails if the match is not at this instance, or its play has begun.
@@ -168,7 +169,7 @@ impl Coordinator {
         Ok(())
     }
 
-    /// An instance does not host a match that it was asked to host. Another one is sought.
+    /// An instance refuses to host a match. The coordinator looks for another instance.
     ///
     /// # Errors
     /// Fails if the match is not at this instance, or its play has begun.
@@ -238,7 +239,7 @@ impl Coordinator {
         }
     }
 
-    /// The game has ended, and its match is recorded. Said again, changes nothing.
+    /// The game has ended, and its match is recorded. The same event again changes nothing.
     pub fn ended(&mut self, id: MatchId) {
         if self.matches.get(&id).map(|hosted| hosted.stage) == Some(Stage::Playing) {
             self.enter(id, Stage::Over, Why::None);
@@ -246,7 +247,7 @@ impl Coordinator {
         }
     }
 
-    /// The game server of a match has begun another game in its place.
+    /// The game server of a match has begun another game instead.
     pub fn gave_up(&mut self, id: MatchId) {
         match self.matches.get(&id).map(|hosted| hosted.stage) {
             Some(Stage::Playing) => self.fail(id, Why::GivenUp),
@@ -255,7 +256,7 @@ impl Coordinator {
         }
     }
 
-    /// The tickets of a match are gone.
+    /// The tickets of a match no longer exist, so the match fails.
     pub fn withdraw(&mut self, id: MatchId) {
         if let Some(hosted) = self.matches.get(&id)
             && !hosted.stage.is_final()
@@ -265,7 +266,7 @@ impl Coordinator {
         }
     }
 
-    /// The match, if it is at this instance and in no final state.
+    /// The match, if this instance hosts it or was asked to, and the match is in no final state.
     ///
     /// # Errors
     /// Fails if it is not.

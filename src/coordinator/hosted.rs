@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Instance;
 use crate::domain::Timestamp;
 
-/// The id of a match: one from the moment it is formed until after END.
+/// The id of a match. The match has it from the moment it is formed, and END returns it.
 pub type MatchId = i64;
 
 /// The state of a hosted match.
@@ -23,7 +23,7 @@ pub enum Stage {
     Playing,
     /// END has come. Final.
     Over,
-    /// It will not be played, or not to its end. Final.
+    /// It will not be played, or its game was broken off. Final.
     Failed,
 }
 
@@ -131,7 +131,7 @@ pub struct Wanted {
     pub map: Option<String>,
     /// The worst latency of its players in each region that all of them state.
     pub latencies: BTreeMap<String, f64>,
-    /// The worst latency that a player may have; without it, any and unknown ones.
+    /// The worst latency that a player may have. `None` if any latency will do, also an unknown one.
     pub ceiling: Option<f64>,
     /// How long the match waits for an instance, in milliseconds.
     pub wait: i64,
@@ -144,7 +144,7 @@ pub struct Hosted {
     pub id: MatchId,
     /// The queue that formed it.
     pub queue: String,
-    /// Its state.
+    /// The state that the match is in.
     pub stage: Stage,
     /// When it got this state.
     pub since: Timestamp,
@@ -164,7 +164,7 @@ pub struct Hosted {
     pub passes: BTreeMap<String, String>,
     /// Until when the passes are valid, once the players were called.
     pub passes_until: Option<Timestamp>,
-    /// Since when no connection has its game, in play.
+    /// When its game lost its connection during play; `None` while it has one.
     pub parted: Option<Timestamp>,
     /// The players whom the instance has reported before START. Not stored.
     pub present: BTreeSet<String>,
@@ -180,22 +180,22 @@ pub enum Act {
         /// The id of the match.
         id: MatchId,
     },
-    /// Tell the instance that it does not host the match any more.
+    /// Send CLOSE to the instance: it does not host the match any more.
     Close {
         /// The name of the instance.
         instance: String,
         /// The id of the match.
         id: MatchId,
-        /// Why.
+        /// Why it hosts the match no longer.
         why: Why,
     },
     /// Call the players to the instance.
     Call(MatchId),
-    /// The players who were called must wait: another instance is sought.
+    /// The players who were called must wait until another instance is found.
     Seek(MatchId),
-    /// Play has begun: the tickets are done.
+    /// Play has begun, so the state of the tickets is final.
     Begun(MatchId),
-    /// The match failed before it began: its tickets go back.
+    /// The match failed before its play began: its tickets go back to their queue.
     Requeue(MatchId, Why),
 }
 

@@ -1,4 +1,4 @@
-//! The coordinator: an instance for each match that needs one, and the life of a hosted match.
+//! The coordinator finds an instance for each match that needs one, and follows the match until it ends.
 //!
 //! Pure: events and the current time come in; acts and changes come out. [`Coordinator`] knows the
 //! instances and all hosted matches. An event returns at once; [`Coordinator::take_acts`] returns
@@ -10,7 +10,7 @@
 //! reserved ─▶ opening ─▶ ready ─▶ joining ─▶ playing ─▶ over
 //!     ▲          │         │         │          │
 //!     └──────────┴─────────┴─────────┘          ▼      the instance is lost before START: another one
-//!     └──────────────────────────────────────▶ failed  there is none in time, or the game is lost
+//!     └──────────────────────────────────────▶ failed  no instance is found in time, or the game is lost
 //! ```
 //!
 //! | state | meaning | time-out |
@@ -20,10 +20,11 @@
 //! | ready | the instance can host it, and the players were called | `open_seconds`: another instance |
 //! | joining | a connection has its game, and players arrive | `join_seconds`: failed |
 //! | playing | START came | `play_seconds`, or `resume_seconds` without a connection: failed |
-//! | over, failed | final | a day: forgotten |
+//! | over, failed | final | a day: removed |
 //!
-//! Invariants: No instance is asked to host more matches at once than it has slots. A match is at one
-//! instance at most. A match that fails before START gives its tickets back. No final state changes.
+//! Invariants: No instance is asked to host more matches at once than it has slots. At most one instance
+//! hosts a match. The tickets of a match that fails before START go back to their queue. A final state
+//! never changes.
 
 mod allocate;
 mod ends;

@@ -9,13 +9,12 @@ use super::{
 use crate::domain::Timestamp;
 
 impl Coordinator {
-    /// The state that these instances and matches describe. No instance is connected: each has the time
-    /// to come back that it would have had if its connection had just been lost, and a game in play has
-    /// the same time as after any lost connection.
+    /// Restores the state from these instances and matches. No instance is connected yet: each has as much
+    /// time to come back as after a lost connection, and so has each game in play.
     ///
-    /// `wanted` returns what a match needs that is in no final state; `None` if its tickets are gone,
-    /// which makes it fail. `is_recorded` is whether the result of a match is on disk: END was carried
-    /// out, but not noted.
+    /// `wanted` returns what a match in no final state needs of an instance; `None` if its tickets no
+    /// longer exist, so that the match fails. `is_recorded` returns whether the result of a match is on
+    /// disk: the daemon was then killed after END, before it stored the match's new state.
     pub fn restore(
         settings: CoordinatorSettings,
         offers: Vec<Offer>,
@@ -65,7 +64,7 @@ impl Coordinator {
         restored
     }
 
-    /// Gives a match that was left in the middle of a step the time for that step again.
+    /// Starts the time limit of a match's current step again.
     fn begins_again(&self, hosted: &mut Hosted) {
         let back = self.now.plus_millis(millis(self.settings.return_seconds));
         match hosted.stage {
@@ -81,7 +80,7 @@ impl Coordinator {
     fn absent(&mut self, offer: Offer) {
         let mut instance = Instance::new(offer, self.now);
         instance.away = Some(self.now);
-        // Whatever its connection has sent is later.
+        // Every line that its next connection sends is later than this.
         instance.heard = Timestamp(0);
         let at = self.now.plus_millis(millis(self.settings.return_seconds));
         let name = instance.offer.name.clone();

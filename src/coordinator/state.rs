@@ -25,13 +25,13 @@ pub struct Coordinator {
     pub(super) settings: CoordinatorSettings,
     pub(super) instances: BTreeMap<String, Instance>,
     pub(super) matches: BTreeMap<MatchId, Hosted>,
-    /// What each match needs that is in no final state.
+    /// What each match in no final state needs of an instance.
     pub(super) wanted: BTreeMap<MatchId, Wanted>,
     /// Matches in no final state.
     pub(super) live: BTreeSet<MatchId>,
     /// Matches that wait for an instance.
     pub(super) reserved: BTreeSet<MatchId>,
-    /// Matches that an absent instance must be told to give up.
+    /// Matches for which an absent instance must be sent CLOSE when it comes back.
     pub(super) owed: BTreeMap<String, BTreeSet<MatchId>>,
     pub(super) due: BTreeSet<(Timestamp, Due)>,
     pub(super) now: Timestamp,
@@ -101,7 +101,7 @@ impl Coordinator {
             self.allocate();
         }
         let acts = std::mem::take(&mut self.acts);
-        // An instance may have refused, since, what it would be asked again.
+        // The instance may have refused the match after the act was added.
         let holds = |act: &Act| match act {
             Act::Open { instance, id } => {
                 let hosted = self.at_instance(instance, *id);
@@ -140,12 +140,12 @@ impl Coordinator {
         !(self.dirty.is_empty() && self.dirty_instances.is_empty() && self.forgotten.is_empty())
     }
 
-    /// Gives the players of a match their passes, of which the instance is told with the match.
+    /// Sets the passes of a match's players. The instance is sent them together with the match.
     pub fn issue(&mut self, id: MatchId, passes: BTreeMap<String, String>) {
         self.change(id, |hosted| hosted.passes = passes);
     }
 
-    /// Changes a match, its time-out, and what is stored of it.
+    /// Changes a match, and with it its time-out and what has to be written.
     pub(super) fn change(&mut self, id: MatchId, change: impl FnOnce(&mut Hosted)) {
         let Some(mut hosted) = self.matches.remove(&id) else {
             return;
@@ -206,6 +206,7 @@ impl Coordinator {
         self.change(id, |_| {});
     }
 
+    /// Removes a match that has been in a final state for long enough.
     pub(super) fn forget(&mut self, id: MatchId) {
         if let Some(hosted) = self.matches.remove(&id) {
             self.due
@@ -220,7 +221,7 @@ impl Coordinator {
         self.dirty_instances.insert(name.to_owned());
     }
 
-    /// Marks all as written, after a restore.
+    /// Marks everything as written, after a restore.
     pub(super) fn is_clean(&mut self) {
         self.dirty.clear();
         self.dirty_instances.clear();

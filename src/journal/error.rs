@@ -7,7 +7,7 @@ pub enum JournalError {
     #[error("it is not a journal of this version")]
     Foreign,
     /// Even the first frame is torn or damaged.
-    #[error("its beginning is torn or damaged")]
+    #[error("its beginning is incomplete or damaged")]
     Damaged,
     /// An undamaged frame contains an entry that this version does not know.
     #[error("it holds entries that this version cannot read")]

@@ -1,4 +1,4 @@
-//! The calls of instances.
+//! The calls that connections of instances make: what an instance offers, and the steps of its matches.
 
 use super::{
     HostPlan, Link, Queues, QueuesError,
@@ -13,7 +13,7 @@ impl Queues {
         self.shared.has_hosts()
     }
 
-    /// The clock's millisecond now, as [`Link`] counts.
+    /// The time now, in milliseconds of the clock by which [`Link`] states when a line came.
     pub fn millis(&self) -> u64 {
         self.shared.clock.millis()
     }
@@ -43,7 +43,7 @@ impl Queues {
     /// The game that an instance has to open for a match.
     ///
     /// # Errors
-    /// Fails if the instance was not asked to host the match, or is not any more.
+    /// Fails if the instance was not asked to host the match, or does not host it any more.
     pub async fn plan(&self, name: &str, id: MatchId) -> Result<HostPlan, QueuesError> {
         match self.of_instance(HostAsk::Plan(name.to_owned(), id)).await? {
             Answer::Plan(plan) => Ok(*plan),
@@ -82,7 +82,7 @@ impl Queues {
         self.of_instance(ask).await.map(drop)
     }
 
-    /// An instance does not host a match that it was asked to host.
+    /// An instance refuses to host a match. The coordinator looks for another one.
     ///
     /// # Errors
     /// Fails for the reasons of [`Coordinator::refused`](crate::coordinator::Coordinator::refused).
@@ -112,7 +112,7 @@ impl Queues {
         self.of_instance(ask).await.map(drop)
     }
 
-    /// Play has begun in a match. When this returns, that is on disk.
+    /// Play has begun in a match. When this returns, the match's new state is on disk.
     ///
     /// # Errors
     /// Fails for the reasons of [`Coordinator::began`](crate::coordinator::Coordinator::began).
@@ -124,12 +124,12 @@ impl Queues {
     /// A match has ended, and is recorded.
     ///
     /// # Errors
-    /// Fails if this cannot be written; it is found out at the next start then.
+    /// Fails if this cannot be written. The next start then finds the recorded match, and ends it.
     pub async fn ended(&self, id: MatchId) -> Result<(), QueuesError> {
         self.of_instance(HostAsk::Ended(id)).await.map(drop)
     }
 
-    /// A game server has begun another game in place of a match.
+    /// A game server has begun another game instead of that of the match.
     ///
     /// # Errors
     /// Fails if this cannot be written.

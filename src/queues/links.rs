@@ -14,7 +14,7 @@ use crate::{
     domain::Timestamp,
 };
 
-/// What an instance is sent.
+/// What an instance is sent without having asked for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HostNews {
     /// The instance is asked to host a match.
@@ -23,7 +23,7 @@ pub enum HostNews {
     Close {
         /// The id of the match.
         id: MatchId,
-        /// Why, in one word.
+        /// Why it hosts the match no longer, as one word of the protocol.
         why: &'static str,
     },
 }
@@ -39,7 +39,7 @@ pub struct Opening {
     pub mode: Option<String>,
     /// The map of the match, if it has one.
     pub map: Option<String>,
-    /// Its players.
+    /// All players, with their teams and passes.
     pub seats: Vec<OpenSeat>,
 }
 
@@ -56,7 +56,7 @@ pub struct OpenSeat {
     pub party: Option<String>,
 }
 
-/// The way to one connection of an instance. It never waits.
+/// Sends to one connection of an instance, and knows whether the connection is open. Sending never waits.
 #[derive(Clone)]
 pub struct Link {
     send: Arc<dyn Fn(&HostNews) + Send + Sync>,
@@ -66,7 +66,8 @@ pub struct Link {
 }
 
 impl Link {
-    /// A link that sends by the one function, and asks by the other whether its connection is open.
+    /// A link that calls `send` to send, and `is_open` to find out whether its connection is open. The
+    /// connection stores in `heard` when it received its last line.
     pub fn new(
         send: impl Fn(&HostNews) + Send + Sync + 'static,
         is_open: impl Fn() -> bool + Send + Sync + 'static,
@@ -104,14 +105,14 @@ impl Links {
         self.games.insert(id, link);
     }
 
-    /// Reports to the coordinator which connections are lost, and when the others were heard.
-    /// `time` is the time of a millisecond of the clock.
+    /// Reports to the coordinator which connections are lost, and when the others sent their last line.
+    /// `time` turns milliseconds of the clock into a time.
     pub fn watch(&mut self, coordinator: &mut Coordinator, time: impl Fn(u64) -> Timestamp) {
         self.instances.retain(|name, (offer, link)| {
             let open = (link.is_open)();
             let heard = time(link.heard.load(Ordering::Relaxed));
             match open {
-                // It was silent for so long that it was given up, and has sent a line since.
+                // The coordinator removed the instance after a long silence, and a line has come since.
                 true if !coordinator.knows(name) && coordinator.is_recent(heard) => {
                     let joined = coordinator.joined(offer.clone());
                     tracing::debug!(name, ?joined, "an instance is back");
@@ -133,8 +134,8 @@ impl Links {
         });
     }
 
-    /// Sends an act to its instance. If the connection is lost, the instance is sent its matches when it
-    /// comes back.
+    /// Sends an act to its instance. If the connection is lost, nothing is sent: an instance that comes back
+    /// is sent its matches again.
     pub fn send(&self, act: &Act, opening: impl Fn(MatchId) -> Option<Opening>) {
         let (instance, news) = match act {
             Act::Open { instance, id } => match opening(*id) {

@@ -1,26 +1,26 @@
-//! The connections that want to hear of tickets, by the name of their client.
+//! The connections that have sent LISTEN, by the name of their client.
 
 use std::{collections::BTreeMap, fmt};
 
 use super::TicketView;
 use crate::{coordinator::Coordinator, tickets::Life};
 
-/// Whether a listener has heard.
+/// Whether a connection has taken a push.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heard {
-    /// The news is on its way to the client.
+    /// The push is in the connection's queue.
     Yes,
-    /// The client reads too slowly to hear it now.
+    /// The client reads too slowly, and its queue is full.
     Full,
     /// The connection has ended.
     Gone,
 }
 
-/// The way to one connection. It never waits.
+/// Sends to one connection that listens. Sending never waits.
 pub struct Listener(Box<dyn Fn(&TicketView) -> Heard + Send>);
 
 impl Listener {
-    /// A listener that passes on news by this function.
+    /// A listener that calls `hear` with each change of a ticket.
     pub fn new(hear: impl Fn(&TicketView) -> Heard + Send + 'static) -> Self {
         Self(Box::new(hear))
     }
@@ -41,8 +41,8 @@ impl Listeners {
         self.0.entry(owner).or_default().push(listener);
     }
 
-    /// Sends all news that is on disk to those who listen. News that no connection of a name hears
-    /// stays, for the next time.
+    /// Sends all changes of tickets, which are on disk, to the connections that listen for their client. A
+    /// change that no connection takes is kept, and is sent the next time.
     pub fn tell(&mut self, life: &mut Life, coordinator: &Coordinator) {
         self.0.retain(|owner, listeners| {
             for number in life.untold(owner) {

@@ -5,7 +5,7 @@ use crate::{
     tickets::{FormedMatch, Life, MatchId, Reason, State, TicketRecord},
 };
 
-/// A queue and how many wait in it.
+/// How many tickets and players wait in a queue, and for how long.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueSize {
     /// The name of the queue.
@@ -25,11 +25,11 @@ pub struct TicketView {
     pub ticket: String,
     /// The state of the ticket.
     pub standing: Standing,
-    /// Why it has that state.
+    /// Why the ticket has that state.
     pub reason: Reason,
-    /// The match that it is in.
+    /// The match that the ticket is in.
     pub formed: Option<FormedMatch>,
-    /// Where its players connect, once they are called and while passes are valid.
+    /// Where the players connect: from the call on, as long as their passes are valid.
     pub call: Option<PlayerCall>,
 }
 

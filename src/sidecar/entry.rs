@@ -18,8 +18,8 @@ pub(super) struct RosterEntry {
     pub(super) joined: bool,
     /// The team that was last received from the daemon, or sent to it.
     pub(super) team: Option<u8>,
-    /// Whether the daemon has been asked for the team, and has not replied yet. Until then it is
-    /// not sent the actual team, which would replace its choice.
+    /// Whether the sidecar has asked the daemon for the team, and has no reply yet. Until then it does not
+    /// send the player's actual team, which would replace the daemon's choice.
     pub(super) placing: bool,
 }
 
@@ -43,8 +43,8 @@ pub(super) struct RosterUpdate {
 
 impl RosterEntry {
     /// Updates an entry, which is `None` while the player is not in the daemon's roster. Returns the
-    /// requests that do the same in the daemon. `free_id` makes an identity that no other entry has
-    /// from the one in the log.
+    /// requests that do the same in the daemon. `free_id` turns the identity in the log into one that no
+    /// other entry has.
     pub(super) fn update(
         entry: &mut Option<Self>,
         update: RosterUpdate,
@@ -131,8 +131,8 @@ impl RosterEntry {
     }
 }
 
-/// An identity that is not among those taken, from the one in the log. Two bots can share a name, and
-/// two humans an identity.
+/// Turns the identity in the log into one that is not `taken`, by a number after it. Two bots can have the
+/// same name, and two humans the same identity.
 pub(super) fn free_id<'a>(key: &str, taken: impl Iterator<Item = &'a str> + Clone) -> String {
     let text = |key: &str| plain_ident(key).text().to_owned();
     let mut id = text(key);

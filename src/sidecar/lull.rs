@@ -1,4 +1,5 @@
-//! Decides when to choose teams: in a lull, which is a warm-up or the time after a game.
+//! Decides when to choose teams. A lull is the time in which a sidecar may do so: a warm-up, the time after
+//! a game, or the time in which a server waits for players.
 
 use std::collections::BTreeMap;
 
@@ -36,6 +37,7 @@ impl ChosenTeams {
 /// What to do next in a lull.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LullStep {
+    /// Do nothing now.
     Wait,
     /// Ask the daemon for teams.
     Ask {
@@ -120,8 +122,9 @@ impl Lull {
         true
     }
 
-    /// Compares the teams on the game server with the chosen ones, from which they are `moves` away.
-    /// Returns whether to order these moves now, and reports to the operator how it ended.
+    /// Decides what to do about the `moves` that are left from the teams on the game server to the chosen
+    /// ones. Returns whether to order them now. Reports to the operator, once, that the teams are as
+    /// chosen, or that the moves have failed `attempts` times.
     pub(super) fn compare(
         &mut self,
         moves: usize,

@@ -1,15 +1,15 @@
-//! A sidecar balances a game server that cannot speak the line protocol. It reads the server's log, sends
+//! A sidecar balances a game server that cannot use the line protocol. It reads the server's log, sends
 //! the daemon the requests that a plugin inside the game would send, and turns the daemon's replies into
 //! console commands.
 //!
 //! This room only makes decisions: log lines, replies and the time are its arguments, and [`Act`]s
 //! its results. The command line owns sockets, files and the clock.
 //!
-//! Each engine has a folder with an implementation of [`Sidecar`], such as [`idtech3`]. Parts that
-//! engines share are beside them: `link` tracks the connection to the daemon, `progress` the phase of a
-//! game, `entry` a player in the daemon's roster; `lull` decides when to choose teams, `chat` answers
-//! players' commands, and [`follower`] follows the games of [`source`] and [`xonotic`]. A sidecar for another engine needs a folder here and a subcommand in
-//! `cli/sidecar`.
+//! Each engine has a folder with an implementation of [`Sidecar`]: [`idtech3`], [`source`], [`xonotic`].
+//! [`follower`] follows the games of the last two. The other files are for all engines: `link` tracks the
+//! connection to the daemon, `progress` the phase of a game, `entry` a player in the daemon's roster;
+//! `lull` decides when to choose teams, and `chat` answers players' commands. A sidecar for another
+//! engine needs a folder here and a subcommand in `cli/sidecar`.
 //!
 //! For every engine: no human is moved during play unless the operator permits it. Text that a
 //! player chose becomes part of a console command only as a bot's name of plain characters, or in a

@@ -11,7 +11,9 @@ const LATE: u64 = 15_000;
 pub(super) enum GamePhase {
     /// The map is loaded, and play has not begun; a warm-up may follow.
     Opening,
+    /// Players warm up; what they do does not count.
     WarmUp,
+    /// Play is running.
     Playing,
     /// Play has ended, and the results are being logged.
     Over,
@@ -52,13 +54,13 @@ impl GameProgress {
         now.saturating_sub(self.since)
     }
 
-    /// Handles the start or the end of a connection. The daemon then no longer has the part of a
-    /// running game that was sent before.
+    /// Handles the start or the end of a connection to the daemon. The daemon has lost what it was sent of
+    /// a running game, so the game is no longer complete.
     pub(super) fn interrupt(&mut self) {
         self.complete &= matches!(self.phase, GamePhase::Opening | GamePhase::WarmUp);
     }
 
-    /// Handles a daemon whose version does not follow games.
+    /// Stops sending the game, because the daemon's version does not follow games.
     pub(super) fn give_up(&mut self) {
         self.complete = false;
     }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::{Change, FormedMatch, Life, MatchId, Reason, Refused, State, TicketNumber, index::Due};
 
 impl Life {
-    /// Notes that a player accepts a match. Once all players have, it is final. Said again, changes
-    /// nothing.
+    /// Notes that a player accepts a match. Once all players have accepted it, the match is final. The
+    /// same event again changes nothing.
     ///
     /// # Errors
     /// Fails if the match does not wait to be accepted, or the player is in none of the name's tickets in
@@ -70,6 +70,7 @@ impl Life {
         tickets.into_iter().flatten().filter(is_in).collect()
     }
 
+    /// Ends the ready check of a match that all players have accepted.
     fn close(&mut self, id: MatchId) {
         let Some(formed) = self.matches.get_mut(&id) else {
             return;

@@ -1,4 +1,4 @@
-//! How a ticket enters the indexes, changes its state, and is removed in the end.
+//! Adds tickets to the indexes, changes their states, and removes them.
 
 use std::collections::BTreeSet;
 
@@ -36,7 +36,7 @@ impl Life {
         self.tickets.insert(number, record);
     }
 
-    /// When something happens to a ticket by itself.
+    /// When a ticket expires or is removed, if no event comes before.
     fn due(&self, record: &TicketRecord) -> Option<Timestamp> {
         match record.state {
             State::Queued => {
@@ -53,8 +53,8 @@ impl Life {
         }
     }
 
-    /// Puts a ticket into another state. A ticket in a final state keeps it. A ticket that goes back
-    /// after it would have expired expires now.
+    /// Puts a ticket into another state; a final state never changes. A ticket that goes back to its queue
+    /// after the end of its time to wait expires at once.
     pub(super) fn become_state(&mut self, number: TicketNumber, state: State, reason: Reason) {
         let Some(mut record) = self.tickets.remove(&number) else {
             return;
@@ -125,7 +125,7 @@ impl Life {
         }
     }
 
-    /// Removes a match none of whose tickets is kept.
+    /// Removes a match if none of its tickets is kept any more.
     pub(super) fn drop_empty(&mut self, id: MatchId) {
         let kept = |number| self.tickets.contains_key(&number);
         let empty = |formed: &FormedMatch| !formed.tickets().into_iter().any(kept);
@@ -163,7 +163,7 @@ impl Life {
             let group = terms.map_or("", |terms| terms.group.as_str());
             let players = &record.ticket.players;
             if let State::Hosted(_) | State::Called(_) = record.state {
-                // Its match goes on, whatever the queue is like now.
+                // The match goes on, even if the queue has other settings now.
                 for player in players {
                     self.index.add_player(group, player, number);
                 }

@@ -1,4 +1,4 @@
-//! Why an event is refused.
+//! The errors of events: a client has sent what its tickets do not allow.
 
 /// Why an event was refused. It has changed nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

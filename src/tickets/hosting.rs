@@ -25,12 +25,13 @@ impl Life {
         self.put_all(id, State::Called(id));
     }
 
-    /// The players of a match must wait: it has lost its instance, and another one is sought.
+    /// A match has lost its instance, so its players must wait until another one is found.
     pub fn seek(&mut self, id: MatchId) {
         self.put_all(id, State::Hosted(id));
     }
 
-    /// Play has begun, which is final. A client that was sent the call is not sent anything again.
+    /// Play has begun: the state of the tickets is final. A client that was sent the call is sent nothing
+    /// more.
     pub fn begun(&mut self, id: MatchId) {
         for number in self.members(id) {
             let was_told = self.ticket(number).is_some_and(|ticket| ticket.told);

@@ -1,4 +1,4 @@
-//! The ways to find a ticket: by its id, by its players, by when it changes next, by its client.
+//! The indexes by which tickets are found: by id, by player, by time-out, and by client.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

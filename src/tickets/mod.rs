@@ -1,4 +1,4 @@
-//! The life of tickets: from SUBMIT to a match, to CANCEL or to the end of the time to wait.
+//! The life of tickets: from SUBMIT until they are in a match, are cancelled or expire.
 //!
 //! Pure: events and the current time come in; answers and changes come out. [`Life`] contains all
 //! tickets and their matches. Each event returns its answer at once and adds what has to be written
@@ -6,9 +6,8 @@
 //! together, and only then sends the answers and the [news](Life::untold). If the write fails, the
 //! caller [restores](Life::restore) the state from the disk, where nothing has changed.
 //!
-//! What a ticket asks for, and who suits whom, is no concern of this room: `matchmaking` searches,
-//! and [`Life::propose`] commits what it found, without the proposals that have lost a ticket
-//! meanwhile.
+//! This room does not search for matches: `matchmaking` does. [`Life::propose`] forms matches of the
+//! proposals that it has found, except those with a ticket that has left the queue since.
 //!
 //! Invariants: A ticket is in one state, and a final one never changes. No ticket is in two matches,
 //! and a match has a ticket with all its players or not at all. A player is in one waiting ticket
@@ -36,7 +35,7 @@ pub use record::{
 
 /// The most tickets that wait, in all queues together.
 pub const MAX_WAITING: usize = 50_000;
-/// The most tickets whose final state is kept; beyond, the oldest are removed before their time.
+/// The most tickets whose final state is kept. If there are more, the oldest are removed early.
 pub const MAX_ENDED: usize = 100_000;
 /// How long the final state of a ticket is kept, in milliseconds: a day.
 pub const KEEP_MILLIS: i64 = 24 * 3_600 * 1_000;

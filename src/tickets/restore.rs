@@ -4,12 +4,11 @@ use super::{FormedMatch, Life, QueueTerms, Reason, State, TicketRecord, index::D
 use crate::domain::Timestamp;
 
 impl Life {
-    /// The state that these tickets and matches describe. `now` is the time of day; if it is before the
+    /// Restores the state from these tickets and matches. `now` is the time of day; if it is before the
     /// last change on disk, because the clock was set back, time goes on from that change.
     ///
-    /// What cannot be, because rows were changed by hand, is mended: a ticket whose match is missing
-    /// goes back to the queue, and of two tickets with the same client and id the newer one is left
-    /// out.
+    /// Rows that were changed by hand can contradict each other. A ticket whose match is missing goes back
+    /// to the queue; of two tickets with the same client and id, the newer one is left out.
     pub fn restore(
         queues: impl IntoIterator<Item = (String, QueueTerms)>,
         tickets: Vec<TicketRecord>,
@@ -64,8 +63,8 @@ impl Life {
         life
     }
 
-    /// Whether a ticket is in a match that is missing, or does not wait for its players as the ticket's
-    /// state demands.
+    /// Whether the ticket's state names a match that is missing, that does not contain the ticket, or whose
+    /// ready check does not agree with that state.
     fn is_lost(&self, record: &TicketRecord) -> bool {
         let (id, waits) = match record.state {
             State::Proposed(id) => (id, true),

@@ -4,24 +4,25 @@
 //! The engine finds out which client wrote a command, passes it to [`Chat::hear`], and writes the
 //! lines of [`Chat::take_lines`] into the game. These lines are safe in a console command: names
 //! and the daemon's words consist of plain characters there. `answers` composes lines, `plain`
-//! makes text safe, `vote` counts votes.
+//! makes text safe, `rank` asks the daemon for ranks, `vote` counts votes.
 //!
-//! Commands of one player, commands in all and lines are bounded. Beyond the bounds, commands are
-//! ignored.
+//! The chat limits how often a player can write a command, how many commands wait, and how many lines
+//! are written. It ignores commands beyond these limits.
 //!
 //! After each decision, the chat asks the daemon for the reasons and keeps them, because the daemon
-//! forgets them when the next game begins: play, after a warm-up in which the teams were chosen. For
-//! ranks it asks when a player does, for one player at a time. PING follows RANK, so that PONG
-//! without an answer before it means that the daemon refuses to show ranks.
+//! forgets them when the next game begins. So players can ask during play why the teams were chosen in
+//! the warm-up.
 
 mod answers;
 mod plain;
+mod rank;
 mod vote;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::{Act, link::plain_ident};
+use super::Act;
 use crate::protocol::{Reply, Request};
+use rank::RankQuestion;
 use vote::{Ballot, Vote};
 
 /// The shortest time between two commands of one client, in milliseconds.
@@ -32,8 +33,6 @@ const MAX_WAITING: usize = 8;
 const MAX_LINES: usize = 16;
 /// The most lines that are written at once.
 const LINES: usize = 4;
-/// How long the daemon's answer may take, in milliseconds.
-const PATIENCE: u64 = 5_000;
 
 /// The operator's settings of the chat.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -110,16 +109,6 @@ pub(super) struct ChatLine {
     pub(super) text: String,
 }
 
-/// A question for a rank.
-#[derive(Debug)]
-struct OpenQuestion {
-    /// The client that asked; `None` if it has left.
-    number: Option<usize>,
-    /// Whether the answer has come, so that only PONG is missing.
-    answered: bool,
-    until: u64,
-}
-
 /// The chat of one game server. Times are milliseconds of the caller's clock.
 #[derive(Debug)]
 pub(super) struct Chat {
@@ -129,7 +118,7 @@ pub(super) struct Chat {
     /// When each client wrote its last command that was accepted.
     heard: BTreeMap<usize, u64>,
     waiting: VecDeque<(usize, ChatCommand)>,
-    question: Option<OpenQuestion>,
+    question: Option<RankQuestion>,
     lines: VecDeque<ChatLine>,
     vote: Vote,
     /// The ratio of the last decision; `None` if there has been none.
@@ -137,7 +126,7 @@ pub(super) struct Chat {
     /// The reasons for the last decision; empty if there has been none.
     reasons: Vec<String>,
     /// Whether the daemon has refused to show ranks.
-    rankless: bool,
+    refuses_ranks: bool,
 }
 
 impl Chat {
@@ -152,7 +141,7 @@ impl Chat {
             vote: Vote::default(),
             ratio: None,
             reasons: Vec::new(),
-            rankless: false,
+            refuses_ranks: false,
         }
     }
 
@@ -161,7 +150,7 @@ impl Chat {
         self.vote.close(now);
         self.waiting.clear();
         self.question = None;
-        self.rankless = false;
+        self.refuses_ranks = false;
     }
 
     /// Call it when a game begins.
@@ -194,9 +183,7 @@ impl Chat {
     /// Returns whether a vote to balance the teams again has passed.
     #[must_use]
     pub(super) fn tick(&mut self, game: &ChatGame<'_>, now: u64, acts: &mut Vec<Act>) -> bool {
-        if self.question.as_ref().is_some_and(|open| now >= open.until) {
-            self.close_question();
-        }
+        self.end_overdue_question(now);
         let mut passed = self.end_vote(game, now);
         while self.question.is_none() && self.lines.len() < MAX_LINES {
             let Some((number, command)) = self.waiting.pop_front() else {
@@ -205,34 +192,18 @@ impl Chat {
             match command {
                 ChatCommand::Teams => {
                     let lines = answers::teams(game.players, self.team_names, self.ratio);
-                    self.tell(number, lines);
+                    self.write_to(number, lines);
                 }
                 ChatCommand::Balance => passed |= self.cast(number, game, now),
                 ChatCommand::Why => {
                     let (reasons, names) = (&self.reasons, self.team_names);
                     let lines = answers::why(reasons, game.players, number, names);
-                    self.tell(number, lines);
+                    self.write_to(number, lines);
                 }
                 ChatCommand::Rank => self.ask_for_rank(number, game, now, acts),
             }
         }
         passed
-    }
-
-    /// Asks the daemon for a rank, unless it has refused to show ranks.
-    fn ask_for_rank(&mut self, number: usize, game: &ChatGame<'_>, now: u64, acts: &mut Vec<Act>) {
-        self.question = Some(OpenQuestion {
-            number: Some(number),
-            answered: false,
-            until: now.saturating_add(PATIENCE),
-        });
-        match game.id_of(number).filter(|_| !self.rankless) {
-            Some(id) => {
-                let requests = [Request::Rank(plain_ident(id)), Request::Ping];
-                acts.extend(requests.map(Act::Send));
-            }
-            None => self.close_question(),
-        }
     }
 
     /// Takes a reply of the daemon: asks for the reasons of a decision, keeps them, and answers the
@@ -247,11 +218,8 @@ impl Chat {
                 self.reasons.clone_from(reasons);
                 return;
             }
-            Reply::Rank { .. } => return self.answer(reply),
-            Reply::Pong => {
-                self.rankless |= self.question.as_ref().is_some_and(|open| !open.answered);
-                return self.close_question();
-            }
+            Reply::Rank { .. } => return self.answer_rank(reply),
+            Reply::Pong => return self.end_question(),
             _ => return,
         }
         if self.settings.on {
@@ -259,34 +227,17 @@ impl Chat {
         }
     }
 
-    /// Answers the open question with the daemon's reply, if it has no answer.
-    fn answer(&mut self, reply: &Reply) {
-        let Some(question) = self.question.as_mut().filter(|open| !open.answered) else {
-            return;
-        };
-        question.answered = true;
-        if let Some(number) = question.number {
-            self.tell(number, vec![answers::rank(reply)]);
-        }
-    }
-
-    /// Ends the open question. Without an answer, the line for the player is that there are no ranks.
-    fn close_question(&mut self) {
-        self.answer(&Reply::Pong);
-        self.question = None;
-    }
-
     /// Handles `!balance`. Returns whether the vote has passed.
     fn cast(&mut self, number: usize, game: &ChatGame<'_>, now: u64) -> bool {
         let Some(percent) = self.settings.vote else {
-            self.tell(
+            self.write_to(
                 number,
                 vec!["players cannot vote on this server".to_owned()],
             );
             return false;
         };
         if !game.can_balance {
-            self.tell(number, vec!["there is no game to balance now".to_owned()]);
+            self.write_to(number, vec!["there is no game to balance now".to_owned()]);
             return false;
         }
         let id = game.id_of(number).unwrap_or_default();
@@ -310,7 +261,7 @@ impl Chat {
             Ballot::TooEarly(seconds) => format!("the next vote can begin in {seconds} s"),
             Ballot::NoVoter => "only players on a team can vote".to_owned(),
         };
-        self.tell(number, vec![own]);
+        self.write_to(number, vec![own]);
         false
     }
 
@@ -339,7 +290,8 @@ impl Chat {
         self.lines.push_back(ChatLine { to: None, text });
     }
 
-    fn tell(&mut self, number: usize, lines: Vec<String>) {
+    /// Queues lines that only this client sees.
+    fn write_to(&mut self, number: usize, lines: Vec<String>) {
         let to = Some(number);
         self.lines
             .extend(lines.into_iter().map(|text| ChatLine { to, text }));

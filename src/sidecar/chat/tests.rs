@@ -1,6 +1,6 @@
 //! The chat as an engine uses it.
 
-use super::*;
+use super::{rank::PATIENCE, *};
 use crate::domain::Ident;
 
 /// A chat with a clock that the test sets, and two humans, a bot and a spectator.

@@ -1,4 +1,4 @@
-//! Handles what happens in a game: sends requests to the daemon.
+//! Handles what happens in a game until its results: sends requests to the daemon.
 
 use super::{
     GameFollower,
@@ -7,7 +7,7 @@ use super::{
     sides::RoundSides,
 };
 use crate::{
-    domain::{Kind, Verdict},
+    domain::Kind,
     protocol::Request,
     sidecar::{Act, lull::Lull, progress::GamePhase},
 };
@@ -27,8 +27,8 @@ impl GameFollower {
         self.announce(now, acts);
     }
 
-    /// The server leaves its map: everybody who plays on the next one appears in the log again. A game
-    /// that has not ended is abandoned when the next one begins.
+    /// The server leaves its map. The log names every player of the next map again. A game that has not
+    /// ended is abandoned when the next one begins.
     pub(in crate::sidecar) fn leave_map(&mut self) {
         self.roster = ServerRoster::default();
         self.game = None;
@@ -54,7 +54,7 @@ impl GameFollower {
         self.phase() == Some(GamePhase::Opening)
     }
 
-    /// The players warm up until play starts.
+    /// A warm-up begins; it lasts until play starts.
     pub(in crate::sidecar) fn warm_up(&mut self, now: u64) {
         if let Some(game) = &mut self.game {
             game.progress.enter(GamePhase::WarmUp, now);
@@ -62,8 +62,8 @@ impl GameFollower {
         }
     }
 
-    /// Play starts. The game is announced again if its setup has changed since, or if play has started
-    /// before: what was played until now does not count.
+    /// Play starts. Announces the game again if its setup has changed since the announcement, or if play
+    /// has started before: what was played until now does not count.
     pub(in crate::sidecar) fn start(
         &mut self,
         setup: FollowedSetup,
@@ -120,7 +120,7 @@ impl GameFollower {
         }
     }
 
-    /// The players on the server are these now.
+    /// Replaces the players who are on the server, and sends the daemon what has changed.
     pub(in crate::sidecar) fn sync(
         &mut self,
         players: Vec<(ConnectionKey, LoggedPlayer)>,
@@ -139,8 +139,8 @@ impl GameFollower {
         }
     }
 
-    /// Updates the daemon's roster for one connection. `live` is false if the whole roster is sent,
-    /// and not because of a line in the log.
+    /// Updates the daemon's roster for one connection. `live` is whether a line of the log is the reason;
+    /// it is false if the whole roster is sent.
     pub(super) fn update(
         &mut self,
         connection: &ConnectionKey,
@@ -178,24 +178,40 @@ impl GameFollower {
             return;
         }
         acts.extend(requests.into_iter().map(Act::Send));
-        if let Some(entry) = self.roster.entry_mut(connection).filter(|_| new) {
-            let first = game.met.insert(entry.id.clone());
-            let id = entry.ident();
-            match (unplaced, first, team) {
-                (true, true, _) => {
-                    entry.placing = true;
-                    self.doubt = Some(now);
-                    acts.push(Act::Send(Request::Place(id)));
-                }
-                // The player was in this game before, and is back on a team of their choice.
-                (true, false, Some(team)) => {
-                    entry.team = Some(team);
-                    acts.push(Act::Send(Request::Move { id, team }));
-                }
-                _ => {}
-            }
+        if new {
+            self.place_or_keep(connection, unplaced, team, now, acts);
         }
         self.lull.change(now);
+    }
+
+    /// Handles a player who is new in the daemon's roster. `unplaced` is whether the player was sent without
+    /// a team: the daemon then chooses one, unless the player was in this game before.
+    fn place_or_keep(
+        &mut self,
+        connection: &ConnectionKey,
+        unplaced: bool,
+        team: Option<u8>,
+        now: u64,
+        acts: &mut Vec<Act>,
+    ) {
+        let (Some(game), Some(entry)) = (&mut self.game, self.roster.entry_mut(connection)) else {
+            return;
+        };
+        let first = game.met.insert(entry.id.clone());
+        let id = entry.ident();
+        match (unplaced, first, team) {
+            (true, true, _) => {
+                entry.placing = true;
+                self.doubt = Some(now);
+                acts.push(Act::Send(Request::Place(id)));
+            }
+            // The player has come back to a team of their choice, and keeps it.
+            (true, false, Some(team)) => {
+                entry.team = Some(team);
+                acts.push(Act::Send(Request::Move { id, team }));
+            }
+            _ => {}
+        }
     }
 
     /// A player killed another one, or died otherwise (without `killer`).
@@ -230,92 +246,6 @@ impl GameFollower {
             && self.settings.auto_balance
         {
             out.send(Request::Death(entry.ident()));
-        }
-    }
-
-    /// A player changed the score of their side.
-    pub(in crate::sidecar) fn score(
-        &mut self,
-        by: &ConnectionKey,
-        points: f64,
-        acts: &mut Vec<Act>,
-    ) {
-        let Some(seat) = self.roster.get(by) else {
-            return;
-        };
-        if let (Some(game), Some(side)) = (&mut self.game, seat.player.side)
-            && game.progress.phase() == GamePhase::Playing
-        {
-            let by = seat.entry.as_ref().map(|entry| entry.id.as_str());
-            let team = game.team_of(side);
-            game.score(team, points, by, &mut self.link.outbox(acts));
-        }
-    }
-
-    /// The log states the score of a side.
-    pub(in crate::sidecar) fn total(&mut self, side: u8, total: f64, acts: &mut Vec<Act>) {
-        if let Some(game) = &mut self.game {
-            game.total(side, total, &mut self.link.outbox(acts));
-        }
-    }
-
-    /// The log states the final scores of the sides.
-    pub(in crate::sidecar) fn finals(&mut self, finals: Vec<(u8, f64)>, acts: &mut Vec<Act>) {
-        if let Some(game) = &mut self.game {
-            game.finals(finals, &mut self.link.outbox(acts));
-        }
-    }
-
-    /// The log states the final scores of the sides, `a:b`, as Counter-Strike does.
-    pub(in crate::sidecar) fn result(&mut self, scores: [f64; 2], acts: &mut Vec<Act>) {
-        if let Some(game) = &mut self.game {
-            game.result(scores, &mut self.link.outbox(acts));
-        }
-    }
-
-    /// The log states a player's final points.
-    pub(in crate::sidecar) fn points(
-        &mut self,
-        of: &ConnectionKey,
-        points: f64,
-        acts: &mut Vec<Act>,
-    ) {
-        let complete = self
-            .game
-            .as_ref()
-            .is_some_and(|game| game.progress.is_complete());
-        if let Some(entry) = self.roster.entry(of)
-            && self.is_over()
-            && complete
-            && points.is_finite()
-        {
-            let id = entry.ident();
-            self.link.outbox(acts).send(Request::Points { id, points });
-        }
-    }
-
-    /// Play is over; the results follow.
-    pub(in crate::sidecar) fn over(&mut self, now: u64, acts: &mut Vec<Act>) {
-        self.settle_sides(u64::MAX, acts);
-        if let Some(game) = &mut self.game
-            && game.progress.phase() == GamePhase::Playing
-        {
-            game.progress.enter(GamePhase::Over, now);
-        }
-    }
-
-    /// All results have been read, or are overdue.
-    pub(in crate::sidecar) fn end(&mut self, now: u64, acts: &mut Vec<Act>) {
-        let Some(game) = &mut self.game else { return };
-        if !matches!(game.progress.phase(), GamePhase::Playing | GamePhase::Over) {
-            return;
-        }
-        game.progress.enter(GamePhase::Ended, now);
-        if self.link.connected && game.progress.is_complete() {
-            acts.push(Act::Send(Request::End(Verdict::Scores)));
-        } else {
-            let text = "the daemon has seen only a part of the game that ended: ingest its log";
-            acts.push(Act::Report(text.to_owned()));
         }
     }
 }

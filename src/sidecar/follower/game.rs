@@ -26,6 +26,7 @@ pub(crate) struct FollowedSetup {
     pub(crate) teams: bool,
 }
 
+/// A game that the log describes.
 pub(super) struct FollowedGame {
     pub(super) setup: FollowedSetup,
     pub(super) progress: GameProgress,
@@ -36,7 +37,7 @@ pub(super) struct FollowedGame {
     totals: SideTotals,
     /// Whether the teams are on each other's sides.
     exchanged: bool,
-    /// Set between two rounds.
+    /// The sides at the end of the last round, until the sides of the next one are final.
     pub(super) watch: Option<RoundSides>,
     /// The identities that were on the server when play began, or joined later.
     pub(super) met: BTreeSet<String>,
@@ -71,7 +72,7 @@ impl FollowedGame {
         }
     }
 
-    /// The team of the players on a side of the map, and the side of a team.
+    /// The team of the players on a side of the map. The same rule gives the side of a team.
     pub(super) fn team_of(&self, side: u8) -> u8 {
         match side {
             0 | 1 if self.exchanged => 1 - side,
@@ -85,7 +86,7 @@ impl FollowedGame {
         self.totals.exchange();
     }
 
-    /// Handles a side's total in the log.
+    /// Handles a line that states the total score of a side.
     pub(super) fn total(&mut self, side: u8, total: f64, out: &mut Outbox<'_>) {
         let counts = matches!(self.progress.phase(), GamePhase::Playing | GamePhase::Over);
         if usize::from(side) >= TEAMS || !counts {

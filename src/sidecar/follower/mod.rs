@@ -1,10 +1,10 @@
 //! Follows the games of one server and moves its players, for any engine: an engine's folder turns
 //! log lines into calls of `GameFollower`, which decides.
 //!
-//! `game` is the state of the game, `roster` the players, `sides` recognises exchanges of sides,
-//! `events` handles what happens in a game, `decide` the daemon's replies, and `opening` is the time
-//! in which a server waits for players. `orders` formats console
-//! commands, from the operator's templates (`template`).
+//! `events` handles what happens in a game until its results, `results` its scores and its end, and
+//! `decide` the daemon's replies. `game` is the state of the game, `roster` the players. `sides`
+//! recognises teams that exchange their sides, and `opening` is the time in which a server waits for
+//! players. `orders` formats console commands, from the operator's templates (`template`).
 //!
 //! A *side* is a side of the map, as the log names it; a *team* is a team of the daemon. They are
 //! the same until the teams exchange their sides.
@@ -16,6 +16,7 @@ mod opening;
 mod orders;
 #[cfg(test)]
 pub(super) mod play;
+mod results;
 mod roster;
 mod settings;
 mod sides;
@@ -25,7 +26,7 @@ pub use settings::Settings;
 pub use template::CommandTemplate;
 
 pub(super) use game::FollowedSetup;
-pub(super) use opening::{LogTime, Opening};
+pub(super) use opening::{LogTime, OpeningTime};
 pub(super) use roster::{ConnectionKey, LoggedPlayer};
 pub(super) use template::TeamWord;
 
@@ -52,8 +53,8 @@ pub(super) struct GameFollower {
     roster: ServerRoster,
     game: Option<FollowedGame>,
     lull: Lull,
-    /// When the team of some player in the daemon's roster began to differ, possibly, from the
-    /// actual one.
+    /// When the daemon last chose a team during play. Until the sidecar has sent the actual teams again,
+    /// the daemon's roster can differ from them.
     doubt: Option<u64>,
 }
 
@@ -79,13 +80,13 @@ impl GameFollower {
             // All bots are sent as players, so the daemon must not add any.
             acts.push(Act::Send(Request::MinPlayers(0)));
         }
-        self.disturb();
+        self.interrupt();
         self.announce(now, acts);
     }
 
     pub(super) fn disconnected(&mut self) {
         self.link.connected = false;
-        self.disturb();
+        self.interrupt();
     }
 
     /// Whether any player takes part.
@@ -93,8 +94,8 @@ impl GameFollower {
         self.roster.seats().any(|(_, seat)| seat.player.plays)
     }
 
-    /// Handles the start or the end of a connection.
-    fn disturb(&mut self) {
+    /// Handles the start or the end of a connection to the daemon, whose roster is empty then.
+    fn interrupt(&mut self) {
         self.roster.forget_entries();
         if let Some(game) = &mut self.game {
             game.progress.interrupt();

@@ -1,9 +1,10 @@
-//! The time between the beginning of a game and its play in which teams may be chosen, although the
-//! log shows rounds already: the server waits for players.
+//! How long a server waits for players at the beginning of a game. The sidecar may choose teams in this
+//! time, although the log can show rounds already.
 
 use crate::ingest::clock::Calendar;
 
-/// The time since a log began: by its dates, and by the caller's clock between them.
+/// The time since a log began. The dates in the log state it; between two lines, the caller's clock
+/// continues it.
 #[derive(Debug, Default)]
 pub(crate) struct LogTime {
     pub(crate) calendar: Calendar,
@@ -14,7 +15,7 @@ pub(crate) struct LogTime {
 }
 
 impl LogTime {
-    /// Notes that a line has been read, after its date.
+    /// Notes that a line has been read. Call it after the calendar has read the line's date.
     pub(crate) fn note(&mut self, now: u64) {
         self.last = self.at(now).max(self.calendar.position());
         self.read = now;
@@ -28,16 +29,16 @@ impl LogTime {
 
 /// How long the server waits for players.
 #[derive(Debug)]
-pub(crate) struct Opening {
-    /// How long it lasts after the first player has joined, in milliseconds.
+pub(crate) struct OpeningTime {
+    /// How long the server waits after the first player has joined, in milliseconds.
     length: u64,
     /// When the first player joined, in milliseconds since the log began.
     since: Option<u64>,
-    /// Whether play starts when the time is over.
+    /// Whether play starts when the server no longer waits.
     pub(crate) pending: bool,
 }
 
-impl Opening {
+impl OpeningTime {
     pub(crate) fn new(length: u64) -> Self {
         let (since, pending) = (None, false);
         Self {
@@ -47,12 +48,12 @@ impl Opening {
         }
     }
 
-    /// Begins again, with the next map.
+    /// Begins again for the next map.
     pub(crate) fn reset(&mut self) {
         *self = Self::new(self.length);
     }
 
-    /// Notes that there are players.
+    /// Notes that players are on the server; the first call starts the wait.
     pub(crate) fn note(&mut self, at: u64) {
         self.since.get_or_insert(at);
     }
@@ -65,7 +66,7 @@ impl Opening {
                 .is_none_or(|since| at < since.saturating_add(self.length))
     }
 
-    /// Whether play starts now because the time is over. Returns true once.
+    /// Whether play starts now, because the server no longer waits. Returns true only once.
     pub(crate) fn is_due(&mut self, at: u64) -> bool {
         let due = self.pending && !self.waits(at);
         self.pending &= !due;

@@ -8,7 +8,8 @@ use crate::{
     sidecar::entry::{RosterEntry, RosterUpdate, free_id},
 };
 
-/// What distinguishes the connections of a game server: a number and a text, as the engine needs them.
+/// The key of a connection of the game server. Each engine decides which number and text distinguish its
+/// connections.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ConnectionKey(pub(crate) Option<u32>, pub(crate) String);
 
@@ -35,7 +36,7 @@ pub(super) struct RosterSeat {
 /// How to update the daemon's roster for one player.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SeatUpdate {
-    /// The team that the player's side means; `None` in games without teams.
+    /// The team of the player's side of the map; `None` in games without teams.
     pub(super) team: Option<u8>,
     /// Whether bots are sent with JOIN.
     pub(super) bots_as_players: bool,
@@ -89,7 +90,7 @@ impl ServerRoster {
         }
     }
 
-    /// Takes over the players that are on the server now. Returns the connections that are new or
+    /// Replaces the players by those who are on the server now. Returns the connections that are new or
     /// changed, and the requests that remove those that are gone.
     pub(super) fn replace(
         &mut self,

@@ -37,8 +37,8 @@ impl RoundSides {
         self.due.is_some_and(|due| now >= due)
     }
 
-    /// Whether the teams have exchanged their sides: three of four players who are still there, and
-    /// at least one of either team, are on the other side now.
+    /// Whether the teams have exchanged their sides: at least three quarters of the players who are still
+    /// on the server have changed their side, among them at least one of each team.
     pub(super) fn is_exchange(&self, roster: &ServerRoster) -> bool {
         let (mut moved, mut all) = ([0usize; 2], 0);
         for (connection, old) in &self.before {

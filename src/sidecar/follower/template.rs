@@ -8,7 +8,7 @@ const MAX_TEMPLATE: usize = 200;
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum TemplatePart {
     Text(String),
-    LoggedPlayer,
+    Player,
     Team,
     Number,
     Count,
@@ -36,7 +36,7 @@ impl CommandTemplate {
     pub fn of_move(text: &str) -> Result<Self, String> {
         let template = Self::parse(text)?;
         let of_move = |part: &TemplatePart| *part != TemplatePart::Count;
-        match template.0.contains(&TemplatePart::LoggedPlayer) && template.0.iter().all(of_move) {
+        match template.0.contains(&TemplatePart::Player) && template.0.iter().all(of_move) {
             true => Ok(template),
             false => Err(
                 "a command that moves a player contains {player}, and may contain {team} and {number}"
@@ -75,7 +75,7 @@ impl CommandTemplate {
             }
             let close = after.find('}').ok_or("a { has no }")?;
             parts.push(match &after[..=close] {
-                "{player}" => TemplatePart::LoggedPlayer,
+                "{player}" => TemplatePart::Player,
                 "{team}" => TemplatePart::Team,
                 "{number}" => TemplatePart::Number,
                 "{count}" => TemplatePart::Count,
@@ -92,7 +92,7 @@ impl CommandTemplate {
     /// The command that moves the player of this number to a team.
     pub(super) fn move_player(&self, player: u32, team: TeamWord) -> String {
         self.fill(|part| match part {
-            TemplatePart::LoggedPlayer => player.to_string(),
+            TemplatePart::Player => player.to_string(),
             TemplatePart::Team => team.name.to_owned(),
             TemplatePart::Number => team.number.to_string(),
             TemplatePart::Text(text) => text.clone(),

@@ -2,16 +2,16 @@
 
 use crate::sidecar::{Act, chat::ChatLine};
 
-/// The shortest time between two lots of commands, in milliseconds. A game server executes about
-/// one remote command per second, and the commands of the next lot overwrite the file with the last
-/// one.
+/// The shortest time between two lists of commands, in milliseconds. A game server executes about
+/// one remote command per second. All lists are written to the same file, so a list that is sent too
+/// early replaces one that the game server has not read yet.
 const PAUSE: u64 = 1_000;
 
 /// The commands that the game server has not been sent yet.
 #[derive(Debug, Default)]
 pub(super) struct ConsoleQueue {
     commands: Vec<String>,
-    /// When the next lot may be sent.
+    /// When the next list may be sent.
     next: u64,
 }
 
@@ -25,8 +25,8 @@ impl ConsoleQueue {
         now >= self.next
     }
 
-    /// Sends the commands that wait, if any, with these lines of the chat before them: commands
-    /// wait for frames, and lines do not.
+    /// Sends the commands that wait and these lines of the chat, if there are any. The lines come first,
+    /// because some commands make the game server wait for a few frames.
     pub(super) fn send(&mut self, lines: &[ChatLine], now: u64, acts: &mut Vec<Act>) {
         let mut commands: Vec<String> = lines.iter().map(command).collect();
         commands.append(&mut self.commands);

@@ -46,8 +46,8 @@ pub struct IdTech3 {
     warms_up: bool,
     /// Whether the last announced game was a warm-up.
     warmed: bool,
-    /// When the team of some player in the daemon's roster began to differ, possibly, from the
-    /// actual one.
+    /// When the daemon last chose a team during play. Until the sidecar has sent the actual teams again,
+    /// the daemon's roster can differ from them.
     doubt: Option<u64>,
     chat: Chat,
     /// Whether players have voted to balance the teams, and the daemon has not replied yet.
@@ -115,8 +115,7 @@ impl IdTech3 {
         }
     }
 
-    /// Sends the game server the commands and the lines of the chat that wait, unless it was sent
-    /// others a moment ago.
+    /// Sends the game server the commands and the lines of the chat that wait, at most once per second.
     fn send_commands(&mut self, now: u64, acts: &mut Vec<Act>) {
         if self.console.is_free(now) {
             let lines = self.chat.take_lines();

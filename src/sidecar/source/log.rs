@@ -1,4 +1,4 @@
-//! Handles events of the log.
+//! Handles events of the log: turns them into calls of the follower.
 
 use super::{RoundState, Source, counter_strike_word, word};
 use crate::{
@@ -137,7 +137,7 @@ impl Source {
         }
     }
 
-    /// The server leaves its map: whoever plays on the next one appears in the log again.
+    /// The server leaves its map. The log names every player of the next map again.
     fn leave_map(&mut self, now: u64, acts: &mut Vec<Act>) {
         self.end_with_map(now, acts);
         self.clients = ConnectedClients::default();
@@ -155,7 +155,7 @@ impl Source {
         }
     }
 
-    /// Announces a game of which nothing has been played.
+    /// Announces a game whose play has not begun.
     fn begin(&mut self, now: u64, acts: &mut Vec<Act>) {
         self.finals.clear();
         self.rounds.running = false;
@@ -170,7 +170,7 @@ impl Source {
         self.follower.begin(setup, now, acts);
     }
 
-    /// Everything played so far does not count.
+    /// Handles a restart of the game: what was played before does not count.
     fn restart(&mut self, now: u64, acts: &mut Vec<Act>) {
         self.rounds.begun = true;
         self.opening.pending = false;
@@ -183,7 +183,7 @@ impl Source {
         if self.rounds.waits {
             return;
         }
-        // The round before may have been broken off for a restored one, once rounds count.
+        // A server can restore an earlier round, and then logs no end of the round that it interrupts.
         let counts = self.rounds.states_scores && self.rounds.scored;
         if self.follower.is_playing() && (!self.rounds.running || counts) {
             self.finals.clear();
@@ -212,7 +212,7 @@ impl Source {
     }
 
     fn act(&mut self, who: PlayerTag<'_>, act: PlayerAction<'_>, now: u64, acts: &mut Vec<Act>) {
-        // Some other lines number the players in another way.
+        // In some other lines, the number of a player is not the userid.
         if act == PlayerAction::Other {
             return;
         }

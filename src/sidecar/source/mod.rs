@@ -1,9 +1,9 @@
 //! The sidecar for Source: Team Fortress 2, Counter-Strike: Source, Counter-Strike: Global Offensive
 //! and their relatives, through the server's log and its remote console.
 //!
-//! Teams are chosen while a map is loaded and no round has started, while the server waits for
-//! players, and in a warm-up. Rounds, final scores and players are read as [`ingest`](crate::ingest) reads them; `rcon` has the packets of the
-//! remote console.
+//! The sidecar chooses teams until the first round of a map starts, while the server waits for players,
+//! and in a warm-up. `log` reads rounds, final scores and players as [`ingest`](crate::ingest) does;
+//! `rcon` has the packets of the remote console.
 
 mod log;
 pub mod rcon;
@@ -13,7 +13,7 @@ mod tests;
 use super::{
     Act, Sidecar,
     follower::{
-        ConnectionKey, FollowedSetup, GameFollower, LogTime, LoggedPlayer, Opening, Settings,
+        ConnectionKey, FollowedSetup, GameFollower, LogTime, LoggedPlayer, OpeningTime, Settings,
         TeamWord,
     },
 };
@@ -26,7 +26,7 @@ use crate::{
 pub struct Source {
     follower: GameFollower,
     time: LogTime,
-    opening: Opening,
+    opening: OpeningTime,
     /// The game's folder, if the operator states it.
     game: Option<String>,
     setup: ServerSetup,
@@ -34,7 +34,7 @@ pub struct Source {
     rounds: RoundState,
     /// The final scores that have been read, by side.
     finals: Vec<(u8, f64)>,
-    /// Whether the operator has been told that the map is not known yet.
+    /// Whether the sidecar has reported to the operator that the map is not known yet.
     warned: bool,
 }
 
@@ -51,8 +51,8 @@ struct RoundState {
     has_end: bool,
     /// Whether the score of a round of this game has been read.
     scored: bool,
-    /// Whether a match has ended, in a game that marks the start of the next one: until then, rounds
-    /// do not count.
+    /// Whether a match has ended and the next one has not started, in a game whose log marks both.
+    /// Rounds in between do not count.
     waits: bool,
 }
 
@@ -65,7 +65,7 @@ impl Source {
         Self {
             follower: GameFollower::new(settings, word),
             time: LogTime::default(),
-            opening: Opening::new(opening),
+            opening: OpeningTime::new(opening),
             game,
             setup: ServerSetup::of(folder.as_bytes()),
             clients: ConnectedClients::default(),
@@ -117,7 +117,7 @@ fn word(side: u8) -> TeamWord {
     }
 }
 
-/// The same in Counter-Strike.
+/// How commands name the sides in Counter-Strike.
 fn counter_strike_word(side: u8) -> TeamWord {
     TeamWord {
         name: if side == 0 { "t" } else { "ct" },

@@ -1,8 +1,9 @@
 //! The packets of Source's remote console.
 //!
-//! A packet is its size, an id and a type, each a little-endian number of four bytes, and a text that
-//! ends in two zeros. The size counts what follows it. An answer may be split into several packets;
-//! the answer to an empty request sent after a command comes after them, and shows their end.
+//! A packet consists of its size, an id and a type, each a little-endian number of four bytes, and of a
+//! text that ends with two zero bytes. The size is the number of bytes that follow it. The server may
+//! split an answer into several packets. To find the last one, the client sends an empty request after
+//! each command: its answer comes after all packets of the command's answer.
 
 use thiserror::Error;
 

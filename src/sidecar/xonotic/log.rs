@@ -1,4 +1,4 @@
-//! Handles events of the log.
+//! Handles events of the log: turns them into calls of the follower.
 
 use super::{MAX_CLIENTS, Scores, WITHOUT_TEAMS, Xonotic, XonoticClient, connection};
 use crate::{
@@ -64,7 +64,7 @@ impl Xonotic {
         }
     }
 
-    /// A game begins; all players appear in the log again.
+    /// A game begins. The log names every player again.
     fn begin(&mut self, kind: &[u8], map: &[u8], now: u64, acts: &mut Vec<Act>) {
         self.clients.clear();
         self.follower.leave_map();
@@ -89,7 +89,7 @@ impl Xonotic {
         }
     }
 
-    /// Handles who is on the server.
+    /// Handles players who join, leave, or change their team or name.
     fn roster(&mut self, event: Event<'_>) {
         match event {
             Event::Join {

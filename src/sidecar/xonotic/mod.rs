@@ -1,8 +1,8 @@
 //! The sidecar for Xonotic and Nexuiz, through the server's event log and its remote console.
 //!
-//! Teams are chosen in the warm-up, which a restart of the map ends, or, on servers without one, in
-//! the time before play for which the server waits (`g_start_delay`). `log` handles lines of the
-//! log, `rcon` has the packets of the remote console.
+//! The sidecar chooses teams in the warm-up, which a restart of the map ends. On servers without a
+//! warm-up, it chooses them in the seconds before play in which the server waits (`g_start_delay`). `log`
+//! handles lines of the log, `rcon` has the packets of the remote console.
 
 mod log;
 pub mod rcon;
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use super::{
     Act, Sidecar,
     follower::{
-        ConnectionKey, FollowedSetup, GameFollower, LogTime, LoggedPlayer, Opening, Settings,
+        ConnectionKey, FollowedSetup, GameFollower, LogTime, LoggedPlayer, OpeningTime, Settings,
         TeamWord,
     },
 };
@@ -35,7 +35,7 @@ const WITHOUT_TEAMS: [&str; 12] = [
 pub struct Xonotic {
     follower: GameFollower,
     time: LogTime,
-    opening: Opening,
+    opening: OpeningTime,
     /// Whether games begin with a warm-up, which a restart ends.
     warms_up: bool,
     setup: FollowedSetup,
@@ -73,7 +73,7 @@ impl Xonotic {
         Self {
             follower: GameFollower::new(settings, word),
             time: LogTime::default(),
-            opening: Opening::new(opening),
+            opening: OpeningTime::new(opening),
             warms_up,
             setup: FollowedSetup::default(),
             kind: String::new(),

@@ -1,8 +1,8 @@
 //! The packets of DarkPlaces' remote console.
 //!
-//! A packet to the server contains the password, or a code that only those who know the password can
-//! compute, from the commands and either the time or a text that the server has chosen before. Several
-//! commands of one packet are separated by zeros.
+//! A packet to the server contains commands, separated by zeros, and a proof that the sender knows the
+//! password. The proof is the password itself, or a code that is computed from the password, the commands
+//! and either the time or a text that the server has chosen before.
 
 use std::time::Duration;
 
