@@ -123,6 +123,15 @@ struct Having {
 }
 
 impl Bound for Having {
+    fn demand(&self) -> usize {
+        usize::try_from(self.range.least).unwrap_or(0)
+    }
+
+    fn supply(&self, ticket: u32) -> usize {
+        let own = self.own.get(ticket as usize).copied().unwrap_or(0);
+        usize::try_from(own).unwrap_or(0)
+    }
+
     fn tally(&self, teams: usize, _: f64) -> Box<dyn Tally + '_> {
         Box::new(Held {
             having: self,

@@ -105,6 +105,16 @@ pub(super) trait Bound: Send + Sync {
         None
     }
 
+    /// Number of players of a kind that the rule demands on each team; 0 if it demands none.
+    fn demand(&self) -> usize {
+        0
+    }
+
+    /// Number of the ticket's players who are of the kind that the rule demands.
+    fn supply(&self, _ticket: u32) -> usize {
+        0
+    }
+
     /// Whether one more ticket never makes the violation smaller.
     fn only_grows(&self) -> bool {
         false

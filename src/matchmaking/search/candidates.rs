@@ -1,10 +1,63 @@
 //! The candidates of one start: the tickets that may play with the seed, grouped by what they
 //! mirror.
 
-use crate::matchmaking::{bits::Bits, pool::Pool};
+use crate::matchmaking::{bits::Bits, pool::Pool, rules::Bound};
 
 /// The most candidates of one start: the oldest.
 const MOST: usize = 512;
+
+/// How many times the players that a rule demands are candidates beyond the oldest, so that a few
+/// who fit nobody do not matter.
+const SPARE: usize = 2;
+
+/// What a candidate is for the hard rules that demand players of some kind on each team, such as a
+/// medic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Use {
+    /// The match needs it.
+    Demanded,
+    /// It has nothing that a rule demands.
+    Plain,
+    /// Older candidates have enough of what it has.
+    Surplus,
+}
+
+/// What hard rules demand of the candidates, and what is still lacking.
+struct Demands<'p> {
+    lacking: Vec<(&'p dyn Bound, usize)>,
+}
+
+impl<'p> Demands<'p> {
+    /// What a match with the seed lacks, `times` over.
+    fn of(pool: &'p Pool<'_>, seed: u32, times: usize) -> Self {
+        let teams = pool.queue.settings().teams.as_usize();
+        let rules = pool.queue.rules().iter().zip(&pool.bound);
+        let demanding = rules.filter(|(rule, bound)| rule.hard && bound.demand() > 0);
+        let lacking = demanding.map(|(_, bound)| {
+            let all = bound.demand() * teams * times;
+            (bound.as_ref(), all.saturating_sub(bound.supply(seed)))
+        });
+        Self {
+            lacking: lacking.collect(),
+        }
+    }
+
+    /// What the next ticket is, and counts it.
+    fn take(&mut self, ticket: u32) -> Use {
+        let mut found = Use::Plain;
+        for (bound, lacking) in &mut self.lacking {
+            let own = bound.supply(ticket);
+            found = match own {
+                0 => found,
+                _ if *lacking > 0 => Use::Demanded,
+                _ if found == Use::Plain => Use::Surplus,
+                _ => found,
+            };
+            *lacking = lacking.saturating_sub(own);
+        }
+        found
+    }
+}
 
 /// The tickets that may play with the seed, without the seed.
 pub(super) struct Candidates {
@@ -15,6 +68,7 @@ pub(super) struct Candidates {
     /// The first place in `groups` of each signature that occurs, ascending by signature.
     starts: Vec<(u32, usize)>,
     priority: Vec<usize>,
+    uses: Vec<Use>,
 }
 
 impl Candidates {
@@ -23,9 +77,11 @@ impl Candidates {
     pub fn of(pool: &Pool<'_>, seed: u32, fitting: &Bits) -> Self {
         let strict = pool.strict.get(seed);
         let mut tickets = Vec::new();
+        let mut demands = Demands::of(pool, seed, SPARE);
         for ticket in fitting.iter().filter(|ticket| *ticket != seed) {
-            if tickets.len() < MOST || pool.strict.get(ticket) == strict && tickets.len() < 2 * MOST
-            {
+            let demanded = demands.take(ticket) == Use::Demanded;
+            let mirrors = pool.strict.get(ticket) == strict && tickets.len() < 2 * MOST;
+            if tickets.len() < MOST || mirrors || demanded {
                 tickets.push(ticket);
             }
         }
@@ -47,8 +103,11 @@ impl Candidates {
                 starts.push((signature, place));
             }
         }
+        let mut demands = Demands::of(pool, seed, 1);
+        let uses: Vec<Use> = tickets.iter().map(|ticket| demands.take(*ticket)).collect();
         let mut priority: Vec<usize> = (0..tickets.len()).collect();
-        // Larger parties first, since they find mates less often, then those with fewer choices.
+        // What rules demand comes first, and more of it last: other matches need it. Then larger
+        // parties, since they find mates less often, then those with fewer choices.
         priority.sort_by(|one, other| {
             let size = |at: &usize| pool.people.size(tickets[*at]);
             let breadth = |at: &usize| {
@@ -58,7 +117,8 @@ impl Candidates {
                     .unwrap_or(1.0)
             };
             let larger = size(other).cmp(&size(one));
-            larger
+            let uses = uses.get(*one).cmp(&uses.get(*other));
+            uses.then(larger)
                 .then(breadth(one).total_cmp(&breadth(other)))
                 .then(one.cmp(other))
         });
@@ -68,7 +128,14 @@ impl Candidates {
             groups,
             starts,
             priority,
+            uses,
         }
+    }
+
+    /// Whether other matches need the candidate more than this one, which can have enough players
+    /// of its kind without it.
+    pub fn is_surplus(&self, at: usize) -> bool {
+        self.uses.get(at) == Some(&Use::Surplus)
     }
 
     /// Number of candidates.

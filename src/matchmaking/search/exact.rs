@@ -39,18 +39,10 @@ pub(super) fn exact(
         reach: Reach::new(pool, candidates, teams.seats.len(), size),
         teams,
         size,
-        tickets: (0..candidates.len())
-            .map(|at| candidates.ticket(at))
-            .collect(),
+        tickets: order(pool, candidates),
         best: None,
         nodes,
     };
-    // Large parties first: they leave the fewest ways. Then one value after the other, so that it is
-    // soon clear when the teams cannot be as even in it as they must be.
-    search.tickets.sort_by_key(|ticket| {
-        let size = std::cmp::Reverse(pool.people.size(*ticket));
-        (size, pool.mirrors.get(*ticket), *ticket)
-    });
     let mut rest: Vec<usize> = search
         .tickets
         .iter()
@@ -83,6 +75,20 @@ pub(super) fn exact(
             proven,
         },
     }
+}
+
+/// The candidates in the order in which they are tried. Those that other matches need come last, and
+/// large parties first, because they leave the fewest ways. Then one value comes after the other, so that
+/// it is soon clear when the teams cannot be as even in it as they must be.
+fn order(pool: &Pool<'_>, candidates: &Candidates) -> Vec<u32> {
+    let mut places: Vec<usize> = (0..candidates.len()).collect();
+    places.sort_by_key(|at| {
+        let ticket = candidates.ticket(*at);
+        let size = std::cmp::Reverse(pool.people.size(ticket));
+        let surplus = candidates.is_surplus(*at);
+        (surplus, size, pool.mirrors.get(ticket), ticket)
+    });
+    places.into_iter().map(|at| candidates.ticket(at)).collect()
 }
 
 struct Search<'a, 'p, 't> {
