@@ -4,11 +4,16 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AttributeType, MAX_ID, Queue, TicketError, Value, value::is_word};
+use super::{
+    Attribute, AttributeType, MAX_ID, MAX_WORDS, Queue, TicketError, Value, value::is_word,
+};
 
 /// A value as a client or a file states it, before the queue has checked it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "an attribute must be true, false, a number, a text, a list of texts, or an object of numbers"
+)]
 pub enum Raw {
     /// `true` or `false`.
     Flag(bool),
@@ -152,15 +157,41 @@ impl Queue {
         })
     }
 
+    /// Whether the values of an attribute are players' ids, which may contain spaces: a `set` of any
+    /// words that only rules of the type `apart` read.
+    fn lists_players(&self, name: &str) -> bool {
+        let attribute = self.settings().attributes.get(name);
+        let open = |attribute: &Attribute| match &attribute.of {
+            AttributeType::Set(words) => words.is_empty(),
+            _ => false,
+        };
+        let rules = &self.settings().rules;
+        let mut readers = rules
+            .iter()
+            .filter(|rule| rule.of.as_deref() == Some(name))
+            .peekable();
+        attribute.is_some_and(open)
+            && readers.peek().is_some()
+            && readers.all(|rule| rule.rule == "apart")
+    }
+
     fn player(&self, mut spec: PlayerSpec, known: Known) -> Result<Player, TicketError> {
         let attributes = &self.settings().attributes;
         let mut values = Vec::with_capacity(attributes.len());
         for (name, attribute) in attributes {
+            let ids = self.lists_players(name);
             let value = match spec.attributes.remove(name) {
-                Some(raw) => attribute.of.read(raw).ok_or_else(|| TicketError::Value {
+                Some(raw) => match ids {
+                    true => players(raw),
+                    false => attribute.of.read(raw),
+                }
+                .ok_or_else(|| TicketError::Value {
                     player: spec.id.clone(),
                     attribute: name.clone(),
-                    expected: attribute.of.to_string(),
+                    expected: match ids {
+                        true => format!("the ids of up to {MAX_WORDS} players"),
+                        false => attribute.of.to_string(),
+                    },
                 })?,
                 None => attribute.absent().ok_or_else(|| TicketError::Missing {
                     player: spec.id.clone(),
@@ -181,6 +212,21 @@ impl Queue {
             }),
         }
     }
+}
+
+/// The players' ids that `raw` states; `None` if one of them cannot be an id.
+fn players(raw: Raw) -> Option<Value> {
+    let mut ids = match raw {
+        Raw::List(ids) => ids,
+        Raw::Text(id) => vec![id],
+        _ => return None,
+    };
+    if ids.len() > MAX_WORDS || !ids.iter().all(|id| is_id(id)) {
+        return None;
+    }
+    ids.sort_unstable();
+    ids.dedup();
+    Some(Value::Set(ids))
 }
 
 fn is_id(text: &str) -> bool {

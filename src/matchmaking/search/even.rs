@@ -37,6 +37,10 @@ pub(super) fn even(pool: &Pool<'_>, mut found: Proposal, waited: f64) -> Proposa
         found.teams = seats;
         best = gap;
     }
+    if best < before {
+        super::anneal::restore(&mut teams, &found.teams);
+        found.cost = teams.cost();
+    }
     found
 }
 

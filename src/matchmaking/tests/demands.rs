@@ -65,3 +65,53 @@ fn captains_behind_a_long_line_are_found() {
         assert!(ids.contains(&id), "{id} in {ids:?}");
     }
 }
+
+#[test]
+fn avoided_players_may_have_spaces_in_their_ids() {
+    let queue = shipped("pickup");
+    let one = ticket(&queue, "t1", 0, r#","avoid":["Boring John"]"#);
+    assert_eq!(one.players.len(), 1);
+    let json = r#"{"ticket":"t","players":[{"id":"p","avoid":[""]}]}"#;
+    let spec: TicketSpec = serde_json::from_str(json).unwrap();
+    let refused = queue.ticket(spec, &mut |_| Known::default()).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "p: avoid must be the ids of up to 128 players"
+    );
+}
+
+#[test]
+fn the_penalty_is_that_of_the_teams_after_the_final_split() {
+    let text = r#"
+        teams = 2
+        size = 8
+        ruleset = "r"
+        [[rule]]
+        name = "even chances"
+        rule = "chance"
+        of = "@weight"
+        at_most = 0.0
+    "#;
+    let queue = Queue::new("x", toml::from_str(text).unwrap()).unwrap();
+    let tickets: Vec<Ticket> = (0..16)
+        .map(|at| {
+            let json = format!(r#"{{"ticket":"t{at}","players":[{{"id":"p{at}"}}]}}"#);
+            let spec: TicketSpec = serde_json::from_str(&json).unwrap();
+            let mut known = Known::default();
+            let weight = f64::from(at * at) + 0.37;
+            known.numbers.insert("@weight".to_owned(), weight);
+            queue.ticket(spec, &mut |_| known.clone()).unwrap()
+        })
+        .collect();
+    let plan = planned(&queue, &tickets);
+    let found = &plan.matches[0];
+    let cost: f64 = queue
+        .explain(&tickets, found)
+        .iter()
+        .map(|rule| rule.cost)
+        .sum();
+    assert!(
+        (found.penalty - cost).abs() < 1e-9,
+        "{found:?} costs {cost}"
+    );
+}
