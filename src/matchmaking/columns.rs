@@ -46,6 +46,11 @@ const KNOWN: [&str; 8] = [
     "@strength",
 ];
 
+/// Whether `name` is one of the `@` attributes, such as `@weight`.
+pub fn is_known(name: &str) -> bool {
+    KNOWN.contains(&name)
+}
+
 impl Columns {
     pub fn new(attributes: &BTreeMap<String, Attribute>) -> Self {
         Self {

@@ -38,6 +38,7 @@ mod value;
 
 pub use attribute::{Attribute, AttributeType};
 pub use check::{Finding, Severity};
+pub use columns::is_known;
 pub use cores::{Cores, OneCore};
 pub use error::{QueueError, TicketError};
 pub use load::Load;

@@ -9,7 +9,7 @@ use std::{
 
 use crate::{
     cli::CliError,
-    matchmaking::{Known, Queue, Raw, Ticket, TicketSpec},
+    matchmaking::{Known, Queue, Raw, Ticket, TicketSpec, is_known},
 };
 
 /// The most tickets of a file.
@@ -82,10 +82,14 @@ fn learned(attributes: Vec<(String, Raw)>) -> Result<Known, String> {
     let mut known = Known::default();
     for (name, raw) in attributes {
         match raw {
+            Raw::List(met) if name == "@met" => known.met = vec![met],
+            _ if name == "@met" => return Err("@met must be a list of players".to_owned()),
+            _ if !is_known(&name) => {
+                return Err(format!("there is no attribute {}", name.escape_debug()));
+            }
             Raw::Number(number) if number.is_finite() => {
                 known.numbers.insert(name, number);
             }
-            Raw::List(met) if name == "@met" => known.met = vec![met],
             _ => return Err(format!("{name} must be a finite number")),
         }
     }
