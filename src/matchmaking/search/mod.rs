@@ -131,13 +131,14 @@ impl<'p> Search<'p> {
     /// cost and number.
     fn race(&self, size: usize, cores: &dyn Cores, cancelled: &AtomicBool) -> Option<Proposal> {
         let solved = AtomicUsize::new(usize::MAX);
+        let viable = self.viable(size);
         let run = |number: usize| {
             let stop =
                 || cancelled.load(Ordering::Relaxed) || solved.load(Ordering::Relaxed) < number;
             if stop() {
                 return None;
             }
-            let found = self.start(number, size, &stop)?;
+            let found = self.start(&viable, number, size, &stop)?;
             if found.cost == Cost::default() {
                 solved.fetch_min(number, Ordering::Relaxed);
             }
@@ -162,19 +163,39 @@ impl<'p> Search<'p> {
         best
     }
 
+    /// The combinations with enough players for teams of this size. Without the others, a start is never
+    /// spent on one that cannot fill the teams while another could.
+    fn viable(&self, size: usize) -> Vec<&Combination> {
+        let needed = size * self.pool.queue.settings().teams.as_usize();
+        let is_viable = |combination: &&Combination| {
+            let sizes = combination
+                .tickets
+                .iter()
+                .map(|ticket| self.pool.people.size(ticket));
+            let mut sums = sizes.scan(0, |sum, size| {
+                *sum += size;
+                Some(*sum)
+            });
+            has_mate(self.pool, self.seed, combination) && sums.any(|sum| sum >= needed)
+        };
+        self.combinations.all.iter().filter(is_viable).collect()
+    }
+
     /// One start: a combination, teams built from tickets that mirror each other, and annealing.
     /// `None` if the candidates cannot fill the teams.
-    fn start(&self, number: usize, size: usize, stop: &dyn Fn() -> bool) -> Option<Proposal> {
-        let all = &self.combinations.all;
-        let combination = all.get(number % all.len().max(1))?;
-        let round = number / all.len().max(1);
+    fn start(
+        &self,
+        viable: &[&Combination],
+        number: usize,
+        size: usize,
+        stop: &dyn Fn() -> bool,
+    ) -> Option<Proposal> {
+        let combination = *viable.get(number % viable.len().max(1))?;
+        let round = number / viable.len().max(1);
         let candidates = Candidates::of(self.pool, self.seed, &combination.tickets);
         let count = self.pool.queue.settings().teams.as_usize();
         let too_large = self.pool.people.size(self.seed) > size;
         if too_large || candidates.players(self.pool) < count * size {
-            return None;
-        }
-        if !has_mate(self.pool, self.seed, combination) {
             return None;
         }
         let mut teams = Teams::new(self.pool, size, self.waited, &self.combinations.settled);

@@ -7,15 +7,18 @@ use proptest::prelude::*;
 use super::situations::{queue, shipped, solos, tank, ticket};
 use crate::{
     domain::{Stream, StreamPurpose},
-    matchmaking::{Explanation, PlanInput, Queue, Ticket},
+    matchmaking::{Effort, Explanation, PlanInput, Queue, Ticket},
 };
 
 /// Why the ticket at this place waits, if all others are free.
 fn why(queue: &Queue, tickets: &[Ticket], place: usize) -> Explanation {
     let free: Vec<usize> = (0..tickets.len()).collect();
-    PlanInput::new(queue, tickets)
-        .why(place, &free, &AtomicBool::new(false))
-        .unwrap()
+    // So much that a start tries every combination.
+    let input = PlanInput {
+        effort: Effort::new(8),
+        ..PlanInput::new(queue, tickets)
+    };
+    input.why(place, &free, &AtomicBool::new(false)).unwrap()
 }
 
 #[test]
