@@ -83,8 +83,8 @@ fn avoided_players_may_have_spaces_in_their_ids() {
 #[test]
 fn the_penalty_is_that_of_the_teams_after_the_final_split() {
     let text = r#"
-        teams = 2
-        size = 8
+        teams = 8
+        size = 2
         ruleset = "r"
         [[rule]]
         name = "even chances"
