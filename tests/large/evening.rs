@@ -231,7 +231,7 @@ fn settle(evening: &Evening, mut clients: Vec<Program>) -> Counts {
             counts.lost += played.values().filter(|how| *how == "lost").count();
             counts.requeued += told.iter().filter(|one| **one == "REQUEUED").count();
             // What a client was told agrees with the end.
-            let called = told.iter().any(|one| *one == "GO");
+            let called = told.contains(&"GO");
             counts.no_shows += usize::from(state == "CANCELLED" && called);
             match state {
                 "MATCHED" => assert!(called, "{ticket} {told:?}"),
