@@ -1,5 +1,5 @@
-//! Findings about settings of a queue that are valid, but probably a mistake: rules that no match can
-//! meet, rules that every match meets, and attributes that no rule uses.
+//! Findings about a queue's settings that are valid, but cannot be meant: rules that contradict,
+//! rules that never bind, attributes that nothing uses.
 
 use super::{Attribute, AttributeType, By, Queue, RuleSettings};
 
@@ -12,10 +12,10 @@ pub enum Severity {
     Warning,
 }
 
-/// Something in a queue's settings that is probably a mistake.
+/// Something about a queue's settings that cannot be meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Whether it prevents all matches, or is only without effect.
+    /// How bad it is.
     pub severity: Severity,
     /// The rule, attribute or key that it is about.
     pub about: String,
@@ -24,12 +24,12 @@ pub struct Finding {
 }
 
 impl Queue {
-    /// Everything in the settings that is probably a mistake.
+    /// Everything about the settings that cannot be meant.
     pub fn findings(&self) -> Vec<Finding> {
         let settings = self.settings();
         let mut findings: Vec<Finding> = Vec::new();
         for rule in &settings.rules {
-            findings.extend(self.has_no_effect(rule).map(|why| warning(&rule.name, why)));
+            findings.extend(self.never_binds(rule).map(|why| warning(&rule.name, why)));
             findings.extend(
                 self.contradicts(rule)
                     .map(|why| contradiction(&rule.name, why)),
@@ -63,7 +63,7 @@ impl Queue {
         if settings.accept.is_some() && settings.rules.iter().all(|rule| rule.hard) {
             findings.push(warning(
                 "accept",
-                "has no effect: all rules are hard, so no match has a penalty",
+                "never binds: all rules are hard, so no match has a penalty",
             ));
         }
         let latency = settings.latency.as_ref().map(|latency| &latency.of);
@@ -90,51 +90,47 @@ impl Queue {
         }
     }
 
-    /// Why a rule holds in every match, and so changes nothing; `None` if it does not.
-    fn has_no_effect(&self, rule: &RuleSettings) -> Option<String> {
+    /// Why a rule holds in every match, if it does.
+    fn never_binds(&self, rule: &RuleSettings) -> Option<String> {
         let size = f64::from(self.settings().size.get());
         let at_most = rule.at_most.map_or(0.0, |at_most| at_most.get());
         let of = rule.of.as_deref();
         let width = self.width(of);
         let why = match rule.rule.as_str() {
             "spread" => width.filter(|width| at_most >= *width).map(|width| {
-                format!("has no effect: values are at most {width} apart, and {at_most} is allowed")
+                format!("never binds: values are at most {width} apart, and {at_most} is allowed")
             }),
             "at-most-each" if at_most >= size => {
-                Some(format!("has no effect: a team has only {size} players"))
+                Some(format!("never binds: a team has only {size} players"))
             }
             "differ-each" if at_most >= size => {
-                Some(format!("has no effect: a team has only {size} players"))
+                Some(format!("never binds: a team has only {size} players"))
             }
-            "differ-each" => self.mirrored(of).map(|other| {
-                format!("has no effect: {other} demands the same values on all teams")
-            }),
+            "differ-each" => self
+                .mirrored(of)
+                .map(|other| format!("never binds: {other} demands the same values on all teams")),
             "gap" => {
                 let most = match rule.by.unwrap_or_default() {
                     By::Sum => width.map(|width| width * size),
                     By::Mean | By::Max => width,
                 };
                 most.filter(|most| at_most >= *most).map(|most| {
-                    format!(
-                        "has no effect: teams are at most {most} apart, and {at_most} is allowed"
-                    )
+                    format!("never binds: teams are at most {most} apart, and {at_most} is allowed")
                 })
             }
             "chance" => {
                 let most = 1.0 - 1.0 / f64::from(self.settings().teams.get());
-                (at_most >= most).then(|| {
-                    format!("has no effect: no chance is further than {at_most} from even")
-                })
+                (at_most >= most).then(|| format!("never binds: no chance is {at_most} from even"))
             }
             "ceiling" if of == rule.ceiling.as_deref() => Some(
-                "the ceiling is the value itself, so all players must have the same value"
+                "never binds for one player: the ceiling is the value itself, so all must be equal"
                     .to_owned(),
             ),
             "has" => {
                 let least = rule.at_least.map_or(0, |least| least.get());
                 let most = rule.at_most.map_or(f64::INFINITY, |most| most.get());
                 (least == 0 && most >= size)
-                    .then(|| "has no effect: any number of players is allowed".to_owned())
+                    .then(|| "never binds: any number of players is allowed".to_owned())
             }
             _ => None,
         };
@@ -291,14 +287,14 @@ mod tests {
         assert_eq!(
             findings(text),
             [
-                "Warning wide: has no effect: values are at most 2 apart, and 2 is allowed",
+                "Warning wide: never binds: values are at most 2 apart, and 2 is allowed",
                 "Contradiction few: 2 values with at most 3 players each make no team of 7",
-                "Warning idle: has no effect: same demands the same values on all teams",
+                "Warning idle: never binds: same demands the same values on all teams",
                 "Warning late: a step of relax comes after tickets expire (ttl)",
                 "Contradiction kind: the rules of the type has demand 8 players on a team of 7",
                 "Contradiction two: another rule picks the map, too",
                 "Warning smaller: a step comes after tickets expire (ttl)",
-                "Warning accept: has no effect: all rules are hard, so no match has a penalty",
+                "Warning accept: never binds: all rules are hard, so no match has a penalty",
                 "Warning spare: no rule uses this attribute",
             ]
         );

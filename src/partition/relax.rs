@@ -165,7 +165,7 @@ impl ProblemSpec {
             parts => format!("{} stay together", parts.join(" and ")),
         };
         format!(
-            "the party of {} is divided, because no team has room for all of it: {together}",
+            "the party of {} is torn, because no team has room for all of it: {together}",
             names(party)
         )
     }

@@ -613,7 +613,7 @@ async fn a_party_of_three_comes_together_or_is_torn_by_as_little_as_needed() {
                 let [zero, one] = sizes;
                 let after = (zero + 3 - ones).abs_diff(one + ones);
                 assert!(after <= 1, "{sizes:?} {teams:?}");
-                let torn = reasons.iter().any(|reason| reason.contains("divided"));
+                let torn = reasons.iter().any(|reason| reason.contains("torn"));
                 assert!(torn, "{sizes:?} {reasons:?}");
             }
         }
@@ -854,11 +854,7 @@ async fn a_friend_comes_to_their_friend_unless_that_makes_the_larger_team_larger
         let reply = client.ask("PLACE n\n").await;
         assert!(reply.starts_with(&format!("PLACE n {team} ")), "{reply}");
         let why = why(&mut client).await;
-        let words = if torn {
-            "their party is divided"
-        } else {
-            "with their party"
-        };
+        let words = if torn { "torn" } else { "with their party" };
         assert!(why[1].contains(words), "{ones} v {twos}: {why:?}");
     }
 }

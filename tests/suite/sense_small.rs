@@ -356,7 +356,7 @@ fn balance_grants_wishes_offline_as_in_a_game_and_says_what_it_could_not_grant()
         run_with(folder.path(), &flags, four)
     };
     for (flags, said) in [
-        (&["--party", "a,b,c"][..], "the party of a, b, c is divided"),
+        (&["--party", "a,b,c"][..], "the party of a, b, c is torn"),
         (
             &["--pin", "a=0", "--pin", "b=0", "--pin", "c=0"],
             "unequal numbers of humans: 3 to 1",
@@ -382,7 +382,7 @@ fn balance_grants_wishes_offline_as_in_a_game_and_says_what_it_could_not_grant()
         assert!(code != 0 && !err.is_empty(), "{flags:?}");
     }
     let (code, out, _) = balance(&["--party", "a,b"]);
-    assert!(code == 0 && !out.contains("divided"), "{out}");
+    assert!(code == 0 && !out.contains("torn"), "{out}");
 }
 
 #[test]

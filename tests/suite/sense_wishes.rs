@@ -203,7 +203,7 @@ async fn whatever_is_wished_for_after_balance_is_granted_or_the_reasons_say_why_
             .any(|two| team_of(&again, two[0]) != team_of(&again, two[1]));
         let said = why
             .iter()
-            .any(|line| line.contains("divided") || line.contains("given up"));
+            .any(|line| line.contains("torn") || line.contains("given up"));
         assert!(!torn || said, "{wishes}{again:?} {why:?}");
         let same = balance(&mut client, round + 2).await;
         assert_eq!(same[1..], again[1..], "nothing was wished for since");
@@ -352,7 +352,7 @@ async fn a_friend_does_not_go_to_the_larger_team_because_others_wait() {
             .await;
         let (team, why) = place(&mut client, "n").await;
         assert_eq!(team, 1, "{larger} v {smaller}: {why}");
-        assert!(why.contains("divided"), "{why}");
+        assert!(why.contains("torn"), "{why}");
     }
 }
 
@@ -400,7 +400,7 @@ async fn of_four_teams_none_but_the_smallest_is_joined() {
         .await;
     let (team, why) = place(&mut client, "n").await;
     assert!([1, 2].contains(&team), "{team} {why}");
-    assert!(why.contains("divided"), "{why}");
+    assert!(why.contains("torn"), "{why}");
 }
 
 #[tokio::test]
@@ -485,7 +485,7 @@ async fn a_third_friend_is_with_part_of_the_party_where_another_is_on_the_other_
             let apart = teams.iter().any(|other| *other != team);
             let whole = why.contains("(with their party)");
             assert!(!(whole && apart), "{teams:?} {team} {why}");
-            assert!(whole || why.contains("divided"), "{why}");
+            assert!(whole || why.contains("torn"), "{why}");
             teams.push(team);
         }
     }

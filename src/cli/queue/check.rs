@@ -1,5 +1,5 @@
-//! `evenkeel queue check`: finds rules that no match can meet, rules without effect, and attributes that
-//! no rule uses.
+//! `evenkeel queue check`: finds rules that contradict, rules that never bind, and attributes that
+//! nothing uses.
 
 use std::{
     io::{self, Write},
@@ -15,7 +15,7 @@ use crate::{
     matchmaking::{Queue, Severity},
 };
 
-/// Check the queues of a configuration: rules that no match can meet, rules without effect, unused
+/// Check the queues of a configuration: rules that contradict, rules that never bind, unused
 /// attributes
 ///
 /// The exit code is 1 if no match can ever be formed.

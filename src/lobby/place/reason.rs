@@ -42,15 +42,11 @@ impl fmt::Display for Reason {
             Reason::Pin => "pinned to it",
             Reason::Stays => "on it already",
             Reason::Party => "with their party",
-            Reason::PartOfParty => {
-                "with part of their party, which is divided: its other players are on another team"
-            }
-            Reason::Torn => {
-                "their party is divided: with all of it, any team would be too large or too strong"
-            }
+            Reason::PartOfParty => "with part of their party, which is torn: others of it are on another team",
+            Reason::Torn => "their party is torn: no team can take all of it without outnumbering or outweighing the other",
             Reason::Avoid => "away from players to avoid",
             Reason::OldTeam => "their old team",
-            Reason::ShortSide => "the team with fewer players comes first",
+            Reason::ShortSide => "the short side comes first",
             Reason::Ratio => "best ratio",
             Reason::EvenChance => "the most even chances to win",
             Reason::FewerHumans => "equally even, fewer humans",
