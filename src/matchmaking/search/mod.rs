@@ -5,6 +5,8 @@ mod anneal;
 mod candidates;
 mod even;
 mod exact;
+#[cfg(test)]
+mod figures;
 mod nearest;
 mod pairs;
 mod reach;

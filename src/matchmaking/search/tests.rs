@@ -24,7 +24,12 @@ rule = [
 ]
 "#;
 
-fn tickets(queue: &Queue, count: usize, random: &mut Stream) -> Vec<Ticket> {
+/// A queue with soft and hard rules, for teams of three.
+pub(super) fn small_queue() -> Queue {
+    Queue::new("x", toml::from_str(QUEUE).unwrap()).unwrap()
+}
+
+pub(super) fn tickets(queue: &Queue, count: usize, random: &mut Stream) -> Vec<Ticket> {
     let mut ticket = |number: usize| {
         let players = (0..[1, 1, 1, 2][random.index(4)]).map(|at| {
             let (tier, kind) = (1 + random.index(4), ["a", "b", "c"][random.index(3)]);
@@ -85,7 +90,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
     #[test]
     fn the_exact_search_finds_the_least_cost_and_annealing_nothing_less(seed in any::<u64>()) {
-        let queue = Queue::new("x", toml::from_str(QUEUE).unwrap()).unwrap();
+        let queue = small_queue();
         let mut random = Stream::new(seed, StreamPurpose::Arrivals);
         let tickets = tickets(&queue, 8, &mut random);
         let pool = Pool::new(&queue, &tickets, None);
