@@ -5,8 +5,6 @@ mod anneal;
 mod candidates;
 mod even;
 mod exact;
-#[cfg(test)]
-mod figures;
 mod nearest;
 mod pairs;
 mod reach;

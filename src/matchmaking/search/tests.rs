@@ -1,5 +1,7 @@
 //! Tests of the searches: the exact one against every assignment, annealing against the exact one.
 
+mod figures;
+
 use proptest::prelude::*;
 
 use super::{Candidates, Cost, Teams, anneal, exact, pairs};
@@ -25,11 +27,11 @@ rule = [
 "#;
 
 /// A queue with soft and hard rules, for teams of three.
-pub(super) fn small_queue() -> Queue {
+fn small_queue() -> Queue {
     Queue::new("x", toml::from_str(QUEUE).unwrap()).unwrap()
 }
 
-pub(super) fn tickets(queue: &Queue, count: usize, random: &mut Stream) -> Vec<Ticket> {
+fn tickets(queue: &Queue, count: usize, random: &mut Stream) -> Vec<Ticket> {
     let mut ticket = |number: usize| {
         let players = (0..[1, 1, 1, 2][random.index(4)]).map(|at| {
             let (tier, kind) = (1 + random.index(4), ["a", "b", "c"][random.index(3)]);
