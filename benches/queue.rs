@@ -4,42 +4,15 @@
 #![allow(clippy::unwrap_used)]
 #![allow(clippy::disallowed_methods, reason = "a benchmark measures time")]
 
-use std::{
-    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
-    thread,
-    time::Instant,
-};
+use std::{sync::atomic::AtomicBool, time::Instant};
 
 use evenkeel::{
     domain::{Stream, StreamPurpose},
-    matchmaking::{Cores, Effort, Known, Load, Plan, Queue, QueueSettings, Ticket, plan},
+    matchmaking::{Effort, Known, Load, Plan, Queue, QueueSettings, Ticket, plan},
+    queues::Threads,
 };
 
 const WOTB: &str = include_str!("../config/queues/wotb.toml");
-
-/// Runs the jobs of a batch on this many threads.
-struct Threads(usize);
-
-impl Cores for Threads {
-    fn run(&self, count: usize, job: &(dyn Fn(usize) + Sync)) {
-        let next = AtomicUsize::new(0);
-        let work = || {
-            loop {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                if at >= count {
-                    return;
-                }
-                job(at);
-            }
-        };
-        thread::scope(|scope| {
-            for _ in 1..self.0.min(count) {
-                scope.spawn(work);
-            }
-            work();
-        });
-    }
-}
 
 fn settings(name: &str) -> QueueSettings {
     let table: toml::Table = WOTB.parse().unwrap();

@@ -88,7 +88,7 @@ pub enum HostNotice {
         mode: Option<String>,
         /// The map of the match, if it has one.
         map: Option<String>,
-        /// Its players.
+        /// Each player, with team, pass and party.
         seats: Vec<HostSeat>,
     },
     /// The instance does not host the match any more.

@@ -153,6 +153,11 @@ async fn end(session: &mut Session, verdict: Verdict) -> Result<Reply, SessionEr
 }
 
 /// Handles a request that always has a reply.
+fn advantage(session: &mut Session) -> Result<Reply, SessionError> {
+    let help = session.advantage()?;
+    Ok(Reply::Advantage(help.map(|help| (help.team, help.factor))))
+}
+
 async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>, SessionError> {
     Ok(Some(match request {
         Request::Balance { top, seed } => balance(session, top, seed).await?,
@@ -161,10 +166,7 @@ async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>,
             let placed = session.place(&id, None)?;
             Reply::Place(id, placed.team, placed.ratio)
         }
-        Request::Advantage => {
-            let help = session.advantage()?;
-            Reply::Advantage(help.map(|help| (help.team, help.factor)))
-        }
+        Request::Advantage => advantage(session)?,
         Request::Player(id) => {
             let weight = session.player(&id)?;
             Reply::Player(id, weight)
@@ -199,8 +201,8 @@ async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>,
             Reply::Bots(plan.players, plan.per_team)
         }
         Request::End(verdict) => end(session, verdict).await?,
-        // The caller and, for QUIT, the queue and instances, the connection have handled these. They are listed so that the
-        // compiler reports a new verb that is missing here.
+        // The caller has handled these, and the connection those of QUIT, queues and instances. They are
+        // listed so that the compiler reports a new verb that is missing here.
         Request::Quit
         | Request::Death(_)
         | Request::Game(_)

@@ -28,9 +28,9 @@ pub(super) fn server_name(session: &str) -> &str {
 /// The game of a hosted match.
 #[derive(Clone, Debug)]
 pub struct HostedGame {
-    /// The game type.
+    /// The game type of the queue's ruleset.
     pub game_type: Ident,
-    /// The mutators.
+    /// The gameplay mutators with which it is played.
     pub mutators: Vec<String>,
     /// The map, if the match has one.
     pub map: Option<String>,

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use super::Act;
 use crate::{
-    domain::Ident,
+    domain::{Ident, Verdict},
     protocol::{Code, Refusal, Request, Token},
 };
 
@@ -70,6 +70,17 @@ impl DaemonLink {
             acts.push(Act::Report(text.to_owned()));
         }
         first
+    }
+
+    /// Sends the end of a game, of which the daemon has the whole if it is `complete`. Of a part it would
+    /// not store a match, so the operator is asked to ingest the log.
+    pub(super) fn end(&self, complete: bool, acts: &mut Vec<Act>) {
+        acts.push(if self.connected && complete {
+            Act::Send(Request::End(Verdict::Scores))
+        } else {
+            let text = "the daemon has seen only a part of the game that ended: ingest its log";
+            Act::Report(text.to_owned())
+        });
     }
 
     /// Sends PING if nothing was sent for long; requests in `acts` count as sent.

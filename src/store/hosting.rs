@@ -21,11 +21,11 @@ pub struct HostingRows {
 /// An instance, as operators see it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InstanceRow {
-    /// Its name.
+    /// The name by which it said HELLO.
     pub name: String,
     /// Where players connect.
     pub address: String,
-    /// Its region.
+    /// The region that it states, if any.
     pub region: Option<String>,
     /// How many matches it hosts at once.
     pub slots: i64,
@@ -42,7 +42,7 @@ pub struct InstanceRow {
 /// A hosted match, as operators see it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostedRow {
-    /// Its id.
+    /// The id that the match has from its forming on.
     pub id: i64,
     /// The queue that formed it.
     pub queue: String,
@@ -65,7 +65,7 @@ pub struct HostedRow {
 /// A queue, as operators see it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueueRow {
-    /// Its name.
+    /// The name of its section in the configuration.
     pub name: String,
     /// Tickets of the last day by state: queued, proposed, hosted, matched, cancelled, expired.
     pub tickets: [i64; 6],

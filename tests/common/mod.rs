@@ -124,6 +124,14 @@ impl Daemon {
         Client::connect(self.address).await
     }
 
+    /// A client that has sent HELLO with these words.
+    pub async fn named(&self, words: &str) -> Client {
+        let mut client = self.client().await;
+        let reply = client.ask(&format!("HELLO {words}\n")).await;
+        assert!(reply.starts_with("HELLO evenkeel/"), "{reply}");
+        client
+    }
+
     /// Stops the daemon as SIGTERM does.
     pub fn stop(&mut self) {
         let _ = self.stop.take().unwrap().send(());

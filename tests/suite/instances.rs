@@ -24,16 +24,9 @@ rest_seconds = 0
 
 const HELLO: &str = "HELLO evenkeel/";
 
-async fn named(daemon: &Daemon, hello: &str) -> Client {
-    let mut client = daemon.client().await;
-    let reply = client.ask(&format!("HELLO {hello}\n")).await;
-    assert!(reply.starts_with(HELLO), "{reply}");
-    client
-}
-
 /// An instance that has joined.
 async fn instance(daemon: &Daemon, name: &str, slots: u32) -> Client {
-    let mut client = named(daemon, name).await;
+    let mut client = daemon.named(name).await;
     let lines = format!("INSTANCE {name}.example:27960 slots={slots}\n");
     client.tell(&lines).await;
     client
@@ -45,7 +38,7 @@ fn submit(ticket: &str, player: &str) -> String {
 
 /// A listening client whose players ann and bob have queued.
 async fn duel(daemon: &Daemon) -> Client {
-    let mut client = named(daemon, "lobby").await;
+    let mut client = daemon.named("lobby").await;
     client.tell("LISTEN\n").await;
     for (ticket, player) in [("t1", "ann"), ("t2", "bob")] {
         let reply = client.ask(&submit(ticket, player)).await;
@@ -149,7 +142,7 @@ async fn the_players_pass_is_theirs_and_the_result_has_the_id_of_the_match() {
         assert!(line.contains(" one.example:27960 "), "{line}");
     }
     // Another name learns nothing, and too late is too late.
-    let mut other = named(&daemon, "other").await;
+    let mut other = daemon.named("other").await;
     let unknown = other.ask("TICKET t1\n").await;
     assert!(unknown.starts_with("ERROR bad-argument"), "{unknown}");
     let state = lobby.ask("CANCEL t1\n").await;
@@ -191,7 +184,7 @@ async fn the_players_pass_is_theirs_and_the_result_has_the_id_of_the_match() {
 async fn each_slot_has_a_connection_of_its_own() {
     let daemon = Daemon::start(DUELS).await;
     let mut server = instance(&daemon, "many", 2).await;
-    let mut lobby = named(&daemon, "lobby").await;
+    let mut lobby = daemon.named("lobby").await;
     let mut games = Vec::new();
     for round in 0..2 {
         for player in 0..2 {
@@ -211,7 +204,7 @@ async fn each_slot_has_a_connection_of_its_own() {
             refused,
             "ERROR not-allowed this instance does not host this match"
         );
-        games.push((named(&daemon, &format!("many match={id}")).await, id));
+        games.push((daemon.named(&format!("many match={id}")).await, id));
     }
     for player in 0..2 {
         lobby
@@ -249,7 +242,7 @@ async fn an_instance_that_is_lost_before_play_is_replaced() {
     let at = lobby.ask("TICKET t2\n").await;
     assert!(at.contains(" second.example:1 "), "{at}");
     // The first one comes back, and hears that the match is not its own.
-    let mut first = named(&daemon, "first").await;
+    let mut first = daemon.named("first").await;
     first.send("INSTANCE first.example:27960\n").await;
     assert!(first.line().await.starts_with(&format!("* CLOSE {id} ")));
     let refused = first.ask(&format!("READY {id}\n")).await;
@@ -307,7 +300,7 @@ async fn a_match_that_was_taken_away_cannot_begin() {
     let (id, _) = session(&mut server).await;
     server.tell(&format!("READY {id}\n")).await;
     called(&mut lobby, &id).await;
-    let mut game = named(&daemon, &format!("many match={id}")).await;
+    let mut game = daemon.named(&format!("many match={id}")).await;
     game.tell("JOIN bob\n").await;
     // Only bob comes. Later than the game should have begun, ann's ticket has left the queue.
     clock.pass(300_000);
@@ -327,7 +320,7 @@ async fn what_an_instance_must_not_send_is_refused() {
     let mut nameless = daemon.client().await;
     let reply = nameless.ask("INSTANCE x.example:1\n").await;
     assert_eq!(reply, "ERROR not-allowed say HELLO <server> first");
-    let mut server = named(&daemon, "x").await;
+    let mut server = daemon.named("x").await;
     for (line, start) in [
         ("READY 7\n", "ERROR not-allowed this instance does not host"),
         (

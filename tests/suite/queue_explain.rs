@@ -36,12 +36,6 @@ rule = "chance"
 at_most = 0.05
 "#;
 
-async fn named(daemon: &Daemon, name: &str) -> Client {
-    let mut client = daemon.client().await;
-    client.ask(&format!("HELLO {name}\n")).await;
-    client
-}
-
 fn submit(ticket: &str, tier: u32) -> String {
     format!("ENQUEUE tiers {ticket}\nSEAT p{ticket} tier={tier}\nSUBMIT\n")
 }
@@ -61,7 +55,7 @@ async fn explained(client: &mut Client, id: &str) -> Vec<String> {
 #[tokio::test]
 async fn a_client_is_explained_its_tickets_and_matches_and_no_others() {
     let (daemon, clock) = Daemon::start_by_hand(TIERS).await;
-    let (mut one, mut two) = (named(&daemon, "one").await, named(&daemon, "two").await);
+    let (mut one, mut two) = (daemon.named("one").await, daemon.named("two").await);
     one.ask(&submit("a", 3)).await;
     two.ask(&submit("b", 9)).await;
     clock.pass(5_000);
@@ -100,7 +94,7 @@ async fn a_client_is_explained_its_tickets_and_matches_and_no_others() {
         assert_eq!(again[0], "match 1 of tiers");
         assert_eq!(again[1..], lines[1..]);
     }
-    let mut three = named(&daemon, "three").await;
+    let mut three = daemon.named("three").await;
     for id in ["a", "1", "7", "-1"] {
         assert_eq!(
             three.ask(&format!("EXPLAIN {id}\n")).await,
@@ -234,7 +228,7 @@ fn a_hangup_makes_the_daemon_read_its_queues_again() {
 #[tokio::test]
 async fn the_queues_predictions_are_held_against_what_happened() {
     let daemon = Daemon::start(&format!("rating.min_seconds = 0\n{TIERS}")).await;
-    let mut client = named(&daemon, "server").await;
+    let mut client = daemon.named("server").await;
     let played = "JOIN pa\nMOVE pa 1\nJOIN pb\nMOVE pb 0\nSTART\nSCORE 0\nSCORE 0\nEND\n";
     let game = format!("GAME ctf\nMINPLAYERS 0\n{played}");
     assert_eq!(client.ask(&game).await, "END 1 recorded");

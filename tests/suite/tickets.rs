@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, fs, io::Write, path::Path};
 
 use crate::common::{
-    Client, Daemon,
+    Daemon,
     process::{self, Process},
     queue_kills::kill_during_submits,
     until,
@@ -47,13 +47,6 @@ hard = true
 /// Sends what names a client and puts a ticket of one player into a queue.
 fn submit(queue: &str, ticket: &str, player: &str) -> String {
     format!("ENQUEUE {queue} {ticket}\nSEAT {player}\nSUBMIT\n")
-}
-
-async fn named(daemon: &Daemon, name: &str) -> Client {
-    let mut client = daemon.client().await;
-    let hello = client.ask(&format!("HELLO {name}\n")).await;
-    assert!(hello.starts_with("HELLO evenkeel/"), "{hello}");
-    client
 }
 
 /// A line without the team, which depends on the seed.
@@ -102,7 +95,7 @@ async fn the_documented_session_is_true() {
 #[tokio::test]
 async fn what_is_sent_twice_happens_once() {
     let daemon = Daemon::start(QUEUES).await;
-    let mut one = named(&daemon, "one").await;
+    let mut one = daemon.named("one").await;
     for _ in 0..2 {
         let queued = one.ask(&submit("duel", "t1", "ann")).await;
         assert!(queued.starts_with("QUEUED t1 "), "{queued}");
@@ -121,7 +114,7 @@ async fn what_is_sent_twice_happens_once() {
     let taken = one.ask(&submit("quick", "t2", "ann")).await;
     assert_eq!(taken, "ERROR not-allowed ann is in another ticket");
     // Ids belong to a name.
-    let mut two = named(&daemon, "two").await;
+    let mut two = daemon.named("two").await;
     assert_eq!(
         two.ask("TICKET t1\n").await,
         "ERROR bad-argument there is no such ticket"
@@ -143,7 +136,7 @@ async fn wrong_tickets_are_refused_and_change_nothing() {
     let mut nameless = daemon.client().await;
     let first = nameless.ask("SUBMIT\n").await;
     assert_eq!(first, "ERROR not-allowed say HELLO <name> first");
-    let mut one = named(&daemon, "one").await;
+    let mut one = daemon.named("one").await;
     for (lines, start) in [
         ("SEAT ann\n", "ERROR not-allowed send ENQUEUE first"),
         ("SUBMIT\n", "ERROR not-allowed send ENQUEUE first"),
@@ -185,7 +178,7 @@ async fn wrong_tickets_are_refused_and_change_nothing() {
     assert_eq!(reply, "ERROR bad-argument the ticket is too large");
     // A name in any case, and a set in several lines.
     let sound = "ENQUEUE roles t\nSEAT ann TIER=3 maps=a\nSEAT ann Maps=b\nSUBMIT\n";
-    let mut two = named(&daemon, "two").await;
+    let mut two = daemon.named("two").await;
     assert!(two.ask(sound).await.starts_with("QUEUED t "));
     assert_eq!(two.ask("EXPLAIN t\n").await, "EXPLAIN 5");
     let waits = two.line().await;
@@ -202,7 +195,7 @@ async fn wrong_tickets_are_refused_and_change_nothing() {
 #[tokio::test]
 async fn who_declines_leaves_and_the_others_get_the_next_match() {
     let (daemon, clock) = Daemon::start_by_hand(QUEUES).await;
-    let mut one = named(&daemon, "one").await;
+    let mut one = daemon.named("one").await;
     one.tell("LISTEN\nLISTEN\n").await;
     for (ticket, player) in [("t1", "ann"), ("t2", "bob")] {
         assert!(
@@ -242,7 +235,7 @@ async fn who_declines_leaves_and_the_others_get_the_next_match() {
 #[tokio::test]
 async fn cancels_in_mid_search_strand_nobody() {
     let daemon = Daemon::start(QUEUES).await;
-    let mut one = named(&daemon, "one").await;
+    let mut one = daemon.named("one").await;
     let mut lines = String::new();
     for n in 0..600 {
         lines += &submit("quick", &format!("t{n}"), &format!("p{n}"));

@@ -17,7 +17,7 @@ impl Effort {
         Self(effort.clamp(1, Self::MOST))
     }
 
-    /// The number.
+    /// The effort as it was given, 1 to [`MOST`](Self::MOST).
     pub fn get(self) -> u32 {
         self.0
     }

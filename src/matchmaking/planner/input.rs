@@ -9,7 +9,7 @@ use crate::{
 /// What the planner works on. The same input gives the same matches, on any number of cores.
 #[derive(Clone, Copy, Debug)]
 pub struct PlanInput<'a> {
-    /// The rules.
+    /// The queue, with the rules that a match must meet.
     pub queue: &'a Queue,
     /// The tickets that wait.
     pub tickets: &'a [Ticket],

@@ -32,7 +32,7 @@ pub(super) struct Crowd<'q> {
     parties: Vec<Party>,
 }
 
-/// A party.
+/// Players who always queue together, or one player.
 #[derive(Clone, Debug)]
 struct Party {
     size: u8,

@@ -72,7 +72,7 @@ pub(super) struct Met {
 }
 
 impl Met {
-    /// Nobody yet.
+    /// The state before anyone has met.
     pub fn new(queue: &Queue) -> Self {
         let rules = queue.settings().rules.iter();
         let last = rules.filter_map(|rule| rule.last).map(|last| last.get());

@@ -51,11 +51,11 @@ pub struct RuleShare {
 /// The quantiles of a number over all matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Spread {
-    /// The median.
+    /// The number that half of the matches do not exceed.
     pub p50: f64,
     /// The number that 95 % of the matches do not exceed.
     pub p95: f64,
-    /// The largest.
+    /// The largest number of any match.
     pub most: f64,
 }
 

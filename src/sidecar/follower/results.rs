@@ -2,7 +2,6 @@
 
 use super::{GameFollower, roster::ConnectionKey};
 use crate::{
-    domain::Verdict,
     protocol::Request,
     sidecar::{Act, progress::GamePhase},
 };
@@ -86,11 +85,6 @@ impl GameFollower {
             return;
         }
         game.progress.enter(GamePhase::Ended, now);
-        if self.link.connected && game.progress.is_complete() {
-            acts.push(Act::Send(Request::End(Verdict::Scores)));
-        } else {
-            let text = "the daemon has seen only a part of the game that ended: ingest its log";
-            acts.push(Act::Report(text.to_owned()));
-        }
+        self.link.end(game.progress.is_complete(), acts);
     }
 }

@@ -6,7 +6,6 @@ use super::{
     slots::{Slot, Slots},
 };
 use crate::{
-    domain::Verdict,
     ingest::idtech3::{
         grammar::{self, Event},
         setup::GameSetup,
@@ -185,12 +184,7 @@ impl IdTech3 {
     fn end(&mut self, at: u64, now: u64, acts: &mut Vec<Act>) {
         let Some(game) = &mut self.game else { return };
         game.progress.enter(GamePhase::Ended, at);
-        if self.link.connected && game.progress.is_complete() {
-            acts.push(Act::Send(Request::End(Verdict::Scores)));
-        } else {
-            let text = "the daemon has seen only a part of the game that ended: ingest its log";
-            acts.push(Act::Report(text.to_owned()));
-        }
+        self.link.end(game.progress.is_complete(), acts);
         self.lull = Lull::new(now);
         for number in 0..self.slots.len() {
             self.update_slot(number, None, now, acts);
