@@ -15,6 +15,7 @@ mod export;
 mod follow;
 mod ingest;
 mod instances;
+mod manual;
 mod matches;
 mod player;
 mod progress;
@@ -75,6 +76,8 @@ enum Command {
     Simulate(simulate::SimulateArgs),
     Config(config::ConfigArgs),
     Sidecar(sidecar::SidecarArgs),
+    Man(manual::ManArgs),
+    Completions(manual::CompletionsArgs),
 }
 
 /// The flags of every command that opens the database.
@@ -116,6 +119,8 @@ fn dispatch(command: Command) -> Result<ExitCode, CliError> {
     match command {
         Command::Balance(args) => balance::run(&args).map(done),
         Command::Config(args) => config::run(&args).map(done),
+        Command::Man(args) => manual::man(&args).map(done),
+        Command::Completions(args) => manual::completions(&args).map(done),
         Command::Queue(args) => queue::run(&args),
         Command::Instances(args) => block_on(instances::run(&args)).map(done),
         Command::Instance(args) => block_on(instances::change(&args)).map(done),

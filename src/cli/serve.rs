@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::{CliError, CommonArgs, log_to_stderr};
 use crate::{
-    daemon::{Daemon, ReloadSignal, ShutdownSignal, reload},
+    daemon::{Daemon, ReloadSignal, ShutdownSignal, reload, reloaded, reloading},
     queues::Queues,
 };
 
@@ -45,9 +45,11 @@ pub(super) async fn run(args: ServeArgs) -> Result<(), CliError> {
 async fn reload_at(mut signal: ReloadSignal, common: &CommonArgs, queues: &Queues) {
     loop {
         signal.wait().await;
+        reloading();
         match common.load() {
             Ok(config) => reload(queues, &config).await,
             Err(error) => tracing::error!(%error, "the configuration cannot be read again"),
         }
+        reloaded();
     }
 }

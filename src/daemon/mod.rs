@@ -11,6 +11,7 @@
 
 mod error;
 mod file_limit;
+mod service_manager;
 mod shutdown;
 
 use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
@@ -32,6 +33,7 @@ use crate::{
 };
 
 pub use error::DaemonError;
+pub use service_manager::{reloaded, reloading};
 pub use shutdown::{ReloadSignal, ShutdownSignal};
 
 /// How long the daemon may run after the time limit of the connections: for the backlog, the checkpoint, the
@@ -106,11 +108,19 @@ impl Daemon {
         let tasks = Tasks::new(&self.service);
         let learning = self.service.learning().clone();
         tasks.spawn(async move { learning.keep_up_to_date().await });
+        tasks.spawn(service_manager::watchdog());
+        if let Ok(address) = self.listener.local_addr() {
+            service_manager::ready(&format!("serving game servers at {address}"));
+        }
         let following = self.follower.map(|(follower, interval)| {
             let stop = tasks.stop.clone().cancelled_owned();
             tasks.tracker.spawn(follower.run(interval, stop))
         });
         let service = self.service;
+        let shutdown = async {
+            shutdown.await;
+            service_manager::stopping();
+        };
         let deadline = tasks
             .serve(self.listener, service.clone(), self.limits, shutdown)
             .await;

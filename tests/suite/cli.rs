@@ -703,3 +703,21 @@ fn commands_that_only_read_make_no_database() {
     }
     assert!(!folder.path().join("evenkeel.db").exists());
 }
+
+#[test]
+fn manual_pages_and_completions_come_from_the_command_line() {
+    let folder = folder();
+    let (code, page, _) = run(folder.path(), &["man"]);
+    assert_eq!(code, 0);
+    assert!(page.contains(".TH evenkeel 1"), "{page}");
+    assert_eq!(run(folder.path(), &["man", "--dir", "pages"]).0, 0);
+    let pages = folder.path().join("pages");
+    let page = fs::read_to_string(pages.join("evenkeel-queue-match.1")).unwrap();
+    assert!(page.contains("evenkeel\\-queue\\-match"), "{page}");
+    assert!(page.contains("\\-\\-queue"), "{page}");
+    for shell in ["bash", "zsh", "fish"] {
+        let (code, text, _) = run(folder.path(), &["completions", shell]);
+        assert_eq!(code, 0);
+        assert!(text.contains("sidecar"), "{shell}: {text}");
+    }
+}

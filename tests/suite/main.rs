@@ -47,6 +47,7 @@ mod sense_chance;
 mod sense_small;
 mod sense_weights;
 mod sense_wishes;
+mod service_manager;
 mod sessions;
 mod sidecar;
 mod sidecar_source;
