@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Act, Coordinator, Instance, MatchId, Stage, Wanted, Why};
+use super::{Act, Coordinator, Instance, Stage, Wanted, Why};
+use crate::domain::MatchId;
 
 impl Coordinator {
     /// Finds instances for the matches that wait, the oldest match first. Takes time in proportion to
@@ -65,9 +66,7 @@ impl Coordinator {
         instance.matches.insert(id);
         let address = instance.offer.address.clone();
         self.instance_changed(name);
-        if let Some(owed) = self.owed.get_mut(name) {
-            owed.remove(&id);
-        }
+        self.settle(name, id);
         self.enter(id, Stage::Opening, Why::None);
         self.change(id, |hosted| {
             hosted.instance = Some(name.to_owned());

@@ -1,7 +1,7 @@
 //! Handles time-outs, and takes matches from their instances.
 
-use super::{Act, Coordinator, MAX_TRIES, MatchId, Stage, Why, settings::millis, state::Due};
-use crate::domain::Timestamp;
+use super::{Act, Coordinator, MAX_TRIES, Stage, Why, settings::millis, state::Due};
+use crate::domain::{MatchId, Timestamp};
 
 impl Coordinator {
     /// Moves the time forward to `now` and does everything that is due. An earlier time changes
@@ -96,7 +96,8 @@ impl Coordinator {
                 why,
             }),
             None => {
-                self.owed.entry(name).or_default().insert(id);
+                self.owed.entry(name.clone()).or_default().insert(id, why);
+                self.newly_owed.push((name, id, why));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 /// Why an event was refused. It has changed nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum HostRefused {
     /// There are as many instances as the daemon allows.
     #[error("there are too many instances")]
     TooMany,

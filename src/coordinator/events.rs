@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Act, Coordinator, Hosted, Instance, MAX_INSTANCES, MatchId, Offer, Refused, Stage, Wanted, Why,
+    Act, Coordinator, HostRefused, Hosted, Instance, MAX_INSTANCES, Offer, Stage, Wanted, Why,
     settings::millis, state::Due,
 };
-use crate::domain::Timestamp;
+use crate::domain::{MatchId, Timestamp};
 
 impl Coordinator {
     /// Adds a match that needs an instance. A match that is known already changes nothing.
@@ -40,10 +40,10 @@ impl Coordinator {
     ///
     /// # Errors
     /// Fails if there are too many instances.
-    pub fn joined(&mut self, offer: Offer) -> Result<(), Refused> {
+    pub fn joined(&mut self, offer: Offer) -> Result<(), HostRefused> {
         let name = offer.name.clone();
         if !self.instances.contains_key(&name) && self.instances.len() >= MAX_INSTANCES {
-            return Err(Refused::TooMany);
+            return Err(HostRefused::TooMany);
         }
         let now = self.now;
         let new = Instance::new(offer.clone(), now);
@@ -60,13 +60,13 @@ impl Coordinator {
         Ok(())
     }
 
-    /// An instance has sent a line at this time.
+    /// An instance has sent a line at this time, which may be after the last event.
     pub fn alive(&mut self, name: &str, at: Timestamp) {
         let Some(instance) = self.instances.get_mut(name) else {
             return;
         };
         if at > instance.heard {
-            instance.heard = at.min(self.now);
+            instance.heard = at;
             if instance.away.is_some() {
                 self.came_back(name);
             }
@@ -84,9 +84,9 @@ impl Coordinator {
             .heard
             .plus_millis(millis(self.settings.heartbeat_seconds));
         self.due.insert((at, Due::Instance(name.to_owned())));
-        for id in self.owed.remove(name).unwrap_or_default() {
-            let why = self.matches.get(&id).map_or(Why::Lost, |hosted| hosted.why);
+        for (id, why) in self.owed.remove(name).unwrap_or_default() {
             let instance = name.to_owned();
+            self.settled.push((instance.clone(), id));
             self.acts.push(Act::Close { instance, id, why });
         }
         let open = |id: &MatchId| {
@@ -106,8 +106,8 @@ impl Coordinator {
     ///
     /// # Errors
     /// Fails if it is not known.
-    pub fn load(&mut self, name: &str, load: f64) -> Result<(), Refused> {
-        let instance = self.instances.get_mut(name).ok_or(Refused::NotYours)?;
+    pub fn load(&mut self, name: &str, load: f64) -> Result<(), HostRefused> {
+        let instance = self.instances.get_mut(name).ok_or(HostRefused::NotYours)?;
         instance.load = load.clamp(0.0, 1.0);
         self.instance_changed(name);
         Ok(())
@@ -145,11 +145,11 @@ impl Coordinator {
     ///
     /// # Errors
     /// Fails if the match is not at this instance, or its play has begun.
-    pub fn ready(&mut self, name: &str, id: MatchId, at: Option<&str>) -> Result<(), Refused> {
+    pub fn ready(&mut self, name: &str, id: MatchId, at: Option<&str>) -> Result<(), HostRefused> {
         let hosted = self.at_instance(name, id)?;
         let was = (hosted.stage, hosted.address.clone());
         if !hosted.stage.is_before_start() {
-            return Err(Refused::NotYours);
+            return Err(HostRefused::NotYours);
         }
         let own = self.instances.get(name);
         let own = own.map(|instance| instance.offer.address.clone());
@@ -173,10 +173,10 @@ impl Coordinator {
     ///
     /// # Errors
     /// Fails if the match is not at this instance, or its play has begun.
-    pub fn refused(&mut self, name: &str, id: MatchId) -> Result<(), Refused> {
+    pub fn refused(&mut self, name: &str, id: MatchId) -> Result<(), HostRefused> {
         match self.at_instance(name, id)?.stage.is_before_start() {
             true => self.leave(id, Why::Refused),
-            false => return Err(Refused::NotYours),
+            false => return Err(HostRefused::NotYours),
         }
         Ok(())
     }
@@ -185,14 +185,14 @@ impl Coordinator {
     ///
     /// # Errors
     /// Fails if the match is not at this instance, or READY has not come.
-    pub fn opened(&mut self, name: &str, id: MatchId, game: i64) -> Result<(), Refused> {
+    pub fn opened(&mut self, name: &str, id: MatchId, game: i64) -> Result<(), HostRefused> {
         let hosted = self.at_instance(name, id)?;
         let is_same = hosted.game == Some(game) && hosted.parted.is_none();
         match hosted.stage {
             Stage::Joining | Stage::Playing if is_same => return Ok(()),
             Stage::Ready => self.enter(id, Stage::Joining, Why::None),
             Stage::Joining | Stage::Playing => {}
-            _ => return Err(Refused::NotReady),
+            _ => return Err(HostRefused::NotReady),
         }
         self.change(id, |hosted| {
             hosted.game = Some(game);
@@ -227,7 +227,7 @@ impl Coordinator {
     ///
     /// # Errors
     /// Fails if no connection of the instance has the game.
-    pub fn began(&mut self, name: &str, id: MatchId) -> Result<(), Refused> {
+    pub fn began(&mut self, name: &str, id: MatchId) -> Result<(), HostRefused> {
         match self.at_instance(name, id)?.stage {
             Stage::Joining => {
                 self.enter(id, Stage::Playing, Why::None);
@@ -235,7 +235,7 @@ impl Coordinator {
                 Ok(())
             }
             Stage::Playing => Ok(()),
-            _ => Err(Refused::NotReady),
+            _ => Err(HostRefused::NotReady),
         }
     }
 
@@ -270,13 +270,13 @@ impl Coordinator {
     ///
     /// # Errors
     /// Fails if it is not.
-    pub fn at_instance(&self, name: &str, id: MatchId) -> Result<&Hosted, Refused> {
+    pub fn at_instance(&self, name: &str, id: MatchId) -> Result<&Hosted, HostRefused> {
         let hosted = self.matches.get(&id).filter(|hosted| {
             hosted.instance.as_deref() == Some(name)
                 && hosted.stage != Stage::Reserved
                 && !hosted.stage.is_final()
         });
-        hosted.ok_or(Refused::NotYours)
+        hosted.ok_or(HostRefused::NotYours)
     }
 
     /// The time of the last event.

@@ -3,10 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Instance;
-use crate::domain::Timestamp;
-
-/// The id of a match. The match has it from the moment it is formed, and END returns it.
-pub type MatchId = i64;
+use crate::domain::{MatchId, Timestamp};
 
 /// The state of a hosted match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -210,4 +207,20 @@ pub enum Change {
     Instance(Box<Instance>),
     /// An instance is gone.
     Gone(String),
+    /// An absent instance must be sent CLOSE for a match when it comes back.
+    Owed {
+        /// The name of the instance.
+        instance: String,
+        /// The id of the match.
+        id: MatchId,
+        /// Why it hosts the match no longer.
+        why: Why,
+    },
+    /// The instance need not be sent that CLOSE any more.
+    Settled {
+        /// The name of the instance.
+        instance: String,
+        /// The id of the match.
+        id: MatchId,
+    },
 }

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::MatchId;
-use crate::domain::Timestamp;
+use crate::domain::{MatchId, Timestamp};
 
 /// What an instance offers, as INSTANCE states it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -38,8 +38,8 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-pub use error::Refused;
-pub use hosted::{Act, Change, Hosted, MatchId, Stage, Wanted, Why};
+pub use error::HostRefused;
+pub use hosted::{Act, Change, Hosted, Stage, Wanted, Why};
 pub use instance::{Instance, Offer};
 pub use settings::CoordinatorSettings;
 pub use state::Coordinator;

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Coordinator, CoordinatorSettings, Hosted, Instance, MAX_INSTANCES, MatchId, Offer, Stage,
-    Wanted, settings::millis, state::Due,
+    Coordinator, CoordinatorSettings, Hosted, Instance, MAX_INSTANCES, Offer, Stage, Wanted, Why,
+    settings::millis, state::Due,
 };
-use crate::domain::Timestamp;
+use crate::domain::{MatchId, Timestamp};
 
 impl Coordinator {
     /// Restores the state from these instances and matches. No instance is connected yet: each has as much
@@ -19,6 +19,7 @@ impl Coordinator {
         settings: CoordinatorSettings,
         offers: Vec<Offer>,
         matches: Vec<Hosted>,
+        owed: Vec<(String, MatchId, Why)>,
         now: Timestamp,
         wanted: impl Fn(&Hosted) -> Option<Wanted>,
         is_recorded: impl Fn(MatchId) -> bool,
@@ -51,6 +52,9 @@ impl Coordinator {
                 restored.occupy(&hosted);
             }
             restored.insert(hosted);
+        }
+        for (name, id, why) in owed {
+            restored.owed.entry(name).or_default().insert(id, why);
         }
         restored.is_clean();
         for id in over {

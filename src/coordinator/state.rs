@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Act, Change, CoordinatorSettings, Hosted, Instance, KEEP_MILLIS, MatchId, Stage, Wanted, Why,
+    Act, Change, CoordinatorSettings, Hosted, Instance, KEEP_MILLIS, Stage, Wanted, Why,
     settings::millis,
 };
-use crate::domain::Timestamp;
+use crate::domain::{MatchId, Timestamp};
 
 /// Something that happens at a time unless something else happens before.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,8 +31,12 @@ pub struct Coordinator {
     pub(super) live: BTreeSet<MatchId>,
     /// Matches that wait for an instance.
     pub(super) reserved: BTreeSet<MatchId>,
-    /// Matches for which an absent instance must be sent CLOSE when it comes back.
-    pub(super) owed: BTreeMap<String, BTreeSet<MatchId>>,
+    /// Matches for which an absent instance must be sent CLOSE when it comes back, and why.
+    pub(super) owed: BTreeMap<String, BTreeMap<MatchId, Why>>,
+    /// What has been added to `owed` since the last call of [`take_changes`](Self::take_changes).
+    pub(super) newly_owed: Vec<(String, MatchId, Why)>,
+    /// What has been removed from it since then.
+    pub(super) settled: Vec<(String, MatchId)>,
     pub(super) due: BTreeSet<(Timestamp, Due)>,
     pub(super) now: Timestamp,
     /// Whether a reserved match may find an instance now.
@@ -127,6 +131,14 @@ impl Coordinator {
         let mut changes: Vec<Change> = hosted.collect();
         changes.extend(self.forgotten.drain(..).map(Change::Forgotten));
         changes.extend(instances.into_iter().map(instance));
+        changes.extend(
+            self.newly_owed
+                .drain(..)
+                .map(|(instance, id, why)| Change::Owed { instance, id, why }),
+        );
+        // What was owed and settled in the same batch is settled.
+        let settled = self.settled.drain(..);
+        changes.extend(settled.map(|(instance, id)| Change::Settled { instance, id }));
         changes
     }
 
@@ -137,7 +149,11 @@ impl Coordinator {
 
     /// Whether there are changes.
     pub fn has_changed(&self) -> bool {
-        !(self.dirty.is_empty() && self.dirty_instances.is_empty() && self.forgotten.is_empty())
+        !(self.dirty.is_empty()
+            && self.dirty_instances.is_empty()
+            && self.forgotten.is_empty()
+            && self.newly_owed.is_empty()
+            && self.settled.is_empty())
     }
 
     /// Sets the passes of a match's players. The instance is sent them together with the match.
@@ -213,6 +229,22 @@ impl Coordinator {
                 .remove(&(self.deadline_of(&hosted), Due::Match(id)));
             self.forgotten.push(id);
             self.dirty.remove(&id);
+            let owing = self.owed.iter().filter(|(_, owed)| owed.contains_key(&id));
+            for name in owing.map(|(name, _)| name.clone()).collect::<Vec<_>>() {
+                self.settle(&name, id);
+            }
+        }
+    }
+
+    /// An instance need not be sent CLOSE for a match any more.
+    pub(super) fn settle(&mut self, name: &str, id: MatchId) {
+        if let Some(owed) = self.owed.get_mut(name)
+            && owed.remove(&id).is_some()
+        {
+            self.settled.push((name.to_owned(), id));
+            if owed.is_empty() {
+                self.owed.remove(name);
+            }
         }
     }
 

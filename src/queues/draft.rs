@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{Queues, QueuesError};
 use crate::{
     matchmaking::{Known, MAX_MATCH, PlayerSpec, Queue, TicketSpec},
-    tickets::{Refused, Submission},
+    tickets::{Submission, TicketRefused},
 };
 
 /// The most bytes that a ticket may state.
@@ -27,7 +27,7 @@ impl Draft {
     pub fn begin(queues: &Queues, queue: &str, ticket: &str) -> Result<Self, QueuesError> {
         let found = queues.queue(queue);
         Ok(Self {
-            queue: found.ok_or_else(|| Refused::NoQueue(queue.to_owned()))?,
+            queue: found.ok_or_else(|| TicketRefused::NoQueue(queue.to_owned()))?,
             spec: TicketSpec {
                 ticket: ticket.to_owned(),
                 ..TicketSpec::default()

@@ -3,7 +3,7 @@
 use crate::{
     coordinator,
     matchmaking::{QueueError, TicketError},
-    tickets::Refused,
+    tickets::TicketRefused,
 };
 
 /// Why a new configuration has not replaced the old one.
@@ -22,13 +22,13 @@ pub enum ConfigureError {
 pub enum QueuesError {
     /// The event was refused.
     #[error(transparent)]
-    Refused(#[from] Refused),
+    Refused(#[from] TicketRefused),
     /// The queue's declarations do not allow the ticket.
     #[error(transparent)]
     Ticket(#[from] TicketError),
     /// The event of an instance was refused.
     #[error(transparent)]
-    Host(#[from] coordinator::Refused),
+    Host(#[from] coordinator::HostRefused),
     /// A ticket has too many players or attributes to be read.
     #[error("the ticket is too large")]
     TooLarge,

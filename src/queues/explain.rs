@@ -15,16 +15,16 @@ use tokio::{
 
 use super::{
     QueuesError, Shared,
+    call::{Answer, Outcome},
     known::Facts,
     pool::{RoundPool, Waiting},
     rounds::waiting,
-    task::{Answer, Outcome},
     view::seconds,
 };
 use crate::{
-    domain::counted,
+    domain::{MatchId, counted},
     matchmaking::{Effort, Queue},
-    tickets::{Life, MatchId, Reason, Refused, State, TicketNumber, TicketRecord},
+    tickets::{Life, Reason, State, TicketNumber, TicketRecord, TicketRefused},
 };
 
 /// The most explanations that wait for their turn.
@@ -121,11 +121,11 @@ fn about(shared: &Shared, life: &Life, owner: &str, id: &str) -> Result<About, Q
                     vec![match_line(formed.id, &formed.queue)],
                     formed.id,
                 )),
-                false => Err(Refused::NoTicket.into()),
+                false => Err(TicketRefused::NoTicket.into()),
             };
         }
     };
-    let record = life.ticket(number).ok_or(Refused::NoTicket)?;
+    let record = life.ticket(number).ok_or(TicketRefused::NoTicket)?;
     let line = state_line(life, record);
     if let Some(id) = record.state.match_id() {
         return Ok(About::Match(vec![line], id));

@@ -9,8 +9,8 @@ use super::{
     links::{Link, OpenSeat, Opening},
 };
 use crate::{
-    coordinator::{Act, Coordinator, Hosted, MatchId, Offer, Refused, Stage, Wanted, Why},
-    domain::{MAX_TEAMS, Timestamp},
+    coordinator::{Act, Coordinator, HostRefused, Hosted, Offer, Stage, Wanted, Why},
+    domain::{MAX_TEAMS, MatchId, Timestamp},
     matchmaking::{Host, Raw, TicketSpec},
     store::{Store, StoreError},
     tickets::{FormedMatch, Life},
@@ -98,6 +98,7 @@ impl Hosting {
             shared.hosting,
             rows.offers,
             rows.matches,
+            rows.owed,
             now,
             known,
             |id| rows.recorded.contains(&id),
@@ -255,10 +256,10 @@ impl Hosting {
         life: &Life,
         name: &str,
         id: MatchId,
-    ) -> Result<HostPlan, Refused> {
+    ) -> Result<HostPlan, HostRefused> {
         let hosted = self.coordinator.at_instance(name, id)?;
-        let formed = life.formed(id).ok_or(Refused::NotYours)?;
-        let queue = shared.queue(&hosted.queue).ok_or(Refused::NotYours)?;
+        let formed = life.formed(id).ok_or(HostRefused::NotYours)?;
+        let queue = shared.queue(&hosted.queue).ok_or(HostRefused::NotYours)?;
         let teams = u8::try_from(formed.proposal.teams.len().min(MAX_TEAMS)).unwrap_or(2);
         Ok(HostPlan {
             id,

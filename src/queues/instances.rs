@@ -2,10 +2,10 @@
 
 use super::{
     HostPlan, Link, Queues, QueuesError,
+    call::{Answer, Ask},
     hosting::HostAsk,
-    task::{Answer, Ask},
 };
-use crate::coordinator::{MatchId, Offer};
+use crate::{coordinator::Offer, domain::MatchId};
 
 impl Queues {
     /// Whether any queue needs instances.

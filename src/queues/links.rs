@@ -10,8 +10,8 @@ use std::{
 };
 
 use crate::{
-    coordinator::{Act, Coordinator, MatchId, Offer},
-    domain::Timestamp,
+    coordinator::{Act, Coordinator, Offer},
+    domain::{MatchId, Timestamp},
 };
 
 /// What an instance is sent without having asked for it.
@@ -105,6 +105,16 @@ impl Links {
         self.games.insert(id, link);
     }
 
+    /// Reports to the coordinator when the instances sent their last lines. `time` turns milliseconds of the
+    /// clock into a time.
+    pub fn hear(&self, coordinator: &mut Coordinator, time: impl Fn(u64) -> Timestamp) {
+        for (name, (_, link)) in &self.instances {
+            if (link.is_open)() {
+                coordinator.alive(name, time(link.heard.load(Ordering::Relaxed)));
+            }
+        }
+    }
+
     /// Reports to the coordinator which connections are lost, and when the others sent their last line.
     /// `time` turns milliseconds of the clock into a time.
     pub fn watch(&mut self, coordinator: &mut Coordinator, time: impl Fn(u64) -> Timestamp) {
@@ -151,5 +161,38 @@ impl Links {
         if let Some((_, link)) = self.instances.get(instance) {
             (link.send)(&news);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::coordinator::CoordinatorSettings;
+
+    #[test]
+    fn a_line_that_came_while_the_daemon_stalled_counts() {
+        let mut coordinator = Coordinator::new(CoordinatorSettings::default(), Timestamp(0));
+        let name = "a".to_owned();
+        let offer = Offer {
+            name,
+            slots: 1,
+            ..Offer::default()
+        };
+        coordinator.joined(offer.clone()).unwrap();
+        let heard = Arc::new(AtomicU64::new(0));
+        let mut links = Links::default();
+        links.join(offer, Link::new(|_| {}, || true, heard.clone()));
+        // Nothing happens for a minute, in which the instance has sent a line.
+        heard.store(55_000, Ordering::Relaxed);
+        let time = |millis: u64| Timestamp(millis as i64);
+        links.hear(&mut coordinator, time);
+        coordinator.at(Timestamp(60_000));
+        assert!(coordinator.instances().all(|one| one.away.is_none()));
+        // Without a line, it is silent for too long half a minute after the last one.
+        links.hear(&mut coordinator, time);
+        coordinator.at(Timestamp(84_999));
+        assert!(coordinator.instances().all(|one| one.away.is_none()));
+        coordinator.at(Timestamp(85_000));
+        assert!(coordinator.instances().all(|one| one.away.is_some()));
     }
 }

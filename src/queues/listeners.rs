@@ -43,9 +43,9 @@ impl Listeners {
 
     /// Sends all changes of tickets, which are on disk, to the connections that listen for their client. A
     /// change that no connection takes is kept, and is sent the next time.
-    pub fn tell(&mut self, life: &mut Life, coordinator: &Coordinator) {
+    pub fn send_changes(&mut self, life: &mut Life, coordinator: &Coordinator) {
         self.0.retain(|owner, listeners| {
-            for number in life.untold(owner) {
+            for number in life.unsent(owner) {
                 let Some(record) = life.ticket(number) else {
                     continue;
                 };
@@ -59,7 +59,7 @@ impl Listeners {
                 if !heard {
                     break;
                 }
-                life.told(number);
+                life.sent(number);
             }
             !listeners.is_empty()
         });

@@ -14,6 +14,9 @@
 //!
 //! Entry points: [`Queues::new`], [`Queues::run`], and the calls of clients.
 
+mod answers;
+mod call;
+mod connections;
 mod draft;
 mod error;
 mod explain;
@@ -29,6 +32,7 @@ mod search;
 mod task;
 mod threads;
 mod view;
+mod wait_clock;
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -38,11 +42,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     coordinator::CoordinatorSettings,
+    domain::MatchId,
     learning::Learning,
     matchmaking::{Host, Known, Queue, QueueError, QueueSettings, TicketSpec},
     session::Clock,
     store::Store,
-    tickets::{MatchId, QueueTerms, Submission},
+    tickets::{QueueTerms, Submission},
 };
 
 pub use draft::Draft;
@@ -54,7 +59,7 @@ pub use replay::{Replayed, replay};
 pub use threads::Threads;
 pub use view::{PlayerCall, QueueSize, Standing, TicketView};
 
-use task::{Answer, Ask, Call};
+use call::{Answer, Ask, Call};
 
 /// The most calls that wait for the task.
 const CALLS: usize = 4_096;

@@ -8,19 +8,19 @@ use tokio::{
 };
 
 use super::{
-    Configured, HostPlan, Listener, QueueSize, QueuesError, Shared, TicketView,
+    QueuesError, Shared,
+    call::{Call, Outcome},
+    connections::Connections,
     explain::Explanations,
-    hosting::{HostAsk, Hosting},
-    links::Links,
-    listeners::Listeners,
+    hosting::Hosting,
     rounds::Rounds,
     search::Found,
+    wait_clock::WaitClock,
 };
 use crate::{
     domain::Timestamp,
-    matchmaking::Queue,
     store::StoreError,
-    tickets::{Life, MatchId, Refused, Submission, TicketNumber, TicketRecord},
+    tickets::{Life, TicketRecord},
 };
 
 /// How often the task looks at what is due.
@@ -32,67 +32,27 @@ const RETRY: Duration = Duration::from_secs(1);
 /// The most calls of one batch.
 const BATCH: usize = 1_024;
 
-/// A client's call.
-#[derive(Debug)]
-pub(super) struct Call {
-    pub ask: Ask,
-    pub answer: oneshot::Sender<Outcome>,
-}
-
-/// What a client asks for. The first text is the client's name.
-#[derive(Debug)]
-pub(super) enum Ask {
-    List,
-    /// The ticket, and the queue that has checked it.
-    Submit(Arc<Queue>, Submission),
-    Cancel(String, String),
-    Ticket(String, String),
-    Answer {
-        owner: String,
-        id: MatchId,
-        player: String,
-        accepts: bool,
-    },
-    Listen(String, Listener),
-    Explain(String, String),
-    Host(HostAsk),
-    Configure(Configured),
-}
-
-/// The answer to a call, or why it has failed.
-pub(super) type Outcome = Result<Answer, QueuesError>;
-
-/// What a client is answered.
-#[derive(Debug)]
-pub(super) enum Answer {
-    List(Vec<QueueSize>),
-    Ticket(Box<TicketView>),
-    Reasons(Vec<String>),
-    Plan(Box<HostPlan>),
-    Match(Option<MatchId>),
-    Done,
-}
-
 /// Runs until the queues are stopped. After a write that failed, begins again with what is on disk.
 pub(super) async fn run(shared: Arc<Shared>, mut calls: mpsc::Receiver<Call>) {
-    let mut ears = Ears::default();
-    let steady = Steady::new(&shared);
+    let mut connections = Connections::default();
+    let clock = WaitClock::new(&shared);
     loop {
-        match load(&shared, &steady).await {
+        match load(&shared, &clock).await {
             Ok((life, hosting)) => {
                 let mut task = Task {
                     shared: &shared,
-                    steady: &steady,
+                    clock: &clock,
                     life,
                     hosting,
                     rounds: Rounds::default(),
                     explanations: Explanations::default(),
                     answers: Vec::new(),
                     written: Instant::now(),
+                    heard: Timestamp::default(),
                     watched: None,
                     polled: None,
                 };
-                match task.run(&mut calls, &mut ears).await {
+                match task.run(&mut calls, &mut connections).await {
                     Ok(()) => return,
                     Err(error) => tracing::error!(%error, "tickets cannot be written"),
                 }
@@ -113,43 +73,10 @@ pub(super) async fn run(shared: Arc<Shared>, mut calls: mpsc::Receiver<Call>) {
     }
 }
 
-/// The time by which waits count.
-struct Steady {
-    start: Timestamp,
-    millis: u64,
-}
-
-impl Steady {
-    fn new(shared: &Shared) -> Self {
-        Self {
-            start: shared.clock.now(),
-            millis: shared.clock.millis(),
-        }
-    }
-
-    fn now(&self, shared: &Shared) -> Timestamp {
-        self.time(shared.clock.millis())
-    }
-
-    /// The time of a millisecond of the clock.
-    fn time(&self, millis: u64) -> Timestamp {
-        let passed = millis.saturating_sub(self.millis);
-        self.start
-            .plus_millis(i64::try_from(passed).unwrap_or(i64::MAX))
-    }
-}
-
-/// The connections that are sent what happens. They outlast a write that fails.
-#[derive(Debug, Default)]
-struct Ears {
-    listeners: Listeners,
-    links: Links,
-}
-
-async fn load(shared: &Shared, steady: &Steady) -> Result<(Life, Hosting), StoreError> {
+async fn load(shared: &Shared, clock: &WaitClock) -> Result<(Life, Hosting), StoreError> {
     let (tickets, matches) = shared.store.tickets().await?;
     let fits = |record: &TicketRecord| shared.accepts(&record.ticket);
-    let now = steady.now(shared);
+    let now = clock.now(shared);
     let mut life = Life::restore(shared.terms(), tickets, matches, now, fits);
     let hosting = Hosting::load(shared, &*shared.store, &mut life, now).await?;
     let queues = shared.queues().len();
@@ -159,17 +86,20 @@ async fn load(shared: &Shared, steady: &Steady) -> Result<(Life, Hosting), Store
     Ok((life, hosting))
 }
 
-struct Task<'a> {
-    shared: &'a Arc<Shared>,
-    steady: &'a Steady,
-    life: Life,
-    hosting: Hosting,
-    rounds: Rounds,
-    explanations: Explanations,
+/// All state of the queues, and what one batch of calls has changed.
+pub(super) struct Task<'a> {
+    pub(super) shared: &'a Arc<Shared>,
+    clock: &'a WaitClock,
+    pub(super) life: Life,
+    pub(super) hosting: Hosting,
+    pub(super) rounds: Rounds,
+    pub(super) explanations: Explanations,
     /// The answers of this batch, which are sent once its changes are on disk.
-    answers: Vec<(oneshot::Sender<Outcome>, Outcome)>,
+    pub(super) answers: Vec<(oneshot::Sender<Outcome>, Outcome)>,
     /// When changes were last written.
     written: Instant,
+    /// When it was last looked up when the instances sent their last lines.
+    heard: Timestamp,
     /// When the connections of instances were last looked at.
     watched: Option<Instant>,
     /// When the database was last asked which instances drain.
@@ -180,7 +110,7 @@ impl Task<'_> {
     async fn run(
         &mut self,
         calls: &mut mpsc::Receiver<Call>,
-        ears: &mut Ears,
+        connections: &mut Connections,
     ) -> Result<(), StoreError> {
         // Restoring may have changed something.
         self.hosting.act(self.shared, &mut self.life);
@@ -195,17 +125,17 @@ impl Task<'_> {
                 _ = calls.recv_many(&mut batch, BATCH) => None,
                 () = sleep(TICK) => None,
             };
-            let now = self.steady.now(shared);
+            let now = self.clock.now(shared);
             self.life.at(now);
-            self.hosting.coordinator.at(now);
-            self.watch(ears).await;
-            self.handle(batch.drain(..), ears);
+            self.pass(now, connections);
+            self.watch(connections).await;
+            self.handle(batch.drain(..), connections);
             let found = match found {
                 Some(found) => self.commit(found).await,
                 None => Ok(()),
             };
             match found {
-                Ok(()) => self.settle(ears).await?,
+                Ok(()) => self.settle(connections).await?,
                 Err(error) => return self.fail(error),
             }
             self.rounds.begin(shared, &self.life);
@@ -213,21 +143,34 @@ impl Task<'_> {
         }
         calls.close();
         while let Some(call) = calls.recv().await {
-            self.handle([call], ears);
+            self.handle([call], connections);
         }
         self.written = self.written.checked_sub(LAZY).unwrap_or(self.written);
-        self.settle(ears).await
+        self.settle(connections).await
+    }
+
+    /// Moves the time of hosted matches forward. An instance that has sent a line is not silent, even if
+    /// the daemon could not look at it for longer than a heartbeat: its line counts first.
+    fn pass(&mut self, now: Timestamp, connections: &Connections) {
+        let coordinator = &mut self.hosting.coordinator;
+        if now >= self.heard.plus_millis(TICK.as_millis() as i64) {
+            self.heard = now;
+            let links = &connections.links;
+            links.hear(coordinator, |millis| self.clock.time(millis));
+        }
+        coordinator.at(now);
     }
 
     /// Looks at the connections of instances, and at what operators have changed.
-    async fn watch(&mut self, ears: &mut Ears) {
+    async fn watch(&mut self, connections: &mut Connections) {
         if self.watched.is_some_and(|at| at.elapsed() < TICK) {
             return;
         }
         self.watched = Some(Instant::now());
         let coordinator = &mut self.hosting.coordinator;
-        ears.links
-            .watch(coordinator, |millis| self.steady.time(millis));
+        connections
+            .links
+            .watch(coordinator, |millis| self.clock.time(millis));
         let has_instances = coordinator.instances().next().is_some();
         if has_instances && self.polled.is_none_or(|at| at.elapsed() >= LAZY) {
             self.polled = Some(Instant::now());
@@ -243,7 +186,7 @@ impl Task<'_> {
     }
 
     /// Writes what must be written, sends the answers of the batch, and then the news.
-    async fn settle(&mut self, ears: &mut Ears) -> Result<(), StoreError> {
+    async fn settle(&mut self, connections: &mut Connections) -> Result<(), StoreError> {
         self.hosting.act(self.shared, &mut self.life);
         let coordinator = &self.hosting.coordinator;
         let has_changed = self.life.has_changed() || coordinator.has_changed();
@@ -262,10 +205,11 @@ impl Task<'_> {
         }
         for act in self.hosting.take_unsent() {
             let opening = |id| self.hosting.opening(&self.life, id);
-            ears.links.send(&act, opening);
+            connections.links.send(&act, opening);
         }
-        ears.listeners
-            .tell(&mut self.life, &self.hosting.coordinator);
+        connections
+            .listeners
+            .send_changes(&mut self.life, &self.hosting.coordinator);
         Ok(())
     }
 
@@ -303,142 +247,5 @@ impl Task<'_> {
         let formed = self.life.propose(queue, proposals, first);
         tracing::debug!(queue, found = count, formed, "a round has ended");
         Ok(())
-    }
-
-    fn handle(&mut self, calls: impl IntoIterator<Item = Call>, ears: &mut Ears) {
-        for Call { ask, answer } in calls {
-            let outcome = match ask {
-                Ask::Explain(owner, id) => {
-                    self.explanations.ask(owner, id, answer);
-                    continue;
-                }
-                Ask::Listen(owner, listener) => {
-                    ears.listeners.add(owner, listener);
-                    Ok(Answer::Done)
-                }
-                Ask::Host(ask) => self.host(ask, &mut ears.links),
-                ask => self.answer(ask),
-            };
-            self.answers.push((answer, outcome));
-        }
-    }
-
-    fn answer(&mut self, ask: Ask) -> Result<Answer, QueuesError> {
-        Ok(match ask {
-            Ask::List => {
-                let queues = self.shared.queues();
-                let size = |name: &String| QueueSize::new(&self.life, name);
-                Answer::List(queues.keys().map(size).collect())
-            }
-            Ask::Submit(queue, submission) => {
-                self.still_accepts(&queue, &submission)?;
-                let mut players = submission.players.iter();
-                if let Some(player) = players.find(|id| self.hosting.plays_in(id).is_some()) {
-                    let known = self.life.find(&submission.owner, &submission.id);
-                    known.map_err(|_| Refused::InMatch(player.clone()))?;
-                }
-                let number = self.life.submit(submission)?;
-                self.view(number)?
-            }
-            Ask::Cancel(owner, id) => {
-                let number = self.life.cancel(&owner, &id)?;
-                self.view(number)?
-            }
-            Ask::Ticket(owner, id) => {
-                let number = self.life.find(&owner, &id)?;
-                self.view(number)?
-            }
-            Ask::Answer {
-                owner,
-                id,
-                player,
-                accepts,
-            } => {
-                match accepts {
-                    true => self.life.accept(&owner, id, &player)?,
-                    false => self.life.decline(&owner, id, &player)?,
-                }
-                Answer::Done
-            }
-            Ask::Configure(queues) => {
-                self.configure(queues);
-                Answer::Done
-            }
-            Ask::Listen(..) | Ask::Explain(..) | Ask::Host(_) => Answer::Done,
-        })
-    }
-
-    /// Refuses a ticket that another configuration of its queue has checked and the present one does not
-    /// accept.
-    fn still_accepts(&self, queue: &Arc<Queue>, ticket: &Submission) -> Result<(), QueuesError> {
-        let now = self.shared.queue(&ticket.queue);
-        let is_same = now.is_none_or(|now| Arc::ptr_eq(&now, queue));
-        match is_same || self.shared.accepts(ticket) {
-            true => Ok(()),
-            false => Err(QueuesError::Reconfigured),
-        }
-    }
-
-    /// Goes on with other queues. Rounds that run with an old configuration of a queue find nothing.
-    fn configure(&mut self, queues: Configured) {
-        let before = self.life.waiting();
-        *self.shared.queues.write() = Arc::new(queues);
-        let shared = self.shared;
-        let fits = |record: &TicketRecord| shared.accepts(&record.ticket);
-        self.life.configure(shared.terms(), fits);
-        self.rounds.changed();
-        tracing::info!(
-            queues = shared.queues().len(),
-            tickets = self.life.waiting(),
-            left = before.saturating_sub(self.life.waiting()),
-            "the queues are configured again"
-        );
-    }
-
-    /// What an instance asks for.
-    fn host(&mut self, ask: HostAsk, links: &mut Links) -> Result<Answer, QueuesError> {
-        let coordinator = &mut self.hosting.coordinator;
-        match ask {
-            HostAsk::Join(offer, link) => {
-                coordinator.joined((*offer).clone())?;
-                links.join(*offer, link);
-            }
-            HostAsk::Load(name, load) => coordinator.load(&name, load)?,
-            HostAsk::Refuse(name, id) => coordinator.refused(&name, id)?,
-            HostAsk::Ready { name, id, address } => {
-                coordinator.ready(&name, id, address.as_deref())?;
-            }
-            HostAsk::Opened {
-                name,
-                id,
-                game,
-                link,
-            } => {
-                coordinator.opened(&name, id, game)?;
-                links.host(id, link);
-            }
-            HostAsk::Began(name, id) => coordinator.began(&name, id)?,
-            HostAsk::Ended(id) => coordinator.ended(id),
-            HostAsk::GaveUp(id) => coordinator.gave_up(id),
-            HostAsk::Arrived { name, id, player } => coordinator.arrived(&name, id, &player),
-            HostAsk::Left(id, player) => self.hosting.left(id, &player),
-            HostAsk::OfGame(name, game) => {
-                return Ok(Answer::Match(coordinator.match_of_game(&name, game)));
-            }
-            HostAsk::Plan(name, id) => {
-                let plan = self.hosting.plan(self.shared, &self.life, &name, id)?;
-                return Ok(Answer::Plan(Box::new(plan)));
-            }
-        }
-        Ok(Answer::Done)
-    }
-
-    fn view(&self, number: TicketNumber) -> Result<Answer, QueuesError> {
-        let record = self
-            .life
-            .ticket(number)
-            .ok_or(crate::tickets::Refused::NoTicket)?;
-        let view = TicketView::new(&self.life, &self.hosting.coordinator, record);
-        Ok(Answer::Ticket(Box::new(view)))
     }
 }

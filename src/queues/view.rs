@@ -2,7 +2,8 @@
 
 use crate::{
     coordinator::{Coordinator, Stage},
-    tickets::{FormedMatch, Life, MatchId, Reason, State, TicketRecord},
+    domain::MatchId,
+    tickets::{FormedMatch, Life, Reason, State, TicketRecord},
 };
 
 /// How many tickets and players wait in a queue, and for how long.

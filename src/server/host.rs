@@ -7,8 +7,8 @@ use std::sync::{
 
 use super::queue::refusal;
 use crate::{
-    coordinator::{MatchId, Offer},
-    domain::Ident,
+    coordinator::Offer,
+    domain::{Ident, MatchId},
     protocol::{Code, HostNotice, HostRequest, HostSeat, Refusal, Request},
     queues::{HostNews, HostPlan, Link, OpenSeat, Queues},
     session::{HostedGame, Mailbox, Session, SessionError},
@@ -227,7 +227,7 @@ impl HostClient {
     pub fn check_start(&self, session: &Session) -> Result<(), Refusal> {
         let same = self.game.is_some() && self.game == session.game_number();
         match self.found.filter(|_| same) {
-            Some(_) => Err(refusal(crate::coordinator::Refused::NotYours.into())),
+            Some(_) => Err(refusal(crate::coordinator::HostRefused::NotYours.into())),
             None => Ok(()),
         }
     }

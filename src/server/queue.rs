@@ -7,7 +7,7 @@ use crate::{
     protocol::{Code, Notice, QueueLine, QueueRequest, Refusal, Reply, TicketReply},
     queues::{Draft, Heard, Listener, QueueSize, Queues, QueuesError, Standing, TicketView},
     session::{Mailbox, MailboxError},
-    tickets::{Reason, Refused},
+    tickets::{Reason, TicketRefused},
 };
 
 /// A connection as a client of the queues.
@@ -182,12 +182,16 @@ fn notice(view: &TicketView) -> Notice {
 pub(super) fn refusal(error: QueuesError) -> Refusal {
     let code = match &error {
         QueuesError::Refused(refused) => match refused {
-            Refused::OtherContent | Refused::NoQueue(_) | Refused::NoTicket => Code::BadArgument,
-            Refused::InAnother(_) | Refused::InMatch(_) | Refused::NoCheck => Code::NotAllowed,
-            Refused::NotInMatch => Code::UnknownPlayer,
-            Refused::Full => Code::Overloaded,
+            TicketRefused::OtherContent | TicketRefused::NoQueue(_) | TicketRefused::NoTicket => {
+                Code::BadArgument
+            }
+            TicketRefused::InAnother(_) | TicketRefused::InMatch(_) | TicketRefused::NoCheck => {
+                Code::NotAllowed
+            }
+            TicketRefused::NotInMatch => Code::UnknownPlayer,
+            TicketRefused::Full => Code::Overloaded,
         },
-        QueuesError::Host(coordinator::Refused::TooMany) => Code::Overloaded,
+        QueuesError::Host(coordinator::HostRefused::TooMany) => Code::Overloaded,
         QueuesError::Host(_) => Code::NotAllowed,
         QueuesError::Ticket(_) | QueuesError::TooLarge | QueuesError::Reconfigured => {
             Code::BadArgument

@@ -5,7 +5,11 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 
 use super::StoreError;
-use crate::{coordinator, domain::Timestamp, tickets};
+use crate::{
+    coordinator,
+    domain::{MatchId, Timestamp},
+    tickets,
+};
 
 /// What a restart needs of instances and hosted matches.
 #[derive(Clone, Debug, Default)]
@@ -14,8 +18,10 @@ pub struct HostingRows {
     pub offers: Vec<coordinator::Offer>,
     /// The hosted matches that are kept.
     pub matches: Vec<coordinator::Hosted>,
+    /// The matches for which instances must be sent CLOSE when they come back, and why.
+    pub owed: Vec<(String, MatchId, coordinator::Why)>,
     /// The hosted matches whose results are on disk.
-    pub recorded: BTreeSet<coordinator::MatchId>,
+    pub recorded: BTreeSet<MatchId>,
 }
 
 /// An instance, as operators see it.

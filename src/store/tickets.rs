@@ -3,7 +3,10 @@
 use async_trait::async_trait;
 
 use super::StoreError;
-use crate::tickets::{Change, FormedMatch, MatchId, SearchedPool, TicketRecord};
+use crate::{
+    domain::MatchId,
+    tickets::{Change, FormedMatch, SearchedPool, TicketRecord},
+};
 
 /// A match that was formed, and what is still stored of the pool that it was found in.
 #[derive(Clone, Debug, PartialEq)]

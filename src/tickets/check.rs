@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{Change, FormedMatch, Life, MatchId, Reason, Refused, State, TicketNumber, index::Due};
+use super::{Change, FormedMatch, Life, Reason, State, TicketNumber, TicketRefused, index::Due};
+use crate::domain::MatchId;
 
 impl Life {
     /// Notes that a player accepts a match. Once all players have accepted it, the match is final. The
@@ -11,9 +12,9 @@ impl Life {
     /// # Errors
     /// Fails if the match does not wait to be accepted, or the player is in none of the name's tickets in
     /// it.
-    pub fn accept(&mut self, owner: &str, id: MatchId, player: &str) -> Result<(), Refused> {
+    pub fn accept(&mut self, owner: &str, id: MatchId, player: &str) -> Result<(), TicketRefused> {
         self.seat_of(owner, id, player)?;
-        let formed = self.matches.get_mut(&id).ok_or(Refused::NoCheck)?;
+        let formed = self.matches.get_mut(&id).ok_or(TicketRefused::NoCheck)?;
         if formed.open_until.is_none() || !formed.accepted.insert(player.to_owned()) {
             return Ok(());
         }
@@ -35,27 +36,33 @@ impl Life {
     /// # Errors
     /// Fails if the match does not wait to be accepted, or the player is in none of the name's tickets in
     /// it.
-    pub fn decline(&mut self, owner: &str, id: MatchId, player: &str) -> Result<(), Refused> {
+    pub fn decline(&mut self, owner: &str, id: MatchId, player: &str) -> Result<(), TicketRefused> {
         let ticket = self.seat_of(owner, id, player)?;
         if self
             .matches
             .get(&id)
             .is_none_or(|formed| formed.open_until.is_none())
         {
-            return Err(Refused::NoCheck);
+            return Err(TicketRefused::NoCheck);
         }
         self.dissolve(id, &[ticket].into(), Reason::Declined, Reason::Declined);
         Ok(())
     }
 
     /// The ticket of a player in a match, if it belongs to the name.
-    fn seat_of(&self, owner: &str, id: MatchId, player: &str) -> Result<TicketNumber, Refused> {
-        let formed = self.matches.get(&id).ok_or(Refused::NoCheck)?;
+    fn seat_of(
+        &self,
+        owner: &str,
+        id: MatchId,
+        player: &str,
+    ) -> Result<TicketNumber, TicketRefused> {
+        let formed = self.matches.get(&id).ok_or(TicketRefused::NoCheck)?;
         let seat = formed.seats.iter().find(|seat| {
             let ticket = self.tickets.get(&seat.ticket);
             seat.player == player && ticket.is_some_and(|ticket| ticket.ticket.owner == owner)
         });
-        seat.map(|seat| seat.ticket).ok_or(Refused::NotInMatch)
+        seat.map(|seat| seat.ticket)
+            .ok_or(TicketRefused::NotInMatch)
     }
 
     /// The tickets of a match that are in no final state.

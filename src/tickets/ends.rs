@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Change, FormedMatch, KEEP_MILLIS, Life, MAX_ENDED, MatchId, QueueTerms, Reason, State,
-    TicketNumber, TicketRecord, index::Due,
+    Change, FormedMatch, KEEP_MILLIS, Life, MAX_ENDED, QueueTerms, Reason, State, TicketNumber,
+    TicketRecord, index::Due,
 };
-use crate::domain::Timestamp;
+use crate::domain::{MatchId, Timestamp};
 
 impl Life {
     /// Adds a ticket to the indexes.
@@ -14,8 +14,8 @@ impl Life {
         let number = record.number;
         let ticket = &record.ticket;
         self.index.add_id(&ticket.owner, &ticket.id, number);
-        if !record.told {
-            self.index.add_untold(&ticket.owner, number);
+        if !record.is_sent {
+            self.index.add_unsent(&ticket.owner, number);
         }
         if record.state.is_final() {
             self.index.ended.insert((record.changed_at, number));
@@ -66,7 +66,7 @@ impl Life {
         self.leave(&record);
         let was_hosted = matches!(record.state, State::Hosted(_) | State::Called(_));
         (record.state, record.reason) = (state, reason);
-        (record.changed_at, record.told) = (self.now, false);
+        (record.changed_at, record.is_sent) = (self.now, false);
         if state == State::Queued && self.due(&record).is_some_and(|due| due <= self.now) {
             record.state = State::Expired;
         }
@@ -118,7 +118,7 @@ impl Life {
         self.leave(&record);
         self.index
             .remove_id(&record.ticket.owner, &record.ticket.id);
-        self.index.remove_untold(&record.ticket.owner, number);
+        self.index.remove_unsent(&record.ticket.owner, number);
         self.changes.push(Change::Forgotten(number));
         if let State::Matched(id) = record.state {
             self.drop_empty(id);

@@ -2,7 +2,7 @@
 
 /// Why an event was refused. It has changed nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum TicketRefused {
     /// The name has a ticket of this id, with other content.
     #[error("there is another ticket with this id")]
     OtherContent,

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{Life, MatchId, Reason, State};
+use super::{Life, Reason, State};
+use crate::domain::MatchId;
 
 impl Life {
     /// The matches that need an instance, of those that were formed since the last call.
@@ -34,10 +35,10 @@ impl Life {
     /// more.
     pub fn begun(&mut self, id: MatchId) {
         for number in self.members(id) {
-            let was_told = self.ticket(number).is_some_and(|ticket| ticket.told);
+            let was_sent = self.ticket(number).is_some_and(|ticket| ticket.is_sent);
             self.become_state(number, State::Matched(id), Reason::None);
-            if was_told {
-                self.told(number);
+            if was_sent {
+                self.sent(number);
             }
         }
     }

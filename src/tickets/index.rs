@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{MatchId, TicketNumber};
-use crate::domain::Timestamp;
+use super::TicketNumber;
+use crate::domain::{MatchId, Timestamp};
 
 /// Something that happens at a time unless something else happens before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,7 +26,7 @@ pub(super) struct Index {
     /// The tickets that have ended, by when.
     pub ended: BTreeSet<(Timestamp, TicketNumber)>,
     /// The tickets whose state their client has not been sent, by name of the client.
-    pub untold: BTreeMap<String, BTreeSet<TicketNumber>>,
+    pub unsent: BTreeMap<String, BTreeSet<TicketNumber>>,
 }
 
 impl Index {
@@ -62,16 +62,16 @@ impl Index {
         self.players.clear();
     }
 
-    pub fn add_untold(&mut self, owner: &str, ticket: TicketNumber) {
-        let untold = self.untold.entry(owner.to_owned()).or_default();
-        untold.insert(ticket);
+    pub fn add_unsent(&mut self, owner: &str, ticket: TicketNumber) {
+        let unsent = self.unsent.entry(owner.to_owned()).or_default();
+        unsent.insert(ticket);
     }
 
-    pub fn remove_untold(&mut self, owner: &str, ticket: TicketNumber) {
-        if let Some(untold) = self.untold.get_mut(owner) {
-            untold.remove(&ticket);
-            if untold.is_empty() {
-                self.untold.remove(owner);
+    pub fn remove_unsent(&mut self, owner: &str, ticket: TicketNumber) {
+        if let Some(unsent) = self.unsent.get_mut(owner) {
+            unsent.remove(&ticket);
+            if unsent.is_empty() {
+                self.unsent.remove(owner);
             }
         }
     }

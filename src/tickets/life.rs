@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::{
-    Change, FormedMatch, MAX_WAITING, MatchId, Proposal, QueueTerms, Reason, Refused, Seat, State,
-    Submission, TicketNumber, TicketRecord,
+    Change, FormedMatch, MAX_WAITING, Proposal, QueueTerms, Reason, Seat, State, Submission,
+    TicketNumber, TicketRecord, TicketRefused,
     index::{Due, Index},
     waits::Waits,
 };
-use crate::domain::Timestamp;
+use crate::domain::{MatchId, Timestamp};
 
 /// All tickets whose state is kept, and their matches.
 #[derive(Debug, Default)]
@@ -73,7 +73,7 @@ impl Life {
     /// # Errors
     /// Fails if the name has another ticket of this id, there is no such queue or no room in it, or a
     /// player is in another ticket.
-    pub fn submit(&mut self, ticket: Submission) -> Result<TicketNumber, Refused> {
+    pub fn submit(&mut self, ticket: Submission) -> Result<TicketNumber, TicketRefused> {
         if let Some(number) = self.index.id(&ticket.owner, &ticket.id) {
             let same = self
                 .tickets
@@ -81,18 +81,18 @@ impl Life {
                 .is_some_and(|known| known.ticket == ticket);
             return match same {
                 true => Ok(number),
-                false => Err(Refused::OtherContent),
+                false => Err(TicketRefused::OtherContent),
             };
         }
         let Some(terms) = self.queues.get(&ticket.queue) else {
-            return Err(Refused::NoQueue(ticket.queue));
+            return Err(TicketRefused::NoQueue(ticket.queue));
         };
         if self.waiting >= MAX_WAITING {
-            return Err(Refused::Full);
+            return Err(TicketRefused::Full);
         }
         let is_taken = |player: &&String| self.index.player(&terms.group, player).is_some();
         if let Some(player) = ticket.players.iter().find(is_taken) {
-            return Err(Refused::InAnother(player.clone()));
+            return Err(TicketRefused::InAnother(player.clone()));
         }
         let number = self.next;
         self.next += 1;
@@ -103,7 +103,7 @@ impl Life {
             state: State::Queued,
             reason: Reason::None,
             changed_at: self.now,
-            told: true,
+            is_sent: true,
         };
         self.changes
             .push(Change::Submitted(Box::new(record.clone())));
@@ -116,8 +116,8 @@ impl Life {
     ///
     /// # Errors
     /// Fails if the name has no such ticket.
-    pub fn cancel(&mut self, owner: &str, id: &str) -> Result<TicketNumber, Refused> {
-        let number = self.index.id(owner, id).ok_or(Refused::NoTicket)?;
+    pub fn cancel(&mut self, owner: &str, id: &str) -> Result<TicketNumber, TicketRefused> {
+        let number = self.index.id(owner, id).ok_or(TicketRefused::NoTicket)?;
         match self.tickets.get(&number).map(|ticket| ticket.state) {
             Some(State::Queued) => self.become_state(number, State::Cancelled, Reason::None),
             Some(State::Proposed(id)) => {
@@ -217,8 +217,8 @@ impl Life {
     ///
     /// # Errors
     /// Fails if the name has no such ticket.
-    pub fn find(&self, owner: &str, id: &str) -> Result<TicketNumber, Refused> {
-        self.index.id(owner, id).ok_or(Refused::NoTicket)
+    pub fn find(&self, owner: &str, id: &str) -> Result<TicketNumber, TicketRefused> {
+        self.index.id(owner, id).ok_or(TicketRefused::NoTicket)
     }
 
     /// The match with this id, while any of its tickets is kept.
@@ -265,19 +265,19 @@ impl Life {
     }
 
     /// Tickets of a client that have changed since the client was last sent their state.
-    pub fn untold(&self, owner: &str) -> Vec<TicketNumber> {
-        let untold = self.index.untold.get(owner);
-        untold.map_or(Vec::new(), |untold| untold.iter().copied().collect())
+    pub fn unsent(&self, owner: &str) -> Vec<TicketNumber> {
+        let unsent = self.index.unsent.get(owner);
+        unsent.map_or(Vec::new(), |unsent| unsent.iter().copied().collect())
     }
 
     /// Notes that a client was sent the state of a ticket.
-    pub fn told(&mut self, number: TicketNumber) {
+    pub fn sent(&mut self, number: TicketNumber) {
         let Some(record) = self.tickets.get_mut(&number) else {
             return;
         };
-        if !std::mem::replace(&mut record.told, true) {
-            self.index.remove_untold(&record.ticket.owner, number);
-            self.changes.push(Change::Told(number));
+        if !std::mem::replace(&mut record.is_sent, true) {
+            self.index.remove_unsent(&record.ticket.owner, number);
+            self.changes.push(Change::Sent(number));
         }
     }
 }

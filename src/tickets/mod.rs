@@ -3,7 +3,7 @@
 //! Pure: events and the current time come in; answers and changes come out. [`Life`] contains all
 //! tickets and their matches. Each event returns its answer at once and adds what has to be written
 //! to the disk to the [changes](Life::take_changes). The caller writes the changes in order and
-//! together, and only then sends the answers and the [news](Life::untold). If the write fails, the
+//! together, and only then sends the answers and the [news](Life::unsent). If the write fails, the
 //! caller [restores](Life::restore) the state from the disk, where nothing has changed.
 //!
 //! This room does not search for matches: `matchmaking` does. [`Life::propose`] forms matches of the
@@ -26,11 +26,11 @@ mod restore;
 mod tests;
 mod waits;
 
-pub use error::Refused;
+pub use error::TicketRefused;
 pub use life::Life;
 pub use record::{
-    Change, FormedMatch, MatchId, Proposal, QueueTerms, Reason, SearchedPool, Seat, State,
-    Submission, TicketNumber, TicketRecord,
+    Change, FormedMatch, Proposal, QueueTerms, Reason, SearchedPool, Seat, State, Submission,
+    TicketNumber, TicketRecord,
 };
 
 /// The most tickets that wait, in all queues together.

@@ -2,12 +2,10 @@
 
 use std::{collections::BTreeSet, sync::Arc};
 
-use crate::domain::Timestamp;
+use crate::domain::{MatchId, Timestamp};
 
 /// The number of a ticket: the order in which tickets were submitted, and thereby its place.
 pub type TicketNumber = i64;
-/// The id of a match.
-pub type MatchId = i64;
 
 /// What applies to the tickets of a queue.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -135,7 +133,7 @@ pub struct TicketRecord {
     /// When it got that state.
     pub changed_at: Timestamp,
     /// Whether the client has been sent that state.
-    pub told: bool,
+    pub is_sent: bool,
 }
 
 /// Teams that a search has found.
@@ -245,7 +243,7 @@ pub enum Change {
         at: Timestamp,
     },
     /// A client was sent the state of a ticket.
-    Told(TicketNumber),
+    Sent(TicketNumber),
     /// The state of a ticket is no longer kept.
     Forgotten(TicketNumber),
     /// A round has formed the next matches, whose stored pool has this id.
@@ -269,6 +267,6 @@ impl Change {
     /// Whether the change can wait for the next write: if it is lost, a client is sent a state again,
     /// or a state is kept for longer.
     pub fn can_wait(&self) -> bool {
-        matches!(self, Self::Told(_) | Self::Forgotten(_) | Self::Dropped(_))
+        matches!(self, Self::Sent(_) | Self::Forgotten(_) | Self::Dropped(_))
     }
 }

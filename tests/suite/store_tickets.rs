@@ -108,7 +108,7 @@ async fn whatever_happens_to_tickets_is_read_back() {
     let owner = "bäckend \"1\"";
     life.accept(owner, first + 1, "t4 'b'").unwrap();
     survives(&*store, &mut life).await;
-    life.told(plain[0]);
+    life.sent(plain[0]);
     life.decline(owner, first + 1, "t5-a").unwrap();
     life.cancel(owner, "t3").unwrap();
     survives(&*store, &mut life).await;

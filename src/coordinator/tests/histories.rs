@@ -67,6 +67,7 @@ struct World {
     coordinator: Coordinator,
     disk: BTreeMap<MatchId, Hosted>,
     offers: BTreeMap<String, Offer>,
+    owed: BTreeMap<(String, MatchId), Why>,
     /// The matches that each process believes to host.
     holds: BTreeMap<String, BTreeSet<MatchId>>,
     connected: BTreeSet<String>,
@@ -82,6 +83,7 @@ impl World {
             coordinator: coordinator(),
             disk: BTreeMap::new(),
             offers: BTreeMap::new(),
+            owed: BTreeMap::new(),
             holds: BTreeMap::new(),
             connected: BTreeSet::new(),
             told: BTreeMap::new(),
@@ -166,13 +168,13 @@ impl World {
         &mut self,
         at: usize,
         id: u8,
-        send: impl FnOnce(&mut Self, &str, MatchId) -> Result<(), Refused>,
+        send: impl FnOnce(&mut Self, &str, MatchId) -> Result<(), HostRefused>,
     ) {
         let (name, id) = (NAMES[at], self.id(id));
         if !self.connected.contains(name) {
             return;
         }
-        if send(self, name, id) == Err(Refused::NotYours)
+        if send(self, name, id) == Err(HostRefused::NotYours)
             && let Some(holds) = self.holds.get_mut(name)
         {
             holds.remove(&id);
@@ -190,6 +192,10 @@ impl World {
                     drop(self.offers.insert(one.offer.name.clone(), one.offer));
                 }
                 Change::Gone(name) => drop(self.offers.remove(&name)),
+                Change::Owed { instance, id, why } => {
+                    self.owed.insert((instance, id), why);
+                }
+                Change::Settled { instance, id } => drop(self.owed.remove(&(instance, id))),
             }
         }
         for act in acts {
@@ -250,6 +256,10 @@ impl World {
             settings,
             offers,
             matches,
+            self.owed
+                .iter()
+                .map(|((name, id), why)| (name.clone(), *id, *why))
+                .collect(),
             now,
             |_| Some(wanted()),
             |_| false,

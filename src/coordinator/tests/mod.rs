@@ -5,7 +5,7 @@ mod histories;
 mod situations;
 
 use super::*;
-use crate::domain::Timestamp;
+use crate::domain::{MatchId, Timestamp};
 
 /// An instance on a machine, for any mode and map.
 fn offer(name: &str, machine: &str, slots: u32) -> Offer {

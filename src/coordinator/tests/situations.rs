@@ -44,9 +44,9 @@ fn stage(coordinator: &Coordinator) -> (Stage, Why) {
 #[test]
 fn a_match_goes_through_all_states() {
     let mut coordinator = opening();
-    assert_eq!(coordinator.opened("a", 1, 77), Err(Refused::NotReady));
-    assert_eq!(coordinator.began("a", 1), Err(Refused::NotReady));
-    assert_eq!(coordinator.ready("b", 1, None), Err(Refused::NotYours));
+    assert_eq!(coordinator.opened("a", 1, 77), Err(HostRefused::NotReady));
+    assert_eq!(coordinator.began("a", 1), Err(HostRefused::NotReady));
+    assert_eq!(coordinator.ready("b", 1, None), Err(HostRefused::NotYours));
     coordinator.ready("a", 1, Some("m:27961")).unwrap();
     coordinator.ready("a", 1, Some("m:27961")).unwrap();
     assert_eq!(coordinator.take_acts(), [Act::Call(1)]);
@@ -56,7 +56,7 @@ fn a_match_goes_through_all_states() {
     assert_eq!(coordinator.match_of_game("a", 77), Some(1));
     coordinator.began("a", 1).unwrap();
     assert_eq!(coordinator.take_acts(), [Act::Begun(1)]);
-    assert_eq!(coordinator.refused("a", 1), Err(Refused::NotYours));
+    assert_eq!(coordinator.refused("a", 1), Err(HostRefused::NotYours));
     coordinator.ended(1);
     coordinator.ended(1);
     assert_eq!(stage(&coordinator), (Stage::Over, Why::None));
@@ -88,7 +88,7 @@ fn who_refuses_or_does_not_answer_rests_and_another_is_asked() {
     assert_eq!(acts, [close("a", 1, Why::Silent)]);
     coordinator.joined(offer("b", "n", 1)).unwrap();
     assert_eq!(coordinator.take_acts(), [open("b", 1)]);
-    assert_eq!(coordinator.ready("a", 1, None), Err(Refused::NotYours));
+    assert_eq!(coordinator.ready("a", 1, None), Err(HostRefused::NotYours));
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn an_instance_that_dies_before_play_is_replaced() {
     assert!(coordinator.hosted(1).unwrap().present.is_empty());
     // When it comes back after all, it hears that the match is gone.
     coordinator.joined(offer("a", "m", 1)).unwrap();
-    assert_eq!(coordinator.take_acts(), [close("a", 1, Why::None)]);
+    assert_eq!(coordinator.take_acts(), [close("a", 1, Why::Lost)]);
 }
 
 #[test]
@@ -133,7 +133,8 @@ fn a_quiet_instance_is_lost() {
     assert_eq!(pass(&mut coordinator, 30), []);
     assert!(coordinator.instances().all(|one| one.away.is_some()));
     // A line brings it back.
-    coordinator.alive("a", coordinator.now().plus_millis(1));
+    coordinator.at(coordinator.now().plus_millis(1));
+    coordinator.alive("a", coordinator.now());
     assert_eq!(coordinator.take_acts(), [open("a", 1)]);
     assert_eq!(pass(&mut coordinator, 30), []);
     assert_eq!(pass(&mut coordinator, 15), [Act::Seek(1)]);
@@ -217,4 +218,44 @@ fn no_match_goes_round_for_ever() {
     }
     assert_eq!(tries, MAX_TRIES as usize);
     assert_eq!(stage(&coordinator), (Stage::Failed, Why::Refused));
+}
+
+#[test]
+fn an_instance_that_was_away_hears_of_a_lost_match_after_a_restart_of_the_daemon() {
+    let mut coordinator = opening();
+    coordinator.ready("a", 1, None).unwrap();
+    coordinator.take_acts();
+    coordinator.lost("a");
+    coordinator.joined(offer("b", "n", 1)).unwrap();
+    assert_eq!(pass(&mut coordinator, 15), [Act::Seek(1), open("b", 1)]);
+    let (mut owed, mut matches) = (Vec::new(), Vec::new());
+    for change in coordinator.take_changes() {
+        match change {
+            Change::Owed { instance, id, why } => owed.push((instance, id, why)),
+            Change::Hosted(hosted) => matches.push(*hosted),
+            _ => {}
+        }
+    }
+    assert_eq!(owed, [("a".to_owned(), 1, Why::Lost)]);
+    let now = coordinator.now();
+    let settings = CoordinatorSettings::default();
+    let mut restored = Coordinator::restore(
+        settings,
+        Vec::new(),
+        matches,
+        owed,
+        now,
+        |_| Some(wanted()),
+        |_| false,
+    );
+    restored.joined(offer("a", "m", 1)).unwrap();
+    assert_eq!(restored.take_acts(), [close("a", 1, Why::Lost)]);
+    let settled = Change::Settled {
+        instance: "a".to_owned(),
+        id: 1,
+    };
+    assert!(restored.take_changes().contains(&settled));
+    restored.lost("a");
+    restored.joined(offer("a", "m", 1)).unwrap();
+    assert_eq!(restored.take_acts(), [], "once");
 }

@@ -7,8 +7,8 @@ use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
 use super::{SqliteStore, tickets::apply as apply_ticket};
 use crate::{
-    coordinator::{Change, Hosted, Instance, MatchId, Offer, Stage, Why},
-    domain::Timestamp,
+    coordinator::{Change, Hosted, Instance, Offer, Stage, Why},
+    domain::{MatchId, Timestamp},
     store::{HostedRow, Hosting, HostingRows, InstanceRow, QueueRow, StoreError},
     tickets,
 };
@@ -23,6 +23,9 @@ impl Hosting for SqliteStore {
         let query = sqlx::query("SELECT * FROM hosted_matches ORDER BY match_id");
         let rows = query.fetch_all(&mut *tx).await?;
         let matches = rows.iter().map(hosted).collect::<Result<_, _>>()?;
+        let query = sqlx::query("SELECT * FROM owed_closes ORDER BY instance, match_id");
+        let rows = query.fetch_all(&mut *tx).await?;
+        let owed = rows.iter().map(owed).collect::<Result<_, _>>()?;
         let query = sqlx::query_scalar(
             "SELECT h.match_id FROM hosted_matches h JOIN matches m ON m.id = h.match_id",
         );
@@ -30,6 +33,7 @@ impl Hosting for SqliteStore {
         Ok(HostingRows {
             offers,
             matches,
+            owed,
             recorded: recorded.into_iter().collect(),
         })
     }
@@ -134,6 +138,17 @@ async fn apply(tx: &mut SqliteConnection, change: &Change) -> Result<(), StoreEr
             sqlx::query("DELETE FROM hosted_matches WHERE match_id = ?").bind(id)
         }
         Change::Gone(name) => sqlx::query("DELETE FROM instances WHERE name = ?").bind(name),
+        Change::Owed { instance, id, why } => {
+            sqlx::query("INSERT OR REPLACE INTO owed_closes VALUES (?, ?, ?)")
+                .bind(instance)
+                .bind(id)
+                .bind(why.as_str())
+        }
+        Change::Settled { instance, id } => {
+            sqlx::query("DELETE FROM owed_closes WHERE instance = ? AND match_id = ?")
+                .bind(instance)
+                .bind(id)
+        }
     };
     query.execute(tx).await?;
     Ok(())
@@ -213,11 +228,23 @@ fn offer(row: &SqliteRow) -> Result<Offer, StoreError> {
     })
 }
 
+fn why(row: &SqliteRow) -> Result<Why, StoreError> {
+    let word: String = row.try_get("why")?;
+    let known = Why::ALL.into_iter().find(|one| one.as_str() == word);
+    known.ok_or_else(|| bad("why", &word))
+}
+
+fn owed(row: &SqliteRow) -> Result<(String, MatchId, Why), StoreError> {
+    Ok((
+        row.try_get("instance")?,
+        row.try_get("match_id")?,
+        why(row)?,
+    ))
+}
+
 fn hosted(row: &SqliteRow) -> Result<Hosted, StoreError> {
     let state: String = row.try_get("state")?;
     let stage = Stage::ALL.into_iter().find(|one| one.as_str() == state);
-    let why: String = row.try_get("why")?;
-    let known = Why::ALL.into_iter().find(|one| one.as_str() == why);
     let passes: String = row.try_get("passes")?;
     let parsed: Result<BTreeMap<String, String>, _> = serde_json::from_str(&passes);
     let time = |name: &str| row.try_get::<Option<i64>, _>(name);
@@ -231,7 +258,7 @@ fn hosted(row: &SqliteRow) -> Result<Hosted, StoreError> {
         address: row.try_get("address")?,
         game: row.try_get("game")?,
         tries: row.try_get("tries")?,
-        why: known.ok_or_else(|| bad("why", &why))?,
+        why: why(row)?,
         passes: parsed.map_err(|_| StoreError::BadValue("passes".to_owned()))?,
         passes_until: time("passes_until")?.map(Timestamp),
         parted: time("parted")?.map(Timestamp),

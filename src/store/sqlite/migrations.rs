@@ -21,7 +21,7 @@ macro_rules! file {
 
 /// The name and the text of each migration, in the order in which they run. Never change one that was
 /// released: databases store a checksum of each.
-const FILES: [(&str, &str); 13] = [
+const FILES: [(&str, &str); 14] = [
     file!("0001_matches"),
     file!("0002_decisions"),
     file!("0003_logs"),
@@ -35,6 +35,7 @@ const FILES: [(&str, &str); 13] = [
     file!("0011_tickets"),
     file!("0012_hosting"),
     file!("0013_pools"),
+    file!("0014_backfill"),
 ];
 
 /// All migrations.

@@ -4,9 +4,9 @@ use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
 use super::tickets::bad;
 use crate::{
-    domain::Timestamp,
+    domain::{MatchId, Timestamp},
     store::StoreError,
-    tickets::{MatchId, SearchedPool, TicketNumber},
+    tickets::{SearchedPool, TicketNumber},
 };
 
 /// The most pools that are kept, the newest.

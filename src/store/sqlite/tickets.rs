@@ -7,11 +7,10 @@ use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
 use super::{SqliteStore, pools};
 use crate::{
-    domain::Timestamp,
+    domain::{MatchId, Timestamp},
     store::{FoundMatch, StoreError, Tickets},
     tickets::{
-        Change, FormedMatch, MatchId, Proposal, Reason, Seat, State, Submission, TicketNumber,
-        TicketRecord,
+        Change, FormedMatch, Proposal, Reason, Seat, State, Submission, TicketNumber, TicketRecord,
     },
 };
 
@@ -111,7 +110,7 @@ pub(super) async fn apply(tx: &mut SqliteConnection, change: &Change) -> Result<
         .bind(state.match_id())
         .bind(reason.as_str())
         .bind(at.0),
-        Change::Told(ticket) => {
+        Change::Sent(ticket) => {
             sqlx::query("UPDATE tickets SET told = 1 WHERE number = ?").bind(ticket)
         }
         Change::Forgotten(ticket) => {
@@ -149,7 +148,7 @@ async fn insert_ticket(tx: &mut SqliteConnection, record: &TicketRecord) -> Resu
     .bind(record.state.match_id())
     .bind(record.reason.as_str())
     .bind(record.changed_at.0)
-    .bind(record.told)
+    .bind(record.is_sent)
     .execute(tx)
     .await?;
     Ok(())
@@ -181,7 +180,7 @@ async fn insert_match(tx: &mut SqliteConnection, formed: &FormedMatch) -> Result
     .execute(&mut *tx)
     .await?;
     for (at, seat) in (0i64..).zip(&formed.seats) {
-        sqlx::query("INSERT INTO formed_seats VALUES (?, ?, ?, ?, ?, ?)")
+        sqlx::query("INSERT INTO formed_seats VALUES (?, ?, ?, ?, ?, ?, 0)")
             .bind(formed.id)
             .bind(at)
             .bind(seat.team)
@@ -243,7 +242,7 @@ fn ticket(row: &SqliteRow) -> Result<TicketRecord, StoreError> {
         state: state(&in_state, row.try_get("match_id")?).ok_or_else(|| bad("state", &in_state))?,
         reason: known.ok_or_else(|| bad("reason", &reason))?,
         changed_at: Timestamp(row.try_get("changed_at")?),
-        told: row.try_get("told")?,
+        is_sent: row.try_get("told")?,
     })
 }
 

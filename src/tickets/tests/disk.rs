@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::super::*;
-use crate::domain::Timestamp;
+use crate::domain::{MatchId, Timestamp};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Disk {
@@ -31,9 +31,9 @@ impl Disk {
             } => {
                 let row = self.tickets.get_mut(&ticket).unwrap();
                 assert!(!row.state.is_final(), "{row:?} becomes {state:?}");
-                (row.state, row.reason, row.changed_at, row.told) = (state, reason, at, false);
+                (row.state, row.reason, row.changed_at, row.is_sent) = (state, reason, at, false);
             }
-            Change::Told(ticket) => self.tickets.get_mut(&ticket).unwrap().told = true,
+            Change::Sent(ticket) => self.tickets.get_mut(&ticket).unwrap().is_sent = true,
             Change::Forgotten(ticket) => assert!(self.tickets.remove(&ticket).is_some()),
             Change::Searched(..) => {}
             Change::Formed(mut formed) => {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::{collection::vec, prelude::*};
 
 use super::{super::*, disk::Disk, queues};
-use crate::domain::Timestamp;
+use crate::domain::{MatchId, Timestamp};
 
 const OWNERS: [&str; 2] = ["me", "you"];
 const QUEUES: [&str; 4] = ["plain", "checked", "other", "gone"];
@@ -160,8 +160,8 @@ impl World {
             Event::Tell => {
                 self.write();
                 for owner in OWNERS {
-                    for ticket in self.life.untold(owner) {
-                        self.life.told(ticket);
+                    for ticket in self.life.unsent(owner) {
+                        self.life.sent(ticket);
                     }
                 }
             }

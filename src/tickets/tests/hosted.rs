@@ -1,6 +1,7 @@
 //! Tickets of a queue whose matches need an instance.
 
 use super::*;
+use crate::domain::MatchId;
 
 fn hosted() -> Life {
     let mut queues = queues();
@@ -38,14 +39,14 @@ fn a_hosted_ticket_is_done_when_play_begins() {
     life.cancel("me", "t1").unwrap();
     assert_eq!(states(&life), [State::Hosted(7), State::Hosted(7)]);
     let again = life.submit(submission("me", "t3", "plain", &["ann"]));
-    assert_eq!(again, Err(Refused::InAnother("ann".to_owned())));
+    assert_eq!(again, Err(TicketRefused::InAnother("ann".to_owned())));
     assert_eq!(life.waited(life.ticket(1).unwrap()), 60_000);
     life.called(7);
     assert_eq!(states(&life), [State::Called(7), State::Called(7)]);
-    life.told(1);
+    life.sent(1);
     life.begun(7);
     assert_eq!(states(&life), [State::Matched(7), State::Matched(7)]);
-    assert_eq!(life.untold("me"), [2], "who was sent the call knows");
+    assert_eq!(life.unsent("me"), [2], "who was sent the call knows");
     assert_eq!(life.waiting(), 0);
     life.submit(submission("me", "t3", "plain", &["ann"]))
         .unwrap();

@@ -23,9 +23,9 @@ fn a_ticket_that_is_submitted_again_is_the_same_one() {
     let first = life.submit(ticket.clone()).unwrap();
     assert_eq!(life.submit(ticket.clone()), Ok(first));
     let other = submission("me", "t", "plain", &["ann"]);
-    assert_eq!(life.submit(other), Err(Refused::OtherContent));
+    assert_eq!(life.submit(other), Err(TicketRefused::OtherContent));
     let moved = submission("me", "t", "checked", &["ann", "bob"]);
-    assert_eq!(life.submit(moved), Err(Refused::OtherContent));
+    assert_eq!(life.submit(moved), Err(TicketRefused::OtherContent));
     let theirs = submission("you", "t", "plain", &["cid"]);
     assert_ne!(life.submit(theirs).unwrap(), first);
     life.cancel("me", "t").unwrap();
@@ -41,14 +41,17 @@ fn a_player_waits_in_one_ticket_of_a_group() {
     let again = submission("you", "u", "checked", &["bob", "ann"]);
     assert_eq!(
         life.submit(again.clone()),
-        Err(Refused::InAnother("ann".to_owned()))
+        Err(TicketRefused::InAnother("ann".to_owned()))
     );
     life.submit(submission("me", "v", "other", &["ann"]))
         .unwrap();
     life.cancel("me", "t").unwrap();
     assert!(life.submit(again).is_ok());
     let nowhere = submission("me", "w", "x", &["cid"]);
-    assert_eq!(life.submit(nowhere), Err(Refused::NoQueue("x".to_owned())));
+    assert_eq!(
+        life.submit(nowhere),
+        Err(TicketRefused::NoQueue("x".to_owned()))
+    );
 }
 
 #[test]
@@ -88,8 +91,8 @@ fn who_declines_leaves_and_the_others_keep_place_and_time() {
     );
     assert_eq!(life.accept("me", 1, "pa"), Ok(()));
     assert_eq!(life.accept("me", 1, "pa"), Ok(()));
-    assert_eq!(life.accept("you", 1, "pb"), Err(Refused::NotInMatch));
-    assert_eq!(life.accept("me", 2, "pa"), Err(Refused::NoCheck));
+    assert_eq!(life.accept("you", 1, "pb"), Err(TicketRefused::NotInMatch));
+    assert_eq!(life.accept("me", 2, "pa"), Err(TicketRefused::NoCheck));
     assert_eq!(life.decline("me", 1, "pb"), Ok(()));
     assert_eq!(state(&life, t[1]), State::Cancelled);
     let back = life.ticket(t[0]).unwrap();
@@ -97,7 +100,7 @@ fn who_declines_leaves_and_the_others_keep_place_and_time() {
     assert_eq!(back.submitted_at, Timestamp(1_000));
     let places: Vec<_> = life.queued("checked").map(|ticket| ticket.number).collect();
     assert_eq!(places, [t[0], late[0]]);
-    assert_eq!(life.accept("me", 1, "pa"), Err(Refused::NoCheck));
+    assert_eq!(life.accept("me", 1, "pa"), Err(TicketRefused::NoCheck));
 }
 
 #[test]
@@ -109,7 +112,7 @@ fn a_match_is_final_once_all_have_accepted() {
     assert_eq!(state(&life, t[0]), State::Proposed(1));
     life.accept("me", 1, "pb").unwrap();
     assert_eq!(state(&life, t[0]), State::Matched(1));
-    assert_eq!(life.decline("me", 1, "pa"), Err(Refused::NoCheck));
+    assert_eq!(life.decline("me", 1, "pa"), Err(TicketRefused::NoCheck));
     assert_eq!(life.accept("me", 1, "pa"), Ok(()));
     life.cancel("me", "a").unwrap();
     assert_eq!(state(&life, t[0]), State::Matched(1));
@@ -178,15 +181,15 @@ fn a_state_is_kept_for_a_day() {
     let mut life = life(0);
     let t = submit(&mut life, "plain", &["a", "b"]);
     life.propose("plain", vec![proposal(&[&[t[0]], &[t[1]]])], 1);
-    assert_eq!(life.untold("me"), t);
-    life.told(t[0]);
-    assert_eq!(life.untold("me"), [t[1]]);
+    assert_eq!(life.unsent("me"), t);
+    life.sent(t[0]);
+    assert_eq!(life.unsent("me"), [t[1]]);
     life.at(Timestamp(KEEP_MILLIS - 1));
     assert_eq!(life.find("me", "a"), Ok(t[0]));
     assert!(life.formed(1).is_some());
     life.at(Timestamp(KEEP_MILLIS));
-    assert_eq!(life.find("me", "a"), Err(Refused::NoTicket));
-    assert!(life.formed(1).is_none() && life.untold("me").is_empty());
+    assert_eq!(life.find("me", "a"), Err(TicketRefused::NoTicket));
+    assert!(life.formed(1).is_none() && life.unsent("me").is_empty());
 }
 
 #[test]

@@ -1,0 +1,157 @@
+//! What each call of a client or an instance does, and its answer.
+
+use std::sync::Arc;
+
+use super::{
+    Configured, QueueSize, QueuesError, TicketView,
+    call::{Answer, Ask, Call},
+    connections::Connections,
+    hosting::HostAsk,
+    links::Links,
+    task::Task,
+};
+use crate::{
+    matchmaking::Queue,
+    tickets::{Submission, TicketNumber, TicketRecord, TicketRefused},
+};
+
+impl Task<'_> {
+    /// Handles calls. Their answers are sent once the changes of the batch are on disk.
+    pub(super) fn handle(
+        &mut self,
+        calls: impl IntoIterator<Item = Call>,
+        connections: &mut Connections,
+    ) {
+        for Call { ask, answer } in calls {
+            let outcome = match ask {
+                Ask::Explain(owner, id) => {
+                    self.explanations.ask(owner, id, answer);
+                    continue;
+                }
+                Ask::Listen(owner, listener) => {
+                    connections.listeners.add(owner, listener);
+                    Ok(Answer::Done)
+                }
+                Ask::Host(ask) => self.host(ask, &mut connections.links),
+                ask => self.answer(ask),
+            };
+            self.answers.push((answer, outcome));
+        }
+    }
+
+    fn answer(&mut self, ask: Ask) -> Result<Answer, QueuesError> {
+        Ok(match ask {
+            Ask::List => {
+                let queues = self.shared.queues();
+                let size = |name: &String| QueueSize::new(&self.life, name);
+                Answer::List(queues.keys().map(size).collect())
+            }
+            Ask::Submit(queue, submission) => {
+                self.still_accepts(&queue, &submission)?;
+                let mut players = submission.players.iter();
+                if let Some(player) = players.find(|id| self.hosting.plays_in(id).is_some()) {
+                    let known = self.life.find(&submission.owner, &submission.id);
+                    known.map_err(|_| TicketRefused::InMatch(player.clone()))?;
+                }
+                let number = self.life.submit(submission)?;
+                self.view(number)?
+            }
+            Ask::Cancel(owner, id) => {
+                let number = self.life.cancel(&owner, &id)?;
+                self.view(number)?
+            }
+            Ask::Ticket(owner, id) => {
+                let number = self.life.find(&owner, &id)?;
+                self.view(number)?
+            }
+            Ask::Answer {
+                owner,
+                id,
+                player,
+                accepts,
+            } => {
+                match accepts {
+                    true => self.life.accept(&owner, id, &player)?,
+                    false => self.life.decline(&owner, id, &player)?,
+                }
+                Answer::Done
+            }
+            Ask::Configure(queues) => {
+                self.configure(queues);
+                Answer::Done
+            }
+            Ask::Listen(..) | Ask::Explain(..) | Ask::Host(_) => Answer::Done,
+        })
+    }
+
+    /// Refuses a ticket that another configuration of its queue has checked and the present one does not
+    /// accept.
+    fn still_accepts(&self, queue: &Arc<Queue>, ticket: &Submission) -> Result<(), QueuesError> {
+        let now = self.shared.queue(&ticket.queue);
+        let is_same = now.is_none_or(|now| Arc::ptr_eq(&now, queue));
+        match is_same || self.shared.accepts(ticket) {
+            true => Ok(()),
+            false => Err(QueuesError::Reconfigured),
+        }
+    }
+
+    /// Goes on with other queues. Rounds that run with an old configuration of a queue find nothing.
+    fn configure(&mut self, queues: Configured) {
+        let before = self.life.waiting();
+        *self.shared.queues.write() = Arc::new(queues);
+        let shared = self.shared;
+        let fits = |record: &TicketRecord| shared.accepts(&record.ticket);
+        self.life.configure(shared.terms(), fits);
+        self.rounds.changed();
+        tracing::info!(
+            queues = shared.queues().len(),
+            tickets = self.life.waiting(),
+            left = before.saturating_sub(self.life.waiting()),
+            "the queues are configured again"
+        );
+    }
+
+    /// What an instance asks for.
+    fn host(&mut self, ask: HostAsk, links: &mut Links) -> Result<Answer, QueuesError> {
+        let coordinator = &mut self.hosting.coordinator;
+        match ask {
+            HostAsk::Join(offer, link) => {
+                coordinator.joined((*offer).clone())?;
+                links.join(*offer, link);
+            }
+            HostAsk::Load(name, load) => coordinator.load(&name, load)?,
+            HostAsk::Refuse(name, id) => coordinator.refused(&name, id)?,
+            HostAsk::Ready { name, id, address } => {
+                coordinator.ready(&name, id, address.as_deref())?;
+            }
+            HostAsk::Opened {
+                name,
+                id,
+                game,
+                link,
+            } => {
+                coordinator.opened(&name, id, game)?;
+                links.host(id, link);
+            }
+            HostAsk::Began(name, id) => coordinator.began(&name, id)?,
+            HostAsk::Ended(id) => coordinator.ended(id),
+            HostAsk::GaveUp(id) => coordinator.gave_up(id),
+            HostAsk::Arrived { name, id, player } => coordinator.arrived(&name, id, &player),
+            HostAsk::Left(id, player) => self.hosting.left(id, &player),
+            HostAsk::OfGame(name, game) => {
+                return Ok(Answer::Match(coordinator.match_of_game(&name, game)));
+            }
+            HostAsk::Plan(name, id) => {
+                let plan = self.hosting.plan(self.shared, &self.life, &name, id)?;
+                return Ok(Answer::Plan(Box::new(plan)));
+            }
+        }
+        Ok(Answer::Done)
+    }
+
+    fn view(&self, number: TicketNumber) -> Result<Answer, QueuesError> {
+        let record = self.life.ticket(number).ok_or(TicketRefused::NoTicket)?;
+        let view = TicketView::new(&self.life, &self.hosting.coordinator, record);
+        Ok(Answer::Ticket(Box::new(view)))
+    }
+}
