@@ -82,6 +82,7 @@
 //! | rating | all numbers that one rating system has for a player |
 //! | strength | a rating system's estimate of how strong a player is, minus a newcomer's, in its own unit; weights are computed from it |
 //! | deviation | the standard deviation of a weight or a rating |
+//! | behaviour | what reports of game servers about a human add up to, and the matches to which the human did not come; older ones count less |
 //! | division | a part of the players of a ruleset, by weight, whose name players may be shown |
 //! | rank | a player's division, and the progress in it, 0 to 1 |
 //! | standings | the published weights of all rulesets |

@@ -118,10 +118,12 @@ impl Config {
     fn pattern_fault(&self) -> Option<Fault> {
         let rulebook = Rulebook::new(&self.rulebook()).err();
         let tournament = || Patterns::new("tournament", &self.auto_balance.tournament).err();
-        let error = rulebook.or_else(tournament)?;
+        let reporters = || Patterns::new("reporters", &self.behaviour.reporters).err();
+        let error = rulebook.or_else(tournament).or_else(reporters)?;
         let section = match error.list {
             "gameplay" | "ignore" => "mutators",
             "tournament" => "auto_balance",
+            "reporters" => "behaviour",
             _ => "game_types",
         };
         Some(Fault {

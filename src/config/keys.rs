@@ -10,6 +10,7 @@ use crate::{
     coordinator::CoordinatorSettings,
     domain::{
         GameTypeLists, MutatorLists, Secret,
+        behaviour::BehaviourSettings,
         units::{Count, Millis, Share, UpToADay, UpToAWeek},
     },
     history,
@@ -39,6 +40,7 @@ pub struct Config {
     pub rating: history::Settings,
     pub season: SeasonSection,
     pub divisions: divisions::Settings,
+    pub behaviour: BehaviourSettings,
     pub mutators: MutatorLists,
     pub game_types: GameTypeLists,
     pub ingest: IngestSection,

@@ -76,6 +76,7 @@ impl Config {
             learning: learning::Settings {
                 rulebook: self.rulebook(),
                 history: self.history(),
+                behaviour: self.behaviour.clone(),
             },
             session: session::Settings {
                 lobby: self.lobby(),

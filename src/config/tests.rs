@@ -39,6 +39,8 @@ fn the_documented_defaults_are_those_of_the_rooms() {
     assert_eq!(deadline, crate::partition::DEFAULT_TIME);
     let lobby = crate::lobby::LobbySettings::default();
     assert_eq!(config.lobby(), lobby);
+    let behaviour = crate::domain::behaviour::BehaviourSettings::default();
+    assert_eq!(config.behaviour, behaviour);
     let custom = load("auto_balance.rules = 'custom'").unwrap();
     assert_eq!(
         custom.lobby(),
@@ -375,6 +377,7 @@ fn values_that_are_no_numbers_are_checked_too() {
             "[1]",
             "must be text in quotes, not 1",
         ),
+        ("behaviour.reporters", "['[']", "has a bad pattern"),
         ("balance.objective", "'even'", "must be "),
         ("balance.objective", "1", "must be a word in quotes, not 1"),
         ("season.starts", "['x']", "must be a date"),

@@ -4,6 +4,7 @@
 //! This room uses no file, socket, clock or database, and decides nothing about teams or weights.
 //! Entry point: [`MatchRecord`], the only ground truth.
 
+pub mod behaviour;
 mod counted;
 mod error;
 mod fingerprint;

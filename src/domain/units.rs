@@ -287,6 +287,10 @@ real! {
     PlayerWeight, "0 to 100", value => 0.0 <= value && value <= 100.0
 }
 real! {
+    /// Points of reports about a player's behaviour.
+    BehaviourPoints, "0 to 100", value => 0.0 <= value && value <= 100.0
+}
+real! {
     /// The percentage of a population that is below a mark.
     Percentile, "0 to 100", value => 0.0 <= value && value <= 100.0
 }

@@ -7,6 +7,7 @@
 //!
 //! Entry point: [`Learning::open`].
 
+mod behaviour;
 mod checkpoint;
 mod derive;
 mod error;
@@ -33,6 +34,7 @@ use crate::{
     store::Store,
 };
 
+pub use behaviour::{ANYONE, BehaviourBook, BehaviourError};
 pub use derive::Rebuilt;
 pub use error::LearningError;
 pub use ranks::DisplayedRank;
@@ -48,6 +50,7 @@ pub struct Learning {
     settings_key: String,
     rulebook: Rulebook,
     store: Arc<dyn Store>,
+    behaviour: Arc<BehaviourBook>,
     /// Replaced as a whole when new weights are published; readers keep the state that they have.
     standings: RwLock<Arc<Standings>>,
     /// The learned state and the key of its settings; locked by the one task that adds to it.
@@ -84,6 +87,10 @@ impl Learning {
     pub fn open(store: Arc<dyn Store>, settings: Settings) -> Result<Self, LearningError> {
         Ok(Self {
             rulebook: Rulebook::new(&settings.rulebook)?,
+            behaviour: Arc::new(BehaviourBook::open(
+                store.clone(),
+                settings.behaviour.clone(),
+            )?),
             settings_key: derive::settings_key(&settings)?,
             settings,
             store,
@@ -119,6 +126,11 @@ impl Learning {
     /// The rulebook, which finds the ruleset of a game.
     pub fn rulebook(&self) -> &Rulebook {
         &self.rulebook
+    }
+
+    /// What game servers report about players' behaviour.
+    pub fn behaviour(&self) -> &Arc<BehaviourBook> {
+        &self.behaviour
     }
 
     /// The settings with which this process derives weights.

@@ -1,6 +1,9 @@
 //! The settings of learning.
 
-use crate::{domain::RulebookSpec, history};
+use crate::{
+    domain::{RulebookSpec, behaviour::BehaviourSettings},
+    history,
+};
 
 /// How weights are learned. Weights that were learned with other settings are derived again.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -9,4 +12,7 @@ pub struct Settings {
     pub rulebook: RulebookSpec,
     /// Which matches are rated, and by which rating system.
     pub history: history::Settings,
+    /// How reports about behaviour count. No weight depends on it.
+    #[serde(skip)]
+    pub behaviour: BehaviourSettings,
 }

@@ -257,6 +257,11 @@ impl View {
             };
             view.table(key.kind).insert(key.id.clone(), pinned);
         }
+        for (alias, into) in knowledge.counts_as.iter() {
+            if let Some(known) = view.of(into.kind, &into.id) {
+                view.table(alias.kind).insert(alias.id.clone(), known);
+            }
+        }
         view
     }
 

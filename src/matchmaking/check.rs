@@ -48,6 +48,7 @@ impl Queue {
                 ));
             }
         }
+        findings.extend(self.ranges());
         findings.extend(self.roles());
         findings.extend(self.picked_twice());
         if settings
@@ -236,7 +237,7 @@ impl Queue {
     }
 }
 
-fn warning(about: &str, why: impl Into<String>) -> Finding {
+pub(super) fn warning(about: &str, why: impl Into<String>) -> Finding {
     Finding {
         severity: Severity::Warning,
         about: about.to_owned(),
@@ -244,7 +245,7 @@ fn warning(about: &str, why: impl Into<String>) -> Finding {
     }
 }
 
-fn contradiction(about: &str, why: impl Into<String>) -> Finding {
+pub(super) fn contradiction(about: &str, why: impl Into<String>) -> Finding {
     Finding {
         severity: Severity::Contradiction,
         ..warning(about, why)
@@ -301,10 +302,40 @@ mod tests {
     }
 
     #[test]
+    fn ranges_that_cannot_be_meant_are_found() {
+        let text = r#"
+            teams = 2
+            size = 7
+            ruleset = "x"
+            attributes = { tier = "int 1..3" }
+            rule = [
+              { name = "all", rule = "range", of = "@games", from = 0, hard = true },
+              { name = "old", rule = "range", of = "@hours", from = 20, hard = true },
+              { name = "new", rule = "range", of = "@hours", to = 10, hard = true },
+              { name = "tiers", rule = "range", of = "tier", from = 1, to = 3, hard = true },
+              { name = "none", rule = "range", of = "tier", from = 4, hard = true },
+              { name = "saints", rule = "range", of = "@behaviour", from = 101, hard = true },
+            ]
+        "#;
+        assert_eq!(
+            findings(text),
+            [
+                "Warning all: never binds: it allows every value",
+                "Contradiction new: no value meets this rule and old",
+                "Warning tiers: never binds: it allows every value",
+                "Contradiction none: allows no value",
+                "Contradiction none: no value meets this rule and tiers",
+                "Contradiction saints: allows no value",
+            ]
+        );
+    }
+
+    #[test]
     fn the_shipped_queues_have_no_findings() {
         let files = [
             include_str!("../../config/queues/wotb.toml"),
             include_str!("../../config/queues/pickup.toml"),
+            include_str!("../../config/queues/ranked.toml"),
         ];
         let mut queues = 0;
         for file in files {
@@ -315,6 +346,6 @@ mod tests {
                 queues += 1;
             }
         }
-        assert_eq!(queues, 4);
+        assert_eq!(queues, 6);
     }
 }

@@ -17,6 +17,8 @@ pub(super) enum Source {
     Within(usize, f64),
     /// The players met in the last so many matches.
     Met(usize),
+    /// The sum of several numbers.
+    Sum(Vec<Source>),
 }
 
 /// What kind of values a column has.
@@ -25,6 +27,21 @@ pub(super) enum Shape {
     Number,
     Word,
     Set,
+}
+
+/// What joins the names of a sum of attributes: `@division + boost`.
+const PLUS: &str = " + ";
+/// The most attributes of a sum.
+const MAX_TERMS: usize = 4;
+
+impl Source {
+    /// The source itself, or those that a sum adds up.
+    fn terms(&self) -> &[Self] {
+        match self {
+            Self::Sum(terms) => terms,
+            single => std::slice::from_ref(single),
+        }
+    }
 }
 
 /// The columns of a queue.
@@ -112,7 +129,24 @@ impl Columns {
         self.add(Source::Met(matches), Shape::Set, "@met")
     }
 
+    /// The source of several numbers that are added up, such as `@division + boost`.
+    fn sum(&self, name: &str) -> Result<(Source, Shape), String> {
+        let terms: Vec<&str> = name.split(PLUS).map(str::trim).collect();
+        if terms.len() > MAX_TERMS {
+            return Err(format!("must add up at most {MAX_TERMS} attributes"));
+        }
+        let term = |name: &&str| match self.find(name)? {
+            (source, Shape::Number) => Ok(source),
+            _ => Err(format!("must add up attributes with numbers, not {name}")),
+        };
+        let terms: Result<_, String> = terms.iter().map(term).collect();
+        Ok((Source::Sum(terms?), Shape::Number))
+    }
+
     fn find(&self, name: &str) -> Result<(Source, Shape), String> {
+        if name.contains(PLUS) {
+            return self.sum(name);
+        }
         if KNOWN.contains(&name) {
             return Ok((Source::Known(name.to_owned()), Shape::Number));
         }
@@ -164,11 +198,12 @@ impl Columns {
 
     /// The names of the columns that the caller knows.
     pub fn known_names(&self) -> Vec<&str> {
-        let columns = self
-            .wanted
-            .iter()
-            .filter(|(source, ..)| matches!(source, Source::Known(_)));
-        columns.map(|(.., name)| name.as_str()).collect()
+        let terms = self.wanted.iter().flat_map(|(source, ..)| source.terms());
+        let names = terms.filter_map(|term| match term {
+            Source::Known(name) => Some(name.as_str()),
+            _ => None,
+        });
+        names.collect()
     }
 
     /// The words that an enum's values may have, by the column of that attribute; empty for others.
@@ -190,9 +225,10 @@ impl Columns {
     /// The declared attributes that no column reads.
     pub fn unused(&self) -> Vec<&str> {
         let reads = |index: usize| {
-            self.wanted.iter().any(|(source, ..)| match source {
+            let mut terms = self.wanted.iter().flat_map(|(source, ..)| source.terms());
+            terms.any(|term| match term {
                 Source::Declared(at) | Source::Entry(at, _) | Source::Within(at, _) => *at == index,
-                Source::Known(_) | Source::Met(_) => false,
+                Source::Known(_) | Source::Met(_) | Source::Sum(_) => false,
             })
         };
         let names = self.attributes.keys().enumerate();

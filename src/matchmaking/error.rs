@@ -59,6 +59,16 @@ pub enum TicketError {
         /// The name of the attribute.
         attribute: String,
     },
+    /// A hard rule allows the player in no match.
+    #[error("{rule}: {player} {why}")]
+    Barred {
+        /// The player's id.
+        player: String,
+        /// The name of the rule.
+        rule: String,
+        /// What the player needs and has, as a predicate.
+        why: String,
+    },
     /// A value is not of the declared type.
     #[error("{player}: {attribute} must be {expected}")]
     Value {

@@ -26,6 +26,7 @@ mod people;
 mod planner;
 mod pool;
 mod queue;
+mod restrict;
 mod rhythm;
 mod rules;
 mod search;

@@ -209,6 +209,7 @@ pub(super) fn number(player: &Player, source: &Source) -> f64 {
             }
             _ => FAR,
         },
+        Source::Sum(terms) => terms.iter().map(|term| number(player, term)).sum(),
         Source::Within(..) | Source::Met(_) => 0.0,
     }
 }
@@ -243,7 +244,7 @@ fn set<'a>(player: &'a Player, source: &Source, interner: &mut Interner<'a>) -> 
             let met = player.known.met.iter().take(*matches).flatten();
             met.map(|id| interner.word(id)).collect()
         }
-        Source::Known(_) | Source::Entry(..) => Vec::new(),
+        Source::Known(_) | Source::Entry(..) | Source::Sum(_) => Vec::new(),
     };
     words.sort_unstable();
     words.dedup();

@@ -7,6 +7,7 @@ use super::{
     call::{Answer, Ask, Call},
     connections::Connections,
     hosting::HostAsk,
+    known::admit,
     links::Links,
     task::Task,
 };
@@ -52,6 +53,9 @@ impl Task<'_> {
                 if let Some(player) = players.find(|id| self.hosting.plays_in(id).is_some()) {
                     let known = self.life.find(&submission.owner, &submission.id);
                     known.map_err(|_| TicketRefused::InMatch(player.clone()))?;
+                }
+                if self.life.find(&submission.owner, &submission.id).is_err() {
+                    admit(self.shared, &submission, self.life.now())?;
                 }
                 let number = self.life.submit(submission)?;
                 self.view(number)?

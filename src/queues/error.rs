@@ -48,3 +48,11 @@ pub enum QueuesError {
     #[error("the queues have stopped")]
     Stopped,
 }
+
+impl QueuesError {
+    /// Whether a hard rule of the queue keeps a player of the ticket out. The same ticket may be accepted
+    /// later, once the player has played more.
+    pub fn is_barred(&self) -> bool {
+        matches!(self, Self::Ticket(TicketError::Barred { .. }))
+    }
+}

@@ -77,6 +77,8 @@ pub struct HostPlan {
 pub(super) struct Hosting {
     pub coordinator: Coordinator,
     playing: HashMap<String, MatchId>,
+    /// Players who did not come to their match, until that is stored.
+    no_shows: Vec<String>,
     /// Acts that are sent once the changes are on disk.
     unsent: Vec<Act>,
 }
@@ -173,6 +175,7 @@ impl Hosting {
                         let (why, gone) = (why.as_str(), absent.len());
                         tracing::info!(match_id = id, why, gone, "a match is not hosted");
                         life.unhost(id, &absent);
+                        self.no_shows.extend(absent);
                     }
                     Act::Open { id, .. } => {
                         self.issue(life, id);
@@ -211,6 +214,11 @@ impl Hosting {
             let passes: BTreeMap<_, _> = formed.seats.iter().map(pass).collect();
             self.coordinator.issue(id, passes);
         }
+    }
+
+    /// The players who did not come to their matches, since the last call.
+    pub fn take_no_shows(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.no_shows)
     }
 
     /// The acts for instances since the last call.

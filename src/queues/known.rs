@@ -6,15 +6,18 @@ use std::{
     sync::Arc,
 };
 
+use super::{QueuesError, Shared};
 use crate::{
     domain::{Kind, LineupPlayer, Outlook, PlayerKey, Ruleset, Timestamp},
-    learning::{Learning, Standings, View},
-    matchmaking::{Known, PlannedMatch, Queue, Ticket},
-    tickets::Life,
+    learning::{BehaviourBook, Learning, Standings, View},
+    matchmaking::{Known, PlannedMatch, Queue, Ticket, TicketSpec},
+    tickets::{Life, Submission},
 };
 
 /// The most matches of a player that count as the last ones.
 const MATCHES: usize = 32;
+/// The attribute that reports about a player add up to.
+const BEHAVIOUR: &str = "@behaviour";
 /// The milliseconds of a day.
 const DAY: f64 = 86_400_000.0;
 
@@ -26,38 +29,47 @@ pub(super) struct Facts {
     names: BTreeSet<String>,
     standings: Arc<Standings>,
     view: Arc<View>,
+    behaviour: Arc<BehaviourBook>,
     met: HashMap<String, Vec<Vec<String>>>,
 }
 
 impl Facts {
     /// The facts of now. Players have met in matches of any queue of the last day.
     pub fn new(queue: &Queue, learning: &Learning, life: &Life) -> Self {
-        let mut names = queue.settings().ruleset.split('+');
-        let game_type = names.next().unwrap_or_default();
-        let mutators: Vec<&str> = names.collect();
-        let ruleset = learning.rulebook().ruleset(game_type, &mutators);
-        let standings = learning.standings_at(life.now());
         let rules = queue.settings().rules.iter();
         let last = rules
             .filter_map(|rule| rule.last)
             .map(|last| last.as_usize());
+        let met = last.max().map(|last| met(life, last.min(MATCHES)));
+        Self {
+            met: met.unwrap_or_default(),
+            ..Self::alone(queue, learning, life.now())
+        }
+    }
+
+    /// The facts of now about each player, without whom they have met.
+    fn alone(queue: &Queue, learning: &Learning, now: Timestamp) -> Self {
+        let mut names = queue.settings().ruleset.split('+');
+        let game_type = names.next().unwrap_or_default();
+        let mutators: Vec<&str> = names.collect();
+        let ruleset = learning.rulebook().ruleset(game_type, &mutators);
+        let standings = learning.standings_at(now);
         let names = queue.known_names().into_iter().chain(["@strength"]);
         Self {
-            now: life.now(),
+            now,
             names: names.map(str::to_owned).collect(),
             view: standings.view(&ruleset),
             ruleset,
             standings,
-            met: match last.max() {
-                Some(last) => met(life, last.min(MATCHES)),
-                None => HashMap::new(),
-            },
+            behaviour: learning.behaviour().clone(),
+            met: HashMap::new(),
         }
     }
 
     /// What is known of a player. What is not known is left out, and so is what no rule reads.
     pub fn known(&self, id: &str) -> Known {
         let mut known = Known::default();
+        let reads = |name: &str| self.names.contains(name);
         if let Some(facts) = self.view.facts(id) {
             let age = |first: Timestamp| self.now.0.saturating_sub(first.0).max(0) as f64 / DAY;
             let numbers = [
@@ -68,14 +80,16 @@ impl Facts {
                 ("@hours", Some(facts.hours)),
                 ("@known_since", facts.first_seen.map(age)),
                 ("@division", facts.division.map(f64::from)),
-                // Reports of behaviour are not kept yet.
-                ("@behaviour", None),
             ];
-            let read = numbers
-                .into_iter()
-                .filter(|(name, _)| self.names.contains(*name));
+            let read = numbers.into_iter().filter(|(name, _)| reads(name));
             let read = read.filter_map(|(name, n)| Some((name.to_owned(), n?)));
             known.numbers.extend(read);
+        }
+        if reads(BEHAVIOUR) {
+            let score = Some(self.behaviour.score(id, self.now)).filter(|score| *score != 0.0);
+            known
+                .numbers
+                .extend(score.map(|score| (BEHAVIOUR.to_owned(), score)));
         }
         known.met = self.met.get(id).cloned().unwrap_or_default();
         known
@@ -120,6 +134,26 @@ impl Facts {
         let chance = self.standings.chance(&self.ruleset, map, &teams);
         chance.filter(|chance| (0.0..=1.0).contains(chance))
     }
+}
+
+/// Refuses a ticket with a player who can be in no match of its queue by what is known now. Before the
+/// first weights are derived nothing is known, and each ticket may wait.
+pub(super) fn admit(
+    shared: &Shared,
+    ticket: &Submission,
+    now: Timestamp,
+) -> Result<(), QueuesError> {
+    let queue = shared
+        .queue(&ticket.queue)
+        .filter(|queue| queue.is_restricted());
+    let Some(queue) = queue.filter(|_| !shared.learning.is_starting()) else {
+        return Ok(());
+    };
+    let facts = Facts::alone(&queue, &shared.learning, now);
+    let spec = serde_json::from_str::<TicketSpec>(&ticket.content);
+    let spec = spec.map_err(|_| QueuesError::TooLarge)?;
+    let checked = queue.ticket(spec, &mut |id| facts.known(id))?;
+    Ok(queue.admit(&checked)?)
 }
 
 fn lineup_player(id: &str, party: Option<u32>) -> LineupPlayer {

@@ -50,6 +50,7 @@ pub(super) async fn run(shared: Arc<Shared>, mut calls: mpsc::Receiver<Call>) {
                     written: Instant::now(),
                     heard: Timestamp::default(),
                     watched: None,
+                    reported: None,
                     polled: None,
                 };
                 match task.run(&mut calls, &mut connections).await {
@@ -76,6 +77,7 @@ pub(super) async fn run(shared: Arc<Shared>, mut calls: mpsc::Receiver<Call>) {
 async fn load(shared: &Shared, clock: &WaitClock) -> Result<(Life, Hosting), StoreError> {
     let (tickets, matches) = shared.store.tickets().await?;
     let fits = |record: &TicketRecord| shared.accepts(&record.ticket);
+    shared.learning.behaviour().refresh().await?;
     let now = clock.now(shared);
     let mut life = Life::restore(shared.terms(), tickets, matches, now, fits);
     let hosting = Hosting::load(shared, &*shared.store, &mut life, now).await?;
@@ -102,6 +104,8 @@ pub(super) struct Task<'a> {
     heard: Timestamp,
     /// When the connections of instances were last looked at.
     watched: Option<Instant>,
+    /// When the reports about behaviour were last looked at.
+    reported: Option<Instant>,
     /// When the database was last asked which instances drain.
     polled: Option<Instant>,
 }
@@ -167,6 +171,7 @@ impl Task<'_> {
             return;
         }
         self.watched = Some(Instant::now());
+        self.watch_behaviour().await;
         let coordinator = &mut self.hosting.coordinator;
         connections
             .links
@@ -185,6 +190,27 @@ impl Task<'_> {
         }
     }
 
+    /// Notices reports about behaviour that other processes have changed.
+    async fn watch_behaviour(&mut self) {
+        if self.reported.is_none_or(|at| at.elapsed() >= LAZY) {
+            self.reported = Some(Instant::now());
+            if let Err(error) = self.shared.learning.behaviour().refresh().await {
+                tracing::debug!(%error, "cannot read the reports about behaviour");
+            }
+        }
+    }
+
+    /// Stores who did not come to a match.
+    async fn write_no_shows(&mut self) {
+        let no_shows = self.hosting.take_no_shows();
+        let book = self.shared.learning.behaviour();
+        if !no_shows.is_empty()
+            && let Err(error) = book.no_shows(&no_shows, self.life.now()).await
+        {
+            tracing::error!(%error, players = no_shows.len(), "no-shows cannot be written");
+        }
+    }
+
     /// Writes what must be written, sends the answers of the batch, and then the news.
     async fn settle(&mut self, connections: &mut Connections) -> Result<(), StoreError> {
         self.hosting.act(self.shared, &mut self.life);
@@ -200,6 +226,7 @@ impl Task<'_> {
         {
             return self.fail(error);
         }
+        self.write_no_shows().await;
         for (client, answer) in self.answers.drain(..) {
             let _ = client.send(answer);
         }

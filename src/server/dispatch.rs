@@ -57,6 +57,10 @@ async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>
         Request::Clock(seconds) => Command::Clock {
             left: millis(seconds),
         },
+        Request::Behaviour { id, points } => {
+            session.report_behaviour(&id, points).await?;
+            return Ok(None);
+        }
         Request::Death(id) => return Ok(session.died(&id)?.map(Reply::Move)),
         question => return reply(session, question).await,
     };
@@ -222,6 +226,7 @@ async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>,
         | Request::Points { .. }
         | Request::Kill { .. }
         | Request::Clock(_)
+        | Request::Behaviour { .. }
         | Request::Queue(_)
         | Request::Host(_) => return Ok(None),
     }))
@@ -246,7 +251,7 @@ fn refusal(error: SessionError) -> Refusal {
         },
         SessionError::NotAllowed(_) => Code::NotAllowed,
         SessionError::BadArgument(_) => Code::BadArgument,
-        SessionError::Overloaded => Code::Overloaded,
+        SessionError::Overloaded | SessionError::TooManyReports(_) => Code::Overloaded,
         SessionError::Kept => Code::Internal,
         SessionError::Store(_) | SessionError::Task(_) => {
             tracing::error!(%error, "a command failed");

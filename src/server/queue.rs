@@ -193,6 +193,7 @@ pub(super) fn refusal(error: QueuesError) -> Refusal {
         },
         QueuesError::Host(coordinator::HostRefused::TooMany) => Code::Overloaded,
         QueuesError::Host(_) => Code::NotAllowed,
+        barred if barred.is_barred() => Code::NotAllowed,
         QueuesError::Ticket(_) | QueuesError::TooLarge | QueuesError::Reconfigured => {
             Code::BadArgument
         }

@@ -1,6 +1,8 @@
 //! The errors of a session's commands and of its mailbox.
 
-use crate::{lobby::LobbyError, partition::ProblemError, store::StoreError};
+use crate::{
+    learning::BehaviourError, lobby::LobbyError, partition::ProblemError, store::StoreError,
+};
 
 /// Why a command failed. It has changed nothing, except for [`Kept`](Self::Kept).
 #[derive(Debug, thiserror::Error)]
@@ -14,6 +16,9 @@ pub enum SessionError {
     /// An argument is invalid.
     #[error("{0}")]
     BadArgument(String),
+    /// The game server has sent too many reports about behaviour today.
+    #[error("{0}")]
+    TooManyReports(String),
     /// No core was free before the deadline.
     #[error("there was no time to choose teams")]
     Overloaded,
@@ -27,6 +32,19 @@ pub enum SessionError {
     /// A task panicked or was cancelled.
     #[error("a task was cancelled or panicked")]
     Task(#[from] tokio::task::JoinError),
+}
+
+impl From<BehaviourError> for SessionError {
+    fn from(error: BehaviourError) -> Self {
+        match error {
+            BehaviourError::NotAReporter => {
+                SessionError::NotAllowed("this game server may not report behaviour")
+            }
+            BehaviourError::TooManyPoints(_) => SessionError::BadArgument(error.to_string()),
+            BehaviourError::TooManyReports => SessionError::TooManyReports(error.to_string()),
+            BehaviourError::Store(error) => SessionError::Store(error),
+        }
+    }
 }
 
 impl From<ProblemError> for SessionError {

@@ -207,6 +207,21 @@ impl Session {
         })
     }
 
+    /// Stores a report about how a human behaves. When this returns, it is on disk. The report is not about
+    /// the running game: that player may have left, and play may be over.
+    ///
+    /// # Errors
+    /// Fails if this game server may not report, or not so often, if a report may not have so many points,
+    /// or if the database fails.
+    pub async fn report_behaviour(&mut self, id: &Ident, points: f64) -> Result<(), SessionError> {
+        let sessions = self.sessions.clone();
+        let name = host::server_name(self.server.as_deref().unwrap_or_default());
+        let reporter = (name, !sessions.settings.clients.is_empty());
+        let book = sessions.learning.behaviour();
+        let now = sessions.clock.now();
+        Ok(book.report(reporter, id.text(), points, now).await?)
+    }
+
     /// Applies a command now. A new game records a running one as abandoned; after a change of who
     /// is on which team, auto-balance assesses the teams.
     ///

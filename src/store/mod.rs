@@ -1,7 +1,7 @@
 //! Match records, derived tables, decisions, players, logs and tickets on disk. No other room contains SQL.
 //!
 //! [`Store`] is the interface of a database, split by use: [`Matches`], [`Derived`], [`Decisions`],
-//! [`Players`], [`Logs`], [`Tickets`], [`Hosting`]. [`sqlite`] is its first implementation; [`open`] returns it as a trait
+//! [`Players`], [`Logs`], [`Tickets`], [`Hosting`], [`BehaviourReports`]. [`sqlite`] is its first implementation; [`open`] returns it as a trait
 //! object, so that no other room depends on a database.
 //!
 //! Matches are the ground truth: each is written whole or not at all, and only an operator changes
@@ -9,6 +9,7 @@
 //! depend on how they are made. Database errors may contain SQL and paths: log them, and never send
 //! them to a peer.
 
+mod behaviour;
 mod decisions;
 mod derived;
 mod error;
@@ -23,6 +24,7 @@ use std::{fmt, path::Path, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 
+pub use behaviour::{BehaviourReports, BehaviourRows};
 pub use decisions::{DecisionNote, DecisionRow, Decisions};
 pub use derived::{
     Derived, DerivedFrom, DerivedRows, DivisionRow, Performance, RulingRow, WeightRow,
@@ -37,7 +39,7 @@ pub use tickets::{FoundMatch, Tickets};
 /// An open database.
 #[async_trait]
 pub trait Store:
-    Matches + Derived + Decisions + Players + Logs + Tickets + Hosting + fmt::Debug
+    Matches + Derived + Decisions + Players + Logs + Tickets + Hosting + BehaviourReports + fmt::Debug
 {
     /// A stream of the commits to this database, by this process and all others.
     ///

@@ -236,3 +236,22 @@ async fn the_view_and_the_command_show_the_division() {
     );
     assert!(rows.iter().all(|(.., progress)| *progress == Some(0.0)));
 }
+
+#[tokio::test]
+async fn who_was_away_is_less_certain_and_the_next_match_moves_them_further() {
+    for system in ["joint", "glicko2"] {
+        let mut after = Vec::new();
+        for days in [0, 400] {
+            let (daemon, _clock) = daemon(&format!("[rating]\nsystem = '{system}'\n"), 200).await;
+            let (strong, weak) = ([(Human, "p11")], [(Human, "p0")]);
+            let again = game(NOW + 15 + days * 24 * 60, &strong, &weak, [0.0, 3.0]);
+            daemon.service.store().record(&again).await.unwrap();
+            daemon.service.learning().refresh().await.unwrap();
+            let rows = common::weights(&daemon.service).await;
+            let of = rows.iter().find(|row| row.key.id == "p11").unwrap();
+            after.push((of.weight, of.deviation));
+        }
+        assert!(after[1].0 < after[0].0, "{system}: {after:?}");
+        assert!(after[1].1 > after[0].1, "{system}: {after:?}");
+    }
+}

@@ -13,6 +13,7 @@ mod common;
 
 mod architecture;
 mod attacks;
+mod behaviour;
 mod cli;
 mod client;
 mod decisions;
@@ -39,6 +40,7 @@ mod protocol;
 mod queue;
 mod queue_chaos;
 mod queue_explain;
+mod restricted;
 mod results;
 mod roles_seasons;
 mod running;

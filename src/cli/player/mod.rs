@@ -164,7 +164,9 @@ async fn split(service: &Service, key: &PlayerKey) -> Result<String, CliError> {
 }
 
 async fn forget(service: &Service, key: &PlayerKey) -> Result<String, CliError> {
-    require_matches(service, key).await?;
+    if !show::is_reported(service, key).await? {
+        require_matches(service, key).await?;
+    }
     let matches = service.store().forget_player(key).await?;
     Ok(format!("forgotten in {}", counted(matches, "match")))
 }

@@ -12,7 +12,7 @@ use crate::{
         CliError,
         table::{name_cell, printable, table},
     },
-    domain::{PlayerKey, StartWeight, Timestamp},
+    domain::{Kind, PlayerKey, StartWeight, Timestamp, behaviour::BehaviourDay},
     rating::divisions,
     service::Service,
     session::{Clock, MachineClock},
@@ -39,6 +39,9 @@ struct PlayerProfile {
     merged: Vec<String>,
     pinned_weight: Option<f64>,
     start_weight: Option<StartWeight>,
+    behaviour: f64,
+    /// What `behaviour` adds up, by day.
+    reports: Vec<ReportLine>,
     names: Vec<NameLine>,
     weights: Vec<WeightLine>,
 }
@@ -49,6 +52,28 @@ struct NameLine {
     matches: u32,
     first: String,
     last: String,
+}
+
+#[derive(Debug, Serialize)]
+struct ReportLine {
+    /// The game server; empty for the daemon itself, which counts no-shows.
+    reporter: String,
+    last: String,
+    points: f64,
+    reports: u32,
+    no_shows: u32,
+}
+
+impl From<BehaviourDay> for ReportLine {
+    fn from(day: BehaviourDay) -> Self {
+        Self {
+            reporter: day.reporter,
+            last: day.at.to_string(),
+            points: day.points,
+            reports: day.reports,
+            no_shows: day.no_shows,
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -101,7 +126,7 @@ pub(super) async fn run(args: &ShowArgs, service: &Service) -> Result<(), CliErr
     let key = args.player.key();
     let settings = &service.learning().settings().history.divisions;
     let profile = profile(service, &key, settings, MachineClock::default().now()).await?;
-    if profile.start_weight.is_none() {
+    if profile.start_weight.is_none() && profile.reports.is_empty() {
         require_matches(service, &key).await?;
     }
     let mut out = io::stdout().lock();
@@ -130,6 +155,7 @@ async fn profile(
     let start = overrides.starts.iter().find(|(who, _)| who == key);
     let weights = store.weights_of(key).await?.into_iter();
     let names = store.names(key).await?.into_iter();
+    let (behaviour, reports) = behaviour(service, key, now).await?;
     Ok(PlayerProfile {
         kind: key.kind.as_str(),
         id: key.id.clone(),
@@ -137,11 +163,61 @@ async fn profile(
         merged: from.map(|(who, _)| who.id.clone()).collect(),
         pinned_weight: pinned.map(|(_, weight)| *weight),
         start_weight: start.map(|(_, start)| *start),
+        behaviour,
+        reports,
         names: names.map(NameLine::from).collect(),
         weights: weights
             .map(|row| WeightLine::new(row, settings, now))
             .collect(),
     })
+}
+
+/// What the reports about a human add up to, and these reports. There are none about bots.
+async fn behaviour(
+    service: &Service,
+    key: &PlayerKey,
+    now: Timestamp,
+) -> Result<(f64, Vec<ReportLine>), CliError> {
+    if key.kind == Kind::Bot {
+        return Ok((0.0, Vec::new()));
+    }
+    let book = service.learning().behaviour();
+    book.refresh().await?;
+    let reports = book.days(&key.id, now).into_iter();
+    Ok((
+        book.score(&key.id, now),
+        reports.map(ReportLine::from).collect(),
+    ))
+}
+
+/// Whether there are reports about the player's behaviour.
+pub(super) async fn is_reported(service: &Service, key: &PlayerKey) -> Result<bool, CliError> {
+    let (_, reports) = behaviour(service, key, MachineClock::default().now()).await?;
+    Ok(!reports.is_empty())
+}
+
+/// Writes what the reports about the player add up to, unless there are none.
+fn write_reports(out: &mut impl Write, of: &PlayerProfile) -> io::Result<()> {
+    if of.reports.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "behaviour {:.1}", of.behaviour)?;
+    let mut reports = table(&["reported by", ">points", ">reports", ">no-shows", "last"]);
+    for line in &of.reports {
+        let reporter = if line.reporter.is_empty() {
+            "-"
+        } else {
+            &line.reporter
+        };
+        reports.add_row([
+            name_cell(reporter),
+            Cell::new(line.points),
+            Cell::new(line.reports),
+            Cell::new(line.no_shows),
+            Cell::new(&line.last),
+        ]);
+    }
+    writeln!(out, "{reports}")
 }
 
 fn write_tables(out: &mut impl Write, of: &PlayerProfile, divisions: bool) -> io::Result<()> {
@@ -159,6 +235,7 @@ fn write_tables(out: &mut impl Write, of: &PlayerProfile, divisions: bool) -> io
         let how = if start.uncertain { ", uncertain" } else { "" };
         writeln!(out, "starts at weight {}{how}", start.weight)?;
     }
+    write_reports(out, of)?;
     let mut names = table(&["name", ">matches", "first", "last"]);
     for line in &of.names {
         names.add_row([

@@ -14,7 +14,17 @@ pub(super) fn reason(pool: &Pool<'_>, ticket: u32, failure: Option<&Failure>) ->
     let rules = pool.queue.rules();
     let name = |at: usize| rules.get(at).map_or("", |rule| rule.name.as_str());
     if let Some((at, _)) = failure.narrowed.iter().find(|(_, count)| *count == 0) {
-        return format!("{}: the ticket itself cannot meet it", name(*at));
+        let rule = rules.get(*at);
+        let limit = rule.map_or(0.0, |rule| {
+            rule.limit(pool.waited(ticket), pool.queue.settings().size.as_usize())
+        });
+        let alone = [vec![ticket]];
+        let found = rule.map(|rule| rule.rule.sentence(&pool.people, &alone, limit));
+        return format!(
+            "{}: the ticket itself cannot meet it: {}",
+            name(*at),
+            found.unwrap_or_default()
+        );
     }
     if let Some(at) = failure.unmirrored {
         let most = failure.narrowed.iter().map(|(_, count)| *count).min();

@@ -19,6 +19,7 @@ mod gap;
 mod has;
 mod mirror;
 mod mirror_parties;
+mod range;
 mod seated;
 mod settings;
 mod spread;
@@ -27,7 +28,7 @@ mod tests;
 
 use std::{borrow::Cow, fmt};
 
-use super::{bits::Bits, columns::Columns, people::People};
+use super::{Player, bits::Bits, columns::Columns, people::People};
 pub(super) use counts::Symbols;
 pub use settings::{By, Parties, RuleSettings, Side, Within};
 
@@ -68,6 +69,12 @@ pub(super) trait Rule: fmt::Debug + Send + Sync {
 
     /// What a ticket must have in common with this one to make up for it on another team: `tier 8`.
     fn likeness(&self, _people: &People, _ticket: u32) -> Option<String> {
+        None
+    }
+
+    /// What a player lacks who can meet the rule in no match, whoever else plays: `needs at least 20
+    /// games, has 3`. `None` if the rule is about several players, or the player meets it.
+    fn bars(&self, _columns: &Columns, _player: &Player) -> Option<String> {
         None
     }
 
@@ -217,7 +224,7 @@ impl Registered {
 }
 
 /// All types of rules.
-const REGISTRY: [&Registered; 13] = [
+const REGISTRY: [&Registered; 14] = [
     &full::TYPE,
     &spread::TYPE,
     &mirror::TYPE,
@@ -231,6 +238,7 @@ const REGISTRY: [&Registered; 13] = [
     &chance::TYPE,
     &apart::TYPE,
     &has::TYPE,
+    &range::TYPE,
 ];
 
 /// The type of this name.

@@ -34,9 +34,12 @@ pub struct RuleSettings {
     /// The attribute that decides which players count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted_by: Option<String>,
-    /// Players count whose `counted_by` is at least this.
+    /// Players count whose `counted_by` is at least this; of a range, the smallest number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<f64>,
+    /// The largest number of a range.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<f64>,
     /// The attribute that is each player's ceiling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceiling: Option<String>,
@@ -143,6 +146,7 @@ impl RuleSettings {
             within: None,
             counted_by: None,
             from: None,
+            to: None,
             ceiling: None,
             asked_by: None,
             picks: None,
@@ -167,6 +171,7 @@ impl RuleSettings {
             ("within", self.within.is_some()),
             ("counted_by", self.counted_by.is_some()),
             ("from", self.from.is_some()),
+            ("to", self.to.is_some()),
             ("ceiling", self.ceiling.is_some()),
             ("asked_by", self.asked_by.is_some()),
             ("picks", self.picks.is_some()),

@@ -43,6 +43,8 @@ rule = [
   { name = "25", rule = "has", of = "kind", value = "a", at_least = 1, at_most = 2 },
   { name = "26", rule = "has", of = "maps", value = "m1", at_least = 2 },
   { name = "27", rule = "has", of = "alone", value = "true", at_most = 1 },
+  { name = "28", rule = "range", of = "tier", from = 2, to = 3, hard = true },
+  { name = "29", rule = "range", of = "rating + tier", from = 1.5 },
 ]
 "#;
 

@@ -2,6 +2,7 @@
 
 mod demands;
 mod plans;
+mod restrict;
 mod situations;
 mod tickets;
 mod why;

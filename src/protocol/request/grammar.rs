@@ -80,6 +80,10 @@ impl Request {
                 id: words.word("the player")?,
                 points: points(&mut words)?,
             },
+            b"BEHAVIOUR" => Self::Behaviour {
+                id: words.word("the player")?,
+                points: points(&mut words)?,
+            },
             b"KILL" => Self::Kill {
                 killer: words.word_or_empty("the killer")?,
                 victim: words.word_or_empty("the victim")?,
@@ -127,7 +131,7 @@ impl Request {
             Self::Leave { id, reason } => put_leave(line, id, *reason),
             Self::Teams(teams) => line.plain(teams),
             Self::MinPlayers(count) | Self::Clock(count) => line.plain(count),
-            Self::Points { id, points } => {
+            Self::Points { id, points } | Self::Behaviour { id, points } => {
                 line.word(id);
                 line.decimal(*points);
             }

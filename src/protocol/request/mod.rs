@@ -147,6 +147,13 @@ pub enum Request {
     Death(Ident),
     /// Reports how many seconds of play are left.
     Clock(u32),
+    /// Reports how a human behaves.
+    Behaviour {
+        /// The identity of the human.
+        id: Ident,
+        /// The points: negative for a player who spoils games.
+        points: f64,
+    },
     /// Ends the game and stores the match.
     End(Verdict),
     /// Is about the queue, not about this connection's game.
@@ -255,6 +262,7 @@ impl Request {
             Self::Kill { .. } => "KILL",
             Self::Death(_) => "DEATH",
             Self::Clock(_) => "CLOCK",
+            Self::Behaviour { .. } => "BEHAVIOUR",
             Self::End(_) => "END",
             Self::Queue(request) => request.verb(),
             Self::Host(request) => request.verb(),
@@ -297,6 +305,7 @@ impl Request {
             | Self::Score { .. }
             | Self::Points { .. }
             | Self::Kill { .. }
+            | Self::Behaviour { .. }
             | Self::Clock(_) => ReplyRule::Never,
         }
     }

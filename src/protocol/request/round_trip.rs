@@ -146,6 +146,8 @@ strategy_of_every_variant!(request -> Request {
         .prop_map(|(team, points, by)| Request::Score { team, points, by }),
     4: Request::Points { .. } => (ident(), points())
         .prop_map(|(id, points)| Request::Points { id, points }),
+    4: Request::Behaviour { .. } => (ident(), points())
+        .prop_map(|(id, points)| Request::Behaviour { id, points }),
     4: Request::Kill { .. } => (ident_or_empty(), ident_or_empty())
         .prop_map(|(killer, victim)| Request::Kill { killer, victim }),
     2: Request::Death(_) => ident().prop_map(Request::Death),

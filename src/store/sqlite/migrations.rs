@@ -21,7 +21,7 @@ macro_rules! file {
 
 /// The name and the text of each migration, in the order in which they run. Never change one that was
 /// released: databases store a checksum of each.
-const FILES: [(&str, &str); 14] = [
+const FILES: [(&str, &str); 15] = [
     file!("0001_matches"),
     file!("0002_decisions"),
     file!("0003_logs"),
@@ -36,6 +36,7 @@ const FILES: [(&str, &str); 14] = [
     file!("0012_hosting"),
     file!("0013_pools"),
     file!("0014_backfill"),
+    file!("0015_behaviour"),
 ];
 
 /// All migrations.

@@ -4,6 +4,7 @@
 //! failed is replaced. Readers see the last commit. Other processes may share the file (an `ingest`
 //! beside the daemon): `PRAGMA data_version` shows that they have written.
 
+mod behaviour;
 mod changes;
 mod decisions;
 mod derived;

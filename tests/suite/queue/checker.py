@@ -12,6 +12,11 @@ import tomllib
 from collections import Counter
 
 
+def number(player, of):
+    """A player's number of an attribute, or the sum of `a + b`. What is not stated is not known."""
+    return sum(player.get(name, 50.0 if name == "@weight" else 0.0) for name in of.split(" + "))
+
+
 def check_full(rule, match, say):
     for team in match.teams:
         if len(team) != match.size:
@@ -21,7 +26,7 @@ def check_full(rule, match, say):
 def check_spread(rule, match, say):
     groups = match.teams if rule.get("within") == "team" else [match.players]
     for group in groups:
-        values = [p[rule["of"]] for p in group if not (rule.get("parties") == "exempt" and p["party"] > 1)]
+        values = [number(p, rule["of"]) for p in group if not (rule.get("parties") == "exempt" and p["party"] > 1)]
         if values and max(values) - min(values) > match.limit(rule):
             say(f"values from {min(values)} to {max(values)}")
 
@@ -100,6 +105,13 @@ def check_has(rule, match, say):
             say(f"{count} players with {rule['value']}")
 
 
+def check_range(rule, match, say):
+    for p in match.players:
+        own = number(p, rule["of"])
+        if not rule.get("from", own) <= own <= rule.get("to", own):
+            say(f"{p['id']} has {own}")
+
+
 CHECKS = {
     "full": check_full,
     "spread": check_spread,
@@ -112,6 +124,7 @@ CHECKS = {
     "alike": check_alike,
     "gap": check_gap,
     "has": check_has,
+    "range": check_range,
 }
 
 

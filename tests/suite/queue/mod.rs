@@ -9,6 +9,7 @@ use tempfile::TempDir;
 
 const WOTB: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/config/queues/wotb.toml");
 const PICKUP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/config/queues/pickup.toml");
+const RANKED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/config/queues/ranked.toml");
 const CHECKER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/suite/queue/checker.py");
 
 /// Runs `evenkeel queue` in `folder`; returns the exit code, stdout and stderr.
@@ -34,11 +35,16 @@ fn queue(folder: &Path, args: &[&str]) -> (i32, String, String) {
 /// Runs the checker; returns whether it accepts the matches, and what it printed. `None` without
 /// Python.
 fn checked(folder: &Path, name: &str, matches: &str) -> Option<(bool, String)> {
+    checked_by(folder, WOTB, name, matches)
+}
+
+/// As [`checked`], with this configuration.
+fn checked_by(folder: &Path, config: &str, name: &str, matches: &str) -> Option<(bool, String)> {
     fs::write(folder.join("matches.jsonl"), matches).unwrap();
     let files = ["tickets.jsonl", "matches.jsonl"];
     let run = Plain::new("python3")
         .current_dir(folder)
-        .args([CHECKER, WOTB, name])
+        .args([CHECKER, config, name])
         .args(files)
         .output();
     let output = match run {
@@ -99,6 +105,66 @@ fn an_independent_checker_accepts_every_match() {
             let (accepted, report) = checked(folder.path(), name, &wrong).unwrap();
             assert!(!accepted && report.contains(why), "{why}: {report}");
         }
+    }
+}
+
+#[test]
+fn the_checker_accepts_the_matches_of_restricted_queues() {
+    let folder = TempDir::new().unwrap();
+    let mut random = 7_u64;
+    let mut draw = |below: u64| {
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (random >> 33) % below
+    };
+    let ticket = |n: u32| {
+        let (games, days, points) = (draw(45), draw(20), draw(60) as i64 - 55);
+        let (division, boost, weight) = (draw(4), draw(8) / 6, 30 + draw(40));
+        format!(
+            r#"{{"ticket":"t{n}","waited":{n},"players":[{{"id":"p{n}","boost":{boost},"@weight":{weight},"@games":{games},"@known_since":{days},"@behaviour":{points},"@division":{division}}}]}}"#
+        )
+    };
+    let ranked: Vec<String> = (0..300).map(ticket).collect();
+    let plain = |line: &String| {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        line["players"][0].as_object_mut().unwrap().remove("boost");
+        line.to_string()
+    };
+    let newcomers: Vec<String> = ranked.iter().map(plain).collect();
+    for (name, lines, of, wrong) in [
+        ("ranked", &ranked, "experience", 3),
+        ("newcomers", &newcomers, "newcomers", 25),
+    ] {
+        fs::write(folder.path().join("tickets.jsonl"), lines.join("\n")).unwrap();
+        let call = [
+            "match",
+            "tickets.jsonl",
+            "--queue",
+            name,
+            "--config",
+            RANKED,
+            "--json",
+        ];
+        let (code, out, err) = queue(folder.path(), &call);
+        assert_eq!((code, err.as_str()), (0, ""));
+        let Some((accepted, report)) = checked_by(folder.path(), RANKED, name, &out) else {
+            return;
+        };
+        assert!(accepted && !report.starts_with("0 matches"), "{report}");
+        let left = format!("{of}: the ticket itself cannot meet it: players must have at ");
+        assert!(out.contains(&left), "{out}");
+        // The same matches, when one of their players has other games.
+        let first: Value = serde_json::from_str(out.lines().next().unwrap()).unwrap();
+        let number: usize = first["tickets"][0].as_str().unwrap()[1..].parse().unwrap();
+        let mut changed = lines.clone();
+        let mut line: Value = serde_json::from_str(&changed[number]).unwrap();
+        line["players"][0]["@games"] = wrong.into();
+        changed[number] = line.to_string();
+        fs::write(folder.path().join("tickets.jsonl"), changed.join("\n")).unwrap();
+        let (accepted, report) = checked_by(folder.path(), RANKED, name, &out).unwrap();
+        let why = format!("{of}: p{number} has {wrong}");
+        assert!(!accepted && report.contains(&why), "{report}");
     }
 }
 
@@ -216,7 +282,7 @@ fn what_is_wrong_is_named_with_its_line() {
 #[test]
 fn the_check_finds_what_cannot_be_meant() {
     let folder = TempDir::new().unwrap();
-    for file in [WOTB, PICKUP] {
+    for file in [WOTB, PICKUP, RANKED] {
         let (code, out, err) = queue(folder.path(), &["check", file]);
         assert_eq!(code, 0, "{err}");
         assert!(

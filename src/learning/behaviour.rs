@@ -1,0 +1,230 @@
+//! The reports about players' behaviour in memory, so that a round of a queue never waits for the disk.
+
+use std::{collections::HashMap, sync::Arc};
+
+use parking_lot::RwLock;
+
+use crate::{
+    domain::{
+        PatternError, Patterns, Timestamp,
+        behaviour::{BehaviourDay, BehaviourSettings, day},
+    },
+    store::{BehaviourRows, Store, StoreError},
+};
+
+/// The most reports of one game server in a day. It bounds what a hostile one can write to the disk.
+const MOST_REPORTS: u32 = 10_000;
+/// The reporter of all connections, where clients prove no name: they share its limits.
+pub const ANYONE: &str = "*";
+
+/// Why a report was not stored.
+#[derive(Debug, thiserror::Error)]
+pub enum BehaviourError {
+    /// The configuration does not let this game server report.
+    #[error("this game server may not report behaviour")]
+    NotAReporter,
+    /// The points of one report are bounded.
+    #[error("the points must be from -{0} to {0}")]
+    TooManyPoints(f64),
+    /// The game server has reported too often today.
+    #[error("a game server may send {MOST_REPORTS} reports in a day")]
+    TooManyReports,
+    /// The database failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// The reports about all players. Other processes may change them: [`refresh`](Self::refresh) notices it.
+pub struct BehaviourBook {
+    settings: BehaviourSettings,
+    reporters: Patterns,
+    store: Arc<dyn Store>,
+    pages: RwLock<Pages>,
+}
+
+/// What is known of the stored reports.
+#[derive(Default)]
+struct Pages {
+    /// The version of the rows; `None` before they were read.
+    version: Option<i64>,
+    /// The entries of each player, under the identity that the player counts as.
+    days: HashMap<String, Vec<BehaviourDay>>,
+    /// The identities that count as others.
+    merged: HashMap<String, String>,
+    /// Number of reports of each game server on the day of its last one.
+    sent: HashMap<String, (i64, u32)>,
+}
+
+impl std::fmt::Debug for BehaviourBook {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BehaviourBook").finish_non_exhaustive()
+    }
+}
+
+impl BehaviourBook {
+    /// The reports in a store, which [`refresh`](Self::refresh) reads.
+    ///
+    /// # Errors
+    /// Fails if `reporters` has an invalid pattern.
+    pub(super) fn open(
+        store: Arc<dyn Store>,
+        settings: BehaviourSettings,
+    ) -> Result<Self, PatternError> {
+        Ok(Self {
+            reporters: Patterns::new("reporters", &settings.reporters)?,
+            settings,
+            store,
+            pages: RwLock::default(),
+        })
+    }
+
+    /// Reads the reports again if they have changed since.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    pub async fn refresh(&self) -> Result<(), StoreError> {
+        let known = self.pages.read().version;
+        if known.is_some() && known == Some(self.store.behaviour_version().await?) {
+            return Ok(());
+        }
+        let rows = self.store.behaviour().await?;
+        let mut pages = self.pages.write();
+        // A report of this process may have been added since the rows were read.
+        if pages.version.is_none_or(|known| known < rows.version) {
+            pages.replace(rows);
+        }
+        Ok(())
+    }
+
+    /// What the reports about a human add up to at this time, −100 to 100; 0 without any.
+    pub fn score(&self, player: &str, now: Timestamp) -> f64 {
+        let pages = self.pages.read();
+        let days = pages.of(player);
+        self.settings.score(days, now)
+    }
+
+    /// The entries about a human that still count, those of merged identities included.
+    pub fn days(&self, player: &str, now: Timestamp) -> Vec<BehaviourDay> {
+        let first = self.settings.first_day(now);
+        let pages = self.pages.read();
+        let days = pages.of(player).iter();
+        days.filter(|one| one.day >= first).cloned().collect()
+    }
+
+    /// Stores what a game server reports. `name` is what it calls itself, and `is_proven` whether a token
+    /// proves that. When this returns, the report is on disk.
+    ///
+    /// # Errors
+    /// Fails for each reason of [`BehaviourError`], and changes nothing then.
+    pub async fn report(
+        &self,
+        (name, is_proven): (&str, bool),
+        player: &str,
+        points: f64,
+        now: Timestamp,
+    ) -> Result<(), BehaviourError> {
+        if !self.reporters.matches(name) {
+            return Err(BehaviourError::NotAReporter);
+        }
+        let most = self.settings.report_limit.get();
+        if !(-most..=most).contains(&points) {
+            return Err(BehaviourError::TooManyPoints(most));
+        }
+        if self.pages.read().version.is_none() {
+            self.refresh().await?; // which also counts what was reported today
+        }
+        let reporter = if is_proven { name } else { ANYONE };
+        if !self.pages.write().may_send(reporter, day(now)) {
+            return Err(BehaviourError::TooManyReports);
+        }
+        let report = BehaviourDay::report(player, reporter, points, now);
+        Ok(self.write(&[report], now).await?)
+    }
+
+    /// Stores that these players were called to a match and did not come.
+    ///
+    /// # Errors
+    /// Fails if the database does.
+    pub async fn no_shows(&self, players: &[String], now: Timestamp) -> Result<(), StoreError> {
+        let players = players.iter();
+        let missed = players.map(|player| BehaviourDay::no_show(player, now));
+        self.write(&missed.collect::<Vec<_>>(), now).await
+    }
+
+    async fn write(&self, reports: &[BehaviourDay], now: Timestamp) -> Result<(), StoreError> {
+        let limit = self.settings.day_limit.get();
+        let since = self.settings.first_day(now);
+        let version = self.store.report_behaviour(reports, limit, since).await?;
+        let mut pages = self.pages.write();
+        // After any other change, the next refresh reads everything.
+        if pages.version.is_some_and(|known| known + 1 == version) {
+            pages.version = Some(version);
+            reports.iter().for_each(|report| pages.add(report, limit));
+        }
+        Ok(())
+    }
+}
+
+impl Pages {
+    fn replace(&mut self, rows: BehaviourRows) {
+        let sent = std::mem::take(&mut self.sent);
+        *self = Self {
+            version: Some(rows.version),
+            merged: rows.merged.into_iter().collect(),
+            sent,
+            ..Self::default()
+        };
+        let mut stored: HashMap<String, (i64, u32)> = HashMap::new();
+        for one in rows.days {
+            let (last, count) = stored.entry(one.reporter.clone()).or_default();
+            if *last < one.day {
+                (*last, *count) = (one.day, 0);
+            }
+            if *last == one.day {
+                *count = count.saturating_add(one.reports);
+            }
+            let player = self.counts_as(&one.player).to_owned();
+            self.days.entry(player).or_default().push(one);
+        }
+        for (reporter, of_disk) in stored {
+            let known = self.sent.entry(reporter).or_default();
+            *known = of_disk.max(*known);
+        }
+    }
+
+    /// The identity that a player counts as.
+    fn counts_as<'a>(&'a self, player: &'a str) -> &'a str {
+        self.merged.get(player).map_or(player, String::as_str)
+    }
+
+    fn of(&self, player: &str) -> &[BehaviourDay] {
+        let days = self.days.get(self.counts_as(player));
+        days.map_or(&[], Vec::as_slice)
+    }
+
+    /// Adds a report as the store does.
+    fn add(&mut self, report: &BehaviourDay, day_limit: f64) {
+        let player = self.counts_as(&report.player).to_owned();
+        let days = self.days.entry(player).or_default();
+        match days.iter_mut().find(|one| one.is_of(report)) {
+            Some(one) => one.add(report, day_limit),
+            None => {
+                let points = report.points.clamp(-day_limit, day_limit);
+                days.push(BehaviourDay {
+                    points,
+                    ..report.clone()
+                });
+            }
+        }
+    }
+
+    /// Counts one more report of a game server, unless it has sent too many today.
+    fn may_send(&mut self, reporter: &str, today: i64) -> bool {
+        let (last, count) = self.sent.entry(reporter.to_owned()).or_default();
+        if *last != today {
+            (*last, *count) = (today, 0);
+        }
+        *count = count.saturating_add(1);
+        *count <= MOST_REPORTS
+    }
+}

@@ -1,0 +1,169 @@
+//! `range`: each player's number is at least `from` and at most `to`, such as 20 games. The violation is
+//! how many players have another one. A hard rule of this type says who may use the queue at all.
+
+use std::borrow::Cow;
+
+use super::{Bound, Choice, Columns, Registered, Rule, RuleSettings, Tally, Teams, list};
+use crate::matchmaking::{Player, bits::Bits, people::People, rules::seated::Seated};
+
+pub(super) const TYPE: Registered = Registered {
+    name: "range",
+    keys: &["of", "from", "to"],
+    build,
+};
+
+#[derive(Debug)]
+struct NumberRange {
+    of: usize,
+    name: String,
+    from: f64,
+    to: f64,
+}
+
+fn build(
+    settings: &RuleSettings,
+    columns: &mut Columns,
+) -> Result<Box<dyn Rule>, (&'static str, String)> {
+    let (from, to) = (settings.from, settings.to);
+    if from.is_none() && to.is_none() {
+        return Err(("from", "or the key to is missing".to_owned()));
+    }
+    for (key, number) in [("from", from), ("to", to)] {
+        if number.is_some_and(|number| !number.is_finite()) {
+            return Err((key, "must be a finite number".to_owned()));
+        }
+    }
+    let range = NumberRange {
+        of: columns.number(settings.of()?).map_err(|why| ("of", why))?,
+        name: settings.of()?.to_owned(),
+        from: from.unwrap_or(f64::NEG_INFINITY),
+        to: to.unwrap_or(f64::INFINITY),
+    };
+    match range.from > range.to {
+        true => Err(("from", "must not be above to".to_owned())),
+        false => Ok(Box::new(range)),
+    }
+}
+
+/// What the numbers of an attribute count, as messages word it: one of it, and several.
+fn unit(name: &str) -> Option<[&'static str; 2]> {
+    match name {
+        "@games" => Some(["game", "games"]),
+        "@hours" => Some(["hour of play", "hours of play"]),
+        "@known_since" => Some(["day since the first match", "days since the first match"]),
+        _ => None,
+    }
+}
+
+impl NumberRange {
+    fn holds(&self, number: f64) -> bool {
+        (self.from..=self.to).contains(&number)
+    }
+
+    /// What the rule asks of a player: `at least 20 games`, or `tier from 5 to 8`.
+    fn asks(&self) -> String {
+        let (from, to) = (self.from, self.to);
+        let numbers = match (from.is_finite(), to.is_finite()) {
+            (true, true) => format!("from {from} to {to}"),
+            (true, false) => format!("at least {from}"),
+            _ => format!("at most {to}"),
+        };
+        match unit(&self.name) {
+            Some([one, _]) if numbers.ends_with(" 1") => format!("{numbers} {one}"),
+            Some([_, several]) => format!("{numbers} {several}"),
+            None => format!("{} {numbers}", self.name),
+        }
+    }
+
+    /// A number outside the range with at most two places, rounded away from the range.
+    fn shown(&self, number: f64) -> f64 {
+        let hundredths = number * 100.0;
+        let rounded = match number < self.from {
+            true => hundredths.floor(),
+            false => hundredths.ceil(),
+        };
+        rounded / 100.0
+    }
+
+    /// The numbers outside the range of the players of these tickets.
+    fn outside<'a>(
+        &'a self,
+        people: &'a People,
+        tickets: impl Iterator<Item = &'a u32> + 'a,
+    ) -> impl Iterator<Item = f64> + 'a {
+        let players = tickets.flat_map(|&ticket| people.members(ticket));
+        let numbers = players.map(|player| people.number(self.of, player));
+        numbers.filter(|number| !self.holds(*number))
+    }
+}
+
+impl Rule for NumberRange {
+    fn violation(&self, people: &People, teams: Teams<'_>, _: f64) -> f64 {
+        self.outside(people, teams.iter().flatten()).count() as f64
+    }
+
+    fn sentence(&self, people: &People, teams: Teams<'_>, _: f64) -> String {
+        let outside = self.outside(people, teams.iter().flatten());
+        let numbers: Vec<String> = outside.map(|n| self.shown(n).to_string()).collect();
+        let asks = self.asks();
+        match numbers.is_empty() {
+            true => format!("all players have {asks}"),
+            false => format!("players must have {asks}, not {}", list(&numbers, "and")),
+        }
+    }
+
+    fn wanted(&self, people: &People, _: Teams<'_>, _: f64) -> Option<String> {
+        let all: Vec<u32> = (0..people.tickets() as u32).collect();
+        let binds = self.outside(people, all.iter()).next().is_some();
+        binds.then(|| format!("with {}", self.asks()))
+    }
+
+    fn bars(&self, columns: &Columns, player: &Player) -> Option<String> {
+        let number = columns.number_of(self.of, player);
+        let has = || format!("needs {}, has {}", self.asks(), self.shown(number));
+        (!self.holds(number)).then(has)
+    }
+
+    fn bind(&self, people: &People) -> Box<dyn Bound> {
+        let mut fitting = Bits::empty(people.tickets());
+        let mut outside = Vec::with_capacity(people.tickets());
+        for ticket in 0..people.tickets() as u32 {
+            let count = self.outside(people, [ticket].iter()).count();
+            outside.push(count);
+            if count == 0 {
+                fitting.insert(ticket);
+            }
+        }
+        Box::new(Fitting { fitting, outside })
+    }
+}
+
+/// The tickets all of whose players are in the range.
+struct Fitting {
+    fitting: Bits,
+    /// How many players of each ticket are outside it.
+    outside: Vec<usize>,
+}
+
+impl Bound for Fitting {
+    fn tally(&self, teams: usize, _: f64) -> Box<dyn Tally + '_> {
+        Box::new(Seated::new(teams, |teams: &[Vec<u32>]| {
+            let tickets = teams.iter().flatten();
+            let outside = tickets.filter_map(|ticket| self.outside.get(*ticket as usize));
+            outside.sum::<usize>() as f64
+        }))
+    }
+
+    fn choices(&self, seed: u32, _: f64) -> Option<Vec<Choice<'_>>> {
+        let fits = self.outside.get(seed as usize) == Some(&0);
+        let choice = Choice {
+            tickets: Cow::Borrowed(&self.fitting),
+            word: None,
+        };
+        Some(if fits { vec![choice] } else { Vec::new() })
+    }
+
+    fn only_grows(&self) -> bool {
+        true
+    }
+}
