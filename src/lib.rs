@@ -41,6 +41,7 @@
 //! | [`store`] | the database; the only room that contains SQL |
 //! | [`learning`] | the learned state, and the weights published from it |
 //! | [`logs`] | log files: reading, following, archiving |
+//! | [`access`] | who may connect, with which rights, and how fast |
 //! | [`session`] | one connection's game: its decisions and results |
 //! | [`queues`] | the task that runs the queues: calls of clients and instances, rounds, pushes |
 //! | [`service`] | joins store, learning, sessions and queues |
@@ -137,6 +138,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used))] // a test may fail by unwrapping
 
+pub mod access;
 pub mod cli;
 pub mod client;
 pub mod config;

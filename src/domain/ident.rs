@@ -3,7 +3,6 @@
 use std::{borrow::Cow, fmt};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use sha2::{Digest, Sha256};
 
 /// An identifier as a game sent it: its bytes, which replies repeat, and its text, which is looked up
 /// and stored.
@@ -106,31 +105,6 @@ pub(crate) fn decode(bytes: &[u8]) -> Cow<'_, str> {
                 .decode_without_bom_handling(bytes)
                 .0
         }
-    }
-}
-
-/// A secret that proves an identity. Only its digest is stored, so that it cannot be printed, and
-/// so that the time of a comparison reveals nothing about a wrong guess.
-#[derive(Clone, PartialEq, Eq, Deserialize)]
-#[serde(from = "String")]
-pub struct Secret([u8; 32]);
-
-impl Secret {
-    /// The digest of a secret's text.
-    pub fn of(text: &str) -> Self {
-        Self(Sha256::digest(text.as_bytes()).into())
-    }
-}
-
-impl From<String> for Secret {
-    fn from(text: String) -> Self {
-        Self::of(&text)
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret")
     }
 }
 

@@ -18,10 +18,12 @@ mod outlook;
 mod random;
 mod rank;
 mod record;
+mod right;
 mod role;
 mod role_weights;
 mod rulebook;
 mod ruleset;
+mod secret;
 mod start_weight;
 mod time;
 pub mod units;
@@ -31,7 +33,7 @@ pub use counted::counted;
 pub use error::{PatternError, RecordError};
 pub use fingerprint::Fingerprint;
 pub(crate) use ident::decode;
-pub use ident::{Ident, Kind, PlayerKey, Secret};
+pub use ident::{Ident, Kind, PlayerKey};
 pub use leave::LeaveReason;
 pub use lineup::LineupPlayer;
 pub use match_id::MatchId;
@@ -43,12 +45,14 @@ pub use record::{
     MAX_EVENTS, MAX_PLAYERS, MAX_ROLES, MAX_STAYS, MAX_TEAMS, MatchRecord, Outcome, Participant,
     Presence, Role, ScoreEvent, Span,
 };
+pub use right::{Right, Rights};
 pub use role::RoleName;
 pub use role_weights::RoleWeights;
 pub use rulebook::{
     GameTypeLists, MutatorLists, Patterns, Rulebook, RulebookSpec, Scoring, Unknown,
 };
 pub use ruleset::Ruleset;
+pub use secret::Secret;
 pub use start_weight::StartWeight;
 pub use time::Timestamp;
 pub use verdict::Verdict;

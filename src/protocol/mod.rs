@@ -27,7 +27,7 @@ pub use framing::{FramedLine, Framer};
 pub use notice::{HostNotice, HostSeat, Notice};
 pub use push::Push;
 pub use reply::{QueueLine, Received, Reply, ReplyReader, TicketReply};
-pub use request::{HostRequest, Join, QueueRequest, ReplyRule, Request, Token};
+pub use request::{Charge, Demand, HostRequest, Join, QueueRequest, ReplyRule, Request, Token};
 
 /// The version of the protocol that the reply to HELLO names.
 pub const VERSION: u32 = 1;

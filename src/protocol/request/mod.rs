@@ -1,5 +1,6 @@
 //! What a game server can send: one variant of [`Request`] per verb.
 
+mod demand;
 mod grammar;
 mod host;
 mod queue;
@@ -10,6 +11,7 @@ mod tests;
 
 use std::fmt;
 
+pub use demand::{Charge, Demand};
 pub use host::HostRequest;
 pub use queue::QueueRequest;
 
@@ -34,7 +36,7 @@ pub enum Request {
     Hello {
         /// The name under which its games are stored and resumed.
         server: Ident,
-        /// The proof of that name, if `[server.clients]` lists any clients.
+        /// The proof of that name, if the daemon's configuration lists clients.
         token: Option<Token>,
         /// Whether to resume the game that this server's last connection left.
         resume: bool,

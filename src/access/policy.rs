@@ -1,0 +1,194 @@
+//! What the configuration grants to a connection.
+
+use core::net::IpAddr;
+use std::sync::Arc;
+
+use super::ClientSpec;
+use crate::domain::{Rights, Secret};
+
+/// What a connection may do.
+#[derive(Clone, Debug)]
+pub struct Grant {
+    /// The configured client that it is, if clients are configured.
+    pub client: Option<Arc<ClientSpec>>,
+    /// Its rights.
+    pub rights: Rights,
+}
+
+/// Who may connect.
+#[derive(Clone, Debug)]
+pub enum AccessPolicy {
+    /// No clients are configured. Loopback has the usual rights; others have them if `anonymous`, else none.
+    Open {
+        /// Whether every host that reaches the daemon may use it.
+        anonymous: bool,
+    },
+    /// Only these clients.
+    Listed(Vec<Arc<ClientSpec>>),
+}
+
+impl AccessPolicy {
+    /// What a connection may do that has named itself, with this token, from this address. `None` if it is
+    /// no configured client. A wrong name, a wrong token and a wrong address take the same time.
+    pub fn greet(&self, name: &str, secret: Option<&Secret>, from: IpAddr) -> Option<Grant> {
+        let clients = match self {
+            Self::Open { anonymous } => return Some(open(*anonymous, from)),
+            Self::Listed(clients) => clients,
+        };
+        let client = best(clients, name);
+        // An unknown name is compared with a token, too.
+        let decoy = Secret::of("");
+        let expected = match client {
+            Some(client) => client.secret.as_ref(),
+            None => Some(&decoy),
+        };
+        let proven = match (expected, secret) {
+            (Some(expected), Some(secret)) => expected == secret,
+            (expected, _) => expected.is_none(),
+        };
+        let client = client.filter(|client| proven & client.admits(from))?;
+        Some(granted(client))
+    }
+
+    /// What a connection from this address may do without HELLO; `None` if HELLO is required. If clients
+    /// are configured, it is the first client without a token that may connect from there.
+    pub fn silent(&self, from: IpAddr) -> Option<Grant> {
+        match self {
+            Self::Open { anonymous } => Some(open(*anonymous, from)),
+            Self::Listed(clients) => clients
+                .iter()
+                .find(|client| client.secret.is_none() && client.admits(from))
+                .map(granted),
+        }
+    }
+
+    /// The configured name that a HELLO with this name means; `None` if it means no client.
+    pub fn meant(&self, name: &str) -> Option<&str> {
+        match self {
+            Self::Open { .. } => None,
+            Self::Listed(clients) => best(clients, name).map(|client| client.name.as_str()),
+        }
+    }
+
+    /// Whether hosts other than this machine are kept out, unless they are configured clients.
+    pub fn is_guarded(&self) -> bool {
+        matches!(self, Self::Listed(_))
+    }
+}
+
+/// The client that this name fits best: its own name, else that with the longest common beginning.
+fn best<'a>(clients: &'a [Arc<ClientSpec>], name: &str) -> Option<&'a Arc<ClientSpec>> {
+    let fits = clients.iter().filter_map(|client| Some((client.fit(name)?, client)));
+    fits.max_by_key(|(fit, _)| *fit).map(|(_, client)| client)
+}
+
+fn granted(client: &Arc<ClientSpec>) -> Grant {
+    Grant {
+        client: Some(client.clone()),
+        rights: client.rights,
+    }
+}
+
+fn open(anonymous: bool, from: IpAddr) -> Grant {
+    let trusted = anonymous || from.to_canonical().is_loopback();
+    Grant {
+        client: None,
+        rights: if trusted { Rights::USUAL } else { Rights::NONE },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{access::PlayerScope, domain::Right};
+
+    fn client(name: &str, token: Option<&str>, networks: &[&str]) -> Arc<ClientSpec> {
+        Arc::new(ClientSpec {
+            name: name.to_owned(),
+            secret: token.map(Secret::of),
+            networks: networks.iter().map(|text| text.parse().unwrap()).collect(),
+            rights: Rights::of(&[Right::Ask]),
+            players: PlayerScope::everybody(),
+        })
+    }
+
+    fn ip(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    fn greeted(policy: &AccessPolicy, name: &str, token: &str, from: &str) -> Option<String> {
+        let secret = (!token.is_empty()).then(|| Secret::of(token));
+        let grant = policy.greet(name, secret.as_ref(), ip(from))?;
+        grant.client.map(|client| client.name.clone())
+    }
+
+    #[test]
+    fn without_clients_only_this_machine_has_rights() {
+        let policy = AccessPolicy::Open { anonymous: false };
+        for near in ["127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1"] {
+            let grant = policy.silent(ip(near)).unwrap();
+            assert_eq!(grant.rights, Rights::USUAL, "{near}");
+        }
+        for far in ["192.168.0.1", "10.0.0.1", "fe80::1", "::ffff:10.0.0.1", "0.0.0.0"] {
+            let grant = policy.silent(ip(far)).unwrap();
+            assert_eq!(grant.rights, Rights::NONE, "{far}");
+            let grant = policy.greet("x", None, ip(far)).unwrap();
+            assert_eq!(grant.rights, Rights::NONE, "{far}");
+            let all = AccessPolicy::Open { anonymous: true };
+            assert_eq!(all.silent(ip(far)).unwrap().rights, Rights::USUAL);
+        }
+    }
+
+    #[test]
+    fn a_client_proves_its_name_with_its_token_from_its_networks() {
+        let policy = AccessPolicy::Listed(vec![
+            client("ctf", Some("red"), &[]),
+            client("far", Some("blue"), &["10.0.0.0/8", "2001:db8::/32"]),
+            client("lan", None, &["192.168.1.0/24"]),
+        ]);
+        let near = "127.0.0.1";
+        assert_eq!(greeted(&policy, "ctf", "red", near).as_deref(), Some("ctf"));
+        for (name, token, from) in [
+            ("ctf", "blue", near),
+            ("ctf", "", near),
+            ("CTF", "red", near),
+            ("", "", near),
+            ("unknown", "", near),
+            ("far", "blue", near),
+            ("far", "blue", "11.0.0.1"),
+            ("lan", "", near),
+        ] {
+            assert_eq!(greeted(&policy, name, token, from), None, "{name} {token} {from}");
+        }
+        for from in ["10.9.8.7", "::ffff:10.9.8.7", "2001:db8::7"] {
+            assert_eq!(greeted(&policy, "far", "blue", from).as_deref(), Some("far"));
+        }
+        // The address alone proves who a client without a token is.
+        for token in ["", "whatever"] {
+            let found = greeted(&policy, "lan", token, "192.168.1.9");
+            assert_eq!(found.as_deref(), Some("lan"));
+        }
+        let silent = |from| policy.silent(ip(from)).and_then(|grant| grant.client);
+        assert_eq!(silent("192.168.1.9").unwrap().name, "lan");
+        for from in [near, "192.168.2.9", "10.0.0.1"] {
+            assert!(silent(from).is_none(), "{from} has to say HELLO");
+        }
+    }
+
+    #[test]
+    fn the_longest_beginning_of_a_name_counts() {
+        let policy = AccessPolicy::Listed(vec![
+            client("*", Some("all"), &[]),
+            client("farm-*", Some("farm"), &[]),
+            client("farm-7", Some("seven"), &[]),
+        ]);
+        for (name, token) in [("x", "all"), ("farm-", "farm"), ("farm-8", "farm"), ("farm-7", "seven")] {
+            assert!(greeted(&policy, name, token, "127.0.0.1").is_some(), "{name}");
+            for other in ["all", "farm", "seven"].iter().filter(|other| **other != token) {
+                assert!(greeted(&policy, name, other, "127.0.0.1").is_none(), "{name} {other}");
+            }
+        }
+        assert_eq!(policy.meant("farm-8"), Some("farm-*"));
+        assert_eq!(AccessPolicy::Listed(vec![]).meant("x"), None);
+    }
+}

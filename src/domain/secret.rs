@@ -1,0 +1,94 @@
+//! Secrets that prove who a client is.
+
+use std::fmt;
+
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+/// What a hash in a configuration begins with.
+const HASHED: &str = "sha256:";
+
+/// A secret that proves an identity. Only its digest is stored, so that it cannot be printed.
+///
+/// Two secrets are compared in a time that does not depend on where they differ.
+#[derive(Clone)]
+pub struct Secret([u8; 32]);
+
+impl Secret {
+    /// The secret of this text.
+    pub fn of(text: &str) -> Self {
+        Self(Sha256::digest(text.as_bytes()).into())
+    }
+
+    /// The secret of a text in a configuration: the secret itself, or its hash as [`hash`](Self::hash)
+    /// writes it. `None` if a text that begins like a hash is none.
+    pub fn configured(text: &str) -> Option<Self> {
+        let Some(hex) = text.strip_prefix(HASHED) else {
+            return Some(Self::of(text));
+        };
+        let mut digest = [0; 32];
+        if hex.len() != 2 * digest.len() || !hex.is_ascii() {
+            return None;
+        }
+        for (byte, pair) in digest.iter_mut().zip(hex.as_bytes().chunks(2)) {
+            let pair = std::str::from_utf8(pair).ok()?;
+            if !pair.bytes().all(|b| b.is_ascii_hexdigit()) {
+                return None;
+            }
+            *byte = u8::from_str_radix(pair, 16).ok()?;
+        }
+        Some(Self(digest))
+    }
+
+    /// The hash of the secret, as a configuration may hold it: `sha256:` and 64 digits.
+    pub fn hash(&self) -> String {
+        let digits = self.0.iter().map(|byte| format!("{byte:02x}"));
+        format!("{HASHED}{}", digits.collect::<String>())
+    }
+}
+
+impl PartialEq for Secret {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.ct_eq(&other.0).into()
+    }
+}
+
+impl Eq for Secret {}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hash_stands_for_its_secret_and_not_for_itself() {
+        let secret = Secret::of("sesame");
+        let hash = secret.hash();
+        assert_eq!(
+            hash,
+            "sha256:d0c04f4b1951e4aeaaec8223ed2039e542f3aae805a6fa7f6d794e5afff5d272"
+        );
+        assert_eq!(Secret::configured(&hash), Some(secret.clone()));
+        let upper = hash.to_uppercase().replace("SHA256", "sha256");
+        assert_eq!(Secret::configured(&upper), Some(secret.clone()));
+        assert_eq!(Secret::configured("sesame"), Some(secret.clone()));
+        assert_ne!(Secret::of(&hash), secret, "who has the hash has no token");
+        let bad = [
+            "sha256:",
+            "sha256:d0c0",
+            &hash[..hash.len() - 1],
+            &format!("{hash}0"),
+            &hash.replace("d0", "+0"),
+            &hash.replace("d0", "\u{e9}"),
+        ];
+        for bad in bad {
+            assert_eq!(Secret::configured(bad), None, "{bad}");
+        }
+        assert!(!format!("{secret:?}").contains("d0c0"));
+    }
+}
