@@ -9,7 +9,7 @@
 use std::{net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use evenkeel::{config::Config, daemon, service::Service, store};
+use evenkeel::{config::Config, daemon, server::Gate, service::Service, store};
 use tokio::{
     io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader},
     net::{TcpListener, TcpStream},
@@ -33,6 +33,7 @@ async fn daemon(folder: &Path) -> Peer {
         listener,
         service,
         config.server.limits,
+        Arc::new(Gate::new(config.access().unwrap())),
         forever,
     ));
     let mut peer = connect(address).await;

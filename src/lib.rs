@@ -27,6 +27,7 @@
 //! | room | content |
 //! | --- | --- |
 //! | [`domain`] | identifiers, rulesets, match records |
+//! | [`access`] | who may connect, with which rights, and how fast |
 //! | [`partition`] | choosing teams: problem → ranked splits → one pick |
 //! | [`rating`] | one file per rating system, behind one trait |
 //! | [`ingest`] | one folder per log format: bytes → match records |
@@ -41,7 +42,6 @@
 //! | [`store`] | the database; the only room that contains SQL |
 //! | [`learning`] | the learned state, and the weights published from it |
 //! | [`logs`] | log files: reading, following, archiving |
-//! | [`access`] | who may connect, with which rights, and how fast |
 //! | [`session`] | one connection's game: its decisions and results |
 //! | [`queues`] | the task that runs the queues: calls of clients and instances, rounds, pushes |
 //! | [`service`] | joins store, learning, sessions and queues |
@@ -51,7 +51,7 @@
 //! | [`daemon`] | the composition root: it owns every long-running task |
 //! | [`cli`] | one file per subcommand |
 //!
-//! The first twelve are pure: no runtime, database, log, files, clock or global random numbers. Time
+//! The first thirteen are pure: no runtime, database, log, files, clock or global random numbers. Time
 //! and randomness come in as arguments, weights as numbers.
 //!
 //! # Glossary
@@ -60,6 +60,8 @@
 //!
 //! | word | meaning |
 //! | --- | --- |
+//! | client | a program that sends requests; a configured client has a name and rights |
+//! | right | what a client may do: ask, report, queue, instance or admin |
 //! | match | a finished or abandoned game, as it is stored |
 //! | game | a running game of a server; in a log parser, the game being read |
 //! | ruleset | a game type and the mutators that affect play; games of one ruleset share their weights |

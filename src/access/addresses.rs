@@ -112,7 +112,10 @@ mod tests {
         assert!(other.lines.take(0, rate).is_ok());
         table.leave(key("10.0.0.1"));
         let again = table.enter(key("10.0.0.1"), 2, 0).unwrap();
-        assert!(again.lines.take(0, rate).is_err(), "reconnecting brings nothing");
+        assert!(
+            again.lines.take(0, rate).is_err(),
+            "reconnecting brings nothing"
+        );
     }
 
     #[test]

@@ -78,7 +78,9 @@ impl AccessPolicy {
 
 /// The client that this name fits best: its own name, else that with the longest common beginning.
 fn best<'a>(clients: &'a [Arc<ClientSpec>], name: &str) -> Option<&'a Arc<ClientSpec>> {
-    let fits = clients.iter().filter_map(|client| Some((client.fit(name)?, client)));
+    let fits = clients
+        .iter()
+        .filter_map(|client| Some((client.fit(name)?, client)));
     fits.max_by_key(|(fit, _)| *fit).map(|(_, client)| client)
 }
 
@@ -129,7 +131,13 @@ mod tests {
             let grant = policy.silent(ip(near)).unwrap();
             assert_eq!(grant.rights, Rights::USUAL, "{near}");
         }
-        for far in ["192.168.0.1", "10.0.0.1", "fe80::1", "::ffff:10.0.0.1", "0.0.0.0"] {
+        for far in [
+            "192.168.0.1",
+            "10.0.0.1",
+            "fe80::1",
+            "::ffff:10.0.0.1",
+            "0.0.0.0",
+        ] {
             let grant = policy.silent(ip(far)).unwrap();
             assert_eq!(grant.rights, Rights::NONE, "{far}");
             let grant = policy.greet("x", None, ip(far)).unwrap();
@@ -158,10 +166,17 @@ mod tests {
             ("far", "blue", "11.0.0.1"),
             ("lan", "", near),
         ] {
-            assert_eq!(greeted(&policy, name, token, from), None, "{name} {token} {from}");
+            assert_eq!(
+                greeted(&policy, name, token, from),
+                None,
+                "{name} {token} {from}"
+            );
         }
         for from in ["10.9.8.7", "::ffff:10.9.8.7", "2001:db8::7"] {
-            assert_eq!(greeted(&policy, "far", "blue", from).as_deref(), Some("far"));
+            assert_eq!(
+                greeted(&policy, "far", "blue", from).as_deref(),
+                Some("far")
+            );
         }
         // The address alone proves who a client without a token is.
         for token in ["", "whatever"] {
@@ -182,10 +197,24 @@ mod tests {
             client("farm-*", Some("farm"), &[]),
             client("farm-7", Some("seven"), &[]),
         ]);
-        for (name, token) in [("x", "all"), ("farm-", "farm"), ("farm-8", "farm"), ("farm-7", "seven")] {
-            assert!(greeted(&policy, name, token, "127.0.0.1").is_some(), "{name}");
-            for other in ["all", "farm", "seven"].iter().filter(|other| **other != token) {
-                assert!(greeted(&policy, name, other, "127.0.0.1").is_none(), "{name} {other}");
+        for (name, token) in [
+            ("x", "all"),
+            ("farm-", "farm"),
+            ("farm-8", "farm"),
+            ("farm-7", "seven"),
+        ] {
+            assert!(
+                greeted(&policy, name, token, "127.0.0.1").is_some(),
+                "{name}"
+            );
+            for other in ["all", "farm", "seven"]
+                .iter()
+                .filter(|other| **other != token)
+            {
+                assert!(
+                    greeted(&policy, name, other, "127.0.0.1").is_none(),
+                    "{name} {other}"
+                );
             }
         }
         assert_eq!(policy.meant("farm-8"), Some("farm-*"));

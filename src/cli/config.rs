@@ -33,7 +33,7 @@ pub(super) fn run(args: &ConfigArgs) -> Result<(), CliError> {
     match &args.command {
         ConfigCommand::Default => out.write_all(DEFAULT.as_bytes())?,
         ConfigCommand::Check { file } => {
-            load_config(Some(file))?;
+            load_config(Some(file))?.check_access()?;
             writeln!(out, "{}: valid", file.display())?;
         }
     }

@@ -56,6 +56,7 @@ impl From<LogError> for CliError {
 impl From<DaemonError> for CliError {
     fn from(error: DaemonError) -> Self {
         match error {
+            DaemonError::Config(error) => Self::ConfigValue(error),
             DaemonError::Store(error) => Self::Store(error),
             DaemonError::Service(error) => Self::Service(error),
             DaemonError::Learning(error) => Self::Learning(error),

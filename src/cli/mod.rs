@@ -26,6 +26,7 @@ mod serve;
 mod sidecar;
 mod simulate;
 mod table;
+mod token;
 mod weights;
 
 use std::{
@@ -78,6 +79,7 @@ enum Command {
     Sidecar(sidecar::SidecarArgs),
     Man(manual::ManArgs),
     Completions(manual::CompletionsArgs),
+    Token(token::TokenArgs),
 }
 
 /// The flags of every command that opens the database.
@@ -121,6 +123,7 @@ fn dispatch(command: Command) -> Result<ExitCode, CliError> {
         Command::Config(args) => config::run(&args).map(done),
         Command::Man(args) => manual::man(&args).map(done),
         Command::Completions(args) => manual::completions(&args).map(done),
+        Command::Token(args) => token::run(&args).map(done),
         Command::Queue(args) => queue::run(&args),
         Command::Instances(args) => block_on(instances::run(&args)).map(done),
         Command::Instance(args) => block_on(instances::change(&args)).map(done),
@@ -190,7 +193,7 @@ fn load_config(path: Option<&PathBuf>) -> Result<Config, CliError> {
             path: path.clone(),
             source,
         },
-        ConfigError::Environment { .. } => source.into(),
+        other => other.into(),
     })
 }
 

@@ -5,9 +5,8 @@ use std::net::SocketAddr;
 use clap::Args;
 
 use super::{CliError, CommonArgs, log_to_stderr};
-use crate::{
-    daemon::{Daemon, ReloadSignal, ShutdownSignal, reload, reloaded, reloading},
-    queues::Queues,
+use crate::daemon::{
+    Daemon, ReloadSignal, Reloader, ShutdownSignal, reload, reloaded, reloading,
 };
 
 /// Run the daemon that game servers connect to
@@ -33,21 +32,21 @@ pub(super) async fn run(args: ServeArgs) -> Result<(), CliError> {
         daemon = Daemon::open(&config) => daemon?,
         () = shutdown.wait() => return Ok(()),
     };
-    let queues = daemon.queues();
+    let running = daemon.reloader();
     tokio::select! {
         () = daemon.run(shutdown.wait()) => {}
-        () = reload_at(signal, &args.common, &queues) => {}
+        () = reload_at(signal, &args.common, &running) => {}
     }
     Ok(())
 }
 
-/// Reads the configuration again at each SIGHUP, and takes over its queues. Never returns.
-async fn reload_at(mut signal: ReloadSignal, common: &CommonArgs, queues: &Queues) {
+/// Reads the configuration again at each SIGHUP, and takes over what can change. Never returns.
+async fn reload_at(mut signal: ReloadSignal, common: &CommonArgs, running: &Reloader) {
     loop {
         signal.wait().await;
         reloading();
         match common.load() {
-            Ok(config) => reload(queues, &config).await,
+            Ok(config) => reload(running, &config).await,
             Err(error) => tracing::error!(%error, "the configuration cannot be read again"),
         }
         reloaded();

@@ -23,7 +23,8 @@ impl Config {
         let order = self.order_fault().or_else(|| self.division_fault());
         let aliases = || self.alias_fault();
         let others = order.or_else(aliases).or_else(|| self.pattern_fault());
-        others.or_else(|| self.queue_fault())
+        let others = others.or_else(|| self.queue_fault());
+        others.or_else(|| self.client_fault())
     }
 
     /// Checks the queues: what their rules refer to must exist.

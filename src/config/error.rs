@@ -1,5 +1,7 @@
 //! Why a configuration is invalid, in words for the person who wrote it.
 
+use std::{net::SocketAddr, path::PathBuf};
+
 /// Why a configuration is invalid, and where.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
@@ -18,6 +20,25 @@ pub enum ConfigError {
         name: String,
         /// What is wrong with its value.
         why: String,
+    },
+    /// The file with the token of a client cannot be used.
+    #[error("the token_file of client {client}, {}: {why}", path.display())]
+    TokenFile {
+        /// The name of the client.
+        client: String,
+        /// The path of the file.
+        path: PathBuf,
+        /// What is wrong with the file; never its content.
+        why: String,
+    },
+    /// The daemon would listen where other machines reach it, and nothing would keep them out.
+    #[error(
+        "{address} is not a loopback address: everybody who reaches it could use this daemon. Configure \
+         [[clients]], or set server.allow_anonymous = true"
+    )]
+    Exposed {
+        /// The address to listen on.
+        address: SocketAddr,
     },
 }
 

@@ -5,8 +5,12 @@ use std::{collections::BTreeMap, net::SocketAddr, path::PathBuf};
 
 use serde::Deserialize;
 
-use super::values::{self, Date, FormatChoice, JournalChoice};
+use super::{
+    clients::ClientSection,
+    values::{self, Date, FormatChoice, JournalChoice},
+};
 use crate::{
+    access::RateSettings,
     coordinator::CoordinatorSettings,
     domain::{
         GameTypeLists, MutatorLists, Secret,
@@ -29,6 +33,8 @@ use crate::{
 #[allow(missing_docs)]
 pub struct Config {
     pub server: ServerSection,
+    pub clients: Vec<ClientSection>,
+    pub limits: RateSettings,
     pub store: StoreSection,
     pub log: LogSection,
     pub lobby: RosterSettings,
@@ -57,7 +63,8 @@ pub struct ServerSection {
     #[serde(flatten)]
     pub limits: Limits,
     pub resume_grace_seconds: UpToADay,
-    #[serde(deserialize_with = "values::clients")]
+    pub allow_anonymous: bool,
+    #[serde(deserialize_with = "values::tokens")]
     pub clients: BTreeMap<String, Secret>,
 }
 

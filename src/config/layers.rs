@@ -14,16 +14,18 @@ use super::{ConfigError, DEFAULT};
 const FREE_TABLES: [&str; 3] = ["server.clients", "game_types.aliases", QUEUES];
 /// The table with a section for each queue.
 const QUEUES: &str = "queue";
-/// The key of which there may be several sections.
-const LIST_OF_SECTIONS: &str = "follow";
+/// The keys of which there may be several sections.
+const LISTS_OF_SECTIONS: [&str; 2] = ["follow", "clients"];
 const ENV_PREFIX: &str = "EVENKEEL_";
 
 /// The compiled-in file as a table; a test checks that it parses.
 pub(super) fn defaults() -> Table {
     let mut table: Table = DEFAULT.parse().unwrap_or_default();
     // TOML cannot express an empty list of [[follow]] sections that a file may add to.
-    let none = Value::Array(Vec::new());
-    table.entry(LIST_OF_SECTIONS).or_insert(none);
+    for list in LISTS_OF_SECTIONS {
+        let none = Value::Array(Vec::new());
+        table.entry(list).or_insert(none);
+    }
     // No queue is configured unless a file does it.
     table.entry(QUEUES).or_insert(Value::Table(Table::new()));
     table
@@ -55,7 +57,7 @@ pub(super) fn refuse_unknown_keys(
                 format!("{path} must be one section, [{path}], not several")
             }
             (_, Value::Table(_)) => format!("{path} must be a section, [{path}]"),
-            (DeValue::Table(_), Value::Array(_)) if path == LIST_OF_SECTIONS => {
+            (DeValue::Table(_), Value::Array(_)) if LISTS_OF_SECTIONS.contains(&path.as_str()) => {
                 format!("{path} must be in double brackets, [[{path}]]: there may be several")
             }
             (DeValue::Table(_), _) => format!("{path} must be a value, not a section"),

@@ -6,6 +6,7 @@
 //! its range. Entry point: [`Config::load`].
 
 mod check;
+mod clients;
 mod error;
 mod keys;
 mod layers;
@@ -20,12 +21,13 @@ use toml::{
 };
 
 use check::Fault;
+pub use clients::ClientSection;
 pub use error::ConfigError;
 pub use keys::{
     AutoBalanceSection, Config, FollowSection, IngestSection, LogSection, RulesPreset,
     SeasonSection, ServerSection, StoreSection,
 };
-pub use values::{Date, FormatChoice, JournalChoice};
+pub use values::{ConfiguredToken, Date, FormatChoice, JournalChoice};
 
 /// The documented defaults, as `evenkeel config default` prints them.
 pub const DEFAULT: &str = include_str!("../../config/evenkeel.toml");

@@ -81,7 +81,6 @@ impl Config {
             session: session::Settings {
                 lobby: self.lobby(),
                 balance: self.balance.clone(),
-                clients: self.server.clients.clone(),
                 resume_grace: self.server.resume_grace_seconds,
                 keep_decisions: self.store.keep_decisions.get(),
                 tournament: self.auto_balance.tournament.clone(),

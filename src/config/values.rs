@@ -1,8 +1,9 @@
 //! Values other than numbers: words, dates, patterns, lists. Each is checked while it is
 //! deserialised, so that an error names its key.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{collections::BTreeMap, net::IpAddr, path::PathBuf};
 
+use ipnet::IpNet;
 use serde::{Deserialize, Deserializer, de::Error};
 use tracing_subscriber::EnvFilter;
 
@@ -130,17 +131,53 @@ pub(super) fn filter<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Er
     }
 }
 
-/// Deserialises the tokens of clients, and keeps only their digests, so that nothing can print
-/// them.
-pub(super) fn clients<'de, D: Deserializer<'de>>(
+/// The token of a client, or its hash. Only the digest is kept, and no error contains the value, so that
+/// nothing can print it.
+#[derive(Clone, Debug)]
+pub struct ConfiguredToken(pub Secret);
+
+impl<'de> Deserialize<'de> for ConfiguredToken {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        match toml::Value::deserialize(from)? {
+            toml::Value::String(text) => Self::of(&text).map_err(D::Error::custom),
+            _ => Err(D::Error::custom("must be text in quotes")),
+        }
+    }
+}
+
+impl ConfiguredToken {
+    /// The token of this text.
+    pub(super) fn of(text: &str) -> Result<Self, &'static str> {
+        if text.trim().is_empty() {
+            return Err("must not be empty");
+        }
+        let why = "must be a token, or a hash as `evenkeel token` prints it";
+        Secret::configured(text).map(Self).ok_or(why)
+    }
+}
+
+/// Deserialises the tokens of clients, by name.
+pub(super) fn tokens<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<BTreeMap<String, Secret>, D::Error> {
-    let tokens = BTreeMap::<String, Filled>::deserialize(from)?;
+    let tokens = BTreeMap::<String, ConfiguredToken>::deserialize(from)?;
     if tokens.keys().any(|name| name.trim().is_empty()) {
         return Err(D::Error::custom(NO_NAME));
     }
-    let hashed = tokens
-        .into_iter()
-        .map(|(name, token)| (name, Secret::of(&token.0)));
-    Ok(hashed.collect())
+    let secrets = tokens.into_iter().map(|(name, token)| (name, token.0));
+    Ok(secrets.collect())
+}
+
+/// Deserialises networks, such as `10.0.0.0/8`, or single addresses.
+pub(super) fn networks<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<IpNet>, D::Error> {
+    let texts = Vec::<String>::deserialize(from)?;
+    let network = |text: &String| {
+        let single = || text.parse::<IpAddr>().ok().map(IpNet::from);
+        text.parse().ok().or_else(single).ok_or_else(|| {
+            D::Error::custom(format_args!(
+                "must be networks such as \"10.0.0.0/8\", or addresses, not \"{text}\""
+            ))
+        })
+    };
+    texts.iter().map(network).collect()
 }

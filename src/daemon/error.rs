@@ -2,11 +2,18 @@
 
 use std::{io, net::SocketAddr};
 
-use crate::{learning::LearningError, logs::LogError, service::ServiceError, store::StoreError};
+use crate::{
+    config::ConfigError, learning::LearningError, logs::LogError, service::ServiceError,
+    store::StoreError,
+};
 
 /// Why the daemon cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum DaemonError {
+    /// The configuration admits clients in a way that it should not, or does not say how they prove who
+    /// they are.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
     /// The address cannot be bound.
     #[error("cannot listen on {address}: {source}")]
     Listen {

@@ -11,6 +11,7 @@
 
 mod error;
 mod file_limit;
+mod reload;
 mod service_manager;
 mod shutdown;
 
@@ -26,13 +27,13 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 use crate::{
     config::Config,
     logs::{Archive, Follower, LogError},
-    queues::Queues,
-    server::{self, Limits},
+    server::{self, Gate, Limits},
     service::Service,
     store,
 };
 
 pub use error::DaemonError;
+pub use reload::{Reloader, reload};
 pub use service_manager::{reloaded, reloading};
 pub use shutdown::{ReloadSignal, ShutdownSignal};
 
@@ -45,6 +46,7 @@ pub struct Daemon {
     listener: TcpListener,
     service: Arc<Service>,
     limits: Limits,
+    gate: Arc<Gate>,
     /// The follower of logs, and the interval of its polls.
     follower: Option<(Follower, Duration)>,
 }
@@ -59,9 +61,11 @@ impl Daemon {
     /// Binds the address, opens the database and publishes the weights of the last checkpoint.
     ///
     /// # Errors
-    /// Fails if the address cannot be bound, or the database or the archive cannot be opened.
+    /// Fails if strangers could use the daemon whom the configuration does not admit, if the address cannot
+    /// be bound, or if the database or the archive cannot be opened.
     pub async fn open(config: &Config) -> Result<Self, DaemonError> {
         file_limit::survive()?;
+        let gate = Arc::new(Gate::new(config.check_access()?));
         let address = config.server.listen;
         let listener = TcpListener::bind(address)
             .await
@@ -76,15 +80,14 @@ impl Daemon {
         let database = config.store.database.display();
         let address = listener.local_addr()?;
         tracing::info!(%address, %database, matches, "listening");
-        if !address.ip().is_loopback() && config.server.clients.is_empty() {
-            tracing::warn!(
-                "every host that reaches {address} can use this daemon; see [server.clients]"
-            );
+        if !address.ip().is_loopback() && config.server.allow_anonymous {
+            tracing::warn!("every host that reaches {address} can use this daemon");
         }
         Ok(Self {
             listener,
             service,
             limits: config.server.limits,
+            gate,
             follower,
         })
     }
@@ -97,9 +100,13 @@ impl Daemon {
         self.listener.local_addr()
     }
 
-    /// The queues, which [`reload`] configures again.
-    pub fn queues(&self) -> Arc<Queues> {
-        self.service.queues().clone()
+    /// What a configuration that is read again can change, and the addresses that it cannot change.
+    pub fn reloader(&self) -> Reloader {
+        Reloader {
+            queues: self.service.queues().clone(),
+            gate: self.gate.clone(),
+            listens: self.local_addr().into_iter().collect(),
+        }
     }
 
     /// Serves until `shutdown` resolves, then drains and closes the database. Returns at most one second after
@@ -122,7 +129,13 @@ impl Daemon {
             service_manager::stopping();
         };
         let deadline = tasks
-            .serve(self.listener, service.clone(), self.limits, shutdown)
+            .serve(
+                self.listener,
+                service.clone(),
+                self.limits,
+                self.gate,
+                shutdown,
+            )
             .await;
         tokio::join!(
             write_backlog(&service, deadline),
@@ -136,15 +149,6 @@ impl Daemon {
     }
 }
 
-/// Takes over the queues of a configuration that was read again, and nothing else of it. Logs whether
-/// that has succeeded; if not, everything stays as it was.
-pub async fn reload(queues: &Queues, config: &Config) {
-    match queues.configure(config.queue.clone()).await {
-        Ok(()) => tracing::info!("the queues of the configuration are taken over"),
-        Err(error) => tracing::error!(%error, "the configuration is not taken over"),
-    }
-}
-
 /// Serves with an open service until `shutdown` resolves. Then each session finishes its current
 /// command, sends the pending replies and closes; after [`Limits::drain_seconds`] the remaining connections
 /// are dropped. Finally, writes the backlog.
@@ -152,11 +156,12 @@ pub async fn run(
     listener: TcpListener,
     service: Arc<Service>,
     limits: Limits,
+    gate: Arc<Gate>,
     shutdown: impl Future<Output = ()>,
 ) {
     let tasks = Tasks::new(&service);
     let deadline = tasks
-        .serve(listener, service.clone(), limits, shutdown)
+        .serve(listener, service.clone(), limits, gate, shutdown)
         .await;
     write_backlog(&service, deadline).await;
     tasks.end(deadline).await;
@@ -221,6 +226,7 @@ impl Tasks {
         listener: TcpListener,
         service: Arc<Service>,
         limits: Limits,
+        gate: Arc<Gate>,
         shutdown: impl Future<Output = ()>,
     ) -> Instant {
         let sessions = service.sessions().clone();
@@ -238,7 +244,7 @@ impl Tasks {
         let (tasks, stop) = (self.tracker.clone(), self.stop.clone());
         let serving = self
             .tracker
-            .spawn(server::run(listener, service, limits, tasks, stop));
+            .spawn(server::run(listener, service, limits, gate, tasks, stop));
         shutdown.await;
         let deadline = Instant::now() + limits.drain_seconds.duration() + LAST_WRITES;
         self.stop.cancel();

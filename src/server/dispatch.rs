@@ -3,7 +3,7 @@
 use crate::{
     domain::{Ident, Verdict},
     lobby::{Command, LobbyError, Update},
-    protocol::{Code, Join, Refusal, Reply, Request, Token},
+    protocol::{Code, Join, Refusal, Reply, Request},
     session::{Session, SessionError},
 };
 
@@ -12,19 +12,7 @@ pub(super) async fn answer(
     session: &mut Session,
     request: Request,
 ) -> Result<Option<Reply>, Refusal> {
-    if session.must_say_hello() && !matches!(request, Request::Hello { .. }) {
-        return Err(hello_first());
-    }
     decide(session, request).await.map_err(refusal)
-}
-
-/// The refusal of any request before a required HELLO.
-pub(super) fn hello_first() -> Refusal {
-    let text = "say HELLO <server> <token> first".to_owned();
-    Refusal {
-        code: Code::NotAllowed,
-        text,
-    }
 }
 
 /// Applies a request that changes the game, and passes on any other.
@@ -135,13 +123,9 @@ struct Introduction {
 async fn hello(
     session: &mut Session,
     server: &Ident,
-    token: Option<&Token>,
     how: Introduction,
 ) -> Result<Reply, SessionError> {
-    let token = token.map(Token::secret);
-    let resumed = session
-        .hello(server, token.as_ref(), how.resume, how.hosts)
-        .await?;
+    let resumed = session.hello(server, how.resume, how.hosts).await?;
     if let Some(acts) = how.bots {
         session.declare_bots(acts)?;
     }
@@ -186,7 +170,7 @@ async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>,
         }
         Request::Hello {
             server,
-            token,
+            token: _,
             resume,
             bots,
             hosts,
@@ -196,7 +180,7 @@ async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>,
                 bots,
                 hosts,
             };
-            hello(session, &server, token.as_ref(), how).await?
+            hello(session, &server, how).await?
         }
         Request::Ping => Reply::Pong,
         Request::Explain => Reply::Explain(session.explain()?.to_vec()),

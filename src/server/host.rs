@@ -71,6 +71,11 @@ impl HostClient {
         }
     }
 
+    /// Whether the connection is that of an instance, or hosts a match.
+    pub fn is_host(&self) -> bool {
+        self.slots.is_some() || self.hosts.is_some()
+    }
+
     /// Notes that a line has arrived.
     pub fn heard(&self) {
         if self.slots.is_some() {

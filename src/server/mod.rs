@@ -1,4 +1,4 @@
-//! TCP: accepts connections of game servers, enforces the [`Limits`], and drains on shutdown.
+//! TCP: accepts connections, enforces the [`Limits`] and what the [`Gate`] permits, and drains on shutdown.
 //!
 //! The caller provides the listener and the cancellation token; this room opens no port and handles
 //! no signal. Whatever a peer sends, its connection costs one task and a bounded buffer for a
@@ -6,11 +6,13 @@
 
 mod connection;
 mod dispatch;
+mod gate;
 mod host;
+mod peer;
 mod queue;
 mod settings;
 
-use std::{io, sync::Arc, time::Duration};
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use bytes::BytesMut;
 use tokio::{
@@ -28,6 +30,8 @@ use crate::{
 };
 
 pub use connection::serve;
+pub use gate::Gate;
+pub use peer::Peer;
 pub use settings::Limits;
 
 /// Serves until `stop` is cancelled; connections are tasks of `tasks`. Then each session finishes its
@@ -37,6 +41,7 @@ pub async fn run(
     listener: TcpListener,
     service: Arc<Service>,
     limits: Limits,
+    gate: Arc<Gate>,
     tasks: TaskTracker,
     stop: CancellationToken,
 ) {
@@ -46,6 +51,7 @@ pub async fn run(
     let acceptor = Acceptor {
         service,
         limits,
+        gate,
         stop: stop.clone(),
         drop_all: drop_all.clone(),
         tasks,
@@ -71,6 +77,7 @@ pub async fn run(
 struct Acceptor {
     service: Arc<Service>,
     limits: Limits,
+    gate: Arc<Gate>,
     stop: CancellationToken,
     /// When cancelled, every connection is dropped, whatever it waits for.
     drop_all: CancellationToken,
@@ -82,10 +89,7 @@ impl Acceptor {
     async fn accept_all(&self, listener: &TcpListener) {
         loop {
             match listener.accept().await {
-                Ok((stream, peer)) => match self.room.clone().try_acquire_owned() {
-                    Ok(permit) => self.start_connection(stream, peer, permit),
-                    Err(_) => self.refuse(stream),
-                },
+                Ok((stream, address)) => self.admit(stream, address),
                 Err(error) => {
                     tracing::warn!(%error, "cannot accept a connection");
                     // The process has probably run out of file descriptors: give other connections
@@ -96,10 +100,21 @@ impl Acceptor {
         }
     }
 
+    fn admit(&self, stream: TcpStream, address: SocketAddr) {
+        let Ok(permit) = self.room.clone().try_acquire_owned() else {
+            return self.refuse(stream, "too many connections");
+        };
+        match self.gate.enter(address.ip()) {
+            Some(peer) => self.start_connection(stream, address, peer, permit),
+            None => self.refuse(stream, "too many connections from your address"),
+        }
+    }
+
     fn start_connection(
         &self,
         stream: TcpStream,
-        peer: std::net::SocketAddr,
+        address: SocketAddr,
+        peer: Peer,
         permit: OwnedSemaphorePermit,
     ) {
         let (service, limits, stop) = (self.service.clone(), self.limits, self.stop.clone());
@@ -108,16 +123,16 @@ impl Acceptor {
             let _permit = permit;
             // Replies are small, and game servers wait for them.
             let _ = stream.set_nodelay(true);
-            let span = tracing::debug_span!("connection", %peer);
-            let serving = serve(stream, &service, limits, stop).instrument(span);
+            let span = tracing::debug_span!("connection", peer = %address);
+            let serving = serve(stream, &service, limits, peer, stop).instrument(span);
             drop_all.run_until_cancelled(serving).await;
         });
     }
 
     /// Refuses a connection with an error line. The peer has one second to close its side.
-    fn refuse(&self, mut stream: TcpStream) {
-        tracing::debug!("refusing a connection: there are too many");
-        let text = "too many connections".to_owned();
+    fn refuse(&self, mut stream: TcpStream, why: &str) {
+        tracing::debug!(why, "refusing a connection");
+        let text = why.to_owned();
         let mut bytes = BytesMut::new();
         Reply::Error(Refusal {
             code: Code::Overloaded,

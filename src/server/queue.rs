@@ -32,6 +32,11 @@ impl QueueClient {
         }
     }
 
+    /// Whether the connection gets pushes about tickets.
+    pub fn listens(&self) -> bool {
+        self.listens.is_some()
+    }
+
     /// Handles a request of the client with this name.
     pub async fn answer(
         &mut self,

@@ -31,7 +31,7 @@ use rand::{TryRng, rngs::SysRng};
 use tracing::{Span, error_span, field::Empty};
 
 use crate::{
-    domain::{Ident, Secret},
+    domain::Ident,
     journal::Entry,
     lobby::{Command, Conduct, Lobby, NewGame},
 };
@@ -110,24 +110,16 @@ impl Session {
     /// of that hosted match, and only a connection for the same match resumes it.
     ///
     /// # Errors
-    /// Fails if clients are configured, and the server is not one of them or the token is wrong.
+    /// Fails if the name ends like that of a hosted match.
     pub async fn hello(
         &mut self,
         server: &Ident,
-        token: Option<&Secret>,
         resume: bool,
         hosts: Option<i64>,
     ) -> Result<Option<bool>, SessionError> {
         if host::server_name(server.text()) != server.text() {
             let why = "a name must not end like that of a hosted match";
             return Err(SessionError::BadArgument(why.to_owned()));
-        }
-        let clients = &self.sessions.settings.clients;
-        if !clients.is_empty() {
-            let expected = clients.get(server.text());
-            if expected.is_none() || expected != token {
-                return Err(SessionError::NotAllowed("unknown server or wrong token"));
-            }
         }
         let key = host::session_name(server.text(), hosts);
         let named = Entry::Server(Cow::Borrowed(&key));
@@ -188,11 +180,6 @@ impl Session {
     /// end.
     pub async fn replaced(&self) {
         self.registration.replaced().await;
-    }
-
-    /// Whether HELLO is required first, and has not been sent.
-    pub fn must_say_hello(&self) -> bool {
-        self.server.is_none() && !self.sessions.settings.clients.is_empty()
     }
 
     /// The command with which GAME begins a game of this type, as the rulebook describes it.

@@ -1,14 +1,9 @@
 //! The settings of sessions.
 
-use std::collections::BTreeMap;
-
 use serde::Deserialize;
 
 use crate::{
-    domain::{
-        Secret,
-        units::{Millis, PlayerWeight, UpToADay},
-    },
+    domain::units::{Millis, PlayerWeight, UpToADay},
     lobby::{LobbySettings, SizeLimits},
     partition,
 };
@@ -20,8 +15,6 @@ pub struct Settings {
     pub lobby: LobbySettings,
     /// How BALANCE chooses teams.
     pub balance: BalanceSettings,
-    /// Tokens of the game servers that may connect, by name. If empty, every client may connect.
-    pub clients: BTreeMap<String, Secret>,
     /// How long a parked game waits for its server.
     pub resume_grace: UpToADay,
     /// How many decisions are stored; 0 stores none.

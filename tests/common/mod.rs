@@ -15,7 +15,7 @@ use evenkeel::{
     domain::{
         Kind, MatchRecord, Outcome, Participant, PlayerKey, Presence, ScoreEvent, Span, Timestamp,
     },
-    server::Limits,
+    server::{Gate, Limits},
     service::Service,
     session::HandClock,
     store::{self, Store, WeightRow},
@@ -34,6 +34,11 @@ pub const BUSY: Duration = Duration::ZERO;
 /// The default configuration with the keys of `toml` changed.
 pub fn config(toml: &str) -> Config {
     Config::load(toml, []).unwrap()
+}
+
+/// Who may do what by this configuration.
+pub fn gate(config: &Config) -> Arc<Gate> {
+    Arc::new(Gate::new(config.access().unwrap()))
 }
 
 /// A service over a new database. Dropping the folder deletes the database.
@@ -77,6 +82,7 @@ pub async fn weights(service: &Service) -> Vec<WeightRow> {
 pub struct Daemon {
     pub address: SocketAddr,
     pub service: Arc<Service>,
+    pub gate: Arc<Gate>,
     pub task: JoinHandle<()>,
     stop: Option<oneshot::Sender<()>>,
     pub folder: TempDir,
@@ -90,7 +96,7 @@ impl Daemon {
 
     pub async fn start_with(config: &Config, limits: Limits) -> Self {
         let (service, folder) = service(config).await;
-        Self::serve(service, folder, limits).await
+        Self::serve_at(gate(config), service, folder, limits).await
     }
 
     /// Starts a daemon whose sessions use the returned clock, which only the test moves.
@@ -104,16 +110,29 @@ impl Daemon {
         (daemon, clock)
     }
 
+    /// Serves without configured clients.
     pub async fn serve(service: Arc<Service>, folder: TempDir, limits: Limits) -> Self {
+        Self::serve_at(gate(&config("")), service, folder, limits).await
+    }
+
+    async fn serve_at(
+        gate: Arc<Gate>,
+        service: Arc<Service>,
+        folder: TempDir,
+        limits: Limits,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel::<()>();
-        let task = tokio::spawn(daemon::run(listener, service.clone(), limits, async {
+        let stopped = async {
             let _ = stopped.await;
-        }));
+        };
+        let serving = daemon::run(listener, service.clone(), limits, gate.clone(), stopped);
+        let task = tokio::spawn(serving);
         Self {
             address,
             service,
+            gate,
             task,
             stop: Some(stop),
             folder,
@@ -127,8 +146,7 @@ impl Daemon {
     /// A client that has sent HELLO with these words.
     pub async fn named(&self, words: &str) -> Client {
         let mut client = self.client().await;
-        let reply = client.ask(&format!("HELLO {words}\n")).await;
-        assert!(reply.starts_with("HELLO evenkeel/"), "{reply}");
+        client.hello(words).await;
         client
     }
 
@@ -148,6 +166,12 @@ impl Client {
         Self {
             stream: BufReader::new(TcpStream::connect(address).await.unwrap()),
         }
+    }
+
+    /// Sends HELLO with these words, which the daemon must accept.
+    pub async fn hello(&mut self, words: &str) {
+        let reply = self.ask(&format!("HELLO {words}\n")).await;
+        assert!(reply.starts_with("HELLO evenkeel/"), "{reply}");
     }
 
     pub async fn send(&mut self, text: &str) {

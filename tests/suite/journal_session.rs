@@ -44,9 +44,7 @@ async fn hello(service: &Service) -> (Session, bool) {
 
 async fn hello_as(server: &str, service: &Service) -> (Session, bool) {
     let mut session = service.open_session();
-    let resumed = session
-        .hello(&Ident::from_text(server), None, true, None)
-        .await;
+    let resumed = session.hello(&Ident::from_text(server), true, None).await;
     (session, resumed.unwrap().unwrap())
 }
 

@@ -42,6 +42,7 @@ mod queue_chaos;
 mod queue_explain;
 mod restricted;
 mod results;
+mod rights;
 mod roles_seasons;
 mod running;
 mod sense;

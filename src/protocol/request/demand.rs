@@ -112,10 +112,9 @@ impl HostRequest {
     /// As what the request counts.
     fn charge(&self) -> Charge {
         match self {
-            Self::Instance { .. }
-            | Self::Load(_)
-            | Self::Ready { .. }
-            | Self::Refuse { .. } => Charge::Line,
+            Self::Instance { .. } | Self::Load(_) | Self::Ready { .. } | Self::Refuse { .. } => {
+                Charge::Line
+            }
         }
     }
 }

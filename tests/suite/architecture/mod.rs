@@ -14,8 +14,9 @@ use std::{
 use sources::{ModulePath, Sources, block, read_tree, without_comments, words};
 
 /// All rooms, from the bottom up, and the rooms that each may import.
-const ROOMS: [(&str, &[&str]); 23] = [
+const ROOMS: [(&str, &[&str]); 24] = [
     ("domain", &[]),
+    ("access", &["domain"]),
     ("partition", &["domain"]),
     ("rating", &["domain"]),
     ("ingest", &["domain"]),
@@ -70,6 +71,7 @@ const ROOMS: [(&str, &[&str]); 23] = [
         "server",
         &[
             "domain",
+            "access",
             "lobby",
             "tickets",
             "coordinator",
@@ -84,6 +86,7 @@ const ROOMS: [(&str, &[&str]); 23] = [
         "config",
         &[
             "domain",
+            "access",
             "partition",
             "rating",
             "lobby",
@@ -128,8 +131,9 @@ const ROOMS: [(&str, &[&str]); 23] = [
     ),
 ];
 
-const PURE: [&str; 12] = [
+const PURE: [&str; 13] = [
     "domain",
+    "access",
     "partition",
     "rating",
     "ingest",

@@ -1,0 +1,55 @@
+//! `evenkeel token`: makes tokens of clients, and their hashes.
+
+use std::io::{self, Read, Write};
+
+use clap::{Args, Subcommand};
+use rand::{TryRng, rngs::SysRng};
+
+use super::CliError;
+use crate::domain::Secret;
+
+/// The number of random bytes of a token.
+const BYTES: usize = 32;
+/// The most bytes that are read of a token.
+const MOST: u64 = 4_096;
+
+/// Make a token for a client, or the hash of one
+#[derive(Debug, Args)]
+pub(super) struct TokenArgs {
+    #[command(subcommand)]
+    command: TokenCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum TokenCommand {
+    /// Print a random token for a client, and its hash for the daemon's configuration
+    New,
+    /// Read a token from the standard input and print its hash
+    Hash,
+}
+
+pub(super) fn run(args: &TokenArgs) -> Result<(), CliError> {
+    let mut out = io::stdout().lock();
+    match args.command {
+        TokenCommand::New => {
+            let mut bytes = [0; BYTES];
+            SysRng
+                .try_fill_bytes(&mut bytes)
+                .map_err(|error| CliError::Io(io::Error::other(error)))?;
+            let digits = bytes.iter().map(|byte| format!("{byte:02x}"));
+            let token: String = digits.collect();
+            writeln!(out, "token {token}")?;
+            writeln!(out, "hash  {}", Secret::of(&token).hash())?;
+        }
+        TokenCommand::Hash => {
+            let mut text = String::new();
+            io::stdin().lock().take(MOST).read_to_string(&mut text)?;
+            let token = text.trim();
+            if token.is_empty() {
+                return Err(CliError::Input("the standard input is empty".to_owned()));
+            }
+            writeln!(out, "{}", Secret::of(token).hash())?;
+        }
+    }
+    Ok(())
+}

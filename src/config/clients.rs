@@ -1,0 +1,188 @@
+//! The sections `[[clients]]`: who may connect, and with which rights.
+
+use std::{
+    collections::BTreeSet,
+    fs::File,
+    io::{self, Read},
+    net::SocketAddr,
+    path::{Path, PathBuf},
+};
+
+use ipnet::IpNet;
+use serde::Deserialize;
+
+use super::{
+    Config, ConfigError,
+    check::Fault,
+    values::{self, ConfiguredToken},
+};
+use crate::{
+    access::{AccessSettings, ClientSpec, PlayerScope},
+    domain::{Right, Rights, Secret},
+};
+
+/// The most bytes that are read of a file with a token.
+const TOKEN_FILE_BYTES: u64 = 4_096;
+/// What a client of `[server.clients]` may do.
+const OLD_RIGHTS: Rights = Rights::of(&[Right::Ask, Right::Report]);
+
+/// The keys of one `[[clients]]` section.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct ClientSection {
+    pub name: String,
+    pub token: Option<ConfiguredToken>,
+    pub token_file: Option<PathBuf>,
+    #[serde(default, deserialize_with = "values::networks")]
+    pub networks: Vec<IpNet>,
+    pub rights: Vec<Right>,
+    pub players: Option<Vec<String>>,
+}
+
+impl ClientSection {
+    /// The name of the first key that is wrong, and why.
+    fn fault(&self) -> Option<(&'static str, &'static str)> {
+        let name = &self.name;
+        let ends_early = name.trim_end_matches('*').contains('*') || name.ends_with("**");
+        let proven = self.token.is_some() || self.token_file.is_some();
+        let blank = |ids: &Vec<String>| ids.iter().any(|id| id.trim().is_empty());
+        if name.trim().is_empty() {
+            Some(("name", "must not be empty"))
+        } else if ends_early {
+            Some(("name", "must have * only at its end"))
+        } else if self.token.is_some() && self.token_file.is_some() {
+            Some(("token", "must not be there together with token_file"))
+        } else if !proven && self.networks.is_empty() {
+            Some((
+                "name",
+                "must have a token, a token_file or networks beside it",
+            ))
+        } else if self.rights.is_empty() {
+            Some(("rights", "must not be empty"))
+        } else if self.players.as_ref().is_some_and(blank) {
+            Some(("players", "must not contain an empty id"))
+        } else {
+            None
+        }
+    }
+
+    /// The client that this section describes. Reads the file with its token, if it has one.
+    fn spec(&self) -> Result<ClientSpec, ConfigError> {
+        let secret = match (&self.token, &self.token_file) {
+            (Some(token), _) => Some(token.0.clone()),
+            (None, Some(path)) => Some(self.secret_in(path)?),
+            (None, None) => None,
+        };
+        let everybody = PlayerScope::everybody();
+        Ok(ClientSpec {
+            name: self.name.clone(),
+            secret,
+            networks: self.networks.clone(),
+            rights: Rights::of(&self.rights),
+            players: self.players.clone().map_or(everybody, PlayerScope::new),
+        })
+    }
+
+    fn secret_in(&self, path: &Path) -> Result<Secret, ConfigError> {
+        let wrong = |why: String| ConfigError::TokenFile {
+            client: self.name.clone(),
+            path: path.to_owned(),
+            why,
+        };
+        let text = first_line(path).map_err(|error| wrong(error.to_string()))?;
+        let token =
+            ConfiguredToken::of(&text).map_err(|why| wrong(format!("its first line {why}")))?;
+        Ok(token.0)
+    }
+}
+
+/// The first line of a file, without white space at its ends.
+fn first_line(path: &Path) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    File::open(path)?
+        .take(TOKEN_FILE_BYTES)
+        .read_to_end(&mut bytes)?;
+    let line = bytes
+        .split(|byte| *byte == b'\n')
+        .next()
+        .unwrap_or_default();
+    let text = std::str::from_utf8(line.trim_ascii());
+    let text = text.map_err(|_| io::Error::other("its first line is not UTF-8"))?;
+    Ok(text.to_owned())
+}
+
+impl Config {
+    /// Checks the clients.
+    pub(super) fn client_fault(&self) -> Option<Fault> {
+        let both = |keys: [&str; 2], why: &str| Fault {
+            keys: keys.map(str::to_owned).to_vec(),
+            why: why.to_owned(),
+        };
+        let listed = !self.clients.is_empty() || !self.server.clients.is_empty();
+        if !self.clients.is_empty() && !self.server.clients.is_empty() {
+            let why =
+                "must not be there together with [server.clients]: move the latter into sections";
+            return Some(both(["clients", "server.clients"], why));
+        }
+        if listed && self.server.allow_anonymous {
+            let why = "must be false when clients are configured";
+            return Some(both(["server.allow_anonymous", "clients"], why));
+        }
+        let mut names = BTreeSet::new();
+        self.clients.iter().enumerate().find_map(|(at, client)| {
+            let repeated = (!names.insert(&client.name))
+                .then_some(("name", "must not be another client's, too"));
+            let (key, why) = repeated.or_else(|| client.fault())?;
+            Some(Fault {
+                keys: vec![format!("clients[{at}].{key}")],
+                why: why.to_owned(),
+            })
+        })
+    }
+
+    /// Who may do what, and how fast. Reads the files with tokens.
+    ///
+    /// # Errors
+    /// Fails if a file with a token cannot be read or contains none.
+    pub fn access(&self) -> Result<AccessSettings, ConfigError> {
+        let old = self.server.clients.iter().map(|(name, secret)| {
+            Ok(ClientSpec {
+                name: name.clone(),
+                secret: Some(secret.clone()),
+                networks: Vec::new(),
+                rights: OLD_RIGHTS,
+                players: PlayerScope::everybody(),
+            })
+        });
+        let new = self.clients.iter().map(ClientSection::spec);
+        Ok(AccessSettings {
+            clients: old.chain(new).collect::<Result<_, _>>()?,
+            allow_anonymous: self.server.allow_anonymous,
+            rates: self.limits,
+        })
+    }
+
+    /// The addresses that the daemon listens on for lines.
+    pub fn listens(&self) -> Vec<SocketAddr> {
+        vec![self.server.listen]
+    }
+
+    /// Checks that nobody can use the daemon whom the operator has not admitted. Reads the files with
+    /// tokens.
+    ///
+    /// # Errors
+    /// Fails if another machine could connect and nothing keeps strangers out, and if
+    /// [`access`](Self::access) fails.
+    pub fn check_access(&self) -> Result<AccessSettings, ConfigError> {
+        let access = self.access()?;
+        let open = self
+            .listens()
+            .into_iter()
+            .find(|address| !address.ip().is_loopback());
+        match open {
+            Some(address) if !access.may_face_a_network() => Err(ConfigError::Exposed { address }),
+            _ => Ok(access),
+        }
+    }
+}

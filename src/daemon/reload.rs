@@ -1,0 +1,47 @@
+//! What the daemon takes over of a configuration that is read again.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use crate::{
+    config::{Config, ConfigError},
+    queues::Queues,
+    server::Gate,
+};
+
+/// The parts of a running daemon that a configuration can change.
+#[derive(Clone, Debug)]
+pub struct Reloader {
+    pub(super) queues: Arc<Queues>,
+    pub(super) gate: Arc<Gate>,
+    /// The addresses that the daemon listens on.
+    pub(super) listens: Vec<SocketAddr>,
+}
+
+/// Takes over the queues, the clients and the limits of a configuration that was read again, and nothing else
+/// of it. Logs whether that has succeeded; if not, everything stays as it was.
+pub async fn reload(running: &Reloader, config: &Config) {
+    let exposed = running
+        .listens
+        .iter()
+        .find(|address| !address.ip().is_loopback());
+    let access = match (config.access(), exposed) {
+        (Ok(access), Some(&address)) if !access.may_face_a_network() => {
+            Err(ConfigError::Exposed { address })
+        }
+        (access, _) => access,
+    };
+    let access = match access {
+        Ok(access) => access,
+        Err(error) => {
+            tracing::error!(%error, "the configuration is not taken over");
+            return;
+        }
+    };
+    match running.queues.configure(config.queue.clone()).await {
+        Ok(()) => {
+            running.gate.replace(access);
+            tracing::info!("the queues, clients and limits of the configuration are taken over");
+        }
+        Err(error) => tracing::error!(%error, "the configuration is not taken over"),
+    }
+}

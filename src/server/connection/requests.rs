@@ -1,0 +1,185 @@
+//! The requests of a connection: each is passed on if the peer may send it.
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, debug_span};
+
+use super::{Connection, ConnectionEnd, Next};
+use crate::{
+    domain::counted,
+    protocol::{Code, FramedLine, HostRequest, QueueRequest, Refusal, Reply, Request, Token},
+    server::{dispatch, host::Step},
+};
+
+impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
+    /// Handles one line.
+    pub(super) async fn line(&mut self, line: FramedLine, stop: &CancellationToken) -> Next {
+        self.host.heard();
+        self.peer.count_line();
+        let answer = match line {
+            FramedLine::Text(line) => match Request::parse(line) {
+                Ok(None) => return Next::Continue,
+                Ok(Some(Request::Quit)) => return Next::Close(ConnectionEnd::ByPeer),
+                Ok(Some(hello @ Request::Hello { .. })) => return self.hello(hello, stop).await,
+                Ok(Some(request)) => return self.request(request).await,
+                Err(refusal) => Err(refusal),
+            },
+            FramedLine::TooLong => {
+                let text = format!(
+                    "the line is longer than {} bytes",
+                    self.limits.max_line_bytes.get()
+                );
+                let code = Code::TooLong;
+                Err(Refusal { code, text })
+            }
+        };
+        self.reply(answer)
+    }
+
+    /// Handles a request other than HELLO and QUIT, if the peer may send it.
+    async fn request(&mut self, request: Request) -> Next {
+        if self.peer.is_outdated()
+            && let Next::Close(end) = self.renew()
+        {
+            return Next::Close(end);
+        }
+        if let Err(refusal) = self.peer.authorize(&request) {
+            return self.refuse(refusal);
+        }
+        self.peer.count_report(&request);
+        let answer = match request {
+            kill @ Request::Kill { .. } => return self.kill(kill).await,
+            Request::Queue(request) => self.queue(request).await,
+            Request::Host(request) => self.host(request).await,
+            request => self.answer(request).await,
+        };
+        self.reply(answer)
+    }
+
+    fn reply(&mut self, answer: Result<Option<Reply>, Refusal>) -> Next {
+        match answer {
+            Ok(reply) => {
+                if let Some(reply) = reply {
+                    reply.encode(&mut self.output);
+                }
+                Next::Continue
+            }
+            Err(refusal) => self.refuse(refusal),
+        }
+    }
+
+    /// Handles KILL. An unknown player in it is refused, but does not count as an error of the peer,
+    /// because games report deaths by falls or lava as kills by "world".
+    async fn kill(&mut self, kill: Request) -> Next {
+        match self.answer(kill).await {
+            Err(refusal) if refusal.code == Code::UnknownPlayer => {
+                Reply::Error(refusal).encode(&mut self.output);
+                Next::Continue
+            }
+            answer => self.reply(answer),
+        }
+    }
+
+    /// Handles HELLO; a refusal closes the connection.
+    async fn hello(&mut self, hello: Request, stop: &CancellationToken) -> Next {
+        let introduced = stop.run_until_cancelled(self.introduce(hello)).await;
+        let Some(introduced) = introduced else {
+            return Next::Close(ConnectionEnd::ByShutdown);
+        };
+        match introduced {
+            Ok(reply) => {
+                if let Some(reply) = reply {
+                    reply.encode(&mut self.output);
+                }
+                Next::Continue
+            }
+            Err(refusal) => {
+                Reply::Error(refusal).encode(&mut self.output);
+                Next::Close(ConnectionEnd::ForCause)
+            }
+        }
+    }
+
+    async fn introduce(&mut self, hello: Request) -> Result<Option<Reply>, Refusal> {
+        let named = match &hello {
+            Request::Hello {
+                server,
+                token,
+                hosts,
+                ..
+            } => {
+                let token = token.as_ref().map(Token::secret);
+                self.peer.greet(server.text(), token).await?;
+                self.peer.authorize(&hello)?;
+                Some((server.text().to_owned(), *hosts))
+            }
+            _ => None,
+        };
+        let reply = self.answer(hello).await?;
+        if let Some((server, hosts)) = named {
+            self.host.greet(&server, hosts, &mut self.session).await?;
+        }
+        Ok(reply)
+    }
+
+    /// Handles a request of an instance.
+    async fn host(&mut self, request: HostRequest) -> Result<Option<Reply>, Refusal> {
+        let span = debug_span!("command", verb = Request::Host(request.clone()).verb());
+        let answer = self.host.answer(request, &mut self.session);
+        answer.instrument(span).await.map(|()| None)
+    }
+
+    /// Handles a request about the queue, which does not touch the game of this connection.
+    async fn queue(&mut self, request: QueueRequest) -> Result<Option<Reply>, Refusal> {
+        let name = self.session.name().map(str::to_owned);
+        let span = debug_span!("command", verb = Request::Queue(request.clone()).verb());
+        self.queue
+            .answer(name.as_deref(), request)
+            .instrument(span)
+            .await
+    }
+
+    async fn answer(&mut self, request: Request) -> Result<Option<Reply>, Refusal> {
+        let new_game = matches!(request, Request::Game(_));
+        let step = Step::of(&request);
+        let hosted = match &step {
+            Some(step) => self.host.current(step, &mut self.session).await,
+            None => None,
+        };
+        if step == Some(Step::Start) && hosted.is_none() {
+            self.host.check_start(&self.session)?;
+        }
+        let span = debug_span!("command", verb = request.verb());
+        let answer = dispatch::answer(&mut self.session, request)
+            .instrument(span)
+            .await;
+        self.host.follow(&self.session).await;
+        // A match that is kept is over, too.
+        let kept = |refusal: &Refusal| refusal.code == Code::Internal && refusal.text == "kept";
+        if let (Some(step), Some(hosted)) = (step, hosted)
+            && answer.as_ref().err().is_none_or(kept)
+        {
+            self.host.report(step, hosted).await;
+        }
+        if new_game && answer.is_ok() {
+            self.errors = 0;
+        }
+        answer
+    }
+
+    fn refuse(&mut self, refusal: Refusal) -> Next {
+        // A fault of the daemon does not count as an error of the client.
+        self.errors += u32::from(refusal.code != Code::Internal);
+        Reply::Error(refusal).encode(&mut self.output);
+        if self.errors < self.limits.max_errors.get() {
+            return Next::Continue;
+        }
+        let text = format!("{} since the last GAME", counted(self.errors, "error"));
+        Reply::Error(Refusal {
+            code: Code::TooManyErrors,
+            text,
+        })
+        .encode(&mut self.output);
+        Next::Close(ConnectionEnd::ForCause)
+    }
+}

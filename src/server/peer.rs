@@ -1,0 +1,231 @@
+//! One connection at the [`Gate`]: who it is, what it may do, and how much of that is left.
+
+use std::{net::IpAddr, sync::Arc, time::Duration};
+
+use tokio_util::sync::CancellationToken;
+
+use super::gate::{Gate, GateState};
+use crate::{
+    access::{AddressKey, Allowance, Grant},
+    domain::{Right, Secret},
+    protocol::{Charge, Code, Refusal, Request},
+};
+
+/// The peer of a connection, as the gate knows it.
+#[derive(Debug)]
+pub struct Peer {
+    gate: Arc<Gate>,
+    state: Arc<GateState>,
+    /// Cancelled when the state is outdated. It is the connection's own, so that waiting for it takes no lock
+    /// that connections share.
+    outdated: CancellationToken,
+    from: IpAddr,
+    /// What its address may still do; `None` for this machine.
+    address: Option<(AddressKey, Arc<Allowance>)>,
+    /// The name and the token of its last HELLO.
+    hello: Option<(String, Option<Secret>)>,
+    /// What it may do; `None` while it has to say HELLO first.
+    grant: Option<Grant>,
+    /// What it may still do; `None` if it has no limits.
+    allowance: Option<Arc<Allowance>>,
+    /// How long to wait before its next line is read.
+    pause: Duration,
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        if let Some((address, _)) = &self.address {
+            self.gate.leave(*address);
+        }
+    }
+}
+
+impl Peer {
+    pub(super) fn new(
+        gate: Arc<Gate>,
+        state: Arc<GateState>,
+        from: IpAddr,
+        address: Option<(AddressKey, Arc<Allowance>)>,
+    ) -> Self {
+        let mut peer = Self {
+            outdated: state.outdated.child_token(),
+            grant: state.policy.silent(from),
+            gate,
+            state,
+            from,
+            address,
+            hello: None,
+            allowance: None,
+            pause: Duration::ZERO,
+        };
+        peer.find_allowance();
+        peer
+    }
+
+    /// Whether it has to say HELLO before anything else.
+    pub(super) fn must_say_hello(&self) -> bool {
+        self.grant.is_none()
+    }
+
+    /// Whether it has this right.
+    pub(super) fn has(&self, right: Right) -> bool {
+        self.grant
+            .as_ref()
+            .is_some_and(|grant| grant.rights.has(right))
+    }
+
+    /// Whether the configuration has been replaced since this connection last looked.
+    pub(super) fn is_outdated(&self) -> bool {
+        self.gate.generation() != self.state.generation
+    }
+
+    /// Resolves when the configuration is replaced.
+    pub(super) async fn outdated(&self) {
+        self.outdated.cancelled().await;
+    }
+
+    /// Takes over the configuration in force: the connection proves again who it is, by the HELLO that it has
+    /// said.
+    ///
+    /// # Errors
+    /// Fails if it is no client any more. The connection must be closed then.
+    pub(super) fn renew(&mut self) -> Result<(), Refusal> {
+        self.state = self.gate.state();
+        self.outdated = self.state.outdated.child_token();
+        let policy = &self.state.policy;
+        self.grant = match &self.hello {
+            Some((name, secret)) => policy.greet(name, secret.as_ref(), self.from),
+            None => policy.silent(self.from),
+        };
+        self.find_allowance();
+        match &self.grant {
+            None if self.hello.is_some() => Err(not_allowed("you are no client any more")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Handles the name and the token of HELLO. After failures it first waits.
+    ///
+    /// # Errors
+    /// Fails if they are not those of a client, or if too many attempts wait. The connection must be closed
+    /// then.
+    pub(super) async fn greet(
+        &mut self,
+        name: &str,
+        secret: Option<Secret>,
+    ) -> Result<(), Refusal> {
+        if self.is_outdated() {
+            self.renew()?;
+        }
+        let meant = self.state.policy.meant(name).map(str::to_owned);
+        let key = (AddressKey::of(self.from), meant);
+        let wait = self.gate.slowdown.lock().attempt(&key, self.gate.now());
+        let wait = wait.map_err(|wait| Refusal {
+            code: Code::Overloaded,
+            text: format!(
+                "too many HELLOs from your address have failed: try again in {} s",
+                wait.as_secs() + 1
+            ),
+        })?;
+        if !wait.is_zero() {
+            tokio::time::sleep(wait).await;
+        }
+        self.state = self.gate.state();
+        self.outdated = self.state.outdated.child_token();
+        let Some(grant) = self.state.policy.greet(name, secret.as_ref(), self.from) else {
+            let failures = self.gate.slowdown.lock().failed(&key, self.gate.now());
+            if failures.is_power_of_two() {
+                tracing::warn!(
+                    from = %self.from, name, failures,
+                    "HELLO with an unknown name, a wrong token or from a wrong address"
+                );
+            }
+            return Err(not_allowed("unknown server or wrong token"));
+        };
+        self.grant = Some(grant);
+        self.hello = Some((name.to_owned(), secret));
+        self.find_allowance();
+        Ok(())
+    }
+
+    /// Checks whether the peer may send this request now, and counts a decision.
+    ///
+    /// # Errors
+    /// Fails if HELLO is missing, if the peer lacks the right or may not speak for the player, or if it has
+    /// asked for too many decisions.
+    pub(super) fn authorize(&self, request: &Request) -> Result<(), Refusal> {
+        let Some(grant) = &self.grant else {
+            return Err(not_allowed("say HELLO <server> <token> first"));
+        };
+        let demand = request.demand();
+        if !demand.rights.is_empty() && !grant.rights.meets(demand.rights) {
+            let (verb, rights) = (request.verb(), demand.rights);
+            let text = format!("{verb} needs the right {rights}, which you do not have");
+            return Err(not_allowed(&text));
+        }
+        if let (Some(player), Some(client)) = (request.speaks_for(), &grant.client)
+            && !client.players.contains(player.text())
+        {
+            return Err(not_allowed("you may not speak for this player"));
+        }
+        match demand.charge {
+            Charge::Decision => self.count_decision(),
+            Charge::Line | Charge::Report => Ok(()),
+        }
+    }
+
+    fn count_decision(&self) -> Result<(), Refusal> {
+        let (Some(allowance), Some(rate)) = (&self.allowance, self.state.rates.decisions) else {
+            return Ok(());
+        };
+        let taken = allowance.decisions.take(self.gate.now(), rate);
+        taken.map_err(|wait| Refusal {
+            code: Code::Overloaded,
+            text: format!(
+                "too many decisions: ask again in {:.1} s",
+                wait.as_secs_f64()
+            ),
+        })
+    }
+
+    /// Counts a line.
+    pub(super) fn count_line(&mut self) {
+        if let (Some(allowance), Some(rate)) = (&self.allowance, self.state.rates.lines) {
+            let wait = allowance.lines.charge(self.gate.now(), rate);
+            self.pause = self.pause.max(wait);
+        }
+    }
+
+    /// Counts a report, if the request is one.
+    pub(super) fn count_report(&mut self, request: &Request) {
+        if let (Some(allowance), Some(rate)) = (&self.allowance, self.state.rates.reports)
+            && request.demand().charge == Charge::Report
+        {
+            let wait = allowance.reports.charge(self.gate.now(), rate);
+            self.pause = self.pause.max(wait);
+        }
+    }
+
+    /// How long to wait before the next line is read, because the peer has sent more than it may.
+    pub(super) fn take_pause(&mut self) -> Option<Duration> {
+        let pause = std::mem::take(&mut self.pause);
+        (!pause.is_zero()).then_some(pause)
+    }
+
+    /// A configured client has limits of its own; any other connection shares those of its address.
+    fn find_allowance(&mut self) {
+        let client = self.grant.as_ref().and_then(|grant| grant.client.as_ref());
+        self.allowance = match (client, &self.address) {
+            (Some(client), _) => self.state.allowance(client),
+            (None, Some((_, allowance))) => Some(allowance.clone()),
+            (None, None) => None,
+        };
+    }
+}
+
+fn not_allowed(text: &str) -> Refusal {
+    Refusal {
+        code: Code::NotAllowed,
+        text: text.to_owned(),
+    }
+}
