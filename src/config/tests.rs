@@ -158,6 +158,107 @@ fn tokens_are_not_printed() {
         fault("[server.clients]\na = ''"),
         "line 2: server.clients.a must not be empty"
     );
+    for bad in [
+        "hunter2 = 1",
+        "token = 1234512345",
+        "token = ['1234512345']",
+    ] {
+        for table in [
+            "[server.clients]\n",
+            "[[clients]]\nname = 'a'\nrights = ['ask']\n",
+        ] {
+            let why = fault(&format!("{table}{bad}"));
+            assert!(!why.is_empty() && !why.contains("12345"), "{why}");
+        }
+    }
+    let config = load("[[clients]]\nname = 'a'\ntoken = 'hunter2'\nrights = ['ask']").unwrap();
+    let access = config.access().unwrap();
+    assert!(!format!("{config:?} {access:?}").contains("hunter2"));
+}
+
+#[test]
+fn faults_of_clients_name_their_line() {
+    let client = "[[clients]]\nname = 'a'\ntoken = 'x'\nrights = ['ask']\n";
+    assert_eq!(fault(client), "");
+    let with = |keys: &str| fault(&format!("[[clients]]\n{keys}"));
+    for (keys, why) in [
+        (
+            "name = 'a'\ntoken = 'x'",
+            "line 1: clients[0]: the key rights is missing",
+        ),
+        (
+            "rights = ['ask']\ntoken = 'x'",
+            "line 1: clients[0]: the key name is missing",
+        ),
+        (
+            "name = 'a'\ntoken = 'x'\nrights = []",
+            "line 4: clients[0].rights must not be empty",
+        ),
+        (
+            "name = 'a'\ntoken = 'x'\nrights = ['all']",
+            "line 4: clients[0].rights[0] must be one of: ask, report, queue, instance, admin, not \"all\"",
+        ),
+        (
+            "name = 'a'\nrights = ['ask']",
+            "line 2: clients[0].name must have a token, a token_file or networks beside it",
+        ),
+        (
+            "name = ' '\ntoken = 'x'\nrights = ['ask']",
+            "line 2: clients[0].name must not be empty",
+        ),
+        (
+            "name = 'a*b'\ntoken = 'x'\nrights = ['ask']",
+            "line 2: clients[0].name must have * only",
+        ),
+        (
+            "name = 'a**'\ntoken = 'x'\nrights = ['ask']",
+            "line 2: clients[0].name must have * only",
+        ),
+        (
+            "name = 'a'\ntoken = 'x'\nrights = ['ask']\nplayers = ['']",
+            "line 5: clients[0].players must not contain an empty id",
+        ),
+        (
+            "name = 'a'\ntoken = ''\nrights = ['ask']",
+            "line 3: clients[0].token must not be empty",
+        ),
+        (
+            "name = 'a'\ntoken = 'sha256:12'\nrights = ['ask']",
+            "line 3: clients[0].token must be a token, or a hash",
+        ),
+        (
+            "name = 'a'\ntoken = 'x'\ntoken_file = 'y'\nrights = ['ask']",
+            "line 3: clients[0].token must not be there together with token_file",
+        ),
+        (
+            "name = 'a'\nnetworks = ['10.0.0.0/33']\nrights = ['ask']",
+            "line 3: clients[0].networks must be networks such as",
+        ),
+        (
+            "name = 'a'\ntoken = 'x'\nrights = ['ask']\nadmin = true",
+            "line 5: clients[0].admin: unknown key admin",
+        ),
+    ] {
+        let found = with(keys);
+        assert!(found.starts_with(why), "{found}");
+    }
+    let twice = format!("{client}{client}");
+    assert_eq!(
+        fault(&twice),
+        "line 6: clients[1].name must not be another client's, too"
+    );
+    assert!(
+        fault(&format!("{client}[server.clients]\nb = 'y'"))
+            .starts_with("line 1: clients must not be there together with [server.clients]")
+    );
+    for clients in [client, "[server.clients]\nb = 'y'\n"] {
+        assert!(
+            fault(&format!("server.allow_anonymous = true\n{clients}")).starts_with(
+                "line 1: server.allow_anonymous must be false when clients are configured"
+            )
+        );
+    }
+    assert!(fault("[clients]\nname = 'a'").contains("must be in double brackets, [[clients]]"));
 }
 
 /// A key that no type reads would be accepted whatever its value is.
