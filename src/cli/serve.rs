@@ -5,9 +5,7 @@ use std::net::SocketAddr;
 use clap::Args;
 
 use super::{CliError, CommonArgs, log_to_stderr};
-use crate::daemon::{
-    Daemon, ReloadSignal, Reloader, ShutdownSignal, reload, reloaded, reloading,
-};
+use crate::daemon::{Daemon, ReloadSignal, Reloader, ShutdownSignal, reload, reloaded, reloading};
 
 /// Run the daemon that game servers connect to
 #[derive(Debug, Args)]
