@@ -67,6 +67,13 @@ impl Peer {
         self.grant.is_none()
     }
 
+    /// Whether it is a configured client.
+    pub(super) fn is_client(&self) -> bool {
+        self.grant
+            .as_ref()
+            .is_some_and(|grant| grant.client.is_some())
+    }
+
     /// Whether it has this right.
     pub(super) fn has(&self, right: Right) -> bool {
         self.grant

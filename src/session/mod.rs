@@ -56,6 +56,8 @@ pub struct Session {
     sessions: Arc<Sessions>,
     state: SessionState,
     server: Option<String>,
+    /// Whether the name is proven: a configured client has said HELLO with it.
+    proven: bool,
     registration: Registration,
     /// Whether the replies that are not sent yet include one to END.
     owes_end: bool,
@@ -81,6 +83,7 @@ impl Session {
             registration,
             sessions,
             server: None,
+            proven: false,
             owes_end: false,
             span,
         };
@@ -96,6 +99,11 @@ impl Session {
     /// The name that HELLO gave.
     pub fn name(&self) -> Option<&str> {
         self.server.as_deref()
+    }
+
+    /// Notes whether the name of HELLO is proven.
+    pub fn set_proven(&mut self, proven: bool) {
+        self.proven = proven;
     }
 
     /// The mailbox of this session's connection.
@@ -203,7 +211,7 @@ impl Session {
     pub async fn report_behaviour(&mut self, id: &Ident, points: f64) -> Result<(), SessionError> {
         let sessions = self.sessions.clone();
         let name = host::server_name(self.server.as_deref().unwrap_or_default());
-        let reporter = (name, !sessions.settings.clients.is_empty());
+        let reporter = (name, self.proven);
         let book = sessions.learning.behaviour();
         let now = sessions.clock.now();
         Ok(book.report(reporter, id.text(), points, now).await?)

@@ -19,7 +19,7 @@ use evenkeel::{
 const RIGHTS: [&str; 5] = ["ask", "report", "queue", "instance", "admin"];
 
 /// A line for each verb, and the rights of which one is enough; none for verbs that everybody may send.
-const VERBS: [(&str, &[&str]); 48] = [
+const VERBS: [(&str, &[&str]); 49] = [
     ("PING", &[]),
     ("GAME ctf", &["ask", "report"]),
     ("MUTATOR m", &["ask", "report"]),
@@ -48,6 +48,7 @@ const VERBS: [(&str, &[&str]); 48] = [
     ("KILL ann bob", &["report"]),
     ("DEATH ann", &["report"]),
     ("CLOCK 60", &["report"]),
+    ("BEHAVIOUR ann 1", &["report"]),
     ("LEAVE bob", &["ask", "report"]),
     ("BOTLEAVE Sarge", &["ask", "report"]),
     ("END", &["report"]),

@@ -59,6 +59,7 @@ impl Request {
             | Self::Points { .. }
             | Self::Kill { .. }
             | Self::Death(_)
+            | Self::Behaviour { .. }
             | Self::Clock(_)
             | Self::End(_) => (REPORT, Report),
             Self::Queue(request) => (QUEUE, request.charge()),

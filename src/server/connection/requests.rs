@@ -111,6 +111,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 let token = token.as_ref().map(Token::secret);
                 self.peer.greet(server.text(), token).await?;
                 self.peer.authorize(&hello)?;
+                self.session.set_proven(self.peer.is_client());
                 Some((server.text().to_owned(), *hosts))
             }
             _ => None,
