@@ -3,8 +3,13 @@
 use std::{io, path::PathBuf};
 
 use crate::{
-    config::ConfigError, daemon::DaemonError, learning::LearningError, logs::LogError,
-    service::ServiceError, session::SessionError, store::StoreError,
+    config::ConfigError,
+    daemon::DaemonError,
+    learning::LearningError,
+    logs::LogError,
+    service::ServiceError,
+    session::SessionError,
+    store::{BackupError, StoreError},
 };
 
 /// Why a command failed; [`CliError::exit_code`] maps it to the exit code.
@@ -20,6 +25,8 @@ pub(super) enum CliError {
     File { path: PathBuf, source: io::Error },
     #[error("{0}")]
     Input(String),
+    #[error("{0}")]
+    Damaged(String),
     #[error(transparent)]
     Daemon(DaemonError),
     #[error(transparent)]
@@ -49,6 +56,16 @@ impl From<LogError> for CliError {
             LogError::Store(error) => Self::Store(error),
             LogError::Task(error) => Self::Task(error),
             other => Self::Input(other.to_string()),
+        }
+    }
+}
+
+impl From<BackupError> for CliError {
+    fn from(error: BackupError) -> Self {
+        match error {
+            BackupError::File { path, source } => Self::File { path, source },
+            BackupError::Store(error) => Self::Store(error),
+            BackupError::Ended(error) => Self::Task(error),
         }
     }
 }
@@ -92,6 +109,7 @@ impl CliError {
             CliError::Learning(LearningError::Pattern(_)) => 3,
             CliError::File { .. } | CliError::Input(_) => 4,
             CliError::Store(_)
+            | CliError::Damaged(_)
             | CliError::Service(ServiceError::Learning(LearningError::Store(_)))
             | CliError::Learning(LearningError::Store(_))
             | CliError::Session(SessionError::Store(_)) => 5,

@@ -6,7 +6,9 @@
     reason = "commands report how long they take, and have no other clock"
 )]
 
+mod backup;
 mod balance;
+mod check;
 mod config;
 mod demo;
 mod error;
@@ -66,6 +68,8 @@ enum Command {
     Balance(Box<balance::BalanceArgs>),
     Weights(weights::WeightsArgs),
     Rebuild(rebuild::RebuildArgs),
+    Backup(backup::BackupArgs),
+    Check(check::CheckArgs),
     Evaluate(evaluate::EvaluateArgs),
     Match(matches::MatchArgs),
     Player(player::PlayerArgs),
@@ -134,6 +138,8 @@ fn dispatch(command: Command) -> Result<ExitCode, CliError> {
         Command::Follow(args) => block_on(follow::run(args)).map(done),
         Command::Export(args) => block_on(export::run(args)).map(done),
         Command::Weights(args) => block_on(weights::run(args)).map(done),
+        Command::Backup(args) => block_on(backup::run(args)).map(done),
+        Command::Check(args) => block_on(check::run(args)).map(done),
         Command::Rebuild(args) => block_on(rebuild::run(args)).map(done),
         Command::Evaluate(args) => block_on(evaluate::run(args)).map(done),
         Command::Match(args) => block_on(matches::run(args)).map(done),

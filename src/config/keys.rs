@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::{
     clients::ClientSection,
-    values::{self, Date, FormatChoice, JournalChoice},
+    values::{self, Date, FolderChoice, FormatChoice, JournalChoice},
 };
 use crate::{
     access::RateSettings,
@@ -76,6 +76,8 @@ pub struct StoreSection {
     #[serde(deserialize_with = "values::path")]
     pub database: PathBuf,
     pub journal: JournalChoice,
+    pub backups: FolderChoice,
+    pub keep_backups: Count<1, 1_000>,
     pub busy_ms: Millis<0, 600_000>,
     pub keep_decisions: Count<0, 10_000_000>,
 }

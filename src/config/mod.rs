@@ -27,7 +27,7 @@ pub use keys::{
     AutoBalanceSection, Config, FollowSection, IngestSection, LogSection, RulesPreset,
     SeasonSection, ServerSection, StoreSection,
 };
-pub use values::{ConfiguredToken, Date, FormatChoice, JournalChoice};
+pub use values::{ConfiguredToken, Date, FolderChoice, FormatChoice, JournalChoice};
 
 /// The documented defaults, as `evenkeel config default` prints them.
 pub const DEFAULT: &str = include_str!("../../config/evenkeel.toml");

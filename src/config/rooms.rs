@@ -3,13 +3,14 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use super::{Config, FollowSection, IngestSection, JournalChoice, RulesPreset};
+use super::{Config, FolderChoice, FollowSection, IngestSection, JournalChoice, RulesPreset};
 use crate::{
     coordinator::CoordinatorSettings,
     domain::RulebookSpec,
     history, learning,
     lobby::{self, AutoBalanceRules, LobbySettings},
     logs, service, session,
+    store::Backups,
 };
 
 impl Config {
@@ -30,6 +31,19 @@ impl Config {
             JournalChoice::Auto => Some(self.store.database.with_extension("games")),
             JournalChoice::Off => None,
             JournalChoice::Folder(folder) => Some(folder.clone()),
+        }
+    }
+
+    /// The daily backups; `None` if there are none.
+    pub fn backups(&self) -> Option<Backups> {
+        match &self.store.backups {
+            FolderChoice::Off => None,
+            FolderChoice::In(folder) => Some(Backups {
+                database: self.store.database.clone(),
+                folder: folder.clone(),
+                keep: self.store.keep_backups.get() as usize,
+                busy: self.store.busy_ms.duration(),
+            }),
         }
     }
 

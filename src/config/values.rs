@@ -108,6 +108,28 @@ impl TryFrom<String> for JournalChoice {
     }
 }
 
+/// The value of `backups` in section `[store]`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub enum FolderChoice {
+    /// Nowhere.
+    Off,
+    /// In this folder.
+    In(PathBuf),
+}
+
+impl TryFrom<String> for FolderChoice {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        match text.as_str() {
+            "" => Err("must not be empty"),
+            "off" => Ok(Self::Off),
+            _ => Ok(Self::In(text.into())),
+        }
+    }
+}
+
 /// Deserialises a path that is not empty.
 pub(super) fn path<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
     Ok(Filled::deserialize(from)?.0.into())

@@ -26,10 +26,12 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     config::Config,
+    domain::Timestamp,
     logs::{Archive, Follower, LogError},
     server::{self, Gate, Limits},
     service::Service,
-    store,
+    session::Clock,
+    store::{self, BackedUp, BackupError, Backups},
 };
 
 pub use error::DaemonError;
@@ -40,6 +42,9 @@ pub use shutdown::{ReloadSignal, ShutdownSignal};
 /// How long the daemon may run after the time limit of the connections: for the backlog, the checkpoint, the
 /// archive and the end of all tasks together. The rest of a second is left to the end of the process.
 const LAST_WRITES: Duration = Duration::from_millis(900);
+/// How often the daemon looks whether a backup is due, and tries one again that has failed.
+const LOOK: Duration = Duration::from_secs(60);
+const HOUR: Duration = Duration::from_secs(60 * 60);
 
 /// A daemon that has opened everything and does not serve yet.
 pub struct Daemon {
@@ -49,6 +54,7 @@ pub struct Daemon {
     gate: Arc<Gate>,
     /// The follower of logs, and the interval of its polls.
     follower: Option<(Follower, Duration)>,
+    backups: Option<Backups>,
 }
 
 impl std::fmt::Debug for Daemon {
@@ -89,6 +95,7 @@ impl Daemon {
             limits: config.server.limits,
             gate,
             follower,
+            backups: config.backups(),
         })
     }
 
@@ -116,6 +123,10 @@ impl Daemon {
         let learning = self.service.learning().clone();
         tasks.spawn(async move { learning.keep_up_to_date().await });
         tasks.spawn(service_manager::watchdog());
+        if let Some(backups) = self.backups {
+            let clock = self.service.sessions().clock().clone();
+            tasks.spawn(back_up_daily(backups, clock));
+        }
         if let Ok(address) = self.listener.local_addr() {
             service_manager::ready(&format!("serving game servers at {address}"));
         }
@@ -165,6 +176,35 @@ pub async fn run(
         .await;
     write_backlog(&service, deadline).await;
     tasks.end(deadline).await;
+}
+
+/// Makes backups when they are due. Never returns. While a backup fails, the log says so once an hour at most.
+async fn back_up_daily(backups: Backups, clock: Arc<dyn Clock>) {
+    let mut failed: Option<Instant> = None;
+    loop {
+        match back_up_if_due(backups.clone(), clock.now()).await {
+            Ok(None) => failed = None,
+            Ok(Some(done)) => {
+                failed = None;
+                let (name, removed, outdated) = (done.name, done.removed, done.outdated);
+                tracing::info!(name, removed, outdated, "the database is backed up");
+            }
+            Err(error) if failed.is_none_or(|at| at.elapsed() >= HOUR) => {
+                failed = Some(Instant::now());
+                tracing::error!(%error, "the database cannot be backed up");
+            }
+            Err(_) => {}
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+/// Makes a backup on a thread that may block: the folder may be on a disk that does not answer.
+async fn back_up_if_due(backups: Backups, now: Timestamp) -> Result<Option<BackedUp>, BackupError> {
+    let runtime = tokio::runtime::Handle::current();
+    let work = move || runtime.block_on(backups.make_if_due(now));
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|error| Err(BackupError::Ended(error)))
 }
 
 /// Writes the backlog. What is still in it at the deadline is lost, except for games in the journal.

@@ -9,7 +9,9 @@
 //! depend on how they are made. Database errors may contain SQL and paths: log them, and never send
 //! them to a peer.
 
+mod backups;
 mod behaviour;
+mod care;
 mod decisions;
 mod derived;
 mod error;
@@ -24,7 +26,9 @@ use std::{fmt, path::Path, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 
+pub use backups::{BackedUp, BackupError, Backups, back_up};
 pub use behaviour::{BehaviourReports, BehaviourRows};
+pub use care::{Care, Forgotten};
 pub use decisions::{DecisionNote, DecisionRow, Decisions};
 pub use derived::{
     Derived, DerivedFrom, DerivedRows, DivisionRow, Performance, RulingRow, WeightRow,
@@ -77,4 +81,12 @@ pub async fn open(path: &Path, create: bool, busy: Duration) -> Result<Arc<dyn S
     Ok(Arc::new(
         sqlite::SqliteStore::open(path, create, busy).await?,
     ))
+}
+
+/// Finds the database at `path` for a backup or a check. It is neither changed nor migrated.
+///
+/// # Errors
+/// Fails if it is missing, damaged, of another program, or cannot be opened.
+pub async fn open_file(path: &Path, busy: Duration) -> Result<Arc<dyn Care>, StoreError> {
+    Ok(Arc::new(sqlite::SqliteFile::open(path, busy).await?))
 }

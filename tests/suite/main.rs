@@ -13,6 +13,7 @@ mod common;
 
 mod architecture;
 mod attacks;
+mod backup;
 mod behaviour;
 mod cli;
 mod client;

@@ -21,7 +21,7 @@ macro_rules! file {
 
 /// The name and the text of each migration, in the order in which they run. Never change one that was
 /// released: databases store a checksum of each.
-const FILES: [(&str, &str); 15] = [
+const FILES: [(&str, &str); 16] = [
     file!("0001_matches"),
     file!("0002_decisions"),
     file!("0003_logs"),
@@ -37,6 +37,7 @@ const FILES: [(&str, &str); 15] = [
     file!("0013_pools"),
     file!("0014_backfill"),
     file!("0015_behaviour"),
+    file!("0016_forgotten"),
 ];
 
 /// All migrations.

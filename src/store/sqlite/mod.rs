@@ -5,6 +5,7 @@
 //! beside the daemon): `PRAGMA data_version` shows that they have written.
 
 mod behaviour;
+mod care;
 mod changes;
 mod decisions;
 mod derived;
@@ -41,6 +42,7 @@ use tokio::{
 };
 
 use super::{Changes, Store, StoreError};
+pub use care::SqliteFile;
 use migrations::MIGRATIONS;
 use write::WriteTransaction;
 

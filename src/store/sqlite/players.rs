@@ -262,6 +262,8 @@ async fn forget(tx: &mut SqliteConnection, player: &PlayerKey) -> Result<u64, St
         .execute(&mut *tx)
         .await?;
     changed(tx).await?;
+    let latest = sqlx::query("UPDATE player_changes SET forgotten = changes");
+    latest.execute(tx).await?;
     Ok(done.rows_affected())
 }
 

@@ -95,6 +95,7 @@ const ROOMS: [(&str, &[&str]); 24] = [
             "history",
             "learning",
             "logs",
+            "store",
             "session",
             "service",
             "server",
@@ -103,7 +104,8 @@ const ROOMS: [(&str, &[&str]); 24] = [
     (
         "daemon",
         &[
-            "store", "learning", "logs", "queues", "service", "server", "config",
+            "domain", "store", "learning", "logs", "session", "queues", "service", "server",
+            "config",
         ],
     ),
     (

@@ -1,0 +1,164 @@
+//! [`Care`] in SQLite.
+
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+use futures_util::TryStreamExt;
+use sha2::{Digest, Sha256};
+use sqlx::{
+    AssertSqlSafe, ConnectOptions, Connection, Row, SqliteConnection, sqlite::SqliteConnectOptions,
+};
+
+use super::{APPLICATION_ID, application_id};
+use crate::store::{Care, Forgotten, StoreError};
+
+/// The derived tables. The checkpoint is not among them: it may be older than the weights.
+const DERIVED: [&str; 5] = ["rulings", "performances", "weights", "divisions", "seasons"];
+/// The most faults of one kind that are reported.
+const FAULTS: usize = 100;
+
+/// The file of a database, which is only read.
+#[derive(Clone, Debug)]
+pub struct SqliteFile {
+    path: PathBuf,
+    options: SqliteConnectOptions,
+}
+
+impl SqliteFile {
+    /// Finds the database.
+    ///
+    /// # Errors
+    /// Fails if it is missing, damaged, of another program, or cannot be opened.
+    pub async fn open(path: &Path, busy: std::time::Duration) -> Result<Self, StoreError> {
+        if !path.exists() {
+            return Err(StoreError::Missing {
+                path: path.to_owned(),
+            });
+        }
+        let options = SqliteConnectOptions::new()
+            .filename(path)
+            .read_only(true)
+            .busy_timeout(busy);
+        let file = Self {
+            path: path.to_owned(),
+            options,
+        };
+        let fail = |error| StoreError::new(path, error);
+        let mut connection = file.connect().await?;
+        let id = application_id(&mut connection).await.map_err(fail)?;
+        match id == APPLICATION_ID {
+            true => Ok(file),
+            false => Err(StoreError::Foreign {
+                path: path.to_owned(),
+            }),
+        }
+    }
+
+    async fn connect(&self) -> Result<SqliteConnection, StoreError> {
+        let connection = self.options.connect().await;
+        connection.map_err(|error| StoreError::new(&self.path, error))
+    }
+}
+
+#[async_trait]
+impl Care for SqliteFile {
+    async fn back_up(&self, to: &Path) -> Result<(), StoreError> {
+        let text = to.to_str().ok_or_else(|| {
+            StoreError::BadValue(format!("a path that is not UTF-8: {}", to.display()))
+        })?;
+        let mut connection = self.connect().await?;
+        let copy = sqlx::query("VACUUM INTO ?").bind(text);
+        copy.execute(&mut connection).await?;
+        connection.close().await?;
+        Ok(())
+    }
+
+    async fn faults(&self) -> Result<Vec<String>, StoreError> {
+        let mut connection = self.connect().await?;
+        let check = format!("PRAGMA integrity_check({FAULTS})");
+        let check = sqlx::query_scalar(AssertSqlSafe(check));
+        let mut faults: Vec<String> = check.fetch_all(&mut connection).await?;
+        faults.retain(|fault| fault != "ok");
+        let missing = "SELECT \"table\", \"parent\", count(*) FROM pragma_foreign_key_check
+                       GROUP BY 1, 2 LIMIT ?";
+        let missing = sqlx::query(missing).bind(i64::try_from(FAULTS).unwrap_or(i64::MAX));
+        for row in missing.fetch_all(&mut connection).await? {
+            let (table, parent): (String, String) = (row.try_get(0)?, row.try_get(1)?);
+            let rows: i64 = row.try_get(2)?;
+            faults.push(format!(
+                "{rows} rows of the table {table} belong to rows of {parent} that are missing"
+            ));
+        }
+        Ok(faults)
+    }
+
+    async fn counts(&self) -> Result<Vec<(String, i64)>, StoreError> {
+        let mut connection = self.connect().await?;
+        let tables = "SELECT name FROM sqlite_schema WHERE type = 'table'
+                      AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name <> '_sqlx_migrations' ORDER BY name";
+        let tables: Vec<String> = sqlx::query_scalar(tables)
+            .fetch_all(&mut connection)
+            .await?;
+        let mut counts = Vec::with_capacity(tables.len());
+        for table in tables {
+            let count = format!("SELECT count(*) FROM {}", quoted(&table));
+            let count = sqlx::query_scalar(AssertSqlSafe(count));
+            let rows = count.fetch_one(&mut connection).await?;
+            counts.push((table, rows));
+        }
+        Ok(counts)
+    }
+
+    async fn derived_hashes(&self) -> Result<Vec<(String, String)>, StoreError> {
+        let mut connection = self.connect().await?;
+        let mut hashes = Vec::with_capacity(DERIVED.len());
+        for table in DERIVED {
+            let hash = hash(&mut connection, table).await?;
+            hashes.push((table.to_owned(), hash));
+        }
+        Ok(hashes)
+    }
+
+    async fn forgotten(&self) -> Result<Forgotten, StoreError> {
+        let mut connection = self.connect().await?;
+        // A database of an older version has no such column, and knows of none whom it has forgotten.
+        let query = sqlx::query("SELECT * FROM player_changes");
+        let row = query.fetch_one(&mut connection).await?;
+        Ok(Forgotten {
+            changes: row.try_get("changes")?,
+            latest: row.try_get("forgotten").unwrap_or(0),
+        })
+    }
+}
+
+/// A hash of all rows of a table. `quote` writes each number so that it can be read back to the last bit.
+async fn hash(connection: &mut SqliteConnection, table: &str) -> Result<String, StoreError> {
+    let columns: Vec<String> =
+        sqlx::query_scalar("SELECT name FROM pragma_table_info(?) ORDER BY name")
+            .bind(table)
+            .fetch_all(&mut *connection)
+            .await?;
+    let quote = |column: &String| format!("quote({})", quoted(column));
+    let row = columns
+        .iter()
+        .map(quote)
+        .collect::<Vec<_>>()
+        .join(" || ',' || ");
+    let rows = format!("SELECT {row} AS line FROM {} ORDER BY line", quoted(table));
+    let mut lines = sqlx::query_scalar::<_, String>(AssertSqlSafe(rows)).fetch(&mut *connection);
+    let mut hash = Sha256::new();
+    while let Some(line) = lines.try_next().await? {
+        hash.update(line.as_bytes());
+        hash.update(b"\n");
+    }
+    Ok(hash
+        .finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect())
+}
+
+/// A name in quotation marks, for SQL.
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
