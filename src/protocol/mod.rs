@@ -16,6 +16,7 @@ mod testing;
 
 mod error;
 mod framing;
+mod host_push;
 mod notice;
 mod push;
 mod reply;
@@ -24,6 +25,7 @@ mod words;
 
 pub use error::{Code, MalformedReply, Refusal};
 pub use framing::{FramedLine, Framer};
+pub use host_push::{HostPush, HostPushReader, HostSession};
 pub use notice::{HostNotice, HostSeat, Notice};
 pub use push::Push;
 pub use reply::{QueueLine, Received, Reply, ReplyReader, TicketReply};

@@ -254,6 +254,12 @@ impl<'a> WordWriter<'a> {
         self.plain(text.trim_end_matches('0').trim_end_matches('.'));
     }
 
+    /// Writes an option whose value is a decimal, as [`decimal`](Self::decimal) writes it.
+    pub(super) fn decimal_option(&mut self, key: &str, number: f64) {
+        let text = format!("{key}={number:.3}");
+        self.plain(text.trim_end_matches('0').trim_end_matches('.'));
+    }
+
     /// Writes an option `key=value`; an empty value clears what the option sets.
     pub(super) fn option(&mut self, key: &str, value: &Ident) {
         self.plain(key);

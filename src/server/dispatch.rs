@@ -40,6 +40,14 @@ async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>
         Request::Role { id, role } => Command::Role { id, role },
         Request::Start => Command::Start,
         Request::Score { team, points, by } => Command::Score { team, points, by },
+        Request::Total { team, points } => match session.score(team) {
+            Some(score) if score == points => return Ok(None),
+            score => Command::Score {
+                team,
+                points: points - score.unwrap_or_default(),
+                by: None,
+            },
+        },
         Request::Points { id, points } => Command::Points { id, points },
         Request::Kill { killer, victim } => Command::Kill { killer, victim },
         Request::Clock(seconds) => Command::Clock {
@@ -207,6 +215,7 @@ async fn reply(session: &mut Session, request: Request) -> Result<Option<Reply>,
         | Request::Role { .. }
         | Request::Start
         | Request::Score { .. }
+        | Request::Total { .. }
         | Request::Points { .. }
         | Request::Kill { .. }
         | Request::Clock(_)

@@ -79,6 +79,12 @@ impl Session {
         Ok(self.state.game)
     }
 
+    /// A team's score in play; `None` before START, and for a team that does not exist.
+    pub fn score(&mut self, team: u8) -> Option<f64> {
+        let scores = self.lobby().game().ok()?.scores();
+        scores.get(usize::from(team)).copied()
+    }
+
     /// The number of this session's game, if it has one. Does not continue a parked game.
     pub fn game_number(&self) -> Option<i64> {
         let game = self.state.game;

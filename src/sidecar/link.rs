@@ -100,6 +100,16 @@ pub(super) struct Outbox<'a> {
     connected: bool,
 }
 
+impl<'a> Outbox<'a> {
+    /// An outbox that discards nothing.
+    pub(super) fn open(acts: &'a mut Vec<Act>) -> Self {
+        Self {
+            acts,
+            connected: true,
+        }
+    }
+}
+
 impl Outbox<'_> {
     /// Sends what the daemon needs before the roster: the game type, mutators and map.
     pub(super) fn announce(&mut self, game_type: &str, mutators: &[String], map: &str) {
@@ -122,10 +132,15 @@ impl Outbox<'_> {
 
 /// The report that the daemon has recorded a game under this id, perhaps without rating it.
 pub(super) fn recorded(id: impl Display, unrated: Option<impl Display>) -> Act {
-    Act::Report(match unrated {
+    Act::Report(recorded_text(id, unrated))
+}
+
+/// The text of [`recorded`].
+pub(super) fn recorded_text(id: impl Display, unrated: Option<impl Display>) -> String {
+    match unrated {
         None => format!("the game is over: {id} recorded"),
         Some(reason) => format!("the game is over: {id} unrated {reason}"),
-    })
+    }
 }
 
 /// Replaces control characters, which could control the operator's terminal.

@@ -157,6 +157,7 @@ impl Request {
             Self::Rebalance { seed } => put_balance(line, None, *seed),
             Self::Protect { id, seconds } => put_protect(line, id, *seconds),
             Self::Role { id, role } => put_role(line, id, role.as_ref()),
+            Self::Total { team, points } => put_total(line, *team, *points),
             Self::Score { team, points, by } => put_score(line, *team, *points, by.as_ref()),
             Self::End(verdict) => put_end(line, *verdict),
             Self::Queue(request) => request.put_arguments(line),
@@ -384,6 +385,9 @@ fn put_role(line: &mut WordWriter<'_>, id: &Ident, role: Option<&RoleName>) {
 
 fn score(words: &mut Words) -> Result<Request, Refusal> {
     let team = team(words)?;
+    if words.has_option("total") {
+        return total(words, team);
+    }
     let points = match words.is_empty() {
         true => 1.0,
         false => points(words)?,
@@ -393,6 +397,19 @@ fn score(words: &mut Words) -> Result<Request, Refusal> {
         false => Some(words.word("the player")?),
     };
     Ok(Request::Score { team, points, by })
+}
+
+fn total(words: &mut Words, team: u8) -> Result<Request, Refusal> {
+    let Some((_, points)) = words.option()? else {
+        return Err(bad("the score is missing".into()));
+    };
+    let points = decimal(&points, "the score", MAX_POINTS)?;
+    Ok(Request::Total { team, points })
+}
+
+fn put_total(line: &mut WordWriter<'_>, team: u8, points: f64) {
+    line.plain(team);
+    line.decimal_option("total", points);
 }
 
 fn put_score(line: &mut WordWriter<'_>, team: u8, points: f64, by: Option<&Ident>) {

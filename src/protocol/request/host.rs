@@ -160,7 +160,7 @@ fn instance(words: &mut Words) -> Result<HostRequest, Refusal> {
 }
 
 /// The id of a match.
-pub(super) fn match_id(text: &Ident) -> Result<i64, Refusal> {
+pub(in crate::protocol) fn match_id(text: &Ident) -> Result<i64, Refusal> {
     let id = number(text, "the match", 1, MAX_MATCH)?;
     i64::try_from(id).map_err(|_| bad("the match is out of range".to_owned()))
 }

@@ -13,6 +13,7 @@ use std::fmt;
 
 pub use demand::{Charge, Demand};
 pub use host::HostRequest;
+pub(super) use host::match_id;
 pub use queue::QueueRequest;
 
 use crate::domain::{Ident, LeaveReason, RoleName, Secret, Verdict};
@@ -130,6 +131,13 @@ pub enum Request {
         points: f64,
         /// The player who caused it.
         by: Option<Ident>,
+    },
+    /// States a team's score, whatever it was before.
+    Total {
+        /// The team, counted from 0.
+        team: u8,
+        /// Its score now.
+        points: f64,
     },
     /// Reports a player's points on the scoreboard.
     Points {
@@ -259,7 +267,7 @@ impl Request {
             Self::Protect { .. } => "PROTECT",
             Self::Role { .. } => "ROLE",
             Self::Start => "START",
-            Self::Score { .. } => "SCORE",
+            Self::Score { .. } | Self::Total { .. } => "SCORE",
             Self::Points { .. } => "POINTS",
             Self::Kill { .. } => "KILL",
             Self::Death(_) => "DEATH",
@@ -305,6 +313,7 @@ impl Request {
             | Self::Role { .. }
             | Self::Start
             | Self::Score { .. }
+            | Self::Total { .. }
             | Self::Points { .. }
             | Self::Kill { .. }
             | Self::Behaviour { .. }

@@ -144,6 +144,8 @@ strategy_of_every_variant!(request -> Request {
     1: Request::Start => Just(Request::Start),
     4: Request::Score { .. } => (0u8..8, points(), option::of(ident()))
         .prop_map(|(team, points, by)| Request::Score { team, points, by }),
+    4: Request::Total { .. } => (0u8..8, points())
+        .prop_map(|(team, points)| Request::Total { team, points }),
     4: Request::Points { .. } => (ident(), points())
         .prop_map(|(id, points)| Request::Points { id, points }),
     4: Request::Behaviour { .. } => (ident(), points())

@@ -116,6 +116,18 @@ fn what_happened() {
     assert_eq!(parse(b"SCORE 1"), score(1.0, None));
     assert_eq!(parse(b"SCORE 1 -2.5"), score(-2.5, None));
     assert_eq!(parse(b"SCORE 1 5 \"a b\""), score(5.0, Some("a b")));
+    let total = Request::Total {
+        team: 1,
+        points: -2.5,
+    };
+    assert_eq!(parse(b"SCORE 1 Total=-2.5"), Ok(Some(total)));
+    for wrong in [
+        &b"SCORE 1 total="[..],
+        b"SCORE 1 total=x",
+        b"SCORE 1 total=1 a",
+    ] {
+        assert!(parse(wrong).is_err(), "{wrong:?}");
+    }
     let points = |points| {
         let id = ident("a");
         Ok(Some(Request::Points { id, points }))

@@ -45,6 +45,11 @@ impl IdTech3Game {
         }
     }
 
+    /// The teams' scores so far, red's first.
+    pub(super) fn totals(&self) -> TeamTotals {
+        self.sent
+    }
+
     /// Sends what the daemon needs before the roster: the game type, mutators and map.
     pub(super) fn announce(&self, out: &mut Outbox<'_>) {
         let setup = &self.setup;

@@ -4,6 +4,7 @@
 //! `game` is the state of the game, `slots` maps client numbers to players, `commands` formats
 //! console commands, `console` sends them.
 
+pub mod agent;
 mod chat;
 mod commands;
 mod console;

@@ -107,6 +107,24 @@ impl Slots {
         std::mem::take(self.slot(number)).entry
     }
 
+    /// Seats the player on a client number under an identity and on a team that the daemon has chosen.
+    /// Returns the requests that report the player.
+    pub(super) fn seat(&mut self, number: usize, id: &str, team: u8) -> Vec<Request> {
+        let update = RosterUpdate {
+            key: id.to_owned(),
+            name: self.slot(number).client.name(),
+            plays: true,
+            joined: true,
+            team: Some(team),
+            unplaced: false,
+            keep_team: true,
+        };
+        let mut entry = None;
+        let requests = RosterEntry::update(&mut entry, update, |id| id.to_owned());
+        self.slot(number).entry = entry;
+        requests
+    }
+
     /// Updates the daemon's roster for a slot. Returns the requests that do it. With `unplaced`, a
     /// new player is sent without a team.
     pub(super) fn update(

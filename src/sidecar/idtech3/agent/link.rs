@@ -1,0 +1,138 @@
+//! The agent's connection to the daemon: what was sent on it, and which request an error refuses.
+
+use std::collections::VecDeque;
+
+use super::{AgentAct, AgentSettings};
+use crate::{
+    protocol::{HostRequest, Request, Token},
+    sidecar::link::plain_ident,
+};
+
+/// The longest time without a request, in milliseconds. The daemon takes an instance for lost that is
+/// silent for `[coordinator] heartbeat_seconds`, 30 by default.
+const HEARTBEAT: u64 = 5_000;
+
+/// The request that an error before the next PONG refuses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refusable {
+    /// A request without which the agent can go on.
+    Other,
+    /// INSTANCE.
+    Instance,
+    /// READY of this match.
+    Ready(i64),
+    /// START of this match.
+    Start(i64),
+    /// END of this match.
+    End(i64),
+}
+
+/// The connection to the daemon. A PING follows every request whose refusal matters, and precedes it
+/// if other requests were sent since the last one. So an error belongs to that request if it comes
+/// before its PONG.
+#[derive(Debug, Default)]
+pub(super) struct AgentLink {
+    connected: bool,
+    /// Whether the daemon has answered HELLO.
+    greeted: bool,
+    /// Whether INSTANCE was sent.
+    pub(super) offered: bool,
+    /// What each PONG that is still to come stands for.
+    pongs: VecDeque<Refusable>,
+    /// Whether a request was sent after the last PING.
+    unpinged: bool,
+    sent_at: u64,
+    /// The load that was sent last.
+    busy: Option<bool>,
+}
+
+impl AgentLink {
+    /// Starts a connection: sends HELLO.
+    pub(super) fn open(&mut self, settings: &AgentSettings, now: u64, acts: &mut Vec<AgentAct>) {
+        *self = Self {
+            connected: true,
+            sent_at: now,
+            ..Self::default()
+        };
+        acts.push(AgentAct::Send(Request::Hello {
+            server: plain_ident(&settings.server),
+            token: settings.token.as_deref().map(Token::new),
+            resume: true,
+            bots: Some(false),
+            hosts: None,
+        }));
+    }
+
+    pub(super) fn close(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Handles the reply to HELLO.
+    pub(super) fn greet(&mut self) {
+        self.greeted = self.connected;
+    }
+
+    /// Whether requests can be sent.
+    pub(super) fn is_up(&self) -> bool {
+        self.greeted
+    }
+
+    /// Sends a request, if there is a connection.
+    pub(super) fn send(&mut self, request: Request, acts: &mut Vec<AgentAct>) {
+        if self.greeted {
+            self.unpinged = true;
+            acts.push(AgentAct::Send(request));
+        }
+    }
+
+    /// Sends a request whose refusal matters.
+    pub(super) fn send_checked(
+        &mut self,
+        request: Request,
+        refusable: Refusable,
+        acts: &mut Vec<AgentAct>,
+    ) {
+        if !self.greeted {
+            return;
+        }
+        if self.unpinged {
+            self.ping(Refusable::Other, acts);
+        }
+        acts.push(AgentAct::Send(request));
+        self.ping(refusable, acts);
+    }
+
+    /// States once whether the instance hosts a match now.
+    pub(super) fn state_load(&mut self, busy: bool, acts: &mut Vec<AgentAct>) {
+        if self.offered && self.busy.replace(busy) != Some(busy) {
+            let load = HostRequest::Load(if busy { 1.0 } else { 0.0 });
+            self.send(Request::Host(load), acts);
+        }
+    }
+
+    fn ping(&mut self, refusable: Refusable, acts: &mut Vec<AgentAct>) {
+        self.pongs.push_back(refusable);
+        self.unpinged = false;
+        acts.push(AgentAct::Send(Request::Ping));
+    }
+
+    /// Handles PONG.
+    pub(super) fn pong(&mut self) {
+        self.pongs.pop_front();
+    }
+
+    /// The request that an error refuses.
+    pub(super) fn refused(&self) -> Refusable {
+        self.pongs.front().copied().unwrap_or(Refusable::Other)
+    }
+
+    /// Sends PING if nothing was sent for a while; requests in `acts` count as sent.
+    pub(super) fn keep_alive(&mut self, now: u64, acts: &mut Vec<AgentAct>) {
+        if acts.iter().any(|act| matches!(act, AgentAct::Send(_))) {
+            self.sent_at = now;
+        } else if self.greeted && now >= self.sent_at.saturating_add(HEARTBEAT) {
+            self.sent_at = now;
+            self.ping(Refusable::Other, acts);
+        }
+    }
+}

@@ -1,0 +1,384 @@
+//! How a match goes from state to state: what to do next, by what the log shows.
+
+use super::{
+    AgentAct, CONFIRM, IdTech3Agent,
+    console::Question,
+    hosted::{AgentStage, LoadStep},
+    leave,
+    link::Refusable,
+};
+use crate::{
+    domain::{Ident, Verdict},
+    protocol::{HostRequest, Join, Request},
+    sidecar::progress::GamePhase,
+};
+
+/// The time between the settings and the map, in milliseconds. The game server executes the file with
+/// the settings only after it has read all packets that wait.
+const SETTLE: u64 = 1_000;
+/// How long a map may take to load before it is loaded again.
+const LOADING: u64 = 8_000;
+/// How often the map of a match is loaded.
+const LOADS: u32 = 3;
+/// How long the game server may be silent before a match is refused, and before a game in play is
+/// given up.
+const SILENT_BEFORE: u64 = 15_000;
+const SILENT_IN_PLAY: u64 = 60_000;
+/// How long after a change of the warm-up play must have begun.
+const HURRY: u64 = 15_000;
+/// The length of the warm-up once all players are here, in seconds. A game counts a new value only if
+/// it differs from the last one.
+const COUNTDOWN: u32 = 6;
+/// How long to wait for the answer to END before it is sent again.
+const END_AGAIN: u64 = 10_000;
+
+impl IdTech3Agent {
+    pub(super) fn step(&mut self, now: u64, acts: &mut Vec<AgentAct>) {
+        self.console.watch(now, acts);
+        self.seen.tick(now);
+        self.offer(now, acts);
+        self.confirm(now, acts);
+        match self.stage() {
+            None => self.rest(now),
+            Some(AgentStage::Opening) => self.open(now, acts),
+            Some(AgentStage::Joining) => {
+                self.admit(now, acts);
+                self.gather(now, acts);
+            }
+            Some(AgentStage::Playing) => {
+                self.admit(now, acts);
+                self.follow(now, acts);
+            }
+            Some(AgentStage::Over) => self.send_result(now, acts),
+            Some(AgentStage::Lost) => self.give_up(now, acts),
+        }
+    }
+
+    /// Sends INSTANCE once the game server answers.
+    fn offer(&mut self, now: u64, acts: &mut Vec<AgentAct>) {
+        if !self.link.is_up() || self.link.offered || !self.console.answers() {
+            return;
+        }
+        self.link.offered = true;
+        self.confirm_by = Some(now.saturating_add(CONFIRM));
+        let settings = &self.settings;
+        let offer = HostRequest::Instance {
+            address: settings.address.clone(),
+            region: settings.region.clone(),
+            slots: 1,
+            modes: settings.mode_names(),
+            maps: settings.maps.iter().cloned().collect(),
+        };
+        self.link
+            .send_checked(Request::Host(offer), Refusable::Instance, acts);
+    }
+
+    /// After the time for SESSION to come again: drops a match that the daemon has given to another
+    /// instance, and gives up a game whose players are not known any more.
+    fn confirm(&mut self, now: u64, acts: &mut Vec<AgentAct>) {
+        if self.confirm_by.is_none_or(|until| now < until) {
+            return;
+        }
+        self.confirm_by = None;
+        match &self.hosted {
+            Some(hosted) if !hosted.is_kept() && !hosted.confirmed => {
+                let text = format!("match {} is not hosted here any more", hosted.id);
+                self.report(&text, acts);
+                self.leave(now, acts);
+            }
+            None if self.has_game => self.send_game(acts),
+            _ => {}
+        }
+    }
+
+    /// GAME gives up the game that the daemon's session has.
+    fn send_game(&mut self, acts: &mut Vec<AgentAct>) {
+        self.has_game = false;
+        self.link
+            .send(Request::Game(Ident::from_text("none")), acts);
+    }
+
+    /// Without a match: clears the game server after the last one.
+    fn rest(&mut self, now: u64) {
+        if self.clear_at.is_none_or(|at| now < at)
+            || self.confirm_by.is_some()
+            || !self.link.offered
+            || !self.console.answers()
+        {
+            return;
+        }
+        self.clear_at = None;
+        let lock = self.settings.lock.clone();
+        if lock.is_some() {
+            self.kick_all();
+        }
+        let password = lock.unwrap_or_default();
+        self.console.push([
+            format!("set g_password \"{password}\""),
+            format!("sets {} \"\"", super::seen::MATCH_VARIABLE),
+        ]);
+    }
+
+    fn kick_all(&mut self) {
+        let numbers = self.seen.guests.numbers();
+        let kicks = numbers.into_iter().map(|n| format!("clientkick {n}"));
+        self.console.push(kicks.collect::<Vec<_>>());
+    }
+
+    /// Loads the map; sends READY once it is up.
+    fn open(&mut self, now: u64, acts: &mut Vec<AgentAct>) {
+        let Some(hosted) = &mut self.hosted else {
+            return;
+        };
+        let id = hosted.id;
+        let running = self.seen.game_of(id).filter(|running| {
+            let up = matches!(running.phase(), GamePhase::WarmUp | GamePhase::Playing);
+            up && running.game.setup.map == hosted.map
+        });
+        if let Some(running) = running {
+            if !running.game.setup.teams {
+                return self.refuse("the game has no teams", now, acts);
+            }
+            if self.link.is_up() && hosted.confirmed {
+                (hosted.stage, hosted.synced) = (AgentStage::Joining, false);
+                hosted.ready.get_or_insert(now);
+                self.has_game = true;
+                let address = None;
+                let ready = Request::Host(HostRequest::Ready { id, address });
+                self.link.send_checked(ready, Refusable::Ready(id), acts);
+            }
+        } else if self.console.silent_for(now) >= SILENT_BEFORE {
+            self.refuse("the game server does not answer", now, acts);
+        } else if now >= self.free_at {
+            self.load(now, acts);
+        }
+    }
+
+    fn load(&mut self, now: u64, acts: &mut Vec<AgentAct>) {
+        let Some(hosted) = &mut self.hosted else {
+            return;
+        };
+        match hosted.load {
+            LoadStep::Waits if hosted.loads >= LOADS => {
+                self.refuse("the map did not load", now, acts);
+            }
+            LoadStep::Waits if self.console.answers() => {
+                hosted.load = LoadStep::Set(now);
+                let limits = self.settings.limit_commands(&hosted.queue);
+                let commands = hosted.settings(limits);
+                self.kick_all();
+                self.console.push(commands);
+            }
+            LoadStep::Set(at) if now >= at + SETTLE && self.console.is_empty() => {
+                let command = format!("map {}", hosted.map);
+                let question = Question::Load(hosted.id);
+                if self.console.ask(question, command, now, acts) {
+                    hosted.load = LoadStep::Asked(now);
+                    hosted.loads += 1;
+                }
+            }
+            LoadStep::Asked(at) if now >= at + LOADING => hosted.load = LoadStep::Waits,
+            _ => {}
+        }
+    }
+
+    /// Before START: waits for the players, then ends the warm-up.
+    fn gather(&mut self, now: u64, acts: &mut Vec<AgentAct>) {
+        self.sync(acts);
+        let Some(hosted) = &mut self.hosted else {
+            return;
+        };
+        let running = self.seen.game_of(hosted.id);
+        let running = running.filter(|running| running.game.setup.map == hosted.map);
+        let Some(running) = running else {
+            let text = format!("match {} is opened again: its game is gone", hosted.id);
+            hosted.reopen();
+            return self.report(&text, acts);
+        };
+        match running.phase() {
+            GamePhase::WarmUp => self.hurry(now),
+            GamePhase::Playing if self.has_both_teams() => self.start(acts),
+            GamePhase::Over => self.start(acts),
+            _ if self.console.silent_for(now) >= SILENT_BEFORE => {
+                self.refuse("the game server does not answer", now, acts);
+            }
+            _ => {}
+        }
+    }
+
+    /// Ends the warm-up if all players are on their teams.
+    fn hurry(&mut self, now: u64) {
+        if !self.is_complete() {
+            return;
+        }
+        let Some(hosted) = &mut self.hosted else {
+            return;
+        };
+        let times = match hosted.hurried {
+            None => 0,
+            Some((at, times)) if now >= at + HURRY => times + 1,
+            Some(_) => return,
+        };
+        hosted.hurried = Some((now, times));
+        let seconds = COUNTDOWN - times % 2;
+        self.console.push([
+            format!("say Evenkeel: all players are here, match {} begins", hosted.id),
+            format!("set g_warmup {seconds}"),
+        ]);
+    }
+
+    /// Play has begun: sends START. The match is kept on disk first.
+    fn start(&mut self, acts: &mut Vec<AgentAct>) {
+        let Some(hosted) = self.hosted.as_mut().filter(|_| self.link.is_up()) else {
+            return;
+        };
+        (hosted.stage, hosted.synced, hosted.hurried) = (AgentStage::Playing, false, None);
+        hosted.points.clear();
+        let id = hosted.id;
+        acts.push(AgentAct::Keep(Some(hosted.clone())));
+        acts.push(AgentAct::Report(format!("match {id} has begun")));
+        self.link
+            .send_checked(Request::Start, Refusable::Start(id), acts);
+    }
+
+    /// In play: looks for the end of the game, also for one that was broken off.
+    fn follow(&mut self, now: u64, acts: &mut Vec<AgentAct>) {
+        self.sync(acts);
+        self.send_leavers(acts);
+        let Some(hosted) = &self.hosted else { return };
+        let why = match self.seen.game_of(hosted.id) {
+            None => Some("the game server has begun another game"),
+            Some(_) if self.console.silent_for(now) >= SILENT_IN_PLAY => {
+                Some("the game server does not answer")
+            }
+            // Somebody has loaded the map again.
+            Some(running) if running.phase() == GamePhase::WarmUp => {
+                self.hurry(now);
+                None
+            }
+            Some(_) => None,
+        };
+        match why {
+            None => self.finish_if_over(false, now, acts),
+            Some(why) => self.lose(why, acts),
+        }
+    }
+
+    /// Sends the daemon the players who are here and, in play, the scores, whatever it knows of them.
+    fn sync(&mut self, acts: &mut Vec<AgentAct>) {
+        let Some(hosted) = self.hosted.as_mut().filter(|_| self.link.is_up()) else {
+            return;
+        };
+        let Some(running) = self.seen.game_of(hosted.id) else {
+            return;
+        };
+        if std::mem::replace(&mut hosted.synced, true) {
+            return;
+        }
+        for (number, seat) in hosted.seats.iter().enumerate() {
+            let client = self.seen.guests.number_of(number);
+            if client.is_some_and(|client| self.seen.names(client)) {
+                let mut join = Join::new(Ident::from_text(&seat.player));
+                join.team = Some(seat.team);
+                self.link.send(Request::Join(join), acts);
+            }
+        }
+        if hosted.stage == AgentStage::Playing {
+            for total in totals(running.game.totals().0) {
+                self.link.send(total, acts);
+            }
+        }
+    }
+
+    /// Once all clients are known: sends LEAVE for the players who have left while the agent was not
+    /// running.
+    fn send_leavers(&mut self, acts: &mut Vec<AgentAct>) {
+        let Some(hosted) = self.hosted.as_mut().filter(|_| self.link.is_up()) else {
+            return;
+        };
+        let guests = &self.seen.guests;
+        if guests.has_doubtful() || std::mem::replace(&mut hosted.leavers_sent, true) {
+            return;
+        }
+        for (number, seat) in hosted.seats.iter().enumerate() {
+            if seat.arrived && guests.number_of(number).is_none() {
+                self.link.send(leave(&seat.player), acts);
+            }
+        }
+    }
+
+    /// If the game of the match is over and its results are known, or `overdue`: keeps them, and ends
+    /// the match.
+    pub(super) fn finish_if_over(&mut self, overdue: bool, now: u64, acts: &mut Vec<AgentAct>) {
+        let Some(hosted) = &self.hosted else { return };
+        let Some(result) = self.seen.result(hosted.id, overdue, now) else {
+            return;
+        };
+        if hosted.stage == AgentStage::Joining {
+            self.start(acts);
+        }
+        if let Some(hosted) = &mut self.hosted
+            && hosted.stage == AgentStage::Playing
+        {
+            (hosted.stage, hosted.totals, hosted.ended) = (AgentStage::Over, result, None);
+            acts.push(AgentAct::Keep(Some(hosted.clone())));
+            self.send_result(now, acts);
+        }
+    }
+
+    /// Sends the results and END, again until it is answered.
+    fn send_result(&mut self, now: u64, acts: &mut Vec<AgentAct>) {
+        let Some(hosted) = self.hosted.as_mut().filter(|_| self.link.is_up()) else {
+            return;
+        };
+        if hosted.ended.is_some_and(|at| now < at + END_AGAIN) {
+            return;
+        }
+        let first = hosted.ended.replace(now).is_none();
+        // Without a game, the daemon may have recorded the match already: END has the same answer.
+        if self.has_game && first {
+            for request in totals(hosted.totals).into_iter().chain(hosted.points.clone()) {
+                self.link.send(request, acts);
+            }
+        }
+        let verdict = match hosted.totals {
+            [red, blue] if red > blue => Verdict::Won(0),
+            [red, blue] if red < blue => Verdict::Won(1),
+            _ => Verdict::Draw,
+        };
+        let id = hosted.id;
+        self.link
+            .send_checked(Request::End(verdict), Refusable::End(id), acts);
+    }
+
+    /// The game was broken off in play.
+    fn lose(&mut self, why: &str, acts: &mut Vec<AgentAct>) {
+        let Some(hosted) = &mut self.hosted else {
+            return;
+        };
+        hosted.stage = AgentStage::Lost;
+        let text = format!("match {} is given up: {why}", hosted.id);
+        acts.push(AgentAct::Keep(Some(hosted.clone())));
+        self.report(&text, acts);
+    }
+
+    /// Gives the match up at the daemon, which records it as abandoned.
+    fn give_up(&mut self, now: u64, acts: &mut Vec<AgentAct>) {
+        if !self.link.is_up() {
+            return;
+        }
+        if self.has_game {
+            self.send_game(acts);
+        }
+        self.leave(now, acts);
+    }
+}
+
+/// The requests that state the scores.
+fn totals(totals: [i64; 2]) -> [Request; 2] {
+    let total = |team: u8| Request::Total {
+        team,
+        points: totals[usize::from(team)] as f64,
+    };
+    [total(0), total(1)]
+}

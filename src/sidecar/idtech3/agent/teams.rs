@@ -1,0 +1,183 @@
+//! Who is on the game server: recognises players by their passes, and orders them onto their teams.
+
+use super::{
+    AgentAct, IdTech3Agent,
+    console::Question,
+    guests::{GuestKind, dumped},
+    hosted::AgentStage,
+};
+use crate::sidecar::{idtech3::commands::TEAM_NAMES, progress::GamePhase};
+
+impl IdTech3Agent {
+    /// Asks who the clients are, and orders them to where they belong.
+    pub(super) fn admit(&mut self, now: u64, acts: &mut Vec<AgentAct>) {
+        let Some(hosted) = &self.hosted else { return };
+        let running = self.seen.game_of(hosted.id);
+        let phase = running.map(|running| running.phase());
+        if !matches!(phase, Some(GamePhase::WarmUp | GamePhase::Playing)) {
+            return;
+        }
+        for seat in self.seen.drop_missing(now) {
+            self.report_departure(seat, acts);
+        }
+        self.seat_again();
+        if let Some((number, visit)) = self.seen.guests.next_doubtful(now) {
+            let question = Question::Guest(number, visit);
+            let command = format!("dumpuser {number}");
+            if self.seen.is_bot(number) {
+                self.judge(number, visit, GuestKind::Stranger);
+            } else if self.console.ask(question, command, now, acts) {
+                self.seen.guests.asked(number, now);
+            }
+        }
+        self.order(now);
+    }
+
+    /// Seats known players again after a new game has begun, so that what they do has their identity.
+    fn seat_again(&mut self) {
+        let Some(hosted) = &self.hosted else { return };
+        for (number, guest) in self.seen.guests.iter_mut() {
+            if let GuestKind::Player(seat) = guest.kind
+                && let Some(seat) = hosted.seats.get(seat)
+                && self.seen.slots.entry(number).is_none()
+            {
+                self.seen.slots.seat(number, &seat.player, seat.team);
+            }
+        }
+    }
+
+    /// Handles the answer to a question about a client.
+    pub(super) fn recognise(
+        &mut self,
+        number: usize,
+        visit: u64,
+        answer: &[u8],
+        now: u64,
+        acts: &mut Vec<AgentAct>,
+    ) {
+        // A client that has left in the meantime is asked about again, if there is one.
+        if dumped(answer, "name").is_none() || self.seen.guests.visitor(number, visit).is_none() {
+            return;
+        }
+        let pass = dumped(answer, "password").and_then(|pass| std::str::from_utf8(pass).ok());
+        let valid = self.settings.pass_valid;
+        let Some(hosted) = &self.hosted else { return };
+        let seat = pass.and_then(|pass| hosted.seat_of(pass));
+        let expired = hosted.ready.is_some_and(|at| now >= at.saturating_add(valid));
+        let arrived = |seat: usize| hosted.seats.get(seat).is_some_and(|seat| seat.arrived);
+        match seat.filter(|&seat| !expired || arrived(seat)) {
+            Some(seat) => self.arrive(number, visit, seat, acts),
+            None => {
+                let was = self.judge(number, visit, GuestKind::Stranger);
+                if let Some(GuestKind::Player(seat)) = was {
+                    self.report_departure(seat, acts);
+                }
+            }
+        }
+    }
+
+    /// A client has shown the pass of a player.
+    fn arrive(&mut self, number: usize, visit: u64, seat: usize, acts: &mut Vec<AgentAct>) {
+        // The player has come again, and the older client may be a connection that is dead.
+        let older = self.seen.guests.number_of(seat);
+        let known = older == Some(number);
+        if let Some(older) = older.filter(|_| !known) {
+            self.console.push([format!("clientkick {older}")]);
+            self.seen.guests.left(older);
+            self.seen.slots.remove(older);
+        }
+        self.judge(number, visit, GuestKind::Player(seat));
+        let Some(hosted) = &mut self.hosted else {
+            return;
+        };
+        let Some(place) = hosted.seats.get_mut(seat) else {
+            return;
+        };
+        let requests = self.seen.slots.seat(number, &place.player, place.team);
+        if known {
+            return;
+        }
+        let first = !std::mem::replace(&mut place.arrived, true);
+        let again = if first { "" } else { " again" };
+        let text = format!("{} is here{again}, on client number {number}", place.player);
+        if first && hosted.stage == AgentStage::Playing {
+            acts.push(AgentAct::Keep(Some(hosted.clone())));
+        }
+        self.report(&text, acts);
+        for request in requests {
+            self.link.send(request, acts);
+        }
+    }
+
+    /// Notes who a client is. Returns who it was.
+    fn judge(&mut self, number: usize, visit: u64, kind: GuestKind) -> Option<GuestKind> {
+        let guest = self.seen.guests.visitor(number, visit)?;
+        guest.doubtful = false;
+        let was = std::mem::replace(&mut guest.kind, kind);
+        if kind == GuestKind::Stranger {
+            self.seen.slots.slot(number).entry = None;
+        }
+        Some(was)
+    }
+
+    /// Orders every player onto the team of the match, and strangers and bots off the teams or off
+    /// the game server.
+    fn order(&mut self, now: u64) {
+        let Some(hosted) = &self.hosted else { return };
+        let watch = self.settings.strangers_watch;
+        let mut commands = Vec::new();
+        let (slots, guests) = (&self.seen.slots, &mut self.seen.guests);
+        for (number, guest) in guests.iter_mut() {
+            let Some(slot) = slots.get(number) else {
+                continue;
+            };
+            let command = match guest.kind {
+                GuestKind::Player(seat) => {
+                    let team = hosted.seats.get(seat).map(|seat| seat.team);
+                    let wrong = slot.client.begun && slot.team() != team;
+                    let name = team.and_then(|team| TEAM_NAMES.get(usize::from(team)));
+                    name.filter(|_| wrong)
+                        .map(|name| format!("forceteam {number} {name}"))
+                }
+                GuestKind::Stranger if watch && !slot.is_bot() => {
+                    let plays = slot.team().is_some();
+                    plays.then(|| format!("forceteam {number} spectator"))
+                }
+                GuestKind::Stranger => Some(format!("clientkick {number}")),
+                GuestKind::Unknown => None,
+            };
+            if let Some(command) = command
+                && guest.order(now)
+            {
+                commands.push(command);
+            }
+        }
+        self.console.push(commands);
+    }
+
+    /// Whether all players are on their teams.
+    pub(super) fn is_complete(&self) -> bool {
+        let Some(hosted) = &self.hosted else {
+            return false;
+        };
+        let mut seats = hosted.seats.iter().enumerate();
+        seats.all(|(number, seat)| {
+            let number = self.seen.guests.number_of(number);
+            number.is_some_and(|number| self.seen.team(number) == Some(seat.team))
+        })
+    }
+
+    /// Whether each team has a player of the match.
+    pub(super) fn has_both_teams(&self) -> bool {
+        let Some(hosted) = &self.hosted else {
+            return false;
+        };
+        let present = |team: u8| {
+            let mut seats = hosted.seats.iter().enumerate();
+            seats.any(|(number, seat)| {
+                seat.team == team && self.seen.guests.number_of(number).is_some()
+            })
+        };
+        present(0) && present(1)
+    }
+}
