@@ -57,7 +57,7 @@ class Display:
 class Client:
     """One player's program. The file `qkey` decides its guid, by which the server knows the player."""
 
-    def __init__(self, folder, name, display, port):
+    def __init__(self, folder, name, display, port, password=""):
         self.name = name
         self.home = Path(folder) / f"client-{name}"
         files = self.home / "baseoa"
@@ -65,7 +65,7 @@ class Client:
         (self.home / "qkey").write_bytes(key(name))
         self.guid = guid(name)
         self.pipe, self.console = files / "pipe", files / "qconsole.log"
-        settings = {**SETTINGS, "fs_homepath": self.home, "name": name}
+        settings = {**SETTINGS, "fs_homepath": self.home, "name": name, "password": password}
         command = ["nice", PROGRAM]
         for setting, value in settings.items():
             command += ["+set", setting, str(value)]

@@ -2,8 +2,9 @@
 # Evenkeel with real clients on a real OpenArena server: players who join, come late, leave, ask in the
 # chat and vote. Prints a transcript and what it proves; about a minute.
 #
-#   integrations/openarena/live.sh [--install] [--keep DIR]
+#   integrations/openarena/live.sh [--hosted] [--install] [--keep DIR]
 #
+# --hosted shows the agent instead: two matches of a queue in a row on a server that it starts; 3 minutes.
 # --install gets openarena, openarena-server and xvfb from Debian (about 600 MB). The clients run without
 # a screen. All ports are on loopback. Server and clients run as `games` when this is run as root.
 set -euo pipefail
@@ -11,8 +12,11 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 
 args=()
+script=live.py
 for arg in "$@"; do
-    if [ "$arg" = --install ]; then
+    if [ "$arg" = --hosted ]; then
+        script=hosted.py
+    elif [ "$arg" = --install ]; then
         if ! [ -x /usr/lib/ioquake3/ioq3ded ] || ! [ -x /usr/lib/ioquake3/ioquake3 ] || ! command -v Xvfb >/dev/null; then
             export DEBIAN_FRONTEND=noninteractive
             as_root=$([ "$(id -u)" = 0 ] || echo sudo)
@@ -28,4 +32,4 @@ if [ -z "${EVENKEEL_BIN:-}" ]; then
     cargo build --release --locked --manifest-path "$root/Cargo.toml"
     EVENKEEL_BIN=${CARGO_TARGET_DIR:-$root/target}/release/evenkeel
 fi
-exec python3 "$here/live.py" --evenkeel "$EVENKEEL_BIN" "${args[@]}"
+exec python3 "$here/$script" --evenkeel "$EVENKEEL_BIN" "${args[@]}"

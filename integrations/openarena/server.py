@@ -54,7 +54,8 @@ class Server:
     def write(self, name, text):
         (self.files / name).write_text(text)
 
-    def start(self):
+    def command(self):
+        """The program with its arguments. As root, it is run as `games`, who then owns its files."""
         settings = {
             "com_basegame": "baseoa", "fs_basepath": DATA, "fs_homepath": self.home, "com_homepath": ".openarena",
             "com_legacyprotocol": 71, "com_protocol": 71, "dedicated": 1, "net_ip": "127.0.0.1",
@@ -67,6 +68,10 @@ class Server:
         if os.getuid() == 0:
             subprocess.run(["chown", "-R", "games:games", self.home], check=True)
             command = ["setpriv", "--reuid=games", "--regid=games", "--clear-groups", *command]
+        return command
+
+    def start(self):
+        command = self.command()
         with open(self.home / "console.log", "ab") as out:
             self.process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=self.home)

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::{
     CliError, CommonArgs, open,
+    sidecar::{AgentArgs, run_agent},
     table::{name_cell, table},
 };
 use crate::store::{HostedRow, InstanceRow};
@@ -31,6 +32,7 @@ pub(super) struct InstanceArgs {
 
 #[derive(Debug, Subcommand)]
 enum InstanceCommand {
+    Idtech3(Box<AgentArgs>),
     /// Send no further matches to an instance, for maintenance; those that it hosts go on
     ///
     /// This ends when the instance has gone, or with --off.
@@ -108,10 +110,13 @@ fn instance_json(row: &InstanceRow) -> serde_json::Value {
     })
 }
 
-pub(super) async fn change(args: &InstanceArgs) -> Result<(), CliError> {
-    let InstanceCommand::Drain { name, off, common } = &args.command;
+pub(super) async fn change(args: InstanceArgs) -> Result<(), CliError> {
+    let (name, off, common) = match args.command {
+        InstanceCommand::Idtech3(args) => return run_agent(*args).await,
+        InstanceCommand::Drain { name, off, common } => (name, off, common),
+    };
     let service = open(&common.load()?, false).await?;
-    let known = service.store().set_draining(name, !off).await?;
+    let known = service.store().set_draining(&name, !off).await?;
     service.close().await;
     if !known {
         return Err(CliError::Input(format!("there is no instance {name}")));

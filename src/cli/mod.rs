@@ -130,7 +130,7 @@ fn dispatch(command: Command) -> Result<ExitCode, CliError> {
         Command::Token(args) => token::run(&args).map(done),
         Command::Queue(args) => queue::run(&args),
         Command::Instances(args) => block_on(instances::run(&args)).map(done),
-        Command::Instance(args) => block_on(instances::change(&args)).map(done),
+        Command::Instance(args) => block_on(instances::change(args)).map(done),
         Command::Hosted(args) => block_on(instances::hosted(&args)).map(done),
         Command::Demo(args) => block_on(demo::run(args)),
         Command::Serve(args) => block_on(serve::run(args)).map(done),

@@ -92,7 +92,12 @@ fn head(words: &mut Words) -> Result<(HostSession, u64), Refusal> {
         map: pick(words, "the map")?,
         seats: Vec::new(),
     };
-    let count = number(&words.word("the number of players")?, "players", 0, MAX_SEATS)?;
+    let count = number(
+        &words.word("the number of players")?,
+        "players",
+        0,
+        MAX_SEATS,
+    )?;
     Ok((session, count))
 }
 
@@ -153,7 +158,10 @@ mod tests {
             pass: format!("{team}c5e"),
             party: party.map(str::to_owned),
         };
-        let seats = vec![seat("ann", 0, None), seat("Boring \"John\"", 1, Some("a b"))];
+        let seats = vec![
+            seat("ann", 0, None),
+            seat("Boring \"John\"", 1, Some("a b")),
+        ];
         let (mode, map) = (Some("ctf".to_owned()), None);
         let (id, queue) = (7, "duel".to_owned());
         let sent = HostNotice::Session {

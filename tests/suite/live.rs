@@ -46,6 +46,19 @@ fn real_clients_are_placed_moved_and_answered() {
     assert_eq!(transcript.matches(" proved: ").count(), 8);
 }
 
+/// Two matches of a queue in a row on a server that the agent starts, with real clients; the daemon and
+/// the agent are killed. About three minutes.
+#[test]
+fn an_agent_hosts_two_matches_in_a_row() {
+    let Some(wish) = wish() else { return };
+    let output = script("live.sh", &wish).arg("--hosted").output().unwrap();
+    let transcript = String::from_utf8_lossy(&output.stdout);
+    let log = String::from_utf8_lossy(&output.stderr);
+    std::io::stderr().write_all(&output.stdout).unwrap();
+    assert!(output.status.success(), "{log}");
+    assert_eq!(transcript.matches(" proved: ").count(), 7);
+}
+
 /// Two matches with random teams and two with Evenkeel's: about two minutes.
 #[test]
 fn a_real_server_is_balanced_end_to_end() {

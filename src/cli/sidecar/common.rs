@@ -4,7 +4,7 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use clap::Args;
 
-use super::{ATTEMPTS, console::Password, parse_seconds, secret_in};
+use super::{ATTEMPTS, console::Password, parse_seconds, rcon_password, secret_in};
 use crate::{
     cli::CliError,
     sidecar::follower::{CommandTemplate, Settings},
@@ -51,11 +51,7 @@ impl CommonArgs {
     /// # Errors
     /// Fails if there is none, or the console cannot take it.
     pub(super) fn password(&self) -> Result<Password, CliError> {
-        let password = match &self.password_file {
-            Some(file) => secret_in(file)?,
-            None => std::env::var("EVENKEEL_RCON_PASSWORD").unwrap_or_default(),
-        };
-        Password::new(&password).map_err(|why| CliError::Input(why.to_owned()))
+        rcon_password(self.password_file.as_deref())
     }
 
     /// The settings of the sidecar.

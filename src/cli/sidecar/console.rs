@@ -14,7 +14,7 @@ use tokio::net::UdpSocket;
 use super::{CliError, RemoteConsole};
 
 /// The start of every packet outside a client's connection.
-const OUT_OF_BAND: &[u8] = b"\xff\xff\xff\xff";
+pub(super) const OUT_OF_BAND: &[u8] = b"\xff\xff\xff\xff";
 /// The longest answer that is read, in bytes. Servers split longer ones.
 const ANSWER: usize = 2_048;
 /// How many characters of an answer are shown to the operator.
@@ -23,6 +23,7 @@ const SHOWN: usize = 200;
 const MAX_PASSWORD: usize = 256;
 
 /// The password of the console. Its `Debug` form does not contain it.
+#[derive(Clone)]
 pub(super) struct Password(String);
 
 impl Password {
@@ -75,13 +76,7 @@ impl Console {
         password: Password,
         folder: &Path,
     ) -> Result<Self, CliError> {
-        let unspecified = if address.is_ipv4() {
-            "0.0.0.0:0"
-        } else {
-            "[::]:0"
-        };
-        let socket = UdpSocket::bind(unspecified).await?;
-        socket.connect(address).await?;
+        let socket = connected(address).await?;
         let console = Self {
             socket,
             password,
@@ -138,6 +133,18 @@ impl RemoteConsole for Console {
             }
         }
     }
+}
+
+/// A socket that exchanges datagrams with this address only.
+pub(super) async fn connected(address: SocketAddr) -> io::Result<UdpSocket> {
+    let unspecified = if address.is_ipv4() {
+        "0.0.0.0:0"
+    } else {
+        "[::]:0"
+    };
+    let socket = UdpSocket::bind(unspecified).await?;
+    socket.connect(address).await?;
+    Ok(socket)
 }
 
 /// A text of the game server as one line of bounded length, without control characters.

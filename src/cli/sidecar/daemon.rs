@@ -10,7 +10,7 @@ use tokio::{
 
 use crate::{
     client::{Client, ClientError, ReplyReceiver, RequestSender},
-    protocol::{Received, Reply, Request},
+    protocol::{Push, Received, Reply, Request},
 };
 
 /// The delay before the second attempt to connect; it doubles with each attempt.
@@ -28,6 +28,8 @@ pub(super) enum DaemonEvent {
     /// There is a new connection. Requests queued for an earlier one are dropped.
     Connected,
     Reply(Reply),
+    /// A line that answers no request.
+    Push(Push),
     /// The connection has ended, or could not be made, for this reason.
     Lost(String),
 }
@@ -37,12 +39,14 @@ enum TaskEvent {
     /// The channel for requests on this connection.
     Connected(mpsc::Sender<Request>),
     Reply(Reply),
+    Push(Push),
     Lost(String),
 }
 
 /// A connection that lasts as long as the program, with reconnects.
 pub(super) struct DaemonConnection {
     address: SocketAddr,
+    longest_pause: Duration,
     task: Option<JoinHandle<()>>,
     events: mpsc::Receiver<TaskEvent>,
     event_sender: mpsc::Sender<TaskEvent>,
@@ -55,6 +59,7 @@ impl DaemonConnection {
         let (event_sender, events) = mpsc::channel(QUEUE);
         Self {
             address,
+            longest_pause: LONGEST_PAUSE,
             task: None,
             events,
             event_sender,
@@ -62,9 +67,17 @@ impl DaemonConnection {
         }
     }
 
+    /// Tries to connect at least this often.
+    pub(super) fn with_longest_pause(self, longest_pause: Duration) -> Self {
+        Self {
+            longest_pause,
+            ..self
+        }
+    }
+
     /// Starts to connect. From now on, it connects again whenever a connection ends.
     pub(super) fn connect(&mut self) {
-        let work = keep_connected(self.address, self.event_sender.clone());
+        let work = keep_connected(self.address, self.longest_pause, self.event_sender.clone());
         self.task = Some(tokio::spawn(work));
     }
 
@@ -76,6 +89,7 @@ impl DaemonConnection {
                 DaemonEvent::Connected
             }
             Some(TaskEvent::Reply(reply)) => DaemonEvent::Reply(reply),
+            Some(TaskEvent::Push(push)) => DaemonEvent::Push(push),
             Some(TaskEvent::Lost(reason)) => {
                 self.requests = None;
                 DaemonEvent::Lost(reason)
@@ -113,7 +127,11 @@ impl DaemonConnection {
     }
 }
 
-async fn keep_connected(address: SocketAddr, events: mpsc::Sender<TaskEvent>) {
+async fn keep_connected(
+    address: SocketAddr,
+    longest_pause: Duration,
+    events: mpsc::Sender<TaskEvent>,
+) {
     let mut pause = FIRST_PAUSE;
     // Report consecutive failures once.
     let mut reported = false;
@@ -139,7 +157,7 @@ async fn keep_connected(address: SocketAddr, events: mpsc::Sender<TaskEvent>) {
             return;
         }
         sleep(pause).await;
-        pause = (pause * 2).min(LONGEST_PAUSE);
+        pause = (pause * 2).min(longest_pause);
     }
 }
 
@@ -172,8 +190,12 @@ async fn receive(
                     return ClientError::Closed;
                 }
             }
-            // Pushed lines, and replies of a later version, are ignored.
-            Ok(Received::Push(_)) => {}
+            Ok(Received::Push(push)) => {
+                if events.send(TaskEvent::Push(push)).await.is_err() {
+                    return ClientError::Closed;
+                }
+            }
+            // Replies of a later version are ignored.
             Err(ClientError::Malformed(_) | ClientError::LineTooLong(_)) => {}
             Err(error) => return error,
         }

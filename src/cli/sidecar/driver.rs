@@ -96,6 +96,8 @@ impl<S: Sidecar + Send + 'static> SidecarDriver<S> {
         match event {
             DaemonEvent::Connected => self.game.sidecar.connected(now, acts),
             DaemonEvent::Reply(reply) => self.game.sidecar.reply(reply, now, acts),
+            // A sidecar has not asked for any.
+            DaemonEvent::Push(_) => {}
             DaemonEvent::Lost(reason) => {
                 self.game.sidecar.disconnected();
                 acts.push(Act::Report(format!(

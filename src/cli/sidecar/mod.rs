@@ -2,6 +2,7 @@
 //! and its remote console. The room `sidecar` makes the decisions; this one provides files, sockets
 //! and the clock.
 
+mod agent;
 mod chat;
 mod common;
 mod console;
@@ -23,6 +24,7 @@ use clap::{Args, Subcommand};
 
 use super::CliError;
 use crate::sidecar::idtech3::{IdTech3, Settings, SpareBot};
+pub(super) use agent::{AgentArgs, run as run_agent};
 use chat::ChatArgs;
 use console::{Console, Password};
 use driver::{RemoteConsole, SidecarDriver};
@@ -134,18 +136,24 @@ async fn run_idtech3(args: IdTech3Args) -> Result<(), CliError> {
 }
 
 async fn open_console(args: &IdTech3Args) -> Result<Console, CliError> {
-    let password = match &args.password_file {
+    let password = rcon_password(args.password_file.as_deref())?;
+    let folder = exec_folder(args.exec_dir.as_deref(), &args.log);
+    Console::open(args.rcon, password, folder).await
+}
+
+/// The folder from which the game server executes files.
+fn exec_folder<'a>(given: Option<&'a Path>, log: &'a Path) -> &'a Path {
+    let of_log = log.parent().filter(|dir| !dir.as_os_str().is_empty());
+    given.or(of_log).unwrap_or(Path::new("."))
+}
+
+/// The password of the remote console, from a file or the environment.
+fn rcon_password(file: Option<&Path>) -> Result<Password, CliError> {
+    let password = match file {
         Some(file) => secret_in(file)?,
         None => std::env::var("EVENKEEL_RCON_PASSWORD").unwrap_or_default(),
     };
-    let password = Password::new(&password).map_err(|why| CliError::Input(why.to_owned()))?;
-    let of_log = args.log.parent().filter(|dir| !dir.as_os_str().is_empty());
-    let folder = args
-        .exec_dir
-        .as_deref()
-        .or(of_log)
-        .unwrap_or(Path::new("."));
-    Console::open(args.rcon, password, folder).await
+    Password::new(&password).map_err(|why| CliError::Input(why.to_owned()))
 }
 
 /// The first line of a file that contains a secret.

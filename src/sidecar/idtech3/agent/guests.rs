@@ -87,11 +87,6 @@ impl Guests {
         }
     }
 
-    /// Forgets all clients.
-    pub(super) fn clear(&mut self) {
-        self.guests.clear();
-    }
-
     /// Forgets who the clients are, because the match is another one.
     pub(super) fn forget_players(&mut self) {
         for guest in self.guests.values_mut() {
@@ -129,7 +124,9 @@ impl Guests {
 
     /// All clients, with their numbers.
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (usize, &mut Guest)> {
-        self.guests.iter_mut().map(|(number, guest)| (*number, guest))
+        self.guests
+            .iter_mut()
+            .map(|(number, guest)| (*number, guest))
     }
 
     /// Whether some client may be a player who is not recognised yet.
@@ -162,7 +159,8 @@ mod tests {
 
     #[test]
     fn the_pass_in_a_real_answer() {
-        let answer = b"userinfo\n--------\nip                   127.0.0.1\npassword             0c5e8f\n\
+        let answer =
+            b"userinfo\n--------\nip                   127.0.0.1\npassword             0c5e8f\n\
             name                 password fake\nrate                 25000\n";
         assert_eq!(dumped(answer, "password"), Some(&b"0c5e8f"[..]));
         assert_eq!(dumped(answer, "name"), Some(&b"password fake"[..]));
@@ -189,6 +187,9 @@ mod tests {
         guests.doubt_all();
         assert_eq!(guests.left(3), Some(GuestKind::Player(0)));
         guests.saw(3);
-        assert_eq!(guests.visitor(3, 3).map(|g| g.kind), Some(GuestKind::Unknown));
+        assert_eq!(
+            guests.visitor(3, 3).map(|g| g.kind),
+            Some(GuestKind::Unknown)
+        );
     }
 }

@@ -112,7 +112,11 @@ impl AgentMatch {
         if !settings.maps.is_empty() && !settings.maps.iter().any(|known| known == map) {
             return Err("this game server does not have the map of the match".to_owned());
         }
-        if session.seats.iter().any(|seat| usize::from(seat.team) >= TEAMS) {
+        if session
+            .seats
+            .iter()
+            .any(|seat| usize::from(seat.team) >= TEAMS)
+        {
             return Err("this game has two teams".to_owned());
         }
         let seats = session.seats.into_iter().map(|seat| AgentSeat {

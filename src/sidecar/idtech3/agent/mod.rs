@@ -32,7 +32,7 @@ mod teams;
 mod tests;
 
 pub use hosted::AgentMatch;
-pub use settings::{AgentSettings, GameMode, Limit};
+pub use settings::{AgentSettings, GameMode, Limit, map_name};
 
 use crate::{
     domain::{Ident, LeaveReason},
@@ -326,12 +326,16 @@ impl IdTech3Agent {
         self.link.keep_alive(now, acts);
     }
 
-    /// Call it before the agent ends. A match that has not begun goes to another instance; a game in
-    /// play goes on, and another agent can take it over.
-    pub fn stop(&mut self, acts: &mut Vec<AgentAct>) {
+    /// Call it before the agent ends. A match that has not begun goes to another instance. A game in
+    /// play goes on, and another agent can take it over, unless the game server ends, too.
+    pub fn stop(&mut self, server_ends: bool, acts: &mut Vec<AgentAct>) {
         match self.hosted.as_ref().map(|hosted| (hosted.id, hosted.stage)) {
             Some((id, AgentStage::Opening | AgentStage::Joining)) => {
                 self.send_refusal(id, "the agent stops", acts);
+            }
+            Some((_, AgentStage::Playing)) if server_ends => {
+                self.lose("the game server is stopped", acts);
+                self.give_up(0, acts);
             }
             Some(_) => return,
             None => {}
@@ -369,6 +373,7 @@ impl IdTech3Agent {
         self.console.clear();
         self.forget_players();
         (self.clear_at, self.free_at) = (Some(clear_at), clear_at);
+        self.confirm_by = None;
     }
 
     fn forget_players(&mut self) {

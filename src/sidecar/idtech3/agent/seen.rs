@@ -217,10 +217,12 @@ impl Seen {
         }
         let mut missing = self.guests.numbers();
         missing.retain(|number| !self.names(*number));
-        let seats = missing.into_iter().filter_map(|number| match self.guests.left(number)? {
-            GuestKind::Player(seat) => Some(seat),
-            GuestKind::Unknown | GuestKind::Stranger => None,
-        });
+        let seats = missing
+            .into_iter()
+            .filter_map(|number| match self.guests.left(number)? {
+                GuestKind::Player(seat) => Some(seat),
+                GuestKind::Unknown | GuestKind::Stranger => None,
+            });
         seats.collect()
     }
 }

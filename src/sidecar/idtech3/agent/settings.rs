@@ -72,6 +72,17 @@ impl AgentSettings {
     }
 }
 
+/// Parses the name of a map, which must be a plain word.
+///
+/// # Errors
+/// Fails if the name is unsafe in a console command.
+pub fn map_name(text: &str) -> Result<String, String> {
+    match is_plain_name(text) {
+        true => Ok(text.to_owned()),
+        false => Err("a map is a word of letters, digits, _, - and .".to_owned()),
+    }
+}
+
 /// A mode of queues, and the value of `g_gametype` with which it is played.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GameMode {

@@ -132,10 +132,14 @@ impl IdTech3Agent {
         };
         let id = hosted.id;
         let running = self.seen.game_of(id).filter(|running| {
-            let up = matches!(running.phase(), GamePhase::WarmUp | GamePhase::Playing);
-            up && running.game.setup.map == hosted.map
+            let ended = matches!(running.phase(), GamePhase::Over | GamePhase::Ended);
+            !ended && running.game.setup.map == hosted.map
         });
         if let Some(running) = running {
+            if running.phase() == GamePhase::Opening {
+                // It is not known yet whether it begins with a warm-up.
+                return;
+            }
             if !running.game.setup.teams {
                 return self.refuse("the game has no teams", now, acts);
             }
@@ -222,7 +226,10 @@ impl IdTech3Agent {
         hosted.hurried = Some((now, times));
         let seconds = COUNTDOWN - times % 2;
         self.console.push([
-            format!("say Evenkeel: all players are here, match {} begins", hosted.id),
+            format!(
+                "say Evenkeel: all players are here, match {} begins",
+                hosted.id
+            ),
             format!("set g_warmup {seconds}"),
         ]);
     }
@@ -236,9 +243,9 @@ impl IdTech3Agent {
         hosted.points.clear();
         let id = hosted.id;
         acts.push(AgentAct::Keep(Some(hosted.clone())));
-        acts.push(AgentAct::Report(format!("match {id} has begun")));
         self.link
             .send_checked(Request::Start, Refusable::Start(id), acts);
+        acts.push(AgentAct::Report(format!("match {id} has begun")));
     }
 
     /// In play: looks for the end of the game, also for one that was broken off.
@@ -337,7 +344,10 @@ impl IdTech3Agent {
         let first = hosted.ended.replace(now).is_none();
         // Without a game, the daemon may have recorded the match already: END has the same answer.
         if self.has_game && first {
-            for request in totals(hosted.totals).into_iter().chain(hosted.points.clone()) {
+            for request in totals(hosted.totals)
+                .into_iter()
+                .chain(hosted.points.clone())
+            {
                 self.link.send(request, acts);
             }
         }
@@ -352,7 +362,7 @@ impl IdTech3Agent {
     }
 
     /// The game was broken off in play.
-    fn lose(&mut self, why: &str, acts: &mut Vec<AgentAct>) {
+    pub(super) fn lose(&mut self, why: &str, acts: &mut Vec<AgentAct>) {
         let Some(hosted) = &mut self.hosted else {
             return;
         };
@@ -363,7 +373,7 @@ impl IdTech3Agent {
     }
 
     /// Gives the match up at the daemon, which records it as abandoned.
-    fn give_up(&mut self, now: u64, acts: &mut Vec<AgentAct>) {
+    pub(super) fn give_up(&mut self, now: u64, acts: &mut Vec<AgentAct>) {
         if !self.link.is_up() {
             return;
         }

@@ -63,7 +63,9 @@ impl IdTech3Agent {
         let valid = self.settings.pass_valid;
         let Some(hosted) = &self.hosted else { return };
         let seat = pass.and_then(|pass| hosted.seat_of(pass));
-        let expired = hosted.ready.is_some_and(|at| now >= at.saturating_add(valid));
+        let expired = hosted
+            .ready
+            .is_some_and(|at| now >= at.saturating_add(valid));
         let arrived = |seat: usize| hosted.seats.get(seat).is_some_and(|seat| seat.arrived);
         match seat.filter(|&seat| !expired || arrived(seat)) {
             Some(seat) => self.arrive(number, visit, seat, acts),

@@ -56,7 +56,8 @@ impl FakeServer {
     fn begin(&mut self, warm_up: bool) {
         let (map, id) = (self.map.clone(), self.var("evenkeel_match").to_owned());
         let game_type = self.vars.get("g_gametype").map_or("4", String::as_str);
-        let mut info = format!("InitGame: \\gamename\\baseoa\\g_gametype\\{game_type}\\mapname\\{map}");
+        let mut info =
+            format!("InitGame: \\gamename\\baseoa\\g_gametype\\{game_type}\\mapname\\{map}");
         if !id.is_empty() {
             info += &format!("\\evenkeel_match\\{id}");
         }
@@ -74,8 +75,14 @@ impl FakeServer {
     }
 
     fn changed(&mut self, number: usize) {
-        let FakeClient { name, team, bot, .. } = &self.clients[&number];
-        let own = if *bot { "\\skill\\3".to_owned() } else { format!("\\id\\GUID{name}") };
+        let FakeClient {
+            name, team, bot, ..
+        } = &self.clients[&number];
+        let own = if *bot {
+            "\\skill\\3".to_owned()
+        } else {
+            format!("\\id\\GUID{name}")
+        };
         let text = format!("ClientUserinfoChanged: {number} n\\{name}\\t\\{team}{own}");
         self.line(&text);
     }
@@ -90,9 +97,16 @@ impl FakeServer {
     }
 
     pub fn add(&mut self, name: &str, password: &str, team: u8, bot: bool) -> usize {
-        let number = (0..).find(|number| !self.clients.contains_key(number)).unwrap();
+        let number = (0..)
+            .find(|number| !self.clients.contains_key(number))
+            .unwrap();
         let (name, password) = (name.to_owned(), password.to_owned());
-        let client = FakeClient { name, password, team, bot };
+        let client = FakeClient {
+            name,
+            password,
+            team,
+            bot,
+        };
         self.clients.insert(number, client);
         self.changed(number);
         self.line(&format!("ClientConnect: {number}"));
@@ -109,7 +123,9 @@ impl FakeServer {
     /// The number of the client of this name.
     pub fn number(&self, name: &str) -> Option<usize> {
         let mut clients = self.clients.iter();
-        clients.find(|(_, client)| client.name == name).map(|(number, _)| *number)
+        clients
+            .find(|(_, client)| client.name == name)
+            .map(|(number, _)| *number)
     }
 
     /// A client captures a flag.
@@ -126,7 +142,10 @@ impl FakeServer {
         let [red, blue] = self.scores;
         self.line(&format!("red:{red}  blue:{blue}"));
         for number in self.clients.keys().copied().collect::<Vec<_>>() {
-            self.line(&format!("score: {}  ping: 0  client: {number} X", 10 + number));
+            self.line(&format!(
+                "score: {}  ping: 0  client: {number} X",
+                10 + number
+            ));
         }
     }
 

@@ -39,7 +39,8 @@ struct Stage {
     kept: Option<AgentMatch>,
 }
 
-const SESSION: &str = "SESSION 7 duel ctf ps37ctf 2\nJOIN ann team=0 pass=aa\nJOIN bob team=1 pass=bb";
+const SESSION: &str =
+    "SESSION 7 duel ctf ps37ctf 2\nJOIN ann team=0 pass=aa\nJOIN bob team=1 pass=bb";
 
 impl Stage {
     fn new() -> Self {
@@ -73,9 +74,17 @@ impl Stage {
         let mut stage = Self::ready();
         stage.push(SESSION);
         stage.run(5_000);
-        (stage.server.connect("Ann", "aa"), stage.server.connect("Bob", "bb"));
+        (
+            stage.server.connect("Ann", "aa"),
+            stage.server.connect("Bob", "bb"),
+        );
         stage.run(10_000);
-        assert_eq!(stage.sent.last().map(String::as_str), Some("SCORE 1 total=0"), "{:?}", stage.sent);
+        assert_eq!(
+            stage.sent.last().map(String::as_str),
+            Some("SCORE 1 total=0"),
+            "{:?}",
+            stage.sent
+        );
         stage.sent.clear();
         stage
     }
@@ -121,7 +130,8 @@ impl Stage {
     fn push(&mut self, lines: &str) {
         for line in lines.lines() {
             let mut acts = Vec::new();
-            self.agent.push(&Push::new(line.to_owned()), self.now, &mut acts);
+            self.agent
+                .push(&Push::new(line.to_owned()), self.now, &mut acts);
             self.perform(acts);
         }
     }
@@ -181,7 +191,9 @@ impl Stage {
 
     fn teams(&self) -> Vec<(String, u8)> {
         let clients = self.server.clients.values();
-        clients.map(|client| (client.name.clone(), client.team)).collect()
+        clients
+            .map(|client| (client.name.clone(), client.team))
+            .collect()
     }
 }
 
@@ -192,39 +204,73 @@ fn two_matches_in_a_row() {
     stage.connect("new");
     stage.run(1_000);
     let instance = "INSTANCE 203.0.113.7:27960 slots=1 modes=ctf,tdm maps=oasago2,ps37ctf";
-    assert_eq!(stage.sent(), ["HELLO oa resume=yes bots=no", instance, "LOAD 0"]);
+    assert_eq!(
+        stage.sent(),
+        ["HELLO oa resume=yes bots=no", instance, "LOAD 0"]
+    );
     stage.run(11_000);
-    assert!(stage.teams().is_empty() && stage.server.connect("Idler", "").is_none(), "locked");
+    assert!(
+        stage.teams().is_empty() && stage.server.connect("Idler", "").is_none(),
+        "locked"
+    );
     for (round, map) in [(7, "ps37ctf"), (8, "oasago2")] {
-        stage.push(&SESSION.replace('7', &round.to_string()).replace("ps38ctf", "ps37ctf").replace("ps37ctf", map));
+        stage.push(
+            &SESSION
+                .replace('7', &round.to_string())
+                .replace("ps38ctf", "ps37ctf")
+                .replace("ps37ctf", map),
+        );
         stage.run(14_000);
         assert_eq!(stage.sent(), ["LOAD 1", &format!("READY {round}")]);
         assert_eq!(stage.server.map, map);
         stage.server.add("Sarge", "", 1, true);
         stage.server.connect("Eve", "guess");
-        (stage.server.connect("Bob", "bb"), stage.server.connect("Ann", "aa"));
+        (
+            stage.server.connect("Bob", "bb"),
+            stage.server.connect("Ann", "aa"),
+        );
         stage.run(12_000);
         let expected = [
-            "JOIN bob name=Bob team=1", "JOIN ann name=Ann team=0", "START", "JOIN ann team=0", "JOIN bob team=1",
-            "SCORE 0 total=0", "SCORE 1 total=0",
+            "JOIN bob name=Bob team=1",
+            "JOIN ann name=Ann team=0",
+            "START",
+            "JOIN ann team=0",
+            "JOIN bob team=1",
+            "SCORE 0 total=0",
+            "SCORE 1 total=0",
         ];
         assert_eq!(stage.sent(), expected, "{:?}", stage.reports);
         assert_eq!(stage.teams().len(), 2, "{:?}", stage.teams());
-        assert!(stage.teams().contains(&("Ann".into(), 1)) && stage.teams().contains(&("Bob".into(), 2)));
+        assert!(
+            stage.teams().contains(&("Ann".into(), 1))
+                && stage.teams().contains(&("Bob".into(), 2))
+        );
         let ann = stage.server.number("Ann").unwrap();
         stage.server.capture(ann);
         stage.server.exit();
         stage.run(1_000);
         let sent = stage.sent();
-        assert_eq!(sent[..3], ["SCORE 0 1 ann", "SCORE 0 total=1", "SCORE 1 total=0"]);
-        assert!(sent[3].starts_with("POINTS ") && sent[4].starts_with("POINTS "), "{sent:?}");
+        assert_eq!(
+            sent[..3],
+            ["SCORE 0 1 ann", "SCORE 0 total=1", "SCORE 1 total=0"]
+        );
+        assert!(
+            sent[3].starts_with("POINTS ") && sent[4].starts_with("POINTS "),
+            "{sent:?}"
+        );
         assert_eq!(sent[5..], ["END 0"]);
         stage.reply(&format!("END {round} recorded"));
         stage.run(100);
-        assert_eq!((stage.sent(), stage.kept.is_some()), (vec!["LOAD 0".to_owned()], false));
+        assert_eq!(
+            (stage.sent(), stage.kept.is_some()),
+            (vec!["LOAD 0".to_owned()], false)
+        );
     }
     stage.run(20_000);
-    assert!(stage.teams().is_empty() && stage.server.connect("Idler", "").is_none(), "locked");
+    assert!(
+        stage.teams().is_empty() && stage.server.connect("Idler", "").is_none(),
+        "locked"
+    );
     assert!(stage.sent().is_empty(), "END is sent once");
 }
 
@@ -232,16 +278,31 @@ fn two_matches_in_a_row() {
 fn what_cannot_be_hosted_is_refused() {
     for (session, reason) in [
         ("SESSION 7 duel ffa ps37ctf 1\nJOIN a team=0 pass=x", "mode"),
-        ("SESSION 7 duel - oa_dm6 1\nJOIN a team=0 pass=x", "does not have the map"),
-        ("SESSION 7 duel - \"a;quit\" 1\nJOIN a team=0 pass=x", "no plain word"),
+        (
+            "SESSION 7 duel - oa_dm6 1\nJOIN a team=0 pass=x",
+            "does not have the map",
+        ),
+        (
+            "SESSION 7 duel - \"a;quit\" 1\nJOIN a team=0 pass=x",
+            "no plain word",
+        ),
         ("SESSION 7 duel - - 1\nJOIN a team=2 pass=x", "two teams"),
     ] {
         let mut stage = Stage::ready();
         stage.push(session);
         stage.run(100);
         let sent = stage.sent();
-        assert!(sent[0].starts_with("REFUSE 7 ") && sent[0].contains(reason), "{sent:?}");
-        assert!(!stage.server.commands.iter().any(|command| command.contains("quit")));
+        assert!(
+            sent[0].starts_with("REFUSE 7 ") && sent[0].contains(reason),
+            "{sent:?}"
+        );
+        assert!(
+            !stage
+                .server
+                .commands
+                .iter()
+                .any(|command| command.contains("quit"))
+        );
     }
     // The operator states a map that the game server does not have.
     let mut stage = Stage::ready();
@@ -249,7 +310,12 @@ fn what_cannot_be_hosted_is_refused() {
     stage.push(SESSION);
     stage.run(3_000);
     assert_eq!(stage.sent().last().map(String::as_str), Some("LOAD 0"));
-    assert!(stage.reports.iter().any(|text| text.contains("does not have the map")));
+    assert!(
+        stage
+            .reports
+            .iter()
+            .any(|text| text.contains("does not have the map"))
+    );
     stage.push("SESSION 8 duel - oasago2 1\nJOIN a team=0 pass=x");
     stage.run(3_000);
     assert_eq!(stage.sent(), ["LOAD 1", "READY 8"]);
@@ -268,13 +334,19 @@ fn a_console_that_does_not_answer_offers_nothing_and_refuses() {
     stage.push(SESSION);
     stage.run(30_000);
     let sent = stage.sent();
-    assert!(sent.iter().any(|line| line.starts_with("REFUSE 7 ")), "{sent:?}");
+    assert!(
+        sent.iter().any(|line| line.starts_with("REFUSE 7 ")),
+        "{sent:?}"
+    );
 }
 
 #[test]
 fn a_daemon_that_restarts_in_play_gets_what_it_has_missed() {
     let mut stage = Stage::playing();
-    let (ann, bob) = (stage.server.number("Ann").unwrap(), stage.server.number("Bob").unwrap());
+    let (ann, bob) = (
+        stage.server.number("Ann").unwrap(),
+        stage.server.number("Bob").unwrap(),
+    );
     stage.server.capture(ann);
     stage.run(500);
     stage.disconnect();
@@ -285,7 +357,12 @@ fn a_daemon_that_restarts_in_play_gets_what_it_has_missed() {
     stage.connect("resumed");
     stage.run(1_000);
     let sent = stage.sent();
-    let expected = ["JOIN ann team=0", "SCORE 0 total=2", "SCORE 1 total=0", "LEAVE bob"];
+    let expected = [
+        "JOIN ann team=0",
+        "SCORE 0 total=2",
+        "SCORE 1 total=0",
+        "LEAVE bob",
+    ];
     for line in expected {
         assert!(sent.iter().any(|sent| sent == line), "{line}: {sent:?}");
     }
@@ -297,8 +374,15 @@ fn a_daemon_that_restarts_in_play_gets_what_it_has_missed() {
         stage.connect(resumed);
         stage.run(1_000);
         let sent = stage.sent();
-        assert_eq!(sent.iter().filter(|line| *line == "END 0").count(), 1, "{sent:?}");
-        assert_eq!(sent.contains(&"SCORE 0 total=2".to_owned()), resumed == "resumed");
+        assert_eq!(
+            sent.iter().filter(|line| *line == "END 0").count(),
+            1,
+            "{sent:?}"
+        );
+        assert_eq!(
+            sent.contains(&"SCORE 0 total=2".to_owned()),
+            resumed == "resumed"
+        );
         stage.disconnect();
     }
     stage.connect("new");
@@ -306,13 +390,19 @@ fn a_daemon_that_restarts_in_play_gets_what_it_has_missed() {
     stage.reply("END 7 recorded");
     stage.sent.clear();
     stage.run(30_000);
-    assert_eq!((stage.sent(), stage.kept.is_some()), (vec!["LOAD 0".to_owned()], false));
+    assert_eq!(
+        (stage.sent(), stage.kept.is_some()),
+        (vec!["LOAD 0".to_owned()], false)
+    );
 }
 
 #[test]
 fn an_agent_that_is_killed_in_a_game_takes_it_over() {
     let mut stage = Stage::playing();
-    let (ann, bob) = (stage.server.number("Ann").unwrap(), stage.server.number("Bob").unwrap());
+    let (ann, bob) = (
+        stage.server.number("Ann").unwrap(),
+        stage.server.number("Bob").unwrap(),
+    );
     stage.server.capture(bob);
     stage.run(500);
     stage.sent.clear();
@@ -320,7 +410,10 @@ fn an_agent_that_is_killed_in_a_game_takes_it_over() {
     let mut again = FakeServer::new(&["oa_dm1", "ps37ctf", "oasago2"]);
     again.vars.insert("evenkeel_match".into(), "7".into());
     again.execute("map ps37ctf");
-    (again.add("Ann", "aa", 1, false), again.add("Bob", "bb", 2, false));
+    (
+        again.add("Ann", "aa", 1, false),
+        again.add("Bob", "bb", 2, false),
+    );
     again.execute("set g_warmup 5");
     again.clock += 3;
     again.capture(bob);
@@ -329,10 +422,19 @@ fn an_agent_that_is_killed_in_a_game_takes_it_over() {
     stage.connect("resumed");
     stage.run(4_000);
     let sent = stage.sent();
-    for line in ["JOIN ann name=Ann team=0", "SCORE 0 total=0", "SCORE 1 total=1"] {
+    for line in [
+        "JOIN ann name=Ann team=0",
+        "SCORE 0 total=0",
+        "SCORE 1 total=1",
+    ] {
         assert!(sent.iter().any(|sent| sent == line), "{line}: {sent:?}");
     }
-    assert!(!sent.iter().any(|line| line == "START" || line.starts_with("LEAVE")), "{sent:?}");
+    assert!(
+        !sent
+            .iter()
+            .any(|line| line == "START" || line.starts_with("LEAVE")),
+        "{sent:?}"
+    );
     assert_eq!(stage.server.clients.len(), 2, "nobody is disconnected");
     stage.server.capture(ann);
     stage.server.capture(ann);
@@ -346,8 +448,37 @@ fn an_agent_that_is_killed_in_a_game_takes_it_over() {
     stage.reply("END 7 recorded");
     stage.run(20_000);
     let ends = stage.sent();
-    assert_eq!(ends.iter().filter(|line| line.starts_with("END")).count(), 1, "{ends:?}");
+    assert_eq!(
+        ends.iter().filter(|line| line.starts_with("END")).count(),
+        1,
+        "{ends:?}"
+    );
     assert!(stage.kept.is_none());
+}
+
+#[test]
+fn an_agent_that_is_killed_with_its_start_sends_it_again() {
+    let mut stage = Stage::playing();
+    let (ann, bob) = (("Ann", "aa"), ("Bob", "bb"));
+    let mut again = FakeServer::new(&["oa_dm1", "ps37ctf", "oasago2"]);
+    again.vars.insert("evenkeel_match".into(), "7".into());
+    again.execute("map ps37ctf");
+    (
+        again.add(ann.0, ann.1, 1, false),
+        again.add(bob.0, bob.1, 2, false),
+    );
+    again.execute("set g_warmup 5");
+    stage.server = again;
+    stage.kill();
+    stage.connect("resumed");
+    stage.run(100);
+    // The daemon asks again, because START has not reached it.
+    stage.push(SESSION);
+    stage.run(5_000);
+    let sent = stage.sent();
+    let count = |text: &str| sent.iter().filter(|line| *line == text).count();
+    assert_eq!((count("READY 7"), count("START")), (1, 1), "{sent:?}");
+    assert_eq!(stage.server.clients.len(), 2, "nobody is disconnected");
 }
 
 #[test]
@@ -359,11 +490,20 @@ fn an_agent_that_is_killed_before_the_game_is_sent_the_match_again() {
     stage.run(2_000);
     let log = [
         "  0:00 InitGame: \\gamename\\baseoa\\g_gametype\\4\\mapname\\ps37ctf\\evenkeel_match\\7",
-        "  0:00 Warmup:", "  0:01 ClientUserinfoChanged: 0 n\\Ann\\t\\1\\id\\GUIDAnn", "  0:01 ClientConnect: 0",
+        "  0:00 Warmup:",
+        "  0:01 ClientUserinfoChanged: 0 n\\Ann\\t\\1\\id\\GUIDAnn",
+        "  0:01 ClientConnect: 0",
         "  0:01 ClientBegin: 0",
     ];
     stage.server.log = log.map(str::to_owned).to_vec();
-    let loads = |stage: &Stage| stage.server.commands.iter().filter(|text| text.starts_with("map ")).count();
+    let loads = |stage: &Stage| {
+        stage
+            .server
+            .commands
+            .iter()
+            .filter(|text| text.starts_with("map "))
+            .count()
+    };
     let before = loads(&stage);
     stage.kill();
     stage.sent.clear();
@@ -372,8 +512,16 @@ fn an_agent_that_is_killed_before_the_game_is_sent_the_match_again() {
     stage.push(SESSION);
     stage.run(3_000);
     let sent = stage.sent();
-    assert_eq!(sent[3..], ["READY 7", "LOAD 1", "JOIN ann name=Ann team=0"], "{sent:?}");
-    assert_eq!((loads(&stage), stage.server.clients.len()), (before, 1), "the map stays");
+    assert_eq!(
+        sent[3..],
+        ["READY 7", "LOAD 1", "JOIN ann name=Ann team=0"],
+        "{sent:?}"
+    );
+    assert_eq!(
+        (loads(&stage), stage.server.clients.len()),
+        (before, 1),
+        "the map stays"
+    );
 }
 
 #[test]
@@ -412,14 +560,25 @@ fn players_may_come_again_and_passes_expire() {
     // A second client with her pass: the first one goes.
     stage.server.connect("Ann2", "aa");
     stage.run(5_000);
-    assert_eq!(stage.server.clients.get(&ann).map(|c| c.name.as_str()), None);
-    assert!(stage.teams().contains(&("Ann2".into(), 1)), "{:?}", stage.teams());
+    assert_eq!(
+        stage.server.clients.get(&ann).map(|c| c.name.as_str()),
+        None
+    );
+    assert!(
+        stage.teams().contains(&("Ann2".into(), 1)),
+        "{:?}",
+        stage.teams()
+    );
     assert_eq!(stage.sent(), ["JOIN ann name=Ann2 team=0"]);
     // On the other team, or none: she is ordered back.
     let number = stage.server.number("Ann2").unwrap();
     stage.server.execute(&format!("forceteam {number} blue"));
     stage.run(5_000);
-    assert!(stage.teams().contains(&("Ann2".into(), 1)), "{:?}", stage.teams());
+    assert!(
+        stage.teams().contains(&("Ann2".into(), 1)),
+        "{:?}",
+        stage.teams()
+    );
     stage.server.disconnect(number);
     stage.run(700_000);
     assert_eq!(stage.sent(), ["LEAVE ann"]);
@@ -437,13 +596,20 @@ fn players_may_come_again_and_passes_expire() {
 
 #[test]
 fn strangers_may_watch() {
-    let settings = AgentSettings { strangers_watch: true, lock: None, ..settings() };
+    let settings = AgentSettings {
+        strangers_watch: true,
+        lock: None,
+        ..settings()
+    };
     let mut stage = Stage::with(settings);
     stage.connect("new");
     stage.run(11_000);
     stage.push(SESSION);
     stage.run(4_000);
-    (stage.server.connect("Ann", "aa"), stage.server.connect("Bob", "bb"));
+    (
+        stage.server.connect("Ann", "aa"),
+        stage.server.connect("Bob", "bb"),
+    );
     let eve = stage.server.connect("Eve", "").unwrap();
     stage.server.add("Sarge", "", 2, true);
     stage.server.execute(&format!("forceteam {eve} red"));
@@ -471,7 +637,12 @@ fn a_match_that_is_closed_or_not_sent_again_is_dropped() {
     stage.connect("new");
     stage.sent.clear();
     stage.run(12_000);
-    assert!(stage.reports.iter().any(|text| text.contains("not hosted here")));
+    assert!(
+        stage
+            .reports
+            .iter()
+            .any(|text| text.contains("not hosted here"))
+    );
     // START is refused: another instance has the match.
     let mut stage = Stage::playing();
     let lines = stage.sent.len();

@@ -1,0 +1,158 @@
+//! `evenkeel instance idtech3`: makes an id Tech 3 game server an instance, which hosts matches of
+//! queues. The room `sidecar` makes the decisions; this one provides files, sockets, the process and
+//! the clock.
+
+mod asking;
+mod driver;
+mod kept;
+mod process;
+
+use std::{ffi::OsString, net::SocketAddr, path::PathBuf, time::Duration};
+
+use clap::{Args, ValueEnum};
+use rand::{TryRng, rngs::SysRng};
+
+use super::{
+    common::millis, console::Console, daemon::DaemonConnection, exec_folder, game_log::GameLog,
+    rcon_password, secret_in,
+};
+use crate::{
+    cli::CliError,
+    sidecar::idtech3::agent::{AgentSettings, GameMode, IdTech3Agent, Limit, map_name},
+};
+use asking::Questions;
+use driver::AgentDriver;
+use kept::KeptMatch;
+use process::ServerProcess;
+
+/// The largest delay between two attempts to connect to the daemon. An instance that stays away for
+/// longer than `[coordinator] return_seconds` loses its match.
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+
+/// What happens to clients who are no players of the match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Strangers {
+    /// They are disconnected.
+    Kick,
+    /// They are kept off the teams.
+    Watch,
+}
+
+/// Make a game server host matches of queues: OpenArena, Quake III Arena and their relatives
+#[derive(Debug, Args)]
+pub(in crate::cli) struct AgentArgs {
+    /// Log that the game server writes (g_log, with g_logsync 1)
+    #[arg(long, value_name = "FILE")]
+    log: PathBuf,
+    /// Address of the game server's remote console
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    rcon: SocketAddr,
+    /// File whose first line is the rcon password [default: the variable EVENKEEL_RCON_PASSWORD]
+    #[arg(long, value_name = "FILE")]
+    password_file: Option<PathBuf>,
+    /// Address of Evenkeel's daemon
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7997")]
+    daemon: SocketAddr,
+    /// Name of this game server in the daemon [default: the address of its console]
+    #[arg(long, value_name = "NAME")]
+    server: Option<String>,
+    /// File whose first line is this game server's token, if the daemon requires one
+    #[arg(long, value_name = "FILE")]
+    token_file: Option<PathBuf>,
+    /// Folder from which the game server executes files [default: the folder of the log]
+    #[arg(long, value_name = "DIR")]
+    exec_dir: Option<PathBuf>,
+    /// Where players connect [default: the address of the console]
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    address: Option<String>,
+    /// Region of the game server, a word for which players state their latency
+    #[arg(long, value_name = "NAME")]
+    region: Option<String>,
+    /// Modes that it serves: tdm, ctf, oneflag, overload, harvester, elimination, ctfelimination,
+    /// domination, or NAME=NUMBER with the g_gametype of a team game. A match without a mode gets the
+    /// first one
+    #[arg(
+        long,
+        value_name = "MODE,…",
+        value_delimiter = ',',
+        default_value = "ctf"
+    )]
+    modes: Vec<GameMode>,
+    /// Maps that it has; without them, it is asked for any map. A match without a map gets the first
+    /// one, or the map that is running
+    #[arg(long, value_name = "MAP,…", value_delimiter = ',', value_parser = map_name)]
+    maps: Vec<String>,
+    /// When games end: [QUEUE:]time=MINUTES, captures=N or frags=N; may be repeated
+    #[arg(long = "limit", value_name = "LIMIT")]
+    limits: Vec<Limit>,
+    /// What happens to clients without a pass: they are disconnected, or only kept off the teams
+    #[arg(long, value_enum, default_value_t = Strangers::Kick)]
+    strangers: Strangers,
+    /// Let everybody in between two matches, instead of locking the game server
+    #[arg(long)]
+    open_between: bool,
+    /// How long players see the results before the next match (0 to 600)
+    #[arg(long, value_name = "SECONDS", default_value = "8", value_parser = super::common::parse_opening)]
+    intermission: Duration,
+    /// How long passes are valid; [coordinator] pass_seconds of the daemon
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u32).range(1..=86_400))]
+    pass_seconds: u32,
+    /// File for the match in play, from which an agent that was killed goes on [default:
+    /// evenkeel-PORT.match in the folder of --exec-dir]
+    #[arg(long, value_name = "FILE")]
+    state: Option<PathBuf>,
+    /// Game server to start, if it does not run, with its arguments
+    #[arg(last = true, value_name = "PROGRAM")]
+    program: Vec<OsString>,
+}
+
+impl AgentArgs {
+    fn settings(&self) -> Result<AgentSettings, CliError> {
+        let rcon = self.rcon.to_string();
+        let lock = match self.open_between {
+            true => None,
+            false => Some(draw_password()?),
+        };
+        Ok(AgentSettings {
+            server: self.server.clone().unwrap_or_else(|| rcon.clone()),
+            token: self.token_file.as_deref().map(secret_in).transpose()?,
+            address: self.address.clone().unwrap_or(rcon),
+            region: self.region.clone(),
+            modes: self.modes.clone(),
+            maps: self.maps.clone(),
+            limits: self.limits.clone(),
+            strangers_watch: self.strangers == Strangers::Watch,
+            lock,
+            intermission: millis(self.intermission),
+            pass_valid: u64::from(self.pass_seconds) * 1_000,
+        })
+    }
+}
+
+/// A password of 128 random bits.
+fn draw_password() -> Result<String, CliError> {
+    let mut bytes = [0; 16];
+    let drawn = SysRng.try_fill_bytes(&mut bytes);
+    drawn.map_err(|error| CliError::Input(format!("no random numbers: {error}")))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+pub(in crate::cli) async fn run(args: AgentArgs) -> Result<(), CliError> {
+    let settings = args.settings()?;
+    let password = rcon_password(args.password_file.as_deref())?;
+    let folder = exec_folder(args.exec_dir.as_deref(), &args.log);
+    let name = format!("evenkeel-{}.match", args.rcon.port());
+    let kept = args.state.clone().unwrap_or_else(|| folder.join(name));
+    let console = Console::open(args.rcon, password.clone(), folder).await?;
+    let questions = Questions::new(args.rcon, password);
+    let daemon = DaemonConnection::new(args.daemon).with_longest_pause(LONGEST_PAUSE);
+    let driver = AgentDriver::new(
+        IdTech3Agent::new(settings),
+        GameLog::file(&args.log),
+        daemon,
+        (console, questions),
+        KeptMatch::new(kept),
+        ServerProcess::new(&args.program),
+    );
+    driver.run_until_stopped().await
+}
