@@ -18,12 +18,15 @@
 //!
 //! `console` limits how often the server is asked, `link` is the connection to the daemon, `seen` is
 //! what the log shows, `guests` finds out which client is which player, `hosted` is the match,
-//! `steps` moves it from state to state, and `teams` orders who is where.
+//! `requests` is what the daemon sends, `steps` takes the match from SESSION to START, `play` from there to its end, and
+//! `teams` orders who is where.
 
 mod console;
 mod guests;
 mod hosted;
 mod link;
+mod play;
+mod requests;
 mod seen;
 mod settings;
 mod steps;
@@ -36,16 +39,11 @@ pub use settings::{AgentSettings, GameMode, Limit, map_name};
 
 use crate::{
     domain::{Ident, LeaveReason},
-    ingest::idtech3::grammar::{self, Event},
-    protocol::{
-        Code, HostPush, HostPushReader, HostRequest, HostSession, Push, Refusal, Reply, Request,
-    },
-    sidecar::link::recorded_text,
+    protocol::{HostPushReader, Request},
 };
 use console::{AgentConsole, Question};
-use guests::GuestKind;
 use hosted::AgentStage;
-use link::{AgentLink, Refusable};
+use link::AgentLink;
 use seen::Seen;
 
 /// How long the daemon may take, after INSTANCE, to send SESSION again for a match that it still
@@ -55,8 +53,6 @@ const CONFIRM: u64 = 10_000;
 /// beginning, and later, when it may only be loading a map.
 const NOT_RUNNING: u64 = 3_000;
 const GONE: u64 = 20_000;
-/// The most points of players that are kept for the end of a game.
-const MAX_POINTS: usize = 256;
 /// How the game server answers if it does not have a map.
 const NO_MAP: &[u8] = b"Can't find map";
 
@@ -142,139 +138,6 @@ impl IdTech3Agent {
         }
     }
 
-    /// Call it for each reply of the daemon.
-    pub fn reply(&mut self, reply: Reply, now: u64, acts: &mut Vec<AgentAct>) {
-        match reply {
-            Reply::Hello { resumed, .. } => {
-                self.link.greet();
-                self.has_game = resumed == Some(true);
-                if self.stage() == Some(AgentStage::Playing) && !self.has_game {
-                    self.report("the daemon has lost the game: ingest its log", acts);
-                    self.leave(now, acts);
-                }
-            }
-            Reply::Pong => self.link.pong(),
-            Reply::End { id, unrated } => {
-                acts.push(AgentAct::Report(recorded_text(id, unrated)));
-                if self.stage() == Some(AgentStage::Over) {
-                    self.leave(now.saturating_add(self.settings.intermission), acts);
-                }
-            }
-            Reply::Error(refusal) => self.refused(&refusal, now, acts),
-            _ => {}
-        }
-    }
-
-    /// Handles an error: drops the match if the daemon does not want it hosted here any more.
-    fn refused(&mut self, refusal: &Refusal, now: u64, acts: &mut Vec<AgentAct>) {
-        self.report(&format!("the daemon refused a request: {refusal}"), acts);
-        let current = self.hosted.as_ref().map(|hosted| hosted.id);
-        match self.link.refused() {
-            Refusable::Ready(id) | Refusable::Start(id) if current == Some(id) => {
-                self.leave(now, acts);
-            }
-            // A match that is only kept so far is recorded later: END is sent again.
-            Refusable::End(id) if current == Some(id) && refusal.code != Code::Internal => {
-                self.leave(now.saturating_add(self.settings.intermission), acts);
-            }
-            _ => {}
-        }
-    }
-
-    /// Call it for each line that the daemon sends without a request.
-    pub fn push(&mut self, push: &Push, now: u64, acts: &mut Vec<AgentAct>) {
-        match self.pushes.push(push) {
-            Ok(Some(HostPush::Session(session))) => self.take_session(session, now, acts),
-            Ok(Some(HostPush::Close { id, why })) => {
-                let current = self.hosted.as_ref().map(|hosted| hosted.id);
-                if current == Some(id) && self.stage() != Some(AgentStage::Over) {
-                    self.report(&format!("match {id} is closed: {why}"), acts);
-                    self.leave(now, acts);
-                }
-            }
-            Ok(None) => {}
-            Err(refusal) => self.report(&format!("the daemon sent nonsense: {refusal}"), acts),
-        }
-    }
-
-    fn take_session(&mut self, session: HostSession, now: u64, acts: &mut Vec<AgentAct>) {
-        self.confirm_by = None;
-        let id = session.id;
-        if let Some(hosted) = self.hosted.as_mut().filter(|hosted| hosted.id == id) {
-            // START has not reached the daemon, or nothing has that was sent on the last connection.
-            if hosted.is_kept() {
-                acts.push(AgentAct::Keep(None));
-            }
-            hosted.renew(session);
-            hosted.reopen();
-            hosted.confirmed = true;
-            return;
-        }
-        if let Some(hosted) = &self.hosted {
-            let text = format!("match {} is dropped for match {id}", hosted.id);
-            self.report(&text, acts);
-            self.leave(now, acts);
-        }
-        match AgentMatch::of(session, &self.settings, self.seen.map()) {
-            Ok(hosted) => {
-                let (players, map) = (hosted.seats.len(), &hosted.map);
-                let text = format!("match {id}: {players} players on {map}");
-                self.report(&text, acts);
-                self.forget_players();
-                (self.hosted, self.clear_at) = (Some(hosted), None);
-            }
-            Err(reason) => self.send_refusal(id, &reason, acts),
-        }
-    }
-
-    /// Call it for each line of the game server's log, without its line end.
-    pub fn log_line(&mut self, line: &[u8], now: u64, acts: &mut Vec<AgentAct>) {
-        let Ok(Some((at, event))) = grammar::read(line, true) else {
-            return;
-        };
-        match event {
-            Event::InitGame(info) => {
-                self.finish_if_over(true, now, acts);
-                self.seen.begin(info, at, now);
-            }
-            Event::Shutdown => {
-                self.finish_if_over(true, now, acts);
-                self.seen.take(event, at, now);
-            }
-            Event::Disconnect(number) => {
-                self.seen.slots.remove(number);
-                if let Some(GuestKind::Player(seat)) = self.seen.guests.left(number) {
-                    self.report_departure(seat, acts);
-                }
-            }
-            event => {
-                let requests = self.seen.take(event, at, now);
-                self.forward(requests, acts);
-            }
-        }
-    }
-
-    /// Passes on what has happened in play.
-    fn forward(&mut self, requests: Vec<Request>, acts: &mut Vec<AgentAct>) {
-        let Some(hosted) = &mut self.hosted else {
-            return;
-        };
-        if hosted.stage != AgentStage::Playing || self.seen.game_of(hosted.id).is_none() {
-            return;
-        }
-        for request in requests {
-            match request {
-                Request::Points { .. } if hosted.points.len() < MAX_POINTS => {
-                    hosted.points.push(request);
-                }
-                Request::Score { .. } | Request::Kill { .. } if hosted.synced => {
-                    self.link.send(request, acts);
-                }
-                _ => {}
-            }
-        }
-    }
-
     /// Call it with the answer to a question, or with `None` if there is none.
     pub fn answer(&mut self, id: u64, text: Option<&[u8]>, now: u64, acts: &mut Vec<AgentAct>) {
         let question = self.console.answer(id, text, acts);
@@ -350,21 +213,6 @@ impl IdTech3Agent {
         self.hosted.as_ref().map(|hosted| hosted.stage)
     }
 
-    /// Gives the match to another instance, before START.
-    fn refuse(&mut self, reason: &str, now: u64, acts: &mut Vec<AgentAct>) {
-        if let Some(hosted) = &self.hosted {
-            self.send_refusal(hosted.id, reason, acts);
-            self.leave(now, acts);
-        }
-    }
-
-    fn send_refusal(&mut self, id: i64, reason: &str, acts: &mut Vec<AgentAct>) {
-        self.report(&format!("match {id} is refused: {reason}"), acts);
-        let reason = Ident::from_text(reason);
-        let refuse = HostRequest::Refuse { id, reason };
-        self.link.send(Request::Host(refuse), acts);
-    }
-
     /// Hosts no match any more. The game server is cleared at `clear_at`.
     fn leave(&mut self, clear_at: u64, acts: &mut Vec<AgentAct>) {
         if self.hosted.take().is_some_and(|hosted| hosted.is_kept()) {
@@ -379,16 +227,6 @@ impl IdTech3Agent {
     fn forget_players(&mut self) {
         self.seen.guests.forget_players();
         self.seen.slots.forget_entries();
-    }
-
-    fn report_departure(&mut self, seat: usize, acts: &mut Vec<AgentAct>) {
-        let Some(hosted) = &self.hosted else { return };
-        let open = matches!(hosted.stage, AgentStage::Joining | AgentStage::Playing);
-        if let Some(seat) = hosted.seats.get(seat).filter(|_| open) {
-            acts.push(AgentAct::Report(format!("{} has left", seat.player)));
-            let leave = leave(&seat.player);
-            self.link.send(leave, acts);
-        }
     }
 
     fn report(&self, text: &str, acts: &mut Vec<AgentAct>) {

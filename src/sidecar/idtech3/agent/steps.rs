@@ -4,12 +4,11 @@ use super::{
     AgentAct, CONFIRM, IdTech3Agent,
     console::Question,
     hosted::{AgentStage, LoadStep},
-    leave,
     link::Refusable,
 };
 use crate::{
-    domain::{Ident, Verdict},
-    protocol::{HostRequest, Join, Request},
+    domain::Ident,
+    protocol::{HostRequest, Request},
     sidecar::progress::GamePhase,
 };
 
@@ -20,17 +19,13 @@ const SETTLE: u64 = 1_000;
 const LOADING: u64 = 8_000;
 /// How often the map of a match is loaded.
 const LOADS: u32 = 3;
-/// How long the game server may be silent before a match is refused, and before a game in play is
-/// given up.
-const SILENT_BEFORE: u64 = 15_000;
-const SILENT_IN_PLAY: u64 = 60_000;
+/// How long the game server may be silent before a match is refused, in milliseconds.
+const SILENT: u64 = 15_000;
 /// How long after a change of the warm-up play must have begun.
 const HURRY: u64 = 15_000;
 /// The length of the warm-up once all players are here, in seconds. A game counts a new value only if
 /// it differs from the last one.
 const COUNTDOWN: u32 = 6;
-/// How long to wait for the answer to END before it is sent again.
-const END_AGAIN: u64 = 10_000;
 
 impl IdTech3Agent {
     pub(super) fn step(&mut self, now: u64, acts: &mut Vec<AgentAct>) {
@@ -92,7 +87,7 @@ impl IdTech3Agent {
     }
 
     /// GAME gives up the game that the daemon's session has.
-    fn send_game(&mut self, acts: &mut Vec<AgentAct>) {
+    pub(super) fn send_game(&mut self, acts: &mut Vec<AgentAct>) {
         self.has_game = false;
         self.link
             .send(Request::Game(Ident::from_text("none")), acts);
@@ -151,7 +146,7 @@ impl IdTech3Agent {
                 let ready = Request::Host(HostRequest::Ready { id, address });
                 self.link.send_checked(ready, Refusable::Ready(id), acts);
             }
-        } else if self.console.silent_for(now) >= SILENT_BEFORE {
+        } else if self.console.silent_for(now) >= SILENT {
             self.refuse("the game server does not answer", now, acts);
         } else if now >= self.free_at {
             self.load(now, acts);
@@ -203,7 +198,7 @@ impl IdTech3Agent {
             GamePhase::WarmUp => self.hurry(now),
             GamePhase::Playing if self.has_both_teams() => self.start(acts),
             GamePhase::Over => self.start(acts),
-            _ if self.console.silent_for(now) >= SILENT_BEFORE => {
+            _ if self.console.silent_for(now) >= SILENT => {
                 self.refuse("the game server does not answer", now, acts);
             }
             _ => {}
@@ -211,7 +206,7 @@ impl IdTech3Agent {
     }
 
     /// Ends the warm-up if all players are on their teams.
-    fn hurry(&mut self, now: u64) {
+    pub(super) fn hurry(&mut self, now: u64) {
         if !self.is_complete() {
             return;
         }
@@ -235,7 +230,7 @@ impl IdTech3Agent {
     }
 
     /// Play has begun: sends START. The match is kept on disk first.
-    fn start(&mut self, acts: &mut Vec<AgentAct>) {
+    pub(super) fn start(&mut self, acts: &mut Vec<AgentAct>) {
         let Some(hosted) = self.hosted.as_mut().filter(|_| self.link.is_up()) else {
             return;
         };
@@ -247,148 +242,4 @@ impl IdTech3Agent {
             .send_checked(Request::Start, Refusable::Start(id), acts);
         acts.push(AgentAct::Report(format!("match {id} has begun")));
     }
-
-    /// In play: looks for the end of the game, also for one that was broken off.
-    fn follow(&mut self, now: u64, acts: &mut Vec<AgentAct>) {
-        self.sync(acts);
-        self.send_leavers(acts);
-        let Some(hosted) = &self.hosted else { return };
-        let why = match self.seen.game_of(hosted.id) {
-            None => Some("the game server has begun another game"),
-            Some(_) if self.console.silent_for(now) >= SILENT_IN_PLAY => {
-                Some("the game server does not answer")
-            }
-            // Somebody has loaded the map again.
-            Some(running) if running.phase() == GamePhase::WarmUp => {
-                self.hurry(now);
-                None
-            }
-            Some(_) => None,
-        };
-        match why {
-            None => self.finish_if_over(false, now, acts),
-            Some(why) => self.lose(why, acts),
-        }
-    }
-
-    /// Sends the daemon the players who are here and, in play, the scores, whatever it knows of them.
-    fn sync(&mut self, acts: &mut Vec<AgentAct>) {
-        let Some(hosted) = self.hosted.as_mut().filter(|_| self.link.is_up()) else {
-            return;
-        };
-        let Some(running) = self.seen.game_of(hosted.id) else {
-            return;
-        };
-        if std::mem::replace(&mut hosted.synced, true) {
-            return;
-        }
-        for (number, seat) in hosted.seats.iter().enumerate() {
-            let client = self.seen.guests.number_of(number);
-            if client.is_some_and(|client| self.seen.names(client)) {
-                let mut join = Join::new(Ident::from_text(&seat.player));
-                join.team = Some(seat.team);
-                self.link.send(Request::Join(join), acts);
-            }
-        }
-        if hosted.stage == AgentStage::Playing {
-            for total in totals(running.game.totals().0) {
-                self.link.send(total, acts);
-            }
-        }
-    }
-
-    /// Once all clients are known: sends LEAVE for the players who have left while the agent was not
-    /// running.
-    fn send_leavers(&mut self, acts: &mut Vec<AgentAct>) {
-        let Some(hosted) = self.hosted.as_mut().filter(|_| self.link.is_up()) else {
-            return;
-        };
-        let guests = &self.seen.guests;
-        if guests.has_doubtful() || std::mem::replace(&mut hosted.leavers_sent, true) {
-            return;
-        }
-        for (number, seat) in hosted.seats.iter().enumerate() {
-            if seat.arrived && guests.number_of(number).is_none() {
-                self.link.send(leave(&seat.player), acts);
-            }
-        }
-    }
-
-    /// If the game of the match is over and its results are known, or `overdue`: keeps them, and ends
-    /// the match.
-    pub(super) fn finish_if_over(&mut self, overdue: bool, now: u64, acts: &mut Vec<AgentAct>) {
-        let Some(hosted) = &self.hosted else { return };
-        let Some(result) = self.seen.result(hosted.id, overdue, now) else {
-            return;
-        };
-        if hosted.stage == AgentStage::Joining {
-            self.start(acts);
-        }
-        if let Some(hosted) = &mut self.hosted
-            && hosted.stage == AgentStage::Playing
-        {
-            (hosted.stage, hosted.totals, hosted.ended) = (AgentStage::Over, result, None);
-            acts.push(AgentAct::Keep(Some(hosted.clone())));
-            self.send_result(now, acts);
-        }
-    }
-
-    /// Sends the results and END, again until it is answered.
-    fn send_result(&mut self, now: u64, acts: &mut Vec<AgentAct>) {
-        let Some(hosted) = self.hosted.as_mut().filter(|_| self.link.is_up()) else {
-            return;
-        };
-        if hosted.ended.is_some_and(|at| now < at + END_AGAIN) {
-            return;
-        }
-        let first = hosted.ended.replace(now).is_none();
-        // Without a game, the daemon may have recorded the match already: END has the same answer.
-        if self.has_game && first {
-            for request in totals(hosted.totals)
-                .into_iter()
-                .chain(hosted.points.clone())
-            {
-                self.link.send(request, acts);
-            }
-        }
-        let verdict = match hosted.totals {
-            [red, blue] if red > blue => Verdict::Won(0),
-            [red, blue] if red < blue => Verdict::Won(1),
-            _ => Verdict::Draw,
-        };
-        let id = hosted.id;
-        self.link
-            .send_checked(Request::End(verdict), Refusable::End(id), acts);
-    }
-
-    /// The game was broken off in play.
-    pub(super) fn lose(&mut self, why: &str, acts: &mut Vec<AgentAct>) {
-        let Some(hosted) = &mut self.hosted else {
-            return;
-        };
-        hosted.stage = AgentStage::Lost;
-        let text = format!("match {} is given up: {why}", hosted.id);
-        acts.push(AgentAct::Keep(Some(hosted.clone())));
-        self.report(&text, acts);
-    }
-
-    /// Gives the match up at the daemon, which records it as abandoned.
-    pub(super) fn give_up(&mut self, now: u64, acts: &mut Vec<AgentAct>) {
-        if !self.link.is_up() {
-            return;
-        }
-        if self.has_game {
-            self.send_game(acts);
-        }
-        self.leave(now, acts);
-    }
-}
-
-/// The requests that state the scores.
-fn totals(totals: [i64; 2]) -> [Request; 2] {
-    let total = |team: u8| Request::Total {
-        team,
-        points: totals[usize::from(team)] as f64,
-    };
-    [total(0), total(1)]
 }

@@ -1,0 +1,110 @@
+//! What the daemon sends: replies, errors, and the matches that it wants hosted.
+
+use super::{AgentAct, AgentMatch, IdTech3Agent, hosted::AgentStage, link::Refusable};
+use crate::{
+    domain::Ident,
+    protocol::{Code, HostPush, HostRequest, HostSession, Push, Refusal, Reply, Request},
+    sidecar::link::recorded_text,
+};
+
+impl IdTech3Agent {
+    /// Call it for each reply of the daemon.
+    pub fn reply(&mut self, reply: Reply, now: u64, acts: &mut Vec<AgentAct>) {
+        match reply {
+            Reply::Hello { resumed, .. } => {
+                self.link.greet();
+                self.has_game = resumed == Some(true);
+                if self.stage() == Some(AgentStage::Playing) && !self.has_game {
+                    self.report("the daemon has lost the game: ingest its log", acts);
+                    self.leave(now, acts);
+                }
+            }
+            Reply::Pong => self.link.pong(),
+            Reply::End { id, unrated } => {
+                acts.push(AgentAct::Report(recorded_text(id, unrated)));
+                if self.stage() == Some(AgentStage::Over) {
+                    self.leave(now.saturating_add(self.settings.intermission), acts);
+                }
+            }
+            Reply::Error(refusal) => self.refused(&refusal, now, acts),
+            _ => {}
+        }
+    }
+
+    /// Handles an error: drops the match if the daemon does not want it hosted here any more.
+    fn refused(&mut self, refusal: &Refusal, now: u64, acts: &mut Vec<AgentAct>) {
+        self.report(&format!("the daemon refused a request: {refusal}"), acts);
+        let current = self.hosted.as_ref().map(|hosted| hosted.id);
+        match self.link.refused() {
+            Refusable::Ready(id) | Refusable::Start(id) if current == Some(id) => {
+                self.leave(now, acts);
+            }
+            // A match that is only kept so far is recorded later: END is sent again.
+            Refusable::End(id) if current == Some(id) && refusal.code != Code::Internal => {
+                self.leave(now.saturating_add(self.settings.intermission), acts);
+            }
+            _ => {}
+        }
+    }
+
+    /// Call it for each line that the daemon sends without a request.
+    pub fn push(&mut self, push: &Push, now: u64, acts: &mut Vec<AgentAct>) {
+        match self.pushes.push(push) {
+            Ok(Some(HostPush::Session(session))) => self.take_session(session, now, acts),
+            Ok(Some(HostPush::Close { id, why })) => {
+                let current = self.hosted.as_ref().map(|hosted| hosted.id);
+                if current == Some(id) && self.stage() != Some(AgentStage::Over) {
+                    self.report(&format!("match {id} is closed: {why}"), acts);
+                    self.leave(now, acts);
+                }
+            }
+            Ok(None) => {}
+            Err(refusal) => self.report(&format!("the daemon sent nonsense: {refusal}"), acts),
+        }
+    }
+
+    fn take_session(&mut self, session: HostSession, now: u64, acts: &mut Vec<AgentAct>) {
+        self.confirm_by = None;
+        let id = session.id;
+        if let Some(hosted) = self.hosted.as_mut().filter(|hosted| hosted.id == id) {
+            // START has not reached the daemon, or nothing has that was sent on the last connection.
+            if hosted.is_kept() {
+                acts.push(AgentAct::Keep(None));
+            }
+            hosted.renew(session);
+            hosted.reopen();
+            hosted.confirmed = true;
+            return;
+        }
+        if let Some(hosted) = &self.hosted {
+            let text = format!("match {} is dropped for match {id}", hosted.id);
+            self.report(&text, acts);
+            self.leave(now, acts);
+        }
+        match AgentMatch::of(session, &self.settings, self.seen.map()) {
+            Ok(hosted) => {
+                let (players, map) = (hosted.seats.len(), &hosted.map);
+                let text = format!("match {id}: {players} players on {map}");
+                self.report(&text, acts);
+                self.forget_players();
+                (self.hosted, self.clear_at) = (Some(hosted), None);
+            }
+            Err(reason) => self.send_refusal(id, &reason, acts),
+        }
+    }
+
+    /// Gives the match to another instance, before START.
+    pub(super) fn refuse(&mut self, reason: &str, now: u64, acts: &mut Vec<AgentAct>) {
+        if let Some(hosted) = &self.hosted {
+            self.send_refusal(hosted.id, reason, acts);
+            self.leave(now, acts);
+        }
+    }
+
+    pub(super) fn send_refusal(&mut self, id: i64, reason: &str, acts: &mut Vec<AgentAct>) {
+        self.report(&format!("match {id} is refused: {reason}"), acts);
+        let reason = Ident::from_text(reason);
+        let refuse = HostRequest::Refuse { id, reason };
+        self.link.send(Request::Host(refuse), acts);
+    }
+}
