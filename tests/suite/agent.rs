@@ -12,7 +12,7 @@ use std::{
     path::{Path, PathBuf},
     process::{Child, Stdio},
     sync::{
-        Arc, Mutex, MutexGuard,
+        Arc,
         atomic::{AtomicBool, Ordering},
         mpsc,
     },
@@ -22,6 +22,7 @@ use std::{
 
 use crate::common::process::{HANG, Process, evenkeel, wait};
 use fake::FakeServer;
+use parking_lot::{Mutex, MutexGuard};
 use tempfile::TempDir;
 
 const PASSWORD: &str = "open-sesame";
@@ -64,7 +65,7 @@ impl Table {
             while !end.load(Ordering::Relaxed) {
                 let mut packet = [0; 2_048];
                 let received = socket.recv_from(&mut packet);
-                let mut server = shared.lock().unwrap();
+                let mut server = shared.lock();
                 server.clock = began.elapsed().as_secs();
                 if let Ok((count, sender)) = received {
                     let text = String::from_utf8_lossy(&packet[4..count]).into_owned();
@@ -88,7 +89,7 @@ impl Table {
     }
 
     fn lock(&self) -> MutexGuard<'_, FakeServer> {
-        self.server.lock().unwrap()
+        self.server.lock()
     }
 }
 

@@ -56,6 +56,7 @@ impl Request {
             Self::Balance { .. } | Self::Place(_) | Self::Rebalance { .. } => (ASK, Decision),
             Self::Start
             | Self::Score { .. }
+            | Self::Total { .. }
             | Self::Points { .. }
             | Self::Kill { .. }
             | Self::Death(_)

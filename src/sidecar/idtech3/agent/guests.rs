@@ -172,7 +172,8 @@ mod tests {
     #[test]
     fn every_client_is_asked_about_in_turn() {
         let mut guests = Guests::default();
-        (guests.saw(3), guests.saw(1));
+        guests.saw(3);
+        guests.saw(1);
         assert_eq!(guests.next_doubtful(0), Some((1, 2)));
         guests.asked(1, 0);
         assert_eq!(guests.next_doubtful(0), Some((3, 1)));

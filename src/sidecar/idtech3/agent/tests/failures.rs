@@ -91,10 +91,8 @@ fn an_agent_that_is_killed_in_a_game_takes_it_over() {
     let mut again = FakeServer::new(&["oa_dm1", "ps37ctf", "oasago2"]);
     again.vars.insert("evenkeel_match".into(), "7".into());
     again.execute("map ps37ctf");
-    (
-        again.add("Ann", "aa", 1, false),
-        again.add("Bob", "bb", 2, false),
-    );
+    again.add("Ann", "aa", 1, false);
+    again.add("Bob", "bb", 2, false);
     again.execute("set g_warmup 5");
     again.clock += 3;
     again.capture(bob);
@@ -144,10 +142,8 @@ fn an_agent_that_is_killed_with_its_start_sends_it_again() {
     let mut again = FakeServer::new(&["oa_dm1", "ps37ctf", "oasago2"]);
     again.vars.insert("evenkeel_match".into(), "7".into());
     again.execute("map ps37ctf");
-    (
-        again.add(ann.0, ann.1, 1, false),
-        again.add(bob.0, bob.1, 2, false),
-    );
+    again.add(ann.0, ann.1, 1, false);
+    again.add(bob.0, bob.1, 2, false);
     again.execute("set g_warmup 5");
     stage.server = again;
     stage.kill();

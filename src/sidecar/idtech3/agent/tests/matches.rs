@@ -33,10 +33,8 @@ fn two_matches_in_a_row() {
         assert_eq!(stage.server.map, map);
         stage.server.add("Sarge", "", 1, true);
         stage.server.connect("Eve", "guess");
-        (
-            stage.server.connect("Bob", "bb"),
-            stage.server.connect("Ann", "aa"),
-        );
+        stage.server.connect("Bob", "bb");
+        stage.server.connect("Ann", "aa");
         stage.run(12_000);
         let expected = [
             "JOIN bob name=Bob team=1",
@@ -182,10 +180,8 @@ fn strangers_may_watch() {
     stage.run(11_000);
     stage.push(SESSION);
     stage.run(4_000);
-    (
-        stage.server.connect("Ann", "aa"),
-        stage.server.connect("Bob", "bb"),
-    );
+    stage.server.connect("Ann", "aa");
+    stage.server.connect("Bob", "bb");
     let eve = stage.server.connect("Eve", "").unwrap();
     stage.server.add("Sarge", "", 2, true);
     stage.server.execute(&format!("forceteam {eve} red"));

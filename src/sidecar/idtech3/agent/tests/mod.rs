@@ -75,10 +75,8 @@ impl Stage {
         let mut stage = Self::ready();
         stage.push(SESSION);
         stage.run(5_000);
-        (
-            stage.server.connect("Ann", "aa"),
-            stage.server.connect("Bob", "bb"),
-        );
+        stage.server.connect("Ann", "aa");
+        stage.server.connect("Bob", "bb");
         stage.run(10_000);
         assert_eq!(
             stage.sent.last().map(String::as_str),
