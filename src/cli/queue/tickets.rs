@@ -30,21 +30,27 @@ pub(super) fn read(path: &Path, queue: &Queue) -> Result<Vec<Ticket>, CliError> 
     };
     let mut reader = BufReader::new(reader);
     let (mut tickets, mut ids, mut players) = (Vec::new(), HashSet::new(), HashSet::new());
-    let mut line = String::new();
+    let mut line = Vec::new();
     for number in 1_u64.. {
         line.clear();
         let fault =
             |why: String| CliError::Input(format!("{}: line {number}: {why}", path.display()));
-        let read = (&mut reader).take(MAX_LINE).read_line(&mut line);
+        let read = (&mut reader).take(MAX_LINE).read_until(b'\n', &mut line);
         match read.map_err(file)? {
             0 => break,
             length if length as u64 == MAX_LINE => {
                 return Err(fault(format!("longer than {MAX_LINE} bytes")));
             }
-            _ if line.trim().is_empty() => continue,
             _ => {}
         }
-        let ticket = ticket(&line, queue).map_err(fault)?;
+        let text = str::from_utf8(&line).map_err(|error| {
+            let at = error.valid_up_to() + 1;
+            fault(format!("not UTF-8 from byte {at} of the line on"))
+        })?;
+        if text.trim().is_empty() {
+            continue;
+        }
+        let ticket = ticket(text, queue).map_err(fault)?;
         if !ids.insert(ticket.id.clone()) {
             return Err(fault(format!("there is another ticket {}", ticket.id)));
         }
@@ -64,7 +70,12 @@ pub(super) fn read(path: &Path, queue: &Queue) -> Result<Vec<Ticket>, CliError> 
 }
 
 fn ticket(line: &str, queue: &Queue) -> Result<Ticket, String> {
-    let mut spec: TicketSpec = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    let mut spec: TicketSpec = serde_json::from_str(line).map_err(|error| {
+        // The parser counts lines, too, but it has seen this one alone.
+        let place = format!(" at line {} column {}", error.line(), error.column());
+        let why = error.to_string().replace(&place, "");
+        format!("column {}: {why}", error.column())
+    })?;
     let mut known = BTreeMap::new();
     for player in &mut spec.players {
         let ours = player

@@ -103,6 +103,7 @@ impl<'p> Round<'p> {
 
     fn run(&mut self, cores: &dyn Cores, cancelled: &AtomicBool) {
         loop {
+            self.end_if_lacking();
             let batch = self.batch();
             if batch.is_empty() {
                 return;
@@ -116,6 +117,23 @@ impl<'p> Round<'p> {
             };
             let results = cores::collect(cores, batch.len(), &search);
             self.commit(&batch, results);
+        }
+    }
+
+    /// Ends the searches if all free tickets together have too few players of whom a hard rule demands
+    /// some on each team. No match could be formed of them, whichever ticket a search starts from.
+    fn end_if_lacking(&mut self) {
+        let Some(lacking) = self.pool.lacking(&self.free) else {
+            return;
+        };
+        while let Some(ticket) = self.waiting.pop() {
+            if self.free.contains(ticket) {
+                let failure = Failure {
+                    lacking: Some(lacking),
+                    ..Failure::default()
+                };
+                self.failures.push((ticket, failure));
+            }
         }
     }
 

@@ -31,6 +31,15 @@ pub(super) fn reason(pool: &Pool<'_>, ticket: u32, failure: Option<&Failure>) ->
         let most = counted(most.unwrap_or(pool.len()) as u32, "candidate");
         return format!("{}: none of {most} mirrors the ticket", name(at));
     }
+    if let Some(lacking) = &failure.lacking {
+        return format!(
+            "{}: a match needs {} for it, {} on each team; the candidates can provide {}",
+            name(lacking.rule),
+            counted(lacking.needed as u32, "player"),
+            lacking.each,
+            lacking.provided
+        );
+    }
     if let Some(found) = &failure.best {
         let limit = |at: usize| {
             rules

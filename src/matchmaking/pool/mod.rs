@@ -1,11 +1,14 @@
 //! The pool: the tickets of one round, oldest first, with what the rules need to know of each.
 
 mod combine;
+mod demand;
 mod signature;
 
 use super::{Queue, Ticket, bits::Bits, people::People, rules::Bound};
 use crate::domain::Outlook;
 pub(super) use combine::{Combination, Combinations};
+use demand::Demand;
+pub(super) use demand::Lacking;
 use signature::Signatures;
 
 /// The tickets of one round. Tickets have the numbers of their order: 0 has waited longest.
@@ -26,21 +29,20 @@ pub(super) struct Pool<'q> {
     pub breadth: Vec<f64>,
     /// The place of the first strict rule.
     pub strict_rule: Option<usize>,
+    /// How many players of a kind the hard rules demand.
+    demands: Vec<Demand>,
 }
 
 impl<'q> Pool<'q> {
-    /// Sorts the tickets by their wait, and those with the same wait by their id.
+    /// Sorts the tickets by their wait. Those with the same wait keep the order of the list: the first
+    /// who came is first.
     pub fn new(queue: &'q Queue, tickets: &[Ticket], outlook: Option<Outlook>) -> Self {
         let mut places: Vec<usize> = (0..tickets.len()).collect();
-        places.sort_by(
-            |&one, &other| match (tickets.get(one), tickets.get(other)) {
-                (Some(one), Some(other)) => {
-                    let waited = other.waited.total_cmp(&one.waited);
-                    waited.then_with(|| one.id.cmp(&other.id))
-                }
-                _ => one.cmp(&other),
-            },
-        );
+        let waited = |place: usize| tickets.get(place).map_or(0.0, |ticket| ticket.waited);
+        places.sort_by(|&one, &other| {
+            let longer = waited(other).total_cmp(&waited(one));
+            longer.then(one.cmp(&other))
+        });
         let sorted: Vec<&Ticket> = places
             .iter()
             .filter_map(|place| tickets.get(*place))
@@ -66,7 +68,7 @@ impl<'q> Pool<'q> {
             let each = rules.map(|(rule, bound)| bound.breadth(ticket, rule.limit(0.0, 0)));
             each.product()
         });
-        Self {
+        let mut pool = Self {
             breadth: breadth.collect(),
             queue,
             waited: sorted.iter().map(|ticket| ticket.waited).collect(),
@@ -79,7 +81,10 @@ impl<'q> Pool<'q> {
             people,
             bound,
             places,
-        }
+            demands: Vec::new(),
+        };
+        pool.demands = Demand::of(&pool);
+        pool
     }
 
     /// Number of tickets.

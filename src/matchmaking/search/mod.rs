@@ -18,7 +18,7 @@ use super::{
     Cores,
     bits::Bits,
     cores::collect,
-    pool::{Combination, Combinations, Pool},
+    pool::{Combination, Combinations, Lacking, Pool},
 };
 use crate::domain::{Stream, StreamPurpose, seeded_hash};
 use candidates::Candidates;
@@ -70,6 +70,8 @@ pub(super) struct Failure {
     pub best: Option<Proposal>,
     /// The place of the strict rule by which nobody mirrors the ticket.
     pub unmirrored: Option<usize>,
+    /// What the candidates have too few players for.
+    pub lacking: Option<Lacking>,
 }
 
 /// A search around one ticket.
@@ -105,14 +107,20 @@ impl<'p> Search<'p> {
     pub fn run(&self, cores: &dyn Cores, cancelled: &AtomicBool) -> Result<Proposal, Failure> {
         let mut failure = Failure {
             narrowed: self.combinations.narrowed.clone(),
-            best: None,
-            unmirrored: None,
+            ..Failure::default()
         };
-        let mut all = self.combinations.all.iter();
-        if !all.any(|combination| has_mate(self.pool, self.seed, combination)) {
+        let all = self.combinations.all.iter();
+        let mut mated = all.filter(|combination| has_mate(self.pool, self.seed, combination));
+        let Some(fullest) = mated.next() else {
             failure.unmirrored = self.pool.strict_rule;
             return Err(failure);
+        };
+        let lacking = |combination: &Combination| self.pool.lacking(&combination.tickets);
+        failure.lacking = lacking(fullest);
+        if failure.lacking.is_some() && mated.all(|combination| lacking(combination).is_some()) {
+            return Err(failure);
         }
+        failure.lacking = None;
         let accepted = self.pool.queue.accepts(self.waited);
         for size in self.pool.queue.sizes(self.waited) {
             match self.race(size, cores, cancelled) {
@@ -163,7 +171,7 @@ impl<'p> Search<'p> {
         best
     }
 
-    /// The combinations with enough players for teams of this size. Without the others, a start is never
+    /// The combinations with enough players for teams of this size, and of those whom rules demand. Without the others, a start is never
     /// spent on one that cannot fill the teams while another could.
     fn viable(&self, size: usize) -> Vec<&Combination> {
         let needed = size * self.pool.queue.settings().teams.as_usize();
@@ -176,7 +184,9 @@ impl<'p> Search<'p> {
                 *sum += size;
                 Some(*sum)
             });
-            has_mate(self.pool, self.seed, combination) && sums.any(|sum| sum >= needed)
+            has_mate(self.pool, self.seed, combination)
+                && self.pool.lacking(&combination.tickets).is_none()
+                && sums.any(|sum| sum >= needed)
         };
         self.combinations.all.iter().filter(is_viable).collect()
     }

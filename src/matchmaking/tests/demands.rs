@@ -1,8 +1,15 @@
 //! Rules that demand some players on each team, where there are few of them.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use crate::matchmaking::{Effort, Known, OneCore, Plan, Queue, Ticket, TicketSpec, plan};
+use proptest::prelude::*;
+
+use crate::{
+    domain::{Stream, StreamPurpose},
+    matchmaking::{
+        Cores, Effort, Known, OneCore, Plan, Queue, Ticket, TicketSpec, plan, pool::Pool,
+    },
+};
 
 const PICKUP: &str = include_str!("../../../config/queues/pickup.toml");
 
@@ -114,4 +121,124 @@ fn the_penalty_is_that_of_the_teams_after_the_final_split() {
         (found.penalty - cost).abs() < 1e-9,
         "{found:?} costs {cost}"
     );
+}
+
+/// Counts the jobs of a round: its searches, and the starts of each.
+#[derive(Default)]
+struct Counting(AtomicUsize);
+
+impl Cores for Counting {
+    fn run(&self, count: usize, job: &(dyn Fn(usize) + Sync)) {
+        self.0.fetch_add(count, Ordering::Relaxed);
+        (0..count).for_each(job);
+    }
+
+    fn share(&self, _: usize) -> Box<dyn Cores + '_> {
+        Box::new(Shared(self))
+    }
+}
+
+/// Counts with the cores of its batch.
+struct Shared<'a>(&'a Counting);
+
+impl Cores for Shared<'_> {
+    fn run(&self, count: usize, job: &(dyn Fn(usize) + Sync)) {
+        self.0.run(count, job);
+    }
+}
+
+fn jobs(queue: &Queue, tickets: &[Ticket]) -> (usize, Plan) {
+    let cores = Counting::default();
+    let never = AtomicBool::new(false);
+    let plan = plan(queue, tickets, 1, Effort::default(), &cores, &never);
+    (cores.0.into_inner(), plan)
+}
+
+#[test]
+fn nothing_is_searched_for_where_the_captains_are_too_few() {
+    let queue = shipped("roles");
+    let plain = |at: usize| ticket(&queue, &format!("t{at}"), 2_000 - at, MEDIC);
+    let mut tickets: Vec<Ticket> = (0..1_000).map(plain).collect();
+    for provided in 0..2 {
+        let (jobs, plan) = jobs(&queue, &tickets);
+        assert_eq!((jobs, plan.left.len()), (0, tickets.len()));
+        let reason = format!(
+            "a captain for each team: a match needs 2 players for it, 1 on each team; the candidates can \
+             provide {provided}"
+        );
+        assert!(plan.left.iter().all(|left| left.reason == reason));
+        tickets.push(ticket(&queue, &format!("c{provided}"), 1, CAPTAIN));
+    }
+    let (found, plan) = jobs(&queue, &tickets);
+    assert_eq!((plan.matches.len(), plan.left.len()), (1, 990));
+    // One batch of 4 searches with 4 starts each, and nothing for the tickets that are left.
+    assert!(found <= 20, "{found} jobs");
+}
+
+#[test]
+fn two_captains_of_one_party_are_not_enough() {
+    let queue = shipped("roles");
+    let json = r#"{"ticket":"c","waited":9,"players":[{"id":"c1","captain":true},{"id":"c2","captain":true}]}"#;
+    let party = serde_json::from_str(json).unwrap();
+    let mut tickets = vec![queue.ticket(party, &mut |_| Known::default()).unwrap()];
+    tickets.extend((0..20).map(|at| ticket(&queue, &format!("t{at}"), 1, MEDIC)));
+    let (found, plan) = jobs(&queue, &tickets);
+    assert_eq!((found, plan.matches.len()), (0, 0));
+    assert!(plan.left[0].reason.ends_with("can provide 1"));
+}
+
+/// A queue for two teams of two, with a demand that varies.
+fn demanding(least: usize) -> Queue {
+    let text = format!(
+        r#"
+        teams = 2
+        size = 2
+        ruleset = "x"
+        attributes = {{ role = "enum a b c" }}
+        rule = [
+          {{ name = "one a", rule = "has", of = "role", value = "a", at_least = 1, hard = true }},
+          {{ name = "some b", rule = "has", of = "role", value = "b", at_least = {least}, hard = true }},
+        ]
+        "#
+    );
+    Queue::new("x", toml::from_str(&text).unwrap()).unwrap()
+}
+
+/// Whether some full teams of the tickets meet all rules, by trying every assignment.
+fn has_match(pool: &Pool<'_>) -> bool {
+    (0..3_usize.pow(pool.len() as u32)).any(|assignment| {
+        let mut teams = vec![Vec::new(), Vec::new()];
+        let mut rest = assignment;
+        for ticket in 0..pool.len() as u32 {
+            if let Some(team) = teams.get_mut(rest % 3) {
+                team.push(ticket);
+            }
+            rest /= 3;
+        }
+        let mut rules = pool.queue.rules().iter();
+        rules.all(|rule| rule.rule.violation(&pool.people, &teams, rule.limit(0.0, 2)) == 0.0)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+    #[test]
+    fn where_the_demands_cannot_be_met_there_is_no_match(seed in any::<u64>(), count in 1_usize..7, least in 1_usize..3) {
+        let queue = demanding(least);
+        let mut random = Stream::new(seed, StreamPurpose::Arrivals);
+        let tickets: Vec<Ticket> = (0..count).map(|number| {
+            let players = (0..1 + random.index(2)).map(|at| {
+                format!(r#"{{"id":"{number}.{at}","role":"{}"}}"#, ["a", "b", "c"][random.index(3)])
+            });
+            let players: Vec<String> = players.collect();
+            let json = format!(r#"{{"ticket":"t{number}","players":[{}]}}"#, players.join(","));
+            let spec: TicketSpec = serde_json::from_str(&json).unwrap();
+            queue.ticket(spec, &mut |_| Known::default()).unwrap()
+        }).collect();
+        let pool = Pool::new(&queue, &tickets, None);
+        let possible = has_match(&pool);
+        prop_assert!(!possible || pool.lacking(&pool.all()).is_none());
+        let plan = planned(&queue, &tickets);
+        prop_assert_eq!(plan.matches.is_empty(), !possible, "{:?}", plan);
+    }
 }

@@ -158,3 +158,22 @@ fn more_effort_places_more_tickets() {
     let (little, much) = (run(1), run(8));
     assert!(much.matches.len() >= little.matches.len());
 }
+
+#[test]
+fn of_tickets_with_equal_waits_the_first_of_the_list_is_first() {
+    let text = "teams = 2\nsize = 1\nruleset = 'x'";
+    let queue = Queue::new("x", toml::from_str(text).unwrap()).unwrap();
+    let ids = ["t9", "t10", "t2", "t1", "t11"];
+    let ticket = |id: &str| {
+        let json = format!(r#"{{"ticket":"{id}","waited":3,"players":[{{"id":"{id}"}}]}}"#);
+        let spec = serde_json::from_str(&json).unwrap();
+        queue.ticket(spec, &mut |_| Known::default()).unwrap()
+    };
+    let tickets: Vec<Ticket> = ids.into_iter().map(ticket).collect();
+    let never = AtomicBool::new(false);
+    let plan = plan(&queue, &tickets, 1, Effort::default(), &OneCore, &never);
+    let mut places: Vec<Vec<usize>> = plan.matches.iter().map(|found| found.teams.concat()).collect();
+    places.iter_mut().for_each(|places| places.sort_unstable());
+    assert_eq!(places, [[0, 1], [2, 3]]);
+    assert_eq!(plan.left[0].ticket, 4);
+}

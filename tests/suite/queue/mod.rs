@@ -247,7 +247,7 @@ fn a_match_is_a_line_with_all_that_a_server_needs() {
 #[test]
 fn what_is_wrong_is_named_with_its_line() {
     let folder = TempDir::new().unwrap();
-    let run = |tickets: &str, name: &str| {
+    let run_bytes = |tickets: &[u8], name: &str| {
         fs::write(folder.path().join("t.jsonl"), tickets).unwrap();
         let (code, _, err) = queue(
             folder.path(),
@@ -256,9 +256,25 @@ fn what_is_wrong_is_named_with_its_line() {
         assert_eq!(code, 4, "{err}");
         err
     };
+    let run = |tickets: &str, name: &str| run_bytes(tickets.as_bytes(), name);
     let good = r#"{"ticket":"a","players":[{"id":"p"}]}"#;
     assert!(run(good, "nosuch").contains("no queue nosuch"));
-    assert!(run(&format!("{good}\n{{"), "pickup").contains("t.jsonl: line 2: "));
+    let cut = run(&format!("{good}\n\n{{\n"), "pickup");
+    assert!(
+        cut.contains("t.jsonl: line 3: column 0: EOF while parsing"),
+        "{cut}"
+    );
+    let extra = run(&format!("{good}\n{good}x"), "pickup");
+    assert!(
+        extra.contains("line 2: column 38: trailing characters"),
+        "{extra}"
+    );
+    let bytes = [good.as_bytes(), b"\n", b"{\"ticket\":\"\xff\"}\n"].concat();
+    let latin = run_bytes(&bytes, "pickup");
+    assert!(
+        latin.contains("t.jsonl: line 2: not UTF-8 from byte 12 of the line on"),
+        "{latin}"
+    );
     assert!(
         run(&format!("{good}\n{good}"), "pickup").contains("line 2: there is another ticket a")
     );
