@@ -98,6 +98,9 @@ impl Queue {
         let of = rule.of.as_deref();
         let width = self.width(of);
         let why = match rule.rule.as_str() {
+            "full" if !rule.hard && self.settings().smaller.is_empty() => {
+                Some("never binds: without `smaller`, all teams have the wanted size".to_owned())
+            }
             "spread" => width.filter(|width| at_most >= *width).map(|width| {
                 format!("never binds: values are at most {width} apart, and {at_most} is allowed")
             }),

@@ -33,20 +33,24 @@ pub(super) struct QueueRule {
     pub kind: &'static Registered,
     pub rule: Box<dyn Rule>,
     pub hard: bool,
+    /// What a violation of 1 costs. That of a hard rule guides the search and is never 0.
     pub weight: f64,
     pub square: bool,
     pub at_most: f64,
     pub relax: Vec<(f64, f64)>,
+    /// Number of players that each team should have.
+    wanted: usize,
     /// The name of what the rule picks for the match, such as `map`.
     pub picks: Option<String>,
 }
 
 impl QueueRule {
     /// The limit of the rule once the oldest ticket has waited this many seconds, for teams of
-    /// `size` players.
+    /// `size` players. All teams have this size, which a hard rule about sizes demands; a soft one
+    /// compares it with the size that the queue wants.
     pub fn limit(&self, waited: f64, size: usize) -> f64 {
         if self.kind.is_size() {
-            return size as f64;
+            return if self.hard { size } else { self.wanted } as f64;
         }
         let mut reached = self.relax.iter().filter(|(after, _)| *after <= waited);
         reached
@@ -196,15 +200,15 @@ fn check_smaller(settings: &QueueSettings) -> Result<(), QueueError> {
     Err(QueueError::new("smaller", why))
 }
 
-/// Builds the rules. A queue without a rule `full` gets one: matches have full teams.
+/// Builds the rules. A queue without a hard rule `full` gets one: all teams of a match have the same size.
 fn rules(settings: &QueueSettings, columns: &mut Columns) -> Result<Vec<QueueRule>, QueueError> {
     if settings.rules.len() > MAX_RULES {
         let why = format!("must be at most {MAX_RULES} rules");
         return Err(QueueError::new("rule", why));
     }
     let mut specs = settings.rules.clone();
-    if !specs.iter().any(|rule| rule.rule == "full") {
-        specs.push(super::RuleSettings::full());
+    if !specs.iter().any(|rule| rule.hard && rule.rule == "full") {
+        specs.push(super::RuleSettings::full(&specs));
     }
     let mut seen = BTreeMap::new();
     let mut rules = Vec::new();
@@ -236,10 +240,14 @@ fn rules(settings: &QueueSettings, columns: &mut Columns) -> Result<Vec<QueueRul
             kind,
             rule,
             hard: spec.hard,
-            weight: spec.weight.get(),
+            weight: match spec.weight.get() {
+                none if spec.hard && none == 0.0 => 1.0,
+                weight => weight,
+            },
             square: spec.square,
             at_most: spec.at_most.map_or(0.0, |at_most| at_most.get()),
             relax: spec.relax.clone(),
+            wanted: settings.size.as_usize(),
             picks: spec.picks.clone(),
         });
     }

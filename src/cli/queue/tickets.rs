@@ -70,11 +70,14 @@ pub(super) fn read(path: &Path, queue: &Queue) -> Result<Vec<Ticket>, CliError> 
 }
 
 fn ticket(line: &str, queue: &Queue) -> Result<Ticket, String> {
-    let mut spec: TicketSpec = serde_json::from_str(line).map_err(|error| {
-        // The parser counts lines, too, but it has seen this one alone.
-        let place = format!(" at line {} column {}", error.line(), error.column());
-        let why = error.to_string().replace(&place, "");
-        format!("column {}: {why}", error.column())
+    let mut spec: TicketSpec = serde_json::from_str(line.trim_end()).map_err(|error| {
+        // The parser has seen this line alone, so it counts it as the first one.
+        let text = error.to_string();
+        let place = format!(" at line 1 column {}", error.column());
+        match text.strip_suffix(&place) {
+            Some(why) => format!("column {}: {why}", error.column()),
+            None => text,
+        }
     })?;
     let mut known = BTreeMap::new();
     for player in &mut spec.players {

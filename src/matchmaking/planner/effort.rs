@@ -8,6 +8,11 @@ use crate::matchmaking::search::Budget;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Effort(u32);
 
+/// The tickets of a small pool, in which matches are formed again at least [`TRIES`] times.
+const FEW: usize = 64;
+/// With more, small pools hardly have more matches (`docs/figures.md`).
+const TRIES: usize = 16;
+
 impl Effort {
     /// The largest effort.
     pub const MOST: u32 = 1_000;
@@ -40,9 +45,14 @@ impl Effort {
         }
     }
 
-    /// How often some of so many matches are formed again for the tickets that are left.
-    pub(super) fn tries(self, matches: usize) -> usize {
-        self.0 as usize * matches / 4
+    /// How often some of the matches of a round are formed again for the tickets that are left. In a
+    /// pool of few `tickets`, every match counts, and a try takes little time.
+    pub(super) fn tries(self, matches: usize, tickets: usize) -> usize {
+        let least = match matches {
+            1.. if tickets <= FEW => TRIES,
+            _ => 0,
+        };
+        self.0 as usize * least.max(matches / 4)
     }
 }
 

@@ -58,7 +58,8 @@ impl PlanInput<'_> {
         let pool = Pool::new(self.queue, self.tickets, self.outlook);
         let mut round = Round::new(&pool, self.seed, self.effort);
         round.run(cores, cancelled);
-        round.refine(self.effort.tries(round.matches.len()), cores, cancelled);
+        let tries = self.effort.tries(round.matches.len(), pool.len());
+        round.refine(tries, cores, cancelled);
         round.again(cores, cancelled);
         report::plan(&pool, round.matches, &round.failures)
     }

@@ -1,5 +1,6 @@
 //! `full`: all teams have the wanted size. The violation is the number of missing and surplus
-//! players, so that a smaller team is worse.
+//! players. A hard rule wants the size that is being searched for; a soft one that of the queue, so that a
+//! match of smaller teams costs more.
 
 use super::{Bound, Columns, Registered, Rule, RuleSettings, Tally, Teams};
 use crate::matchmaking::people::People;

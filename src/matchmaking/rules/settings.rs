@@ -125,11 +125,15 @@ fn one() -> Amount {
 }
 
 impl RuleSettings {
-    /// The rule that a queue has if it states no rule of the type `full`.
-    pub(in crate::matchmaking) fn full() -> Self {
+    /// The rule that a queue has if none of its own `rules` is a hard one of the type `full`.
+    pub(in crate::matchmaking) fn full(rules: &[Self]) -> Self {
+        let mut name = "full teams".to_owned();
+        while rules.iter().any(|rule| rule.name == name) {
+            name.push('\'');
+        }
         Self {
             hard: true,
-            ..Self::new("full teams", "full")
+            ..Self::new(&name, "full")
         }
     }
 

@@ -125,13 +125,27 @@ impl<'p> Search<'p> {
         for size in self.pool.queue.sizes(self.waited) {
             match self.race(size, cores, cancelled) {
                 Some(found) if found.cost.hard == 0.0 && found.cost.soft <= accepted => {
-                    return Ok(even::even(self.pool, found, self.waited));
+                    let found = even::even(self.pool, found, self.waited);
+                    return Ok(self.priced(found));
                 }
                 Some(found) if failure.best.is_none() => failure.best = Some(found),
                 _ => {}
             }
         }
         Err(failure)
+    }
+
+    /// The match with the cost that it has by the wait of its oldest ticket. That ticket can be older than
+    /// the seed if its own search has failed; the rules may then allow more.
+    fn priced(&self, mut found: Proposal) -> Proposal {
+        let waited = found.tickets().map(|ticket| self.pool.waited(ticket));
+        let waited = waited.fold(self.waited, f64::max);
+        if waited > self.waited && found.cost.soft > 0.0 {
+            let mut teams = Teams::new(self.pool, found.size, waited, &self.combinations.settled);
+            anneal::restore(&mut teams, &found.teams);
+            found.cost = teams.cost();
+        }
+        found
     }
 
     /// Runs the numbered starts. One without any cost stops those with higher numbers, so the result is

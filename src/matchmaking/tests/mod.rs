@@ -4,5 +4,6 @@ mod demands;
 mod plans;
 mod restrict;
 mod situations;
+mod small;
 mod tickets;
 mod why;

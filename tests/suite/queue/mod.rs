@@ -1,7 +1,8 @@
-//! `evenkeel queue` as an organiser uses it. A checker in Python, which shares nothing with the
-//! program, judges its matches.
+//! `evenkeel queue` as an organiser uses it.
 
-use std::{fs, path::Path, process::Command as Plain};
+mod checked;
+
+use std::{fs, path::Path};
 
 use assert_cmd::Command;
 use serde_json::Value;
@@ -10,7 +11,6 @@ use tempfile::TempDir;
 const WOTB: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/config/queues/wotb.toml");
 const PICKUP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/config/queues/pickup.toml");
 const RANKED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/config/queues/ranked.toml");
-const CHECKER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/suite/queue/checker.py");
 
 /// Runs `evenkeel queue` in `folder`; returns the exit code, stdout and stderr.
 fn queue(folder: &Path, args: &[&str]) -> (i32, String, String) {
@@ -30,181 +30,6 @@ fn queue(folder: &Path, args: &[&str]) -> (i32, String, String) {
         text(output.stdout),
         text(output.stderr),
     )
-}
-
-/// Runs the checker; returns whether it accepts the matches, and what it printed. `None` without
-/// Python.
-fn checked(folder: &Path, name: &str, matches: &str) -> Option<(bool, String)> {
-    checked_by(folder, WOTB, name, matches)
-}
-
-/// As [`checked`], with this configuration.
-fn checked_by(folder: &Path, config: &str, name: &str, matches: &str) -> Option<(bool, String)> {
-    fs::write(folder.join("matches.jsonl"), matches).unwrap();
-    let files = ["tickets.jsonl", "matches.jsonl"];
-    let run = Plain::new("python3")
-        .current_dir(folder)
-        .args([CHECKER, config, name])
-        .args(files)
-        .output();
-    let output = match run {
-        Ok(output) => output,
-        Err(error) => {
-            eprintln!("skipped: python3 cannot be run: {error}");
-            return None;
-        }
-    };
-    let errors = String::from_utf8_lossy(&output.stderr);
-    if errors.contains("No module named 'tomllib'") {
-        eprintln!("skipped: this Python is older than 3.11");
-        return None;
-    }
-    assert_eq!(errors, "");
-    Some((
-        output.status.success(),
-        String::from_utf8(output.stdout).unwrap(),
-    ))
-}
-
-#[test]
-fn an_independent_checker_accepts_every_match() {
-    for (name, count, seed) in [
-        ("regular", "500", "1"),
-        ("regular", "60", "2"),
-        ("rated", "400", "3"),
-    ] {
-        let folder = TempDir::new().unwrap();
-        let load = ["load", "--tickets", count, "--seed", seed, "--waited", "90"];
-        let rated: &[&str] = if name == "rated" { &["--rated"] } else { &[] };
-        let (code, tickets, err) = queue(folder.path(), &[&load[..], rated].concat());
-        assert_eq!(code, 0, "{err}");
-        fs::write(folder.path().join("tickets.jsonl"), tickets).unwrap();
-        let call = [
-            "match",
-            "tickets.jsonl",
-            "--queue",
-            name,
-            "--config",
-            WOTB,
-            "--json",
-            "--effort",
-            "2",
-        ];
-        let (code, one, err) = queue(folder.path(), &call);
-        assert_eq!((code, err.as_str()), (0, ""));
-        let (_, two, _) = queue(folder.path(), &[&call[..], &["--threads", "3"]].concat());
-        assert_eq!(one, two, "the number of threads changes nothing");
-        let Some((accepted, report)) = checked(folder.path(), name, &one) else {
-            return;
-        };
-        assert!(accepted && !report.starts_with("0 matches"), "{report}");
-        for (wrong, why) in [
-            (exchanged(&one), "is on teams {0, 1}"),
-            (twice(&one), "its players are not those"),
-        ] {
-            let (accepted, report) = checked(folder.path(), name, &wrong).unwrap();
-            assert!(!accepted && report.contains(why), "{why}: {report}");
-        }
-    }
-}
-
-#[test]
-fn the_checker_accepts_the_matches_of_restricted_queues() {
-    let folder = TempDir::new().unwrap();
-    let mut random = 7_u64;
-    let mut draw = |below: u64| {
-        random = random
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (random >> 33) % below
-    };
-    let ticket = |n: u32| {
-        let (games, days, points) = (draw(45), draw(20), draw(60) as i64 - 55);
-        let (division, boost, weight) = (draw(4), draw(8) / 6, 30 + draw(40));
-        format!(
-            r#"{{"ticket":"t{n}","waited":{n},"players":[{{"id":"p{n}","boost":{boost},"@weight":{weight},"@games":{games},"@known_since":{days},"@behaviour":{points},"@division":{division}}}]}}"#
-        )
-    };
-    let ranked: Vec<String> = (0..300).map(ticket).collect();
-    let plain = |line: &String| {
-        let mut line: Value = serde_json::from_str(line).unwrap();
-        line["players"][0].as_object_mut().unwrap().remove("boost");
-        line.to_string()
-    };
-    let newcomers: Vec<String> = ranked.iter().map(plain).collect();
-    for (name, lines, of, wrong) in [
-        ("ranked", &ranked, "experience", 3),
-        ("newcomers", &newcomers, "newcomers", 25),
-    ] {
-        fs::write(folder.path().join("tickets.jsonl"), lines.join("\n")).unwrap();
-        let call = [
-            "match",
-            "tickets.jsonl",
-            "--queue",
-            name,
-            "--config",
-            RANKED,
-            "--json",
-        ];
-        let (code, out, err) = queue(folder.path(), &call);
-        assert_eq!((code, err.as_str()), (0, ""));
-        let Some((accepted, report)) = checked_by(folder.path(), RANKED, name, &out) else {
-            return;
-        };
-        assert!(accepted && !report.starts_with("0 matches"), "{report}");
-        let left = format!("{of}: the ticket itself cannot meet it: players must have at ");
-        assert!(out.contains(&left), "{out}");
-        // The same matches, when one of their players has other games.
-        let first: Value = serde_json::from_str(out.lines().next().unwrap()).unwrap();
-        let number: usize = first["tickets"][0].as_str().unwrap()[1..].parse().unwrap();
-        let mut changed = lines.clone();
-        let mut line: Value = serde_json::from_str(&changed[number]).unwrap();
-        line["players"][0]["@games"] = wrong.into();
-        changed[number] = line.to_string();
-        fs::write(folder.path().join("tickets.jsonl"), changed.join("\n")).unwrap();
-        let (accepted, report) = checked_by(folder.path(), RANKED, name, &out).unwrap();
-        let why = format!("{of}: p{number} has {wrong}");
-        assert!(!accepted && report.contains(&why), "{report}");
-    }
-}
-
-/// The lines with a player of each team of the first match exchanged, so that a party
-/// is torn.
-fn exchanged(lines: &str) -> String {
-    changed(lines, |teams| {
-        let all =
-            (0..teams[0].len()).flat_map(|one| (0..teams[1].len()).map(move |other| (one, other)));
-        let party = |player: &str| player.ends_with(".1");
-        let (one, other) = all
-            .into_iter()
-            .find(|&(one, other)| party(&teams[0][one]) != party(&teams[1][other]))
-            .expect("no match with a party");
-        let player = teams[0][one].clone();
-        teams[0][one] = std::mem::replace(&mut teams[1][other], player);
-    })
-}
-
-/// The lines with a player of the first match in it twice.
-fn twice(lines: &str) -> String {
-    changed(lines, |teams| teams[0][0] = teams[1][0].clone())
-}
-
-fn changed(lines: &str, change: impl Fn(&mut Vec<Vec<String>>)) -> String {
-    let mut done = false;
-    let line = |text: &str| {
-        let mut line: Value = serde_json::from_str(text).unwrap();
-        if !done && text.contains(".1\"") && line.get("teams").is_some() {
-            let mut teams: Vec<Vec<String>> =
-                serde_json::from_value(line["teams"].clone()).unwrap();
-            change(&mut teams);
-            line["teams"] = serde_json::to_value(teams).unwrap();
-            done = true;
-        }
-        line.to_string() + "\n"
-    };
-    let changed = lines.lines().map(line).collect();
-    assert!(done, "no match with a party");
-    changed
 }
 
 #[test]
@@ -261,7 +86,7 @@ fn what_is_wrong_is_named_with_its_line() {
     assert!(run(good, "nosuch").contains("no queue nosuch"));
     let cut = run(&format!("{good}\n\n{{\n"), "pickup");
     assert!(
-        cut.contains("t.jsonl: line 3: column 0: EOF while parsing"),
+        cut.contains("t.jsonl: line 3: column 1: EOF while parsing"),
         "{cut}"
     );
     let extra = run(&format!("{good}\n{good}x"), "pickup");
