@@ -172,7 +172,11 @@ fn of_tickets_with_equal_waits_the_first_of_the_list_is_first() {
     let tickets: Vec<Ticket> = ids.into_iter().map(ticket).collect();
     let never = AtomicBool::new(false);
     let plan = plan(&queue, &tickets, 1, Effort::default(), &OneCore, &never);
-    let mut places: Vec<Vec<usize>> = plan.matches.iter().map(|found| found.teams.concat()).collect();
+    let mut places: Vec<Vec<usize>> = plan
+        .matches
+        .iter()
+        .map(|found| found.teams.concat())
+        .collect();
     places.iter_mut().for_each(|places| places.sort_unstable());
     assert_eq!(places, [[0, 1], [2, 3]]);
     assert_eq!(plan.left[0].ticket, 4);
