@@ -67,7 +67,7 @@ pub(super) struct Failure {
     /// before it left.
     pub narrowed: Vec<(usize, usize)>,
     /// The best teams that were found, if any were searched for.
-    pub best: Option<Proposal>,
+    pub best: Option<Box<Proposal>>,
     /// The place of the strict rule by which nobody mirrors the ticket.
     pub unmirrored: Option<usize>,
     /// What the candidates have too few players for.
@@ -128,7 +128,7 @@ impl<'p> Search<'p> {
                     let found = even::even(self.pool, found, self.waited);
                     return Ok(self.priced(found));
                 }
-                Some(found) if failure.best.is_none() => failure.best = Some(found),
+                Some(found) if failure.best.is_none() => failure.best = Some(Box::new(found)),
                 _ => {}
             }
         }
