@@ -44,7 +44,7 @@ use crate::{
     coordinator::CoordinatorSettings,
     domain::MatchId,
     learning::Learning,
-    matchmaking::{Host, Known, Queue, QueueError, QueueSettings, TicketSpec},
+    matchmaking::{Cores, Host, Known, Queue, QueueError, QueueSettings, TicketSpec},
     session::Clock,
     store::Store,
     tickets::{QueueTerms, Submission},
@@ -84,8 +84,13 @@ struct Shared {
     learning: Arc<Learning>,
     clock: Arc<dyn Clock>,
     hosting: CoordinatorSettings,
+    /// Where the searches of rounds run.
+    cores: RwLock<RoundCores>,
     stop: CancellationToken,
 }
+
+/// Cores that the rounds of all queues share.
+pub type RoundCores = Arc<dyn Cores + Send + Sync>;
 
 impl std::fmt::Debug for Shared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -167,11 +172,18 @@ impl Queues {
                 learning,
                 clock,
                 hosting,
+                cores: RwLock::new(Arc::new(Threads::of_rounds())),
                 stop: CancellationToken::new(),
             }),
             calls,
             receiver: Mutex::new(Some(receiver)),
         })
+    }
+
+    /// Runs the searches of all later rounds on these cores, instead of on threads of their own. A search
+    /// that panics there costs no ticket: the round begins again.
+    pub fn search_on(&self, cores: RoundCores) {
+        *self.shared.cores.write() = cores;
     }
 
     /// Runs the queues until [`stop`](Self::stop). Only the first call does anything.

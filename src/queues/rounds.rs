@@ -1,7 +1,7 @@
 //! When a round of each queue begins, and what is known of its last one.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashMap},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -10,12 +10,12 @@ use std::{
 };
 
 use tokio::{
-    task::{JoinError, JoinSet},
+    task::{Id, JoinSet},
     time::Instant,
 };
 
 use super::{
-    Shared, Threads,
+    Shared,
     known::Facts,
     pool::Waiting,
     search::{Found, Round},
@@ -30,13 +30,15 @@ use crate::{
 const SPACING: Duration = Duration::from_millis(SPACING_MILLIS);
 /// The time after which a round begins although nothing has changed but the waits.
 const AGAIN: Duration = Duration::from_millis(AGAIN_MILLIS);
-/// The most threads of a round.
-const THREADS: usize = 2;
+/// After so many rounds in succession whose search has panicked, the next one waits [`AGAIN`].
+const FAILURES: u32 = 2;
 
 /// The rounds of all queues.
 #[derive(Debug, Default)]
 pub(super) struct Rounds {
-    running: JoinSet<(Duration, Found)>,
+    running: JoinSet<Found>,
+    /// The queue of each round that runs.
+    names: HashMap<Id, String>,
     queues: BTreeMap<String, LastRound>,
     cancelled: Arc<AtomicBool>,
 }
@@ -48,6 +50,8 @@ struct LastRound {
     stale: bool,
     began: Option<Instant>,
     took: Duration,
+    /// Number of rounds in succession whose search has panicked.
+    failures: u32,
 }
 
 impl LastRound {
@@ -56,8 +60,23 @@ impl LastRound {
         let Some(began) = self.began else {
             return true;
         };
-        let spacing = if self.stale { SPACING } else { AGAIN };
+        let spacing = match self.stale && self.failures < FAILURES {
+            true => SPACING,
+            false => AGAIN,
+        };
         began.elapsed() >= spacing.max(REST * self.took)
+    }
+
+    /// Notes that its search has ended, or has panicked. In that case all tickets still wait, and the round
+    /// begins again as if one of them had just come.
+    fn end(&mut self, has_failed: bool) {
+        self.runs = false;
+        self.took = self.began.map_or(Duration::ZERO, |began| began.elapsed());
+        self.stale |= has_failed;
+        self.failures = match has_failed {
+            true => self.failures.saturating_add(1),
+            false => 0,
+        };
     }
 }
 
@@ -89,40 +108,30 @@ impl Rounds {
                 facts: Facts::new(queue, &shared.learning, life),
                 seed: draw_seed(),
                 at: life.now(),
-                threads: threads(),
+                cores: shared.cores.read().clone(),
                 cancelled: self.cancelled.clone(),
             };
-            self.running.spawn_blocking(move || {
-                let began = Instant::now();
-                let found = round.run();
-                (began.elapsed(), found)
-            });
+            let running = self.running.spawn_blocking(move || round.run());
+            self.names.insert(running.id(), name.clone());
         }
     }
 
     /// Waits for the end of a round; never returns while none runs. Cancel safe.
     pub async fn next(&mut self) -> Option<Found> {
-        let ended: Result<_, JoinError> = match self.running.join_next().await {
+        let ended = match self.running.join_next_with_id().await {
             Some(ended) => ended,
             None => std::future::pending().await,
         };
-        match ended {
-            Ok((took, found)) => {
-                let last = self
-                    .queues
-                    .entry(found.queue.name().to_owned())
-                    .or_default();
-                (last.runs, last.took) = (false, took);
-                Some(found)
-            }
+        let (id, found) = match ended {
+            Ok((id, found)) => (id, Some(found)),
             Err(error) => {
-                tracing::error!(%error, "a search of the queue has failed");
-                // The next round of each queue begins once its own has ended; that of the failed one
-                // is unknown, so all may begin again. A proposal that comes twice is dropped.
-                self.queues.values_mut().for_each(|last| last.runs = false);
-                None
+                tracing::error!(%error, queue = self.names.get(&error.id()), "a search of the queue has failed");
+                (error.id(), None)
             }
-        }
+        };
+        let name = self.names.remove(&id).unwrap_or_default();
+        self.queues.entry(name).or_default().end(found.is_none());
+        found
     }
 }
 
@@ -134,12 +143,6 @@ pub(super) fn waiting(life: &Life, queue: &str) -> Vec<Waiting> {
         content: record.ticket.content.clone(),
     });
     waiting.collect()
-}
-
-/// As many threads as the machine has cores, at most [`THREADS`].
-fn threads() -> Threads {
-    let cores = std::thread::available_parallelism();
-    Threads(cores.map_or(1, |cores| cores.get().min(THREADS)))
 }
 
 impl Drop for Rounds {

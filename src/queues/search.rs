@@ -3,7 +3,7 @@
 use std::sync::{Arc, atomic::AtomicBool};
 
 use super::{
-    Threads,
+    RoundCores,
     known::Facts,
     pool::{RoundPool, Waiting},
 };
@@ -20,7 +20,7 @@ pub(super) struct Round {
     pub facts: Facts,
     pub seed: u64,
     pub at: Timestamp,
-    pub threads: Threads,
+    pub cores: RoundCores,
     pub cancelled: Arc<AtomicBool>,
 }
 
@@ -36,7 +36,7 @@ impl Round {
     pub fn run(self) -> Found {
         let pool = RoundPool::new(&self.queue, &self.waiting, &self.facts);
         let input = pool.input(&self.queue, self.seed, Effort::default());
-        let plan = input.plan(&self.threads, &self.cancelled);
+        let plan = input.plan(&*self.cores, &self.cancelled);
         let stored = match plan.matches.is_empty() {
             true => None,
             false => pool.stored(&input, self.at).map(Arc::new),

@@ -11,6 +11,17 @@ use crate::matchmaking::Cores;
 #[derive(Clone, Copy, Debug)]
 pub struct Threads(pub usize);
 
+/// The most threads of a round.
+const MOST: usize = 2;
+
+impl Threads {
+    /// As many threads as the machine has cores, at most [`MOST`].
+    pub(super) fn of_rounds() -> Self {
+        let cores = thread::available_parallelism();
+        Self(cores.map_or(1, |cores| cores.get().min(MOST)))
+    }
+}
+
 impl Cores for Threads {
     fn run(&self, count: usize, job: &(dyn Fn(usize) + Sync)) {
         let threads = self.0.min(count);

@@ -42,6 +42,7 @@ mod protocol;
 mod queue;
 mod queue_chaos;
 mod queue_explain;
+mod queue_panics;
 mod restricted;
 mod results;
 mod rights;

@@ -1,0 +1,147 @@
+//! Searches that die at random points, apart from the daemon: it goes on, no ticket is lost or in two
+//! matches, and each round begins again.
+
+use std::{
+    collections::BTreeMap,
+    panic::resume_unwind,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use evenkeel::{matchmaking::Cores, queues::Threads};
+use parking_lot::Mutex;
+
+use crate::common::{Client, Daemon, draw::Draw, until};
+
+const DEATHS: usize = 100;
+const QUEUES: usize = 10;
+
+/// Two threads on which every search dies after a random number of jobs: before one, or in its midst, so
+/// that others of its batch have ended, or run on the other thread.
+struct Mortal {
+    threads: Threads,
+    life: Arc<Life>,
+}
+
+struct Life {
+    draw: Mutex<Draw>,
+    /// The jobs until the next death.
+    left: AtomicUsize,
+    deaths: AtomicUsize,
+    jobs: AtomicUsize,
+}
+
+impl Life {
+    fn spend(&self) {
+        self.jobs.fetch_add(1, Ordering::Relaxed);
+        let most = usize::checked_sub;
+        let spent = self
+            .left
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| most(left, 1));
+        if spent == Ok(0) || spent.is_err() {
+            let next = self.draw.lock().below(30);
+            self.left.store(next, Ordering::Relaxed);
+            self.deaths.fetch_add(1, Ordering::Relaxed);
+            resume_unwind(Box::new("this search dies")); // as a panic does, without its message
+        }
+    }
+}
+
+impl Cores for Mortal {
+    fn run(&self, count: usize, job: &(dyn Fn(usize) + Sync)) {
+        self.threads.run(count, &|at| {
+            self.life.spend();
+            job(at);
+        });
+    }
+
+    fn share(&self, jobs: usize) -> Box<dyn Cores + '_> {
+        Box::new(Mortal {
+            threads: Threads(self.threads.0 / jobs.max(1)),
+            life: self.life.clone(),
+        })
+    }
+}
+
+fn queues() -> String {
+    let queue = |number| {
+        format!(
+            "[queue.q{number}]\nteams = 2\nsize = 2\nruleset = \"ctf\"\nhost = \"none\"\ngroup = \"g{number}\"\n"
+        )
+    };
+    (0..QUEUES).map(queue).collect()
+}
+
+/// Submits four tickets in each queue, and returns their ids.
+async fn wave(client: &mut Client, number: usize) -> Vec<String> {
+    let (mut ids, mut lines) = (Vec::new(), String::new());
+    for queue in 0..QUEUES {
+        for place in 0..4 {
+            let id = format!("t{queue}.{number}.{place}");
+            lines += &format!("ENQUEUE q{queue} {id}\nSEAT p{id}\nSUBMIT\n");
+            ids.push(id);
+        }
+    }
+    client.send(&lines).await;
+    for id in &ids {
+        let line = client.line().await;
+        assert!(line.starts_with(&format!("QUEUED {id} ")), "{line}");
+    }
+    ids
+}
+
+/// Number of tickets that wait in all queues.
+async fn waiting(client: &mut Client) -> usize {
+    client.ask("QUEUES\n").await;
+    let mut waiting = 0;
+    for _ in 0..QUEUES {
+        let line = client.line().await;
+        let count = line.split(' ').nth(2).and_then(|count| count.parse().ok());
+        waiting += count.unwrap_or(usize::MAX / QUEUES);
+    }
+    waiting
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_search_that_dies_costs_no_ticket() {
+    let daemon = Daemon::start(&queues()).await;
+    let life = Arc::new(Life {
+        draw: Mutex::new(Draw(3)),
+        left: AtomicUsize::new(4),
+        deaths: AtomicUsize::new(0),
+        jobs: AtomicUsize::new(0),
+    });
+    daemon.service.queues().search_on(Arc::new(Mortal {
+        threads: Threads(2),
+        life: life.clone(),
+    }));
+    let mut client = daemon.client().await;
+    client.ask("HELLO backend\n").await;
+    let mut ids = Vec::new();
+    for number in 0.. {
+        ids.extend(wave(&mut client, number).await);
+        until(async || waiting(&mut client).await == 0).await;
+        if life.deaths.load(Ordering::Relaxed) >= DEATHS {
+            break;
+        }
+    }
+    let mut matches: BTreeMap<String, usize> = BTreeMap::new();
+    for id in &ids {
+        let state = client.ask(&format!("TICKET {id}\n")).await;
+        match state.split(' ').collect::<Vec<_>>()[..] {
+            ["MATCHED", found, _] => *matches.entry(found.to_owned()).or_default() += 1,
+            _ => panic!("{state}"),
+        }
+    }
+    println!(
+        "{} deaths in {} jobs: {} tickets, {} matches",
+        life.deaths.load(Ordering::Relaxed),
+        life.jobs.load(Ordering::Relaxed),
+        ids.len(),
+        matches.len()
+    );
+    assert!(matches.values().all(|tickets| *tickets == 4), "{matches:?}");
+    assert_eq!(matches.len() * 4, ids.len());
+}
