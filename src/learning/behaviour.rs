@@ -228,3 +228,30 @@ impl Pages {
         *count <= MOST_REPORTS
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_game_server_has_so_many_reports_in_a_day_over_restarts_too() {
+        let mut pages = Pages::default();
+        assert!((0..MOST_REPORTS).all(|_| pages.may_send("ctf", 7)));
+        assert!(!pages.may_send("ctf", 7) && pages.may_send("dm", 7));
+        assert!(pages.may_send("ctf", 8), "the next day");
+        let stored = |day: i64, reports| BehaviourDay {
+            reports,
+            ..BehaviourDay::report("ann", "ctf", -1.0, Timestamp(day * 86_400_000))
+        };
+        let mut again = Pages::default();
+        again.replace(BehaviourRows {
+            version: 3,
+            days: vec![stored(6, 50), stored(7, MOST_REPORTS - 1)],
+            merged: Vec::new(),
+        });
+        assert!(again.may_send("ctf", 7) && !again.may_send("ctf", 7));
+        // What was read again does not forget what was sent meanwhile.
+        again.replace(BehaviourRows::default());
+        assert!(!again.may_send("ctf", 7));
+    }
+}

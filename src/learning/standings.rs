@@ -51,6 +51,21 @@ impl Standings {
         }
     }
 
+    /// The teams with merged identities replaced.
+    fn counted<'a>(&self, teams: &'a [Vec<LineupPlayer>]) -> Cow<'a, [Vec<LineupPlayer>]> {
+        let merges = self.knowledge.as_ref().map(|known| &known.counts_as);
+        let Some(merges) = merges.filter(|merges| !merges.is_empty()) else {
+            return Cow::Borrowed(teams);
+        };
+        let mut teams = teams.to_vec();
+        for player in teams.iter_mut().flatten() {
+            if let Some(into) = merges.get(&player.key) {
+                player.key = into.clone();
+            }
+        }
+        Cow::Owned(teams)
+    }
+
     /// Whether a season has begun by `now` that these weights are not of yet.
     pub(super) fn season_is_due(&self, now: Timestamp) -> bool {
         let next = self.knowledge.as_ref().and_then(Knowledge::next_season);
@@ -96,7 +111,8 @@ impl Standings {
         map: &str,
         teams: &[Vec<LineupPlayer>],
     ) -> Option<LineupReading> {
-        self.learned(ruleset)?.reading(ruleset, map, teams)
+        let teams = self.counted(teams);
+        self.learned(ruleset)?.reading(ruleset, map, &teams)
     }
 
     /// The strength that a player adds by commanding in this lineup; 0 if nothing has been learned of it.
@@ -107,7 +123,10 @@ impl Standings {
         key: &PlayerKey,
     ) -> f64 {
         let fold = self.learned(ruleset);
-        let strength = fold.and_then(|fold| fold.command_strength(ruleset, teams, key));
+        let merges = self.knowledge.as_ref().map(|known| &known.counts_as);
+        let key = merges.and_then(|merges| merges.get(key)).unwrap_or(key);
+        let teams = self.counted(teams);
+        let strength = fold.and_then(|fold| fold.command_strength(ruleset, &teams, key));
         strength.unwrap_or(0.0)
     }
 
@@ -139,7 +158,8 @@ impl Standings {
         map: &str,
         teams: &[Vec<LineupPlayer>],
     ) -> Option<Vec<f64>> {
-        Some(self.learned(ruleset)?.chances(ruleset, map, teams))
+        let teams = self.counted(teams);
+        Some(self.learned(ruleset)?.chances(ruleset, map, &teams))
     }
 }
 

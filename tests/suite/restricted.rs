@@ -73,6 +73,37 @@ async fn a_ticket_that_no_match_may_contain_is_refused_with_what_it_needs() {
     );
 }
 
+#[tokio::test]
+async fn a_player_who_no_longer_meets_the_rule_is_in_no_match_and_reads_why() {
+    let daemon = Daemon::start(QUEUES).await;
+    let mut client = daemon.named("pub").await;
+    let queued = client
+        .ask("ENQUEUE newcomers t1\nSEAT ann tier=3\nSUBMIT\n")
+        .await;
+    assert_eq!(queued, "QUEUED t1 0 -");
+    let (store, learning) = (daemon.service.store(), daemon.service.learning());
+    for minute in [0, 20] {
+        let mut record = game(minute, &[(Human, "ann")], &[(Human, "bob")], [3.0, 0.0]);
+        record.game_type = "baseoa.ctf".into();
+        store.record(&record).await.unwrap();
+    }
+    learning.refresh().await.unwrap();
+    let fits = client
+        .ask("ENQUEUE newcomers t2\nSEAT cid tier=3\nSUBMIT\n")
+        .await;
+    assert!(fits.starts_with("QUEUED t2 "), "{fits}");
+    let head = client.ask("EXPLAIN t1\n").await;
+    let count: usize = head.strip_prefix("EXPLAIN ").unwrap().parse().unwrap();
+    let mut why = Vec::new();
+    for _ in 0..count {
+        why.push(client.line().await);
+    }
+    assert_eq!(
+        why[1],
+        "WHY held back by few games: the ticket itself cannot meet it: players must have at most 1 game, not 2"
+    );
+}
+
 /// A booster that makes a player stronger in the game is a mutator, so that its games are a ruleset of
 /// their own.
 #[tokio::test]
@@ -131,4 +162,12 @@ async fn an_identity_that_counts_as_another_has_that_players_games() {
         reply.split(' ').nth(2).unwrap().to_owned()
     };
     assert_eq!(weight("annie").await, weight("ann").await);
+    let chance = async |id: &str| {
+        let lines = format!("GAME baseoa.ctf\nJOIN {id} pin=0\nJOIN bob pin=1\nBALANCE seed=1\n");
+        let reply = daemon.client().await.talk(&lines).await;
+        reply.split(' ').nth(3).unwrap().to_owned()
+    };
+    let predicted = chance("annie").await;
+    assert_eq!(predicted, chance("ann").await);
+    assert!(predicted.parse::<f64>().unwrap() > 0.5, "{predicted}");
 }

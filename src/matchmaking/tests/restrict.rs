@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicBool;
 use super::situations::queue;
 use crate::{
     domain::{Company, Crowding, Link, Outlook},
-    matchmaking::{Effort, Known, OneCore, PlanInput, Queue, Ticket, TicketSpec, plan},
+    matchmaking::{Effort, Known, OneCore, PlanInput, Queue, Ticket, TicketSpec, plan, pool::Pool},
 };
 
 const RANKED: &str = include_str!("../../../config/queues/ranked.toml");
@@ -177,6 +177,25 @@ fn a_booster_lifts_a_player_into_a_higher_division_and_teams_count_the_true_weig
     );
 }
 
+/// A rating system that has learned what each friend adds.
+fn outlook(per_friend: f64) -> Outlook {
+    Outlook {
+        link: Link::Normal,
+        per_strength: 0.8,
+        players: 6.0,
+        crowding: Crowding::Root,
+        per_head: 0.0,
+        per_log_size: 0.0,
+        side: 0.0,
+        halfway: 1.0,
+        doubt: 0.0,
+        company: Company {
+            per_friend,
+            learned: 1.0,
+        },
+    }
+}
+
 /// The teams, with sorted tickets, of four single players and a pair (ticket 4), where each friend adds so
 /// much.
 fn with_friends(per_friend: f64) -> Vec<Vec<usize>> {
@@ -195,23 +214,8 @@ fn with_friends(per_friend: f64) -> Vec<Vec<usize>> {
         .collect();
     let pair: &[&[(&str, f64)]] = &[&[("@strength", 0.2)], &[("@strength", 0.3)]];
     tickets.push(ticket(&queue, "pair", "", pair));
-    let outlook = Outlook {
-        link: Link::Normal,
-        per_strength: 0.8,
-        players: 6.0,
-        crowding: Crowding::Root,
-        per_head: 0.0,
-        per_log_size: 0.0,
-        side: 0.0,
-        halfway: 1.0,
-        doubt: 0.0,
-        company: Company {
-            per_friend,
-            learned: 1.0,
-        },
-    };
     let input = PlanInput {
-        outlook: Some(outlook),
+        outlook: Some(outlook(per_friend)),
         ..PlanInput::new(&queue, &tickets)
     };
     let plan = input.plan(&OneCore, &AtomicBool::new(false));
@@ -227,4 +231,36 @@ fn the_final_split_counts_what_friends_add() {
     assert_eq!(with_friends(0.0), [vec![0, 4], vec![1, 2, 3]]);
     // With .6 for each friend it is worth 1.7, and the weakest player joins it: 1.6 against 1.75.
     assert_eq!(with_friends(0.6), [vec![0, 1, 2], vec![3, 4]]);
+}
+
+#[test]
+fn the_predicted_chance_counts_what_friends_add() {
+    let text = "teams = 2\nsize = 2\nruleset = 'x'\nrule = [\
+        { name = 'even', rule = 'chance', at_most = 0.05, hard = true }]";
+    let queue = queue(text);
+    let alike: &[(&str, f64)] = &[("@strength", 0.2)];
+    let tickets = [
+        ticket(&queue, "pair", "", &[alike, alike]),
+        ticket(&queue, "a", "", &[alike]),
+        ticket(&queue, "b", "", &[alike]),
+    ];
+    let chances = |per_friend| {
+        let pool = Pool::new(&queue, &tickets, Some(outlook(per_friend)));
+        let single = |ticket: u32| pool.people.size(ticket) == 1;
+        let (singles, pair): (Vec<u32>, Vec<u32>) = (0..3).partition(|ticket| single(*ticket));
+        let rule = &queue.rules()[0].rule;
+        let teams = [pair, singles];
+        let violation = rule.violation(&pool.people, &teams, 0.05);
+        (violation > 0.0, rule.sentence(&pool.people, &teams, 0.05))
+    };
+    let (violated, sentence) = chances(0.0);
+    assert!(
+        !violated && sentence.contains("0.500 | 0.500"),
+        "{sentence}"
+    );
+    let (violated, sentence) = chances(0.3);
+    assert!(
+        violated && sentence.starts_with("chances by team: 0.7"),
+        "{sentence}"
+    );
 }
