@@ -54,7 +54,7 @@ impl Default for BehaviourSettings {
 pub struct BehaviourDay {
     /// The identity of the human.
     pub player: String,
-    /// The game server that reports; empty for the daemon itself, which counts no-shows.
+    /// The client that reports; empty for the daemon itself, which counts no-shows.
     pub reporter: String,
     /// The day, counted from 1970-01-01 UTC.
     pub day: i64,

@@ -7,14 +7,14 @@ use parking_lot::RwLock;
 use crate::{
     domain::{
         PatternError, Patterns, Timestamp,
-        behaviour::{BehaviourDay, BehaviourSettings, day},
+        behaviour::{BehaviourDay, BehaviourSettings},
     },
     store::{BehaviourRows, Store, StoreError},
 };
 
 /// The most reports of one game server in a day. It bounds what a hostile one can write to the disk.
 const MOST_REPORTS: u32 = 10_000;
-/// The reporter of all connections, where clients prove no name: they share its limits.
+/// The reporter of all connections that are no configured client: they share its limits.
 pub const ANYONE: &str = "*";
 
 /// Why a report was not stored.
@@ -111,33 +111,26 @@ impl BehaviourBook {
         days.filter(|one| one.day >= first).cloned().collect()
     }
 
-    /// Stores what a game server reports. `name` is what it calls itself, and `is_proven` whether a token
-    /// proves that. When this returns, the report is on disk.
+    /// Stores what a game server of this name reports. Its client, or [`ANYONE`], is the report's reporter,
+    /// whose limits count. When this returns, the report is on disk.
     ///
     /// # Errors
     /// Fails for each reason of [`BehaviourError`], and changes nothing then.
-    pub async fn report(
-        &self,
-        (name, is_proven): (&str, bool),
-        player: &str,
-        points: f64,
-        now: Timestamp,
-    ) -> Result<(), BehaviourError> {
+    pub async fn report(&self, name: &str, report: BehaviourDay) -> Result<(), BehaviourError> {
         if !self.reporters.matches(name) {
             return Err(BehaviourError::NotAReporter);
         }
         let most = self.settings.report_limit.get();
-        if !(-most..=most).contains(&points) {
+        if !(-most..=most).contains(&report.points) {
             return Err(BehaviourError::TooManyPoints(most));
         }
         if self.pages.read().version.is_none() {
             self.refresh().await?; // which also counts what was reported today
         }
-        let reporter = if is_proven { name } else { ANYONE };
-        if !self.pages.write().may_send(reporter, day(now)) {
+        if !self.pages.write().may_send(&report.reporter, report.day) {
             return Err(BehaviourError::TooManyReports);
         }
-        let report = BehaviourDay::report(player, reporter, points, now);
+        let now = report.at;
         Ok(self.write(&[report], now).await?)
     }
 

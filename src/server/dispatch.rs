@@ -15,6 +15,17 @@ pub(super) async fn answer(
     decide(session, request).await.map_err(refusal)
 }
 
+/// Passes BEHAVIOUR of a configured client, or of any other connection, to the session.
+pub(super) async fn behaviour(
+    session: &mut Session,
+    client: Option<&str>,
+    id: &Ident,
+    points: f64,
+) -> Result<Option<Reply>, Refusal> {
+    let reported = session.report_behaviour(client, id, points).await;
+    reported.map(|()| None).map_err(refusal)
+}
+
 /// Applies a request that changes the game, and passes on any other.
 async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>, SessionError> {
     let command = match request {
@@ -53,10 +64,6 @@ async fn decide(session: &mut Session, request: Request) -> Result<Option<Reply>
         Request::Clock(seconds) => Command::Clock {
             left: millis(seconds),
         },
-        Request::Behaviour { id, points } => {
-            session.report_behaviour(&id, points).await?;
-            return Ok(None);
-        }
         Request::Death(id) => return Ok(session.died(&id)?.map(Reply::Move)),
         question => return reply(session, question).await,
     };

@@ -67,13 +67,6 @@ impl Peer {
         self.grant.is_none()
     }
 
-    /// Whether it is a configured client.
-    pub(super) fn is_client(&self) -> bool {
-        self.grant
-            .as_ref()
-            .is_some_and(|grant| grant.client.is_some())
-    }
-
     /// Whether it has this right.
     pub(super) fn has(&self, right: Right) -> bool {
         self.grant
@@ -193,6 +186,12 @@ impl Peer {
                 wait.as_secs_f64()
             ),
         })
+    }
+
+    /// The configured client that the peer is, by its name in the configuration.
+    pub(super) fn client(&self) -> Option<&str> {
+        let client = self.grant.as_ref()?.client.as_ref()?;
+        Some(&client.name)
     }
 
     /// Counts a line.

@@ -31,8 +31,9 @@ use rand::{TryRng, rngs::SysRng};
 use tracing::{Span, error_span, field::Empty};
 
 use crate::{
-    domain::Ident,
+    domain::{Ident, behaviour::BehaviourDay},
     journal::Entry,
+    learning::ANYONE,
     lobby::{Command, Conduct, Lobby, NewGame},
 };
 
@@ -56,8 +57,6 @@ pub struct Session {
     sessions: Arc<Sessions>,
     state: SessionState,
     server: Option<String>,
-    /// Whether the name is proven: a configured client has said HELLO with it.
-    proven: bool,
     registration: Registration,
     /// Whether the replies that are not sent yet include one to END.
     owes_end: bool,
@@ -83,7 +82,6 @@ impl Session {
             registration,
             sessions,
             server: None,
-            proven: false,
             owes_end: false,
             span,
         };
@@ -99,11 +97,6 @@ impl Session {
     /// The name that HELLO gave.
     pub fn name(&self) -> Option<&str> {
         self.server.as_deref()
-    }
-
-    /// Notes whether the name of HELLO is proven.
-    pub fn set_proven(&mut self, proven: bool) {
-        self.proven = proven;
     }
 
     /// The mailbox of this session's connection.
@@ -203,18 +196,24 @@ impl Session {
     }
 
     /// Stores a report about how a human behaves. When this returns, it is on disk. The report is not about
-    /// the running game: that player may have left, and play may be over.
+    /// the running game: that player may have left, and play may be over. `client` is the configured client
+    /// that the connection has proven to be.
     ///
     /// # Errors
     /// Fails if this game server may not report, or not so often, if a report may not have so many points,
     /// or if the database fails.
-    pub async fn report_behaviour(&mut self, id: &Ident, points: f64) -> Result<(), SessionError> {
+    pub async fn report_behaviour(
+        &mut self,
+        client: Option<&str>,
+        id: &Ident,
+        points: f64,
+    ) -> Result<(), SessionError> {
         let sessions = self.sessions.clone();
         let name = host::server_name(self.server.as_deref().unwrap_or_default());
-        let reporter = (name, self.proven);
         let book = sessions.learning.behaviour();
         let now = sessions.clock.now();
-        Ok(book.report(reporter, id.text(), points, now).await?)
+        let report = BehaviourDay::report(id.text(), client.unwrap_or(ANYONE), points, now);
+        Ok(book.report(name, report).await?)
     }
 
     /// Applies a command now. A new game records a running one as abandoned; after a change of who

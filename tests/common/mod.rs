@@ -106,7 +106,7 @@ impl Daemon {
         let (store, folder) = new_store().await;
         let service = Service::open_with_clock(store, config.service(), clock.clone()).unwrap();
         let service = Arc::new(service);
-        let daemon = Self::serve(service, folder, config.server.limits).await;
+        let daemon = Self::serve_at(gate(&config), service, folder, config.server.limits).await;
         (daemon, clock)
     }
 

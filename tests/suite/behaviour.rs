@@ -19,10 +19,20 @@ const START: i64 = 1_000_000_000_000;
 /// Two game servers that may report and one that may not, and a queue in which those who spoil games meet
 /// each other.
 const REPORTERS: &str = r#"
-[server.clients]
-"ctf-1" = "one"
-"ctf-2" = "two"
-lobby = "three"
+[[clients]]
+name = "ctf-1"
+token = "one"
+rights = ["report"]
+
+[[clients]]
+name = "ctf-2"
+token = "two"
+rights = ["report"]
+
+[[clients]]
+name = "lobby"
+token = "three"
+rights = ["queue", "report"]
 
 [behaviour]
 reporters = ["ctf-*"]

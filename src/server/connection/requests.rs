@@ -49,6 +49,10 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         self.peer.count_report(&request);
         let answer = match request {
             kill @ Request::Kill { .. } => return self.kill(kill).await,
+            Request::Behaviour { id, points } => {
+                let client = self.peer.client();
+                dispatch::behaviour(&mut self.session, client, &id, points).await
+            }
             Request::Queue(request) => self.queue(request).await,
             Request::Host(request) => self.host(request).await,
             request => self.answer(request).await,
@@ -111,7 +115,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                 let token = token.as_ref().map(Token::secret);
                 self.peer.greet(server.text(), token).await?;
                 self.peer.authorize(&hello)?;
-                self.session.set_proven(self.peer.is_client());
                 Some((server.text().to_owned(), *hosts))
             }
             _ => None,
