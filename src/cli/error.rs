@@ -103,6 +103,7 @@ impl CliError {
     pub fn exit_code(&self) -> u8 {
         match self {
             CliError::Config { .. } | CliError::ConfigValue(_) | CliError::LogFilter(_) => 3,
+            CliError::Daemon(DaemonError::Tls(_)) => 3,
             CliError::Service(
                 ServiceError::Pattern(_) | ServiceError::Learning(LearningError::Pattern(_)),
             ) => 3,

@@ -24,7 +24,8 @@ impl Config {
         let aliases = || self.alias_fault();
         let others = order.or_else(aliases).or_else(|| self.pattern_fault());
         let others = others.or_else(|| self.queue_fault());
-        others.or_else(|| self.client_fault())
+        let others = others.or_else(|| self.client_fault());
+        others.or_else(|| self.tls_fault())
     }
 
     /// Checks the queues: what their rules refer to must exist.
@@ -40,6 +41,20 @@ impl Config {
                 keys: vec![key],
                 why: error.why,
             })
+        })
+    }
+
+    /// Checks that encrypted connections have a certificate and a key.
+    fn tls_fault(&self) -> Option<Fault> {
+        let tls = &self.server.tls;
+        tls.listen?;
+        let files = [("certificate", &tls.certificate), ("key", &tls.key)];
+        let (key, _) = files
+            .into_iter()
+            .find(|(_, path)| path.as_os_str().is_empty())?;
+        Some(Fault {
+            keys: vec![format!("server.tls.{key}"), "server.tls.listen".to_owned()],
+            why: "must not be empty when server.tls.listen is set".to_owned(),
         })
     }
 

@@ -165,7 +165,10 @@ impl Config {
 
     /// The addresses that the daemon listens on for lines.
     pub fn listens(&self) -> Vec<SocketAddr> {
-        vec![self.server.listen]
+        [self.server.listen]
+            .into_iter()
+            .chain(self.server.tls.listen)
+            .collect()
     }
 
     /// Checks that nobody can use the daemon whom the operator has not admitted. Reads the files with

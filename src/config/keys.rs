@@ -15,7 +15,7 @@ use crate::{
     domain::{
         GameTypeLists, MutatorLists, Secret,
         behaviour::BehaviourSettings,
-        units::{Count, Millis, Share, UpToADay, UpToAWeek},
+        units::{Count, Millis, Seconds, Share, UpToADay, UpToAWeek},
     },
     history,
     lobby::{
@@ -64,8 +64,21 @@ pub struct ServerSection {
     pub limits: Limits,
     pub resume_grace_seconds: UpToADay,
     pub allow_anonymous: bool,
+    pub tls: TlsSection,
     #[serde(deserialize_with = "values::tokens")]
     pub clients: BTreeMap<String, Secret>,
+}
+
+/// The keys of section `[server.tls]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)]
+pub struct TlsSection {
+    #[serde(deserialize_with = "values::optional_address")]
+    pub listen: Option<SocketAddr>,
+    pub certificate: PathBuf,
+    pub key: PathBuf,
+    pub handshake_seconds: Seconds<1, 60>,
 }
 
 /// The keys of section `[store]`.

@@ -25,7 +25,7 @@ pub use clients::ClientSection;
 pub use error::ConfigError;
 pub use keys::{
     AutoBalanceSection, Config, FollowSection, IngestSection, LogSection, RulesPreset,
-    SeasonSection, ServerSection, StoreSection,
+    SeasonSection, ServerSection, StoreSection, TlsSection,
 };
 pub use values::{ConfiguredToken, Date, FolderChoice, FormatChoice, JournalChoice};
 

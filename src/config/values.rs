@@ -1,7 +1,11 @@
 //! Values other than numbers: words, dates, patterns, lists. Each is checked while it is
 //! deserialised, so that an error names its key.
 
-use std::{collections::BTreeMap, net::IpAddr, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    net::{IpAddr, SocketAddr},
+    path::PathBuf,
+};
 
 use ipnet::IpNet;
 use serde::{Deserialize, Deserializer, de::Error};
@@ -188,6 +192,18 @@ pub(super) fn tokens<'de, D: Deserializer<'de>>(
     }
     let secrets = tokens.into_iter().map(|(name, token)| (name, token.0));
     Ok(secrets.collect())
+}
+
+/// Deserialises an address and port, or an empty text.
+pub(super) fn optional_address<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<SocketAddr>, D::Error> {
+    let text = String::deserialize(from)?;
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let why = "must be empty, or an address and port such as \"0.0.0.0:7999\"";
+    text.parse().map(Some).map_err(|_| D::Error::custom(why))
 }
 
 /// Deserialises networks, such as `10.0.0.0/8`, or single addresses.

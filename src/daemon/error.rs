@@ -3,8 +3,8 @@
 use std::{io, net::SocketAddr};
 
 use crate::{
-    config::ConfigError, learning::LearningError, logs::LogError, service::ServiceError,
-    store::StoreError,
+    config::ConfigError, learning::LearningError, logs::LogError, server::TlsError,
+    service::ServiceError, store::StoreError,
 };
 
 /// Why the daemon cannot start.
@@ -22,6 +22,9 @@ pub enum DaemonError {
         /// The error of the operating system.
         source: io::Error,
     },
+    /// The certificate of encrypted connections cannot be used.
+    #[error("encrypted connections: {0}")]
+    Tls(#[from] TlsError),
     /// The listener has no address.
     #[error(transparent)]
     Io(#[from] io::Error),

@@ -28,7 +28,7 @@ use crate::{
     config::Config,
     domain::Timestamp,
     logs::{Archive, Follower, LogError},
-    server::{self, Gate, Limits},
+    server::{self, Gate, Limits, Listeners, TlsIdentity, TlsListener},
     service::Service,
     session::Clock,
     store::{self, BackedUp, BackupError, Backups},
@@ -48,7 +48,7 @@ const HOUR: Duration = Duration::from_secs(60 * 60);
 
 /// A daemon that has opened everything and does not serve yet.
 pub struct Daemon {
-    listener: TcpListener,
+    listeners: Listeners,
     service: Arc<Service>,
     limits: Limits,
     gate: Arc<Gate>,
@@ -72,10 +72,7 @@ impl Daemon {
     pub async fn open(config: &Config) -> Result<Self, DaemonError> {
         file_limit::survive()?;
         let gate = Arc::new(Gate::new(config.check_access()?));
-        let address = config.server.listen;
-        let listener = TcpListener::bind(address)
-            .await
-            .map_err(|source| DaemonError::Listen { address, source })?;
+        let listeners = bind(config).await?;
         let service = Arc::new(open_service(config, true).await?);
         let (matches, _) = service.store().extent().await?;
         service.learning().resume().await?;
@@ -84,13 +81,17 @@ impl Daemon {
         }
         let follower = follower(config, &service)?;
         let database = config.store.database.display();
-        let address = listener.local_addr()?;
+        let address = listeners.plain.local_addr()?;
+        if let Some(tls) = &listeners.tls {
+            let tls = tls.listener.local_addr()?;
+            tracing::info!(%tls, "listening for encrypted connections");
+        }
         tracing::info!(%address, %database, matches, "listening");
         if !address.ip().is_loopback() && config.server.allow_anonymous {
             tracing::warn!("every host that reaches {address} can use this daemon");
         }
         Ok(Self {
-            listener,
+            listeners,
             service,
             limits: config.server.limits,
             gate,
@@ -104,7 +105,7 @@ impl Daemon {
     /// # Errors
     /// Fails if the operating system does not return it.
     pub fn local_addr(&self) -> std::io::Result<SocketAddr> {
-        self.listener.local_addr()
+        self.listeners.plain.local_addr()
     }
 
     /// What a configuration that is read again can change, and the addresses that it cannot change.
@@ -112,7 +113,8 @@ impl Daemon {
         Reloader {
             queues: self.service.queues().clone(),
             gate: self.gate.clone(),
-            listens: self.local_addr().into_iter().collect(),
+            tls: self.listeners.tls.as_ref().map(|tls| tls.identity.clone()),
+            listens: self.listeners.addresses(),
         }
     }
 
@@ -127,7 +129,7 @@ impl Daemon {
             let clock = self.service.sessions().clock().clone();
             tasks.spawn(back_up_daily(backups, clock));
         }
-        if let Ok(address) = self.listener.local_addr() {
+        if let Ok(address) = self.listeners.plain.local_addr() {
             service_manager::ready(&format!("serving game servers at {address}"));
         }
         let following = self.follower.map(|(follower, interval)| {
@@ -141,7 +143,7 @@ impl Daemon {
         };
         let deadline = tasks
             .serve(
-                self.listener,
+                self.listeners,
                 service.clone(),
                 self.limits,
                 self.gate,
@@ -164,7 +166,7 @@ impl Daemon {
 /// command, sends the pending replies and closes; after [`Limits::drain_seconds`] the remaining connections
 /// are dropped. Finally, writes the backlog.
 pub async fn run(
-    listener: TcpListener,
+    listeners: impl Into<Listeners>,
     service: Arc<Service>,
     limits: Limits,
     gate: Arc<Gate>,
@@ -172,7 +174,7 @@ pub async fn run(
 ) {
     let tasks = Tasks::new(&service);
     let deadline = tasks
-        .serve(listener, service.clone(), limits, gate, shutdown)
+        .serve(listeners.into(), service.clone(), limits, gate, shutdown)
         .await;
     write_backlog(&service, deadline).await;
     tasks.end(deadline).await;
@@ -263,12 +265,15 @@ impl Tasks {
     /// everything else that the daemon has to do before its end.
     async fn serve(
         &self,
-        listener: TcpListener,
+        listeners: Listeners,
         service: Arc<Service>,
         limits: Limits,
         gate: Arc<Gate>,
         shutdown: impl Future<Output = ()>,
     ) -> Instant {
+        if let Some(tls) = &listeners.tls {
+            self.spawn(tls.identity.clone().watch());
+        }
         let sessions = service.sessions().clone();
         self.spawn(async move { sessions.run_background().await });
         let sessions = service.sessions().clone();
@@ -284,7 +289,7 @@ impl Tasks {
         let (tasks, stop) = (self.tracker.clone(), self.stop.clone());
         let serving = self
             .tracker
-            .spawn(server::run(listener, service, limits, gate, tasks, stop));
+            .spawn(server::run(listeners, service, limits, gate, tasks, stop));
         shutdown.await;
         let deadline = Instant::now() + limits.drain_seconds.duration() + LAST_WRITES;
         self.stop.cancel();
@@ -318,6 +323,25 @@ pub async fn open_service(config: &Config, create: bool) -> Result<Service, Daem
     let busy = config.store.busy_ms.duration();
     let store = store::open(&config.store.database, create, busy).await?;
     Ok(Service::open(store, config.service())?)
+}
+
+/// Binds the configured addresses, and reads the certificate of encrypted connections.
+async fn bind(config: &Config) -> Result<Listeners, DaemonError> {
+    let bind = async |address: SocketAddr| {
+        let bound = TcpListener::bind(address).await;
+        bound.map_err(|source| DaemonError::Listen { address, source })
+    };
+    let plain = bind(config.server.listen).await?;
+    let section = &config.server.tls;
+    let tls = match section.listen {
+        None => None,
+        Some(address) => Some(TlsListener {
+            identity: Arc::new(TlsIdentity::load(&section.certificate, &section.key)?),
+            listener: bind(address).await?,
+            handshake: section.handshake_seconds.duration(),
+        }),
+    };
+    Ok(Listeners { plain, tls })
 }
 
 /// Opens the journal of running games, and parks the games in it. If it cannot be opened, the

@@ -5,7 +5,7 @@ use std::{net::SocketAddr, sync::Arc};
 use crate::{
     config::{Config, ConfigError},
     queues::Queues,
-    server::Gate,
+    server::{Gate, TlsIdentity},
 };
 
 /// The parts of a running daemon that a configuration can change.
@@ -13,13 +13,19 @@ use crate::{
 pub struct Reloader {
     pub(super) queues: Arc<Queues>,
     pub(super) gate: Arc<Gate>,
+    /// The certificate of encrypted connections.
+    pub(super) tls: Option<Arc<TlsIdentity>>,
     /// The addresses that the daemon listens on.
     pub(super) listens: Vec<SocketAddr>,
 }
 
 /// Takes over the queues, the clients and the limits of a configuration that was read again, and nothing else
-/// of it. Logs whether that has succeeded; if not, everything stays as it was.
+/// of it, and the certificate if its files have changed. Logs whether that has succeeded; if not, everything stays as it was.
 pub async fn reload(running: &Reloader, config: &Config) {
+    if let Some(tls) = running.tls.clone() {
+        // Fails only if the runtime stops.
+        let _ = tokio::task::spawn_blocking(move || tls.refresh()).await;
+    }
     let exposed = running
         .listens
         .iter()

@@ -6,11 +6,14 @@
 
 mod connection;
 mod dispatch;
+mod error;
 mod gate;
 mod host;
+mod listeners;
 mod peer;
 mod queue;
 mod settings;
+mod tls;
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -30,15 +33,18 @@ use crate::{
 };
 
 pub use connection::serve;
+pub use error::TlsError;
 pub use gate::Gate;
+pub use listeners::{Listeners, TlsListener};
 pub use peer::Peer;
 pub use settings::Limits;
+pub use tls::TlsIdentity;
 
 /// Serves until `stop` is cancelled; connections are tasks of `tasks`. Then each session finishes its
 /// current command, sends the pending replies and closes. Connections that have not ended after
 /// [`Limits::drain_seconds`] are dropped with what they wait for. Returns once all connections have ended.
 pub async fn run(
-    listener: TcpListener,
+    listeners: Listeners,
     service: Arc<Service>,
     limits: Limits,
     gate: Arc<Gate>,
@@ -57,9 +63,9 @@ pub async fn run(
         tasks,
         room: room.clone(),
     };
-    stop.run_until_cancelled(acceptor.accept_all(&listener))
+    stop.run_until_cancelled(acceptor.accept_everywhere(&listeners))
         .await;
-    drop(listener);
+    drop(listeners);
     // Each connection holds a permit until it ends.
     let all = || room.acquire_many(u32::try_from(most).unwrap_or(u32::MAX));
     let drained = time::timeout(limits.drain_seconds.duration(), all()).await;
@@ -86,10 +92,20 @@ struct Acceptor {
 }
 
 impl Acceptor {
-    async fn accept_all(&self, listener: &TcpListener) {
+    async fn accept_everywhere(&self, listeners: &Listeners) {
+        let plain = self.accept_all(&listeners.plain, None);
+        match &listeners.tls {
+            None => plain.await,
+            Some(tls) => {
+                tokio::join!(plain, self.accept_all(&tls.listener, Some(tls)));
+            }
+        }
+    }
+
+    async fn accept_all(&self, listener: &TcpListener, tls: Option<&TlsListener>) {
         loop {
             match listener.accept().await {
-                Ok((stream, address)) => self.admit(stream, address),
+                Ok((stream, address)) => self.admit(stream, address, tls),
                 Err(error) => {
                     tracing::warn!(%error, "cannot accept a connection");
                     // The process has probably run out of file descriptors: give other connections
@@ -100,33 +116,72 @@ impl Acceptor {
         }
     }
 
-    fn admit(&self, stream: TcpStream, address: SocketAddr) {
-        let Ok(permit) = self.room.clone().try_acquire_owned() else {
-            return self.refuse(stream, "too many connections");
-        };
-        match self.gate.enter(address.ip()) {
-            Some(peer) => self.start_connection(stream, address, peer, permit),
-            None => self.refuse(stream, "too many connections from your address"),
+    /// Starts a connection, if there is room for one from this address. One that would be encrypted is
+    /// otherwise closed without a reason, because there is no handshake.
+    fn admit(&self, stream: TcpStream, address: SocketAddr, tls: Option<&TlsListener>) {
+        let room = self.room.clone().try_acquire_owned();
+        let peer = room
+            .as_ref()
+            .ok()
+            .and_then(|_| self.gate.enter(address.ip()));
+        match (room, peer, tls) {
+            (Ok(permit), Some(peer), None) => {
+                let serving = self.serve(stream, peer);
+                self.start(address, permit, serving);
+            }
+            (Ok(permit), Some(peer), Some(tls)) => {
+                let serving = self.shake_hands_and_serve(stream, peer, tls);
+                self.start(address, permit, serving);
+            }
+            (Ok(_), None, None) => self.refuse(stream, "too many connections from your address"),
+            (Err(_), _, None) => self.refuse(stream, "too many connections"),
+            (_, _, Some(_)) => tracing::debug!("refusing an encrypted connection"),
         }
     }
 
-    fn start_connection(
+    /// Runs a connection as a task that holds the permit.
+    fn start(
         &self,
-        stream: TcpStream,
         address: SocketAddr,
-        peer: Peer,
         permit: OwnedSemaphorePermit,
+        serving: impl Future<Output = ()> + Send + 'static,
     ) {
-        let (service, limits, stop) = (self.service.clone(), self.limits, self.stop.clone());
         let drop_all = self.drop_all.clone();
+        let span = tracing::debug_span!("connection", peer = %address);
         self.tasks.spawn(async move {
             let _permit = permit;
-            // Replies are small, and game servers wait for them.
-            let _ = stream.set_nodelay(true);
-            let span = tracing::debug_span!("connection", peer = %address);
-            let serving = serve(stream, &service, limits, peer, stop).instrument(span);
-            drop_all.run_until_cancelled(serving).await;
+            drop_all.run_until_cancelled(serving.instrument(span)).await;
         });
+    }
+
+    fn serve(&self, stream: TcpStream, peer: Peer) -> impl Future<Output = ()> + use<> {
+        let (service, limits, stop) = (self.service.clone(), self.limits, self.stop.clone());
+        // Replies are small, and game servers wait for them.
+        let _ = stream.set_nodelay(true);
+        async move {
+            serve(stream, &service, limits, peer, stop).await;
+        }
+    }
+
+    fn shake_hands_and_serve(
+        &self,
+        stream: TcpStream,
+        peer: Peer,
+        tls: &TlsListener,
+    ) -> impl Future<Output = ()> + use<> {
+        let (service, limits, stop) = (self.service.clone(), self.limits, self.stop.clone());
+        let _ = stream.set_nodelay(true);
+        let shaking = time::timeout(tls.handshake, tls.identity.acceptor().accept(stream));
+        async move {
+            match stop.run_until_cancelled(shaking).await {
+                Some(Ok(Ok(stream))) => {
+                    serve(stream, &service, limits, peer, stop).await;
+                }
+                Some(Ok(Err(error))) => tracing::debug!(%error, "no encrypted connection"),
+                Some(Err(_)) => tracing::debug!("the handshake takes too long"),
+                None => {}
+            }
+        }
     }
 
     /// Refuses a connection with an error line. The peer has one second to close its side.

@@ -34,6 +34,8 @@ fn inside(folder: &Path, mut command: Command) -> Command {
 pub struct Process {
     pub child: Child,
     pub address: SocketAddr,
+    /// The address for encrypted connections, if there is one.
+    pub tls: Option<SocketAddr>,
     /// The lines that it logs after the one that names the address.
     pub log: mpsc::Receiver<String>,
 }
@@ -58,7 +60,7 @@ impl Process {
         command.args(words).envs(variables.iter().copied());
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut log = BufReader::new(child.stderr.take().unwrap());
-        let mut said = String::new();
+        let (mut said, mut tls) = (String::new(), None);
         let address = loop {
             let mut line = String::new();
             assert_ne!(
@@ -68,6 +70,9 @@ impl Process {
             );
             if let Some((_, rest)) = line.split_once("listening address=") {
                 break rest.split_whitespace().next().unwrap().parse().unwrap();
+            }
+            if let Some((_, rest)) = line.split_once(" tls=") {
+                tls = rest.split_whitespace().next().unwrap().parse().ok();
             }
             said.push_str(&line);
         };
@@ -81,6 +86,7 @@ impl Process {
         Self {
             child,
             address,
+            tls,
             log: lines,
         }
     }

@@ -66,3 +66,4 @@ mod store_story;
 mod store_tickets;
 mod suspects;
 mod tickets;
+mod tls;

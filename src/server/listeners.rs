@@ -1,0 +1,44 @@
+//! The sockets on which connections come in.
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use tokio::net::TcpListener;
+
+use super::TlsIdentity;
+
+/// The sockets on which connections come in.
+#[derive(Debug)]
+pub struct Listeners {
+    /// The socket for lines as they are.
+    pub plain: TcpListener,
+    /// The socket for encrypted lines.
+    pub tls: Option<TlsListener>,
+}
+
+/// A socket for encrypted lines.
+#[derive(Debug)]
+pub struct TlsListener {
+    /// The socket itself.
+    pub listener: TcpListener,
+    /// The certificate that it shows.
+    pub identity: Arc<TlsIdentity>,
+    /// The time limit of the handshake.
+    pub handshake: Duration,
+}
+
+impl Listeners {
+    /// The addresses of all sockets.
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        let tls = self.tls.as_ref().map(|tls| &tls.listener);
+        let sockets = [Some(&self.plain), tls].into_iter().flatten();
+        sockets
+            .filter_map(|socket| socket.local_addr().ok())
+            .collect()
+    }
+}
+
+impl From<TcpListener> for Listeners {
+    fn from(plain: TcpListener) -> Self {
+        Self { plain, tls: None }
+    }
+}
