@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Config, values::NO_NAME};
 use crate::{
+    coordinator::Provider,
     domain::{Patterns, Rulebook},
     matchmaking::Queue,
     rating::divisions,
@@ -23,9 +24,26 @@ impl Config {
         let order = self.order_fault().or_else(|| self.division_fault());
         let aliases = || self.alias_fault();
         let others = order.or_else(aliases).or_else(|| self.pattern_fault());
+        let others = others.or_else(|| self.allocator_fault());
         let others = others.or_else(|| self.queue_fault());
         let others = others.or_else(|| self.client_fault());
         others.or_else(|| self.tls_fault())
+    }
+
+    /// Checks the section of the allocator, if game servers come from it.
+    fn allocator_fault(&self) -> Option<Fault> {
+        let agones = &self.coordinator.agones;
+        let (key, why) = match self.coordinator.provider {
+            Provider::Agones => agones.fault()?,
+            Provider::Instances => return None,
+        };
+        Some(Fault {
+            keys: vec![
+                format!("coordinator.agones.{key}"),
+                "coordinator.provider".to_owned(),
+            ],
+            why: why.to_owned(),
+        })
     }
 
     /// Checks the queues: what their rules refer to must exist.

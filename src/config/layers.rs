@@ -11,7 +11,12 @@ use toml::{
 use super::{ConfigError, DEFAULT};
 
 /// Tables in which the operator chooses the names of keys.
-const FREE_TABLES: [&str; 3] = ["server.clients", "game_types.aliases", QUEUES];
+const FREE_TABLES: [&str; 4] = [
+    "server.clients",
+    "game_types.aliases",
+    "coordinator.agones.labels",
+    QUEUES,
+];
 /// The table with a section for each queue.
 const QUEUES: &str = "queue";
 /// The keys of which there may be several sections.

@@ -102,7 +102,7 @@ impl Config {
             queues: self.queue.clone(),
             hosting: CoordinatorSettings {
                 resume_grace: self.server.resume_grace_seconds,
-                ..self.coordinator
+                ..self.coordinator.clone()
             },
         }
     }

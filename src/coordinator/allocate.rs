@@ -2,20 +2,28 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Act, Coordinator, Instance, Stage, Wanted, Why};
+use super::{Act, Coordinator, Instance, Provider, Stage, Wanted, Why};
 use crate::domain::MatchId;
 
 impl Coordinator {
-    /// Finds instances for the matches that wait, the oldest match first. Takes time in proportion to
-    /// the matches that wait times the instances.
+    /// Finds instances for the matches that wait, or lets these matches ask for one.
     pub(super) fn allocate(&mut self) {
+        match self.settings.provider {
+            Provider::Instances => self.choose_all(),
+            Provider::Agones => self.ask(),
+        }
+    }
+
+    /// Chooses instances for the matches that wait, the oldest match first. Takes time in proportion to
+    /// the matches that wait times the instances.
+    fn choose_all(&mut self) {
         let mut machines = self.machines();
         for id in self.reserved.iter().copied().collect::<Vec<_>>() {
             if !self.instances.values().any(|one| one.is_free(self.now)) {
                 return;
             }
             if let Some(name) = self.choose(id, &machines) {
-                self.assign(id, &name);
+                self.assign(id, &name, None);
                 if let Some(instance) = self.instances.get(&name) {
                     *machines
                         .entry(instance.offer.machine().to_owned())
@@ -58,13 +66,14 @@ impl Coordinator {
         best.map(|instance| instance.offer.name.clone())
     }
 
-    /// Gives a match to an instance, and asks the instance to host it.
-    fn assign(&mut self, id: MatchId, name: &str) {
+    /// Gives a match to an instance, and asks the instance to host it. Players connect at `address`, or
+    /// without one at the address that the instance offers.
+    pub(super) fn assign(&mut self, id: MatchId, name: &str, address: Option<String>) {
         let Some(instance) = self.instances.get_mut(name) else {
             return;
         };
         instance.matches.insert(id);
-        let address = instance.offer.address.clone();
+        let address = address.unwrap_or_else(|| instance.offer.address.clone());
         self.instance_changed(name);
         self.settle(name, id);
         self.enter(id, Stage::Opening, Why::None);

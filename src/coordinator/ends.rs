@@ -15,7 +15,7 @@ impl Coordinator {
             match due {
                 Due::Match(id) => self.match_is_due(id),
                 Due::Instance(name) => self.instance_is_due(&name),
-                Due::Rested => self.stale = true,
+                Due::Rested | Due::Retry => self.stale = true,
             }
         }
     }
@@ -88,16 +88,19 @@ impl Coordinator {
         let Some(name) = self.matches.get(&id).and_then(|one| one.instance.clone()) else {
             return;
         };
-        let connected = self.instances.get(&name).filter(|one| one.away.is_none());
+        self.close_at(&name, id, why);
+    }
+
+    /// Sends CLOSE for a match to this instance: now, or when the instance connects.
+    pub(super) fn close_at(&mut self, name: &str, id: MatchId, why: Why) {
+        let instance = name.to_owned();
+        let connected = self.instances.get(name).filter(|one| one.away.is_none());
         match connected {
-            Some(_) => self.acts.push(Act::Close {
-                instance: name,
-                id,
-                why,
-            }),
+            Some(_) => self.acts.push(Act::Close { instance, id, why }),
             None => {
-                self.owed.entry(name.clone()).or_default().insert(id, why);
-                self.newly_owed.push((name, id, why));
+                let owed = self.owed.entry(instance.clone()).or_default();
+                owed.insert(id, why);
+                self.newly_owed.push((instance, id, why));
             }
         }
     }

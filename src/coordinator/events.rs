@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Act, Coordinator, HostRefused, Hosted, Instance, MAX_INSTANCES, Offer, Stage, Wanted, Why,
-    settings::millis, state::Due,
+    Act, Coordinator, HostRefused, Hosted, Instance, MAX_INSTANCES, Offer, Provider, Stage, Wanted,
+    Why, settings::millis, state::Due,
 };
 use crate::domain::{MatchId, Timestamp};
 
@@ -151,8 +151,14 @@ impl Coordinator {
         if !hosted.stage.is_before_start() {
             return Err(HostRefused::NotYours);
         }
-        let own = self.instances.get(name);
-        let own = own.map(|instance| instance.offer.address.clone());
+        let own = match self.settings.provider {
+            Provider::Instances => {
+                let own = self.instances.get(name);
+                own.map(|instance| instance.offer.address.clone())
+            }
+            // The allocator knows from where players reach the game server.
+            Provider::Agones => was.1.clone(),
+        };
         let address = at.map(str::to_owned).or(own);
         if was.0 != Stage::Opening && was.1 == address {
             return Ok(());

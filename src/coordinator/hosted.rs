@@ -177,6 +177,8 @@ pub enum Act {
         /// The id of the match.
         id: MatchId,
     },
+    /// Ask the allocator for a game server that can host the match.
+    Allocate(MatchId),
     /// Send CLOSE to the instance: it does not host the match any more.
     Close {
         /// The name of the instance.

@@ -22,11 +22,17 @@
 //! | playing | START came | `play_seconds`, or `resume_seconds` without a connection: failed |
 //! | over, failed | final | a day: removed |
 //!
+//! With an allocator ([`Provider::Agones`]), the coordinator does not choose among the instances: a reserved
+//! match asks the allocator ([`Act::Allocate`]), whose answer ([`Coordinator::answered`]) names the instance
+//! that is asked to host it. All else is the same.
+//!
 //! Invariants: No instance is asked to host more matches at once than it has slots. At most one instance
 //! hosts a match. The tickets of a match that fails before START go back to their queue. A final state
 //! never changes.
 
+pub mod agones;
 mod allocate;
+mod asking;
 mod ends;
 mod error;
 mod events;
@@ -38,6 +44,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
+pub use agones::{AgonesSettings, Allocation, GameServer, Provider};
 pub use error::HostRefused;
 pub use hosted::{Act, Change, Hosted, Stage, Wanted, Why};
 pub use instance::{Instance, Offer};

@@ -81,7 +81,7 @@ impl Coordinator {
     }
 
     /// Adds an instance that is not connected.
-    fn absent(&mut self, offer: Offer) {
+    pub(super) fn absent(&mut self, offer: Offer) {
         let mut instance = Instance::new(offer, self.now);
         instance.away = Some(self.now);
         // Every line that its next connection sends is later than this.

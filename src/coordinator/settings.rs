@@ -2,12 +2,17 @@
 
 use serde::Deserialize;
 
+use super::{AgonesSettings, Provider};
 use crate::domain::units::{Seconds, UpToADay};
 
-/// How long each step of a hosted match may take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+/// Where instances come from, and how long each step of a hosted match may take.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CoordinatorSettings {
+    /// Where the instances come from.
+    pub provider: Provider,
+    /// How the allocator is asked, if instances come from one.
+    pub agones: AgonesSettings,
     /// The longest time between two lines of an instance.
     pub heartbeat_seconds: Seconds<1, 3_600>,
     /// How long an instance that is lost may take to come back before its matches go to others.
@@ -42,6 +47,8 @@ impl CoordinatorSettings {
 impl Default for CoordinatorSettings {
     fn default() -> Self {
         Self {
+            provider: Provider::Instances,
+            agones: AgonesSettings::default(),
             heartbeat_seconds: const { Seconds::of(30) },
             return_seconds: const { Seconds::of(15) },
             open_seconds: const { Seconds::of(30) },

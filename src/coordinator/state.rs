@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Act, Change, CoordinatorSettings, Hosted, Instance, KEEP_MILLIS, Stage, Wanted, Why,
-    settings::millis,
+    asking::Asking, settings::millis,
 };
 use crate::domain::{MatchId, Timestamp};
 
@@ -17,6 +17,8 @@ pub(super) enum Due {
     Match(MatchId),
     /// An instance has rested, so that matches may go to it again.
     Rested,
+    /// A match may ask the allocator again.
+    Retry,
 }
 
 /// The instances, and the matches that they host.
@@ -31,6 +33,10 @@ pub struct Coordinator {
     pub(super) live: BTreeSet<MatchId>,
     /// Matches that wait for an instance.
     pub(super) reserved: BTreeSet<MatchId>,
+    /// How each of them has asked the allocator, if there is one.
+    pub(super) asking: BTreeMap<MatchId, Asking>,
+    /// How many game servers were allocated and could not be used.
+    pub(super) unused: u64,
     /// Matches for which an absent instance must be sent CLOSE when it comes back, and why.
     pub(super) owed: BTreeMap<String, BTreeMap<MatchId, Why>>,
     /// What has been added to `owed` since the last call of [`take_changes`](Self::take_changes).
@@ -61,6 +67,11 @@ impl Coordinator {
     /// The match with this id, while it is kept.
     pub fn hosted(&self, id: MatchId) -> Option<&Hosted> {
         self.matches.get(&id)
+    }
+
+    /// What a match in no final state needs of an instance.
+    pub fn wanted(&self, id: MatchId) -> Option<&Wanted> {
+        self.wanted.get(&id)
     }
 
     /// All matches that are kept.
@@ -172,7 +183,10 @@ impl Coordinator {
         self.due.insert((self.deadline_of(&hosted), Due::Match(id)));
         match hosted.stage {
             Stage::Reserved => self.reserved.insert(id),
-            _ => self.reserved.remove(&id),
+            _ => {
+                self.asking.remove(&id);
+                self.reserved.remove(&id)
+            }
         };
         match hosted.stage.is_final() {
             true => {

@@ -141,6 +141,11 @@ impl Task<'_> {
             HostAsk::Ended(id) => coordinator.ended(id),
             HostAsk::GaveUp(id) => coordinator.gave_up(id),
             HostAsk::Arrived { name, id, player } => coordinator.arrived(&name, id, &player),
+            HostAsk::Allocated {
+                id,
+                allocation,
+                jitter,
+            } => self.hosting.allocated(id, &allocation, jitter),
             HostAsk::Left(id, player) => self.hosting.left(id, &player),
             HostAsk::OfGame(name, game) => {
                 return Ok(Answer::Match(coordinator.match_of_game(&name, game)));

@@ -9,7 +9,7 @@ use super::{
     links::{Link, OpenSeat, Opening},
 };
 use crate::{
-    coordinator::{Act, Coordinator, HostRefused, Hosted, Offer, Stage, Wanted, Why},
+    coordinator::{Act, Allocation, Coordinator, HostRefused, Hosted, Offer, Stage, Wanted, Why},
     domain::{MAX_TEAMS, MatchId, Timestamp},
     matchmaking::{Host, Raw, TicketSpec},
     store::{Store, StoreError},
@@ -44,6 +44,13 @@ pub(super) enum HostAsk {
     Ended(MatchId),
     GaveUp(MatchId),
     Left(MatchId, String),
+    /// The allocator has answered.
+    Allocated {
+        id: MatchId,
+        allocation: Allocation,
+        /// 0 to 1, at random: spreads the times at which matches ask again.
+        jitter: f64,
+    },
     Arrived {
         name: String,
         id: MatchId,
@@ -97,7 +104,7 @@ impl Hosting {
             Some(wanted(shared, life, formed))
         };
         let coordinator = Coordinator::restore(
-            shared.hosting,
+            shared.hosting.clone(),
             rows.offers,
             rows.matches,
             rows.owed,
@@ -181,7 +188,7 @@ impl Hosting {
                         self.issue(life, id);
                         self.unsent.push(act);
                     }
-                    Act::Close { .. } => self.unsent.push(act),
+                    Act::Allocate(_) | Act::Close { .. } => self.unsent.push(act),
                 }
             }
         }
@@ -224,6 +231,26 @@ impl Hosting {
     /// The acts for instances since the last call.
     pub fn take_unsent(&mut self) -> Vec<Act> {
         std::mem::take(&mut self.unsent)
+    }
+
+    /// Handles an answer of the allocator.
+    pub fn allocated(&mut self, id: MatchId, allocation: &Allocation, jitter: f64) {
+        let is_used = self.coordinator.answered(id, allocation, jitter);
+        if let (false, Allocation::Done(server)) = (is_used, allocation) {
+            let (name, unused) = (&server.name, self.coordinator.unused());
+            tracing::warn!(match_id = id, name, unused, "a game server is not needed");
+        }
+    }
+
+    /// Asks the allocator for the game server of a match.
+    pub fn allocate(&self, shared: &Shared, id: MatchId) {
+        let hosted = self.coordinator.hosted(id);
+        if let (Some((allocator, calls)), Some(hosted), Some(wanted)) =
+            (&shared.allocator, hosted, self.coordinator.wanted(id))
+        {
+            let request = allocator.settings().request(id, &hosted.queue, wanted);
+            allocator.ask(id, request, calls.clone());
+        }
     }
 
     /// What an instance is sent of a match.

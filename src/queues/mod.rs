@@ -14,6 +14,7 @@
 //!
 //! Entry points: [`Queues::new`], [`Queues::run`], and the calls of clients.
 
+mod allocator;
 mod answers;
 mod call;
 mod connections;
@@ -50,6 +51,7 @@ use crate::{
     tickets::{QueueTerms, Submission},
 };
 
+pub use allocator::{Allocator, AllocatorError};
 pub use draft::Draft;
 pub use error::{ConfigureError, QueuesError};
 pub use hosting::HostPlan;
@@ -86,6 +88,8 @@ struct Shared {
     hosting: CoordinatorSettings,
     /// Where the searches of rounds run.
     cores: RwLock<RoundCores>,
+    /// The allocator that hosted matches ask for instances, and the way back for its answers.
+    allocator: Option<(Arc<Allocator>, mpsc::Sender<Call>)>,
     stop: CancellationToken,
 }
 
@@ -152,7 +156,8 @@ fn configured(
 }
 
 impl Queues {
-    /// The queues of a configuration, over an open store.
+    /// The queues of a configuration, over an open store. With [`Provider::Agones`](crate::coordinator::Provider),
+    /// matches need the allocator.
     ///
     /// # Errors
     /// Fails if the settings of a queue contradict each other.
@@ -162,6 +167,7 @@ impl Queues {
         learning: Arc<Learning>,
         clock: Arc<dyn Clock>,
         hosting: CoordinatorSettings,
+        allocator: Option<Allocator>,
     ) -> Result<Self, QueueError> {
         let queues = configured(settings, &BTreeMap::new())?;
         let (calls, receiver) = mpsc::channel(CALLS);
@@ -173,6 +179,7 @@ impl Queues {
                 clock,
                 hosting,
                 cores: RwLock::new(Arc::new(Threads::of_rounds())),
+                allocator: allocator.map(|one| (Arc::new(one), calls.clone())),
                 stop: CancellationToken::new(),
             }),
             calls,

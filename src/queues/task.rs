@@ -18,6 +18,7 @@ use super::{
     wait_clock::WaitClock,
 };
 use crate::{
+    coordinator::Act,
     domain::Timestamp,
     store::StoreError,
     tickets::{Life, TicketRecord},
@@ -231,6 +232,9 @@ impl Task<'_> {
             let _ = client.send(answer);
         }
         for act in self.hosting.take_unsent() {
+            if let Act::Allocate(id) = act {
+                self.hosting.allocate(self.shared, id);
+            }
             let opening = |id| self.hosting.opening(&self.life, id);
             connections.links.send(&act, opening);
         }

@@ -1,6 +1,8 @@
 //! The errors of opening the service.
 
-use crate::{domain::PatternError, learning::LearningError, matchmaking::QueueError};
+use crate::{
+    domain::PatternError, learning::LearningError, matchmaking::QueueError, queues::AllocatorError,
+};
 
 /// Why the service cannot be opened.
 #[derive(Debug, thiserror::Error)]
@@ -11,6 +13,9 @@ pub enum ServiceError {
     /// The session settings contain an invalid pattern.
     #[error(transparent)]
     Pattern(#[from] PatternError),
+    /// The allocator cannot be asked.
+    #[error(transparent)]
+    Allocator(#[from] AllocatorError),
     /// The settings of a queue contradict each other.
     #[error("a queue: {0}")]
     Queue(#[from] QueueError),

@@ -12,8 +12,9 @@ mod settings;
 use std::sync::Arc;
 
 use crate::{
+    coordinator::Provider,
     learning::Learning,
-    queues::Queues,
+    queues::{Allocator, Queues},
     session::{Clock, MailboxReceiver, Session, Sessions},
     store::Store,
 };
@@ -35,7 +36,7 @@ impl Service {
     /// [`Learning::refresh`].
     ///
     /// # Errors
-    /// Fails if the settings contain an invalid pattern.
+    /// Fails if the settings contain an invalid pattern, or name certificates that cannot be used.
     pub fn open(store: Arc<dyn Store>, settings: Settings) -> Result<Self, ServiceError> {
         Self::build(store, settings, |sessions| sessions)
     }
@@ -61,12 +62,17 @@ impl Service {
         let sessions = Sessions::new(store.clone(), learning.clone(), settings.session)?;
         let sessions = Arc::new(adjust(sessions));
         let clock = sessions.clock().clone();
+        let allocator = match settings.hosting.provider {
+            Provider::Agones => Some(Allocator::open(&settings.hosting.agones)?),
+            Provider::Instances => None,
+        };
         let queues = Queues::new(
             settings.queues,
             store.clone(),
             learning.clone(),
             clock,
             settings.hosting,
+            allocator,
         )?;
         Ok(Self {
             store,

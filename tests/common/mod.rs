@@ -2,6 +2,7 @@
 //! that sends and reads lines.
 #![allow(dead_code)] // each test binary uses a part
 
+pub mod allocator;
 pub mod draw;
 pub mod kills;
 pub mod process;

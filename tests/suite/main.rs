@@ -12,6 +12,7 @@
 mod common;
 
 mod agent;
+mod agones;
 mod architecture;
 mod attacks;
 mod backup;

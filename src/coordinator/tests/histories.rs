@@ -25,6 +25,11 @@ enum Event {
     GaveUp(u8),
     Withdraw(u8),
     Drain(u8),
+    /// The allocator answers one of its requests: with a game server, or with none.
+    Allocated(u8, usize),
+    NoneFree(u8),
+    /// The allocator answers for any match, as if its request had been under way for long.
+    Late(u8, usize),
     Pass(i64),
     Write,
     /// What is not written is lost; with `true`, also what was to be sent after a write.
@@ -47,6 +52,9 @@ fn event() -> impl Strategy<Value = Event> {
         1 => any::<u8>().prop_map(Event::GaveUp),
         1 => any::<u8>().prop_map(Event::Withdraw),
         1 => (0u8..8).prop_map(Event::Drain),
+        8 => pair().prop_map(|(at, id)| Event::Allocated(id, at)),
+        2 => any::<u8>().prop_map(Event::NoneFree),
+        2 => pair().prop_map(|(at, id)| Event::Late(id, at)),
         3 => (0i64..60_000).prop_map(Event::Pass),
         8 => Just(Event::Write),
         1 => any::<bool>().prop_map(Event::Crash),
@@ -74,13 +82,16 @@ struct World {
     told: BTreeMap<MatchId, Told>,
     /// Where each match was begun, as an instance knows it.
     begun: BTreeMap<MatchId, String>,
+    /// The requests that the allocator has not answered.
+    requests: Vec<MatchId>,
+    provider: Provider,
     next: MatchId,
 }
 
 impl World {
-    fn new() -> Self {
+    fn new(provider: Provider) -> Self {
         Self {
-            coordinator: coordinator(),
+            coordinator: Coordinator::new(settings(provider), Timestamp(0)),
             disk: BTreeMap::new(),
             offers: BTreeMap::new(),
             owed: BTreeMap::new(),
@@ -88,6 +99,8 @@ impl World {
             connected: BTreeSet::new(),
             told: BTreeMap::new(),
             begun: BTreeMap::new(),
+            requests: Vec::new(),
+            provider,
             next: 1,
         }
     }
@@ -152,6 +165,24 @@ impl World {
                     .filter(|(at, _)| (bits >> at) & 1 == 1);
                 coordinator.drain(&drains.map(|(_, name)| (*name).to_owned()).collect());
             }
+            Event::Allocated(at, name) => {
+                if let Some(id) = self.request(at) {
+                    self.allocated(id, name);
+                }
+            }
+            Event::NoneFree(at) => {
+                if let Some(id) = self.request(at) {
+                    self.coordinator
+                        .answered(id, &Allocation::NoneFree, f64::from(at) / 255.0);
+                }
+            }
+            Event::Late(id, name) => {
+                let id = self.id(id);
+                if id < self.next {
+                    self.requests.retain(|one| *one != id);
+                    self.allocated(id, name);
+                }
+            }
             Event::Pass(millis) => {
                 coordinator.at(coordinator.now().plus_millis(millis));
                 for name in &self.connected {
@@ -160,6 +191,23 @@ impl World {
             }
             Event::Write => self.write(true),
             Event::Crash(after_write) => self.crash(after_write),
+        }
+    }
+
+    /// Takes one of the requests that the allocator has not answered.
+    fn request(&mut self, at: u8) -> Option<MatchId> {
+        let count = self.requests.len();
+        (count > 0).then(|| self.requests.swap_remove(usize::from(at) % count))
+    }
+
+    /// The allocator marks a game server with the match, which it then believes to host.
+    fn allocated(&mut self, id: MatchId, name: usize) {
+        if self.provider == Provider::Agones {
+            self.holds
+                .entry(NAMES[name].to_owned())
+                .or_default()
+                .insert(id);
+            self.coordinator.answered(id, &done(NAMES[name]), 0.5);
         }
     }
 
@@ -218,7 +266,12 @@ impl World {
                     holds.remove(&id);
                 }
             }
-            Act::Open { .. } | Act::Close { .. } => {}
+            Act::Allocate(id) if deliver => {
+                assert_eq!(self.provider, Provider::Agones);
+                assert!(!self.requests.contains(&id), "{id} asks twice at once");
+                self.requests.push(id);
+            }
+            Act::Open { .. } | Act::Close { .. } | Act::Allocate(_) => {}
             Act::Call(id) => {
                 assert!(
                     matches!(told(self, id), Told::Matched | Told::Called),
@@ -249,7 +302,8 @@ impl World {
             self.write(false);
         }
         let now = self.coordinator.now();
-        let settings = CoordinatorSettings::default();
+        let settings = settings(self.provider);
+        self.requests.clear();
         let offers = self.offers.values().cloned().collect();
         let matches = self.disk.values().cloned().collect();
         self.coordinator = Coordinator::restore(
@@ -324,37 +378,56 @@ impl World {
     }
 }
 
+/// Plays a history, and then lets time pass without any instance and any answer of the allocator.
+fn play(provider: Provider, events: &[Event]) {
+    let mut world = World::new(provider);
+    for event in events {
+        world.step(event);
+        world.check();
+        if let Event::Write = event {
+            world.check_written();
+        }
+    }
+    // A match that waits does not forget to ask.
+    let now = world.coordinator.now();
+    world.coordinator.at(now.plus_millis(15_000));
+    world.write(true);
+    for hosted in world.coordinator.matches() {
+        let asks = world.requests.contains(&hosted.id);
+        let waits = hosted.stage == Stage::Reserved && provider == Provider::Agones;
+        assert!(asks || !waits, "{hosted:?}");
+    }
+    // Without any instance, every match reaches a final state.
+    for name in NAMES {
+        world.coordinator.lost(name);
+    }
+    world.connected.clear();
+    for id in 1..world.next {
+        world.coordinator.parted(id);
+    }
+    for _ in 0..40 {
+        let now = world.coordinator.now();
+        world.coordinator.at(now.plus_millis(30_000));
+        world.write(true);
+        world.check();
+        world.check_written();
+    }
+    for hosted in world.coordinator.matches() {
+        assert!(hosted.stage.is_final(), "{hosted:?}");
+    }
+    assert_eq!(world.coordinator.instances().count(), 0);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
     fn what_must_hold_always_holds(events in vec(event(), 1..120)) {
-        let mut world = World::new();
-        for event in &events {
-            world.step(event);
-            world.check();
-            if let Event::Write = event {
-                world.check_written();
-            }
-        }
-        // Without any instance, every match reaches a final state.
-        for name in NAMES {
-            world.coordinator.lost(name);
-        }
-        world.connected.clear();
-        for id in 1..world.next {
-            world.coordinator.parted(id);
-        }
-        for _ in 0..40 {
-            let now = world.coordinator.now();
-            world.coordinator.at(now.plus_millis(30_000));
-            world.write(true);
-            world.check();
-            world.check_written();
-        }
-        for hosted in world.coordinator.matches() {
-            prop_assert!(hosted.stage.is_final(), "{:?}", hosted);
-        }
-        prop_assert_eq!(world.coordinator.instances().count(), 0);
+        play(Provider::Instances, &events);
+    }
+
+    #[test]
+    fn what_must_hold_holds_with_an_allocator(events in vec(event(), 1..120)) {
+        play(Provider::Agones, &events);
     }
 }

@@ -1,6 +1,7 @@
 //! The coordinator by example, and over random histories.
 
 mod allocation;
+mod asking;
 mod histories;
 mod situations;
 
@@ -27,6 +28,23 @@ fn wanted() -> Wanted {
 
 fn coordinator() -> Coordinator {
     Coordinator::new(CoordinatorSettings::default(), Timestamp(0))
+}
+
+/// Settings with which the instances are the provider's to choose.
+fn settings(provider: Provider) -> CoordinatorSettings {
+    CoordinatorSettings {
+        provider,
+        ..CoordinatorSettings::default()
+    }
+}
+
+/// An answer of the allocator with this game server.
+fn done(name: &str) -> Allocation {
+    Allocation::Done(GameServer {
+        name: name.to_owned(),
+        address: format!("{name}.example:7000"),
+        region: None,
+    })
 }
 
 fn open(instance: &str, id: MatchId) -> Act {
