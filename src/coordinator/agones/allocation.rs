@@ -1,6 +1,7 @@
 //! The answers of the allocator service.
 
-use std::{collections::BTreeMap, net::Ipv6Addr};
+use core::net::Ipv6Addr; // the address alone; sockets are in std::net
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, de::DeserializeOwned};
 
