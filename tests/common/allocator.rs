@@ -147,6 +147,7 @@ impl FakeAllocator {
 [coordinator]
 provider = "agones"
 rest_seconds = 0
+heartbeat_seconds = 3600
 
 [coordinator.agones]
 url = "https://{}"
