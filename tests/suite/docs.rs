@@ -166,7 +166,9 @@ fn every_command_and_flag_that_is_shown_exists() {
         for call in blocks.chain(spans) {
             shown += 1;
             let call = call.split(['|', ';']).next().unwrap();
-            let mut words = call.split_whitespace();
+            // What follows ` -- ` are the arguments of another program.
+            let own = call.split(" -- ").next().unwrap();
+            let mut words = own.split_whitespace();
             let name = words.next().unwrap_or("");
             let known = cli.find_subcommand(name).map(flags);
             let used = words.filter_map(|word| word.trim_matches(['[', ']']).strip_prefix("--"));
