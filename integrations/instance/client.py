@@ -13,6 +13,7 @@ ARGS.add_argument("queue")
 ARGS.add_argument("--players", type=int, default=20)
 ARGS.add_argument("--cancels", type=float, default=0.1, help="the share of tickets that are cancelled")
 ARGS.add_argument("--absent", type=float, default=0.0, help="the share of players who do not come to the game")
+ARGS.add_argument("--leaves", type=float, default=0.0, help="the share of players who leave their game in play")
 ARGS.add_argument("--spread", type=float, default=3.0, help="all tickets come within so many seconds")
 ARGS.add_argument("--limit", type=float, default=100.0, help="give up after so many seconds")
 
@@ -133,6 +134,10 @@ class Client:
             while line := (await reader.readline()).decode().strip():
                 if line == "start":
                     started = True
+                    if random.random() < self.args.leaves:
+                        await asyncio.sleep(random.uniform(0, 0.2))
+                        ticket.played[player] = "left"
+                        break
                 if line == "over":
                     ticket.played[player] = "over"
             writer.close()

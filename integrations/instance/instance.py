@@ -3,8 +3,9 @@
 python3 instance.py HOST:PORT NAME [--slots 4] [--seconds 1.0] [--token TOKEN]
 
 It needs at least two slots: each match has a connection of its own to the daemon. Players connect to a port
-of this program and send one line, "<pass> <player>". They are sent "team <t>", "start" and "over". All that
-happens is printed as one JSON object on a line.
+of this program and send one line, "<pass> <player>". They are sent "team <t>", "start" and "over". If a player
+disconnects in play, the instance seeks another one from the queue (BACKFILL). All that happens is printed as
+one JSON object on a line.
 """
 import argparse, json, random, re, socket, socketserver, threading, time
 
@@ -75,6 +76,7 @@ class Match:
         self.players = {}  # player: (team, pass)
         self.joined = {}  # player: connection
         self.arrived = []  # players who are not reported yet
+        self.gone = []  # players who have left and are not reported yet
         self.lock = threading.Condition()
         self.dropped = self.started = self.begun = False
         self.connection, self.sent = None, []
@@ -92,6 +94,43 @@ class Match:
                 connection.sendall(b"start\n")
             self.lock.notify_all()
             return True
+
+    def leave(self, player, connection):
+        """The player's connection has ended. In play, another player is sought."""
+        with self.lock:
+            if self.started and self.joined.get(player) is connection:
+                del self.joined[player]
+                self.gone.append(player)
+
+    def push(self, line):
+        """JOIN and LEAVE on the game's connection: players of the queue are sent to free seats, or do not come."""
+        options = dict(word.split("=", 1) for word in line[2:])
+        with self.lock:
+            if line[0] == "JOIN":
+                self.players[line[1]] = (int(options["team"]), options["pass"])
+            elif line[0] == "LEAVE":
+                self.players.pop(line[1], None)
+
+    def refill(self):
+        """Reports who has come and left, and seeks players for the seats of those who have left."""
+        with self.lock:
+            arrived, self.arrived = self.arrived, []
+            gone, self.gone = self.gone, []
+        for player in arrived:
+            self.step("JOIN " + quoted(player))
+            note("late", match=self.number, player=player)
+        for player in gone:
+            team, _ = self.players.pop(player)
+            self.step("LEAVE " + quoted(player))
+            note("left", match=self.number, player=player)
+            free = self.size - sum(1 for one in self.joined if self.players.get(one, (None,))[0] == team)
+            reply = self.step(f"BACKFILL {self.number} {team} {free}")
+            note("backfill", match=self.number, team=team, reply=reply)
+        try:
+            self.connection.ask("")  # reads pushes
+        except OSError:
+            self.connection = None
+            self.step(None)
 
     def drop(self):
         with self.lock:
@@ -128,14 +167,18 @@ class Match:
                 return note("dropped", match=self.number)
             for player in arrived:
                 self.step("JOIN " + quoted(player))
+        self.size = max(1, len(self.players) // 2)
         self.step("START")
         with self.lock:
-            self.started = True
+            self.started, self.arrived = True, []
         note("start", match=self.number, players=sorted(self.players))
         self.tell(b"start\n")
         goals = random.randint(1, 4)
         for _ in range(goals):
-            time.sleep(self.instance.args.seconds / goals)
+            until = time.time() + self.instance.args.seconds / goals
+            while time.time() < until:
+                time.sleep(0.05)
+                self.refill()
             self.step(f"SCORE {random.randint(0, 1)}")
         reply = self.step("END")
         note("end", match=self.number, reply=reply, players=sorted(self.players))
@@ -163,7 +206,7 @@ class Match:
 
     def connect(self):
         options = [f"match={self.number}", "resume=yes", "bots=no"]
-        self.connection = Line(self.instance.args, options)
+        self.connection = Line(self.instance.args, options, self.push)
         if self.connection.hello.endswith(" new"):
             for command in self.sent:
                 self.connection.ask(command)
@@ -174,13 +217,15 @@ class Players(socketserver.BaseRequestHandler):
         line = self.request.makefile("r", encoding="utf-8").readline()
         secret, _, player = line.rstrip("\n").partition(" ")
         matches = list(self.server.instance.matches.values())
-        if any(match.admit(player, secret, self.request) for match in matches):
+        own = [match for match in matches if match.admit(player, secret, self.request)]
+        if own:
             note("joined", player=player)
             # Until the player leaves or the game is over.
             try:
                 self.request.recv(1)
             except OSError:
                 pass
+            own[0].leave(player, self.request)
         else:
             self.request.sendall(b"no\n")
 

@@ -4,10 +4,10 @@
 -- A seat that was not there when the match was formed.
 ALTER TABLE formed_seats ADD COLUMN later INTEGER NOT NULL DEFAULT 0 CHECK (later IN (0, 1));
 
--- JSON objects: the number of seats to fill on each team, and until when each player who was sent to a
--- match in play may come.
+-- JSON objects: the number of seats to fill on each team; and of each player who was sent to the match in
+-- play, the team, and until when the player may come.
 ALTER TABLE hosted_matches ADD COLUMN asked TEXT NOT NULL DEFAULT '{}';
-ALTER TABLE hosted_matches ADD COLUMN due TEXT NOT NULL DEFAULT '{}';
+ALTER TABLE hosted_matches ADD COLUMN coming TEXT NOT NULL DEFAULT '{}';
 
 CREATE TABLE owed_closes (
     instance TEXT    NOT NULL,

@@ -14,6 +14,7 @@ impl Coordinator {
         {
             match due {
                 Due::Match(id) => self.match_is_due(id),
+                Due::Coming(id) => self.coming_is_due(id),
                 Due::Instance(name) => self.instance_is_due(&name),
                 Due::Rested | Due::Retry => self.stale = true,
             }

@@ -12,4 +12,13 @@ pub enum HostRefused {
     /// The instance has not sent READY for this match.
     #[error("send READY for this match first")]
     NotReady,
+    /// Players for free seats are sought only during play.
+    #[error("send START before BACKFILL")]
+    NotPlaying,
+    /// The match has no such team.
+    #[error("the match has no such team")]
+    NoTeam,
+    /// The queue does not give away free seats.
+    #[error("the queue of this match has backfill = false")]
+    NoBackfill,
 }

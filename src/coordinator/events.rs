@@ -30,6 +30,10 @@ impl Coordinator {
             passes: Default::default(),
             passes_until: None,
             parted: None,
+            asked: Default::default(),
+            coming: Default::default(),
+            roster: Vec::new(),
+            version: 0,
             present: Default::default(),
         });
         self.stale = true;
@@ -204,6 +208,7 @@ impl Coordinator {
             hosted.game = Some(game);
             hosted.parted = None;
         });
+        self.admit_again(id);
         Ok(())
     }
 

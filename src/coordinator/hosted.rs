@@ -132,6 +132,10 @@ pub struct Wanted {
     pub ceiling: Option<f64>,
     /// How long the match waits for an instance, in milliseconds.
     pub wait: i64,
+    /// Number of its teams.
+    pub teams: u8,
+    /// Number of players of a full team.
+    pub size: u32,
 }
 
 /// A match that is hosted by an instance, or waits for one.
@@ -163,6 +167,15 @@ pub struct Hosted {
     pub passes_until: Option<Timestamp>,
     /// When its game lost its connection during play; `None` while it has one.
     pub parted: Option<Timestamp>,
+    /// The number of seats of each team that players of the queue are to fill, in play.
+    pub asked: BTreeMap<u8, u32>,
+    /// The players who were sent to the match in play and have not come: the team of each, and until when
+    /// they may come.
+    pub coming: BTreeMap<String, (u8, Timestamp)>,
+    /// All players of the game with their teams, in play. Not stored.
+    pub roster: Vec<(String, Option<u8>)>,
+    /// A number that changes with the players and with those on their way. Not stored.
+    pub version: u64,
     /// The players whom the instance has reported before START. Not stored.
     pub present: BTreeSet<String>,
 }
@@ -196,6 +209,14 @@ pub enum Act {
     Begun(MatchId),
     /// The match failed before its play began: its tickets go back to their queue.
     Requeue(MatchId, Why),
+    /// Send the game's connection these players, who are on their way to the match in play.
+    Admit(MatchId, Vec<String>),
+    /// These players, who were sent to the match in play, have come.
+    Came(MatchId, Vec<String>),
+    /// These players, who were sent to the match in play, have not come in time.
+    NoShow(MatchId, Vec<String>),
+    /// The match in play is over: the tickets of players who have not come yet go back.
+    Dismiss(MatchId),
 }
 
 /// A change to what is stored. Changes apply in order.

@@ -33,6 +33,7 @@
 pub mod agones;
 mod allocate;
 mod asking;
+mod backfill;
 mod ends;
 mod error;
 mod events;

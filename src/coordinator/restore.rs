@@ -50,6 +50,7 @@ impl Coordinator {
                 }
                 restored.begins_again(&mut hosted);
                 restored.occupy(&hosted);
+                restored.wait_again(&mut hosted);
             }
             restored.insert(hosted);
         }

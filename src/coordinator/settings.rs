@@ -25,6 +25,8 @@ pub struct CoordinatorSettings {
     pub play_seconds: Seconds<1, 604_800>,
     /// How long a pass is valid after GO.
     pub pass_seconds: Seconds<1, 86_400>,
+    /// How long a player who was sent to a match in play may take to come.
+    pub backfill_seconds: Seconds<1, 3_600>,
     /// How long an instance gets no match after it has refused one or has not answered.
     pub rest_seconds: UpToADay,
     /// How long a game in play may be without a connection: what `[server] resume_grace_seconds` is.
@@ -55,6 +57,7 @@ impl Default for CoordinatorSettings {
             join_seconds: const { Seconds::of(300) },
             play_seconds: const { Seconds::of(14_400) },
             pass_seconds: const { Seconds::of(600) },
+            backfill_seconds: const { Seconds::of(60) },
             rest_seconds: const { Seconds::of(10) },
             resume_grace: resume_grace(),
         }

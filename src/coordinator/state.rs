@@ -15,6 +15,8 @@ pub(super) enum Due {
     Instance(String),
     /// A match has been in its state for too long.
     Match(MatchId),
+    /// Players who were sent to a match in play have not come.
+    Coming(MatchId),
     /// An instance has rested, so that matches may go to it again.
     Rested,
     /// A match may ask the allocator again.
@@ -205,12 +207,21 @@ impl Coordinator {
     /// Puts a match into a state now.
     pub(super) fn enter(&mut self, id: MatchId, stage: Stage, why: Why) {
         let now = self.now;
+        let coming = self
+            .matches
+            .get(&id)
+            .map(|hosted| !hosted.coming.is_empty());
+        if stage.is_final() && coming == Some(true) {
+            self.acts.push(Act::Dismiss(id));
+        }
         self.change(id, |hosted| {
             (hosted.stage, hosted.since, hosted.why) = (stage, now, why);
             hosted.parted = None;
             if stage.is_final() {
                 hosted.passes.clear();
                 hosted.passes_until = None;
+                hosted.asked.clear();
+                hosted.coming.clear();
             }
         });
     }

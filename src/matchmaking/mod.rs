@@ -12,9 +12,12 @@
 //! makes the teams even. The planner repeats this until every ticket has had its turn, and then
 //! tries to place the tickets that are left by forming some of the matches again.
 //!
-//! Entry point: [`plan`].
+//! `backfill` chooses tickets for the free seats of matches in play, before a round forms new ones.
+//!
+//! Entry points: [`plan`], [`PlanInput::backfill`].
 
 mod attribute;
+mod backfill;
 mod bits;
 mod check;
 mod columns;
@@ -38,6 +41,7 @@ mod ticket;
 mod value;
 
 pub use attribute::{Attribute, AttributeType};
+pub use backfill::{Addition, OpenMatch};
 pub use check::{Finding, Severity};
 pub use columns::is_known;
 pub use cores::{Cores, OneCore};

@@ -32,6 +32,9 @@ pub struct QueueSettings {
     /// Which instances are near enough; without it, all are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Latency>,
+    /// Whether players who wait may be sent to matches in play whose game servers seek players.
+    #[serde(default = "yes")]
+    pub backfill: bool,
     /// How long players have to accept a match; 0 for no ready check.
     #[serde(default = "no_wait")]
     pub ready_check: UpToADay,
@@ -94,6 +97,10 @@ pub struct Latency {
     /// The worst latency that a player may have; any if the key is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_most: Option<Amount>,
+}
+
+fn yes() -> bool {
+    true
 }
 
 fn ttl() -> Seconds<1, 86_400> {

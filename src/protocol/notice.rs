@@ -91,6 +91,10 @@ pub enum HostNotice {
         /// Each player, with team, pass and party.
         seats: Vec<HostSeat>,
     },
+    /// The game of a match in play gets these players.
+    Admit(Vec<HostSeat>),
+    /// These players, whom the game was to get, do not come.
+    Dismiss(Vec<String>),
     /// The instance does not host the match any more.
     Close {
         /// The id of the match.
@@ -117,6 +121,11 @@ impl HostNotice {
     /// The texts of the pushes, in the order in which they are sent.
     pub fn lines(&self) -> Vec<String> {
         match self {
+            Self::Admit(seats) => seats.iter().map(join).collect(),
+            Self::Dismiss(players) => players
+                .iter()
+                .map(|player| text("LEAVE", |line| line.word(&Ident::from_text(player))))
+                .collect(),
             Self::Close { id, why } => vec![format!("CLOSE {id} {why}")],
             Self::Session {
                 id,
@@ -131,21 +140,23 @@ impl HostNotice {
                     put_pick(line, map.as_deref());
                     line.plain(seats.len());
                 });
-                let join = |seat: &HostSeat| {
-                    text("JOIN", |line| {
-                        line.word(&Ident::from_text(&seat.player));
-                        line.plain(format_args!("team={} pass={}", seat.team, seat.pass));
-                        if let Some(party) = &seat.party {
-                            line.option("party", &Ident::from_text(party));
-                        }
-                    })
-                };
                 std::iter::once(head)
                     .chain(seats.iter().map(join))
                     .collect()
             }
         }
     }
+}
+
+/// The push about a player whom the instance expects.
+fn join(seat: &HostSeat) -> String {
+    text("JOIN", |line| {
+        line.word(&Ident::from_text(&seat.player));
+        line.plain(format_args!("team={} pass={}", seat.team, seat.pass));
+        if let Some(party) = &seat.party {
+            line.option("party", &Ident::from_text(party));
+        }
+    })
 }
 
 /// A dash stands for no mode or no map.

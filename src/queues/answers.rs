@@ -146,7 +146,17 @@ impl Task<'_> {
                 allocation,
                 jitter,
             } => self.hosting.allocated(id, &allocation, jitter),
-            HostAsk::Left(id, player) => self.hosting.left(id, &player),
+            HostAsk::Roster { name, id, players } => self.hosting.roster(&name, id, players),
+            HostAsk::Seek {
+                name,
+                id,
+                team,
+                seats,
+            } => {
+                let seek = self.hosting.seek(self.shared, &name, id, (team, seats));
+                self.rounds.changed();
+                return Ok(Answer::Seats(seek?));
+            }
             HostAsk::OfGame(name, game) => {
                 return Ok(Answer::Match(coordinator.match_of_game(&name, game)));
             }

@@ -45,5 +45,6 @@ pub(super) enum Answer {
     Reasons(Vec<String>),
     Plan(Box<HostPlan>),
     Match(Option<MatchId>),
+    Seats(u32),
     Done,
 }

@@ -15,7 +15,9 @@ use tokio::{
 
 use super::{
     QueuesError, Shared,
+    backfill::{Seeking, fill, seeking},
     call::{Answer, Outcome},
+    hosting::Hosting,
     known::Facts,
     pool::{RoundPool, Waiting},
     rounds::waiting,
@@ -56,7 +58,7 @@ impl Explanations {
     }
 
     /// Begins the next explanation if none runs. Everything that it shows is on disk.
-    pub fn begin(&mut self, shared: &Arc<Shared>, life: &Life) {
+    pub fn begin(&mut self, shared: &Arc<Shared>, life: &Life, hosting: &Hosting) {
         if self
             .running
             .as_ref()
@@ -67,7 +69,7 @@ impl Explanations {
         let Some(Question { owner, id, answer }) = self.asked.pop_front() else {
             return;
         };
-        match about(shared, life, &owner, &id) {
+        match about(shared, life, hosting, &owner, &id) {
             Err(error) => drop(answer.send(Err(error))),
             Ok(about) => {
                 let (shared, cancelled) = (shared.clone(), self.cancelled.clone());
@@ -102,11 +104,18 @@ struct Search {
     queue: Arc<Queue>,
     ticket: TicketNumber,
     waiting: Vec<Waiting>,
+    seeking: Vec<Seeking>,
     facts: Facts,
 }
 
 /// Finds what an id means: the client's ticket, or else a match that has one of its tickets.
-fn about(shared: &Shared, life: &Life, owner: &str, id: &str) -> Result<About, QueuesError> {
+fn about(
+    shared: &Shared,
+    life: &Life,
+    hosting: &Hosting,
+    owner: &str,
+    id: &str,
+) -> Result<About, QueuesError> {
     let number = match life.find(owner, id) {
         Ok(number) => number,
         Err(refused) => {
@@ -143,6 +152,7 @@ fn about(shared: &Shared, life: &Life, owner: &str, id: &str) -> Result<About, Q
     let search = Search {
         facts: Facts::new(&queue, &shared.learning, life),
         waiting: waiting(life, queue.name()),
+        seeking: seeking(hosting, life, &queue),
         ticket: number,
         queue,
     };
@@ -225,6 +235,25 @@ impl About {
 }
 
 impl Search {
+    /// Whether a match in play has a free seat for the ticket; nothing if no match seeks players.
+    fn free_seats(&self) -> Vec<String> {
+        if self.seeking.is_empty() {
+            return Vec::new();
+        }
+        let own = self.waiting.iter().filter(|one| one.number == self.ticket);
+        let mut own: Vec<Waiting> = own.cloned().collect();
+        let found = fill(&self.queue, &self.seeking, &mut own, &self.facts, 0);
+        let seek = match self.seeking.len() {
+            1 => "1 match in play seeks players".to_owned(),
+            count => format!("{count} matches in play seek players"),
+        };
+        let fits = match found.is_empty() {
+            true => "this ticket alone fits none",
+            false => "this ticket fits",
+        };
+        vec![format!("backfill: {seek}; {fits}")]
+    }
+
     fn run(&self, cancelled: &AtomicBool) -> Vec<String> {
         let pool = RoundPool::new(&self.queue, &self.waiting, &self.facts);
         let input = pool.input(&self.queue, 0, Effort::default());
@@ -234,6 +263,8 @@ impl Search {
             .position(|number| *number == self.ticket);
         let free: Vec<usize> = (0..pool.numbers.len()).collect();
         let why = place.and_then(|place| input.why(place, &free, cancelled));
-        why.map_or_else(Vec::new, |why| why.lines())
+        let mut lines = self.free_seats();
+        lines.extend(why.map_or_else(Vec::new, |why| why.lines()));
+        lines
     }
 }

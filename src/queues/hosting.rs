@@ -6,12 +6,13 @@ use rand::{TryRng, rngs::SysRng};
 
 use super::{
     Shared,
-    links::{Link, OpenSeat, Opening},
+    links::{HostNews, Link, OpenSeat, Opening},
+    wanted::wanted,
 };
 use crate::{
-    coordinator::{Act, Allocation, Coordinator, HostRefused, Hosted, Offer, Stage, Wanted, Why},
+    coordinator::{Act, Allocation, Coordinator, HostRefused, Hosted, Offer, Stage, Why},
     domain::{MAX_TEAMS, MatchId, Timestamp},
-    matchmaking::{Host, Raw, TicketSpec},
+    matchmaking::Host,
     store::{Store, StoreError},
     tickets::{FormedMatch, Life},
 };
@@ -43,13 +44,25 @@ pub(super) enum HostAsk {
     Began(String, MatchId),
     Ended(MatchId),
     GaveUp(MatchId),
-    Left(MatchId, String),
     /// The allocator has answered.
     Allocated {
         id: MatchId,
         allocation: Allocation,
         /// 0 to 1, at random: spreads the times at which matches ask again.
         jitter: f64,
+    },
+    /// All players of the game of a match in play, each with the team.
+    Roster {
+        name: String,
+        id: MatchId,
+        players: Vec<(String, Option<u8>)>,
+    },
+    /// The number of a team's seats that players of the queue are to fill.
+    Seek {
+        name: String,
+        id: MatchId,
+        team: u8,
+        seats: u32,
     },
     Arrived {
         name: String,
@@ -137,10 +150,52 @@ impl Hosting {
         hosted.map(|hosted| hosted.id)
     }
 
-    /// A player has left a match that is played, and may queue again.
-    pub fn left(&mut self, id: MatchId, player: &str) {
-        if self.playing.get(player) == Some(&id) {
-            self.playing.remove(player);
+    /// The players of a match in play: others may queue again.
+    pub fn roster(&mut self, name: &str, id: MatchId, players: Vec<(String, Option<u8>)>) {
+        let here = self.coordinator.at_instance(name, id);
+        if !here.is_ok_and(|hosted| hosted.stage == Stage::Playing) {
+            return;
+        }
+        self.playing.retain(|_, at| *at != id);
+        for (player, _) in &players {
+            self.playing.insert(player.clone(), id);
+        }
+        self.coordinator.report_roster(name, id, players);
+    }
+
+    /// The game server states how many seats of a team players of the queue are to fill.
+    ///
+    /// # Errors
+    /// Fails for the reasons of [`Coordinator::seek_players`], and if the queue does not allow it.
+    pub fn seek(
+        &mut self,
+        shared: &Shared,
+        name: &str,
+        id: MatchId,
+        (team, seats): (u8, u32),
+    ) -> Result<u32, HostRefused> {
+        let queue = &self.coordinator.at_instance(name, id)?.queue;
+        let queue = shared.queue(queue);
+        match queue.is_some_and(|queue| queue.settings().backfill) {
+            true => self.coordinator.seek_players(name, id, team, seats),
+            false => Err(HostRefused::NoBackfill),
+        }
+    }
+
+    /// What the connection with the game of a match is sent, if the act is for it.
+    pub fn game_news(&self, life: &Life, act: &Act) -> Option<(MatchId, HostNews)> {
+        match act {
+            Act::NoShow(id, players) => Some((*id, HostNews::Dismiss(players.clone()))),
+            Act::Admit(id, players) => {
+                let seats = life
+                    .formed(*id)
+                    .map_or(Vec::new(), |formed| self.seats(life, formed));
+                let own = seats
+                    .into_iter()
+                    .filter(|seat| players.contains(&seat.player));
+                Some((*id, HostNews::Admit(own.collect())))
+            }
+            _ => None,
         }
     }
 
@@ -188,7 +243,15 @@ impl Hosting {
                         self.issue(life, id);
                         self.unsent.push(act);
                     }
-                    Act::Allocate(_) | Act::Close { .. } => self.unsent.push(act),
+                    Act::Allocate(_) | Act::Close { .. } | Act::Admit(..) => self.unsent.push(act),
+                    Act::Came(id, players) => life.came(id, &players),
+                    Act::NoShow(id, ref players) => {
+                        tracing::info!(match_id = id, ?players, "players have not come");
+                        life.missed(id, players);
+                        self.no_shows.extend(players.iter().cloned());
+                        self.unsent.push(act);
+                    }
+                    Act::Dismiss(id) => life.dismiss(id),
                 }
             }
         }
@@ -266,11 +329,10 @@ impl Hosting {
     }
 
     fn seats(&self, life: &Life, formed: &FormedMatch) -> Vec<OpenSeat> {
-        let passes = self.coordinator.passes(formed.id);
         let seat = |seat: &crate::tickets::Seat| {
             let ticket = life.ticket(seat.ticket);
             let is_party = ticket.is_some_and(|ticket| ticket.ticket.players.len() > 1);
-            let pass = passes.and_then(|passes| passes.get(&seat.player));
+            let pass = self.coordinator.pass(formed.id, &seat.player);
             OpenSeat {
                 player: seat.player.clone(),
                 team: seat.team,
@@ -313,49 +375,8 @@ fn is_played(hosted: &&Hosted) -> bool {
     hosted.stage == Stage::Playing
 }
 
-/// What a match needs of an instance: its mode, its map, and the latencies that its players state.
-fn wanted(shared: &Shared, life: &Life, formed: &FormedMatch) -> Wanted {
-    let queue = shared.queue(&formed.queue);
-    let settings = queue.as_ref().map(|one| one.settings());
-    let latency = settings.and_then(|settings| settings.latency.as_ref());
-    Wanted {
-        mode: formed.proposal.mode.clone(),
-        map: formed.proposal.map.clone(),
-        latencies: latency.map_or(BTreeMap::new(), |latency| worst(life, formed, &latency.of)),
-        ceiling: latency.and_then(|latency| latency.at_most.map(|most| most.get())),
-        wait: settings.map_or(0, |settings| i64::from(settings.host_wait.get()) * 1_000),
-    }
-}
-
-/// The largest number of all players for each word of a `map num` that all of them state.
-fn worst(life: &Life, formed: &FormedMatch, attribute: &str) -> BTreeMap<String, f64> {
-    let tickets = formed.tickets().into_iter();
-    let specs = tickets.filter_map(|number| {
-        let record = life.ticket(number)?;
-        serde_json::from_str::<TicketSpec>(&record.ticket.content).ok()
-    });
-    let mut all: Option<BTreeMap<String, f64>> = None;
-    for player in specs.flat_map(|spec| spec.players) {
-        let own = match player.attributes.get(attribute) {
-            Some(Raw::Map(own)) => own.clone(),
-            _ => BTreeMap::new(),
-        };
-        all = Some(match all {
-            None => own,
-            Some(others) => {
-                let both = others.into_iter().filter_map(|(word, worst)| {
-                    let number = own.get(&word)?;
-                    Some((word, worst.max(*number)))
-                });
-                both.collect()
-            }
-        });
-    }
-    all.unwrap_or_default()
-}
-
 /// A pass of 128 random bits.
-fn draw_pass() -> String {
+pub(super) fn draw_pass() -> String {
     let mut bytes = [0u8; 16];
     match SysRng.try_fill_bytes(&mut bytes) {
         Ok(()) => bytes.iter().map(|byte| format!("{byte:02x}")).collect(),

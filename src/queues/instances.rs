@@ -147,12 +147,45 @@ impl Queues {
         self.of_instance(ask).await.map(drop)
     }
 
-    /// A player has left a match that is played, and may queue again.
+    /// All players of the game of a match in play, each with the team. Others may queue again.
     ///
     /// # Errors
-    /// Fails if the queues do not run.
-    pub async fn left(&self, id: MatchId, player: &str) -> Result<(), QueuesError> {
-        let ask = HostAsk::Left(id, player.to_owned());
+    /// Fails if the change cannot be written.
+    pub async fn roster(
+        &self,
+        name: &str,
+        id: MatchId,
+        players: Vec<(String, Option<u8>)>,
+    ) -> Result<(), QueuesError> {
+        let name = name.to_owned();
+        let ask = HostAsk::Roster { name, id, players };
         self.of_instance(ask).await.map(drop)
+    }
+
+    /// The game server of a match in play seeks players for seats of a team. Returns the number of seats
+    /// that are sought now, on disk.
+    ///
+    /// # Errors
+    /// Fails for the reasons of
+    /// [`Coordinator::seek_players`](crate::coordinator::Coordinator::seek_players), and if the queue has
+    /// `backfill = false`.
+    pub async fn seek_players(
+        &self,
+        name: &str,
+        id: MatchId,
+        team: u8,
+        seats: u32,
+    ) -> Result<u32, QueuesError> {
+        let name = name.to_owned();
+        let ask = HostAsk::Seek {
+            name,
+            id,
+            team,
+            seats,
+        };
+        match self.of_instance(ask).await? {
+            Answer::Seats(seats) => Ok(seats),
+            _ => Err(QueuesError::Stopped),
+        }
     }
 }

@@ -19,6 +19,10 @@ use crate::{
 pub enum HostNews {
     /// The instance is asked to host a match.
     Open(Box<Opening>),
+    /// The game of a match in play gets these players.
+    Admit(Vec<OpenSeat>),
+    /// These players, whom the game was to get, do not come.
+    Dismiss(Vec<String>),
     /// The instance does not host a match any more.
     Close {
         /// The id of the match.
@@ -142,6 +146,13 @@ impl Links {
             }
             open && !over
         });
+    }
+
+    /// Sends news to the connection that has the game of a match, if there is one.
+    pub fn send_to_game(&self, id: MatchId, news: &HostNews) {
+        if let Some(link) = self.games.get(&id) {
+            (link.send)(news);
+        }
     }
 
     /// Sends an act to its instance. If the connection is lost, nothing is sent: an instance that comes back

@@ -16,6 +16,7 @@
 
 mod allocator;
 mod answers;
+mod backfill;
 mod call;
 mod connections;
 mod draft;
@@ -34,6 +35,7 @@ mod task;
 mod threads;
 mod view;
 mod wait_clock;
+mod wanted;
 
 use std::{collections::BTreeMap, sync::Arc};
 

@@ -16,6 +16,7 @@ const MAX_NUMBERS: usize = 16 * 1024;
 const MAX_KNOWN: usize = 256 * 1024;
 
 /// A ticket that waits when a round begins.
+#[derive(Clone)]
 pub(super) struct Waiting {
     pub number: TicketNumber,
     pub waited: i64,

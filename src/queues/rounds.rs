@@ -16,6 +16,8 @@ use tokio::{
 
 use super::{
     Shared,
+    backfill::seeking,
+    hosting::Hosting,
     known::Facts,
     pool::Waiting,
     search::{Found, Round},
@@ -87,7 +89,7 @@ impl Rounds {
     }
 
     /// Begins a round of every queue whose turn has come.
-    pub fn begin(&mut self, shared: &Shared, life: &Life) {
+    pub fn begin(&mut self, shared: &Shared, life: &Life, hosting: &Hosting) {
         if shared.learning.is_starting() {
             return; // no weights yet
         }
@@ -105,6 +107,7 @@ impl Rounds {
             let round = Round {
                 queue: queue.clone(),
                 waiting,
+                seeking: seeking(hosting, life, queue),
                 facts: Facts::new(queue, &shared.learning, life),
                 seed: draw_seed(),
                 at: life.now(),

@@ -4,6 +4,7 @@ use std::sync::{Arc, atomic::AtomicBool};
 
 use super::{
     RoundCores,
+    backfill::{Filling, Seeking, fill},
     known::Facts,
     pool::{RoundPool, Waiting},
 };
@@ -17,6 +18,8 @@ use crate::{
 pub(super) struct Round {
     pub queue: Arc<Queue>,
     pub waiting: Vec<Waiting>,
+    /// The matches in play that seek players.
+    pub seeking: Vec<Seeking>,
     pub facts: Facts,
     pub seed: u64,
     pub at: Timestamp,
@@ -29,11 +32,16 @@ pub(super) struct Found {
     /// The queue as it was when the round began.
     pub queue: Arc<Queue>,
     pub proposals: Vec<Proposal>,
+    /// The tickets that were found for matches in play.
+    pub fillings: Vec<Filling>,
 }
 
 impl Round {
     /// Searches. Takes up to seconds of a core.
-    pub fn run(self) -> Found {
+    /// Free seats of matches in play come first; new matches are formed of the other tickets.
+    pub fn run(mut self) -> Found {
+        let (queue, facts) = (&self.queue, &self.facts);
+        let fillings = fill(queue, &self.seeking, &mut self.waiting, facts, self.seed);
         let pool = RoundPool::new(&self.queue, &self.waiting, &self.facts);
         let input = pool.input(&self.queue, self.seed, Effort::default());
         let plan = input.plan(&*self.cores, &self.cancelled);
@@ -45,6 +53,7 @@ impl Round {
         let proposals = proposals.map(|found| self.proposal(&pool, &input, found, stored.as_ref()));
         Found {
             proposals: proposals.collect(),
+            fillings,
             queue: self.queue.clone(),
         }
     }

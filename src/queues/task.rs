@@ -143,8 +143,8 @@ impl Task<'_> {
                 Ok(()) => self.settle(connections).await?,
                 Err(error) => return self.fail(error),
             }
-            self.rounds.begin(shared, &self.life);
-            self.explanations.begin(shared, &self.life);
+            self.rounds.begin(shared, &self.life, &self.hosting);
+            self.explanations.begin(shared, &self.life, &self.hosting);
         }
         calls.close();
         while let Some(call) = calls.recv().await {
@@ -236,7 +236,10 @@ impl Task<'_> {
                 self.hosting.allocate(self.shared, id);
             }
             let opening = |id| self.hosting.opening(&self.life, id);
-            connections.links.send(&act, opening);
+            match self.hosting.game_news(&self.life, &act) {
+                Some((id, news)) => connections.links.send_to_game(id, &news),
+                None => connections.links.send(&act, opening),
+            }
         }
         connections
             .listeners
@@ -265,10 +268,19 @@ impl Task<'_> {
 
     /// Forms the matches that a round has found.
     async fn commit(&mut self, found: Found) -> Result<(), StoreError> {
-        let Found { queue, proposals } = found;
+        let Found {
+            queue,
+            proposals,
+            fillings,
+        } = found;
         let now = self.shared.queue(queue.name());
         if now.is_none_or(|now| !Arc::ptr_eq(&now, &queue)) {
             return Ok(()); // found under another configuration
+        }
+        for filling in fillings {
+            let id = filling.id;
+            let joined = self.hosting.fill(&mut self.life, filling);
+            tracing::debug!(match_id = id, joined, "players for free seats");
         }
         let Ok(count @ 1..) = u32::try_from(proposals.len()) else {
             return Ok(());

@@ -30,6 +30,8 @@ pub struct TicketView {
     pub reason: Reason,
     /// The match that the ticket is in.
     pub formed: Option<FormedMatch>,
+    /// Whether the ticket has joined the match in play.
+    pub joins: bool,
     /// Where the players connect: from the call on, as long as their passes are valid.
     pub call: Option<PlayerCall>,
 }
@@ -52,8 +54,7 @@ impl PlayerCall {
         };
         let called = |stage| matches!(stage, Stage::Ready | Stage::Joining | Stage::Playing);
         let hosted = coordinator.hosted(id).filter(|one| called(one.stage))?;
-        let passes = coordinator.passes(id)?;
-        let seat = |player: &String| Some((passes.get(player)?.clone(), player.clone()));
+        let seat = |player: &String| Some((coordinator.pass(id, player)?.clone(), player.clone()));
         let seats: Vec<_> = record.ticket.players.iter().filter_map(seat).collect();
         let address = hosted.address.clone()?;
         (!seats.is_empty()).then_some(Self { address, seats })
@@ -109,10 +110,21 @@ impl TicketView {
             ticket: record.ticket.id.clone(),
             standing,
             reason: record.reason,
-            formed: formed.cloned(),
+            joins: formed.is_some_and(|formed| formed.is_later(record.number)),
+            formed: formed.map(|formed| with_those_who_are_there(formed, coordinator)),
             call: PlayerCall::new(coordinator, record),
         }
     }
+}
+
+/// A match without the players who have left it in play.
+fn with_those_who_are_there(formed: &FormedMatch, coordinator: &Coordinator) -> FormedMatch {
+    let mut formed = formed.clone();
+    let hosted = coordinator.hosted(formed.id);
+    if let Some(hosted) = hosted.filter(|hosted| !hosted.roster.is_empty()) {
+        formed.seats.retain(|seat| hosted.has(&seat.player));
+    }
+    formed
 }
 
 impl QueueSize {

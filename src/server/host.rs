@@ -1,15 +1,20 @@
 //! One connection's part in hosted matches: an instance, or the connection with the game of a match.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
+
+use parking_lot::Mutex;
 
 use super::queue::refusal;
 use crate::{
     coordinator::Offer,
     domain::{Ident, MatchId},
-    protocol::{Code, HostNotice, HostRequest, HostSeat, Refusal, Request},
+    protocol::{Code, HostNotice, HostRequest, HostSeat, Refusal, Reply, Request},
     queues::{HostNews, HostPlan, Link, OpenSeat, Queues},
     session::{HostedGame, Mailbox, Session, SessionError},
 };
@@ -30,7 +35,14 @@ pub(super) struct HostClient {
     /// that it was found to be.
     game: Option<i64>,
     found: Option<MatchId>,
+    /// The players of the match in play, as they were last reported.
+    roster: Vec<(String, Option<u8>)>,
+    /// The players who are on their way to the match in play.
+    expected: Expected,
 }
+
+/// The team and the party of each player who is on the way to a match in play.
+type Expected = Arc<Mutex<BTreeMap<String, (u8, Option<String>)>>>;
 
 /// A step of a game that concerns the match that it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +50,6 @@ pub(super) enum Step {
     Start,
     End,
     Game,
-    Leave(String),
     Join(String),
 }
 
@@ -50,7 +61,6 @@ impl Step {
             Request::End(_) => Self::End,
             Request::Game(_) => Self::Game,
             Request::Join(join) => Self::Join(join.id.text().to_owned()),
-            Request::Leave { id, .. } => Self::Leave(id.text().to_owned()),
             _ => return None,
         })
     }
@@ -68,6 +78,8 @@ impl HostClient {
             slots: None,
             game: None,
             found: None,
+            roster: Vec::new(),
+            expected: Expected::default(),
         }
     }
 
@@ -111,6 +123,7 @@ impl HostClient {
             return;
         }
         (self.game, self.found) = (game, None);
+        self.roster.clear();
         if let (Some(server), Some(game)) = (self.server.as_deref(), game)
             && let Ok(Some(id)) = self.match_of(server, game).await
         {
@@ -128,9 +141,15 @@ impl HostClient {
         &mut self,
         request: HostRequest,
         session: &mut Session,
-    ) -> Result<(), Refusal> {
+    ) -> Result<Option<Reply>, Refusal> {
         let server = self.server.clone();
         let server = server.ok_or_else(|| not_allowed("say HELLO <server> first"))?;
+        if let HostRequest::Backfill { id, team, seats } = request {
+            let seats = self
+                .seek_players(&server, (id, team, seats), session)
+                .await?;
+            return Ok(Some(Reply::Backfill { id, seats }));
+        }
         if self.hosts.is_some() {
             return Err(not_allowed("this connection hosts a single match"));
         }
@@ -165,6 +184,59 @@ impl HostClient {
                 tracing::info!(match_id = id, reason = reason.text(), "a match is refused");
                 self.queues.refuse(&server, id).await.map_err(refusal)
             }
+            HostRequest::Backfill { .. } => Ok(()),
+        }
+        .map(|()| None)
+    }
+
+    /// BACKFILL: only the connection with the game of the match may send it.
+    async fn seek_players(
+        &mut self,
+        server: &str,
+        (id, team, seats): (MatchId, u8, u32),
+        session: &mut Session,
+    ) -> Result<u32, Refusal> {
+        session.resumed_game_number();
+        self.follow(session).await;
+        if self.found != Some(id) || self.game != session.game_number() {
+            return Err(refusal(crate::coordinator::HostRefused::NotYours.into()));
+        }
+        self.report_roster(session).await;
+        let seek = self.queues.seek_players(server, id, team, seats).await;
+        seek.map_err(refusal)
+    }
+
+    /// Reports the players of a match in play if they or their teams have changed.
+    pub async fn report_roster(&mut self, session: &Session) {
+        let same = self.game.is_some() && self.game == session.game_number();
+        let Some(id) = self.found.filter(|_| same) else {
+            return;
+        };
+        let (Some(server), Some(players)) = (&self.server, session.players()) else {
+            return;
+        };
+        if players == self.roster {
+            return;
+        }
+        self.roster.clone_from(&players);
+        if let Err(error) = self.queues.roster(server, id, players).await {
+            self.roster.clear();
+            tracing::warn!(match_id = id, %error, "the players of a hosted match are not noted");
+        }
+    }
+
+    /// Completes JOIN of a player who is on the way to the match in play: the player is on the team whose
+    /// seat was free, unless the game server states another one.
+    pub fn complete(&self, request: &mut Request) {
+        let Request::Join(join) = request else {
+            return;
+        };
+        let expected = self.expected.lock().remove(join.id.text());
+        if let Some((team, party)) = expected {
+            join.team = join.team.or(Some(team));
+            if join.party.is_none() {
+                join.party = party.as_deref().map(Ident::from_text);
+            }
         }
     }
 
@@ -197,6 +269,7 @@ impl HostClient {
             _ => session.host(&hosted_game(plan)).map_err(failed)?,
         };
         (self.game, self.found) = (Some(game), Some(plan.id));
+        self.roster.clear();
         self.opened(server, plan.id, game).await
     }
 
@@ -216,7 +289,7 @@ impl HostClient {
         if !self.queues.has_hosts() {
             return None;
         }
-        if let Step::Join(_) | Step::Leave(_) = step {
+        if let Step::Join(_) = step {
             // Frequent in games of any kind: only what is known counts.
             let same = self.game.is_some() && self.game == session.game_number();
             return self.found.filter(|_| same);
@@ -245,7 +318,6 @@ impl HostClient {
             Step::End => self.queues.ended(id).await,
             Step::Game => self.queues.gave_up(id).await,
             Step::Join(player) => self.queues.arrived(server, id, &player).await,
-            Step::Leave(player) => self.queues.left(id, &player).await,
         };
         if let Err(error) = done {
             tracing::warn!(match_id = id, %error, "a step of a hosted match is not noted");
@@ -254,7 +326,9 @@ impl HostClient {
 
     fn link(&self) -> Link {
         let (sender, mailbox) = (self.mailbox.clone(), self.mailbox.clone());
+        let expected = self.expected.clone();
         let send = move |news: &HostNews| {
+            expect(&expected, news);
             if let Err(error) = sender.push_all(notice(news).lines()) {
                 tracing::warn!(%error, "an instance is not sent a match");
             }
@@ -263,8 +337,27 @@ impl HostClient {
     }
 }
 
+/// Notes who is on the way to the match in play.
+fn expect(expected: &Expected, news: &HostNews) {
+    match news {
+        HostNews::Admit(seats) => expected.lock().extend(
+            seats
+                .iter()
+                .map(|seat| (seat.player.clone(), (seat.team, seat.party.clone()))),
+        ),
+        HostNews::Dismiss(players) => {
+            expected
+                .lock()
+                .retain(|player, _| !players.contains(player));
+        }
+        HostNews::Open(_) | HostNews::Close { .. } => {}
+    }
+}
+
 fn notice(news: &HostNews) -> HostNotice {
     match news {
+        HostNews::Admit(seats) => HostNotice::Admit(seats.iter().map(seat).collect()),
+        HostNews::Dismiss(players) => HostNotice::Dismiss(players.clone()),
         HostNews::Close { id, why } => HostNotice::Close { id: *id, why },
         HostNews::Open(opening) => HostNotice::Session {
             id: opening.id,

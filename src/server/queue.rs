@@ -111,7 +111,7 @@ impl QueueClient {
             return Ok(());
         }
         let mailbox = self.mailbox.clone();
-        let listener = Listener::new(move |view| match mailbox.push_all(notice(view).lines()) {
+        let listener = Listener::new(move |view| match mailbox.push_all(lines(view)) {
             Ok(()) => Heard::Yes,
             Err(MailboxError::Full) => Heard::Full,
             Err(MailboxError::Closed) => Heard::Gone,
@@ -157,7 +157,22 @@ fn state(view: &TicketView) -> TicketReply {
     }
 }
 
-/// What a listening client is sent of a ticket.
+/// The lines that a listening client is sent of a ticket. One that joins a match in play is sent the match
+/// together with the call.
+fn lines(view: &TicketView) -> Vec<String> {
+    let mut lines = Vec::new();
+    if view.joins && view.call.is_some() {
+        let alone = TicketView {
+            call: None,
+            ..view.clone()
+        };
+        lines = notice(&alone).lines();
+    }
+    lines.extend(notice(view).lines());
+    lines
+}
+
+/// What has happened to a ticket.
 fn notice(view: &TicketView) -> Notice {
     match (view.standing, &view.formed) {
         (Standing::Queued { .. }, _) => Notice::Requeued {

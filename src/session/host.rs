@@ -85,6 +85,18 @@ impl Session {
         scores.get(usize::from(team)).copied()
     }
 
+    /// The humans of this session's game and their teams, once play has begun.
+    pub fn players(&self) -> Option<Vec<(String, Option<u8>)>> {
+        let lobby = &self.state.lobby;
+        let game = lobby.game().ok().filter(|_| lobby.is_running())?;
+        let humans = game.roster.humans().iter();
+        Some(
+            humans
+                .map(|human| (human.id.text().to_owned(), human.team))
+                .collect(),
+        )
+    }
+
     /// The number of this session's game, if it has one. Does not continue a parked game.
     pub fn game_number(&self) -> Option<i64> {
         let game = self.state.game;

@@ -70,7 +70,11 @@ impl Life {
         if state == State::Queued && self.due(&record).is_some_and(|due| due <= self.now) {
             record.state = State::Expired;
         }
-        if matches!(record.state, State::Matched(_) | State::Hosted(_)) && !was_hosted {
+        let is_matched = matches!(
+            record.state,
+            State::Matched(_) | State::Hosted(_) | State::Called(_)
+        );
+        if is_matched && !was_hosted {
             let waited = self.waited(&record);
             let waits = self.waits.entry(record.ticket.queue.clone()).or_default();
             waits.add(waited);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Life, Reason, State};
+use super::{Life, Reason, Seat, State, TicketNumber};
 use crate::domain::MatchId;
 
 impl Life {
@@ -35,17 +35,33 @@ impl Life {
     /// more.
     pub fn begun(&mut self, id: MatchId) {
         for number in self.members(id) {
-            let was_sent = self.ticket(number).is_some_and(|ticket| ticket.is_sent);
-            self.become_state(number, State::Matched(id), Reason::None);
-            if was_sent {
-                self.sent(number);
-            }
+            self.end_in_match(number, id);
+        }
+    }
+
+    /// Makes the state of a ticket in a match final. A client that was sent the call is sent nothing more.
+    pub(super) fn end_in_match(&mut self, number: TicketNumber, id: MatchId) {
+        let was_sent = self.ticket(number).is_some_and(|ticket| ticket.is_sent);
+        self.become_state(number, State::Matched(id), Reason::None);
+        if was_sent {
+            self.sent(number);
         }
     }
 
     /// Ends a match whose play has not begun. Tickets with a player of `absent` leave the queue, and the
-    /// others go back to their places.
+    /// others go back to their places. Of a match in play, only the tickets of players who have not come yet
+    /// go back.
     pub fn unhost(&mut self, id: MatchId, absent: &BTreeSet<String>) {
+        let is_over = |seat: &Seat| {
+            let ticket = self.tickets.get(&seat.ticket);
+            ticket.is_some_and(|ticket| ticket.state == State::Matched(id))
+        };
+        if self
+            .formed(id)
+            .is_some_and(|formed| formed.seats.iter().any(is_over))
+        {
+            return self.dismiss(id);
+        }
         let seats = self.formed(id).map(|formed| formed.seats.as_slice());
         let seats = seats.unwrap_or_default().iter();
         let out = seats.filter(|seat| absent.contains(&seat.player));

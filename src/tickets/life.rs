@@ -202,6 +202,7 @@ impl Life {
                     player: player.clone(),
                     ticket: number,
                     team,
+                    later: false,
                 }));
             }
         }
@@ -238,10 +239,13 @@ impl Life {
     /// or until its final state.
     pub fn waited(&self, ticket: &TicketRecord) -> i64 {
         let until = match ticket.state {
-            State::Hosted(id) | State::Called(id) => self
-                .matches
-                .get(&id)
-                .map_or(self.now, |formed| formed.formed_at),
+            State::Hosted(id) | State::Called(id) => {
+                let formed = self.matches.get(&id);
+                formed.map_or(self.now, |formed| match formed.is_later(ticket.number) {
+                    true => ticket.changed_at,
+                    false => formed.formed_at,
+                })
+            }
             state if state.is_final() => ticket.changed_at,
             _ => self.now,
         };

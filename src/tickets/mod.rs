@@ -19,6 +19,7 @@ mod ends;
 mod error;
 mod hosting;
 mod index;
+mod later;
 mod life;
 mod record;
 mod restore;

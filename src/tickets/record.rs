@@ -89,11 +89,13 @@ pub enum Reason {
     Unhosted,
     /// A player did not come to the instance.
     NoShow,
+    /// The match has ended before its new player came.
+    Ended,
 }
 
 impl Reason {
     /// All reasons, in the order of their declaration.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::None,
         Self::Declined,
         Self::Unanswered,
@@ -101,6 +103,7 @@ impl Reason {
         Self::Reconfigured,
         Self::Unhosted,
         Self::NoShow,
+        Self::Ended,
     ];
 
     /// The word for it, on the wire and in the database.
@@ -113,6 +116,7 @@ impl Reason {
             Self::Reconfigured => "reconfigured",
             Self::Unhosted => "unhosted",
             Self::NoShow => "no-show",
+            Self::Ended => "ended",
         }
     }
 }
@@ -196,6 +200,8 @@ pub struct Seat {
     pub ticket: TicketNumber,
     /// The team, counted from 0.
     pub team: u8,
+    /// Whether the player has joined the match in play.
+    pub later: bool,
 }
 
 /// A match that was formed of tickets.
@@ -259,6 +265,22 @@ pub enum Change {
     },
     /// All players have accepted a match, which is final now.
     Closed(MatchId),
+    /// Tickets have joined a match in play.
+    Seated {
+        /// The id of the match.
+        id: MatchId,
+        /// The seats of their players.
+        seats: Vec<Seat>,
+        /// What the search found, one line each.
+        why: Vec<String>,
+    },
+    /// A ticket that had joined a match in play is not in it any more.
+    Unseated {
+        /// The id of the match.
+        id: MatchId,
+        /// The number of the ticket.
+        ticket: TicketNumber,
+    },
     /// A match has no tickets any more.
     Dropped(MatchId),
 }

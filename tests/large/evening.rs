@@ -149,6 +149,9 @@ struct Counts {
     moved: usize,
     requeued: usize,
     lost: usize,
+    /// Players who have left a game in play, and those who came in their place.
+    left: usize,
+    joined_later: usize,
     /// Tickets whose players did not come to the instance.
     no_shows: usize,
 }
@@ -177,6 +180,7 @@ fn an_evening_with_kills_loses_nothing() {
                 format!("--players={PLAYERS}"),
                 "--spread=6".to_owned(),
                 "--absent=0.02".to_owned(),
+                "--leaves=0.08".to_owned(),
                 "--limit=120".to_owned(),
             ];
             Program::start("client.py", output, &words)
@@ -229,6 +233,7 @@ fn settle(evening: &Evening, mut clients: Vec<Program>) -> Counts {
             let played = facts[2].as_object().unwrap();
             counts.players += played.len();
             counts.lost += played.values().filter(|how| *how == "lost").count();
+            counts.left += played.values().filter(|how| *how == "left").count();
             counts.requeued += told.iter().filter(|one| **one == "REQUEUED").count();
             // What a client was told agrees with the end.
             let called = told.contains(&"GO");
@@ -265,6 +270,14 @@ fn observe(evening: &Evening, counts: &mut Counts) {
                     .entry(player.as_str().unwrap().to_owned())
                     .or_default();
                 times.push((line["at"].as_f64().unwrap(), until));
+            }
+            let late = lines.iter();
+            let late = late.filter(|one| one["event"] == "late" && one["match"] == line["match"]);
+            for one in late {
+                let player = one["player"].as_str().unwrap().to_owned();
+                let times = games.entry(player).or_default();
+                times.push((one["at"].as_f64().unwrap(), until));
+                counts.joined_later += 1;
             }
             if let Some(reply) = end.and_then(|end| end["reply"].as_str()) {
                 assert!(reply.starts_with(&format!("END {id} ")), "{reply}");
@@ -328,5 +341,6 @@ fn check(counts: &Counts) {
         "{counts:?}"
     );
     assert!(counts.ended > 20, "{counts:?}");
+    assert!(counts.left > 0 && counts.joined_later > 0, "{counts:?}");
     assert!(counts.moved + counts.requeued > 0, "{counts:?}");
 }

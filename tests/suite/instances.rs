@@ -105,6 +105,7 @@ async fn the_documented_session_is_true() {
     let (daemon, clock) = Daemon::start_by_hand(block("```toml")).await;
     let (mut lobby, mut server) = (daemon.client().await, daemon.client().await);
     let mut said = 0;
+    let mut team = String::new();
     for line in block("```text").lines().filter(|line| !line.is_empty()) {
         let (mark, text) = line.split_at(3);
         let client = if mark.starts_with('a') {
@@ -117,10 +118,16 @@ async fn the_documented_session_is_true() {
                 client.tell("").await; // START has been handled
                 clock.pass(600_000);
             }
+            // The teams are drawn: BACKFILL is for the one that ann has left.
+            let text = text.replace("BACKFILL 1 0", &format!("BACKFILL 1 {team}"));
             client.send(&format!("{text}\n")).await;
             continue;
         }
-        assert_eq!(without_chance(&client.line().await), without_chance(text));
+        let line = client.line().await;
+        if let Some(own) = line.strip_prefix("* JOIN ann team=") {
+            team = own[..1].to_owned();
+        }
+        assert_eq!(without_chance(&line), without_chance(text));
         said += 1;
     }
     assert!(said > 10);

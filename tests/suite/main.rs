@@ -15,6 +15,7 @@ mod agent;
 mod agones;
 mod architecture;
 mod attacks;
+mod backfill;
 mod backup;
 mod behaviour;
 mod cli;

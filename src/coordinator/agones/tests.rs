@@ -29,6 +29,7 @@ fn wanted(latencies: &[(&str, f64)], ceiling: Option<f64>) -> Wanted {
         latencies: latencies.iter().map(latency).collect(),
         ceiling,
         wait: 1_000,
+        ..Wanted::default()
     }
 }
 

@@ -30,6 +30,11 @@ enum Event {
     NoneFree(u8),
     /// The allocator answers for any match, as if its request had been under way for long.
     Late(u8, usize),
+    /// The game server reports these players: each of four with a team, or absent.
+    Roster(usize, u8, [u8; 4]),
+    Seek(usize, u8, u8, u32),
+    /// A round has found players for the match, as many as it seeks at most.
+    Fill(u8),
     Pass(i64),
     Write,
     /// What is not written is lost; with `true`, also what was to be sent after a write.
@@ -55,6 +60,11 @@ fn event() -> impl Strategy<Value = Event> {
         8 => pair().prop_map(|(at, id)| Event::Allocated(id, at)),
         2 => any::<u8>().prop_map(Event::NoneFree),
         2 => pair().prop_map(|(at, id)| Event::Late(id, at)),
+        3 => (0usize..3, any::<u8>(), [0u8..3, 0u8..3, 0u8..3, 0u8..3])
+            .prop_map(|(at, id, teams)| Event::Roster(at, id, teams)),
+        4 => (0usize..3, any::<u8>(), 0u8..3, 0u32..4)
+            .prop_map(|(at, id, team, seats)| Event::Seek(at, id, team, seats)),
+        4 => any::<u8>().prop_map(Event::Fill),
         3 => (0i64..60_000).prop_map(Event::Pass),
         8 => Just(Event::Write),
         1 => any::<bool>().prop_map(Event::Crash),
@@ -86,6 +96,9 @@ struct World {
     requests: Vec<MatchId>,
     provider: Provider,
     next: MatchId,
+    next_player: u32,
+    /// The players who are on their way to each match, as their clients were told.
+    called: BTreeMap<MatchId, BTreeSet<String>>,
 }
 
 impl World {
@@ -102,6 +115,8 @@ impl World {
             requests: Vec::new(),
             provider,
             next: 1,
+            next_player: 0,
+            called: BTreeMap::new(),
         }
     }
 
@@ -182,6 +197,47 @@ impl World {
                     self.requests.retain(|one| *one != id);
                     self.allocated(id, name);
                 }
+            }
+            Event::Roster(at, id, teams) => {
+                let id = self.id(id);
+                let coordinator = &mut self.coordinator;
+                let coming: Vec<String> = coordinator
+                    .hosted(id)
+                    .into_iter()
+                    .flat_map(|hosted| hosted.coming.keys().cloned())
+                    .collect();
+                let here = teams.iter().enumerate().filter(|(_, team)| **team < 2);
+                let mut roster: Vec<_> = here
+                    .map(|(n, team)| (format!("p{n}"), Some(*team)))
+                    .collect();
+                // Sometimes, one of those who were called comes.
+                if let Some(player) = coming.first().filter(|_| teams[0] == 2) {
+                    roster.push((player.clone(), Some(teams[1] % 2)));
+                }
+                coordinator.report_roster(NAMES[at], id, roster);
+            }
+            Event::Seek(at, id, team, seats) => {
+                let id = self.id(id);
+                let coordinator = &mut self.coordinator;
+                let known = coordinator.seek_players(NAMES[at], id, team, seats);
+                if let Ok(sought) = known {
+                    assert!(team < 2 && sought <= seats.min(2));
+                    assert_eq!(
+                        coordinator.seek_players(NAMES[at], id, team, seats),
+                        Ok(sought)
+                    );
+                }
+            }
+            Event::Fill(at) => {
+                let seeking = coordinator.seeking();
+                let one = seeking.get(usize::from(at) % seeking.len().max(1));
+                let Some((id, free)) = one.map(|(hosted, free)| (hosted.id, free.clone())) else {
+                    return;
+                };
+                let team = free.iter().position(|free| *free > 0).unwrap();
+                self.next_player += 1;
+                let player = format!("n{}", self.next_player);
+                coordinator.call_later(id, vec![(player, team as u8, "pass".to_owned())]);
             }
             Event::Pass(millis) => {
                 coordinator.at(coordinator.now().plus_millis(millis));
@@ -272,6 +328,17 @@ impl World {
                 self.requests.push(id);
             }
             Act::Open { .. } | Act::Close { .. } | Act::Allocate(_) => {}
+            Act::Admit(id, players) => {
+                assert_eq!(told(self, id), Told::Begun, "{id}");
+                self.called.entry(id).or_default().extend(players);
+            }
+            Act::Came(id, players) | Act::NoShow(id, players) => {
+                for player in players {
+                    // Who has come before the call was written is called and has come at once.
+                    self.called.entry(id).or_default().remove(&player);
+                }
+            }
+            Act::Dismiss(id) => drop(self.called.remove(&id)),
             Act::Call(id) => {
                 assert!(
                     matches!(told(self, id), Told::Matched | Told::Called),
@@ -344,6 +411,12 @@ impl World {
             }
         }
         for hosted in self.coordinator.matches() {
+            assert!(hosted.stage == Stage::Playing || hosted.coming.is_empty());
+            for team in 0..2u8 {
+                let coming = hosted.coming.values().filter(|(to, _)| *to == team).count();
+                let asked = hosted.asked.get(&team).copied().unwrap_or(0);
+                assert!(asked <= 2 && coming <= 2, "{hosted:?}");
+            }
             let taken = at.get(&hosted.id).copied();
             let instance = hosted
                 .instance
@@ -365,6 +438,14 @@ impl World {
                 Stage::Failed => &[Told::Begun, Told::Requeued],
             };
             assert!(allowed.contains(&told), "{told:?} {hosted:?}");
+        }
+        for (id, called) in &self.called {
+            let hosted = self.coordinator.hosted(*id);
+            let coming: BTreeSet<String> = hosted
+                .into_iter()
+                .flat_map(|hosted| hosted.coming.keys().cloned())
+                .collect();
+            assert_eq!(*called, coming, "{hosted:?}");
         }
         for (name, holds) in &self.holds {
             for id in holds.iter().filter(|_| self.connected.contains(name)) {

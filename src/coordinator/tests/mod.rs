@@ -22,6 +22,8 @@ fn offer(name: &str, machine: &str, slots: u32) -> Offer {
 fn wanted() -> Wanted {
     Wanted {
         wait: 120_000,
+        teams: 2,
+        size: 2,
         ..Wanted::default()
     }
 }

@@ -61,17 +61,27 @@ impl PlanInput<'_> {
                 team.push(ticket);
             }
         }
-        let report = |rule: &QueueRule| {
-            let limit = rule.limit(found.waited, found.size);
-            let violation = rule.rule.violation(&pool.people, &teams, limit);
-            RuleReport {
-                rule: rule.name.clone(),
-                hard: rule.hard,
-                violation,
-                cost: rule.cost(violation),
-                sentence: rule.rule.sentence(&pool.people, &teams, limit),
-            }
-        };
-        self.queue.rules().iter().map(report).collect()
+        reports(&pool, &teams, found.waited, found.size)
     }
+}
+
+/// What each rule finds in these teams, computed from scratch.
+pub(in crate::matchmaking) fn reports(
+    pool: &Pool<'_>,
+    teams: &[Vec<u32>],
+    waited: f64,
+    size: usize,
+) -> Vec<RuleReport> {
+    let report = |rule: &QueueRule| {
+        let limit = rule.limit(waited, size);
+        let violation = rule.rule.violation(&pool.people, teams, limit);
+        RuleReport {
+            rule: rule.name.clone(),
+            hard: rule.hard,
+            violation,
+            cost: rule.cost(violation),
+            sentence: rule.rule.sentence(&pool.people, teams, limit),
+        }
+    };
+    pool.queue.rules().iter().map(report).collect()
 }

@@ -24,6 +24,7 @@ use super::{
 };
 pub use effort::Effort;
 pub use explain::RuleReport;
+pub(super) use explain::reports;
 pub use input::PlanInput;
 pub use report::{Left, Plan, PlannedMatch};
 pub use why::Explanation;

@@ -131,6 +131,14 @@ impl Rule for Common {
         (!shared.is_empty()).then(|| format!("with {} in {}", list(&shared, "or"), self.name))
     }
 
+    fn admits(&self, people: &People, ticket: u32, pick: &str) -> bool {
+        let has = |player| {
+            let mut words = people.set(self.of, player).iter();
+            words.any(|word| people.word(*word) == pick)
+        };
+        people.members(ticket).all(has)
+    }
+
     fn bind(&self, people: &People) -> Box<dyn Bound> {
         let symbols = Symbols::of(people, |ticket, keys| {
             let words = people

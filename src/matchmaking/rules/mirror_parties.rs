@@ -116,6 +116,11 @@ impl Bound for Kinds {
         Some((&self.0, Share::Parties { teams }))
     }
 
+    /// A party of which a player has left cannot be mirrored any more.
+    fn is_met_by_more(&self) -> bool {
+        false
+    }
+
     fn mirror(&self, ticket: u32) -> Option<Mirror> {
         let keys = self
             .0

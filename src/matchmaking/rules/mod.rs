@@ -67,6 +67,11 @@ pub(super) trait Rule: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Whether all players of a ticket have the value that the rule picked for a match.
+    fn admits(&self, _people: &People, _ticket: u32, _pick: &str) -> bool {
+        true
+    }
+
     /// What a ticket must have in common with this one to make up for it on another team: `tier 8`.
     fn likeness(&self, _people: &People, _ticket: u32) -> Option<String> {
         None
@@ -120,6 +125,11 @@ pub(super) trait Bound: Send + Sync {
     /// Number of the ticket's players who are of the kind that the rule demands.
     fn supply(&self, _ticket: u32) -> usize {
         0
+    }
+
+    /// Whether players who join a match that violates the rule can make it hold.
+    fn is_met_by_more(&self) -> bool {
+        !self.only_grows()
     }
 
     /// Whether one more ticket never makes the violation smaller.

@@ -1,5 +1,6 @@
 //! Tests of the room, from the views of players and organisers.
 
+mod backfill;
 mod demands;
 mod plans;
 mod restrict;

@@ -84,6 +84,9 @@ impl Reply {
             }
             Reply::Queues(queues) => put_queues(out, queues),
             Reply::Ticket(state) => state.encode(out),
+            Reply::Backfill { id, seats } => {
+                put_line(out, "BACKFILL", format_args!("{id} {seats}"))
+            }
             Reply::Error(refusal) => put_line(out, "ERROR", refusal),
         }
     }
@@ -147,6 +150,7 @@ impl Reply {
             b"END" => parse_end(rest),
             b"EXPLAIN" => parse_explain(more),
             b"QUEUES" => parse_queues(more),
+            b"BACKFILL" => parse_backfill(rest),
             b"ERROR" => Ok(parse_error(rest)),
             verb => TicketReply::parse(verb, &first.slice_ref(rest), more)
                 .unwrap_or(Err("an unknown reply")),
@@ -389,6 +393,12 @@ fn parse_explain(lines: &[Bytes]) -> Parsed {
     };
     let reasons = lines.iter().map(reason).collect::<Parsed<_>>()?;
     Ok(Reply::Explain(reasons))
+}
+
+fn parse_backfill(rest: &[u8]) -> Parsed {
+    let (id, seats) = split_first(rest);
+    let (id, seats) = (number(id)?, number(seats)?);
+    Ok(Reply::Backfill { id, seats })
 }
 
 /// Parses an error. An unknown code is read as [`Code::Internal`], with the code in the text.

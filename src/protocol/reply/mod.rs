@@ -90,6 +90,13 @@ pub enum Reply {
     Queues(Vec<QueueLine>),
     /// The state of a ticket.
     Ticket(TicketReply),
+    /// The seats of a team for which players of the queue are sought now.
+    Backfill {
+        /// The id of the match.
+        id: i64,
+        /// Number of those seats, with those whose players are on their way.
+        seats: u32,
+    },
     /// The command was refused and changed nothing.
     Error(Refusal),
 }

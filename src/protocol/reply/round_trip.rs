@@ -115,6 +115,8 @@ strategy_of_every_variant!(reply -> Reply {
     1: Reply::Explain(_) => vec(text(), 0..9).prop_map(Reply::Explain),
     1: Reply::Queues(_) => vec(queue(), 0..4).prop_map(Reply::Queues),
     5: Reply::Ticket(_) => ticket().prop_map(Reply::Ticket),
+    1: Reply::Backfill { .. } => (1i64.., any::<u32>())
+        .prop_map(|(id, seats)| Reply::Backfill { id, seats }),
     1: Reply::Error(_) => error(),
 });
 

@@ -114,9 +114,11 @@ impl HostRequest {
     /// As what the request counts.
     fn charge(&self) -> Charge {
         match self {
-            Self::Instance { .. } | Self::Load(_) | Self::Ready { .. } | Self::Refuse { .. } => {
-                Charge::Line
-            }
+            Self::Instance { .. }
+            | Self::Load(_)
+            | Self::Ready { .. }
+            | Self::Refuse { .. }
+            | Self::Backfill { .. } => Charge::Line,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::ReplyRule;
 use crate::{
-    domain::Ident,
+    domain::{Ident, MAX_PLAYERS, MAX_TEAMS},
     protocol::{
         Refusal,
         words::{WordWriter, Words, bad, decimal, number},
@@ -47,6 +47,15 @@ pub enum HostRequest {
         /// Where players connect, if not at the instance's own address.
         address: Option<String>,
     },
+    /// Seeks players of the queue for seats of a match in play.
+    Backfill {
+        /// The id of the match.
+        id: i64,
+        /// The team, counted from 0.
+        team: u8,
+        /// Number of seats of the team that are to be filled; 0 to seek nobody any more.
+        seats: u32,
+    },
     /// It does not host the match.
     Refuse {
         /// The id of the match.
@@ -75,6 +84,11 @@ impl HostRequest {
                     false => Some(address(words)?),
                 },
             },
+            b"BACKFILL" => Self::Backfill {
+                id: match_id(&words.word("the match")?)?,
+                team: words.number("the team", 0, MAX_TEAMS as u64 - 1)? as u8,
+                seats: words.number("the number of seats", 0, MAX_PLAYERS as u64)? as u32,
+            },
             b"REFUSE" => Self::Refuse {
                 id: match_id(&words.word("the match")?)?,
                 reason: words.whole_rest("the reason")?,
@@ -89,13 +103,17 @@ impl HostRequest {
             Self::Instance { .. } => "INSTANCE",
             Self::Load(_) => "LOAD",
             Self::Ready { .. } => "READY",
+            Self::Backfill { .. } => "BACKFILL",
             Self::Refuse { .. } => "REFUSE",
         }
     }
 
     /// When this request has a reply.
     pub(super) fn reply_rule(&self) -> ReplyRule {
-        ReplyRule::Never
+        match self {
+            Self::Backfill { .. } => ReplyRule::Always,
+            _ => ReplyRule::Never,
+        }
     }
 
     pub(super) fn put_arguments(&self, line: &mut WordWriter<'_>) {
@@ -126,6 +144,7 @@ impl HostRequest {
                     line.plain(address);
                 }
             }
+            Self::Backfill { id, team, seats } => line.plain(format_args!("{id} {team} {seats}")),
             Self::Refuse { id, reason } => {
                 line.plain(id);
                 line.word(reason);
@@ -257,6 +276,13 @@ mod tests {
             "READY",
             "READY 0",
             "READY 7 a b",
+            "BACKFILL",
+            "BACKFILL 7",
+            "BACKFILL 7 1",
+            "BACKFILL 7 8 1",
+            "BACKFILL 7 -1 1",
+            "BACKFILL 7 1 999999",
+            "BACKFILL 7 1 1 1",
             "REFUSE 7",
         ] {
             assert!(read(bad).is_err(), "{bad}");

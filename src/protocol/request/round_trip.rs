@@ -183,6 +183,8 @@ strategy_of_every_variant!(host -> HostRequest {
     1: HostRequest::Load(_) => (0u32..=1_000).prop_map(|n| HostRequest::Load(f64::from(n) / 1e3)),
     2: HostRequest::Ready { .. } => (1i64.., option::of(plain()))
         .prop_map(|(id, address)| HostRequest::Ready { id, address }),
+    2: HostRequest::Backfill { .. } => (1i64.., 0u8..8, 0u32..64)
+        .prop_map(|(id, team, seats)| HostRequest::Backfill { id, team, seats }),
     2: HostRequest::Refuse { .. } => (1i64.., ident())
         .prop_map(|(id, reason)| HostRequest::Refuse { id, reason }),
 });

@@ -130,7 +130,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
     async fn host(&mut self, request: HostRequest) -> Result<Option<Reply>, Refusal> {
         let span = debug_span!("command", verb = Request::Host(request.clone()).verb());
         let answer = self.host.answer(request, &mut self.session);
-        answer.instrument(span).await.map(|()| None)
+        answer.instrument(span).await
     }
 
     /// Handles a request about the queue, which does not touch the game of this connection.
@@ -143,7 +143,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
             .await
     }
 
-    async fn answer(&mut self, request: Request) -> Result<Option<Reply>, Refusal> {
+    async fn answer(&mut self, mut request: Request) -> Result<Option<Reply>, Refusal> {
+        self.host.complete(&mut request);
         let new_game = matches!(request, Request::Game(_));
         let step = Step::of(&request);
         let hosted = match &step {
@@ -165,6 +166,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         {
             self.host.report(step, hosted).await;
         }
+        self.host.report_roster(&self.session).await;
         if new_game && answer.is_ok() {
             self.errors = 0;
         }

@@ -155,11 +155,14 @@ async fn apply(tx: &mut SqliteConnection, change: &Change) -> Result<(), StoreEr
 }
 
 async fn put_hosted(tx: &mut SqliteConnection, hosted: &Hosted) -> Result<(), StoreError> {
+    let coming = hosted.coming.iter();
+    let coming = coming.map(|(player, (team, until))| (player, (*team, until.0)));
+    let coming: BTreeMap<&String, (u8, i64)> = coming.collect();
     sqlx::query(
         "INSERT OR REPLACE INTO hosted_matches
              (match_id, queue, state, since, wait_until, instance, address, game, tries, why, passes,
-              passes_until, parted)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+              passes_until, parted, asked, coming)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
     )
     .bind(hosted.id)
     .bind(&hosted.queue)
@@ -174,6 +177,8 @@ async fn put_hosted(tx: &mut SqliteConnection, hosted: &Hosted) -> Result<(), St
     .bind(json(&hosted.passes)?)
     .bind(hosted.passes_until.map(|until| until.0))
     .bind(hosted.parted.map(|at| at.0))
+    .bind(json(&hosted.asked)?)
+    .bind(json(&coming)?)
     .execute(tx)
     .await?;
     Ok(())
@@ -242,11 +247,16 @@ fn owed(row: &SqliteRow) -> Result<(String, MatchId, Why), StoreError> {
     ))
 }
 
+/// A column with JSON, whose value an error does not show.
+fn parse<T: serde::de::DeserializeOwned>(row: &SqliteRow, column: &str) -> Result<T, StoreError> {
+    let text: String = row.try_get(column)?;
+    serde_json::from_str(&text).map_err(|_| StoreError::BadValue(column.to_owned()))
+}
+
 fn hosted(row: &SqliteRow) -> Result<Hosted, StoreError> {
     let state: String = row.try_get("state")?;
     let stage = Stage::ALL.into_iter().find(|one| one.as_str() == state);
-    let passes: String = row.try_get("passes")?;
-    let parsed: Result<BTreeMap<String, String>, _> = serde_json::from_str(&passes);
+    let coming: BTreeMap<String, (u8, i64)> = parse(row, "coming")?;
     let time = |name: &str| row.try_get::<Option<i64>, _>(name);
     Ok(Hosted {
         id: row.try_get("match_id")?,
@@ -259,9 +269,16 @@ fn hosted(row: &SqliteRow) -> Result<Hosted, StoreError> {
         game: row.try_get("game")?,
         tries: row.try_get("tries")?,
         why: why(row)?,
-        passes: parsed.map_err(|_| StoreError::BadValue("passes".to_owned()))?,
+        passes: parse(row, "passes")?,
         passes_until: time("passes_until")?.map(Timestamp),
         parted: time("parted")?.map(Timestamp),
+        asked: parse(row, "asked")?,
+        coming: coming
+            .into_iter()
+            .map(|(player, (team, until))| (player, (team, Timestamp(until))))
+            .collect(),
+        roster: Vec::new(),
+        version: 0,
         present: BTreeSet::new(),
     })
 }

@@ -14,6 +14,9 @@ use crate::{
     },
 };
 
+/// The most lines that are kept of what searches found for one match.
+const MAX_WHY: i64 = 200;
+
 #[async_trait]
 impl Tickets for SqliteStore {
     async fn tickets(&self) -> Result<(Vec<TicketRecord>, Vec<FormedMatch>), StoreError> {
@@ -95,6 +98,7 @@ pub(super) async fn apply(tx: &mut SqliteConnection, change: &Change) -> Result<
         Change::Submitted(record) => return insert_ticket(tx, record).await,
         Change::Searched(id, pool) => return pools::insert(tx, *id, pool).await,
         Change::Formed(formed) => return insert_match(tx, formed).await,
+        Change::Seated { id, seats, why } => return add_later(tx, *id, seats, why).await,
         Change::Dropped(id) => return pools::drop_match(tx, *id).await,
         Change::Became {
             ticket,
@@ -120,6 +124,11 @@ pub(super) async fn apply(tx: &mut SqliteConnection, change: &Change) -> Result<
             sqlx::query("UPDATE formed_seats SET accepted = 1 WHERE match_id = ? AND player = ?")
                 .bind(id)
                 .bind(player)
+        }
+        Change::Unseated { id, ticket } => {
+            sqlx::query("DELETE FROM formed_seats WHERE match_id = ? AND ticket = ? AND later = 1")
+                .bind(id)
+                .bind(ticket)
         }
         Change::Closed(id) => {
             sqlx::query("UPDATE formed_matches SET open_until = NULL WHERE match_id = ?").bind(id)
@@ -179,16 +188,56 @@ async fn insert_match(tx: &mut SqliteConnection, formed: &FormedMatch) -> Result
     .bind(&proposal.ruleset)
     .execute(&mut *tx)
     .await?;
-    for (at, seat) in (0i64..).zip(&formed.seats) {
-        sqlx::query("INSERT INTO formed_seats VALUES (?, ?, ?, ?, ?, ?, 0)")
-            .bind(formed.id)
-            .bind(at)
-            .bind(seat.team)
-            .bind(seat.ticket)
-            .bind(&seat.player)
-            .bind(formed.accepted.contains(&seat.player))
-            .execute(&mut *tx)
-            .await?;
+    for seat in &formed.seats {
+        insert_seat(tx, formed.id, seat, formed.accepted.contains(&seat.player)).await?;
+    }
+    Ok(())
+}
+
+/// Adds a seat after the others of its match, if the match is kept.
+async fn insert_seat(
+    tx: &mut SqliteConnection,
+    id: MatchId,
+    seat: &Seat,
+    accepted: bool,
+) -> Result<(), StoreError> {
+    sqlx::query(
+        "INSERT INTO formed_seats (match_id, seat, team, ticket, player, accepted, later)
+         SELECT match_id, (SELECT coalesce(max(seat), -1) + 1 FROM formed_seats WHERE match_id = ?1),
+                ?2, ?3, ?4, ?5, ?6
+         FROM formed_matches WHERE match_id = ?1",
+    )
+    .bind(id)
+    .bind(seat.team)
+    .bind(seat.ticket)
+    .bind(&seat.player)
+    .bind(accepted)
+    .bind(seat.later)
+    .execute(tx)
+    .await?;
+    Ok(())
+}
+
+/// Adds the seats of tickets that have joined a match in play, and what the search found.
+async fn add_later(
+    tx: &mut SqliteConnection,
+    id: MatchId,
+    seats: &[Seat],
+    why: &[String],
+) -> Result<(), StoreError> {
+    for seat in seats {
+        insert_seat(tx, id, seat, false).await?;
+    }
+    for line in why {
+        sqlx::query(
+            "UPDATE formed_matches SET why = json_insert(why, '$[#]', ?2)
+             WHERE match_id = ?1 AND json_array_length(why) < ?3",
+        )
+        .bind(id)
+        .bind(line)
+        .bind(MAX_WHY)
+        .execute(&mut *tx)
+        .await?;
     }
     Ok(())
 }
@@ -293,11 +342,14 @@ fn seated(
             player: row.try_get("player")?,
             ticket: row.try_get("ticket")?,
             team: row.try_get("team")?,
+            later: row.try_get("later")?,
         };
         if row.try_get("accepted")? {
             formed.accepted.insert(seat.player.clone());
         }
-        add_to_team(&mut formed.proposal.teams, &seat)?;
+        if !seat.later {
+            add_to_team(&mut formed.proposal.teams, &seat)?;
+        }
         formed.seats.push(seat);
     }
     Ok(matches)

@@ -47,6 +47,14 @@ impl Disk {
                 let open = self.matches.get_mut(&id).unwrap().open_until.take();
                 assert!(open.is_some());
             }
+            Change::Seated { id, seats, .. } => {
+                self.matches.get_mut(&id).unwrap().seats.extend(seats);
+            }
+            Change::Unseated { id, ticket } => {
+                let seats = &mut self.matches.get_mut(&id).unwrap().seats;
+                assert!(seats.iter().any(|seat| seat.later && seat.ticket == ticket));
+                seats.retain(|seat| seat.ticket != ticket);
+            }
             Change::Dropped(id) => assert!(self.matches.remove(&id).is_some()),
         }
     }

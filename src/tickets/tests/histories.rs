@@ -22,6 +22,12 @@ enum Event {
     Accept(u8),
     AcceptAll,
     Decline(u8),
+    /// The oldest tickets of a queue, at most so many, join one of its matches in play.
+    Later(u8, usize),
+    /// The players of a match that they have joined in play come, do not come, or it ends.
+    Came(u8),
+    Missed(u8),
+    Over(u8),
     Pass(i64),
     SetClock(i64),
     /// The changes since the last write are lost.
@@ -44,6 +50,10 @@ fn event() -> impl Strategy<Value = Event> {
         3 => any::<u8>().prop_map(Event::Accept),
         2 => Just(Event::AcceptAll),
         2 => any::<u8>().prop_map(Event::Decline),
+        4 => (any::<u8>(), 1usize..3).prop_map(|(at, count)| Event::Later(at, count)),
+        2 => any::<u8>().prop_map(Event::Came),
+        1 => any::<u8>().prop_map(Event::Missed),
+        1 => any::<u8>().prop_map(Event::Over),
         3 => (0i64..100_000).prop_map(Event::Pass),
         1 => (-100_000_000i64..100_000_000).prop_map(Event::SetClock),
         2 => Just(Event::Crash),
@@ -150,6 +160,22 @@ impl World {
                     self.life.decline(&owner, id, &player).unwrap();
                 }
             }
+            Event::Later(at, count) => self.later(at, count),
+            Event::Came(at) => {
+                if let Some((id, players)) = self.coming(at) {
+                    self.life.came(id, &players);
+                }
+            }
+            Event::Missed(at) => {
+                if let Some((id, players)) = self.coming(at) {
+                    self.life.missed(id, &players);
+                }
+            }
+            Event::Over(at) => {
+                if let Some((id, _)) = self.coming(at) {
+                    self.life.dismiss(id);
+                }
+            }
             Event::Pass(millis) => self.clock += millis,
             Event::SetClock(to) => self.clock = to,
             Event::Crash => {
@@ -190,6 +216,42 @@ impl World {
         };
         let found = tickets.chunks_exact(2).map(pair).collect();
         self.searches.push((queue, found));
+    }
+
+    /// Lets tickets join a match, also such that have left their queue.
+    fn later(&mut self, at: u8, count: usize) {
+        let ids: Vec<MatchId> = self.life.matches.keys().copied().collect();
+        let Some(&id) = ids.get(usize::from(at) % ids.len().max(1)) else {
+            return;
+        };
+        let queue = self.life.matches[&id].queue.clone();
+        let mut tickets: Vec<_> = self
+            .life
+            .queued(&queue)
+            .map(|one| (one.number, 1))
+            .collect();
+        if at % 5 == 0 {
+            tickets = self
+                .life
+                .tickets
+                .keys()
+                .map(|number| (*number, 0))
+                .collect();
+        }
+        tickets.truncate(count);
+        let before = self.life.matches[&id].seats.len();
+        let joined = self.life.join_later(id, &tickets, vec!["why".to_owned()]);
+        let after = self.life.matches[&id].seats.len();
+        assert_eq!(after - before, joined.map_or(0, |players| players.len()));
+    }
+
+    /// A match with players who are on their way to it, and those players.
+    fn coming(&self, at: u8) -> Option<(MatchId, Vec<String>)> {
+        let called = |record: &&TicketRecord| matches!(record.state, State::Called(_));
+        let called: Vec<_> = self.life.tickets.values().filter(called).collect();
+        let record = called.get(usize::from(at) % called.len().max(1))?;
+        let id = record.state.match_id()?;
+        Some((id, record.ticket.players.clone()))
     }
 
     fn seat(&self, at: u8) -> Option<(String, MatchId, String)> {
@@ -264,7 +326,8 @@ impl World {
                     Some(_) => State::Proposed(formed.id),
                     None => State::Matched(formed.id),
                 };
-                assert_eq!(record.state, state);
+                let joins = formed.is_later(ticket) && record.state == State::Called(formed.id);
+                assert!(joins || record.state == state, "{record:?}");
                 let seats = formed.seats.iter().filter(|seat| seat.ticket == ticket);
                 let teams: BTreeSet<u8> = seats.clone().map(|seat| seat.team).collect();
                 assert_eq!(teams.len(), 1, "a ticket is on one team");
@@ -309,6 +372,10 @@ proptest! {
         let mut world = World::new();
         for event in events {
             world.step(event);
+            world.check();
+        }
+        while let Some((id, _)) = world.coming(0) {
+            world.life.dismiss(id);
             world.check();
         }
         world.write();

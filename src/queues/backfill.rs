@@ -1,0 +1,301 @@
+//! Backfill in a round: the matches in play that seek players, what the search sees of them, and the
+//! tickets that it has found for them.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use super::{
+    hosting::{Hosting, draw_pass},
+    known::Facts,
+    pool::{RoundPool, Waiting},
+};
+use crate::{
+    coordinator::Hosted,
+    domain::MatchId,
+    matchmaking::{
+        Addition, OpenMatch, PlanInput, Player, Queue, RuleReport, Ticket, TicketSpec, Value,
+    },
+    tickets::{Life, TicketNumber},
+};
+
+/// The most matches whose seats are filled in one round; the oldest come first.
+const MATCHES: usize = 64;
+
+/// A match in play that seeks players, when a round begins.
+#[derive(Clone, Debug)]
+pub(super) struct Seeking {
+    id: MatchId,
+    /// The coordinator's number of the players as they are now.
+    version: u64,
+    /// The contents of the tickets of each team, each with those of its players who are in the match.
+    teams: Vec<BTreeMap<TicketNumber, (String, BTreeSet<String>)>>,
+    free: Vec<usize>,
+    heads: Vec<usize>,
+    size: usize,
+    /// How long its oldest ticket had waited when it was formed, in seconds.
+    waited: f64,
+    picks: BTreeMap<String, String>,
+    /// Everybody who has ever been in the match.
+    known: BTreeSet<String>,
+    /// The region of its instance.
+    region: Option<String>,
+}
+
+/// Tickets that a round has found for a match in play.
+#[derive(Clone, Debug)]
+pub(super) struct Filling {
+    pub id: MatchId,
+    /// The coordinator's number of the players whom the search saw.
+    pub version: u64,
+    pub seats: Vec<(TicketNumber, u8)>,
+    pub why: Vec<String>,
+}
+
+/// The matches of a queue that seek players.
+pub(super) fn seeking(hosting: &Hosting, life: &Life, queue: &Queue) -> Vec<Seeking> {
+    if !queue.settings().backfill {
+        return Vec::new();
+    }
+    let all = hosting.coordinator.seeking().into_iter();
+    let own = all.filter(|(hosted, _)| hosted.queue == queue.name());
+    own.take(MATCHES)
+        .filter_map(|(hosted, free)| Seeking::new(hosting, life, hosted, free))
+        .collect()
+}
+
+impl Seeking {
+    fn new(hosting: &Hosting, life: &Life, hosted: &Hosted, free: Vec<usize>) -> Option<Self> {
+        let formed = life.formed(hosted.id)?;
+        let tickets: BTreeMap<&str, TicketNumber> = formed
+            .seats
+            .iter()
+            .map(|seat| (seat.player.as_str(), seat.ticket))
+            .collect();
+        let mut teams = vec![BTreeMap::new(); free.len()];
+        let mut heads = vec![0; free.len()];
+        let coming = hosted
+            .coming
+            .iter()
+            .map(|(player, (team, _))| (player, *team));
+        let present = hosted.roster.iter();
+        let present = present.filter_map(|(player, team)| Some((player, (*team)?)));
+        for (player, team) in present.chain(coming) {
+            let Some(heads) = heads.get_mut(usize::from(team)) else {
+                continue;
+            };
+            *heads += 1;
+            let ticket = tickets
+                .get(player.as_str())
+                .and_then(|ticket| life.ticket(*ticket));
+            if let (Some(record), Some(team)) = (ticket, teams.get_mut(usize::from(team))) {
+                let content = || (record.ticket.content.clone(), BTreeSet::new());
+                team.entry(record.number)
+                    .or_insert_with(content)
+                    .1
+                    .insert(player.clone());
+            }
+        }
+        let first = formed.seats.iter().filter(|seat| !seat.later);
+        let first = first.filter_map(|seat| life.ticket(seat.ticket));
+        let waited = first.map(|ticket| formed.formed_at.0.saturating_sub(ticket.submitted_at.0));
+        let proposal = &formed.proposal;
+        let picks = [("mode", &proposal.mode), ("map", &proposal.map)];
+        let picks = picks
+            .into_iter()
+            .filter_map(|(name, word)| Some((name.to_owned(), word.clone()?)));
+        let instance = hosted.instance.as_deref();
+        Some(Self {
+            id: hosted.id,
+            version: hosted.version,
+            teams,
+            free,
+            heads,
+            size: proposal.size as usize,
+            waited: waited.max().unwrap_or(0).max(0) as f64 / 1_000.0,
+            picks: picks.collect(),
+            known: formed
+                .seats
+                .iter()
+                .map(|seat| seat.player.clone())
+                .collect(),
+            region: instance.and_then(|name| hosting.coordinator.region(name)),
+        })
+    }
+
+    /// What the search sees of the match.
+    fn open(&self, queue: &Queue, pool: &RoundPool, facts: &Facts) -> OpenMatch {
+        let present = |(content, players): &(String, BTreeSet<String>)| -> Option<Ticket> {
+            let spec: TicketSpec = serde_json::from_str(content).ok()?;
+            let mut ticket = queue.ticket(spec, &mut |id| facts.known(id)).ok()?;
+            ticket.players.retain(|player| players.contains(&player.id));
+            Some(ticket)
+        };
+        let team = |team: &BTreeMap<_, _>| team.values().filter_map(present).collect();
+        let joins = |ticket: &Ticket| {
+            let fresh = ticket
+                .players
+                .iter()
+                .all(|one| !self.known.contains(&one.id));
+            fresh && self.is_near(queue, ticket)
+        };
+        let places = pool.tickets.iter().enumerate();
+        let barred = places
+            .filter(|(_, ticket)| !joins(ticket))
+            .map(|(at, _)| at);
+        OpenMatch {
+            teams: self.teams.iter().map(team).collect(),
+            free: self.free.clone(),
+            heads: self.heads.clone(),
+            size: self.size,
+            waited: self.waited,
+            picks: self.picks.clone(),
+            barred: barred.collect(),
+        }
+    }
+
+    /// Whether the instance is near enough to all players of a ticket.
+    fn is_near(&self, queue: &Queue, ticket: &Ticket) -> bool {
+        let latency = queue.settings().latency.as_ref();
+        let limit = latency.and_then(|latency| Some((&latency.of, latency.at_most?.get())));
+        let Some((of, limit)) = limit else {
+            return true;
+        };
+        let Some(region) = &self.region else {
+            return false;
+        };
+        let near = |number: Option<f64>| number.is_some_and(|number| number <= limit);
+        let mut players = ticket.players.iter();
+        players.all(|player| near(queue.entry(player, of, region)))
+    }
+}
+
+/// Finds tickets for the matches, and takes them out of `waiting`.
+pub(super) fn fill(
+    queue: &Arc<Queue>,
+    seeking: &[Seeking],
+    waiting: &mut Vec<Waiting>,
+    facts: &Facts,
+    seed: u64,
+) -> Vec<Filling> {
+    if seeking.is_empty() || waiting.is_empty() {
+        return Vec::new();
+    }
+    let pool = RoundPool::new(queue, waiting, facts);
+    let matches: Vec<OpenMatch> = seeking
+        .iter()
+        .map(|one| one.open(queue, &pool, facts))
+        .collect();
+    let input = PlanInput {
+        outlook: pool.outlook,
+        seed,
+        ..PlanInput::new(queue, &pool.tickets)
+    };
+    let mut fillings = Vec::new();
+    for (one, additions) in seeking.iter().zip(input.backfill(&matches)) {
+        let mut filling = Filling {
+            id: one.id,
+            version: one.version,
+            seats: Vec::new(),
+            why: Vec::new(),
+        };
+        for addition in &additions {
+            filling.add(&pool, addition);
+        }
+        if !filling.seats.is_empty() {
+            fillings.push(filling);
+        }
+    }
+    let taken = fillings
+        .iter()
+        .flat_map(|one| &one.seats)
+        .map(|(number, _)| *number);
+    let taken: BTreeSet<TicketNumber> = taken.collect();
+    waiting.retain(|one| !taken.contains(&one.number));
+    fillings
+}
+
+impl Filling {
+    fn add(&mut self, pool: &RoundPool, addition: &Addition) {
+        let mut joined = Vec::new();
+        for &(place, team) in &addition.seats {
+            let number = pool.numbers.get(place).copied();
+            if let (Some(number), Ok(team)) = (number, u8::try_from(team)) {
+                self.seats.push((number, team));
+                let waited = pool.tickets.get(place).map_or(0.0, |ticket| ticket.waited);
+                joined.push(format!(
+                    "a ticket that waited {waited:.1} s joins team {team}"
+                ));
+            }
+        }
+        let penalty = addition.penalty;
+        self.why.push(format!(
+            "backfill: {}; penalty {penalty:.3}",
+            joined.join(", ")
+        ));
+        let broken = addition
+            .reports
+            .iter()
+            .filter(|report| report.violation > 0.0);
+        let size = |report: &&RuleReport| !report.sentence.starts_with("the teams have");
+        self.why.extend(
+            broken
+                .filter(size)
+                .map(|report| format!("backfill: {}", report.line())),
+        );
+    }
+}
+
+impl Hosting {
+    /// Sends the tickets that a round has found to a match in play, unless its players have changed since.
+    pub fn fill(&mut self, life: &mut Life, filling: Filling) -> bool {
+        let Filling {
+            id,
+            version,
+            seats,
+            why,
+        } = filling;
+        let seeking = self.coordinator.seeking();
+        let same =
+            |(hosted, _): &(&Hosted, Vec<usize>)| hosted.id == id && hosted.version == version;
+        let Some((_, free)) = seeking.iter().find(|one| same(one)) else {
+            return false;
+        };
+        let mut free = free.clone();
+        for (number, team) in &seats {
+            let players = life
+                .ticket(*number)
+                .map_or(usize::MAX, |one| one.ticket.players.len());
+            match free.get_mut(usize::from(*team)) {
+                Some(free) if *free >= players => *free -= players,
+                _ => return false,
+            }
+        }
+        let Some(players) = life.join_later(id, &seats, why) else {
+            return false;
+        };
+        let players = players.into_iter();
+        let players = players.map(|(player, team)| (player, team, draw_pass()));
+        self.coordinator.call_later(id, players.collect());
+        true
+    }
+}
+
+impl Queue {
+    /// A player's number for a word of a declared `map num`.
+    fn entry(&self, player: &Player, attribute: &str, word: &str) -> Option<f64> {
+        let at = self
+            .settings()
+            .attributes
+            .keys()
+            .position(|name| name == attribute)?;
+        match player.values.get(at)? {
+            Value::Map(entries) => {
+                let own = entries.iter().find(|(name, _)| name == word);
+                own.map(|(_, number)| *number)
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! Free seats of matches in play on the wire: situations 7 to 10 of `src/matchmaking/tests/backfill.rs`.
+
+use crate::common::{
+    Client, Daemon,
+    process::{self, Process},
+    until,
+};
+
+/// A queue of two against two whose matches need an instance.
+const PAIRS: &str = r#"
+[queue.pair]
+teams = 2
+size = 2
+ruleset = "baseoa.ctf"
+host_wait = 60
+
+[coordinator]
+heartbeat_seconds = 3600
+return_seconds = 30
+"#;
+
+async fn submit(client: &mut Client, ticket: &str, players: &[&str]) {
+    let seats: String = players.iter().map(|one| format!("SEAT {one}\n")).collect();
+    let lines = format!("ENQUEUE pair {ticket}\n{seats}SUBMIT\n");
+    let reply = client.ask(&lines).await;
+    assert!(reply.starts_with(&format!("QUEUED {ticket} ")), "{reply}");
+}
+
+/// The words of the next line, which must begin with these.
+async fn words(client: &mut Client, start: &str) -> Vec<String> {
+    let line = client.line().await;
+    assert!(line.starts_with(start), "{line:?} is not {start:?}");
+    line.split(' ').map(str::to_owned).collect()
+}
+
+/// A match in play: its id, and the team of each of a, b, c and d.
+async fn play(server: &mut Client, lobby: &mut Client) -> (String, Vec<(String, String)>) {
+    for player in ["a", "b", "c", "d"] {
+        submit(lobby, &format!("t{player}"), &[player]).await;
+    }
+    let id = words(server, "* SESSION ").await[2].clone();
+    let mut teams = Vec::new();
+    for _ in 0..4 {
+        let join = words(server, "* JOIN ").await;
+        teams.push((join[2].clone(), join[3].replace("team=", "")));
+    }
+    server.tell(&format!("READY {id}\nSTART\n")).await;
+    (id, teams)
+}
+
+fn team(teams: &[(String, String)], player: &str) -> String {
+    let own = teams.iter().find(|(id, _)| id == player);
+    own.unwrap().1.clone()
+}
+
+async fn started() -> (
+    Daemon,
+    std::sync::Arc<evenkeel::session::HandClock>,
+    Client,
+    Client,
+) {
+    let (daemon, clock) = Daemon::start_by_hand(PAIRS).await;
+    let mut server = daemon.named("one").await;
+    server.tell("INSTANCE one.example:1\n").await;
+    let lobby = daemon.named("lobby").await;
+    (daemon, clock, server, lobby)
+}
+
+#[tokio::test]
+async fn who_waits_takes_the_seat_of_who_has_left() {
+    let (daemon, _, mut server, mut lobby) = started().await;
+    let early = server.ask("BACKFILL 1 0 1\n").await;
+    assert_eq!(
+        early,
+        "ERROR not-allowed this instance does not host this match"
+    );
+    let (id, teams) = play(&mut server, &mut lobby).await;
+    let own = team(&teams, "a");
+    let ask = format!("BACKFILL {id} {own} 1\n");
+    assert_eq!(
+        server.ask(&ask).await,
+        format!("BACKFILL {id} 0"),
+        "no seat is free"
+    );
+    server.tell("LEAVE a\n").await;
+    assert_eq!(server.ask(&ask).await, format!("BACKFILL {id} 1"));
+    assert_eq!(
+        server.ask(&ask).await,
+        format!("BACKFILL {id} 1"),
+        "the same"
+    );
+    let more = server.ask(&format!("BACKFILL {id} {own} 2\n")).await;
+    assert_eq!(more, format!("BACKFILL {id} 1"), "as many as are free");
+    let wrong = server.ask(&format!("BACKFILL {id} 2 1\n")).await;
+    assert_eq!(wrong, "ERROR not-allowed the match has no such team");
+    let mut other = daemon.named("two").await;
+    let refused = other.ask(&ask).await;
+    assert_eq!(
+        refused,
+        "ERROR not-allowed this instance does not host this match"
+    );
+    // Who has left this match does not come back, a party does not fit, and a solo does.
+    submit(&mut lobby, "again", &["a"]).await;
+    submit(&mut lobby, "party", &["p", "q"]).await;
+    let mut phone = daemon.named("phone").await;
+    phone.tell("LISTEN\n").await;
+    submit(&mut phone, "t", &["e"]).await;
+    let join = words(&mut server, "* JOIN e ").await;
+    assert_eq!(join[3], format!("team={own}"));
+    let pass = join[4].replace("pass=", "");
+    let matched = words(&mut phone, &format!("* MATCHED {id} t - - 4")).await;
+    assert_eq!(matched.len(), 7);
+    let mut told = Vec::new();
+    for _ in 0..4 {
+        told.push(words(&mut phone, &format!("* TEAM {id} ")).await[4].clone());
+    }
+    assert!(
+        !told.contains(&"a".to_owned()) && told.contains(&"e".to_owned()),
+        "{told:?}"
+    );
+    let go = phone.line().await;
+    assert_eq!(go, format!("* GO {id} one.example:1 {pass} e"));
+    // The lobby has the player on that team, and the seat is not sought any more.
+    server.tell("JOIN e\n").await;
+    assert_eq!(
+        phone.ask("TICKET t\n").await,
+        format!("GO {id} one.example:1 {pass} e 0")
+    );
+    let none = server.ask(&ask).await;
+    assert_eq!(none, format!("BACKFILL {id} 0"));
+    let placed = server.ask("PLACE e\n").await;
+    assert!(placed.starts_with(&format!("PLACE e {own} ")), "{placed}");
+    let why = phone.ask(&format!("EXPLAIN {id}\n")).await;
+    let lines: usize = why.replace("EXPLAIN ", "").parse().unwrap();
+    let mut backfill = 0;
+    for _ in 0..lines {
+        backfill += usize::from(phone.line().await.contains("backfill: a ticket"));
+    }
+    assert_eq!(backfill, 1);
+    let refused = phone.ask("ENQUEUE pair t2\nSEAT e\nSUBMIT\n").await;
+    assert_eq!(
+        refused,
+        "ERROR not-allowed e is in a match that is being played"
+    );
+    let end = server.ask("END 0\n").await;
+    assert!(end.starts_with(&format!("END {id} ")), "{end}");
+    assert_eq!(phone.ask("TICKET t\n").await, format!("MATCHED {id} t"));
+    let over = server.ask(&ask).await;
+    assert_eq!(
+        over,
+        "ERROR not-allowed this instance does not host this match"
+    );
+}
+
+#[tokio::test]
+async fn who_does_not_come_loses_the_seat_to_the_next() {
+    let (_daemon, clock, mut server, mut lobby) = started().await;
+    let (id, teams) = play(&mut server, &mut lobby).await;
+    let own = team(&teams, "b");
+    server.tell("LEAVE b\n").await;
+    server.ask(&format!("BACKFILL {id} {own} 1\n")).await;
+    submit(&mut lobby, "te", &["e"]).await;
+    words(&mut server, "* JOIN e ").await;
+    submit(&mut lobby, "tf", &["f"]).await;
+    clock.pass(60_000);
+    assert_eq!(server.line().await, "* LEAVE e");
+    words(&mut server, "* JOIN f ").await;
+    assert_eq!(lobby.ask("TICKET te\n").await, "CANCELLED te");
+    // The match ends before f comes: f goes back, with the time that has passed.
+    let end = server.ask("END 0\n").await;
+    assert!(end.starts_with(&format!("END {id} ")), "{end}");
+    let queued = lobby.ask("TICKET tf\n").await;
+    assert!(queued.starts_with("QUEUED tf "), "{queued}");
+    submit(&mut lobby, "te2", &["e"]).await;
+}
+
+#[tokio::test]
+async fn a_seat_that_the_server_has_filled_or_taken_back_is_not_sought() {
+    let (_daemon, clock, mut server, mut lobby) = started().await;
+    let (id, teams) = play(&mut server, &mut lobby).await;
+    let own = team(&teams, "c");
+    let ask = format!("BACKFILL {id} {own} 1\n");
+    server.tell("LEAVE c\n").await;
+    server.ask(&ask).await;
+    let none = server.ask(&format!("BACKFILL {id} {own} 0\n")).await;
+    assert_eq!(none, format!("BACKFILL {id} 0"));
+    submit(&mut lobby, "te", &["e"]).await;
+    clock.pass(2_000);
+    // Somebody joins without the queue. The seat is asked for once more, and is taken.
+    server.tell(&format!("JOIN walker team={own}\n")).await;
+    assert_eq!(server.ask(&ask).await, format!("BACKFILL {id} 0"));
+    server.tell("LEAVE walker\n").await;
+    let waits = lobby.ask("TICKET te\n").await;
+    assert!(waits.starts_with("QUEUED te "), "{waits}");
+    assert_eq!(server.ask(&ask).await, format!("BACKFILL {id} 1"));
+    words(&mut server, "* JOIN e ").await;
+}
+
+#[tokio::test]
+async fn a_queue_may_keep_its_seats() {
+    let text = PAIRS.replace("host_wait = 60", "backfill = false");
+    let daemon = Daemon::start(&text).await;
+    let mut server = daemon.named("one").await;
+    server.tell("INSTANCE one.example:1\n").await;
+    let mut lobby = daemon.named("lobby").await;
+    let (id, _) = play(&mut server, &mut lobby).await;
+    let refused = server.ask(&format!("BACKFILL {id} 0 1\n")).await;
+    assert_eq!(
+        refused,
+        "ERROR not-allowed the queue of this match has backfill = false"
+    );
+}
+
+/// The daemon is killed while a seat is sought, and again while a player is on the way.
+#[tokio::test]
+async fn a_sought_seat_survives_kills_of_the_daemon() {
+    let folder = tempfile::TempDir::new().unwrap();
+    std::fs::write(folder.path().join("evenkeel.toml"), PAIRS).unwrap();
+    let start = || Process::start_with(folder.path(), &[("EVENKEEL_CONFIG", "evenkeel.toml")]);
+    async fn again(daemon: &Process) -> (Client, Client) {
+        let mut server = Client::connect(daemon.address).await;
+        server.ask("HELLO one resume=yes\n").await;
+        server.send("INSTANCE one.example:1\n").await;
+        let mut lobby = Client::connect(daemon.address).await;
+        lobby.ask("HELLO lobby\n").await;
+        (server, lobby)
+    }
+    let mut daemon = start();
+    let (mut server, mut lobby) = again(&daemon).await;
+    let (id, teams) = play(&mut server, &mut lobby).await;
+    let own = team(&teams, "d");
+    server.tell("LEAVE d\n").await;
+    server.ask(&format!("BACKFILL {id} {own} 1\n")).await;
+    daemon.kill();
+    let mut daemon = start();
+    let (mut server, mut lobby) = again(&daemon).await;
+    server.tell("").await;
+    submit(&mut lobby, "te", &["e"]).await;
+    let join = server.line().await;
+    assert!(join.starts_with("* JOIN e "), "{join}");
+    daemon.kill();
+    let daemon = start();
+    let (mut server, mut lobby) = again(&daemon).await;
+    assert_eq!(server.line().await, join, "the same pass");
+    submit(&mut lobby, "tf", &["f"]).await;
+    server.tell("JOIN e\n").await;
+    let ask = format!("BACKFILL {id} {own} 1\n");
+    assert_eq!(server.ask(&ask).await, format!("BACKFILL {id} 0"));
+    assert!(
+        lobby
+            .ask("TICKET te\n")
+            .await
+            .starts_with(&format!("GO {id} "))
+    );
+    server.ask("END 0\n").await;
+    until(async || lobby.ask("TICKET te\n").await == format!("MATCHED {id} te")).await;
+    assert!(lobby.ask("TICKET tf\n").await.starts_with("QUEUED tf "));
+    let _ = process::evenkeel(folder.path());
+}
