@@ -119,12 +119,17 @@ impl HostClient {
     /// After a command: finds out whether a game that the session has continued is that of a match.
     pub async fn follow(&mut self, session: &Session) {
         let game = session.game_number();
+        // Before greet, it is not known whose game it is.
+        let Some(server) = self.server.clone() else {
+            return;
+        };
         if game == self.game || !self.queues.has_hosts() {
             return;
         }
         (self.game, self.found) = (game, None);
         self.roster.clear();
-        if let (Some(server), Some(game)) = (self.server.as_deref(), game)
+        let server = server.as_str();
+        if let Some(game) = game
             && let Ok(Some(id)) = self.match_of(server, game).await
         {
             match self.opened(server, id, game).await {

@@ -122,6 +122,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         let reply = self.answer(hello).await?;
         if let Some((server, hosts)) = named {
             self.host.greet(&server, hosts, &mut self.session).await?;
+            self.host.report_roster(&self.session).await;
         }
         Ok(reply)
     }
